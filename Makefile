@@ -1,0 +1,86 @@
+# make lab         set up and open the workbook in JupyterLab
+# make test        set up and run the tests
+# make notebooks   the same as lab without a person: execute every notebook
+# make lint types  ruff and mypy       make format   let ruff mend what it can
+# make bench       ours against NumPy  make conformance   numba-cuda's own test suite
+# PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
+
+# The first of these that is new enough. Only asked when .venv has to be made.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
+# Test processes at a time; one file's tests stay in one process, which compiles a kernel once.
+JOBS ?= 2
+PYTEST_FLAGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+CONFORMANCE := .venv-conformance
+# numba-cuda's test suite as it was measured; its pytest is older than ours.
+CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pytest-xdist \
+	pytest-benchmark filecheck ml_dtypes psutil cffi cuda-core
+# JupyterLab refuses to run as root (a container's usual user) unless told.
+ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.DEFAULT_GOAL := help
+.PHONY: help lab notebooks test lint types format bench conformance hooks clean
+
+help:
+	@sed -n 's/^# //p' Makefile | head -6
+
+# FOLDER/.made: a virtual environment with pip in it, or a message that says what is missing.
+%/.made:
+	@test -n "$(PYTHON)" && $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { \
+		echo "gpukit needs Python 3.10 or newer. On Debian: sudo apt-get install python3 python3-venv"; \
+		echo "Another one can be named: make PYTHON=/path/to/python3.12"; exit 1; }
+	@$(PYTHON) -m venv $* >$*.log 2>&1 && $*/bin/python -m pip --version >/dev/null 2>&1 || { \
+		cat $*.log; rm -rf $* $*.log; echo; \
+		echo "$(PYTHON) cannot make a virtual environment with pip in it."; \
+		echo "On Debian and Ubuntu: sudo apt-get install python3-venv"; \
+		echo "Then run make again."; exit 1; }
+	@rm -f $*.log
+	@touch $@
+
+$(VENV)/.ready: $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing gpukit and its tools into $(VENV): some minutes the first time"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+		--constraint constraints.txt --editable '.[lab,test,dev,rich]'
+	@touch $@
+
+$(CONFORMANCE)/.ready: $(CONFORMANCE)/.made Makefile pyproject.toml
+	@echo "Installing numba-cuda and what its tests need into $(CONFORMANCE)"
+	@$(CONFORMANCE)/bin/python -m pip install --quiet --disable-pip-version-check \
+		$(CONFORMANCE_NEEDS) --editable .
+	@touch $@
+
+lab: $(READY)
+	$(BIN)/jupyter lab $(ROOT_FLAG) notebooks/00_start_here.ipynb
+
+notebooks: $(READY)
+	$(BIN)/python -m pytest tests/notebooks $(PYTEST_FLAGS)
+
+test: $(READY)
+	$(BIN)/python -m pytest --ignore=tests/notebooks -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	$(BIN)/gpukit bench
+
+conformance: $(CONFORMANCE)/.ready
+	$(CONFORMANCE)/bin/python benchmarks/conformance.py
+
+hooks: $(READY)
+	$(BIN)/pre-commit install
+
+clean:
+	rm -rf $(VENV) $(CONFORMANCE) .mypy_cache .pytest_cache .ruff_cache .hypothesis

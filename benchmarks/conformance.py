@@ -1,0 +1,284 @@
+"""Runs numba-cuda's own test suite on its simulator and on gpukit, and compares the two.
+
+    python benchmarks/conformance.py --python path/to/python
+
+The Python named there needs numba-cuda 0.30.4, whose wheel carries its tests, and what they
+import: `pip install "numba-cuda==0.30.4" "numpy<2.5" "pytest<9" pytest-xdist pytest-benchmark
+filecheck ml_dtypes psutil cffi cuda-core`. gpukit is taken from this checkout. Writes
+`docs/conformance.md`; ends with 1 when a figure of the bar is missed, 2 when it cannot run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "conformance.md"
+
+INI = "[pytest]\nminversion = 8.0\nconsider_namespace_packages = true\n"
+
+# What the suite expects of a conftest that its wheel leaves out.
+CONFTEST = """
+import pytest
+
+
+def pytest_addoption(parser):
+    parser.addoption("--dump-failed-filechecks", action="store_true", default=False)
+
+
+@pytest.fixture(scope="class")
+def initialize_from_pytest_config(request):
+    request.cls._dump_failed_filechecks = request.config.getoption("dump_failed_filechecks")
+"""
+
+# Why a test that the simulator skips stays out of reach, by the beginning of its reason.
+WHY = {
+    "PTX, SASS and GPU assembly come only from a GPU compiler": (
+        r".*PTX|Compilation unsupported|.*inspect|CUDA asm|Fastmath|.*generate code|"
+        r".*optimize code|.*inline and forceinline|CUDA Simulator does not link|"
+        r"This is testing CUDA|.*run_frontend|Requires CUDA target|Numbast|"
+        r"Simulator does not implement the CUDACode"
+    ),
+    "GPU debug information has no counterpart in CPU code": r".*debug dumps|.*lineinfo",
+    "needs the CUDA driver, NVVM, NVRTC or nvJitLink": (
+        r".*[Dd]river|NVVM|.*NVVM|nvJitLink|Module loading|.*nvjitlink|Library detection|EMM|"
+        r"Linking|.*linking|.*linkable|LTO|.*device library search|External code|Ipc|CUDA HW|"
+        r".*cuda.core|Testing cuda.core|External streams"
+    ),
+    "links CUDA C, which only a GPU compiler reads": r"External functions|.*External",
+    "tests numba-cuda's own caching, dispatch or reference counting, not what kernels do": (
+        r".*caching|Dispatcher C-extension|.*NRT|No refcounting|.*launch config|Tests internals|"
+        r".*deallocation|Tests CUDA device array type"
+    ),
+    "bfloat16 and FP8 are not part of gpukit yet": r"bfloat16|FP8|.*bfloat16",
+    "cache hints mean nothing to a CPU": r"Cache hints",
+    "warnings about a GPU's occupancy are not raised": r".*performance warnings",
+    "needs more than one GPU": r".*more than 1|.*multiple GPUs",
+    "measures the launch of GPU kernels": r"no reason to run benchmarks",
+    "switched off in the suite on every target": (
+        r"Disabled temporarily|Requires PR|Windows only|recursive decoration|Needs insert_unres|"
+        r"necessary binaries|not enable in|skipped$|collection skipped"
+    ),
+}
+
+
+@dataclass
+class Run:
+    """The results of one run of the suite: test -> (outcome, words)."""
+
+    tests: dict[str, tuple[str, str]] = field(default_factory=dict)
+    log: str = ""
+
+    def count(self, outcome: str, part: str = "") -> int:
+        """Count the tests with this outcome whose name contains `part`."""
+        return sum(o == outcome and part in name for name, (o, _) in self.tests.items())
+
+    def named(self, outcome: str) -> set[str]:
+        """Return the names of the tests with this outcome."""
+        return {name for name, (o, _) in self.tests.items() if o == outcome}
+
+
+def run_suite(python: str, workers: int, plugin: list[str], environment: dict[str, str]) -> Run:
+    """Run the suite in a fresh folder and read its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        here = Path(folder)
+        (here / "pytest.ini").write_text(INI)
+        (here / "conftest.py").write_text(CONFTEST)
+        command = [python, "-m", "pytest", "-p", "no:cacheprovider", *plugin, "-q", "--tb=short",
+                   "--pyargs", "numba.cuda.tests", "--junitxml=report.xml"]  # fmt: skip
+        if workers > 1:
+            command += ["-n", str(workers), "--dist", "loadscope"]
+        done = subprocess.run(
+            command, cwd=here, env={**os.environ, **environment}, capture_output=True, text=True
+        )
+        report = here / "report.xml"
+        if not report.exists():
+            raise SystemExit2(f"the suite did not run:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+        return Run(read_report(report), done.stdout)
+
+
+class SystemExit2(Exception):
+    """The comparison could not be made; the message says why."""
+
+
+def read_report(path: Path) -> dict[str, tuple[str, str]]:
+    """Read a JUnit report: every test with its outcome and the words that belong to it."""
+    tests = {}
+    for case in ElementTree.parse(path).iter("testcase"):
+        name = f"{case.get('classname', '')}.{case.get('name', '')}".split("cuda.tests.")[-1]
+        outcome, words = "passed", ""
+        for child in case:
+            words = first_line(child.get("message") or child.text or "")
+            if child.tag in ("failure", "error"):
+                outcome = "failed"
+            elif child.tag == "skipped":
+                outcome = "xfailed" if "xfail" in (child.get("type") or "") else "skipped"
+        tests[name] = (outcome, words)
+    return tests
+
+
+def first_line(text: str) -> str:
+    """Shorten an error to one line without addresses and paths of this machine."""
+    line = next((part.strip() for part in text.splitlines() if part.strip()), "")
+    line = re.sub(r"0x[0-9a-f]{6,}", "0x...", line)
+    return re.sub(r"(/[\w.+-]+){2,}/", "", line)[:160]
+
+
+def bar(base: Run, ours: Run) -> list[tuple[str, int, str, bool]]:
+    """Return every figure of the bar: words, what was measured, what is asked, whether it holds."""
+    lost = len(lost_tests(base, ours))
+    warp = ours.count("passed", "test_warp_ops")
+    sync = sum(o == "passed" and "syncwarp" in n and "test_sync" in n
+               for n, (o, _) in ours.tests.items())  # fmt: skip
+    docs = ours.count("passed", "doc_examples")
+    total = ours.count("passed")
+    return [
+        ("tests passed", total, ">= 850", total >= 850),
+        ("tests lost that pass on the simulator", lost, "0", lost == 0),
+        ("warp operations", warp, "20", warp >= 20),
+        ("syncwarp", sync, "3", sync >= 3),
+        ("documentation examples", docs, ">= 14 of 16", docs >= 14),
+    ]
+
+
+def lost_tests(base: Run, ours: Run) -> list[str]:
+    """Return the tests that pass on the simulator and not on gpukit."""
+    return sorted(base.named("passed") - ours.named("passed"))
+
+
+def why(words: str) -> str:
+    """Say why a test is out of reach, or nothing where it is only not done yet."""
+    return next((text for text, rule in WHY.items() if re.match(rule, words)), "not built yet")
+
+
+def folder_of(name: str) -> str:
+    return name.split(".")[0] or "collection"
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def folders_table(base: Run, ours: Run) -> list[str]:
+    """Return the table of counts per folder of tests."""
+    rows = ["| folder | simulator passed | gpukit passed | gpukit failed | skipped | xfailed |",
+            "|---|---:|---:|---:|---:|---:|"]  # fmt: skip
+    outcomes: dict[str, Counter[str]] = defaultdict(Counter)
+    before = Counter(folder_of(n) for n in base.named("passed"))
+    for name, (outcome, _) in ours.tests.items():
+        outcomes[folder_of(name)][outcome] += 1
+    for folder, count in sorted(outcomes.items()):
+        numbers = [before[folder], *(count[o] for o in ("passed", "failed", "skipped", "xfailed"))]
+        rows.append(f"| {folder} | " + " | ".join(map(str, numbers)) + " |")
+    return rows
+
+
+def missing_table(ours: Run) -> list[str]:
+    """Return the table of every test that does not pass, tests of one file and reason in a row."""
+    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for name, (outcome, words) in sorted(ours.tests.items()):
+        if outcome != "passed":
+            parts = name.split(".")
+            groups[".".join(parts[:2]), outcome, words].append(".".join(parts[2:]) or name)
+    rows = ["| file | outcome | the suite's words | why | tests |", "|---|---|---|---|---|"]
+    for (file, outcome, words), names in groups.items():
+        reason = why(words) if outcome == "skipped" else ("failure" if outcome == "failed" else "")
+        shown = ", ".join(f"`{n}`" for n in names)
+        rows.append(f"| {file} | {outcome} | {cell(words)} | {reason} | {len(names)}: {shown} |")
+    return rows
+
+
+def page(base: Run, ours: Run) -> str:
+    """Return the text of docs/conformance.md."""
+    lines = ["# Conformance with numba-cuda's own tests", "",
+             "Made by `python benchmarks/conformance.py` (`make conformance`); do not edit.",
+             "numba-cuda 0.30.4 carries its tests in its wheel. They are run twice without a GPU:",
+             "on its simulator, and on gpukit with `pytest -p gpukit.standin`",
+             "and `--gpukit-as-simulator`.", "",
+             "| | passed | failed | skipped | xfailed |", "|---|---:|---:|---:|---:|"]  # fmt: skip
+    for title, run in (("simulator", base), ("gpukit", ours)):
+        numbers = [run.count(o) for o in ("passed", "failed", "skipped", "xfailed")]
+        lines.append(f"| {title} | " + " | ".join(map(str, numbers)) + " |")
+    lines += ["", "| figure | measured | asked | holds |", "|---|---:|---|---|"]
+    lines += [
+        f"| {t} | {n} | {a} | {'yes' if ok else '**no**'} |" for t, n, a, ok in bar(base, ours)
+    ]
+    lines += ["", "## By folder", "", *folders_table(base, ours), "", "## Lost", ""]
+    lost = lost_tests(base, ours)
+    lines += [f"- `{n}`: {cell(ours.tests.get(n, ('', 'not collected'))[1])}" for n in lost] or [
+        "None."
+    ]
+    lines += [
+        "",
+        "## What the run changes",
+        "",
+        CHANGES,
+        "",
+        "## Every test that does not pass",
+        "",
+    ]
+    return "\n".join([*lines, *missing_table(ours), ""])
+
+
+CHANGES = """\
+`--gpukit-as-simulator` sets `NUMBA_ENABLE_CUDASIM=1`, so that the suite's helpers load without a
+driver, and makes `numba.cuda` gpukit. Beside that it changes four things, and no test file:
+
+- `numba.cuda.testing.skip_on_cudasim` lets tests run whose reason does not hold for gpukit;
+- `numba.cuda.core.errors` hands out the errors of `numba.core.errors`, which gpukit raises
+  (numba-cuda keeps a copy of each class under the same name);
+- `numba.cuda.compiler.compile_ptx`, which the simulator leaves empty, compiles for the CPU. Two
+  of the warp tests only ask that this succeeds. It returns no PTX and says so;
+- transposed device arrays and arrays made like them have NumPy's strides, as the suite asks of a
+  simulator, and not a GPU's."""
+
+
+def parse(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--python", default=sys.executable, help="Python that has numba-cuda")
+    parser.add_argument("--workers", type=int, default=2, help="pytest-xdist workers")
+    parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--output", type=Path, default=PAGE, help="page to write")
+    return parser.parse_args(argv)
+
+
+def measure(python: str, workers: int) -> tuple[Run, Run]:
+    """Run the suite on the simulator, then on gpukit."""
+    clean = {"PYTHONPATH": str(ROOT), "GPUKIT_TARGET": "cpu", "NUMBA_ENABLE_CUDASIM": "1"}
+    base = run_suite(python, workers, [], clean)
+    plugin = ["-p", "gpukit.standin", "--gpukit-as-simulator"]
+    return base, run_suite(python, workers, plugin, clean)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Measure, write the page, print the figures; return the exit code."""
+    options = parse(argv)
+    try:
+        base, ours = measure(options.python, options.workers)
+    except (SystemExit2, OSError) as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 2
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(page(base, ours), encoding="utf-8")
+    figures = bar(base, ours)
+    if options.json:
+        print(json.dumps({t: {"measured": n, "asked": a, "holds": ok} for t, n, a, ok in figures}))
+    else:
+        for text, number, asked, holds in figures:
+            print(f"{'ok  ' if holds else 'MISS'} {text}: {number} (asked: {asked})")
+        print(*(f"lost: {name}" for name in lost_tests(base, ours)), sep="\n")
+    return 0 if all(holds for *_, holds in figures) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,9 @@
+"""Time kernels against NumPy: cases to run, the clock, and the words of the report.
+
+Ratios only, always measured in one run with the two sides taking turns; never before the answer
+has been checked.
+"""
+
+from gpukit.bench.timing import Contest, Result, Timing, compare, run
+
+__all__ = ["Contest", "Result", "Timing", "compare", "run"]

@@ -1,0 +1,96 @@
+"""The register of benchmark cases: which there are, and what every maker of one needs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpukit import cuda, errors, launch, target
+from gpukit.bench.timing import Contest
+
+
+class BenchError(errors.GpukitError):
+    """There is no such case."""
+
+
+class Entry(NamedTuple):
+    """A case of the registry: the kernel it times, its family, and how to make it."""
+
+    kernel: Any
+    family: str
+    make: Callable[[bool], Contest]
+
+
+CASES: dict[str, Entry] = {}
+Maker = Callable[[str, Any, bool], Contest]
+
+
+def family(module: Any, *names: str) -> Callable[[Maker], Maker]:
+    """Register a maker for kernels of one module, one entry for each name."""
+    room = module.__name__.rpartition(".")[2]
+
+    def register(maker: Maker) -> Maker:
+        for name in names:
+            kernel = getattr(module, f"{name}_kernel")
+            CASES[name] = Entry(
+                kernel,
+                room,
+                lambda quick, n=name, k=kernel: maker(n, k, quick),  # type: ignore[misc]
+            )
+        return maker
+
+    return register
+
+
+def choose(names: Sequence[str]) -> list[str]:
+    """Return the cases meant by names of kernels and families; all for none."""
+    if not names:
+        return list(CASES)
+    known = {*CASES, *(entry.family for entry in CASES.values())}
+    for name in names:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            guess = (
+                f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
+            )
+            raise BenchError(f"bench: expected a kernel or a family, got {name!r}. {guess}")
+    return [n for n, entry in CASES.items() if n in names or entry.family in names]
+
+
+def make(name: str, *, quick: bool = False) -> Contest:
+    """Return the contest called `name`, with its data."""
+    return CASES[name].make(quick)
+
+
+def random(*shape: int) -> Any:
+    """Return normal float32 numbers with a mean, so that no sum is nearly zero."""
+    return np.random.default_rng(20261120).normal(0.25, 1, shape).astype(np.float32)
+
+
+def launcher(kernel: Any, grid: Any, block: Any, *arguments: Any) -> Callable[[], None]:
+    """Return a call that launches and waits; arrays are on the device already."""
+    moved = [launch.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
+    if target.active().name != "cuda":
+        # Launches return when the kernel is done.
+        return lambda: kernel[grid, block](*moved)
+
+    def run() -> None:
+        kernel[grid, block](*moved)
+        cuda.synchronize()
+
+    return run
+
+
+def contest(name: str, size: str, ours: Any, numpy: Any, out: Any, **rest: Any) -> Contest:
+    return Contest(
+        name=name,
+        family=CASES[name].family,
+        size=size,
+        ours=ours,
+        numpy=numpy,
+        result=lambda: launch.to_host(out),
+        **rest,
+    )

@@ -1,0 +1,158 @@
+"""Measure two ways of doing one thing: warm, in turns, medians."""
+
+from __future__ import annotations
+
+import gc
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpukit.launch import Cost
+
+Clock = Callable[[], float]
+Work = Callable[[], object]
+
+# A sample shorter than this says more about the clock than about the work.
+LEAST_SAMPLE = 200e-6
+LEAST_ROUNDS = 5
+MOST_ROUNDS = 1000
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Median seconds of one call on each side, and the ratio of the two."""
+
+    ours: float
+    numpy: float
+    rounds: int
+
+    @property
+    def speedup(self) -> float:
+        """How many times faster ours is than NumPy; below 1 it is slower."""
+        return self.numpy / self.ours if self.ours else math.inf
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One kernel against NumPy: two callables on data of their own, and how to check ours.
+
+    `ours` returns when the GPU is done. `result` fetches what it wrote; `expected` is an
+    independent answer in float64; `terms` is how many values were added into each element.
+    """
+
+    name: str
+    family: str
+    size: str
+    ours: Work
+    numpy: Work
+    result: Callable[[], NDArray[Any]]
+    expected: Callable[[], NDArray[Any]]
+    cost: Cost
+    terms: int = 1
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out of a contest. `first` is the first launch, with compiling or loading."""
+
+    name: str
+    family: str
+    size: str
+    right: bool
+    error: str
+    first: float
+    timing: Timing | None
+    cost: Cost
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Keep the garbage collector from running inside a sample."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _sample(work: Work, repeats: int, clock: Clock) -> float:
+    start = clock()
+    for _ in range(repeats):
+        work()
+    return (clock() - start) / repeats
+
+
+def _repeats(work: Work, clock: Clock) -> int:
+    """Return how many calls make a sample long enough to time. The call also warms up."""
+    work()
+    once = _sample(work, 1, clock)
+    return max(1, math.ceil(LEAST_SAMPLE / max(once, 1e-9))) if once < LEAST_SAMPLE else 1
+
+
+def compare(
+    ours: Work, numpy: Work, *, seconds: float = 1.0, clock: Clock = time.perf_counter
+) -> Timing:
+    """Time both sides in turns for about `seconds` and return their medians.
+
+    Whoever goes first changes from round to round, so neither always finds the other's data in
+    the cache.
+    """
+    sides = (ours, numpy)
+    repeats = [_repeats(side, clock) for side in sides]
+    samples: tuple[list[float], list[float]] = ([], [])
+    start = clock()
+    with _no_collector():
+        for number in range(MOST_ROUNDS):
+            if number >= LEAST_ROUNDS and clock() - start >= seconds:
+                break
+            for side in (0, 1) if number % 2 == 0 else (1, 0):
+                samples[side].append(_sample(sides[side], repeats[side], clock))
+    return Timing(statistics.median(samples[0]), statistics.median(samples[1]), len(samples[0]))
+
+
+def allowed(expected: NDArray[Any], dtype: np.dtype[Any], terms: int) -> float:
+    """Return the error that rounding explains: it grows with the root of the terms added."""
+    if dtype.kind != "f":
+        return 0.0
+    largest = float(np.max(np.abs(expected), initial=0.0))
+    return 8 * float(np.finfo(dtype).eps) * math.sqrt(max(terms, 1)) * largest
+
+
+def mistake(contest: Contest) -> str:
+    """Return what is wrong with our answer, or nothing."""
+    got, expected = np.asarray(contest.result()), np.asarray(contest.expected())
+    if got.shape != expected.shape:
+        return f"the answer has shape {got.shape}, not {expected.shape}"
+    error = np.abs(got.astype(np.float64) - expected)
+    wrong = ~(error <= allowed(expected, got.dtype, contest.terms))
+    if not wrong.any():
+        return ""
+    index = tuple(int(n) for n in np.argwhere(wrong)[0])
+    return (
+        f"{int(wrong.sum())} of {wrong.size} values are wrong, the first at {index}: "
+        f"expected {expected[index]:.7g}, got {got[index]:.7g}"
+    )
+
+
+def run(contest: Contest, seconds: float = 1.0) -> Result:
+    """Launch once, check the answer, and only then time."""
+    start = time.perf_counter()
+    try:
+        contest.ours()
+        first = time.perf_counter() - start
+        error = mistake(contest)
+    except Exception as failure:  # one kernel's failure must not hide the others' figures
+        first, error = time.perf_counter() - start, f"{type(failure).__name__}: {failure}"
+    timing = None if error else compare(contest.ours, contest.numpy, seconds=seconds)
+    return Result(
+        contest.name, contest.family, contest.size, not error, error, first, timing, contest.cost
+    )

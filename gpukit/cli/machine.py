@@ -1,0 +1,133 @@
+"""The verbs about this machine: doctor, bench, run."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from dataclasses import asdict
+from typing import Any
+
+import gpukit
+from gpukit.cli import FINDINGS, WELL, show
+
+
+def _dots(version: tuple[int, ...]) -> str:
+    return ".".join(map(str, version))
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Say what this machine is, which target it uses and why, and what is wrong."""
+    from gpukit import doctor as room
+
+    machine = room.look()
+    findings = room.examine(machine)
+    problems = [finding for finding in findings if finding.level == "problem"]
+    if arguments.json:
+        show.data(
+            {
+                "gpukit": _version(),
+                "machine": asdict(machine),
+                "findings": [asdict(finding) for finding in findings],
+            }
+        )
+    else:
+        _describe(machine)
+        for finding in findings:
+            _finding(finding)
+        _verdict(machine, problems, len(findings))
+    return FINDINGS if problems else WELL
+
+
+def _version() -> str:
+    return str(getattr(gpukit, "__version__", "unknown"))
+
+
+def _describe(machine: Any) -> None:
+    system = f"{machine.system} {machine.arch}{' (WSL)' if machine.in_wsl else ''}"
+    rows = [
+        ("gpukit", f"{_version()}, Python {_dots(machine.python)}"),
+        ("machine", f"{system}, {machine.cores} core{'s' if machine.cores != 1 else ''}"),
+        ("GPU", _gpus(machine)),
+        ("target", f"{machine.target}: {machine.reason}" if machine.reason else "none can be used"),
+        ("cache", machine.cache_folder),
+        ("first kernel", _kernel(machine)),
+    ]
+    rows += [(name, version) for name, version in machine.packages.items()]
+    rows += [(name, f"{value!r} (environment)") for name, value in machine.environment.items()]
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        show.text(f"{show.paint(name.ljust(width), 'strong')}  {value}")
+
+
+def _gpus(machine: Any) -> str:
+    if not machine.gpus:
+        return "none that answers"
+    names = ", ".join(
+        f"{gpu.name} ({gpu.gigabytes:.0f} GiB, compute capability {_dots(gpu.capability)})"
+        for gpu in machine.gpus
+    )
+    driver = f", driver for CUDA {_dots(machine.driver_cuda)}" if machine.driver_cuda else ""
+    return names + driver
+
+
+def _kernel(machine: Any) -> str:
+    if machine.kernel_error:
+        return show.paint("fails", "bad")
+    if machine.numba_error or machine.target_error:
+        return "not tried"
+    return show.paint("runs, and its answer is right", "good")
+
+
+def _finding(finding: Any) -> None:
+    show.text()
+    label = show.paint(finding.level, "bad" if finding.level == "problem" else "note")
+    show.text(f"{label} {finding.name}")
+    show.paragraph(finding.what)
+    show.text(f"  {show.paint('Mend it:', 'strong')} {finding.mend}")
+
+
+def _verdict(machine: Any, problems: list[Any], found: int) -> None:
+    show.text()
+    if problems:
+        count = len(problems)
+        show.text(show.paint(f"{count} problem{'s' if count > 1 else ''} to mend.", "bad"))
+        return
+    notes = f" {found} note{'s' if found > 1 else ''} above." if found else ""
+    show.text(show.paint(f"All well: kernels run on the {machine.target} target.", "good") + notes)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run somebody's script on gpukit; its exit code is ours."""
+    from gpukit import errors, script
+
+    try:
+        return script.run(arguments.script, arguments.arguments).code
+    except errors.GpukitError:
+        raise
+    except Exception as error:
+        show.traceback_from(error, arguments.script)
+        return FINDINGS
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    """Time every kernel against NumPy, correctness first."""
+    from gpukit import target
+    from gpukit.bench import cases, report, timing
+
+    chosen = cases.choose(arguments.names)
+    budget = arguments.seconds or (0.1 if arguments.quick else 1.0)
+    results = []
+    with show.progress(len(chosen), quiet=arguments.json) as step:
+        for name in chosen:
+            step(name)
+            results.append(timing.run(cases.make(name, quick=arguments.quick), budget))
+    wrong = [result for result in results if not result.right]
+    if arguments.json:
+        show.data(report.as_json(results, target.active(), platform.machine()))
+    else:
+        show.text(report.heading(target.active()))
+        show.text()
+        show.table(report.HEADERS, [report.row(result) for result in results], right=(2, 3, 4, 5))
+        for line in report.notes(results):
+            show.paragraph(line, indent="")
+    return FINDINGS if wrong else WELL

@@ -1,0 +1,94 @@
+"""What may be written on the command line, and which function answers it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import gpukit
+
+_EXIT_CODES = (
+    "Exit codes: 0 all well, 1 findings or failing tests, 2 misuse, 3 the machine's fault."
+)
+_TARGETS = "GPUKIT_TARGET=auto|cuda|cpu|checked chooses where kernels run."
+
+
+def build() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog="gpukit",
+        description="A GPU classroom that needs no GPU.",
+        epilog=f"{_TARGETS} {_EXIT_CODES}",
+    )
+    version = getattr(gpukit, "__version__", "unknown")
+    parser.add_argument("--version", action="version", version=f"gpukit {version}")
+    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    _machine_verbs(verbs)
+    _learner_verbs(verbs)
+    return parser
+
+
+def verb(name: str) -> Callable[[argparse.Namespace], int]:
+    """Import and return the function that answers a verb: `machine.doctor`."""
+    module, _, function = name.partition(".")
+    found: Callable[[argparse.Namespace], int] = getattr(
+        importlib.import_module(f"gpukit.cli.{module}"), function
+    )
+    return found
+
+
+def _add(verbs: Any, name: str, answer: str, text: str, *, json: bool = True) -> Any:
+    parser = verbs.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
+    parser.set_defaults(verb=answer)
+    if json:
+        parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    return parser
+
+
+def _machine_verbs(verbs: Any) -> None:
+    _add(verbs, "doctor", "machine.doctor", "say what this machine is and what is wrong with it")
+    bench = _add(verbs, "bench", "machine.bench", "time the kernels against NumPy")
+    bench.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a family; all if none")
+    bench.add_argument("--quick", action="store_true", help="small sizes and little time")
+    bench.add_argument(
+        "--seconds",
+        type=_positive,
+        default=None,
+        metavar="S",
+        help="time to spend on each kernel (default 1, with --quick 0.1)",
+    )
+    text = "run a Python script, with `from numba import cuda` answered by gpukit"
+    run = _add(verbs, "run", "machine.run", text, json=False)
+    run.add_argument("script", metavar="SCRIPT.py")
+    run.add_argument(
+        "arguments",
+        nargs=argparse.REMAINDER,
+        metavar="...",
+        help="what the script finds in sys.argv",
+    )
+
+
+def _learner_verbs(verbs: Any) -> None:
+    _add(verbs, "list", "learner.list_exercises", "list the exercises and how far you are")
+    test = _add(verbs, "test", "learner.test", "run your answer to an exercise and explain it")
+    _name(test)
+    test.add_argument("--file", metavar="F", help="test this file instead of your answer.py")
+    hint = _add(verbs, "hint", "learner.hint", "show a hint: 1 asks a question, 3 says nearly all")
+    _name(hint)
+    hint.add_argument("number", nargs="?", type=int, default=1, metavar="N", help="default 1")
+    _name(
+        _add(verbs, "reset", "learner.reset", "put your answer back to the starter; keep the old")
+    )
+
+
+def _name(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="an exercise, as `gpukit list` names it")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 3600:
+        raise argparse.ArgumentTypeError(f"expected seconds between 0 and 3600, got {text}")
+    return value

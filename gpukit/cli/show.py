@@ -1,0 +1,163 @@
+"""How things look on a terminal: colour, tables, progress. Plain text everywhere else."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import sys
+import textwrap
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TextIO
+
+_COLOURS = {"good": "32", "bad": "31", "note": "33", "strong": "1", "dim": "2"}
+
+
+def fancy(stream: TextIO) -> bool:
+    """Return whether `stream` is a terminal that wants colour (https://no-color.org)."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return stream.isatty()
+
+
+def _has_rich() -> bool:
+    return importlib.util.find_spec("rich") is not None
+
+
+def paint(text: str, style: str) -> str:
+    """Return `text` in a style (good, bad, note, strong, dim) where colour is wanted."""
+    return f"\033[{_COLOURS[style]}m{text}\033[0m" if fancy(sys.stdout) else text
+
+
+def text(line: str = "") -> None:
+    """Print a line."""
+    print(line)
+
+
+def paragraph(words: str, indent: str = "  ") -> None:
+    """Print words broken to the width of the terminal."""
+    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
+    print(
+        textwrap.fill(
+            words,
+            width,
+            initial_indent=indent,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
+
+
+def block(lines: str, indent: str = "  ") -> None:
+    """Print lines as they are, indented; long ones of plain words are broken."""
+    for line in lines.splitlines():
+        if line.startswith(" ") or len(line) < 90:
+            print(f"{indent}{line}".rstrip())
+        else:
+            paragraph(line, indent)
+
+
+def data(value: Any) -> None:
+    """Print JSON."""
+    print(json.dumps(value, indent=2, default=str))
+
+
+def traceback_from(error: BaseException, file: str) -> None:
+    """Print the traceback of somebody's script, without the frames of ours that led to it."""
+    frames = error.__traceback__
+    wanted = os.path.realpath(file)
+    while frames is not None and os.path.realpath(frames.tb_frame.f_code.co_filename) != wanted:
+        frames = frames.tb_next
+    traceback.print_exception(type(error), error, frames or error.__traceback__)
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
+    """Print a table; the columns numbered in `right` are set to the right."""
+    if fancy(sys.stdout) and _has_rich():
+        _rich_table(headers, rows, right)
+        return
+    widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
+    for number, row in enumerate((headers, *rows)):
+        cells = [
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        line = "  ".join(cells).rstrip()
+        print(paint(line, "strong") if number == 0 else line)
+
+
+def _rich_table(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]
+) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for index, header in enumerate(headers):
+        made.add_column(header, justify="right" if index in right else "left", no_wrap=index != 1)
+    for row in rows:
+        made.add_row(*row)
+    Console(highlight=False, markup=False).print(made)
+
+
+class Step(Protocol):
+    """What `progress` hands out: call it with the name of what comes next."""
+
+    def __call__(self, name: str) -> None: ...
+
+
+def _nothing(name: str) -> None:
+    """Take a step nobody sees."""
+
+
+@contextmanager
+def progress(total: int, quiet: bool = False) -> Iterator[Step]:
+    """Show a bar on standard error while the body runs; nothing where that is no terminal."""
+    if quiet or not fancy(sys.stderr):
+        yield _nothing
+    elif _has_rich():
+        with _rich_progress(total) as step:
+            yield step
+    else:
+        with _plain_progress(total) as step:
+            yield step
+
+
+@contextmanager
+def _rich_progress(total: int) -> Iterator[Step]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        done = -1
+
+        def step(name: str) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, completed=done, description=name)
+
+        yield step
+
+
+@contextmanager
+def _plain_progress(total: int) -> Iterator[Step]:
+    done = -1
+
+    def step(name: str) -> None:
+        nonlocal done
+        done += 1
+        filled = 24 * done // max(total, 1)
+        bar = "#" * filled + "." * (24 - filled)
+        print(f"\r\033[K[{bar}] {done}/{total} {name}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield step
+    finally:
+        print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,176 @@
+"""Compile device functions: ordinary functions that take the context of the calling thread."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numba
+from numba.core import types
+
+from gpukit.compiler import refuse, shapes, sites, tree
+from gpukit.compiler.passes import scalar
+from gpukit.compiler.unit import Unit
+
+# What a device function gets: the address of the error context, then threadIdx, blockIdx,
+# blockDim and gridDim, x y z each.
+CONTEXT = types.UniTuple(types.int64, 13)
+_NAME = "_context"
+_PLACES = {
+    f"{n}.{a}": 1 + 3 * k + j
+    for k, n in enumerate(("threadIdx", "blockIdx", "blockDim", "gridDim"))
+    for j, a in enumerate(tree.AXES)
+}
+
+
+def native(dispatcher: Any) -> Any:
+    """Return the numba function that runs a device function; made once and kept on it."""
+    made = getattr(dispatcher, "_gpukit_native", None)
+    if made is None:
+        made = _Lazy(dispatcher).make()
+        try:
+            dispatcher._gpukit_native = made
+        except AttributeError:
+            pass
+    return made
+
+
+class _Lazy:
+    def __init__(self, dispatcher: Any) -> None:
+        self.dispatcher = dispatcher
+
+    def make(self) -> Any:
+        from gpukit.compiler.passes import inline, resolve, typing
+
+        unit = resolve.run(self.dispatcher.py_func)
+        inline.run(unit)
+        rewrite = DeviceBody(unit)
+        # A function that calls itself finds itself under its own name.
+        itself = [n for n, d in unit.devices.items() if d.py_func is self.dispatcher.py_func]
+        for name in itself:
+            del unit.devices[name]
+        rewrite.itself = frozenset(itself)
+        body = [rewrite.visit(s) for s in tree.clone(unit.tree.body)]
+        scope = {**unit.globals, **rewrite.globals}
+        function = typing.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
+        function.__defaults__ = unit.function.__defaults__
+        options = getattr(self.dispatcher, "device_options", {})
+        made = numba.njit(error_model="numpy", nogil=True, **options)(function)
+        for name in itself:
+            function.__globals__[f"device_{name}"] = made
+        return made
+
+
+class DeviceBody(scalar.Scalar):
+    """What one thread runs of a device function, every access to an array checked."""
+
+    itself: frozenset[str] = frozenset()
+
+    def context(self) -> ast.expr:
+        return tree.name(_NAME)
+
+    def plain_call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in self.itself:
+            return ast.Call(tree.name(f"device_{name}"), [self.context(), *node.args], node.keywords)
+        return super().plain_call(node)
+
+    def _part(self, k: int) -> ast.expr:
+        return ast.Subscript(tree.name(_NAME), tree.const(k), ast.Load())
+
+    def value(self, name: str) -> ast.expr:
+        if name == "laneid":
+            return tree.call(self.bind("int32", types.int32), self._lane())
+        if name == "lanemask_lt":
+            mask = tree.expr("(1 << lane) - 1", lane=self._lane())
+            return tree.call(self.bind("uint32", types.uint32), mask)
+        return tree.call(self.bind("int32", types.int32), self._part(_PLACES[name]))
+
+    def _lane(self) -> ast.expr:
+        linear = "(x + bx * (y + by * z)) % 32"
+        parts = {"x": 1, "y": 2, "z": 3, "bx": 7, "by": 8}
+        return tree.expr(linear, **{n: self._part(k) for n, k in parts.items()})
+
+    def place(self, node: ast.AST, array: str, what: str) -> ast.expr:
+        site = sites.number(self.unit, node, array, what)
+        thread = [self._part(k) for k in (1, 2, 3)]
+        return ast.Tuple([self._part(0), tree.const(site), *thread], ast.Load())
+
+    def array(self, name: str, node: ast.Call) -> ast.expr:
+        from gpukit.compiler.runtime import memory
+
+        shape, dtype = shapes.request(self.unit, node)
+        kind = types.Array(dtype, len(shape), "C")
+        return tree.call(self.bind("local", memory.local_array(kind, shape)))
+
+    def met(self, name: str, node: ast.Call) -> ast.expr:
+        raise refuse.unsupported(
+            self.unit, node, f"cuda.{name} in a device function that calls itself."
+        )
+
+    def atomic(self, name: str, node: ast.Call) -> ast.expr:
+        return atomic_call(self, name, node, shared=False)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        from gpukit.compiler.passes import access
+
+        what = ast.unparse(node)
+        self.generic_visit(node)
+        return access.checked_load(self, node, what)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        from gpukit.compiler.passes import access
+
+        return access.rewrite_assign(self, node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        from gpukit.compiler.passes import access
+
+        return access.rewrite_aug_assign(self, node)
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        return raise_call(self, node)
+
+
+def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast.expr:
+    """Return the call of the runtime that does an atomic operation."""
+    from gpukit.compiler.runtime import atomics
+
+    arguments = list(node.args)
+    array = ast.unparse(arguments[0])
+    if name == "compare_and_swap":
+        name = "cas"
+        arguments.insert(1, tree.const(0))
+    table = atomics.SHARED if shared else atomics.GLOBAL
+    if name not in table:
+        raise refuse.invalid(rewrite.unit, node, f"There is no cuda.atomic.{name}.")
+    key = f"rt_{'shared' if shared else 'global'}_{name}"
+    rewrite.globals[key] = table[name]
+    place = rewrite.place(node, array, f"cuda.atomic.{name} on {array}")
+    return tree.call(tree.name(key), place, *arguments)
+
+
+def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
+    """Return the statement that stops the kernel for a `raise`."""
+    from gpukit.compiler import context as layout
+
+    place = rewrite.place(node, "", ast.unparse(node))
+    site = place.elts[1].value
+    sites.raised[site] = _exception(rewrite.unit, node)
+    call = tree.call(rewrite.helper("control", "fail"), place, tree.const(layout.RAISED))
+    return tree.at(ast.Expr(call), node)  # type: ignore[no-any-return]
+
+
+def _exception(unit: Unit, node: ast.Raise) -> Any:
+    value = node.exc
+    arguments: list[Any] = []
+    if isinstance(value, ast.Call):
+        arguments = [shapes.constant(unit, a) for a in value.args]
+        value = value.func
+    kind = unit.globals.get(value.id) if isinstance(value, ast.Name) else None
+    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+        raise refuse.invalid(
+            unit, node, "A kernel can only raise an exception class with constant arguments.",
+            "write raise ValueError('text')",
+        )  # fmt: skip
+    return kind, tuple(arguments)

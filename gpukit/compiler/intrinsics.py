@@ -1,0 +1,142 @@
+"""The names a kernel may use that only mean something inside a kernel.
+
+Each is a marker object. The compiler finds out what a name in a kernel stands for by
+looking at the object it is bound to, never at how it is spelled, so `cuda.grid`,
+`from gpukit.cuda import grid` and `import gpukit.cuda as c; c.grid` are one and the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any, NoReturn
+
+from gpukit import errors
+
+
+class Intrinsic:
+    """A function or value that exists only inside a kernel, for example `cuda.syncthreads`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.__name__ = name.rpartition(".")[2]
+        self.__qualname__ = self.__name__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise errors.TargetError(
+            f"cuda.{self.name} was called on the host. It only works inside a function "
+            "decorated with @cuda.jit, when that is launched as kernel[grid, block](...)."
+        )
+
+    def __repr__(self) -> str:
+        return f"<cuda.{self.name}: for use inside kernels>"
+
+
+class Dim3(Intrinsic):
+    """A triple of indices or sizes, `cuda.threadIdx` and its kin."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.x = Intrinsic(f"{name}.x")
+        self.y = Intrinsic(f"{name}.y")
+        self.z = Intrinsic(f"{name}.z")
+
+
+DIM3_NAMES = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+ATOMIC_NAMES = (
+    "add", "sub", "and_", "or_", "xor", "inc", "dec", "exch", "max", "min",
+    "nanmax", "nanmin", "compare_and_swap", "cas",
+)  # fmt: skip
+BARRIER_NAMES = ("syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or")
+SHUFFLE_NAMES = (
+    "shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync", "shfl_sync_intrinsic",
+)  # fmt: skip
+VOTE_NAMES = (
+    "all_sync", "any_sync", "eq_sync", "ballot_sync", "vote_sync_intrinsic",
+    "match_any_sync", "match_all_sync", "activemask",
+)  # fmt: skip
+FENCE_NAMES = ("threadfence", "threadfence_block", "threadfence_system")
+SCALAR_NAMES = (
+    "popc", "brev", "clz", "ffs", "fma", "cbrt", "rsqrt", "selp", "nanosleep", "lanemask_lt",
+)  # fmt: skip
+FP16_NAMES = (
+    "hadd", "hsub", "hmul", "hfma", "hneg", "habs", "hmax", "hmin", "hdiv", "hsin", "hcos",
+    "hlog", "hlog2", "hlog10", "hexp", "hexp2", "hexp10", "hsqrt", "hrsqrt", "hrcp", "hceil",
+    "hfloor", "htrunc", "hrint", "heq", "hne", "hge", "hgt", "hle", "hlt",
+)  # fmt: skip
+
+_MARKERS: dict[str, Intrinsic] = {}
+
+
+def _make(name: str) -> Intrinsic:
+    marker = Dim3(name) if name in DIM3_NAMES else Intrinsic(name)
+    _MARKERS[name] = marker
+    return marker
+
+
+def _room(prefix: str, names: tuple[str, ...]) -> SimpleNamespace:
+    return SimpleNamespace(**{n: _make(f"{prefix}.{n}") for n in names})
+
+
+threadIdx, blockIdx, blockDim, gridDim = (_make(n) for n in DIM3_NAMES)
+grid, gridsize, laneid, warpsize = (
+    _make(n) for n in ("grid", "gridsize", "laneid", "warpsize")
+)
+syncthreads, syncthreads_count, syncthreads_and, syncthreads_or = (
+    _make(n) for n in BARRIER_NAMES
+)
+syncwarp = _make("syncwarp")
+shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, shfl_sync_intrinsic = (
+    _make(n) for n in SHUFFLE_NAMES
+)
+(
+    all_sync, any_sync, eq_sync, ballot_sync, vote_sync_intrinsic,
+    match_any_sync, match_all_sync, activemask,
+) = (_make(n) for n in VOTE_NAMES)  # fmt: skip
+threadfence, threadfence_block, threadfence_system = (_make(n) for n in FENCE_NAMES)
+popc, brev, clz, ffs, fma, cbrt, rsqrt, selp, nanosleep, lanemask_lt = (
+    _make(n) for n in SCALAR_NAMES
+)
+
+shared = _room("shared", ("array",))
+local = _room("local", ("array",))
+const = _room("const", ("array_like",))
+atomic = _room("atomic", ATOMIC_NAMES)
+cg = _room("cg", ("this_grid",))
+fp16 = _room("fp16", FP16_NAMES)
+
+# Rooms whose attributes are intrinsics; the resolver follows `cuda.shared.array` through them.
+ROOMS = {
+    "shared": shared, "local": local, "const": const, "atomic": atomic, "cg": cg, "fp16": fp16,
+}  # fmt: skip
+
+
+def namespace() -> dict[str, Any]:
+    """Everything that `from gpukit import cuda` must carry for use inside kernels."""
+    names = {n: m for n, m in _MARKERS.items() if "." not in n}
+    return {**names, **ROOMS}
+
+
+def _installed_numba_cuda() -> list[ModuleType]:
+    """Return real CUDA packages of this process, whose own objects mean the same names."""
+    found = (sys.modules.get(n) for n in ("numba.cuda", "numba_cuda_mlir.cuda"))
+    return [m for m in found if m is not None]
+
+
+def name_of(obj: Any) -> str | None:
+    """Return the canonical name of an intrinsic, such as `"atomic.add"`, or None.
+
+    >>> name_of(syncthreads), name_of(atomic.add), name_of(threadIdx.x), name_of(len)
+    ('syncthreads', 'atomic.add', 'threadIdx.x', None)
+    """
+    if isinstance(obj, Intrinsic):
+        return obj.name
+    for module in _installed_numba_cuda():
+        for name in _MARKERS:
+            first, _, second = name.partition(".")
+            theirs = getattr(module, first, None)
+            if second:
+                theirs = getattr(theirs, second, None)
+            if theirs is not None and theirs is obj:
+                return name
+    return None

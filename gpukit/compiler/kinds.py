@@ -1,0 +1,41 @@
+"""What the intrinsics do, as far as the passes must know."""
+
+from __future__ import annotations
+
+import ast
+
+from gpukit.compiler import intrinsics, tree
+
+BARRIERS = frozenset(intrinsics.BARRIER_NAMES)
+SHUFFLES = frozenset(intrinsics.SHUFFLE_NAMES)
+VOTES = frozenset(intrinsics.VOTE_NAMES)
+GRID_SYNC = "cg.sync"
+# Calls at which threads of a block meet, or look at each other.
+MEETINGS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC}
+ARRAYS = frozenset(["shared.array", "local.array"])
+THREAD_VALUES = frozenset(
+    [f"threadIdx.{a}" for a in tree.AXES] + ["laneid", "lanemask_lt"]
+)
+BLOCK_VALUES = frozenset(
+    [f"{n}.{a}" for n in ("blockIdx", "blockDim", "gridDim") for a in tree.AXES]
+)
+VALUES = THREAD_VALUES | BLOCK_VALUES | {"warpsize"}
+
+
+def meets(node: ast.AST, inlined: frozenset[str] = frozenset()) -> bool:
+    """Tell whether a tree holds a call at which threads meet.
+
+    `inlined` names the device functions that hold such calls themselves.
+    """
+    for n in ast.walk(node):
+        if isinstance(n, ast.Call):
+            if tree.called(n) in MEETINGS:
+                return True
+            if isinstance(n.func, ast.Name) and n.func.id in inlined:
+                return True
+    return False
+
+
+def any_meets(body: list[ast.stmt]) -> bool:
+    """Tell whether a list of statements holds a call at which threads meet."""
+    return any(meets(s) for s in body)

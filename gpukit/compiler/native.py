@@ -1,0 +1,155 @@
+"""From a Python function of loops to machine code, and from machine code on disk to a call.
+
+Numba compiles; llvmlite loads. A kernel that comes from the disk cache needs llvmlite only, so
+that its first launch does not wait for numba to be imported.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gpukit.compiler import context as layout
+
+_SIGNATURE = ctypes.CFUNCTYPE(
+    ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 5
+)
+Entry = Callable[[int, int, int, int, int], int]
+_lock = threading.Lock()
+_kept: list[Any] = []  # engines and libraries whose code is in use
+
+
+@dataclass(frozen=True)
+class Code:
+    """Machine code: an object file, the symbol to call, the symbols that it needs."""
+
+    object: bytes
+    symbol: str
+    needs: tuple[str, ...]
+
+
+def compile(
+    function: Any, *, fastmath: Any = False, debug: bool = False
+) -> tuple[Entry, Code]:
+    """Compile `function(args, first, last, context, scratch)` of int64s; return how to call it.
+
+    With `debug` a division by zero stops the kernel instead of giving inf.
+    """
+    from numba.core import compiler, types
+    from numba.core.registry import cpu_target
+    from numba.core.cpu import FastMathOptions
+
+    from gpukit.compiler import optimise
+
+    flags = compiler.Flags()
+    flags.nrt = True
+    flags.error_model = "python" if debug else "numpy"
+    flags.no_cpython_wrapper = True
+    flags.no_cfunc_wrapper = True
+    flags.release_gil = False
+    flags.fastmath = FastMathOptions(fastmath)
+    with _lock:
+        result = compiler.compile_extra(
+            cpu_target.typing_context, cpu_target.target_context, function,
+            (types.int64,) * 5, types.none, flags, {}, library=optimise.library(function.__name__),
+        )  # fmt: skip
+        library = result.library
+        symbol = result.fndesc.llvm_func_name
+        address = library.get_pointer_to_function(symbol)
+        code = Code(library._get_compiled_object(), symbol, _needs(library))
+        if _listing is not None:
+            _listing.update(llvm=library.get_llvm_str(), asm=library.get_asm_str())
+        _kept.append(library)
+    return _entry(address), code
+
+
+_listing: dict[str, str] | None = None
+
+
+@contextlib.contextmanager
+def listing() -> Iterator[dict[str, str]]:
+    """Collect LLVM IR and assembly of what is compiled inside the `with` block."""
+    global _listing
+    _listing = {}
+    try:
+        yield _listing
+    finally:
+        _listing = None
+
+
+def _needs(library: Any) -> tuple[str, ...]:
+    names = {f.name for f in library._final_module.functions if f.is_declaration}
+    names |= {g.name for g in library._final_module.global_variables if g.is_declaration}
+    return tuple(sorted(n for n in names if not n.startswith("llvm.")))
+
+
+def load(code: Code) -> Entry | None:
+    """Load machine code from the disk cache; None if something that it needs is not here."""
+    import llvmlite.binding as llvm
+
+    with _lock:
+        engine = _engine()
+        if any(llvm.address_of_symbol(n) is None for n in code.needs):
+            _with_numba()
+        if any(llvm.address_of_symbol(n) is None for n in code.needs):
+            return None
+        engine.add_object_file(llvm.ObjectFileRef.from_data(code.object))
+        engine.finalize_object()
+        address = engine.get_function_address(code.symbol)
+        _kept.append(engine)
+    return _entry(address) if address else None
+
+
+def _engine() -> Any:
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    machine = target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), opt=3, jit=True, codemodel="jitdefault",
+        reloc="default" if not _is_arm() else "static",
+    )  # fmt: skip
+    empty = llvm.parse_assembly("")
+    empty.triple = llvm.get_process_triple()
+    engine = llvm.create_mcjit_compiler(empty, machine)
+    _kept.append(machine)
+    return engine
+
+
+def _is_arm() -> bool:
+    import platform
+
+    return platform.machine().lower() in ("arm64", "aarch64")
+
+
+def _with_numba() -> None:
+    """Let numba register the helpers that its code calls."""
+    from numba.core.registry import cpu_target
+
+    _ = cpu_target.target_context
+    cpu_target.target_context.refresh()
+
+
+def _entry(address: int) -> Entry:
+    call = _SIGNATURE(address)
+
+    def enter(args: int, first: int, last: int, context: int, scratch: int) -> int:
+        # Numba's calling convention begins with where to put the result and an exception.
+        result, error = context + 8 * layout.RESULT, context + 8 * layout.ERROR
+        return call(result, error, args, first, last, context, scratch)
+
+    return enter
+
+
+def host() -> str:
+    """Return what machine code depends on: processor, its features, LLVM."""
+    import llvmlite
+    import llvmlite.binding as llvm
+
+    features = ",".join(sorted(k for k, v in llvm.get_host_cpu_features().items() if v))
+    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} {llvmlite.__version__}"

@@ -1,0 +1,36 @@
+"""Numba types of dtypes, values and signatures. Imports numba; used when a kernel is compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.core import sigutils, types
+from numba.np import numpy_support
+
+_PYTHON = {int: types.int64, float: types.float64, bool: types.boolean, complex: types.complex128}
+
+
+def of_dtype(value: Any) -> types.Type:
+    """Return the numba type of array elements for a numba type, NumPy dtype or Python type."""
+    if isinstance(value, types.Type):
+        return value
+    inner = getattr(value, "dtype", None)
+    if isinstance(inner, types.Type):
+        return inner
+    if value in _PYTHON:
+        return _PYTHON[value]
+    if value is None:
+        raise TypeError("None is not a dtype")
+    name = getattr(value, "name", None)
+    if isinstance(value, str) or isinstance(name, str):
+        found = getattr(types, value if isinstance(value, str) else str(name), None)
+        if isinstance(found, types.Type):
+            return found
+    return numpy_support.from_dtype(np.dtype(value))
+
+
+def signature(text: Any) -> tuple[tuple[types.Type, ...], types.Type | None]:
+    """Return argument types and return type of a signature in any form Numba takes."""
+    arguments, result = sigutils.normalize_signature(text)
+    return tuple(arguments), result

@@ -1,0 +1,583 @@
+"""Write the plan of a kernel as a Python function of loops, ready for numba.njit.
+
+The function does blocks `first` to `last`; what it gets besides the kernel's arguments are
+addresses: of the argument buffer, of the error context and of scratch memory, where shared
+arrays and the values that threads keep from one loop to the next live.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from numba.core import types
+
+from gpukit.compiler import kinds, plan, tree
+from gpukit.compiler.passes import jumps, rewrite, schedule
+from gpukit.compiler.passes.affine import Form
+from gpukit.compiler.runtime import memory
+from gpukit.compiler.unit import Unit
+
+PARAMETERS = ("_args", "_first", "_last", "_context", "_scratch")
+GEOMETRY = [f"{n}_{a}" for n in ("gridDim", "blockDim") for a in tree.AXES]
+HEADER_BYTES = 8 * 8  # six sizes, the bytes of dynamic shared memory, one spare word
+_LINE = 64  # alignment of scratch arrays
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a kernel is specialised for, besides the types of its arguments.
+
+    `block` is the block shape if it is fixed, `distinct` promises that no two array arguments
+    overlap.
+    """
+
+    block: tuple[int, int, int] | None
+    distinct: bool
+    boundscheck: bool = True
+    readable: bool = False
+
+
+class Emitter:
+    """Writes one kernel. `scratch_bytes(threads, shared)` tells how much scratch it needs."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        planned: schedule.Schedule,
+        arguments: dict[str, types.Type],
+        options: Options,
+    ) -> None:
+        self.unit = unit
+        self.plan = planned
+        self.arguments = arguments
+        self.options = options
+        self.rewriter = rewrite.Rewriter(
+            unit, readable=options.readable, boundscheck=options.boundscheck
+        )
+        self.rewriter.whole_grid = planned.whole_grid
+        self.per_thread = 0  # bytes of scratch a thread
+        self.fixed = 0  # bytes of scratch a block, for shared arrays
+        self.slot_types = self._slot_types()
+        self.rewriter.slots = set(planned.masks) | set(planned.values)
+        self.shared: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self.local: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self._find_arrays()
+        self.rewriter.shared = set(self.shared)
+        self.kept_locals = self._kept_locals()
+
+    # ---- what is needed -------------------------------------------------------------------
+
+    def _slot_types(self) -> dict[str, types.Type]:
+        """Return the type of everything that is kept once a thread."""
+        found: dict[str, types.Type] = {m: types.boolean for m in self.plan.masks}
+        for name in self.plan.slots:
+            found[f"{name}_of"] = self.unit.types[name]
+        for name, kind in self.plan.values.items():
+            found[name] = self._value_type(kind)
+        return found
+
+    def _value_type(self, kind: str) -> types.Type:
+        if kind == "boolean":
+            return types.boolean
+        how, _, of = kind.partition(" of ")
+        known = self.unit.types.get(of)
+        if how == "first":
+            return known[0] if known is not None else types.int64
+        if how == "type" and known is not None:
+            return known
+        return known if known is not None else types.int64
+
+    def _find_arrays(self) -> None:
+        for s in tree.statements(self.unit.tree.body):
+            if isinstance(s, ast.Assign) and tree.called(s.value) in kinds.ARRAYS:
+                for name in tree.writes(s):
+                    kind, shape, dtype, _ = rewrite.request_of(self.unit, name)
+                    table = self.shared if kind == "shared.array" else self.local
+                    table[name] = (shape, dtype)
+
+    def _kept_locals(self) -> set[str]:
+        """Return the local arrays that live longer than one loop over threads."""
+        inside = {id(leaf) for leaf in _looped_leaves(self.plan.steps)}
+        kept = set()
+        for name in self.local:
+            users = [f for f in plan.leaves(self.plan.steps) if name in tree.reads(f.body)]
+            if len(users) > 1 or any(id(f) in inside for f in users):
+                kept.add(name)
+        return kept
+
+    # ---- the function ---------------------------------------------------------------------
+
+    def function(self) -> ast.FunctionDef:
+        """Return the function of loops."""
+        body: list[ast.stmt] = []
+        if not self.options.readable:
+            body += self._prologue()
+            body += self.given()
+        body += self._arrays()
+        inner = self._begin_block() + self.steps(self.plan.steps)
+        if self.plan.whole_grid:
+            body += inner
+        else:
+            over = tree.expr("range(_first, _last)")
+            body.append(ast.For(tree.store("_block"), over, inner or [ast.Pass()], []))
+        arguments = ast.arguments(
+            posonlyargs=[], kwonlyargs=[], kw_defaults=[], defaults=[],
+            args=[ast.arg(p) for p in self._parameters()],
+        )  # fmt: skip
+        made = ast.FunctionDef(self.unit.tree.name, arguments, body, [], None)
+        if "type_params" in ast.FunctionDef._fields:
+            made.type_params = []
+        return ast.fix_missing_locations(tree.at(made, self.unit.tree))  # type: ignore[no-any-return]
+
+    def _parameters(self) -> list[str]:
+        return [*self.arguments, "_first", "_last"] if self.options.readable else list(PARAMETERS)
+
+    def _prologue(self) -> list[ast.stmt]:
+        """Read geometry and arguments from the argument buffer."""
+        new: list[ast.stmt] = []
+        word = self.rewriter.helper("memory", "word")
+        for k, name in enumerate(GEOMETRY):
+            fixed = self.options.block if name.startswith("blockDim") else None
+            value: ast.expr = tree.call(word, tree.name("_args"), tree.const(k))
+            if fixed is not None and fixed[tree.AXES.index(name[-1])]:
+                value = tree.const(fixed[tree.AXES.index(name[-1])])
+            new.append(tree.assign(name, value))
+        new.append(tree.assign("_dynamic_bytes", tree.call(word, tree.name("_args"), tree.const(6))))
+        offset = HEADER_BYTES
+        for name, kind in self.arguments.items():
+            read = self.rewriter.bind(
+                f"argument_{name}", memory.argument(kind, offset, distinct=self.options.distinct)
+            )
+            new.append(tree.assign(name, tree.call(read, tree.name("_args"))))
+            offset += memory.slot_size(kind)
+        return new
+
+    def _arrays(self) -> list[ast.stmt]:
+        """Lay out scratch memory: shared arrays, then what is kept once a thread."""
+        new = tree.stmts("threads = blockDim_x * blockDim_y * blockDim_z")
+        if self.options.readable:
+            return new
+        new += tree.stmts("_all_threads = threads * (gridDim_x * gridDim_y * gridDim_z)"
+                          if self.plan.whole_grid else "_all_threads = threads")
+        new += tree.stmts("_at = 0")
+        for name, kind in self.slot_types.items():
+            size = memory.slot_bytes(kind)
+            made = self.rewriter.bind("slots", memory.slots(kind))
+            new += self._reserve(name, tree.call(made, tree.name("_scratch"), tree.name("_at")), size)
+            self.rewriter.slots.add(name)
+        for name in sorted(self.kept_locals):
+            shape, dtype = self.local[name]
+            size = _padded(memory.array_bytes(dtype, shape))
+            new += self._reserve(f"{name}_at", tree.name("_at"), size)
+        for name, (shape, dtype) in self.shared.items():
+            if shape != (0,):
+                size = _padded(memory.array_bytes(dtype, shape))
+                new += tree.stmts(f"{name}_at = _at")
+                blocks = "* (gridDim_x * gridDim_y * gridDim_z)" if self.plan.whole_grid else ""
+                new += tree.stmts(f"_at = _at + {size} {blocks}")
+                self.fixed += size
+        new += tree.stmts("_dynamic_at = _at")
+        if not self.plan.whole_grid:
+            new += self._shared_arrays()
+        return new
+
+    def _reserve(self, name: str, value: ast.expr, size: int) -> list[ast.stmt]:
+        self.per_thread += size
+        step = tree.stmts(f"_at = _at + (_all_threads * {size} + {_LINE - 1}) // {_LINE} * {_LINE}")
+        self.fixed += _LINE
+        return [tree.assign(name, value), *step]
+
+    def _shared_arrays(self) -> list[ast.stmt]:
+        """Bind the shared arrays of the block that runs."""
+        new: list[ast.stmt] = []
+        block = "first_block" if self.plan.whole_grid else "0"
+        for name, (shape, dtype) in self.shared.items():
+            dynamic = shape == (0,)
+            kind = types.Array(dtype, len(shape), "C")
+            made = self.rewriter.bind("shared", memory.scratch_array(kind, distinct=not dynamic))
+            size = memory.array_bytes(dtype, shape)
+            if dynamic:
+                itemsize = memory.array_bytes(dtype, (1,))
+                at = tree.expr(f"_dynamic_at + {block} * _dynamic_bytes")
+                extent: ast.expr = tree.expr(f"(_dynamic_bytes // {itemsize},)")
+            else:
+                at = tree.expr(f"{name}_at + {block} * {_padded(size)}")
+                extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
+            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
+        return new
+
+    def shared_bytes(self) -> int:
+        """Return the bytes of static shared memory of a block."""
+        return sum(memory.array_bytes(d, s) for s, d in self.shared.values())
+
+    def local_bytes(self) -> int:
+        """Return the bytes of local arrays of a thread."""
+        return sum(memory.array_bytes(d, s) for s, d in self.local.values())
+
+    def _begin_block(self) -> list[ast.stmt]:
+        """Find the block's indices, give shared memory a poison and parameters their values."""
+        new: list[ast.stmt] = []
+        if not self.plan.whole_grid:
+            new += self._block_index("_block")
+            if not self.options.readable:
+                new += self._per_block()
+        written = set(self.arguments) & tree.writes(self.unit.tree)
+        for name in sorted(written - self.plan.slots):
+            new.append(tree.assign(name, tree.name(f"_given_{name}")))
+        if written & self.plan.slots:
+            puts = [
+                tree.stmts(f"{n}_of[thread] = _given_{n}")[0] for n in sorted(written & self.plan.slots)
+            ]
+            for n in written & self.plan.slots:
+                self.rewriter.slots.add(f"{n}_of")
+            new += self.loops([plan.Leaf(puts, self.plan.forms)])
+        return new
+
+    def given(self) -> list[ast.stmt]:
+        """Keep the first value of parameters that the kernel changes."""
+        written = set(self.arguments) & tree.writes(self.unit.tree)
+        return [tree.assign(f"_given_{n}", tree.name(n)) for n in sorted(written)]
+
+    def _block_index(self, block: str) -> list[ast.stmt]:
+        return tree.stmts(
+            f"blockIdx_x = {block} % gridDim_x\n"
+            f"blockIdx_y = {block} // gridDim_x % gridDim_y\n"
+            f"blockIdx_z = {block} // (gridDim_x * gridDim_y)"
+        )
+
+    def _per_block(self) -> list[ast.stmt]:
+        poll = self.rewriter.helper("control", "poll")
+        begin = self.rewriter.helper("control", "begin_block")
+        index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
+        new: list[ast.stmt] = [
+            ast.Expr(tree.call(poll, tree.name("_context"))),
+            ast.Expr(tree.call(begin, tree.name("_context"), *index)),
+        ]
+        poison = self.rewriter.helper("memory", "poison") if self.shared else None
+        for name in self.shared:
+            new.append(ast.Expr(tree.call(poison, tree.name(name))))  # type: ignore[arg-type]
+        return new
+
+    # ---- block steps ----------------------------------------------------------------------
+
+    def steps(self, steps: list[plan.Step]) -> list[ast.stmt]:
+        """Return the statements for some steps."""
+        return [s for step in steps for s in getattr(self, f"_{type(step).__name__}")(step)]
+
+    def _Loops(self, step: plan.Loops) -> list[ast.stmt]:
+        return self.loops(step.rows)
+
+    def _outside(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        self.rewriter.in_thread = False
+        made = self.rewriter.statements(statements)
+        self.rewriter.in_thread = True
+        return made
+
+    def _test(self, test: ast.expr) -> ast.expr:
+        self.rewriter.in_thread = False
+        made = self.rewriter.expression(test)
+        self.rewriter.in_thread = True
+        return made
+
+    def _Once(self, step: plan.Once) -> list[ast.stmt]:
+        return self._outside([step.statement])
+
+    def _BlockIf(self, step: plan.BlockIf) -> list[ast.stmt]:
+        body, orelse = self.steps(step.body) or [ast.Pass()], self.steps(step.orelse)
+        return [ast.If(self._test(step.test), body, orelse)]
+
+    def _polled(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        if self.options.readable:
+            return body or [ast.Pass()]
+        poll = self.rewriter.helper("control", "poll")
+        return [ast.Expr(tree.call(poll, tree.name("_context"))), *body]
+
+    def _BlockFor(self, step: plan.BlockFor) -> list[ast.stmt]:
+        over = self._test(step.loop.iter)
+        return [ast.For(tree.clone(step.loop.target), over, self._polled(self.steps(step.body)), [])]
+
+    def _BlockWhile(self, step: plan.BlockWhile) -> list[ast.stmt]:
+        return [ast.While(self._test(step.test), self._polled(self.steps(step.body)), [])]
+
+    def _any(self, mask: str) -> ast.expr:
+        if self.options.readable:
+            return tree.expr(f"{mask}.any()")
+        helper = self.rewriter.helper("control", "any_thread")
+        return tree.call(helper, tree.name(mask), tree.name("_all_threads"))
+
+    def _AnyThread(self, step: plan.AnyThread) -> list[ast.stmt]:
+        return [ast.If(self._any(step.mask), self.steps(step.body) or [ast.Pass()], [])]
+
+    def _UntilNone(self, step: plan.UntilNone) -> list[ast.stmt]:
+        leave = ast.If(ast.UnaryOp(ast.Not(), self._any(step.mask)), [ast.Break()], [])
+        body = [*self.steps(step.head), leave, *self.steps(step.body)]
+        return [ast.While(tree.const(True), self._polled(body), [])]
+
+    def _Barrier(self, step: plan.Barrier) -> list[ast.stmt]:
+        if self.options.readable:
+            return [ast.Expr(tree.expr(f"barrier({step.mask})"))]
+        self.rewriter.in_thread = False
+        place = self.rewriter.place(step.call, "", ast.unparse(step.call))
+        self.rewriter.in_thread = True
+        returned = jumps.RETURNED in self.plan.slots
+        name = "barrier_with_returned" if returned else "barrier"
+        arguments: list[ast.expr] = [place, tree.name(step.mask or "")]
+        if returned:
+            arguments.append(tree.name(f"{jumps.RETURNED}_of"))
+        arguments += [tree.name("threads"), tree.name("_all_threads")]
+        return [ast.Expr(tree.call(self.rewriter.helper("control", name), *arguments))]
+
+    def _Count(self, step: plan.Count) -> list[ast.stmt]:
+        if self.options.readable:
+            return tree.stmts(f"{step.target} = {step.kind}({step.values})")
+        name = step.kind + ("" if step.mask is None else "_masked")
+        arguments = [tree.name(step.values)]
+        arguments += [] if step.mask is None else [tree.name(step.mask)]
+        helper = self.rewriter.helper("control", name)
+        return [tree.assign(step.target or "_", tree.call(helper, *arguments, tree.name("_all_threads")))]
+
+    # ---- loops over threads ---------------------------------------------------------------
+
+    def loops(self, rows: list[plan.Row]) -> list[ast.stmt]:
+        """Return the loops over threadIdx.z and .y around some rows."""
+        self.rewriter.uses_thread = False
+        inner = self._rows(rows, tree.const(0), tree.name("blockDim_x"))
+        uses_thread = self.rewriter.uses_thread
+        block = self.options.block
+        if uses_thread:
+            inner = [*self._row_start(block), *inner]
+        for axis, size in (("y", 1), ("z", 2)):
+            if block is not None and block[size] == 1:
+                inner = [tree.assign(f"threadIdx_{axis}", tree.const(0)), *inner]
+            else:
+                over = tree.expr(f"range(blockDim_{axis})")
+                inner = [ast.For(tree.store(f"threadIdx_{axis}"), over, inner, [])]
+        if self.plan.whole_grid:
+            inner = self._all_blocks(inner)
+        return inner
+
+    def _row_start(self, block: tuple[int, int, int] | None) -> list[ast.stmt]:
+        first = "first_thread" if self.plan.whole_grid else "0"
+        if block is not None and block[1:] == (1, 1):
+            new = tree.stmts(f"row_start = {first}")
+        else:
+            new = tree.stmts(f"row_start = {first} + (threadIdx_z * blockDim_y + threadIdx_y) * blockDim_x")
+        if not self.plan.whole_grid:
+            new += tree.stmts("first_thread = 0")
+        return new
+
+    def _all_blocks(self, inner: list[ast.stmt]) -> list[ast.stmt]:
+        body = self._block_index("_block") + tree.stmts("first_thread = _block * threads")
+        if not self.options.readable:
+            begin = self.rewriter.helper("control", "begin_block")
+            index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
+            body.append(ast.Expr(tree.call(begin, tree.name("_context"), *index)))
+            body += tree.stmts("first_block = _block")
+            body += self._shared_arrays()
+        over = tree.expr("range(_first, _last)")
+        return [ast.For(tree.store("_block"), over, [*body, *inner], [])]
+
+    def _rows(self, rows: list[plan.Row], low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        return [
+            s for row in rows for s in getattr(self, f"_{type(row).__name__}")(row, low, high)
+        ]
+
+    def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        over = self.rewriter.expression(row.iter)
+        body = self._rows(row.body, low, high) or [ast.Pass()]
+        return [ast.For(tree.store(row.target), over, body, [])]
+
+    def _RowIf(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        start, stop = self.unit.fresh("start"), self.unit.fresh("stop")
+        narrowed: list[ast.stmt] = []
+        if row.bounds:
+            lowers = [low, *(self.rewriter.expression(b.lower) for b in row.bounds if b.lower)]
+            uppers = [high, *(self.rewriter.expression(b.upper) for b in row.bounds if b.upper)]
+            narrowed.append(tree.assign(start, _extreme("max", lowers)))
+            narrowed.append(tree.assign(stop, _extreme("min", uppers)))
+            first, last = tree.name(start), tree.name(stop)
+        else:
+            first, last = low, high  # type: ignore[assignment]
+        body = self._rows(row.body, first, last) or [ast.Pass()]
+        if row.bounds:
+            body = [*narrowed, ast.If(ast.Compare(first, [ast.Lt()], [last]), body, [])]
+        tests = [self.rewriter.expression(t) for t in row.tests]
+        if not row.orelse:
+            return [ast.If(tree.conjunction(tests), body, [])] if tests else body
+        return self._with_else(row, tests, low, high, (start, stop))
+
+    def _with_else(
+        self,
+        row: plan.RowIf,
+        tests: list[ast.expr],
+        low: ast.expr,
+        high: ast.expr,
+        names: tuple[str, str],
+    ) -> list[ast.stmt]:
+        """Return both branches; the second runs before and behind the part of the first."""
+        if not row.bounds:
+            body = self._rows(row.body, low, high) or [ast.Pass()]
+            orelse = self._rows(row.orelse, low, high) or [ast.Pass()]
+            return [ast.If(tree.conjunction(tests), body, orelse)]
+        start, stop = (tree.name(n) for n in names)
+        lowers = [self.rewriter.expression(b.lower) for b in row.bounds if b.lower]
+        uppers = [self.rewriter.expression(b.upper) for b in row.bounds if b.upper]
+        # Keep low <= start <= stop <= high, so that the three parts make up the row.
+        inside: list[ast.stmt] = [
+            tree.assign(names[0], _extreme("min", [_extreme("max", [low, *lowers]), high])),
+            tree.assign(names[1], _extreme("max", [_extreme("min", [high, *uppers]), start])),
+        ]
+        if tests:
+            nowhere = [tree.assign(names[0], low), tree.assign(names[1], low)]
+            inside = [ast.If(tree.conjunction(tests), inside, nowhere)]
+        new = [*inside, *self._rows(row.body, start, stop)]
+        if lowers or tests:
+            new += self._rows(row.orelse, low, start) if lowers else []
+        return [*new, *self._rows(row.orelse, stop, high)]
+
+    # ---- the loop over threadIdx.x --------------------------------------------------------
+
+    def _Leaf(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        hoisted = self._hoistable(leaf)
+        if not hoisted:
+            return [self._thread_loop(leaf, low, high, frozenset())]
+        fast = self._thread_loop(leaf, low, high, frozenset(hoisted))
+        checks: dict[str, ast.expr] = {}
+        for text, (array, forms) in hoisted.items():
+            for axis, form in enumerate(forms):
+                for check in self._range_checks(array, axis, form, low, high):
+                    checks.setdefault(ast.unparse(check), check)
+            del text
+        if self.options.readable:
+            note = ", ".join(hoisted)
+            return [ast.Expr(tree.call("check_range", tree.const(note), low, high)), fast]
+        test = None
+        for check in checks.values():
+            check = self.rewriter.expression(check)
+            test = check if test is None else ast.BinOp(test, ast.BitAnd(), check)
+        slow = self._thread_loop(leaf, low, high, frozenset())
+        return [ast.If(test, [fast], [slow])]
+
+    def _hoistable(self, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]:
+        """Return the accesses whose range over the row is known before the loop."""
+        found: dict[str, tuple[str, list[Form]]] = {}
+        written = tree.writes(leaf.body)
+        for node in (n for s in leaf.body for n in ast.walk(s)):
+            if not isinstance(node, ast.Subscript) or not rewrite.is_whole(self.unit, node):
+                continue
+            name = node.value.id  # type: ignore[attr-defined]
+            if name in written or name in self.rewriter.slots or name in leaf.forms.remade:
+                continue
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            forms = [leaf.forms.of(p) for p in parts]
+            if all(f is not None for f in forms):
+                found[ast.unparse(node)] = (name, forms)  # type: ignore[assignment]
+        return found
+
+    def _range_checks(
+        self, array: str, axis: int, form: Form, low: ast.expr, high: ast.expr
+    ) -> list[ast.expr]:
+        """Return tests that an index stays inside an axis of an array along the row."""
+        last = tree.expr("high - 1", high=high)
+        least, most = (low, last) if form.factor >= 0 else (last, low)
+        size: ast.expr = tree.expr(f"{array}.shape[{axis}]")
+        known = self.shared.get(array) or self.local.get(array)
+        if known is not None and known[0] != (0,):
+            size = tree.const(known[0][axis])
+        lowest = tree.expr("0 <= e", e=form.at(least))
+        return [lowest, tree.expr("e < n", e=form.at(most), n=size)]
+
+    def _thread_loop(
+        self, leaf: plan.Leaf, low: ast.expr, high: ast.expr, hoisted: frozenset[str]
+    ) -> ast.stmt:
+        rewriter = self.rewriter
+        used_before = rewriter.uses_thread
+        rewriter.uses_thread = False
+        rewriter.hoisted = hoisted
+        loads, stores = self._kept(leaf)
+        body = rewriter.statements([*self._remade(leaf, loads), *loads, *leaf.body, *stores])
+        if leaf.mask is not None:
+            body = [ast.If(rewriter.expression(schedule._of(leaf.mask)), body, [])]
+        body = [*self._local_arrays(leaf), *body]
+        if rewriter.uses_thread:
+            body = [*tree.stmts("thread = row_start + threadIdx_x"), *body]
+        rewriter.uses_thread |= used_before
+        rewriter.hoisted = frozenset()
+        over = tree.expr("range(low, high)", low=low, high=high)
+        return tree.at(ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], []), leaf.body[0])  # type: ignore[no-any-return]
+
+    def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """Return statements that fetch and put back what the thread keeps between loops."""
+        exposed, sure = schedule.flow(leaf.body)
+        written = tree.writes(leaf.body)
+        slots = self.plan.slots - leaf.forms.fixed
+        loads = sorted(slots & (exposed | (written - sure)))
+        stores = sorted(slots & written)
+        return (
+            [tree.stmts(f"{n} = {n}_of[thread]")[0] for n in loads],
+            [tree.stmts(f"{n}_of[thread] = {n}")[0] for n in stores],
+        )
+
+    def _remade(self, leaf: plan.Leaf, loads: list[ast.stmt]) -> list[ast.stmt]:
+        """Return the definitions of the remade variables that a leaf reads, in order."""
+        remade = leaf.forms.remade
+        exposed, _ = schedule.flow(leaf.body)
+        needed: set[str] = set()
+        todo = [n for n in exposed if n in remade]
+        while todo:
+            name = todo.pop()
+            if name not in needed:
+                needed.add(name)
+                todo += [n for n in tree.reads(remade[name]) if n in remade]
+        return [tree.assign(n, e, leaf.body[0]) for n, e in remade.items() if n in needed]
+
+    def _local_arrays(self, leaf: plan.Leaf) -> list[ast.stmt]:
+        """Return the statements that bind the local arrays that a leaf uses."""
+        new: list[ast.stmt] = []
+        if self.options.readable:
+            return new
+        for name in sorted(set(self.local) & tree.reads(leaf.body)):
+            shape, dtype = self.local[name]
+            kind = types.Array(dtype, len(shape), "C")
+            if name not in self.kept_locals:
+                made = self.rewriter.bind("local", memory.local_array(kind, shape))
+                new.append(tree.assign(name, tree.call(made)))
+                continue
+            self.rewriter.uses_thread = True
+            made = self.rewriter.bind("local", memory.scratch_array(kind, distinct=False))
+            size = _padded(memory.array_bytes(dtype, shape))
+            at = tree.expr(f"{name}_at + thread * {size}")
+            extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
+            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
+        return new
+
+
+def _padded(size: int) -> int:
+    return (size + _LINE - 1) // _LINE * _LINE
+
+
+def _extreme(function: str, values: list[ast.expr]) -> ast.expr:
+    result = values[0]
+    for v in values[1:]:
+        result = tree.call(function, result, v)
+    return result
+
+
+def _looped_leaves(steps: list[plan.Step], inside: bool = False) -> list[plan.Leaf]:
+    """Return the leaves that run more than once a block."""
+    found: list[plan.Leaf] = []
+    for step in steps:
+        loop = inside or isinstance(step, (plan.BlockFor, plan.BlockWhile, plan.UntilNone))
+        if isinstance(step, plan.Loops):
+            for row in step.rows:
+                inner = [row] if isinstance(row, plan.Leaf) else list(plan.row_leaves(row.body))
+                inner += [] if isinstance(row, plan.Leaf) else list(
+                    plan.row_leaves(getattr(row, "orelse", []))
+                )
+                found += inner if loop or isinstance(row, plan.RowFor) else []
+        for name in ("head", "body", "orelse"):
+            if not isinstance(step, plan.Loops):
+                found += _looped_leaves(getattr(step, name, []), loop)
+    return found

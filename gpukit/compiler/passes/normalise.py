@@ -1,0 +1,287 @@
+"""Make every call at which threads meet a statement of its own, in the order of evaluation.
+
+Before                                        After
+    total = base + cuda.shfl_sync(m, v, 0)        met_1 = cuda.shfl_sync(m, v, 0)
+                                                  total = base + met_1
+
+`cuda.grid` and `cuda.gridsize` are written out, `while` conditions that hold such a call move
+into the loop, and `and`, `or` and `a if c else b` become `if` statements where they hold one.
+
+>>> from gpukit.compiler import intrinsics as cuda
+>>> def kernel(out, n):
+...     i = cuda.grid(1)
+...     while cuda.syncthreads_or(i < n) and n > 0:
+...         out[i] = out[i] + cuda.shfl_sync(0xffffffff, i, 0)
+>>> print(_show(kernel))
+def kernel(out, n):
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    while True:
+        met_1 = cuda.syncthreads_or(i < n)
+        met_2 = met_1
+        if met_2:
+            met_2 = n > 0
+        if not met_2:
+            break
+        met_3 = out[i]
+        met_4 = cuda.shfl_sync(4294967295, i, 0)
+        out[i] = met_3 + met_4
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gpukit.compiler import kinds, refuse, tree
+from gpukit.compiler.unit import Unit
+
+
+def run(unit: Unit, inlined: frozenset[str] = frozenset()) -> None:
+    """Normalise the unit's tree in place; calls of `inlined` functions count as meetings."""
+    _Geometry(unit).visit(unit.tree)
+    _grid_groups(unit)
+    unit.tree.body = _Normaliser(unit, inlined).body(unit.tree.body)
+    ast.fix_missing_locations(unit.tree)
+
+
+class _Geometry(ast.NodeTransformer):
+    """Write out `cuda.grid(n)` and `cuda.gridsize(n)`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        name = tree.called(node)
+        if name not in ("grid", "gridsize"):
+            return node
+        axes = _constant(node.args[0], self.unit) if len(node.args) == 1 else None
+        if axes not in (1, 2, 3):
+            raise refuse.invalid(
+                self.unit, node, f"cuda.{name} takes the constant 1, 2 or 3.",
+                f"write cuda.{name}(1) for one axis, cuda.{name}(2) for x and y",
+            )  # fmt: skip
+        form = (
+            "cuda.blockIdx.{a} * cuda.blockDim.{a} + cuda.threadIdx.{a}"
+            if name == "grid"
+            else "cuda.gridDim.{a} * cuda.blockDim.{a}"
+        )
+        parts = [tree.expr(form.format(a=a)) for a in tree.AXES[:axes]]
+        whole = parts[0] if axes == 1 else ast.Tuple(parts, ast.Load())
+        return tree.at(whole, node)  # type: ignore[no-any-return]
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | list[ast.stmt]:
+        self.generic_visit(node)
+        target, value = node.targets[0], node.value
+        if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)):
+            return node
+        if len(node.targets) > 1 or len(target.elts) != len(value.elts):
+            return node
+        if tree.writes(target) & tree.reads(value):
+            return node
+        if not all(isinstance(t, ast.Name) for t in target.elts):
+            return node
+        pairs = zip(target.elts, value.elts, strict=True)
+        return [tree.at(ast.Assign([t], v), node) for t, v in pairs]
+
+
+def _constant(node: ast.AST, unit: Unit) -> object:
+    if isinstance(node, ast.Constant):
+        return node.value
+    return unit.constants.get(node.id) if isinstance(node, ast.Name) else None
+
+
+def _grid_groups(unit: Unit) -> None:
+    """Turn `g = cuda.cg.this_grid(); g.sync()` into `cuda.cg.sync()`."""
+    groups = set()
+    for s in tree.statements(unit.tree.body):
+        if isinstance(s, ast.Assign) and tree.called(s.value) == "cg.this_grid":
+            groups |= tree.writes(s)
+
+    class Rewrite(ast.NodeTransformer):
+        def visit_Assign(self, node: ast.Assign) -> ast.AST:
+            if tree.called(node.value) == "cg.this_grid":
+                return ast.copy_location(ast.Pass(), node)
+            return self.generic_visit(node)
+
+        def visit_Call(self, node: ast.Call) -> ast.AST:
+            self.generic_visit(node)
+            f = node.func
+            if isinstance(f, ast.Attribute) and f.attr == "sync":
+                of_name = isinstance(f.value, ast.Name) and f.value.id in groups
+                if of_name or tree.called(f.value) == "cg.this_grid":
+                    return tree.at(tree.expr("cuda.cg.sync()"), node)  # type: ignore[no-any-return]
+            return node
+
+    Rewrite().visit(unit.tree)
+
+
+class _Normaliser:
+    def __init__(self, unit: Unit, inlined: frozenset[str]) -> None:
+        self.unit = unit
+        self.inlined = inlined
+
+    def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        return [new for s in body for new in self.statement(s)]
+
+    def _meets(self, node: ast.AST) -> bool:
+        return kinds.meets(node, self.inlined)
+
+    def _is_meeting(self, node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        by_name = isinstance(node.func, ast.Name) and node.func.id in self.inlined
+        return by_name or tree.called(node) in kinds.MEETINGS
+
+    def statement(self, s: ast.stmt) -> list[ast.stmt]:
+        if isinstance(s, (ast.For, ast.While)) and s.orelse and self._meets(s):
+            raise refuse.unsupported(
+                self.unit, s, "A loop with an else part cannot hold a barrier.",
+                "set a flag before break and test it after the loop",
+            )  # fmt: skip
+        if not self._meets(s):
+            return [s]
+        if isinstance(s, ast.If):
+            before, s.test = self.expression(s.test)
+            s.body, s.orelse = self.body(s.body), self.body(s.orelse)
+            return [*before, s]
+        if isinstance(s, ast.While):
+            return [self._while(s)]
+        if isinstance(s, ast.For):
+            before, s.iter = self.expression(s.iter)
+            s.body = self.body(s.body)
+            return [*before, s]
+        return self._simple(s)
+
+    def _while(self, s: ast.While) -> ast.stmt:
+        before, test = self.expression(s.test)
+        body = self.body(s.body)
+        if not before:
+            s.body = body
+            return s
+        leave = tree.at(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), s)
+        return tree.at(ast.While(tree.const(True), [*before, leave, *body], []), s)  # type: ignore[no-any-return]
+
+    def _simple(self, s: ast.stmt) -> list[ast.stmt]:
+        if isinstance(s, ast.Expr) and self._is_meeting(s.value):
+            before, s.value = self._arguments(s.value)
+            return [*before, s]
+        if isinstance(s, ast.Assign) and self._is_meeting(s.value):
+            before, value = self._arguments(s.value)
+            if len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
+                s.value = value
+                return [*before, s]
+        if isinstance(s, ast.AugAssign):
+            s = self._plain(s)
+        before: list[ast.stmt] = []
+        for field in ("value", "test", "exc"):
+            child = getattr(s, field, None)
+            if child is not None and self._meets(child):
+                more, new = self.expression(child)
+                before += more
+                setattr(s, field, new)
+        if any(self._meets(t) for t in getattr(s, "targets", [])):
+            raise refuse.unsupported(
+                self.unit, s, "A target of an assignment cannot hold a shuffle or barrier.",
+                "compute the index in a statement of its own",
+            )  # fmt: skip
+        return [*before, s]
+
+    def _plain(self, s: ast.AugAssign) -> ast.Assign:
+        old = tree.clone(s.target)
+        old.ctx = ast.Load()
+        return tree.at(ast.Assign([s.target], ast.BinOp(old, s.op, s.value)), s)  # type: ignore[no-any-return]
+
+    def _temporary(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:
+        name = self.unit.fresh("met")
+        return tree.assign(name, value, value), tree.at(tree.name(name), value)
+
+    def expression(self, e: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        """Return statements to run first and an expression without meetings."""
+        if not self._meets(e):
+            return [], e
+        if isinstance(e, ast.BoolOp):
+            return self._bool_op(e)
+        if isinstance(e, ast.IfExp):
+            return self._if_expression(e)
+        if isinstance(e, ast.Compare) and len(e.ops) > 1:
+            return self._bool_op(ast.copy_location(ast.BoolOp(ast.And(), tree.conjuncts(e)), e))
+        before, e = self._arguments(e)
+        if self._is_meeting(e):
+            first, e = self._temporary(e)
+            before.append(first)
+        return before, e
+
+    def _arguments(self, e: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
+        """Take the meetings out of the parts of `e`, but leave `e` itself."""
+        parts = _parts(e)
+        last = max((k for k, (_, p) in enumerate(parts) if self._meets(p)), default=-1)
+        before: list[ast.stmt] = []
+        for k, (setter, part) in enumerate(parts[: last + 1]):
+            more, new = self.expression(part)
+            before += more
+            if k < last and not more and not _is_stable(new):
+                first, new = self._temporary(new)
+                before.append(first)
+            setter(new)
+        return before, e
+
+    def _bool_op(self, e: ast.BoolOp) -> tuple[list[ast.stmt], ast.expr]:
+        before, value = self.expression(e.values[0])
+        name = self.unit.fresh("met")
+        before.append(tree.assign(name, value, e))
+        inner = before
+        for operand in e.values[1:]:
+            more, value = self.expression(operand)
+            test: ast.expr = tree.name(name)
+            if isinstance(e.op, ast.Or):
+                test = ast.UnaryOp(ast.Not(), test)
+            branch = tree.at(ast.If(test, [*more, tree.assign(name, value, e)], []), e)
+            inner.append(branch)
+            inner = branch.body
+        return before, tree.at(tree.name(name), e)
+
+    def _if_expression(self, e: ast.IfExp) -> tuple[list[ast.stmt], ast.expr]:
+        before, test = self.expression(e.test)
+        name = self.unit.fresh("met")
+        first, value = self.expression(e.body)
+        second, other = self.expression(e.orelse)
+        branch = ast.If(
+            test, [*first, tree.assign(name, value, e)], [*second, tree.assign(name, other, e)]
+        )
+        return [*before, tree.at(branch, e)], tree.at(tree.name(name), e)
+
+
+def _parts(e: ast.expr) -> list[tuple[object, ast.expr]]:  # type: ignore[type-arg]
+    """Return (setter, part) for the direct sub-expressions of `e`, in order of evaluation."""
+    found = []
+    for field, value in ast.iter_fields(e):
+        if isinstance(value, ast.expr):
+            found.append((_field_setter(e, field), value))
+        elif isinstance(value, list):
+            for k, item in enumerate(value):
+                if isinstance(item, ast.expr):
+                    found.append((_item_setter(value, k), item))
+                elif isinstance(item, ast.keyword):
+                    found.append((_field_setter(item, "value"), item.value))
+    return found  # type: ignore[return-value]
+
+
+def _field_setter(node: ast.AST, field: str):  # type: ignore[no-untyped-def]
+    return lambda new: setattr(node, field, new)
+
+
+def _item_setter(items: list[ast.expr], k: int):  # type: ignore[no-untyped-def]
+    return lambda new: items.__setitem__(k, new)
+
+
+def _is_stable(e: ast.expr) -> bool:
+    """Tell whether a value cannot change while threads meet: no memory is read for it."""
+    return not any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(e))
+
+
+def _show(function: object) -> str:
+    from gpukit.compiler.passes import resolve
+
+    unit = resolve.run(function)
+    run(unit)
+    return ast.unparse(unit.tree)

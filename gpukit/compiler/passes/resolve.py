@@ -1,0 +1,249 @@
+"""Find out what every name in a function stands for, by value and never by spelling.
+
+Before                                    After
+    import gpukit.cuda as c                   i = cuda.blockIdx.x * cuda.blockDim.x + ...
+    i = c.grid(1)                             (every intrinsic spelled `cuda.<name>`)
+    tile = c.shared.array(TILE, f4)           tile = cuda.shared.array(16, f4)
+
+>>> from gpukit.compiler import intrinsics as c
+>>> TILE = 16
+>>> def kernel(out):
+...     bar = c.syncthreads
+...     bar()
+...     out[c.threadIdx.x] = TILE
+>>> print(_show(kernel))
+def kernel(out):
+    cuda.syncthreads()
+    out[cuda.threadIdx.x] = 16
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from gpukit.compiler import intrinsics, kinds, refuse, source, tree
+from gpukit.compiler.unit import Unit
+
+_MISSING = object()
+_PLAIN = (bool, int, float, complex, str, type(None))
+_ALLOCATING = frozenset(
+    ["zeros", "ones", "empty", "full", "array", "arange", "linspace", "zeros_like", "ones_like"]
+    + ["empty_like", "full_like", "concatenate", "copy", "eye"]
+)
+
+
+def run(function: Any) -> Unit:
+    """Return the unit of a Python function, its names resolved."""
+    found = source.find(function)
+    unit = Unit(function, found, tree.clone(found.tree))
+    unit.tree.decorator_list = []
+    unit.tree.returns = None
+    for argument in ast.walk(unit.tree.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    refuse.check_nodes(unit)
+    if unit.tree.args.vararg or unit.tree.args.kwarg or unit.tree.args.kwonlyargs:
+        raise refuse.unsupported(
+            unit, unit.tree, "A kernel takes a fixed list of arguments.",
+            "name each argument, or pass one tuple",
+        )  # fmt: skip
+    _rename_reserved(unit)
+    _Resolver(unit).run()
+    ast.fix_missing_locations(unit.tree)
+    return unit
+
+
+def _rename_reserved(unit: Unit) -> None:
+    """Give a new name to the function's own variables that the compiler needs for itself."""
+    clash = (tree.writes(unit.tree) | set(unit.parameters)) & tree.RESERVED
+    for node in ast.walk(unit.tree):
+        if isinstance(node, ast.Name) and node.id in clash:
+            node.id += "_"
+        elif isinstance(node, ast.arg) and node.arg in clash:
+            node.arg += "_"
+
+
+class _Resolver(ast.NodeTransformer):
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.locals = tree.writes(unit.tree) | set(unit.parameters)
+        self.aliases: dict[str, Any] = {}
+        code = unit.function.__code__
+        cells = unit.function.__closure__ or ()
+        self.closure = dict(zip(code.co_freevars, cells, strict=True))
+
+    def run(self) -> None:
+        self._find_aliases()
+        self.unit.tree.body = [
+            s for s in (self.visit(s) for s in self.unit.tree.body) if s is not None
+        ] or [ast.Pass()]
+
+    def _find_aliases(self) -> None:
+        """Note locals that only stand for an intrinsic or a module: `sync = cuda.syncthreads`."""
+        targets = [n.id for n in ast.walk(self.unit.tree) if _is_store(n)]
+        for statement in tree.statements(self.unit.tree.body):
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            target = statement.targets[0]
+            if not isinstance(target, ast.Name) or targets.count(target.id) != 1:
+                continue
+            value = self._static(statement.value)
+            if intrinsics.name_of(value) in kinds.VALUES:
+                continue  # `tx = cuda.threadIdx.x` is a variable
+            if value is not _MISSING and _is_not_data(value):
+                self.aliases[target.id] = value
+                self.locals.discard(target.id)
+
+    def _lookup(self, name: str) -> Any:
+        if name in self.locals:
+            return _MISSING
+        if name in self.aliases:
+            return self.aliases[name]
+        if name in self.closure:
+            try:
+                return self.closure[name].cell_contents
+            except ValueError:
+                return _MISSING
+        scope = self.unit.function.__globals__
+        return scope.get(name, getattr(builtins, name, _MISSING))
+
+    def _static(self, node: ast.AST) -> Any:
+        """Return the object that a chain of attributes on a captured name stands for."""
+        if isinstance(node, ast.Name):
+            return self._lookup(node.id)
+        if isinstance(node, ast.Attribute):
+            base = self._static(node.value)
+            if base is _MISSING or isinstance(base, np.ndarray):
+                return _MISSING
+            return getattr(base, node.attr, _MISSING)
+        return _MISSING
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id in self.aliases:
+            return None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return None
+        return self.visit(tree.at(ast.Assign([node.target], node.value), node))  # type: ignore[no-any-return]
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        if isinstance(node.value, ast.Constant):
+            return None  # a docstring
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        self.generic_visit(node)
+        node.body = node.body or [tree.at(ast.Pass(), node)]
+        return node
+
+    visit_For = visit_While = visit_If
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        function = self._static(node.func)
+        if getattr(function, "__module__", None) == "numpy" or _is_numpy(function):
+            if getattr(function, "__name__", "") in _ALLOCATING:
+                raise refuse.invalid(
+                    self.unit, node,
+                    f"A kernel cannot make a new array with np.{function.__name__}.",
+                    "use cuda.local.array(shape, dtype) for one thread, "
+                    "cuda.shared.array(shape, dtype) for a block, or pass an array in",
+                )  # fmt: skip
+        return self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        value = self._static(node)
+        if value is _MISSING:
+            if self._static(node.value) is not _MISSING:
+                return self._missing_attribute(node)
+            return self.generic_visit(node)
+        return self._bind(value, node, tree.dotted(node) or node.attr)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if not isinstance(node.ctx, ast.Load) or node.id in self.locals:
+            return node
+        value = self._lookup(node.id)
+        if value is _MISSING:
+            self._unknown(node)
+        return self._bind(value, node, node.id)
+
+    def _bind(self, value: Any, node: ast.expr, spelled: str) -> ast.expr:
+        name = intrinsics.name_of(value)
+        if name == "warpsize":
+            return ast.copy_location(tree.const(32), node)
+        if name is not None:
+            return tree.at(tree.expr(f"cuda.{name}"), node)  # type: ignore[no-any-return]
+        if isinstance(value, _PLAIN) and not isinstance(value, np.generic):
+            return ast.copy_location(tree.const(value), node)
+        return ast.copy_location(tree.name(self._name_for(value, spelled)), node)
+
+    def _name_for(self, value: Any, spelled: str) -> str:
+        """Return the name under which the tree may use `value`."""
+        unit = self.unit
+        stem = spelled.replace(".", "_")
+        while stem in self.locals or unit.globals.get(stem, value) is not value:
+            stem += "_"
+        if stem in tree.RESERVED:
+            stem += "_"
+        host = getattr(value, "host", None)
+        if isinstance(value, np.ndarray) or isinstance(host, np.ndarray):
+            unit.captured[stem] = host if isinstance(host, np.ndarray) else value
+            self.locals.add(stem) if stem != spelled else None
+            unit.globals[stem] = value
+            return stem
+        if hasattr(value, "py_func"):
+            unit.devices[stem] = value
+        if isinstance(value, (tuple, np.generic)):
+            unit.constants[stem] = value
+        unit.globals[stem] = value
+        return stem
+
+    def _missing_attribute(self, node: ast.Attribute) -> ast.expr:
+        base = self._static(node.value)
+        if isinstance(base, np.ndarray) or not _is_not_data(base):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        names = [n for n in dir(base) if not n.startswith("_")]
+        close = difflib.get_close_matches(node.attr, names, 1)
+        spelled = ast.unparse(node)
+        raise refuse.invalid(
+            self.unit, node, f"There is no {spelled}.",
+            f"did you mean {spelled.rpartition('.')[0]}.{close[0]}?" if close else "",
+        )  # fmt: skip
+
+    def _unknown(self, node: ast.Name) -> None:
+        scope = [*self.locals, *self.unit.function.__globals__, *self.closure]
+        close = difflib.get_close_matches(node.id, scope, 1)
+        raise refuse.invalid(
+            self.unit, node, f"The name {node.id!r} is not defined.",
+            f"did you mean {close[0]!r}?" if close else "define it, or pass it as an argument",
+        )  # fmt: skip
+
+
+def _is_store(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _is_numpy(function: Any) -> bool:
+    module = getattr(function, "__module__", "") or ""
+    return module.startswith("numpy")
+
+
+def _is_not_data(value: Any) -> bool:
+    rooms = tuple(intrinsics.ROOMS.values())
+    return (
+        isinstance(value, (ModuleType, SimpleNamespace))
+        or value in rooms
+        or intrinsics.name_of(value) is not None
+    ) and not isinstance(value, np.ndarray)
+
+
+def _show(function: Any) -> str:
+    return ast.unparse(run(function).tree)

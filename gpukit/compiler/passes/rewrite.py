@@ -1,0 +1,254 @@
+"""Rewrite what a kernel says about threads and arrays into what its loops provide."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import Any
+
+from gpukit.compiler import device, kinds, refuse, shapes, sites, tree
+from gpukit.compiler.passes import access, scalar
+from gpukit.compiler.unit import Unit
+
+_ZERO = tree.const(0)
+
+
+class Rewriter(scalar.Scalar):
+    """Rewrites expressions and statements of one kernel.
+
+    `slots` are names of per-thread storage, `shared` of shared arrays; `hoisted` holds the
+    texts of the accesses that were checked before the loop. With `readable` the result is for
+    people: accesses and atomics stay as they were written.
+    """
+
+    def __init__(self, unit: Unit, *, readable: bool, boundscheck: bool) -> None:
+        super().__init__(unit)
+        self.readable = readable
+        self.boundscheck = boundscheck
+        self.slots: set[str] = set()
+        self.shared: set[str] = set()
+        self.hoisted: frozenset[str] = frozenset()
+        self.in_thread = True
+        self.uses_thread = False
+        self.used_sites: set[int] = set()
+
+    # ---- values ---------------------------------------------------------------------------
+
+    def value(self, name: str) -> ast.expr:
+        if name == "laneid":
+            return self._lane()
+        if name == "lanemask_lt":
+            mask = tree.expr("(1 << lane) - 1", lane=self._lane())
+            return mask if self.readable else self._cast("uint32", mask)
+        if name.startswith("threadIdx") and not self.in_thread:
+            return tree.const(0)
+        return tree.name(name.replace(".", "_"))
+
+    def _lane(self) -> ast.expr:
+        self.uses_thread = True
+        return tree.expr("(thread - first_thread) % 32") if self.whole_grid else tree.expr(
+            "thread % 32"
+        )
+
+    whole_grid = False
+
+    def _cast(self, kind: str, value: ast.expr) -> ast.expr:
+        from numba.core import types
+
+        self.globals[f"rt_{kind}"] = getattr(types, kind)
+        return tree.call(tree.name(f"rt_{kind}"), value)
+
+    def context(self) -> ast.expr:
+        names = [f"{n}_{a}" for n in _DIM3 for a in tree.AXES]
+        values: list[ast.expr] = [tree.name("_context")]
+        for name in names:
+            thread = name.startswith("threadIdx")
+            values.append(tree.name(name) if self.in_thread or not thread else tree.const(0))
+        return ast.Tuple(values, ast.Load())
+
+    def place(self, node: ast.AST, array: str, what: str) -> ast.Tuple:
+        site = sites.number(self.unit, node, array, what)
+        self.used_sites.add(site)
+        thread = [self.value(f"threadIdx.{a}") for a in tree.AXES]
+        parts = [tree.name("_context"), tree.const(site), *thread]
+        return ast.Tuple(parts, ast.Load())
+
+    def _check_place(self, node: ast.AST, array: str, what: str) -> ast.expr:
+        return self.place(node, array, what) if self.boundscheck else tree.const(None)
+
+    # ---- calls ----------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = tree.called(node) or ""
+        if name.startswith("warp.") and not self.readable:
+            node.args = [self.visit(a) for a in node.args]
+            from gpukit.compiler.passes import warps
+
+            self.uses_thread = True
+            return tree.at(warps.lower(self, name[5:], node), node)  # type: ignore[no-any-return]
+        if self.readable and (name.startswith(("atomic.", "warp.", "fp16.")) or name in _PLAIN):
+            self.generic_visit_arguments(node)
+            return node
+        return super().visit_Call(node)
+
+    def generic_visit_arguments(self, node: ast.Call) -> None:
+        node.args = [self.visit(a) for a in node.args]
+
+    def plain_call(self, node: ast.Call) -> ast.expr:
+        return node if self.readable else super().plain_call(node)
+
+    def function(self, name: str, node: ast.Call) -> ast.expr:
+        from numba.core import types
+
+        if name in ("clz", "brev", "ffs", "popc"):
+            for k, a in enumerate(node.args):
+                kind = self.unit.types.get(a.id) if isinstance(a, ast.Name) else None
+                small = isinstance(a, ast.Name) and a.id.startswith(_DIM3)
+                if kind == types.int32 or small:
+                    node.args[k] = self._cast("int32", a)
+        return super().function(name, node)
+
+    def array(self, name: str, node: ast.Call) -> ast.expr:
+        raise refuse.unsupported(
+            self.unit, node, f"cuda.{name} must be assigned to a variable.",
+            f"write tile = cuda.{name}(...) on a line of its own",
+        )  # fmt: skip
+
+    def met(self, name: str, node: ast.Call) -> ast.expr:
+        raise AssertionError(f"cuda.{name} was left inside a loop over threads")
+
+    def atomic(self, name: str, node: ast.Call) -> ast.expr:
+        base = node.args[0]
+        shared = isinstance(base, ast.Name) and base.id in self.shared
+        return device.atomic_call(self, name, node, shared=shared)
+
+    # ---- accesses -------------------------------------------------------------------------
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id in self.slots:
+            self.uses_thread = True
+            if self.readable:
+                return node
+            get = self.helper("memory", "get")
+            return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
+        text = ast.unparse(node)
+        self.generic_visit(node)
+        if self.readable or not isinstance(node.ctx, ast.Load):
+            return node
+        if text in self.hoisted:
+            load = self.helper("memory", "load")
+            return tree.at(tree.call(load, node.value, node.slice), node)  # type: ignore[no-any-return]
+        if not access.is_element(self, node):
+            return node
+        place = self._check_place(node, ast.unparse(node.value), text)
+        form = self._form(node)
+        load = self.helper(*form[0])
+        return tree.at(tree.call(load, place, node.value, node.slice), node)  # type: ignore[no-any-return]
+
+    def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return the runtime functions to read and write a subscript."""
+        if is_whole(self.unit, node):
+            return ("memory", "load_checked"), ("memory", "store_checked")
+        return ("generic", "item"), ("generic", "set_item")
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            if target.value.id in self.slots:
+                return self._put(node, target)
+        if self.readable:
+            return self.generic_visit(node)
+        return access.rewrite_assign(self, node)
+
+    def _put(self, node: ast.Assign, target: ast.Subscript) -> ast.stmt:
+        self.uses_thread = True
+        node.value = self.visit(node.value)
+        if self.readable:
+            return node
+        put = tree.call(self.helper("memory", "put"), target.value, target.slice, node.value)
+        return tree.at(ast.Expr(put), node)  # type: ignore[no-any-return]
+
+    def element_store(self, target: ast.Subscript, value: ast.expr, what: str) -> ast.stmt:
+        """Return the statement that writes one element (see `access`)."""
+        if what in self.hoisted:
+            store = self.helper("memory", "store")
+            call = tree.call(store, target.value, target.slice, value)
+        else:
+            place = self._check_place(target, ast.unparse(target.value), what)
+            store = self.helper(*self._form(target)[1])
+            call = tree.call(store, place, target.value, target.slice, value)
+        return tree.at(ast.Expr(call), target)  # type: ignore[no-any-return]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if self.readable:
+            return self.generic_visit(node)
+        return access.rewrite_aug_assign(self, node)
+
+    def visit_While(self, node: ast.While) -> Any:
+        """Let an endless loop of one thread be stopped."""
+        self.generic_visit(node)
+        if not self.readable:
+            poll = tree.call(self.helper("control", "poll"), tree.name("_context"))
+            node.body.insert(0, tree.at(ast.Expr(poll), node))
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        return node if self.readable else device.raise_call(self, node)
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        """Leave assertions out, as Numba does on a GPU without debug."""
+        return None
+
+    def statements(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite statements; copies, so that a body can be rewritten more than once."""
+        new: list[ast.stmt] = []
+        for s in body:
+            made = self.visit(tree.clone(s))
+            if isinstance(made, list):
+                new += made
+            elif made is not None:
+                new.append(made)
+        return new
+
+    def expression(self, e: ast.expr) -> ast.expr:
+        """Rewrite a copy of an expression."""
+        return self.visit(tree.clone(e))  # type: ignore[no-any-return]
+
+
+_DIM3 = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+_PLAIN = frozenset(["popc", "clz", "brev", "ffs", "fma", "selp", "threadfence"]) | kinds.ARRAYS
+
+
+def is_whole(unit: Unit, node: ast.Subscript) -> bool:
+    """Tell whether a subscript reaches one element of an array of known type."""
+    kind = unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    if kind is None or not hasattr(kind, "layout"):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(parts) != kind.ndim:
+        return False
+    return not any(isinstance(p, (ast.Slice, ast.Starred)) for p in parts) and not (
+        kind.ndim == 1 and _is_tuple(unit, parts[0])
+    )
+
+
+def _is_tuple(unit: Unit, node: ast.expr) -> bool:
+    kind = unit.types.get(node.id) if isinstance(node, ast.Name) else None
+    return hasattr(kind, "count") or not _surely_integer(unit, node, kind)
+
+
+def _surely_integer(unit: Unit, node: ast.expr, kind: Any) -> bool:
+    if isinstance(node, ast.Name):
+        return hasattr(kind, "bitwidth")
+    return isinstance(node, (ast.BinOp, ast.Constant, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript))
+
+
+def request_of(unit: Unit, name: str) -> tuple[str, tuple[int, ...], Any, ast.Call]:
+    """Return kind, shape, dtype and call of the array that a kernel makes under a name."""
+    for s in tree.statements(unit.tree.body):
+        if isinstance(s, ast.Assign) and name in tree.writes(s):
+            kind = tree.called(s.value)
+            if kind in kinds.ARRAYS:
+                shape, dtype = shapes.request(unit, s.value)  # type: ignore[arg-type]
+                return kind, shape, dtype, s.value  # type: ignore[return-value]
+    raise KeyError(name)

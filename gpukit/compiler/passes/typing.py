@@ -1,0 +1,150 @@
+"""Let Numba find the type of every variable, as its CUDA target would.
+
+Numba's own type inference runs over the kernel as one thread sees it, with the thread indices
+as int32 arguments. Nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import types as python_types
+from typing import Any
+
+from numba.core import bytecode, compiler, typed_passes, types, untyped_passes
+from numba.core.compiler_machinery import PassManager
+from numba.core.registry import cpu_target
+
+from gpukit.compiler import device, kinds, shapes, tree
+from gpukit.compiler.passes import scalar
+from gpukit.compiler.unit import Unit
+
+_MET_TYPES = {
+    "ballot_sync": types.int32, "match_any_sync": types.int32, "activemask": types.uint32,
+    "all_sync": types.boolean, "any_sync": types.boolean, "eq_sync": types.boolean,
+    "vote_sync_intrinsic": types.Tuple((types.int32, types.boolean)),
+    "match_all_sync": types.Tuple((types.int32, types.boolean)),
+}  # fmt: skip
+
+
+def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
+    """Return the type of every variable; one that has several gets their common type."""
+    probe = _Probe(unit)
+    copy = tree.clone(unit.tree)
+    body = [probe.visit(s) for s in copy.body]
+    everything = {**arguments, **probe.arguments}
+    function = build(copy.name, list(everything), body, {**unit.globals, **probe.globals}, unit)
+    typemap = infer(function, tuple(everything.values()))
+    return _by_variable(typemap)
+
+
+def build(
+    name: str, parameters: list[str], body: list[ast.stmt], scope: dict[str, Any], unit: Unit
+) -> Any:
+    """Make a Python function of statements; its lines are those of the kernel's source."""
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(p) for p in parameters], kwonlyargs=[], kw_defaults=[],
+        defaults=[],
+    )  # fmt: skip
+    function = ast.FunctionDef(
+        name=name, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None
+    )
+    if "type_params" in ast.FunctionDef._fields:
+        function.type_params = []
+    module = tree.settle(ast.Module([tree.at(function, unit.tree)], []))
+    code = compile(module, unit.source.file, "exec")
+    scope = dict(scope)
+    exec(code, scope)
+    made = scope[name]
+    assert isinstance(made, python_types.FunctionType)
+    return made
+
+
+def infer(function: Any, arguments: tuple[types.Type, ...]) -> dict[str, types.Type]:
+    """Run Numba's front end and type inference; return the type of each of its variables."""
+    typing_context, target_context = cpu_target.typing_context, cpu_target.target_context
+    typing_context.refresh()
+    target_context.refresh()
+    flags = compiler.Flags()
+    flags.nrt = True
+    flags.error_model = "numpy"
+    pipeline = compiler.Compiler(
+        typing_context, target_context, None, arguments, None, flags, {}
+    )
+    state = pipeline.state
+    state.lifted, state.lifted_from = (), None
+    state.func_id = bytecode.FunctionIdentity.from_function(function)
+    untyped_passes.ExtractByteCode().run_pass(state)
+    manager = PassManager("gpukit-typing")
+    manager.passes = list(compiler.DefaultPassBuilder.define_untyped_pipeline(state).passes)
+    manager.add_pass(typed_passes.NopythonTypeInference, "find types")
+    manager.finalize()
+    manager.run(state)
+    return dict(state.typemap)
+
+
+def _by_variable(typemap: dict[str, types.Type]) -> dict[str, types.Type]:
+    """Merge the versions `x`, `x.1`, ... that Numba made of a variable."""
+    found: dict[str, list[types.Type]] = {}
+    for versioned, kind in typemap.items():
+        name = versioned.partition(".")[0]
+        if name and not name.startswith("$"):
+            found.setdefault(name, []).append(types.unliteral(kind))
+    context = cpu_target.typing_context
+    merged = {}
+    for name, all_kinds in found.items():
+        kinds_ = [k for k in all_kinds if not isinstance(k, types.Undefined)] or all_kinds
+        common = kinds_[0] if len(set(kinds_)) == 1 else context.unify_types(*kinds_)
+        merged[name] = common if common is not None else kinds_[0]
+    return merged
+
+
+class _Probe(scalar.Scalar):
+    """Replace what depends on the thread by arguments of the right type."""
+
+    def __init__(self, unit: Unit) -> None:
+        super().__init__(unit)
+        self.arguments: dict[str, types.Type] = {}
+
+    def _argument(self, stem: str, kind: types.Type) -> ast.expr:
+        name = f"_{stem}"
+        if self.arguments.setdefault(name, kind) != kind:
+            name = self.unit.fresh(name)
+            self.arguments[name] = kind
+        return tree.name(name)
+
+    def value(self, name: str) -> ast.expr:
+        if name == "lanemask_lt":
+            return self._argument("lanemask", types.uint32)
+        return self._argument("index", types.int32)
+
+    def array(self, name: str, node: ast.Call) -> ast.expr:
+        shape, dtype = shapes.request(self.unit, node)
+        return self._argument(
+            f"{name[:5]}_{len(shape)}_{_word(dtype)}", types.Array(dtype, len(shape), "C")
+        )
+
+    def met(self, name: str, node: ast.Call) -> ast.expr:
+        if name in kinds.SHUFFLES:
+            value = node.args[2] if name == "shfl_sync_intrinsic" else node.args[1]
+            if name == "shfl_sync_intrinsic":
+                return ast.Tuple([value, self._argument("flag", types.boolean)], ast.Load())
+            return value
+        if name in _MET_TYPES:
+            return self._argument(name, _MET_TYPES[name])
+        if name in kinds.BARRIERS and name != "syncthreads":
+            return self._argument("index", types.int32)
+        return tree.const(None)
+
+    def atomic(self, name: str, node: ast.Call) -> ast.expr:
+        if name == "compare_and_swap":
+            zeros = tree.call(self.helper("probe", "first"), node.args[0])
+            return zeros
+        return ast.Subscript(node.args[0], node.args[1], ast.Load())
+
+    def context(self) -> ast.expr:
+        return self._argument("context", device.CONTEXT)
+
+
+def _word(dtype: Any) -> str:
+    return "".join(c if c.isalnum() else "_" for c in str(dtype))
+

@@ -1,0 +1,146 @@
+"""The plan of a kernel: which loops over threads it becomes, before any code is written.
+
+A plan is a list of block steps. Most are `Loops`: a run of statements without a meeting point,
+done by all threads of the block, row by row (a row: the threads that differ in threadIdx.x).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gpukit.compiler.passes.affine import Bound, Forms
+
+# ---- what is done along one row ---------------------------------------------------------------
+
+
+@dataclass
+class Leaf:
+    """Statements that each thread of a row runs to the end before the next thread starts."""
+
+    body: list[ast.stmt]
+    forms: Forms
+    mask: str | None = None
+
+
+@dataclass
+class RowIf:
+    """A condition that is fixed along a row, and limits on threadIdx.x."""
+
+    tests: list[ast.expr]
+    bounds: list[Bound]
+    forms: Forms
+    body: list[Row]
+    orelse: list[Row] = field(default_factory=list)
+
+
+@dataclass
+class RowFor:
+    """A loop that all threads of a row run in step: threadIdx.x is the inner loop."""
+
+    target: str
+    iter: ast.expr
+    forms: Forms
+    body: list[Row]
+
+
+Row = Leaf | RowIf | RowFor
+
+# ---- what is done by a block ------------------------------------------------------------------
+
+
+@dataclass
+class Loops:
+    """Loops over the threads of the block."""
+
+    rows: list[Row]
+
+
+@dataclass
+class Once:
+    """A statement that gives the same for all threads and is run once for the block."""
+
+    statement: ast.stmt
+
+
+@dataclass
+class BlockIf:
+    """An `if` whose condition is the same for all threads of the block."""
+
+    test: ast.expr
+    body: list[Step]
+    orelse: list[Step] = field(default_factory=list)
+
+
+@dataclass
+class BlockFor:
+    """A `for` loop that all threads of the block run in step."""
+
+    loop: ast.For
+    body: list[Step]
+
+
+@dataclass
+class BlockWhile:
+    """A `while` loop that all threads of the block run in step."""
+
+    test: ast.expr
+    body: list[Step]
+
+
+@dataclass
+class AnyThread:
+    """Steps that are skipped when no thread is left in a mask."""
+
+    mask: str
+    body: list[Step]
+
+
+@dataclass
+class UntilNone:
+    """A loop that ends when no thread is left in its mask; `head` takes threads out of it."""
+
+    mask: str
+    head: list[Step]
+    body: list[Step]
+
+
+@dataclass
+class Barrier:
+    """A barrier; with a mask, all threads that have not returned must be in it."""
+
+    call: ast.Call
+    mask: str | None
+
+
+@dataclass
+class Count:
+    """syncthreads_count, _and or _or over published values."""
+
+    target: str | None
+    kind: str
+    values: str
+    mask: str | None
+
+
+Step = Loops | Once | BlockIf | BlockFor | BlockWhile | AnyThread | UntilNone | Barrier | Count
+
+
+def leaves(steps: list[Step]) -> Iterator[Leaf]:
+    """Yield every leaf of a plan."""
+    for step in steps:
+        if isinstance(step, Loops):
+            yield from row_leaves(step.rows)
+        for name in ("head", "body", "orelse"):
+            yield from leaves(getattr(step, name, []))
+
+
+def row_leaves(rows: list[Row]) -> Iterator[Leaf]:
+    """Yield every leaf below some rows."""
+    for row in rows:
+        if isinstance(row, Leaf):
+            yield row
+        else:
+            yield from row_leaves(row.body)
+            yield from row_leaves(getattr(row, "orelse", []))

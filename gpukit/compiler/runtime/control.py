@@ -1,0 +1,177 @@
+"""Stopping a kernel: interrupts, errors that the kernel raises, barriers that not all reach."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import njit
+from numba.core import types
+from numba.extending import intrinsic
+
+from gpukit.compiler import context as layout
+from gpukit.compiler.runtime.memory import WORD, abort, get, place_of, word_pointer
+
+# Ask Python for signals once in so many polls: about a millisecond of an empty loop.
+_POLLS_PER_SIGNAL_CHECK = 1 << 16
+
+
+@intrinsic
+def begin_block(typingctx, address, x, y, z):  # type: ignore[no-untyped-def]
+    """Note in the context which block runs now."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        for k in range(3):
+            value = context.cast(builder, args[k + 1], signature.args[k + 1], types.int64)
+            builder.store(value, word_pointer(builder, args[0], layout.BLOCK + k))
+        return context.get_dummy_value()
+
+    return types.void(address, x, y, z), codegen
+
+
+@intrinsic
+def poll(typingctx, address):  # type: ignore[no-untyped-def]
+    """Stop the kernel if the host asked for it or if Ctrl-C was pressed."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        counter = word_pointer(builder, args[0], layout.POLLS)
+        count = builder.add(builder.load(counter), ir.Constant(WORD, 1))
+        builder.store(count, counter)
+        low = builder.and_(count, ir.Constant(WORD, _POLLS_PER_SIGNAL_CHECK - 1))
+        with builder.if_then(builder.icmp_unsigned("==", low, ir.Constant(WORD, 0)), likely=False):
+            _take_signals(context, builder, args[0])
+        cancel = builder.load(word_pointer(builder, args[0], layout.CANCEL))
+        cancel.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
+        with builder.if_then(builder.icmp_signed("!=", cancel, ir.Constant(WORD, 0)), likely=False):
+            zero = ir.Constant(WORD, 0)
+            abort(context, builder, args[0], layout.INTERRUPTED, zero, [zero] * 3)
+        return context.get_dummy_value()
+
+    return types.void(address), codegen
+
+
+def _take_signals(context, builder, address):  # type: ignore[no-untyped-def]
+    """Let Python run its signal handlers; a KeyboardInterrupt becomes a cancel request."""
+    api = context.get_python_api(builder)
+    gil = api.gil_ensure()
+    check = api._get_function(ir.FunctionType(ir.IntType(32), []), "PyErr_CheckSignals")
+    tripped = builder.icmp_signed("!=", builder.call(check, []), ir.IntType(32)(0))
+    with builder.if_then(tripped, likely=False):
+        api.err_clear()
+        builder.store(ir.Constant(WORD, 1), word_pointer(builder, address, layout.CANCEL))
+    api.gil_release(gil)
+
+
+@intrinsic
+def fail(typingctx, place, code):  # type: ignore[no-untyped-def]
+    """Stop the kernel with one of the codes of `context`; `place` says where."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        address, site, *thread = place_of(context, builder, place, args[0])
+        abort(context, builder, address, code.literal_value, site, thread)
+        dead = builder.append_basic_block("after_abort")
+        builder.position_at_end(dead)
+        return context.get_dummy_value()
+
+    if not isinstance(code, types.IntegerLiteral):
+        from numba.core.errors import RequireLiteralValue
+
+        raise RequireLiteralValue("code")
+    return types.void(place, code), codegen
+
+
+@intrinsic
+def note_thread(typingctx, address, word, thread, bit):  # type: ignore[no-untyped-def]
+    """Write one byte of the two thread sets of a diverged barrier."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        start = builder.add(
+            args[0], builder.mul(context.cast(builder, args[1], word, types.int64), WORD(8))
+        )
+        at = builder.add(start, context.cast(builder, args[2], thread, types.int64))
+        value = context.cast(builder, args[3], bit, types.uint8)
+        builder.store(value, builder.inttoptr(at, ir.IntType(8).as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(address, word, thread, bit), codegen
+
+
+@njit(error_model="numpy")
+def any_thread(mask, threads):  # type: ignore[no-untyped-def]
+    """Tell whether any thread is in a mask."""
+    found = False
+    for t in range(threads):
+        found |= get(mask, t)
+    return found
+
+
+@njit(error_model="numpy")
+def barrier(place, mask, threads, all_threads):  # type: ignore[no-untyped-def]
+    """Stop the kernel if a thread of a block with waiting threads is not in the mask."""
+    for first in range(0, all_threads, threads):
+        waiting = 0
+        for t in range(first, first + threads):
+            waiting += get(mask, t)
+        if 0 < waiting < threads:
+            for t in range(threads):
+                note_thread(place[0], layout.WAITING, t, get(mask, first + t))
+                note_thread(place[0], layout.ALIVE, t, True)
+            fail(place, layout.DIVERGENCE)
+
+
+@njit(error_model="numpy")
+def barrier_with_returned(place, mask, returned, threads, all_threads):  # type: ignore[no-untyped-def]
+    """As `barrier`, where threads that have returned need not be in the mask."""
+    for first in range(0, all_threads, threads):
+        waiting = alive = 0
+        for t in range(first, first + threads):
+            waiting += get(mask, t)
+            alive += not get(returned, t)
+        if 0 < waiting < alive:
+            for t in range(threads):
+                note_thread(place[0], layout.WAITING, t, get(mask, first + t))
+                note_thread(place[0], layout.ALIVE, t, not get(returned, first + t))
+            fail(place, layout.DIVERGENCE)
+
+
+@njit(error_model="numpy")
+def syncthreads_count(values, threads):  # type: ignore[no-untyped-def]
+    """Count the threads that published True."""
+    total = 0
+    for t in range(threads):
+        total += get(values, t)
+    return types.int32(total)
+
+
+@njit(error_model="numpy")
+def syncthreads_count_masked(values, mask, threads):  # type: ignore[no-untyped-def]
+    """Count the threads of the mask that published True."""
+    total = 0
+    for t in range(threads):
+        total += get(values, t) and get(mask, t)
+    return types.int32(total)
+
+
+@njit(error_model="numpy")
+def syncthreads_and(values, threads):  # type: ignore[no-untyped-def]
+    """Return 1 if all threads published True, else 0."""
+    return types.int32(syncthreads_count(values, threads) == threads)
+
+
+@njit(error_model="numpy")
+def syncthreads_and_masked(values, mask, threads):  # type: ignore[no-untyped-def]
+    """Return 1 if all threads of the mask published True, else 0."""
+    missing = 0
+    for t in range(threads):
+        missing += get(mask, t) and not get(values, t)
+    return types.int32(missing == 0)
+
+
+@njit(error_model="numpy")
+def syncthreads_or(values, threads):  # type: ignore[no-untyped-def]
+    """Return 1 if any thread published True, else 0."""
+    return types.int32(syncthreads_count(values, threads) > 0)
+
+
+@njit(error_model="numpy")
+def syncthreads_or_masked(values, mask, threads):  # type: ignore[no-untyped-def]
+    """Return 1 if any thread of the mask published True, else 0."""
+    return types.int32(syncthreads_count_masked(values, mask, threads) > 0)

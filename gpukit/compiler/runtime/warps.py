@@ -1,0 +1,143 @@
+"""Shuffles, votes and matches: what a lane sees of the other lanes of its warp.
+
+The compiler has let every active thread publish its value first. Each function then answers
+for one thread. `active` holds one flag a thread, False where the thread does not take part; the
+functions named `..._all` are for when all do. `first` is the first thread of the block,
+`threads` their number.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+from numba.core import types
+
+from gpukit.compiler.runtime.memory import get
+
+_int32 = types.int32
+
+
+@njit(error_model="numpy")
+def source_lane(thread, first, threads, mode, offset, clamp):  # type: ignore[no-untyped-def]
+    """Return the thread that a shuffle reads from, or -1 for none.
+
+    `mode` 0 reads a given lane, 1 up, 2 down, 3 the lane whose number differs by `offset`.
+    `clamp` holds the segment mask in bits 8 to 12 and the clamp in bits 0 to 4, as in PTX.
+    """
+    lane = (thread - first) % 32
+    segment = (clamp >> 8) & 31
+    high = (lane & segment) | (clamp & 31 & ~segment)
+    offset = offset & 31
+    if mode == 0:
+        source = (lane & segment) | (offset & ~segment & 31)
+        inside = source <= high
+    elif mode == 1:
+        source = lane - offset
+        inside = source >= high
+    elif mode == 2:
+        source = lane + offset
+        inside = source <= high
+    else:
+        source = lane ^ offset
+        inside = source <= high
+    from_ = thread - lane + source
+    if not inside or from_ >= first + threads:
+        return -1
+    return from_
+
+
+@njit(error_model="numpy")
+def taken(shown, thread, source):  # type: ignore[no-untyped-def]
+    """Return what `source` has published; the thread's own value if there is no source."""
+    return get(shown, source if source >= 0 else thread)
+
+
+@njit(error_model="numpy")
+def taken_and_valid(shown, thread, source):  # type: ignore[no-untyped-def]
+    """Return what `source` has published, and whether there was a source."""
+    return get(shown, source if source >= 0 else thread), source >= 0
+
+
+
+
+@njit(error_model="numpy")
+def members(thread, first, threads, active, mask):  # type: ignore[no-untyped-def]
+    """Return the bits of the lanes that take part in a thread's warp operation."""
+    base = thread - (thread - first) % 32
+    bits = 0
+    for lane in range(min(32, first + threads - base)):
+        if get(active, base + lane) and (mask >> lane) & 1:
+            bits |= 1 << lane
+    return bits
+
+
+@njit(error_model="numpy")
+def members_all(thread, first, threads, mask):  # type: ignore[no-untyped-def]
+    """As `members`, where all threads are active."""
+    base = thread - (thread - first) % 32
+    lanes = min(32, first + threads - base)
+    return ((1 << lanes) - 1) & mask
+
+
+@njit(error_model="numpy")
+def ballot(thread, first, threads, shown, active, mask):  # type: ignore[no-untyped-def]
+    """Return the bits of the participating lanes that published True."""
+    base = thread - (thread - first) % 32
+    bits = 0
+    for lane in range(min(32, first + threads - base)):
+        if get(active, base + lane) and (mask >> lane) & 1 and get(shown, base + lane):
+            bits |= 1 << lane
+    return bits
+
+
+@njit(error_model="numpy")
+def ballot_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-def]
+    """As `ballot`, where all threads are active."""
+    base = thread - (thread - first) % 32
+    bits = 0
+    for lane in range(min(32, first + threads - base)):
+        if (mask >> lane) & 1 and get(shown, base + lane):
+            bits |= 1 << lane
+    return bits
+
+
+@njit(error_model="numpy")
+def same(thread, first, threads, shown, active, mask):  # type: ignore[no-untyped-def]
+    """Return the bits of the participating lanes with the same value as this thread."""
+    base = thread - (thread - first) % 32
+    own = get(shown, thread)
+    bits = 0
+    for lane in range(min(32, first + threads - base)):
+        if get(active, base + lane) and (mask >> lane) & 1 and get(shown, base + lane) == own:
+            bits |= 1 << lane
+    return bits
+
+
+@njit(error_model="numpy")
+def same_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-def]
+    """As `same`, where all threads are active."""
+    base = thread - (thread - first) % 32
+    own = get(shown, thread)
+    bits = 0
+    for lane in range(min(32, first + threads - base)):
+        if (mask >> lane) & 1 and get(shown, base + lane) == own:
+            bits |= 1 << lane
+    return bits
+
+
+@njit(error_model="numpy")
+def match_all(same_lanes, every):  # type: ignore[no-untyped-def]
+    """Return (bits, True) if all participating lanes have one value, else (0, False)."""
+    agree = same_lanes == every
+    return _int32(every if agree else 0), agree
+
+
+@njit(error_model="numpy")
+def vote(mode, lanes, every):  # type: ignore[no-untyped-def]
+    """Return what the PTX vote instruction gives: mode 0 all, 1 any, 2 equal, 3 ballot."""
+    if mode == 0:
+        return _int32(0), lanes == every
+    if mode == 1:
+        return _int32(0), lanes != 0
+    if mode == 2:
+        return _int32(0), lanes == 0 or lanes == every
+    return _int32(lanes), False

@@ -1,0 +1,52 @@
+"""Where in the source an access, a barrier or a raise stands; what error messages need."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gpukit.compiler.unit import Unit
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place in a kernel's source; `what` is the text of the access or call."""
+
+    kernel: str
+    file: str
+    line: int
+    source: str
+    array: str
+    what: str
+
+
+_sites: list[Site] = []
+_numbers: dict[Site, int] = {}
+# What `raise` statements raise, by site; kernels with a raise are not kept on disk.
+raised: dict[int, Any] = {}
+
+
+def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
+    """Return the number under which compiled code reports this place."""
+    line = getattr(node, "lineno", 0)
+    site = Site(unit.name, unit.source.file, line, unit.source.line(line), array, what)
+    if site not in _numbers:
+        _numbers[site] = len(_sites)
+        _sites.append(site)
+    return _numbers[site]
+
+
+def get(index: int) -> Site:
+    """Return the site with a number."""
+    return _sites[index]
+
+
+def export(indices: set[int]) -> dict[str, dict[str, Any]]:
+    """Return the sites as plain data, for the disk cache."""
+    return {str(k): asdict(_sites[k]) for k in sorted(indices)}
+
+
+def count() -> int:
+    """Return how many sites there are."""
+    return len(_sites)

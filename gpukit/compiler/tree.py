@@ -1,0 +1,259 @@
+"""Small helpers to read and build Python syntax trees."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+# Names that the compiler gives to its own variables; a kernel's own are renamed if they clash.
+AXES = ("x", "y", "z")
+RESERVED = frozenset(
+    [f"{n}_{a}" for n in ("threadIdx", "blockIdx", "blockDim", "gridDim") for a in AXES]
+    + ["thread", "row_start", "first_thread", "cuda"]
+)
+
+
+def name(text: str) -> ast.Name:
+    """Return a name that is read."""
+    return ast.Name(text, ast.Load())
+
+
+def store(text: str) -> ast.Name:
+    """Return a name that is written."""
+    return ast.Name(text, ast.Store())
+
+
+def const(value: Any) -> ast.Constant:
+    """Return a literal."""
+    return ast.Constant(value)
+
+
+def expr(text: str, **parts: ast.expr) -> ast.expr:
+    """Parse an expression and put `parts` in place of the names they are given for.
+
+    >>> ast.unparse(expr("a < b", a=name("i"), b=const(3)))
+    'i < 3'
+    """
+    return _Fill(parts).visit(ast.parse(text, mode="eval").body)  # type: ignore[no-any-return]
+
+
+def stmts(text: str, **parts: ast.expr) -> list[ast.stmt]:
+    """Parse statements and put `parts` in place of the names they are given for.
+
+    >>> [ast.unparse(s) for s in stmts("x = v", v=const(1), x=store("k"))]
+    ['k = 1']
+    """
+    return [_Fill(parts).visit(s) for s in ast.parse(text).body]
+
+
+class _Fill(ast.NodeTransformer):
+    def __init__(self, parts: dict[str, ast.expr]) -> None:
+        self.parts = parts
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        part = self.parts.get(node.id)
+        if part is None:
+            return node
+        part = copy.deepcopy(part)
+        if isinstance(part, ast.Name):
+            part.ctx = node.ctx
+        return part
+
+
+def assign(target: str, value: ast.expr, like: ast.AST | None = None) -> ast.Assign:
+    """Return `target = value`, with the line of `like`."""
+    node = ast.Assign([store(target)], value)
+    return at(node, like) if like is not None else node
+
+
+def at(node: Any, like: ast.AST) -> Any:
+    """Give `node` and all new nodes in it the position of `like`; return it."""
+    line = getattr(like, "lineno", 1)
+    for child in ast.walk(node):
+        if not hasattr(child, "lineno"):
+            child.lineno = line  # type: ignore[attr-defined]
+            child.col_offset = 0  # type: ignore[attr-defined]
+    return node
+
+
+def settle(module: ast.Module) -> ast.Module:
+    """Give every node of a made tree a valid position: one line, no width."""
+    ast.fix_missing_locations(module)
+    for node in ast.walk(module):
+        if hasattr(node, "lineno"):
+            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+            node.end_lineno = node.lineno  # type: ignore[attr-defined]
+    return module
+
+
+def call(function: ast.expr | str, *arguments: ast.expr) -> ast.Call:
+    """Return a call with positional arguments."""
+    callee = ast.parse(function, mode="eval").body if isinstance(function, str) else function
+    return ast.Call(callee, list(arguments), [])
+
+
+def dotted(node: ast.AST) -> str | None:
+    """Return `a.b.c` for a chain of attributes on a name, else None."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([node.id, *reversed(parts)])
+
+
+def intrinsic(node: ast.AST) -> str | None:
+    """Return the name of the intrinsic that a resolved expression stands for.
+
+    >>> intrinsic(expr("cuda.atomic.add")), intrinsic(expr("a.b"))
+    ('atomic.add', None)
+    """
+    path = dotted(node)
+    return path[5:] if path and path.startswith("cuda.") else None
+
+
+def called(node: ast.AST) -> str | None:
+    """Return the name of the intrinsic that `node` calls, if it is such a call."""
+    return intrinsic(node.func) if isinstance(node, ast.Call) else None
+
+
+def reads(node: ast.AST | Iterable[ast.AST]) -> set[str]:
+    """Return the names read anywhere in a node or nodes."""
+    found = set()
+    for n in _walk(node):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
+            found.add(n.id)
+        elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
+            found.add(n.target.id)
+    found.discard("cuda")
+    return found
+
+
+def writes(node: ast.AST | Iterable[ast.AST]) -> set[str]:
+    """Return the names written anywhere in a node or nodes."""
+    return {
+        n.id for n in _walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+
+
+def _walk(node: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
+    for n in [node] if isinstance(node, ast.AST) else node:
+        yield from ast.walk(n)
+
+
+def conjuncts(test: ast.expr) -> list[ast.expr]:
+    """Split a condition at its `and`s, chained comparisons and negated `or`s.
+
+    >>> [ast.unparse(c) for c in conjuncts(expr("0 <= i < n and not (j >= m or p)"))]
+    ['0 <= i', 'i < n', 'j < m', 'not p']
+    """
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return [c for v in test.values for c in conjuncts(v)]
+    if isinstance(test, ast.Compare) and len(test.ops) > 1:
+        sides = [test.left, *test.comparators]
+        return [ast.Compare(sides[k], [op], [sides[k + 1]]) for k, op in enumerate(test.ops)]
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _negated(test)
+    if isinstance(test, ast.BinOp) and isinstance(test.op, ast.BitAnd):
+        if all(isinstance(s, ast.Compare) for s in (test.left, test.right)):
+            return conjuncts(test.left) + conjuncts(test.right)
+    return [test]
+
+
+_OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+}  # fmt: skip
+
+
+def _negated(test: ast.UnaryOp) -> list[ast.expr]:
+    inner = test.operand
+    if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
+        return conjuncts(inner.operand)
+    if isinstance(inner, ast.BoolOp) and isinstance(inner.op, ast.Or):
+        return [c for v in inner.values for c in conjuncts(ast.UnaryOp(ast.Not(), v))]
+    if isinstance(inner, ast.Compare) and len(inner.ops) == 1:
+        opposite = _OPPOSITE.get(type(inner.ops[0]))
+        if opposite is not None:
+            flipped = ast.Compare(inner.left, [opposite()], inner.comparators)
+            flipped.negated = True  # type: ignore[attr-defined]
+            return [flipped]
+    return [test]
+
+
+def conjunction(parts: list[ast.expr]) -> ast.expr:
+    """Join conditions with `and`; `True` where there are none."""
+    if not parts:
+        return const(True)
+    return parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), list(parts))
+
+
+def blocks(node: ast.stmt) -> list[list[ast.stmt]]:
+    """Return the statement lists directly inside a statement."""
+    found = []
+    for field in ("body", "orelse", "finalbody"):
+        value = getattr(node, field, None)
+        if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+            found.append(value)
+    return found
+
+
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield every statement in a body, outer before inner."""
+    for s in body:
+        yield s
+        for inner in blocks(s):
+            yield from statements(inner)
+
+
+def heads(node: ast.stmt) -> list[ast.expr]:
+    """Return the expressions that a compound statement evaluates itself."""
+    if isinstance(node, (ast.If, ast.While)):
+        return [node.test]
+    if isinstance(node, ast.For):
+        return [node.iter]
+    return []
+
+
+def exits(body: list[ast.stmt], *, inner: bool = False) -> set[str]:
+    """Return which of `break`, `continue`, `return` leave this body.
+
+    `break` and `continue` of loops inside the body do not count.
+    """
+    found: set[str] = set()
+    for s in body:
+        if isinstance(s, ast.Return):
+            found.add("return")
+        elif isinstance(s, (ast.Break, ast.Continue)) and not inner:
+            found.add("break" if isinstance(s, ast.Break) else "continue")
+        else:
+            loop = inner or isinstance(s, (ast.For, ast.While))
+            for b in blocks(s):
+                found |= exits(b, inner=loop)
+    return found
+
+
+def clone(node: Any) -> Any:
+    """Return a deep copy of a tree."""
+    return copy.deepcopy(node)
+
+
+def read_outside_loops(body: list[ast.stmt], inside: frozenset[str] = frozenset()) -> set[str]:
+    """Return names that are read somewhere outside a `for` loop over them."""
+    found: set[str] = set()
+    for s in body:
+        if not blocks(s):
+            found |= reads(s) - inside
+            continue
+        found |= reads(heads(s)) - inside
+        if isinstance(s, ast.For):
+            names = frozenset(writes(s.target))
+            found |= read_outside_loops(s.body, inside | names)
+            found |= read_outside_loops(s.orelse, inside)
+        else:
+            for block in blocks(s):
+                found |= read_outside_loops(block, inside)
+    return found

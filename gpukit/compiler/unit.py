@@ -1,0 +1,46 @@
+"""What the passes hand on to each other: one function on its way to loops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpukit.compiler.source import Source
+
+
+@dataclass
+class Unit:
+    """One kernel or device function: its tree as it is now, and all that is known about it."""
+
+    function: Callable[..., Any]
+    source: Source
+    tree: ast.FunctionDef
+    # Objects that names of the tree stand for (modules, types, NumPy scalars, ufuncs, ...).
+    globals: dict[str, Any] = field(default_factory=dict)
+    # Device functions by the name under which the tree calls them.
+    devices: dict[str, Any] = field(default_factory=dict)
+    # NumPy arrays that the function captured; they become extra arguments.
+    captured: dict[str, Any] = field(default_factory=dict)
+    # Values of captured tuples and NumPy scalars, for shapes.
+    constants: dict[str, Any] = field(default_factory=dict)
+    # Numba types of the variables, once they are known.
+    types: dict[str, Any] = field(default_factory=dict)
+    counter: int = 0
+
+    @property
+    def name(self) -> str:
+        """The kernel's name as the person wrote it."""
+        return self.function.__name__
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the parameters, in order."""
+        arguments = self.tree.args
+        return [a.arg for a in arguments.posonlyargs + arguments.args]
+
+    def fresh(self, stem: str) -> str:
+        """Return a name that nothing else uses."""
+        self.counter += 1
+        return f"{stem}_{self.counter}"

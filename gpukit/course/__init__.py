@@ -1,0 +1,9 @@
+"""Exercises: find them, run a student's kernel on their cases, explain what went wrong.
+
+The parent process makes the inputs and compares the answers; the student's file runs in a child
+process that is sent inputs and sends back arrays, so it can hang or crash without harm.
+"""
+
+from gpukit.course.case import Case, poison
+
+__all__ = ["Case", "poison"]

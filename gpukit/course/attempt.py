@@ -1,0 +1,99 @@
+"""Look at a student's file without running it: is it Python, and was anything attempted?"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpukit.course.catalogue import Exercise, ExerciseError
+
+SOURCE_LIMIT = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A reason not to run the file at all."""
+
+    status: str
+    why: str
+
+
+def read(file: Path) -> str:
+    """Return the text of a student's file, or raise saying why it cannot be read."""
+    try:
+        raw = file.read_bytes()
+    except OSError as error:
+        raise ExerciseError(f"{file}: expected a file to test, got: {error.strerror}.") from error
+    if len(raw) > SOURCE_LIMIT:
+        raise ExerciseError(f"{file}: expected at most 2 MiB of Python, got {len(raw)} bytes.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ExerciseError(f"{file}: expected UTF-8 text. Save the file as UTF-8.") from error
+
+
+def look(exercise: Exercise, file: Path) -> tuple[str, Problem | None]:
+    """Return the source, and the problem that makes running it pointless, if there is one."""
+    source = read(file)
+    try:
+        tree = ast.parse(source)
+    except SyntaxError as error:
+        return source, Problem("syntax", _syntax(file, source, error))
+    except ValueError as error:
+        return source, Problem("syntax", f"{file.name} is not Python: {error}.")
+    if _untouched(exercise, tree):
+        why = f"Not attempted yet: {exercise.entry} in {file.name} has no code of its own."
+        return source, Problem("untouched", why)
+    return source, None
+
+
+def _syntax(file: Path, source: str, error: SyntaxError) -> str:
+    lines = source.splitlines()
+    number = error.lineno or 1
+    line = lines[number - 1] if number <= len(lines) else ""
+    marked = [f"    > {line.rstrip()}"] if line.strip() else []
+    if marked and error.offset:
+        marked.append("      " + " " * (error.offset - 1) + "^")
+    return "\n".join(
+        [
+            f"{file.name}, line {number}: Python cannot read this line.",
+            *marked,
+            f"{error.msg[:1].upper()}{error.msg[1:]}.",
+        ]
+    )
+
+
+def _untouched(exercise: Exercise, tree: ast.Module) -> bool:
+    """True when the file is the starter still, or its kernel has an empty body."""
+    starter = ast.parse(exercise.starter.read_text(encoding="utf-8"))
+    if ast.dump(tree) == ast.dump(starter):
+        return True
+    kernels = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name == exercise.entry
+    ]
+    return bool(kernels) and all(_says_nothing(node) for node in kernels[-1].body)
+
+
+def _says_nothing(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Raise):
+        return "NotImplemented" in ast.dump(node)
+    constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return constant or isinstance(node, ast.Pass)
+
+
+def rules(exercise: Exercise, source: str) -> str:
+    """Return which construct the exercise asks for and the file does not use, or nothing."""
+    tree = ast.parse(source)
+    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for wanted in exercise.requires:
+        tail = wanted.rpartition(".")[2]
+        if not any(text == wanted or text.rpartition(".")[2] == tail for text in used):
+            return (
+                f"Every number is right, but this exercise is about {wanted}, "
+                "and your file does not use it."
+            )
+    return ""

@@ -1,0 +1,73 @@
+"""One case of an exercise: inputs, launch geometry, and the answer NumPy gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Argument = Array | int | float
+
+# A quiet NaN with a payload of its own: "never written" differs from "computed a NaN".
+_NAN_BITS = {2: 0x7E4B, 4: 0x7FC04B1D, 8: 0x7FF8004B1D004B1D}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A launch of the student's kernel and what it must leave in its outputs.
+
+    `args` keeps the order of the kernel's parameters; arrays named in `expected` are outputs and
+    start poisoned. `scale` bounds the size of the terms summed into each output, where rounding
+    grows with it. `per` says whether one output element belongs to a thread or to a block.
+    """
+
+    name: str
+    args: dict[str, Argument]
+    grid: int | tuple[int, ...]
+    block: int | tuple[int, ...]
+    expected: dict[str, Array]
+    scale: dict[str, Array] = field(default_factory=dict)
+    per: str = "thread"
+
+    def sizes(self) -> str:
+        """Return the sizes in words: `a (129,) float32; grid 2, block 128`."""
+        arrays = ", ".join(
+            f"{name} {value.shape} {value.dtype}"
+            if isinstance(value, np.ndarray)
+            else f"{name} = {value}"
+            for name, value in self.args.items()
+        )
+        return f"{arrays}; grid {self.grid}, block {self.block}"
+
+
+def _pattern(dtype: np.dtype[Any]) -> Array:
+    """Return one element of `dtype` that no honest kernel computes."""
+    if dtype.kind == "b":
+        return np.array([2], np.uint8).view(dtype)
+    if dtype.kind in "iu":
+        return np.full(1, np.iinfo(dtype).max - 74, dtype)
+    part = dtype.itemsize // 2 if dtype.kind == "c" else dtype.itemsize
+    bits = np.full(dtype.itemsize // part, _NAN_BITS[part], f"u{part}")
+    return bits.view(dtype)
+
+
+def poison(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
+    """Return an array to be written by a kernel, filled so that a missed element shows.
+
+    >>> poison(3)
+    array([nan, nan, nan], dtype=float32)
+    """
+    kind = np.dtype(dtype)
+    return np.resize(_pattern(kind), shape)
+
+
+def unwritten(values: Array) -> NDArray[np.bool_]:
+    """Return where `values` still holds the pattern that `poison` put there."""
+    raw = f"V{values.dtype.itemsize}"
+    flat = np.ascontiguousarray(values).reshape(-1)
+    untouched = _pattern(values.dtype).view(raw)[0]
+    same = np.array([item == untouched for item in flat.view(raw)], bool)
+    return same.reshape(values.shape)

@@ -1,0 +1,133 @@
+"""Find the exercises on disk and read what each one says about itself."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpukit.course.case import Case
+from gpukit.errors import GpukitError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ANSWER = "answer.py"
+
+
+class ExerciseError(GpukitError):
+    """There is no such exercise, or its folder is not as it should be."""
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise: its folder and the fields of its `exercise.toml`."""
+
+    folder: Path
+    title: str
+    entry: str
+    points: int
+    hints: tuple[str, ...]
+    requires: tuple[str, ...]
+    seconds: float
+    ulps: float
+
+    @property
+    def name(self) -> str:
+        """The folder's own name: what a learner types."""
+        return self.folder.name
+
+    @property
+    def topic(self) -> str:
+        """The chapter's folder, such as `04_reduction`."""
+        return self.folder.parent.name
+
+    @property
+    def answer(self) -> Path:
+        """The learner's own file. Git ignores it."""
+        return self.folder / ANSWER
+
+    @property
+    def starter(self) -> Path:
+        """The file a learner starts from. Nobody edits it."""
+        return self.folder / "starter.py"
+
+    @property
+    def solution(self) -> Path:
+        """The model answer."""
+        return self.folder / "solution.py"
+
+    def cases(self, seed: int = 20261120) -> list[Case]:
+        """Return the cases, with inputs drawn from `seed`."""
+        path = self.folder / "cases.py"
+        spec = importlib.util.spec_from_file_location(f"gpukit_cases_{self.name}", path)
+        if spec is None or spec.loader is None:
+            raise ExerciseError(f"{path}: expected a Python file, got none.")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        made: Iterator[Case] = module.cases(np.random.default_rng(seed))
+        return list(made)
+
+
+def root() -> Path:
+    """Return the folder `exercises`: GPUKIT_EXERCISES, or the nearest one above this place."""
+    named = os.environ.get("GPUKIT_EXERCISES")
+    if named:
+        return Path(named)
+    here = Path.cwd()
+    clone = Path(__file__).resolve().parents[2]
+    for place in (here, *here.parents, clone):
+        if any((place / "exercises").glob("*/*/exercise.toml")):
+            return place / "exercises"
+    raise ExerciseError(
+        "gpukit: expected a folder named exercises here or above, got none. "
+        "Go to your copy of the project, or set GPUKIT_EXERCISES to that folder."
+    )
+
+
+def read(folder: Path) -> Exercise:
+    """Return the exercise in `folder`, or raise naming the field that is wrong."""
+    path = folder / "exercise.toml"
+    try:
+        data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        return Exercise(
+            folder=folder,
+            title=str(data["title"]),
+            entry=str(data["entry"]),
+            points=int(data["points"]),
+            hints=tuple(str(hint).strip() for hint in data["hints"]),
+            requires=tuple(data.get("requires", ())),
+            seconds=float(data["limits"]["seconds"]),
+            ulps=float(data["tolerance"]["ulps"]),
+        )
+    except KeyError as error:
+        raise ExerciseError(f"{path}: expected the field {error}, got none.") from error
+    except (OSError, ValueError, TypeError) as error:
+        raise ExerciseError(f"{path}: expected a readable exercise, got: {error}") from error
+
+
+def every() -> list[Exercise]:
+    """Return all exercises, in the order of the book."""
+    return [read(path.parent) for path in sorted(root().glob("*/*/exercise.toml"))]
+
+
+def find(name: str) -> Exercise:
+    """Return the exercise called `name` (`block_sum` or `04_reduction/block_sum`)."""
+    wanted = name.replace("\\", "/").rstrip("/")
+    known = every()
+    for exercise in known:
+        if wanted in (exercise.name, f"{exercise.topic}/{exercise.name}"):
+            return exercise
+    names = [exercise.name for exercise in known]
+    close = difflib.get_close_matches(wanted.rpartition("/")[2], names, n=1, cutoff=0.5)
+    guess = f"Did you mean {close[0]}?" if close else f"There are: {', '.join(names)}."
+    raise ExerciseError(f"gpukit: expected the name of an exercise, got {name!r}. {guess}")

@@ -1,0 +1,128 @@
+"""The process that runs a student's file: `python -m gpukit.course.child`.
+
+It reads cases on standard input, launches the student's kernel and sends back the arrays. It holds
+no expected values. What the student prints goes to standard error, away from the channel.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gpukit.course import frames
+from gpukit.course.case import Argument
+
+_FACTS = ("kernel", "fix", "array", "source")
+_PLACES = ("block", "thread", "index", "shape")
+
+
+def _private_channel() -> tuple[BinaryIO, BinaryIO]:
+    """Take standard input and output for ourselves; the student gets neither."""
+    source, sink = os.dup(0), os.dup(1)
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.setmode(source, os.O_BINARY)
+        msvcrt.setmode(sink, os.O_BINARY)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
+
+
+def _load(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("answer", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["answer"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _is_kernel(value: object) -> bool:
+    """A kernel is what can be configured with `[grid, block]` and holds a Python function."""
+    return hasattr(type(value), "__getitem__") and hasattr(value, "py_func")
+
+
+def _kernel(module: ModuleType, entry: str) -> tuple[Any, dict[str, Any]]:
+    found = getattr(module, entry, None)
+    if _is_kernel(found):
+        return found, {"ready": True}
+    kernels = [name for name, value in vars(module).items() if _is_kernel(value)]
+    return None, {"missing": entry, "kernels": kernels, "plain": callable(found)}
+
+
+def _line(error: BaseException, path: str) -> int:
+    """Return the last line of the student's own file on the way to the error."""
+    known = int(getattr(error, "line", 0) or 0)
+    if known:
+        return known
+    if isinstance(error, SyntaxError) and error.lineno:
+        return error.lineno
+    frames_seen = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames_seen if Path(frame.filename) == Path(path)]
+    return lines[-1] or 0 if lines else 0
+
+
+def _describe(error: BaseException, path: str) -> dict[str, Any]:
+    message = str(getattr(error, "message", "") or error)
+    facts: dict[str, Any] = {
+        "type": type(error).__name__,
+        "bases": [base.__name__ for base in type(error).__mro__],
+        "message": message[:4000],
+        "line": _line(error, path),
+    }
+    facts.update({name: str(getattr(error, name, "")) for name in _FACTS})
+    facts.update({name: [int(n) for n in getattr(error, name, ())] for name in _PLACES})
+    return facts
+
+
+def _run(kernel: Any, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    values = frames.unpack(header["args"], body)
+    geometry = [tuple(n) if isinstance(n, list) else n for n in (header["grid"], header["block"])]
+    kernel[geometry[0], geometry[1]](*values.values())
+    arrays: dict[str, Argument] = {
+        name: value for name, value in values.items() if isinstance(value, np.ndarray)
+    }
+    shapes, data = frames.pack(arrays)
+    return {"arrays": shapes}, data
+
+
+def _serve(source: BinaryIO, sink: BinaryIO) -> None:
+    first = frames.receive(source)
+    if first is None:
+        return
+    path, entry = first[0]["file"], first[0]["entry"]
+    try:
+        kernel, answer = _kernel(_load(path), entry)
+    except BaseException as error:
+        frames.send(sink, {"error": _describe(error, path)})
+        return
+    frames.send(sink, answer)
+    while kernel is not None and (frame := frames.receive(source)) is not None:
+        try:
+            frames.send(sink, *_run(kernel, *frame))
+        except frames.ProtocolError:
+            raise
+        except BaseException as error:
+            frames.send(sink, {"error": _describe(error, path)})
+
+
+def main() -> None:
+    """Serve the cases that the parent sends, until it closes the channel."""
+    # numba-cuda warns about small grids; exercises are small on purpose.
+    warnings.filterwarnings("ignore", message="(?s).*(Grid size|Host array used).*")
+    _serve(*_private_channel())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""Compare what a kernel wrote with what NumPy says, and find the pattern in what is wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpukit.course.case import Array, Case, unwritten
+
+Mask = NDArray[np.bool_]
+_AXES = {1: ("element",), 2: ("row", "column"), 3: ("plane", "row", "column")}
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The wrong elements of one output: how many, the first one, and where they lie."""
+
+    output: str
+    wrong: int
+    total: int
+    unwritten: int
+    index: tuple[int, ...]
+    expected: Any
+    got: Any
+    first_unwritten: bool
+    where: str
+    resembles: str
+
+
+def tolerance(expected: Array, scale: Array | None, ulps: float) -> NDArray[np.float64] | float:
+    """Return the error allowed at each element: `ulps` units of the size of the terms."""
+    if expected.dtype.kind not in "fc":
+        return 0.0
+    terms = np.abs(expected) if scale is None else np.maximum(np.abs(scale), np.abs(expected))
+    finfo = np.finfo(expected.dtype)
+    return np.asarray(ulps * float(finfo.eps) * terms + float(finfo.tiny), np.float64)
+
+
+def wrong_elements(got: Array, expected: Array, allowed: Any) -> Mask:
+    """Return where `got` is too far off. A NaN is never close to anything."""
+    if expected.dtype.kind in "fc":
+        with np.errstate(invalid="ignore", over="ignore"):
+            wide = np.promote_types(expected.dtype, np.float64)
+            error = np.abs(got.astype(wide) - expected.astype(wide))
+            mask: Mask = ~(error <= allowed)
+        return mask
+    return np.asarray(got != expected, bool)
+
+
+def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None:
+    """Return what is wrong with one output, or None."""
+    expected = case.expected[output]
+    allowed = tolerance(expected, case.scale.get(output), ulps)
+    mask = wrong_elements(got, expected, allowed)
+    if not mask.any():
+        return None
+    missed = unwritten(got) & mask
+    index = tuple(int(n) for n in np.argwhere(mask)[0])
+    return Mismatch(
+        output=output,
+        wrong=int(mask.sum()),
+        total=mask.size,
+        unwritten=int(missed.sum()),
+        index=index,
+        expected=expected[index],
+        got=got[index],
+        first_unwritten=bool(missed[index]),
+        where=where(mask, _extent(case, expected)),
+        resembles="" if missed.any() else resembles(got, expected, allowed),
+    )
+
+
+def changed_inputs(case: Case, arrays: dict[str, Array]) -> list[str]:
+    """Return the names of inputs that the kernel wrote to."""
+    return [
+        name
+        for name, value in case.args.items()
+        if isinstance(value, np.ndarray)
+        and name not in case.expected
+        and arrays[name].tobytes() != value.tobytes()
+    ]
+
+
+def _extent(case: Case, expected: Array) -> tuple[int, ...]:
+    """Return how many elements of each axis one block writes (the last axis is x)."""
+    if case.per == "block":
+        return (1,) * expected.ndim
+    block = case.block if isinstance(case.block, tuple) else (case.block,)
+    sizes = (*block, 1, 1, 1)[: expected.ndim]
+    return tuple(reversed(sizes))
+
+
+def where(mask: Mask, extent: tuple[int, ...]) -> str:
+    """Say in words which elements are wrong.
+
+    >>> where(np.arange(8) >= 4, (4,))
+    'every element from 4 on: all but the first block'
+    >>> where(np.arange(8) % 4 == 3, (4,))
+    'element 3 of every block of 4'
+    """
+    if mask.all():
+        return "all of them"
+    names = _AXES.get(mask.ndim, tuple(f"axis {n}" for n in range(mask.ndim)))
+    for axis in range(mask.ndim):
+        others = tuple(n for n in range(mask.ndim) if n != axis)
+        profile = np.asarray(mask.any(axis=others))
+        if np.array_equal(mask.all(axis=others), profile):
+            return _profile(profile, extent[axis], names[axis])
+    return _corner(mask, extent, names) or f"scattered, {int(mask.sum())} of {mask.size}"
+
+
+def _profile(profile: Mask, size: int, name: str) -> str:
+    """Say in words where along one axis the wrong elements lie."""
+    wrong = np.flatnonzero(profile)
+    first, last, length = int(wrong[0]), int(wrong[-1]), len(profile)
+    if last - first + 1 == len(wrong):
+        return _stretch(first, last, length, size, name)
+    if 1 < size < length:
+        places = np.unique(wrong % size)
+        every = np.array_equal(wrong, np.flatnonzero(np.isin(np.arange(length) % size, places)))
+        if every and len(places) == 1:
+            return f"{name} {places[0]} of every block of {size}"
+    step = wrong[1] - wrong[0]
+    if np.array_equal(wrong, np.arange(first, length, step)):
+        return f"every {_ordinal(int(step))} {name}, from {first} on"
+    return f"{len(wrong)} of {length} {name}s, from {first} to {last}"
+
+
+def _stretch(first: int, last: int, length: int, size: int, name: str) -> str:
+    """Say in words where one unbroken stretch lies, in blocks where it fits them."""
+    if first == last:
+        ends = {0: f"the first {name} only", length - 1: f"the last {name} only"}
+        alone = (
+            f", the first of block {first // size}"
+            if first and size > 1 and not first % size
+            else ""
+        )
+        return ends.get(first, f"{name} {first} only") + alone
+    if last < length - 1:
+        return f"{name}s {first} to {last}"
+    text = f"every {name} from {first} on"
+    if size > 1 and first % size == 0:
+        blocks = math.ceil(length / size)
+        at = first // size
+        if at == blocks - 1 and length % size:
+            return f"{text}: the last block, which is only partly filled"
+        return f"{text}: " + ("all but the first block" if at == 1 else f"block {at} and later")
+    return text
+
+
+def _corner(mask: Mask, extent: tuple[int, ...], names: tuple[str, ...]) -> str:
+    """Recognise a correct corner: everything outside the first k rows and m columns is wrong."""
+    right = ~mask
+    bounds = [
+        int(right.any(axis=tuple(n for n in range(mask.ndim) if n != axis)).sum())
+        for axis in range(mask.ndim)
+    ]
+    corner = tuple(slice(0, bound) for bound in bounds)
+    if mask.ndim < 2 or not right[corner].all() or int(right.sum()) != math.prod(bounds):
+        return ""
+    inside = " and ".join(f"{n} {name}s" for n, name in zip(bounds, names, strict=True))
+    block = " (the first block)" if tuple(bounds) == extent else ""
+    return f"all outside the first {inside}{block}"
+
+
+def _ordinal(n: int) -> str:
+    return {1: "", 2: "second", 3: "third"}.get(n, f"{n}th")
+
+
+def resembles(got: Array, expected: Array, allowed: Any) -> str:
+    """Say what else the answer looks like: the transpose, a multiple, a neighbour."""
+
+    def same(other: Array) -> bool:
+        return other.shape == got.shape and not wrong_elements(got, other, allowed).any()
+
+    if expected.ndim == 2 and expected.shape[0] > 1 and same(expected.T):
+        return "it is the transpose of the right answer: rows and columns are swapped"
+    if expected.size < 2:
+        return ""
+    for factor, word in ((2, "twice"), (-1, "minus"), (0.5, "half")):
+        if same((expected * factor).astype(expected.dtype)):
+            return f"every value is {word} what it should be"
+    if same(expected[::-1]):
+        return "it is the right answer back to front"
+    return ""

@@ -1,0 +1,111 @@
+"""The channel between the parent and the process that runs a student's file.
+
+A frame is two lengths, a JSON header and raw bytes: never a pickle, so nothing that a student's
+process sends can make the parent run code.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from gpukit.course.case import Argument, Array
+
+_LENGTHS = struct.Struct("<II")
+HEADER_LIMIT = 64 * 1024
+BODY_LIMIT = 256 * 1024 * 1024
+_KINDS = "biufc"
+
+
+class ProtocolError(Exception):
+    """The other side sent something that is not a frame."""
+
+
+def send(stream: BinaryIO, header: dict[str, Any], body: bytes = b"") -> None:
+    """Write one frame."""
+    text = json.dumps(header).encode()
+    stream.write(_LENGTHS.pack(len(text), len(body)) + text + body)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
+    """Read one frame; None at the end of the stream."""
+    lengths = stream.read(_LENGTHS.size)
+    if not lengths:
+        return None
+    if len(lengths) != _LENGTHS.size:
+        raise ProtocolError("the stream ended inside a frame")
+    header_size, body_size = _LENGTHS.unpack(lengths)
+    if header_size > HEADER_LIMIT or body_size > BODY_LIMIT:
+        raise ProtocolError("a frame is larger than allowed")
+    text = stream.read(header_size)
+    body = stream.read(body_size)
+    if len(text) != header_size or len(body) != body_size:
+        raise ProtocolError("the stream ended inside a frame")
+    return _header(text), body
+
+
+def _header(text: bytes) -> dict[str, Any]:
+    try:
+        header = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("a header is not JSON") from error
+    if not isinstance(header, dict):
+        raise ProtocolError("a header is not an object")
+    return header
+
+
+def pack(values: dict[str, Argument]) -> tuple[list[dict[str, Any]], bytes]:
+    """Return descriptions and the bytes of the arrays, one after the other."""
+    shapes: list[dict[str, Any]] = []
+    parts: list[bytes] = []
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            shapes.append({"name": name, "dtype": value.dtype.str, "shape": list(value.shape)})
+            parts.append(value.tobytes())
+        elif isinstance(value, np.generic):
+            shapes.append({"name": name, "scalar": value.item(), "dtype": value.dtype.str})
+        else:
+            shapes.append({"name": name, "scalar": value})
+    return shapes, b"".join(parts)
+
+
+def unpack(shapes: Any, body: bytes) -> dict[str, Argument]:
+    """Return what `pack` was given; refuse what does not add up."""
+    values: dict[str, Argument] = {}
+    start = 0
+    try:
+        for item in shapes:
+            if "scalar" in item:
+                values[item["name"]] = _scalar(item)
+                continue
+            array, start = _array(item, body, start)
+            values[item["name"]] = array
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise ProtocolError("a description of an array is wrong") from error
+    if start != len(body):
+        raise ProtocolError("bytes left over after the last array")
+    return values
+
+
+def _scalar(item: dict[str, Any]) -> Argument:
+    value: Argument = item["scalar"]
+    if "dtype" in item:
+        value = np.dtype(item["dtype"]).type(value)
+    return value
+
+
+def _array(item: dict[str, Any], body: bytes, start: int) -> tuple[Array, int]:
+    dtype = np.dtype(item["dtype"])
+    shape = tuple(int(extent) for extent in item["shape"])
+    if dtype.kind not in _KINDS or any(extent < 0 for extent in shape):
+        raise ValueError("not an array of numbers")
+    stop = start + math.prod(shape) * dtype.itemsize
+    if stop > len(body):
+        raise ValueError("fewer bytes than the shape needs")
+    # A copy, because frombuffer gives read-only memory and kernels write.
+    return np.frombuffer(body[start:stop], dtype).reshape(shape).copy(), stop

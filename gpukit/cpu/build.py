@@ -1,0 +1,57 @@
+"""Compile a kernel for the kinds of its arguments, or take it from the disk cache."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpukit.cpu import marshal
+
+
+def kernel(kernel: Any, kinds: Any, distinct: bool, block: tuple[int, int, int]) -> Any:
+    """Return the compiled form of a kernel; `block` as in `emit.Options`, 0 for any size."""
+    from gpukit.compiler import pipeline
+    from gpukit.compiler.passes import emit
+
+    options = kernel.targetoptions
+    captured = _captured(kernel)
+    made = pipeline.compile_kernel(
+        kernel.py_func,
+        tuple(marshal.numba_type(k) for k in kinds),
+        emit.Options(
+            block=block, distinct=distinct,
+            boundscheck=options.get("boundscheck", True) is not False,
+        ),
+        fastmath=options.get("fastmath", False),
+        debug=bool(options.get("debug", False)),
+        captured=[marshal.numba_type(k) for k in captured.kinds],
+    )  # fmt: skip
+    made.captured = captured
+    return made
+
+
+def _captured(kernel: Any) -> marshal.Packed:
+    """Return the arrays that the kernel captured, frozen as they are now.
+
+    Device arrays are taken as they are: the kernel sees later changes, as on a GPU.
+    """
+    from gpukit.compiler import pipeline
+
+    arrays = pipeline.captured_arrays(kernel.py_func)
+    frozen = [a.copy() if isinstance(a, np.ndarray) else a.host for a in arrays]
+    return marshal.pack(tuple(frozen))
+
+
+def text(kernel: Any, types: tuple[Any, ...], overload: Any, what: str) -> str:
+    """Return the LLVM IR or assembly of a kernel for numba types."""
+    from gpukit.compiler import native, pipeline
+    from gpukit.compiler.passes import emit
+
+    del overload
+    with native.listing() as listed:
+        pipeline.compile_kernel(
+            kernel.py_func, types, emit.Options(block=(0, 1, 1), distinct=True),
+            captured=[marshal.numba_type(k) for k in _captured(kernel).kinds],
+        )  # fmt: skip
+    return listed[what]

@@ -1,0 +1,293 @@
+"""`cuda.jit`: kernels and device functions, launched as Numba launches them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gpukit import errors
+from gpukit.cpu import configure, marshal
+from gpukit.cpu.launch import Launcher
+
+# Options of numba.cuda.jit. Those not used here change nothing that a CPU could show.
+_OPTIONS = frozenset(
+    ["device", "inline", "forceinline", "link", "debug", "opt", "lineinfo", "cache", "fastmath"]
+    + ["max_registers", "launch_bounds", "lto", "boundscheck", "extensions", "fast_math"]
+    + ["shared_memory_carveout", "error_model", "nopython", "abi", "abi_info", "target"]
+    + ["bind", "no_wrapper"]
+)
+
+
+def jit(func_or_sig: Any = None, **options: Any) -> Any:
+    """Make a kernel, or with `device=True` a function that kernels call.
+
+    Takes what `numba.cuda.jit` takes: nothing, one signature, or a list of them. `fastmath`,
+    `debug` and `extensions` work as there; `boundscheck=False` lets a kernel skip the check of
+    every access that cannot be checked before a loop. The other options are accepted.
+    """
+    unknown = sorted(set(options) - _OPTIONS)
+    if unknown:
+        raise TypeError(f"cuda.jit has no option {unknown[0]!r}; it knows {sorted(_OPTIONS)}")
+    if func_or_sig is None or _is_signature(func_or_sig):
+        signatures = _signature_list(func_or_sig)
+        return lambda function: _make(function, signatures, options)
+    return _make(func_or_sig, [], options)
+
+
+def _is_signature(value: Any) -> bool:
+    if isinstance(value, (str, tuple, list)):
+        return True
+    return type(value).__module__.startswith("numba") and not hasattr(value, "py_func")
+
+
+def _signature_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list) else [value]
+
+
+def _make(function: Any, signatures: list[Any], options: dict[str, Any]) -> Any:
+    function = getattr(function, "py_func", function)
+    if not callable(function) or not hasattr(function, "__code__"):
+        raise TypeError(f"cuda.jit needs a Python function, got {function!r}")
+    kind = DeviceFunction if options.get("device") else Kernel
+    return kind(function, signatures, options)
+
+
+def declare_device(name: str, sig: Any, link: Any = None, **_: Any) -> Any:
+    """Refuse a device function written in CUDA C++; the CPU target runs Python only."""
+    raise errors.TargetError(
+        f"declare_device({name!r}, {sig!r}): a function written in CUDA C++ needs an NVIDIA GPU. "
+        "Write it in Python with @cuda.jit(device=True), or run with GPUKIT_TARGET=cuda."
+    )
+
+
+class DeviceFunction:
+    """A function that only kernels can call."""
+
+    def __init__(
+        self, function: Callable[..., Any], signatures: list[Any], options: dict[str, Any]
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.signatures = signatures
+        self.targetoptions = options
+        self.device = True
+
+    @property
+    def device_options(self) -> dict[str, Any]:
+        """Options for numba.njit."""
+        fastmath = self.targetoptions.get("fastmath", False)
+        return {"fastmath": fastmath} if fastmath else {}
+
+    def __call__(self, *_: Any) -> Any:
+        raise errors.TargetError(
+            f"{self.py_func.__name__} is a device function: only a kernel can call it. "
+            f"On the host call {self.py_func.__name__}.py_func(...)."
+        )
+
+    def __getitem__(self, _: Any) -> Any:
+        raise errors.LaunchError(
+            f"{self.py_func.__name__} is a device function and cannot be launched. "
+            "Leave device=True out to make it a kernel."
+        )
+
+    def __repr__(self) -> str:
+        return f"<device function {self.py_func.__qualname__}>"
+
+
+class Kernel:
+    """A kernel. Launch it with `kernel[grid, block, stream, shared_bytes](*arguments)`."""
+
+    def __init__(
+        self, function: Callable[..., Any], signatures: list[Any], options: dict[str, Any]
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.targetoptions = options
+        self.device = False
+        self.extensions = list(options.get("extensions") or [])
+        self._configured: dict[Any, Configured] = {}
+        self._given = signatures
+        self.launcher = Launcher(self)
+        for signature in signatures:
+            self.launcher.declare(signature)
+
+    @property
+    def device_options(self) -> dict[str, Any]:
+        """Options for numba.njit, where another kernel calls this one as a function."""
+        return {}
+
+    def __getitem__(self, items: Any) -> Configured:
+        try:
+            return self._configured[items]
+        except (KeyError, TypeError):
+            pass
+        made = Configured(self, configure.parse(items))
+        try:
+            self._configured[items] = made
+        except TypeError:
+            pass  # a configuration that cannot be a key, such as one with lists
+        return made
+
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Any:
+        """Return the kernel ready to be called, as `kernel[griddim, blockdim, ...]`."""
+        return self[griddim, blockdim, stream, sharedmem]
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        name = self.py_func.__name__
+        raise errors.LaunchError(
+            f"launch configuration was not specified: write {name}[blocks_in_grid, "
+            f"threads_in_block](...), with square brackets before the arguments."
+        )
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Any:
+        """Return the kernel configured for at least `ntasks` threads in one dimension."""
+        if ntasks < 0:
+            raise errors.LaunchError(
+                f"Can't create ForAll with negative task count: {ntasks}. Use the number of "
+                "elements, which is 0 or more."
+            )
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    @property
+    def signatures(self) -> list[Any]:
+        """The argument types for which the kernel was compiled."""
+        return list(self.launcher.overloads())
+
+    @property
+    def overloads(self) -> dict[Any, Any]:
+        """What was compiled, by argument types."""
+        return self.launcher.overloads()
+
+    @property
+    def nopython_signatures(self) -> list[Any]:
+        """As `signatures`; every kernel is compiled without Python objects."""
+        return self.signatures
+
+    def specialize(self, *arguments: Any) -> Kernel:
+        """Return a kernel for the types of these arguments only."""
+        kinds = marshal.pack(arguments).kinds
+        types = tuple(marshal.numba_type(k) for k in kinds)
+        return Kernel(self.py_func, [types], self.targetoptions)
+
+    @property
+    def specialized(self) -> bool:
+        """Whether the kernel was made for given types."""
+        return bool(self._given)
+
+    def compile(self, signature: Any) -> Any:
+        """Check the types of the kernel for a signature; return its overload."""
+        return self.launcher.declare(signature)
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Print the types of the kernel's variables for every signature."""
+        for types in self.overloads:
+            print(self.py_func.__name__, types, file=file)
+
+    def inspect_llvm(self, signature: Any = None) -> Any:
+        """Return the LLVM IR of the compiled loops, by signature."""
+        return self.launcher.inspect("llvm", signature)
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """Return this machine's assembly of the compiled loops, by signature."""
+        return self.launcher.inspect("asm", signature)
+
+    def inspect_sass(self, signature: Any = None) -> Any:
+        """Raise: SASS is the machine code of NVIDIA GPUs."""
+        raise errors.TargetError(
+            "inspect_sass needs the CUDA toolkit: the cpu target makes this machine's code, "
+            "see inspect_asm() and gpukit.explain(kernel, *arguments)."
+        )
+
+    def inspect_lto_ptx(self, signature: Any = None) -> Any:
+        """Raise: PTX is made for NVIDIA GPUs."""
+        return self.inspect_sass(signature)
+
+    def get_regs_per_thread(self, signature: Any = None) -> Any:
+        """Raise: a CPU thread has no register count of a GPU."""
+        raise errors.TargetError(
+            "Registers are counted by NVIDIA's compiler; install gpukit[cuda13] and use the cuda "
+            "target to ask for them."
+        )
+
+    def get_shared_mem_per_block(self, signature: Any = None) -> Any:
+        """Return the bytes of static shared memory, by signature."""
+        return self.launcher.per_overload("shared_bytes", signature)
+
+    def get_local_mem_per_thread(self, signature: Any = None) -> Any:
+        """Return the bytes of local arrays of a thread, by signature."""
+        return self.launcher.per_overload("local_bytes", signature)
+
+    def get_const_mem_size(self, signature: Any = None) -> Any:
+        """Return the bytes of constant arrays, by signature."""
+        return self.launcher.per_overload("const_bytes", signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> Any:
+        """Return the largest block, by signature."""
+        return self.launcher.per_overload("max_threads_per_block", signature)
+
+    def __signature__(self) -> inspect.Signature:  # pragma: no cover - for help()
+        return inspect.signature(self.py_func)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.py_func.__qualname__}>"
+
+    def __reduce__(self) -> Any:
+        return _make, (self.py_func, self._given, self.targetoptions)
+
+
+class Configured:
+    """A kernel with its launch configuration; calling it launches."""
+
+    def __init__(self, kernel: Kernel, shape: configure.Configuration) -> None:
+        self.kernel = kernel
+        self.shape = shape
+
+    @property
+    def griddim(self) -> tuple[int, int, int]:
+        """The grid as (x, y, z)."""
+        return self.shape.grid
+
+    @property
+    def blockdim(self) -> tuple[int, int, int]:
+        """The block as (x, y, z)."""
+        return self.shape.block
+
+    @property
+    def stream(self) -> Any:
+        """The stream."""
+        return self.shape.stream
+
+    @property
+    def sharedmem(self) -> int:
+        """The bytes of dynamic shared memory."""
+        return self.shape.shared
+
+    def __call__(self, *arguments: Any) -> None:
+        self.kernel.launcher.launch(self.shape, arguments)
+
+    def __repr__(self) -> str:
+        return f"{self.kernel!r}[{self.shape.grid}, {self.shape.block}]"
+
+
+class ForAll:
+    """A kernel that is launched with enough threads for a number of tasks."""
+
+    def __init__(self, kernel: Kernel, tasks: int, block: int, stream: Any, shared: int) -> None:
+        self.kernel = kernel
+        self.tasks = tasks
+        self.block = block or 256
+        self.stream = stream
+        self.shared = shared
+
+    def __call__(self, *arguments: Any) -> None:
+        if self.tasks == 0:
+            return
+        blocks = (self.tasks + self.block - 1) // self.block
+        self.kernel[blocks, self.block, self.stream, self.shared](*arguments)
+
+
+__all__ = ["DeviceFunction", "ForAll", "Kernel", "declare_device", "jit"]

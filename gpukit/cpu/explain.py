@@ -1,0 +1,30 @@
+"""`gpukit.explain`: show the loops that a kernel becomes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpukit.compiler import pipeline
+from gpukit.cpu import configure, marshal
+
+
+def explain(kernel: Any, *arguments: Any, block: Any = None) -> str:
+    """Return, as readable Python, the loops that a kernel becomes for these arguments.
+
+    `block` fixes the block shape; without it the loops are written for any shape. Accesses
+    inside `check_range(...)` are tested once a row, before the loop over threadIdx.x.
+
+    >>> import numpy as np
+    >>> from gpukit import cuda
+    >>> @cuda.jit
+    ... def double(a):
+    ...     i = cuda.grid(1)
+    ...     if i < a.size:
+    ...         a[i] = 2 * a[i]
+    >>> print(explain(double, np.ones(5), block=128)[:34])
+    def double(a, _first, _last):
+        t
+    """
+    kinds = tuple(marshal.numba_type(k) for k in marshal.pack(arguments).kinds)
+    shape = None if block is None else configure.triple("block", block)
+    return pipeline.explain(getattr(kernel, "py_func", kernel), kinds, shape)

@@ -1,0 +1,140 @@
+"""Say in words why a kernel stopped."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from typing import Any
+
+from gpukit import errors
+from gpukit.compiler import context as layout
+
+
+def raise_for(status: int, words: Any, sites: dict[int, Any], kernel: Any) -> None:
+    """Raise the error for a launch that ended with `status`; `words` is its context."""
+    code = words[layout.CODE]
+    if code == layout.INTERRUPTED:
+        raise KeyboardInterrupt(f"kernel {kernel.__name__} was stopped")
+    if code == layout.FINE:
+        raise _unknown(words, kernel)
+    site = sites[words[layout.SITE]]
+    block = tuple(words[layout.BLOCK + k] for k in range(3))
+    thread = tuple(words[layout.THREAD + k] for k in range(3))
+    place = {
+        "kernel": site.kernel, "file": site.file, "line": site.line, "source": site.source,
+        "block": block, "thread": thread,
+    }  # fmt: skip
+    if code == layout.OUT_OF_BOUNDS:
+        raise _out_of_bounds(words, site, place)
+    if code == layout.DIVERGENCE:
+        raise _divergence(words, site, place, kernel)
+    raise _raised(words, place, thread, block)
+
+
+def _out_of_bounds(words: Any, site: Any, place: dict[str, Any]) -> errors.OutOfBounds:
+    ndim = min(words[layout.NDIM], layout.MAX_NDIM)
+    index = tuple(words[layout.INDEX + k] for k in range(ndim))
+    shape = tuple(words[layout.SHAPE + k] for k in range(ndim))
+    at = ", ".join(str(i) for i in index)
+    message = (
+        f"{site.what}: index {at if ndim == 1 else f'({at})'} is outside {site.array or 'the array'}, "
+        f"whose shape is {shape}. It was thread {_triple(place['thread'])} of block "
+        f"{_triple(place['block'])}. Nothing outside the array was touched."
+    )
+    fix = _guard(site, index, shape)
+    return errors.OutOfBounds(
+        message, array=site.array, index=index, shape=shape, fix=fix, **place
+    )
+
+
+def _guard(site: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    for axis, (i, n) in enumerate(zip(index, shape, strict=True)):
+        if i >= n:
+            return (
+                f"guard the access: `if ... < {site.array}.shape[{axis}]:`; the grid has more "
+                "threads than the array has elements, or the index is computed wrongly"
+            )
+    return "guard the access: the index must not be below -n for an axis of n elements"
+
+
+def _triple(values: tuple[int, ...]) -> str:
+    x, y, z = values
+    if y == z == 0:
+        return str(x)
+    return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
+
+
+def _divergence(
+    words: Any, site: Any, place: dict[str, Any], kernel: Any
+) -> errors.BarrierDivergence:
+    base = ctypes.addressof(words)
+    waiting = ctypes.string_at(base + 8 * layout.WAITING, 1024)
+    alive = ctypes.string_at(base + 8 * layout.ALIVE, 1024)
+    inside = [t for t in range(1024) if waiting[t] == 1 and alive[t] == 1]
+    outside = [t for t in range(1024) if alive[t] == 1 and waiting[t] == 0]
+    del kernel
+    return errors.BarrierDivergence(
+        f"{site.what} was reached by threads {_ranges(inside)} of block {_triple(place['block'])}, "
+        f"but not by threads {_ranges(outside)}, which were still running. On a GPU this hangs or "
+        "gives wrong results.",
+        fix="move the barrier out of the if or loop, so that all threads of the block reach it",
+        **place,
+    )
+
+
+def _ranges(threads: list[int]) -> str:
+    """Write thread numbers as ranges.
+
+    >>> _ranges([0, 1, 2, 5, 8, 9])
+    '0-2, 5, 8-9'
+    """
+    parts: list[list[int]] = []
+    for t in threads:
+        if parts and parts[-1][1] == t - 1:
+            parts[-1][1] = t
+        else:
+            parts.append([t, t])
+    texts = [str(a) if a == b else f"{a}-{b}" for a, b in parts]
+    return ", ".join(texts[:8]) + (", ..." if len(texts) > 8 else "")
+
+
+def _raised(
+    words: Any, place: dict[str, Any], thread: tuple[int, ...], block: tuple[int, ...]
+) -> BaseException:
+    from gpukit.compiler import sites
+
+    kind, arguments = sites.raised[words[layout.SITE]]
+    where = f"tid={list(thread)} ctaid={list(block)}"
+    if arguments:
+        return kind(f"{where}: {arguments[0]}", *arguments[1:])  # type: ignore[no-any-return]
+    del place
+    return kind(where)  # type: ignore[no-any-return]
+
+
+class KernelArithmeticError(errors.KernelError, ZeroDivisionError, FloatingPointError):
+    """A division by zero in a kernel compiled with debug=True."""
+
+
+def _unknown(words: Any, kernel: Any) -> BaseException:
+    """Return the error for an exception that numba's own code raised inside a kernel."""
+    kind, arguments = _numba_exception(words)
+    block = tuple(words[layout.BLOCK + k] for k in range(3))
+    text = f"kernel {kernel.__name__} stopped in block {_triple(block)}: {kind.__name__}"
+    text += f": {arguments[0]}" if arguments else ""
+    if issubclass(kind, ZeroDivisionError):
+        return KernelArithmeticError(text, kernel=kernel.__name__, block=block)
+    made = type(kind.__name__, (errors.KernelError, kind), {})
+    return made(text, kernel=kernel.__name__, block=block)  # type: ignore[no-any-return]
+
+
+def _numba_exception(words: Any) -> tuple[type[BaseException], tuple[Any, ...]]:
+    pointer = words[layout.ERROR]
+    if not pointer:
+        return RuntimeError, ()
+    data = ctypes.c_void_p.from_address(pointer).value
+    size = ctypes.c_int32.from_address(pointer + 8).value
+    try:
+        content = pickle.loads(ctypes.string_at(data, size))
+    except Exception:
+        return RuntimeError, ()
+    return content[0], tuple(content[1] or ())

@@ -1,0 +1,271 @@
+"""Choose or make the compiled form of a kernel for its arguments, and run it."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import struct
+import threading
+from typing import Any
+
+from gpukit import errors
+from gpukit.cpu import configure, failure, marshal, pool
+
+HEADER = 8  # words before the arguments: grid, block, dynamic shared bytes, spare
+# So many block shapes of two or three axes get loops of their own; further ones share one form.
+_BLOCK_SHAPES = 4
+_compiling = threading.RLock()
+
+
+class Overload:
+    """What is known about a kernel for one tuple of argument types."""
+
+    const_bytes = 0
+    max_threads_per_block = configure.MAX_THREADS
+    shared_bytes = 0
+    local_bytes = 0
+
+    def __init__(self, types: tuple[Any, ...]) -> None:
+        self.types = types
+        self.compiled: Any = None
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """Return how many blocks may wait for each other; memory is the only limit here."""
+        x, y, z = configure.triple("blockdim", blockdim)
+        return max(1, (1 << 20) // (x * y * z))
+
+    @property
+    def signature(self) -> Any:
+        """The signature that was compiled."""
+        from numba.core import types
+
+        return types.void(*self.types)
+
+
+class Launcher:
+    """Compiles one kernel for the arguments it meets and launches it."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self.compiled: dict[Any, Any] = {}
+        self.shapes: dict[Any, set[tuple[int, int, int]]] = {}
+        self.declared: list[tuple[Any, ...]] = []
+        self._overloads: dict[tuple[Any, ...], Overload] = {}
+        self.captured: marshal.Packed | None = None
+        self.parameters = list(inspect.signature(kernel.py_func).parameters.values())
+
+    # ---- launching ------------------------------------------------------------------------
+
+    def launch(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
+        """Run the kernel on all blocks and wait until it is done."""
+        if len(arguments) != len(self.parameters):
+            arguments = self._complete(arguments)
+        if self.kernel.extensions:
+            arguments = self._extended(arguments, shape.stream)
+        packed = self._packed(arguments)
+        kinds = tuple(packed.kinds)
+        distinct = packed.distinct()
+        block = self._block_key(kinds, shape.block)
+        compiled = self.compiled.get((kinds, distinct, block))
+        if compiled is None:
+            compiled = self._compile(kinds, packed, distinct, block, shape)
+        self._run(compiled, shape, kinds, packed)
+        for action in packed.after:
+            action()
+
+    def _run(
+        self, compiled: Any, shape: configure.Configuration, kinds: Any, packed: Any
+    ) -> None:
+        if compiled.shared_bytes + shape.shared > configure.MAX_SHARED:
+            self._too_much_shared(compiled, shape)
+        captured = compiled.captured
+        words = marshal.format_of((*kinds, *captured.kinds))
+        buffer = ctypes.create_string_buffer(8 * HEADER + words.size)
+        _HEADER_FORMAT.pack_into(buffer, 0, *shape.grid, *shape.block, shape.shared, 0)
+        words.pack_into(buffer, 8 * HEADER, *packed.values, *captured.values)
+        address = ctypes.addressof(buffer)
+        blocks, threads = shape.blocks, shape.threads
+        scratch = compiled.scratch_bytes(threads, blocks, shape.shared)
+        entry = compiled.entry
+
+        def call(first: int, last: int, context: int, memory: int) -> int:
+            return entry(address, first, last, context, memory)  # type: ignore[no-any-return]
+
+        outcome = pool.run(call, blocks, threads, scratch, serial=compiled.whole_grid)
+        if outcome.context is not None:
+            failure.raise_for(
+                outcome.status, outcome.context, compiled.sites, self.kernel.py_func
+            )
+
+    def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
+        raise errors.LaunchError(
+            f"{self.kernel.py_func.__name__} needs {compiled.shared_bytes} bytes of static and "
+            f"{shape.shared} of dynamic shared memory; a block may have {configure.MAX_SHARED}. "
+            "Use smaller tiles."
+        )
+
+    def _block_key(
+        self, kinds: Any, block: tuple[int, int, int]
+    ) -> tuple[int, int, int]:
+        """Return the sizes that the loops are made for; 0 stands for any size."""
+        if block[1] == block[2] == 1:
+            return (0, 1, 1)
+        seen = self.shapes.get(kinds)
+        if seen is None:
+            seen = self.shapes.setdefault(kinds, set())
+        if block in seen:
+            return block
+        if len(seen) >= _BLOCK_SHAPES:
+            return (0, 0, 0)
+        seen.add(block)
+        return block
+
+    # ---- arguments ------------------------------------------------------------------------
+
+    def _complete(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Add defaults, or say which arguments are missing or too many."""
+        names = [p.name for p in self.parameters]
+        rest = self.parameters[len(arguments) :]
+        if len(arguments) < len(names) and all(p.default is not p.empty for p in rest):
+            return (*arguments, *(p.default for p in rest))
+        raise errors.ArgumentError(
+            f"{self.kernel.py_func.__name__} takes {len(names)} arguments "
+            f"({', '.join(names)}), got {len(arguments)}."
+        )
+
+    def _extended(self, arguments: tuple[Any, ...], stream: Any) -> tuple[Any, ...]:
+        from numba import typeof
+
+        made = []
+        for value in arguments:
+            kind = typeof(value)
+            for extension in reversed(self.kernel.extensions):
+                kind, value = extension.prepare_args(kind, value, stream=stream, retr=[])
+            made.append(value)
+        return tuple(made)
+
+    def _packed(self, arguments: tuple[Any, ...]) -> marshal.Packed:
+        if not self.declared:
+            return self._pack_named(arguments, None)
+        if len(self.declared) == 1:
+            return self._pack_named(arguments, self.declared[0])
+        return self._pack_named(arguments, self._best(arguments))
+
+    def _pack_named(self, arguments: tuple[Any, ...], wanted: Any) -> marshal.Packed:
+        try:
+            return marshal.pack(arguments, wanted)
+        except errors.ArgumentError as error:
+            raise errors.ArgumentError(f"{self.kernel.py_func.__name__}: {error}") from None
+
+    def _best(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the declared signature that fits the arguments best, as Numba chooses."""
+        from numba.core.registry import cpu_target
+
+        actual = tuple(marshal.numba_type(k) for k in marshal.pack(arguments).kinds)
+        ranked = []
+        for order, types in enumerate(self.declared):
+            pairs = list(zip(actual, types, strict=True)) if len(actual) == len(types) else None
+            if pairs is None:
+                continue
+            costs = [_conversion_cost(cpu_target.typing_context, a, t) for a, t in pairs]
+            if None not in costs:
+                ranked.append((sorted(costs, reverse=True), order, types))
+        if not ranked:
+            known = "; ".join(str(t) for t in self.declared)
+            raise errors.ArgumentError(
+                f"{self.kernel.py_func.__name__}: no signature fits arguments of types "
+                f"({', '.join(map(str, actual))}). It was declared for {known}."
+            )
+        return min(ranked, key=lambda r: r[:2])[2]  # type: ignore[no-any-return]
+
+    # ---- compiling ------------------------------------------------------------------------
+
+    def declare(self, signature: Any) -> Overload:
+        """Check a signature now, and hold launches to it."""
+        from gpukit.compiler import numba_types, pipeline
+
+        types, result = numba_types.signature(signature)
+        if len(types) != len(self.parameters):
+            raise errors.ArgumentError(
+                f"{self.kernel.py_func.__name__} takes {len(self.parameters)} arguments, its "
+                f"signature {signature} names {len(types)}."
+            )
+        if result is not None and str(result) not in ("none", "void"):
+            raise type_error(
+                f"{self.kernel.py_func.__name__}: CUDA kernel must have void return type, "
+                f"got {result}. Write results to an array."
+            )
+        with _compiling:
+            pipeline.check_types(self.kernel.py_func, types)
+        self.declared.append(types)
+        return self._overloads.setdefault(types, Overload(types))
+
+    def _compile(
+        self, kinds: Any, packed: marshal.Packed, distinct: bool, block: Any, shape: Any
+    ) -> Any:
+        from gpukit.cpu import build
+
+        with _compiling:
+            compiled = self.compiled.get((kinds, distinct, block))
+            if compiled is None:
+                compiled = build.kernel(self.kernel, kinds, distinct, block)
+                self.compiled[kinds, distinct, block] = compiled
+        del packed, shape
+        return compiled
+
+    # ---- what tools ask -------------------------------------------------------------------
+
+    def overloads(self) -> dict[tuple[Any, ...], Overload]:
+        """Return what was compiled or declared, by numba types."""
+        for kinds, _, _ in self.compiled:
+            types = tuple(marshal.numba_type(k) for k in kinds)
+            if not self.declared:
+                self._overloads.setdefault(types, Overload(types))
+        for (kinds, _, _), compiled in self.compiled.items():
+            types = tuple(marshal.numba_type(k) for k in kinds)
+            for known in [types, *self.declared]:
+                if known in self._overloads:
+                    made = self._overloads[known]
+                    made.compiled = compiled
+                    made.shared_bytes = compiled.shared_bytes
+                    made.local_bytes = compiled.local_bytes
+                    made.const_bytes = sum(
+                        getattr(a, "nbytes", 0) for a in compiled.captured.keep
+                    )
+        return self._overloads
+
+    def per_overload(self, attribute: str, signature: Any) -> Any:
+        """Return an attribute of one overload, or of all by signature."""
+        found = {t: getattr(o, attribute) for t, o in self.overloads().items()}
+        if signature is not None:
+            return found[tuple(getattr(signature, "args", signature))]
+        if len(found) == 1 and self.declared:
+            return next(iter(found.values()))
+        return found
+
+    def inspect(self, what: str, signature: Any) -> Any:
+        """Return LLVM IR or assembly by signature; compiles what was only declared."""
+        from gpukit.cpu import build
+
+        found = {}
+        for types, overload in self.overloads().items():
+            found[types] = build.text(self.kernel, types, overload, what)
+        return found if signature is None else found[tuple(getattr(signature, "args", signature))]
+
+
+def _conversion_cost(context: Any, actual: Any, wanted: Any) -> int | None:
+    if hasattr(actual, "layout") and hasattr(wanted, "layout"):
+        same = actual.dtype == wanted.dtype and actual.ndim == wanted.ndim
+        return (0 if actual.layout == wanted.layout else 1) if same else None
+    found = context.can_convert(actual, wanted)
+    return None if found is None else int(found)
+
+
+def type_error(message: str) -> errors.GpukitError:
+    """Return an error that is also Numba's TypingError."""
+    from gpukit.compiler import pipeline
+
+    return pipeline.type_error_class()(message)
+
+
+_HEADER_FORMAT = struct.Struct("=8q")

@@ -1,0 +1,57 @@
+"""The limits of the modelled GPU, by CUDA's names. Launches are held to them."""
+
+from __future__ import annotations
+
+# The feature level whose rules kernels here follow (Turing: 1024 threads a block, threads of a
+# warp that may diverge freely, match and shuffle operations, cooperative launches). A model,
+# not hardware: no GPU is present.
+COMPUTE_CAPABILITY = (7, 5)
+
+# Limits that launches are held to, by CUDA's names. Sources: CUDA C++ Programming Guide,
+# table of technical specifications, compute capability 7.5.
+LIMITS = {
+    "MAX_THREADS_PER_BLOCK": 1024,
+    "MAX_BLOCK_DIM_X": 1024,
+    "MAX_BLOCK_DIM_Y": 1024,
+    "MAX_BLOCK_DIM_Z": 64,
+    "MAX_GRID_DIM_X": 2**31 - 1,
+    "MAX_GRID_DIM_Y": 65535,
+    "MAX_GRID_DIM_Z": 65535,
+    "MAX_SHARED_MEMORY_PER_BLOCK": 49152,
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 49152,
+    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": 65536,
+    "TOTAL_CONSTANT_MEMORY": 65536,
+    "WARP_SIZE": 32,
+    "MAX_PITCH": 2**31 - 1,
+    "MAX_REGISTERS_PER_BLOCK": 65536,
+    "MAX_REGISTERS_PER_MULTIPROCESSOR": 65536,
+    "MAX_THREADS_PER_MULTI_PROCESSOR": 1024,
+    "MAX_BLOCKS_PER_MULTIPROCESSOR": 16,
+    "TEXTURE_ALIGNMENT": 512,
+}
+
+# What is true of a CPU that stands in for a GPU: it shares its memory with the host, runs one
+# launch at a time, and sits on no bus.
+FACTS = {
+    "CAN_MAP_HOST_MEMORY": 1,
+    "INTEGRATED": 1,
+    "UNIFIED_ADDRESSING": 1,
+    "MANAGED_MEMORY": 1,
+    "PAGEABLE_MEMORY_ACCESS": 1,
+    "CONCURRENT_MANAGED_ACCESS": 1,
+    "COOPERATIVE_LAUNCH": 1,
+    "CONCURRENT_KERNELS": 0,
+    "ASYNC_ENGINE_COUNT": 0,
+    "GPU_OVERLAP": 0,
+    "KERNEL_EXEC_TIMEOUT": 0,
+    "COMPUTE_MODE": 0,
+    "ECC_ENABLED": 0,
+    "TCC_DRIVER": 0,
+    "MULTI_GPU_BOARD": 0,
+    "PCI_BUS_ID": 0,
+    "PCI_DEVICE_ID": 0,
+    "PCI_DOMAIN_ID": 0,
+    "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 2,
+    "COMPUTE_CAPABILITY_MAJOR": COMPUTE_CAPABILITY[0],
+    "COMPUTE_CAPABILITY_MINOR": COMPUTE_CAPABILITY[1],
+}

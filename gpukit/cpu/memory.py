@@ -1,0 +1,115 @@
+"""Device memory of the CPU target: aligned, poisoned, and known by its address."""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALIGNMENT = 256  # what cudaMalloc promises
+POISON = 0xA5
+
+# Every live allocation by its address: a pointer from elsewhere can be traced to its owner.
+_live: weakref.WeakValueDictionary[int, NDArray[np.uint8]] = weakref.WeakValueDictionary()
+
+
+def poison(array: NDArray[Any]) -> None:
+    """Fill an array with what must not be mistaken for a result: NaN, NaT, or bytes 0xA5.
+
+    >>> a = np.zeros(2, np.float32); poison(a); bool(np.isnan(a).all())
+    True
+    """
+    if array.dtype.names is not None:
+        for name in array.dtype.names:
+            poison(array[name])
+    elif array.dtype.kind in "fc":
+        array.fill(np.nan)
+    elif array.dtype.kind in "mM":
+        array.fill(np.array("NaT", array.dtype)[()])
+    elif array.dtype.kind == "b":
+        array.fill(True)
+    elif array.dtype.kind in "iu":
+        pattern = bytes([POISON]) * array.dtype.itemsize
+        array.fill(np.frombuffer(pattern, array.dtype)[0])
+
+
+def allocate(nbytes: int) -> tuple[NDArray[np.uint8], int]:
+    """Return fresh memory and the offset in it where `nbytes` aligned bytes start."""
+    room = np.empty(nbytes + ALIGNMENT, np.uint8)
+    room.fill(POISON)
+    _live[room.ctypes.data] = room
+    return room, -room.ctypes.data % ALIGNMENT
+
+
+def span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
+    """Return the bytes before and after the address of element 0 that an array reaches."""
+    reach = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
+    return -sum(r for r in reach if r < 0), sum(r for r in reach if r > 0) + itemsize
+
+
+def empty(
+    shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None
+) -> NDArray[Any]:
+    """Return a poisoned array in fresh device memory, in C order where no strides are given."""
+    if strides is None:
+        strides = fill_strides(shape, dtype, "C")
+    if 0 in shape:
+        return np.ndarray(shape, dtype, strides=strides)
+    before, after = span(shape, strides, dtype.itemsize)
+    room, start = allocate(before + after)
+    array: NDArray[Any] = np.ndarray(shape, dtype, room, start + before, strides)
+    poison(array)
+    return array
+
+
+def fill_strides(shape: tuple[int, ...], dtype: np.dtype[Any], order: str) -> tuple[int, ...]:
+    """Return the strides of a contiguous array.
+
+    >>> fill_strides((2, 3), np.dtype("f4"), "C"), fill_strides((2, 3), np.dtype("f4"), "F")
+    ((12, 4), (4, 8))
+    """
+    if order not in ("C", "F"):
+        raise ValueError("must be either C/F order")
+    step, strides = dtype.itemsize, []
+    for length in reversed(shape) if order == "C" else shape:
+        strides.append(step)
+        step *= length
+    return tuple(reversed(strides) if order == "C" else strides)
+
+
+def owner_of(address: int) -> NDArray[np.uint8] | None:
+    """Return the live device memory that holds `address`, or None."""
+    for start, memory in list(_live.items()):
+        if start <= address < start + memory.nbytes:
+            return memory
+    return None
+
+
+class Memory:
+    """A piece of device memory as the driver interface shows it: an address and a size."""
+
+    def __init__(self, host: NDArray[Any]) -> None:
+        self.host = host
+        self.size = host.nbytes
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_size_t:
+        return ctypes.c_size_t(self.host.ctypes.data if self.size else 0)
+
+    @property
+    def device_pointer_value(self) -> int:
+        return self.device_ctypes_pointer.value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Memory):
+            return NotImplemented
+        return (self.device_pointer_value, self.size) == (other.device_pointer_value, other.size)
+
+    def __hash__(self) -> int:
+        return hash((self.device_pointer_value, self.size))
+
+    def __repr__(self) -> str:
+        return f"<device memory: {self.size} bytes at {self.device_pointer_value:#x}>"

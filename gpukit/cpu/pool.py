@@ -1,0 +1,176 @@
+"""Run the blocks of a launch on all cores, and stop them when something goes wrong."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import os
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from gpukit.compiler import context as layout
+
+# Below so many threads in all a launch is done before another core could have begun.
+SMALL_LAUNCH = 1 << 15
+_CHUNKS_PER_WORKER = 16
+
+
+def workers() -> int:
+    """Return how many cores launches use: GPUKIT_THREADS, or all that this process may use."""
+    asked = os.environ.get("GPUKIT_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Bench(threading.local):
+    """What one thread of this process runs kernels with: error context and scratch memory."""
+
+    def __init__(self) -> None:
+        self.context = (ctypes.c_int64 * layout.WORDS)()
+        self.address = ctypes.addressof(self.context)
+        self.scratch: Any = None
+        self.scratch_address = 0
+        self.size = 0
+
+    def ready(self, size: int) -> None:
+        """Clear the context and make sure of `size` bytes of scratch."""
+        context = self.context
+        context[layout.CANCEL] = context[layout.CODE] = 0
+        if size > self.size:
+            self.scratch = ctypes.create_string_buffer(size + 64)
+            self.scratch_address = (ctypes.addressof(self.scratch) + 63) // 64 * 64
+            self.size = size
+
+
+_bench = Bench()
+Call = Callable[[int, int, int, int], int]  # (first, last, context, scratch) -> status
+
+
+class Outcome:
+    """How a launch ended: the first failure's status and a copy of its context."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.context: Any = None
+        self.contexts: list[Any] = []
+        self.lock = threading.Lock()
+
+    def fail(self, status: int, context: Any) -> None:
+        """Note a failure, the first one only, and let the other workers stop."""
+        with self.lock:
+            if self.context is None or self.context[layout.CODE] == layout.INTERRUPTED:
+                self.status = status
+                self.context = type(context).from_buffer_copy(context)
+            self._cancel()
+
+    def cancel(self) -> None:
+        """Let all workers stop at their next poll."""
+        with self.lock:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        for other in self.contexts:
+            other[layout.CANCEL] = 1
+
+
+def run(call: Call, blocks: int, threads: int, scratch: int, *, serial: bool) -> Outcome:
+    """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them first."""
+    count = min(workers(), blocks)
+    if serial or count <= 1 or blocks * threads <= SMALL_LAUNCH:
+        outcome = Outcome()
+        bench = _bench
+        bench.ready(scratch)
+        status = call(0, blocks, bench.address, bench.scratch_address)
+        if status > 0:
+            outcome.fail(status, bench.context)
+        return outcome
+    return _run_shared(call, blocks, scratch, count)
+
+
+def _run_shared(call: Call, blocks: int, scratch: int, count: int) -> Outcome:
+    outcome = Outcome()
+    chunk = max(1, blocks // (count * _CHUNKS_PER_WORKER))
+    starts = itertools.count(0, chunk)
+
+    def work() -> None:
+        bench = _bench
+        bench.ready(scratch)
+        with outcome.lock:
+            outcome.contexts.append(bench.context)
+        while outcome.context is None:
+            first = next(starts)
+            if first >= blocks:
+                return
+            last = min(first + chunk, blocks)
+            status = call(first, last, bench.address, bench.scratch_address)
+            if status > 0:
+                outcome.fail(status, bench.context)
+
+    jobs = [_helpers.submit(work, k) for k in range(count - 1)]
+    try:
+        work()
+        for job in jobs:
+            job.wait()
+    except BaseException:
+        outcome.cancel()
+        for job in jobs:
+            job.wait()
+        raise
+    for job in jobs:
+        if job.error is not None:
+            raise job.error
+    return outcome
+
+
+class _Job:
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work = work
+        self.error: BaseException | None = None
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        try:
+            self.work()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+    def wait(self) -> None:
+        # With a time limit, so that Ctrl-C gets through on every system.
+        while not self.done.wait(0.5):
+            pass
+
+
+class _Helpers:
+    """Threads that wait for work; made when first needed, and again after a fork."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.queues: list[queue.SimpleQueue[_Job]] = []
+
+    def submit(self, work: Callable[[], None], k: int) -> _Job:
+        while len(self.queues) <= k:
+            mine: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+            self.queues.append(mine)
+            threading.Thread(target=self._serve, args=(mine,), daemon=True).start()
+        job = _Job(work)
+        self.queues[k].put(job)
+        return job
+
+    @staticmethod
+    def _serve(jobs: queue.SimpleQueue[_Job]) -> None:
+        while True:
+            jobs.get().run()
+
+
+_helpers = _Helpers()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.reset)

@@ -1,0 +1,50 @@
+"""What a check returns, and the few questions that several checks ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gpukit.doctor.facts import Machine
+from gpukit.doctor.gpu_facts import Version, numbers
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something found: a `problem` stops work, a `note` is worth knowing. `mend` is what to do."""
+
+    level: str
+    name: str
+    what: str
+    mend: str
+
+
+Check = Callable[[Machine], Finding | None]
+
+
+def has(machine: Machine, package: str) -> bool:
+    return package in machine.packages
+
+
+def version(machine: Machine, package: str) -> Version:
+    return numbers(machine.packages.get(package, ""))
+
+
+def unset(machine: Machine, variable: str) -> str:
+    """Return the line that takes a variable out of the environment, in this system's shell."""
+    windows = machine.system == "Windows"
+    return f"Remove-Item Env:{variable}" if windows else f"unset {variable}"
+
+
+def cuda_package(machine: Machine) -> bool:
+    return has(machine, "numba-cuda") or has(machine, "numba-cuda-mlir")
+
+
+def install_cuda(machine: Machine) -> str:
+    """Return the line that installs numba-cuda for this driver and these GPUs.
+
+    It names packages and no extra of gpukit, so it is right in a clone and without one.
+    """
+    fits = machine.driver_cuda is None or machine.driver_cuda >= (13, 0)
+    major = 13 if fits and all(gpu.capability >= (7, 5) for gpu in machine.gpus) else 12
+    return f'python -m pip install "numba-cuda[cu{major}]>=0.30" "numpy<2.5"'

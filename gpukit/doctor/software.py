@@ -1,0 +1,159 @@
+"""Checks of Python and its packages."""
+
+from __future__ import annotations
+
+from gpukit.doctor.facts import Machine
+from gpukit.doctor.finding import Check, Finding, has, version
+
+PYTHON_LEAST, PYTHON_MOST = (3, 10), (3, 14)
+NUMBA_LEAST = (0, 68)
+NUMPY_LEAST = (2, 0)
+
+
+def python_version(machine: Machine) -> Finding | None:
+    """Numba supports a range of Python versions and refuses to install on others."""
+    if PYTHON_LEAST <= machine.python[:2] <= PYTHON_MOST:
+        return None
+    return Finding(
+        "problem",
+        "python-version",
+        f"Python {'.'.join(map(str, machine.python))} is outside "
+        "3.10 to 3.14, for which Numba is made.",
+        "Install Python 3.12 and make a new environment: python3.12 -m venv .venv",
+    )
+
+
+def python_bits(machine: Machine) -> Finding | None:
+    """Numba has no wheels for 32-bit Python."""
+    if machine.bits == 64:
+        return None
+    return Finding(
+        "problem",
+        "python-bits",
+        "This is a 32-bit Python; Numba needs 64 bits.",
+        "Install the 64-bit Python from python.org and make a new environment.",
+    )
+
+
+def python_free_threaded(machine: Machine) -> Finding | None:
+    """Free-threaded builds have few wheels."""
+    if not machine.free_threaded:
+        return None
+    return Finding(
+        "note",
+        "python-free-threaded",
+        "This is a free-threaded Python, on which gpukit is not tested.",
+        "Use the ordinary build: python3.14, not python3.14t",
+    )
+
+
+def python_translated(machine: Machine) -> Finding | None:
+    """An Intel Python on Apple silicon runs translated and slowly."""
+    if not machine.translated:
+        return None
+    return Finding(
+        "note",
+        "python-translated",
+        "This Intel Python runs translated on Apple silicon: everything is slower.",
+        "Install the arm64 Python from python.org and make a new environment.",
+    )
+
+
+def shadowed_package(machine: Machine) -> Finding | None:
+    """A script called numba.py hides the package of that name."""
+    if not machine.shadows:
+        return None
+    listed = ", ".join(machine.shadows)
+    return Finding(
+        "problem",
+        "shadowed-package",
+        f"Files in this folder hide packages: {listed}.",
+        f"Rename: {listed}",
+    )
+
+
+def numpy_version(machine: Machine) -> Finding | None:
+    """gpukit needs numpy 2."""
+    if not has(machine, "numpy"):
+        return Finding(
+            "problem",
+            "numpy-missing",
+            "numpy is not installed.",
+            'python -m pip install "numpy>=2.0"',
+        )
+    if version(machine, "numpy") >= NUMPY_LEAST:
+        return None
+    return Finding(
+        "problem",
+        "numpy-old",
+        f"numpy {machine.packages['numpy']} is older than 2.0.",
+        'python -m pip install --upgrade "numpy>=2.0"',
+    )
+
+
+def numba_version(machine: Machine) -> Finding | None:
+    """Without Numba no kernel runs on any target."""
+    if not has(machine, "numba"):
+        return Finding(
+            "problem",
+            "numba-missing",
+            "numba is not installed.",
+            'python -m pip install "numba>=0.68"',
+        )
+    if version(machine, "numba") < NUMBA_LEAST:
+        return Finding(
+            "problem",
+            "numba-old",
+            f"numba {machine.packages['numba']} is older than 0.68.",
+            'python -m pip install --upgrade "numba>=0.68"',
+        )
+    if machine.numba_error:
+        return Finding(
+            "problem",
+            "numba-import",
+            f"numba cannot be imported: {machine.numba_error}",
+            'python -m pip install --upgrade --force-reinstall "numba>=0.68" llvmlite "numpy<2.5"',
+        )
+    return None
+
+
+def numpy_against_numba_cuda(machine: Machine) -> Finding | None:
+    """numba-cuda up to 0.30 calls np.row_stack, which numpy 2.5 removed."""
+    found = version(machine, "numba-cuda")
+    if not found or found >= (0, 31) or version(machine, "numpy") < (2, 5):
+        return None
+    return Finding(
+        "problem",
+        "numpy-with-numba-cuda",
+        f"numba-cuda {machine.packages['numba-cuda']} calls "
+        f"np.row_stack, which numpy {machine.packages['numpy']} no longer has.",
+        'python -m pip install "numpy<2.5"',
+    )
+
+
+def lab_missing(machine: Machine) -> Finding | None:
+    """The notebooks need more than the kernels do."""
+    missing = [
+        name for name in ("matplotlib", "scikit-learn", "jupyterlab") if not has(machine, name)
+    ]
+    if not missing:
+        return None
+    return Finding(
+        "note",
+        "lab-missing",
+        f"The notebooks need {', '.join(missing)}, not installed.",
+        f"python -m pip install {' '.join(missing)}",
+    )
+
+
+CHECKS: tuple[Check, ...] = (
+    python_version,
+    python_bits,
+    python_free_threaded,
+    python_translated,
+    shadowed_package,
+    numpy_version,
+    numba_version,
+    numpy_against_numba_cuda,
+    lab_missing,
+)

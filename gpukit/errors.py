@@ -1,0 +1,127 @@
+"""The errors that gpukit raises, all children of `GpukitError`."""
+
+from __future__ import annotations
+
+
+class GpukitError(Exception):
+    """Base of every error that gpukit itself raises."""
+
+
+class LaunchError(GpukitError, ValueError):
+    """A launch that a real GPU would refuse: block, grid or shared memory out of limits."""
+
+
+class ArgumentError(GpukitError, TypeError):
+    """A kernel was called with the wrong number or type of arguments."""
+
+
+class TargetError(GpukitError, RuntimeError):
+    """The requested target, or a feature of it, is not available on this machine."""
+
+
+class SourceError(GpukitError):
+    """The Python source of a kernel could not be found."""
+
+
+class CompileError(GpukitError):
+    """A kernel could not be compiled; `line` is the line of its source that is at fault.
+
+    `str(error)` shows file, line, the source line, the rule and what to write instead.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str = "",
+        file: str = "",
+        line: int = 0,
+        source: str = "",
+        fix: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kernel = kernel
+        self.file = file
+        self.line = line
+        self.source = source
+        self.fix = fix
+
+    def __str__(self) -> str:
+        parts = []
+        if self.file:
+            where = f" in {self.kernel}" if self.kernel else ""
+            parts.append(f"{self.file}:{self.line}{where}")
+        if self.source:
+            parts.append(f"    > {self.source.strip()}")
+        parts.append(self.message)
+        if self.fix:
+            parts.append(f"What to do: {self.fix}")
+        return "\n".join(parts)
+
+
+class Unsupported(CompileError):
+    """A construct that CUDA Python allows and gpukit cannot compile yet."""
+
+
+class Invalid(CompileError):
+    """A construct that no CUDA target will ever accept."""
+
+
+class KernelTypeError(CompileError, TypeError):
+    """Numba could not find types for the kernel with these arguments."""
+
+
+class KernelError(GpukitError):
+    """A kernel did something wrong while it ran; the launch was stopped.
+
+    Attributes: `kernel`, `file`, `line`, `source`; `block` and `thread` as (x, y, z);
+    and for an access outside an array `array`, `index`, `shape`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kernel: str = "",
+        file: str = "",
+        line: int = 0,
+        source: str = "",
+        block: tuple[int, ...] = (),
+        thread: tuple[int, ...] = (),
+        array: str = "",
+        index: tuple[int, ...] = (),
+        shape: tuple[int, ...] = (),
+        fix: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kernel = kernel
+        self.file = file
+        self.line = line
+        self.source = source
+        self.block = block
+        self.thread = thread
+        self.array = array
+        self.index = index
+        self.shape = shape
+        self.fix = fix
+
+    def __str__(self) -> str:
+        parts = []
+        if self.file:
+            parts.append(f"{self.file}:{self.line} in {self.kernel}")
+        if self.source:
+            parts.append(f"    > {self.source.strip()}")
+        parts.append(self.message)
+        if self.fix:
+            parts.append(f"What to do: {self.fix}")
+        return "\n".join(parts)
+
+
+class OutOfBounds(KernelError, IndexError):
+    """An access outside an array. Nothing outside the array was touched."""
+
+
+class BarrierDivergence(KernelError):
+    """Some threads of a block waited at a barrier that others did not reach."""

@@ -1,0 +1,215 @@
+"""Images: a two-dimensional grid, one thread for one pixel.
+
+Legend
+    rows, cols   height and width of the image                 427, 640
+    row, col     the pixel this thread writes                  range [0, rows), [0, cols)
+    radius       pixels to each side that a blur looks at      2, a window of 5 x 5
+    BLOCK_X      threads of a block along a row                32, so a warp reads one run of 32
+    BLOCK_Y      threads of a block along a column             8
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.launch import Cost, Rung
+
+BLOCK_X = 32
+BLOCK_Y = 8
+# How bright the eye finds red, green and blue: ITU-R BT.601.
+RED, GREEN, BLUE = 0.299, 0.587, 0.114
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def invert_reference(image: npt.ArrayLike, white: float = 255) -> Float64:
+    """Return white - image."""
+    return white - np.asarray(image, np.float64)
+
+
+def grey_reference(image: npt.ArrayLike) -> Float64:
+    """Return the brightness of each pixel, on the scale of the image."""
+    return np.tensordot(np.asarray(image, np.float64), [RED, GREEN, BLUE], axes=1)
+
+
+def box_blur_reference(image: npt.ArrayLike, radius: int) -> Float64:
+    """Return the mean over each window, as differences in a table of running sums."""
+    image = np.asarray(image, np.float64)
+    table = np.pad(image.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    row, col = np.arange(image.shape[0]), np.arange(image.shape[1])
+    top, bottom = np.maximum(row - radius, 0), np.minimum(row + radius + 1, len(row))
+    left, right = np.maximum(col - radius, 0), np.minimum(col + radius + 1, len(col))
+    bands = table[bottom] - table[top]
+    total: Float64 = bands[:, right] - bands[:, left]
+    return total / np.outer(bottom - top, right - left)
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def invert_kernel(image, white, out):
+    """Turn an image into its negative, one thread for one pixel.
+
+    New here   two axes: x is the column and y the row, so that neighbouring threads touch
+               neighbouring pixels; a guard on each axis
+    Shapes     image (rows, cols), white scalar, out (rows, cols); any sizes >= 1, C order
+    Dtypes     uint8 in and out, or float32 in and out; white has the same dtype
+    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(rows, BLOCK_Y));
+               x = col, y = row
+    Shared     0 bytes
+    Cost       bytes: 2 rows cols itemsize; flops: rows cols for float32, 0 for uint8; barriers: 0
+    Errors     the host function rejects other dtypes; a uint8 wraps round if white < image
+    Source     ours
+    """
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = white - image[row, col]
+
+
+def invert_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """One load and one store a pixel; the subtraction counts where it is floating point."""
+    return Cost(bytes=2 * rows * cols * itemsize, flops=rows * cols if itemsize == 4 else 0)
+
+
+@cuda.jit
+def grey_kernel(image, out):
+    """Turn a colour image grey, one thread for one pixel.
+
+    New here   a third axis that is not a thread axis: each thread reads its three colours
+    Shapes     image (rows, cols, 3), out (rows, cols); any sizes >= 1, C order
+    Dtypes     uint8 or float32 in, float32 out, float32 arithmetic
+    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(rows, BLOCK_Y));
+               x = col, y = row
+    Shared     0 bytes
+    Cost       bytes: rows cols (3 itemsize + 4); flops: 5 rows cols; barriers: 0
+    Errors     the host function rejects a last axis other than 3; the kernel reads three
+    Source     ours; weights from ITU-R BT.601
+    """
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        red = np.float32(image[row, col, 0])
+        green = np.float32(image[row, col, 1])
+        blue = np.float32(image[row, col, 2])
+        out[row, col] = np.float32(RED) * red + np.float32(GREEN) * green + np.float32(BLUE) * blue
+
+
+def grey_cost(rows: int, cols: int, itemsize: int = 1) -> Cost:
+    """Three loads and a float32 store a pixel; three multiplications and two additions."""
+    return Cost(bytes=rows * cols * (3 * itemsize + 4), flops=5 * rows * cols)
+
+
+@cuda.jit
+def box_blur_kernel(image, radius, out):
+    """Blur an image: the mean of the window around each pixel, one thread for one pixel.
+
+    New here   a thread reads its neighbours' pixels; the window is clipped at the edges and
+               the sum divided by the number of pixels that are truly there
+    Shapes     image (rows, cols), radius scalar >= 0, out (rows, cols); any sizes >= 1, C order
+    Dtypes     float32 in, float32 out, float32 accumulator
+    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(rows, BLOCK_Y));
+               x = col, y = row
+    Shared     0 bytes
+    Cost       bytes: 4 (W + rows cols); flops: W + rows cols, where W is the sum of all window
+               sizes, (2 radius + 1)^2 rows cols less what the edges clip; barriers: 0
+    Errors     the host function rejects radius < 0; the kernel would divide by zero
+    Source     ours
+    """
+    col, row = cuda.grid(2)
+    rows, cols = image.shape
+    if row < rows and col < cols:
+        top, bottom = max(row - radius, 0), min(row + radius + 1, rows)
+        left, right = max(col - radius, 0), min(col + radius + 1, cols)
+        acc = np.float32(0)
+        for r in range(top, bottom):
+            for c in range(left, right):
+                acc += image[r, c]
+        out[row, col] = acc / np.float32((bottom - top) * (right - left))
+
+
+def box_blur_cost(rows: int, cols: int, radius: int) -> Cost:
+    """One load and one addition for each pixel of each window; one division and one store."""
+    window = _windows(rows, radius) * _windows(cols, radius)
+    return Cost(bytes=4 * (window + rows * cols), flops=window + rows * cols)
+
+
+def _windows(n: int, radius: int) -> int:
+    """Sum of the lengths of the n windows along one axis, clipped at both ends.
+
+    Each of n windows has 2 r + 1 places; each end clips r + (r - 1) + ... + 1 of them.
+    """
+    r = min(radius, max(n - 1, 0))  # a wider radius reaches no further pixel
+    return n * (2 * r + 1) - r * (r + 1)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def invert(image: Any, *, white: float = 255) -> npt.NDArray[Any]:
+    """Return the negative of a grey or colour image, white - image.
+
+    A uint8 or float32 image (rows, cols) or (rows, cols, channels) gives one of its own shape
+    and dtype. Raises TypeError for another dtype, ValueError for another number of axes.
+    """
+    is_colour = getattr(image, "ndim", 2) == 3
+    launch.check_array("invert", "image", image, ndim=2 + is_colour, dtypes=(np.uint8, np.float32))
+    shape = tuple(image.shape)
+    if 0 in shape:
+        return np.empty(shape, image.dtype)
+    # Colours lie side by side: a colour image is a grey one three times as wide.
+    flat = launch.to_device(image).reshape(shape[0], shape[1] * shape[2]) if is_colour else image
+    out = launch.empty(flat.shape, image.dtype)
+    white = image.dtype.type(white)
+    _launch("invert", invert_kernel, out, launch.to_device(flat), white)
+    return launch.to_host(out).reshape(shape)
+
+
+def grey(image: Any) -> npt.NDArray[np.float32]:
+    """Return the brightness of a colour image, on the image's own scale.
+
+    A uint8 or float32 image (rows, cols, 3) gives float32 (rows, cols).
+    Raises TypeError for another dtype, ValueError for another shape.
+    """
+    launch.check_array("grey", "image", image, ndim=3, dtypes=(np.uint8, np.float32))
+    rows, cols, _ = image.shape
+    advice = "The last axis holds red, green and blue."
+    launch.check_shape("grey", "image", image, (rows, cols, 3), advice)
+    out = launch.empty((rows, cols), np.float32)
+    if rows and cols:
+        _launch("grey", grey_kernel, out, launch.to_device(image))
+    return launch.to_host(out)
+
+
+def box_blur(image: Any, radius: int) -> npt.NDArray[np.float32]:
+    """Return the mean of the (2 radius + 1)^2 window around each pixel, clipped at the edges.
+
+    A float32 image (rows, cols) gives float32 (rows, cols); `[[0. 3.]]` with radius 1 gives
+    `[[1.5 1.5]]`. Raises TypeError for another dtype, ValueError for other axes or radius < 0.
+    """
+    launch.check_array("box_blur", "image", image, ndim=2, dtypes=(np.float32,))
+    radius = launch.check_int("box_blur", "radius", radius, least=0)
+    out = launch.empty(tuple(image.shape), np.float32)
+    if out.size:
+        _launch("box_blur", box_blur_kernel, out, launch.to_device(image), radius)
+    return launch.to_host(out)
+
+
+def _launch(function: str, kernel: Any, out: Any, *inputs: Any) -> None:
+    """Launch an image kernel with one thread for each pixel of `out`."""
+    block = (BLOCK_X, BLOCK_Y)
+    grid = launch.grid_2d(function, out.shape[1], out.shape[0], block)
+    kernel[grid, block](*inputs, out)
+
+
+LADDER = (
+    Rung("invert", invert_kernel, invert_cost),
+    Rung("grey", grey_kernel, grey_cost),
+    Rung("box_blur", box_blur_kernel, box_blur_cost),
+)

@@ -1,0 +1,188 @@
+"""Sum: many threads, one number. A tree in each block, and three ways to join the blocks.
+
+Legend
+    n          elements to add                                        1000
+    i          the element this thread loads                          ranges [0, n)
+    tid        the thread in its block                                ranges [0, BLOCK)
+    tile       the block's values in shared memory, added up in place
+    half       threads that still add, halved at every level          128, 64, ..., 1
+    partials   one sum for each block                                 4 for n = 1000
+    BLOCK      threads in a block, a power of two                     256
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.launch import Cost, Rung, ceil_div
+
+BLOCK = 256
+# Enough blocks to fill the largest GPU of today once; with more, each only adds an atomic.
+MAX_BLOCKS = 1024
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def sum_reference(x: npt.ArrayLike) -> float:
+    """Return the sum of x, added in float64."""
+    return float(np.sum(x, dtype=np.float64))
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def add_up(tile, tid):
+    """Leave the sum of tile in tile[0]. Every thread of the block must call it.
+
+    The threads that add stay side by side, so whole warps fall idle together, and they read
+    neighbouring words, so no two of a warp meet in one bank.
+    """
+    cuda.syncthreads()  # the tile is full before any thread reads another thread's element
+    half = BLOCK // 2
+    while half > 0:
+        if tid < half:
+            tile[tid] += tile[tid + half]
+        cuda.syncthreads()  # the sums of this level are written before the next level reads them
+        half //= 2
+
+
+@cuda.jit
+def sum_tree_kernel(x, partials):
+    """Add up BLOCK elements in each block, one partial sum for each block.
+
+    New here   threads of a block work together: a tree in shared memory, with a barrier
+               between its levels; adding the partials is left to another launch
+    Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
+    Dtypes     float32 in, float32 out, float32 tree
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     BLOCK * 4 bytes, static
+    Cost       bytes: 4 (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
+    Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 3
+    """
+    i = cuda.grid(1)
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+    add_up(tile, tid)
+    if tid == 0:
+        partials[cuda.blockIdx.x] = tile[0]
+
+
+def sum_tree_cost(n: int) -> Cost:
+    """Each element is loaded once; a tree over BLOCK values has BLOCK - 1 additions."""
+    blocks = ceil_div(n, BLOCK)
+    return Cost(bytes=4 * (n + blocks), flops=(BLOCK - 1) * blocks)
+
+
+@cuda.jit
+def sum_atomic_kernel(x, out):
+    """Add up all elements in one launch, BLOCK elements and one atomic for each block.
+
+    New here   the blocks add their sums straight into out[0]; the atomic lets no addition be
+               lost, and the order of the blocks, so the last bits, may differ between runs
+    Shapes     x (n,), out (1,); any n >= 1
+    Dtypes     float32 in, float32 out, float32 tree
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     BLOCK * 4 bytes, static
+    Cost       bytes: 4 (n + 2 blocks); flops: BLOCK blocks; barriers: 1 + log2(BLOCK)
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
+               and that out[0] is 0 before the launch
+    Source     ours
+    """
+    i = cuda.grid(1)
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+    add_up(tile, tid)
+    if tid == 0:
+        cuda.atomic.add(out, 0, tile[0])
+
+
+def sum_atomic_cost(n: int) -> Cost:
+    """The tree of sum_tree_cost, and for each block one addition that loads and stores out."""
+    blocks = ceil_div(n, BLOCK)
+    return Cost(bytes=4 * (n + 2 * blocks), flops=BLOCK * blocks)
+
+
+@cuda.jit
+def sum_grid_stride_kernel(x, out):
+    """Add up all elements in one launch, each thread first adding many of its own.
+
+    New here   a grid-stride loop before the tree: most additions need no barrier and no shared
+               memory, and the number of atomics is that of the blocks, whatever n is
+    Shapes     x (n,), out (1,); any n >= 1
+    Dtypes     float32 in, float32 out, float32 accumulator and tree
+    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Shared     BLOCK * 4 bytes, static
+    Cost       bytes: 4 (n + 2 blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
+               and that out[0] is 0 before the launch
+    Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 7
+    """
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK, np.float32)
+    acc = np.float32(0)
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        acc += x[i]
+    tile[tid] = acc
+    add_up(tile, tid)
+    if tid == 0:
+        cuda.atomic.add(out, 0, tile[0])
+
+
+def sum_grid_stride_cost(n: int, blocks: int | None = None) -> Cost:
+    """One addition for each element, then a tree and an atomic for each block."""
+    blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
+    return Cost(bytes=4 * (n + 2 * blocks), flops=n + BLOCK * blocks)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def sum(x: Any, *, rung: str = "grid_stride") -> np.float32:
+    """Return the sum of a float32 vector.
+
+    (n,) gives one number: `[1. 2. 3.]` gives `6.`, and an empty vector 0.
+    Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
+    """
+    kernel = launch.pick("sum", LADDER, rung).kernel
+    launch.check_array("sum", "x", x, ndim=1, dtypes=(np.float32,))
+    if x.shape[0] == 0:
+        return np.float32(0)
+    x = launch.to_device(x)
+    return _sum_in_passes(x) if rung == "tree" else _sum_at_once(kernel, rung, x)
+
+
+def _sum_in_passes(x: Any) -> np.float32:
+    """Sum blocks, then the partial sums, until one number is left."""
+    while True:
+        grid = launch.grid_1d("sum", x.shape[0], BLOCK)
+        partials = launch.empty(grid, np.float32)
+        sum_tree_kernel[grid, BLOCK](x, partials)
+        if partials.shape[0] == 1:
+            return np.float32(launch.to_host(partials)[0])
+        x = partials
+
+
+def _sum_at_once(kernel: Any, rung: str, x: Any) -> np.float32:
+    """Sum with one launch of a kernel that finishes with atomics."""
+    (blocks,) = launch.grid_1d("sum", x.shape[0], BLOCK)
+    if rung == "grid_stride":
+        blocks = min(blocks, MAX_BLOCKS)
+    out = launch.to_device(np.zeros(1, np.float32))  # the atomics add to what is there
+    kernel[blocks, BLOCK](x, out)
+    return np.float32(launch.to_host(out)[0])
+
+
+LADDER = (
+    Rung("tree", sum_tree_kernel, sum_tree_cost),
+    Rung("atomic", sum_atomic_kernel, sum_atomic_cost),
+    Rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost),
+)

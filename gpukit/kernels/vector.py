@@ -1,0 +1,210 @@
+"""Vectors: one thread for one element, and then few threads for many elements.
+
+Legend
+    n       elements in the vector                       1000
+    i       the element this thread works on             ranges [0, n)
+    BLOCK   threads in a block                           256
+    alpha   the factor of saxpy ("single a x plus y")    2.5
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.launch import Cost, Rung
+
+BLOCK = 256
+# A grid-stride launch needs enough blocks to fill the GPU and no more: the largest of today
+# runs about a thousand blocks of 256 threads at once.
+MAX_BLOCKS = 1024
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def fill_reference(n: int, value: float) -> Float64:
+    """Return n copies of `value`."""
+    return np.full(n, value, np.float64)
+
+
+def vector_add_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> Float64:
+    """Return a + b."""
+    return np.add(a, b, dtype=np.float64)
+
+
+def saxpy_reference(alpha: float, x: npt.ArrayLike, y: npt.ArrayLike) -> Float64:
+    """Return alpha * x + y."""
+    return alpha * np.asarray(x, np.float64) + np.asarray(y, np.float64)
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def fill_kernel(value, out):
+    """Set every element of out to value, one thread for one element.
+
+    New here   each thread finds its own element from its block and its place in the block;
+               the guard stops the threads that stick out past the end in the last block
+    Shapes     value scalar, out (n,); any n >= 1
+    Dtypes     float32 out; value is cast to it
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     0 bytes
+    Cost       bytes: 4 n; flops: 0; barriers: 0
+    Errors     the host function rejects n < 0; the kernel assumes a grid with >= n threads
+    Source     ours
+    """
+    i = cuda.threadIdx.x + cuda.blockDim.x * cuda.blockIdx.x
+    if i < out.shape[0]:
+        out[i] = value
+
+
+def fill_cost(n: int) -> Cost:
+    """One store of 4 bytes for each element."""
+    return Cost(bytes=4 * n, flops=0)
+
+
+@cuda.jit
+def vector_add_kernel(a, b, out):
+    """Add two vectors, one thread for one element.
+
+    New here   inputs; and cuda.grid(1), which is the index formula of fill_kernel in one call
+    Shapes     a (n,), b (n,), out (n,); any n >= 1
+    Dtypes     float32 in, float32 out
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     0 bytes
+    Cost       bytes: 12 n; flops: n; barriers: 0
+    Errors     the host function rejects unequal shapes; the kernel assumes them equal
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 2
+    """
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = a[i] + b[i]
+
+
+def vector_add_cost(n: int) -> Cost:
+    """Two loads, one store and one addition for each element."""
+    return Cost(bytes=12 * n, flops=n)
+
+
+@cuda.jit
+def saxpy_kernel(alpha, x, y, out):
+    """Compute alpha * x + y, one thread for one element.
+
+    New here   a scalar argument, the same for all threads; it must arrive as float32, for a
+               Python float is float64 and would make the arithmetic float64 too
+    Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
+    Dtypes     float32 in, float32 out
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     0 bytes
+    Cost       bytes: 12 n; flops: 2 n; barriers: 0
+    Errors     the host function rejects unequal shapes and casts alpha; the kernel does neither
+    Source     BLAS level 1, Lawson and others 1979
+    """
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = alpha * x[i] + y[i]
+
+
+def saxpy_cost(n: int) -> Cost:
+    """Two loads, one store, one multiplication and one addition for each element."""
+    return Cost(bytes=12 * n, flops=2 * n)
+
+
+@cuda.jit
+def saxpy_grid_stride_kernel(alpha, x, y, out):
+    """Compute alpha * x + y, each thread taking every gridsize-th element.
+
+    New here   the loop: any grid is right for any n, so the grid can fit the GPU instead of
+               the data; neighbouring threads still touch neighbouring elements at every step
+    Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
+    Dtypes     float32 in, float32 out
+    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Shared     0 bytes
+    Cost       bytes: 12 n; flops: 2 n; barriers: 0
+    Errors     the host function rejects unequal shapes and casts alpha; the kernel does neither
+    Source     Mark Harris, "Write Flexible Kernels with Grid-Stride Loops", NVIDIA blog, 2013
+    """
+    for i in range(cuda.grid(1), out.shape[0], cuda.gridsize(1)):
+        out[i] = alpha * x[i] + y[i]
+
+
+def saxpy_grid_stride_cost(n: int) -> Cost:
+    """The work of saxpy_cost: it is only shared out differently."""
+    return saxpy_cost(n)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def fill(n: int, value: float) -> Float32:
+    """Return a float32 vector of n elements, all `value`.
+
+    `fill(3, 7)` is `[7. 7. 7.]`. Raises TypeError or ValueError unless n is an int >= 0.
+    """
+    n = launch.check_int("fill", "n", n, least=0)
+    out = launch.empty((n,), np.float32)
+    if n:
+        fill_kernel[launch.grid_1d("fill", n, BLOCK), BLOCK](np.float32(value), out)
+    return launch.to_host(out)
+
+
+def vector_add(a: Any, b: Any) -> Float32:
+    """Return a + b for two float32 vectors of one length.
+
+    `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,).
+    Raises TypeError for another dtype, ValueError for other shapes.
+    """
+    _check_pair("vector_add", a=a, b=b)
+    out = launch.empty(a.shape, np.float32)
+    n = a.shape[0]
+    if n:
+        grid = launch.grid_1d("vector_add", n, BLOCK)
+        vector_add_kernel[grid, BLOCK](launch.to_device(a), launch.to_device(b), out)
+    return launch.to_host(out)
+
+
+def saxpy(alpha: float, x: Any, y: Any, *, rung: str = "saxpy_grid_stride") -> Float32:
+    """Return alpha * x + y for two float32 vectors of one length.
+
+    `2 * [1. 2.] + [10. 20.]` is `[12. 24.]`: (n,) and (n,) give (n,).
+    Raises TypeError for another dtype, ValueError for other shapes or an unknown rung.
+    """
+    kernel = launch.pick("saxpy", SAXPY_LADDER, rung).kernel
+    _check_pair("saxpy", x=x, y=y)
+    out = launch.empty(x.shape, np.float32)
+    n = x.shape[0]
+    if n:
+        (blocks,) = launch.grid_1d("saxpy", n, BLOCK)
+        if rung == "saxpy_grid_stride":
+            blocks = min(blocks, MAX_BLOCKS)
+        kernel[blocks, BLOCK](np.float32(alpha), launch.to_device(x), launch.to_device(y), out)
+    return launch.to_host(out)
+
+
+def _check_pair(function: str, **pair: Any) -> None:
+    """Raise unless both arrays are float32 vectors of one length."""
+    for name, array in pair.items():
+        launch.check_array(function, name, array, ndim=1, dtypes=(np.float32,))
+    (first, a), (second, b) = pair.items()
+    advice = f"Make {first} and {second} equally long."
+    launch.check_shape(function, second, b, tuple(a.shape), advice)
+
+
+SAXPY_LADDER = (
+    Rung("saxpy", saxpy_kernel, saxpy_cost),
+    Rung("saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_grid_stride_cost),
+)
+
+LADDER = (
+    Rung("fill", fill_kernel, fill_cost),
+    Rung("vector_add", vector_add_kernel, vector_add_cost),
+    *SAXPY_LADDER,
+)

@@ -1,0 +1,190 @@
+"""What every host function around a kernel needs: grid shapes, array checks, and the cost record.
+
+A host function checks its arguments, makes room for the result, launches one kernel and hands
+back a NumPy array. The helpers here keep the four steps one line each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, errors, target
+
+# Blocks a grid may have along x, y and z, on every NVIDIA GPU since compute capability 3.0.
+GRID_LIMIT = (2**31 - 1, 65535, 65535)
+
+
+@dataclasses.dataclass(frozen=True)
+class Cost:
+    """What one launch does, counted over all its threads with the guards respected.
+
+    `bytes` are the global-memory bytes that the loads and stores of the kernel ask for (an
+    atomic is one load and one store); caches and coalescing are not modelled. `flops` are the
+    floating-point additions, subtractions, multiplications and divisions.
+    """
+
+    bytes: int
+    flops: int
+
+    @property
+    def intensity(self) -> float:
+        """Floating-point operations for each byte asked for."""
+        return self.flops / self.bytes if self.bytes else 0.0
+
+
+class Rung(NamedTuple):
+    """One step of a ladder: its name in words, its kernel, and what the kernel costs."""
+
+    name: str
+    kernel: Any
+    cost: Callable[..., Cost]
+
+
+def pick(function: str, ladder: tuple[Rung, ...], name: str) -> Rung:
+    """Return the rung of `ladder` called `name`; ValueError lists the names there are."""
+    for rung in ladder:
+        if rung.name == name:
+            return rung
+    names = ", ".join(repr(rung.name) for rung in ladder)
+    raise ValueError(f"{function}: expected rung to be one of {names}, got {name!r}. Pick one.")
+
+
+# ---------------------------------------------------------------------------------------------
+# Grid shapes
+# ---------------------------------------------------------------------------------------------
+
+
+def ceil_div(a: int, b: int) -> int:
+    """Return a / b rounded up, the number of blocks of b threads that cover a elements.
+
+    >>> ceil_div(256, 256), ceil_div(257, 256)
+    (1, 2)
+    """
+    if b <= 0:
+        raise ValueError(f"ceil_div: expected b > 0, got {b}. Pass the block size.")
+    return -(-a // b)
+
+
+def grid_1d(function: str, n: int, block: int) -> tuple[int]:
+    """Return the grid with one thread for each of n elements."""
+    grid = (ceil_div(n, block),)
+    check_grid(function, grid)
+    return grid
+
+
+def grid_2d(function: str, cols: int, rows: int, block: tuple[int, int]) -> tuple[int, int]:
+    """Return the grid with one thread for each element of (rows, cols); x runs over columns.
+
+    >>> grid_2d("blur", 640, 427, (32, 8))
+    (20, 54)
+    """
+    grid = (ceil_div(cols, block[0]), ceil_div(rows, block[1]))
+    check_grid(function, grid)
+    return grid
+
+
+def check_grid(function: str, grid: tuple[int, ...]) -> None:
+    """Raise LaunchError when `grid` has more blocks along an axis than a GPU takes."""
+    if any(size > limit for size, limit in zip(grid, GRID_LIMIT, strict=False)):
+        raise errors.LaunchError(
+            f"{function}: expected a grid of at most {GRID_LIMIT} blocks (x, y, z), got {grid}. "
+            "Split the array and call it on the parts."
+        )
+
+
+# ---------------------------------------------------------------------------------------------
+# Checks of arguments. Each message says: function, the rule, what came, what to do.
+# ---------------------------------------------------------------------------------------------
+
+
+def check_array(
+    function: str, name: str, array: Any, *, ndim: int, dtypes: tuple[type[np.generic], ...]
+) -> None:
+    """Raise unless `array` is a NumPy or device array with `ndim` axes and one of `dtypes`."""
+    allowed = " or ".join(np.dtype(dtype).name for dtype in dtypes)
+    if not isinstance(array, np.ndarray) and not is_device_array(array):
+        raise TypeError(
+            f"{function}: expected {name} to be a {allowed} array, got {type(array).__name__}. "
+            f"Convert it with np.asarray({name}, np.{np.dtype(dtypes[0]).name})."
+        )
+    if array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
+        raise TypeError(
+            f"{function}: expected {name} to be a {allowed} array, got {array.dtype}. "
+            f"Convert it with {name}.astype(np.{np.dtype(dtypes[0]).name})."
+        )
+    if array.ndim != ndim:
+        raise ValueError(
+            f"{function}: expected {name}.ndim == {ndim}, got shape {tuple(array.shape)}. "
+            f"Reshape it to {ndim} axes."
+        )
+
+
+def check_same_dtype(function: str, **arrays: Any) -> None:
+    """Raise TypeError unless all arrays hold the same dtype: no kernel mixes precisions."""
+    if len({array.dtype for array in arrays.values()}) > 1:
+        names = ", ".join(arrays)
+        found = ", ".join(str(array.dtype) for array in arrays.values())
+        raise TypeError(
+            f"{function}: expected {names} to have one dtype, got {found}. "
+            "Convert them with .astype."
+        )
+
+
+def check_shape(function: str, name: str, array: Any, shape: tuple[int, ...], advice: str) -> None:
+    """Raise ValueError unless `array` has exactly this shape."""
+    if tuple(array.shape) != shape:
+        raise ValueError(
+            f"{function}: expected {name}.shape == {shape}, got {tuple(array.shape)}. {advice}"
+        )
+
+
+def check_int(function: str, name: str, value: Any, *, least: int) -> int:
+    """Return `value` as an int; raise unless it is a whole number, `least` or more."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(
+            f"{function}: expected {name} to be an int, got {type(value).__name__}. "
+            f"Pass a whole number."
+        ) from None
+    if number < least:
+        raise ValueError(
+            f"{function}: expected {name} >= {least}, got {number}. Pass {least} or more."
+        )
+    return number
+
+
+# ---------------------------------------------------------------------------------------------
+# Copies in and out. On the CPU targets a NumPy array is device memory already: nothing moves.
+# ---------------------------------------------------------------------------------------------
+
+
+def is_device_array(array: Any) -> bool:
+    """Whether `array` is memory that a kernel can use without a copy."""
+    return bool(cuda.is_cuda_array(array))
+
+
+def to_device(array: Any) -> Any:
+    """Return `array` in C order where kernels can read it, without a copy where it can."""
+    if is_device_array(array):
+        return array
+    array = np.ascontiguousarray(array)
+    return cuda.to_device(array) if target.active().name == "cuda" else array
+
+
+def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
+    """Return an array with arbitrary contents where kernels can write it."""
+    if target.active().name == "cuda":
+        return cuda.device_array(shape, dtype)
+    return np.empty(shape, dtype)
+
+
+def to_host(array: Any) -> npt.NDArray[Any]:
+    """Return a result as a NumPy array."""
+    return array if isinstance(array, np.ndarray) else array.copy_to_host()

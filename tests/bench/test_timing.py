@@ -1,0 +1,127 @@
+"""The clock's arithmetic, on a clock that is made up: no test here depends on how fast this is."""
+
+import numpy as np
+import pytest
+
+from gpukit.bench import timing
+from gpukit.launch import Cost
+
+
+class Clock:
+    """A clock that only moves when somebody works."""
+
+    def __init__(self):
+        self.now = 0.0
+        self.order = []
+
+    def __call__(self):
+        return self.now
+
+    def work(self, name, *seconds):
+        """Return work that takes these times in turn, the last one for ever after."""
+        left = list(seconds)
+
+        def run():
+            self.order.append(name)
+            self.now += left.pop(0) if len(left) > 1 else left[0]
+
+        return run
+
+
+def test_the_medians_of_both_sides_are_returned():
+    clock = Clock()
+    found = timing.compare(
+        clock.work("ours", 9, 1, 1, 1, 5, 1, 1), clock.work("numpy", 3), seconds=1, clock=clock
+    )
+    assert (found.ours, found.numpy, found.speedup) == (1, 3, 3)
+
+
+def test_the_first_call_is_not_counted():
+    clock = Clock()
+    found = timing.compare(clock.work("a", 1000, 1), clock.work("b", 1), seconds=1, clock=clock)
+    assert found.ours == 1
+
+
+def test_the_sides_take_turns_and_swap_who_goes_first():
+    clock = Clock()
+    timing.compare(clock.work("a", 1), clock.work("b", 1), seconds=1, clock=clock)
+    assert "".join(clock.order[4:]) == "abbaabbaab"
+
+
+def test_rounds_go_on_until_the_time_is_spent():
+    clock = Clock()
+    found = timing.compare(clock.work("a", 0.01), clock.work("b", 0.01), seconds=1, clock=clock)
+    assert 48 <= found.rounds <= 52
+
+
+def test_slow_work_is_still_measured_a_few_times():
+    clock = Clock()
+    found = timing.compare(clock.work("a", 60), clock.work("b", 60), seconds=1, clock=clock)
+    assert found.rounds == timing.LEAST_ROUNDS
+
+
+def test_short_work_is_repeated_within_a_sample():
+    clock = Clock()
+    timing.compare(clock.work("a", 1e-6), clock.work("b", 1), seconds=0, clock=clock)
+    assert clock.order.count("a") >= 200 * timing.LEAST_ROUNDS
+    assert clock.order.count("b") == 2 + timing.LEAST_ROUNDS
+
+
+def test_a_ratio_against_nothing_is_infinite():
+    assert timing.Timing(0.0, 1.0, 5).speedup == float("inf")
+
+
+def contest(got, expected, terms=1):
+    return timing.Contest(
+        name="n",
+        family="f",
+        size="s",
+        ours=lambda: None,
+        numpy=lambda: None,
+        result=lambda: got,
+        expected=lambda: expected,
+        cost=Cost(0, 0),
+        terms=terms,
+    )
+
+
+def test_a_right_answer_has_no_mistake():
+    assert timing.mistake(contest(np.ones(3, np.float32), np.ones(3))) == ""
+
+
+def test_a_wrong_element_is_named():
+    got = np.ones((2, 3), np.float32)
+    got[1, 2] = 5
+    assert "the first at (1, 2): expected 1, got 5" in timing.mistake(contest(got, np.ones((2, 3))))
+
+
+def test_a_nan_is_a_mistake():
+    assert timing.mistake(contest(np.full(3, np.nan, np.float32), np.ones(3)))
+
+
+def test_another_shape_is_a_mistake():
+    assert "shape" in timing.mistake(contest(np.ones(3, np.float32), np.ones(4)))
+
+
+def test_more_terms_allow_more_rounding():
+    got = np.full(3, 1 + 1e-5, np.float32)
+    assert timing.mistake(contest(got, np.ones(3)))
+    assert not timing.mistake(contest(got, np.ones(3), terms=1_000_000))
+
+
+def test_a_wrong_answer_is_not_timed():
+    result = timing.run(contest(np.zeros(3, np.float32), np.ones(3)), seconds=0)
+    assert (result.right, result.timing) == (False, None)
+
+
+def test_an_exception_is_reported_and_not_raised():
+    def fail():
+        raise ValueError("no such luck")
+
+    broken = timing.Contest("n", "f", "s", fail, fail, fail, fail, Cost(0, 0))
+    assert timing.run(broken, seconds=0).error == "ValueError: no such luck"
+
+
+@pytest.mark.parametrize("terms", [0, 1, 100])
+def test_whole_numbers_must_be_exact(terms):
+    assert timing.allowed(np.ones(3), np.dtype(np.int32), terms) == 0.0

@@ -1,0 +1,210 @@
+"""Hypothesis strategies that make whole kernels, with the launch and the arrays they need.
+
+    @given(programs())
+    def test(program):
+        kernel = program.load(cuda)
+        kernel[program.grid, program.block](*program.arguments())
+
+A program is its text: print it, paste it into a file, and it is a script. The text is put into
+`linecache` under a made-up file name, so that `inspect` finds the source as it does for a
+notebook cell.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import linecache
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tests.compiler.expressions import EXCHANGES, LANE, Scope
+from tests.compiler.statements import Statements
+
+SHAPES = (
+    (1,), (7,), (32,), (33,), (40,), (64,), (96,), (5, 3), (8, 8), (16, 3), (33, 2),
+    (4, 3, 2), (3, 3, 5), (2, 5, 7), (1, 1, 3),
+)  # fmt: skip
+GRIDS = ((1,), (2,), (3,), (2, 2), (1, 3), (2, 1, 2))
+MOST_THREADS = 96
+
+HEADER = """\
+tid = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
+nt = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z
+bid = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)
+gid = bid * nt + tid
+lane = cuda.laneid
+warp = tid // cuda.warpsize
+row = table[gid % table.shape[0]]
+i0, i1, i2 = data[gid % data.size], wide[gid % wide.size], gid
+s0 = real[gid % real.size]
+s1 = np.float32(lane)
+d0 = np.float64(s0) + 0.5
+b0 = lane % 3 == 1
+"""
+SHARED = f"""\
+sh_i = cuda.shared.array({MOST_THREADS}, np.int32)
+sh_s = cuda.shared.array(({MOST_THREADS // 8}, 8), np.float32)
+sh_w = cuda.shared.array({MOST_THREADS}, np.int64)
+sh_n = cuda.shared.array(8, np.int32)
+sh_i[tid] = tid * 7
+sh_s[tid // 8, tid % 8] = s0
+sh_w[tid] = gid
+scratch[gid] = tid
+if tid == 0:
+    for j in range(8):
+        sh_n[j] = 0
+cuda.syncthreads()
+"""
+LOCAL = """\
+la = cuda.local.array(4, np.int64)
+for j in range(4):
+    la[j] = gid + j
+"""
+FOOTER = """\
+out_i[gid, 0] = i0
+out_i[gid, 1] = i1
+out_i[gid, 2] = i2
+out_s[gid, 0], out_s[gid, 1] = s0, s1
+out_d[gid] = d0
+out_b[gid] = b0
+"""
+SWAP = """
+@cuda.jit(device=True)
+def swap(buf, nt, v, shift, n):
+    t = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
+    cuda.syncthreads()
+    buf[t] = v
+    cuda.syncthreads()
+    return buf[(t + shift) % nt]
+
+
+@cuda.jit(device=True)
+def swap_or_leave(buf, nt, v, shift, n):
+    if n % 3 == 0:
+        return v + 1
+    got = swap(buf, nt, v, shift, n)
+    if got % 2 == 0:
+        return got // 2
+    return got
+"""
+NAMES = ("n", "trips", "data", "wide", "real", "table", "scratch", "adds", "tops", "flips",
+         "sums", "out_i", "out_s", "out_d", "out_b")  # fmt: skip
+
+
+def register(text: str) -> str:
+    """Give a source text a file name under which `linecache` and `inspect` find it."""
+    name = f"<made kernel {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    return name
+
+
+def execute(text: str, cuda: Any) -> dict[str, Any]:
+    """Run a text with `cuda` bound to a namespace and return the names it made."""
+    scope = {"cuda": cuda, "np": np, "math": math}
+    exec(compile(text, register(text), "exec"), scope)
+    return scope
+
+
+def plain_cuda() -> SimpleNamespace:
+    """Return the intrinsics with a `jit` that leaves the function as it is."""
+    from gpukit.compiler import intrinsics
+
+    def jit(function: Any = None, **_: Any) -> Any:
+        return function if callable(function) else lambda f: f
+
+    return SimpleNamespace(**intrinsics.namespace(), jit=jit)
+
+
+@dataclass(frozen=True, repr=False)
+class Program:
+    """A kernel named `made_kernel` as text, and how to launch it."""
+
+    text: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    n: int
+    seed: int
+
+    def load(self, cuda: Any) -> Any:
+        return execute(self.text, cuda)["made_kernel"]
+
+    def arguments(self) -> dict[str, Any]:
+        """Return fresh arguments; everything a kernel should write holds poison."""
+        rng = np.random.default_rng(self.seed)
+        blocks = math.prod(self.grid)
+        total = blocks * math.prod(self.block)
+        values: tuple[Any, ...] = (
+            self.n,
+            rng.integers(0, 4, blocks, dtype=np.int32),
+            rng.integers(-1000, 1000, 37, dtype=np.int32),
+            rng.integers(-(2**40), 2**40, 23),
+            rng.normal(size=41).astype(np.float32),
+            rng.integers(-50, 50, (5, 6)),
+            np.full(total, -77, np.int64),
+            np.zeros(8, np.int64),
+            np.full(8, -(2**62), np.int64),
+            np.zeros((8, 1), np.int32),
+            np.zeros(8, np.float32),
+            np.full((total, 4), -77, np.int64),
+            np.full((total, 2), np.nan, np.float32),
+            np.full(total, np.nan, np.float64),
+            np.full(total, 77, np.int8),
+        )
+        return dict(zip(NAMES, values, strict=True))
+
+    def __str__(self) -> str:
+        launch = f"made_kernel[{self.grid}, {self.block}]  # n={self.n}, seed={self.seed}"
+        return f"{self.text}\n{launch}\n"
+
+    __repr__ = __str__
+
+
+def _indented(text: str) -> list[str]:
+    return ["    " + line if line else line for line in text.splitlines()]
+
+
+def _helper(maker: Statements) -> str:
+    """Return a device function without barriers, with returns in the middle."""
+    scope = Scope(level=LANE, integers=("x", "y"), uniform=(), in_device=True)
+    lines = ["", "@cuda.jit(device=True)", "def twist(x, y):", "    for k in range(3):"]
+    lines += [f"        x = {maker.integer(scope)}", f"        if {maker.condition(scope)}:"]
+    lines += [f"            return {maker.integer(scope)}"]
+    lines += [f"        y += {maker.integer(scope, 1)}", "    return x - y", ""]
+    return "\n".join(lines)
+
+
+def make_program(number: Callable[[int, int], int], budget: int = 14) -> Program:
+    """Make a kernel of up to `budget` statements that has one right answer."""
+    maker = Statements(number)
+    block, grid = maker.pick(SHAPES), maker.pick(GRIDS)
+    with_shared, maker.has_local = not maker.chance(5), maker.chance(3)
+    text: list[str] = []
+    if maker.chance(3):
+        text += _helper(maker).splitlines()
+        maker.helpers = ("twist",)
+    if with_shared:
+        maker.arrays = EXCHANGES
+        text += SWAP.splitlines()
+    text += ["", "@cuda.jit", f"def made_kernel({', '.join(NAMES)}):", *_indented(HEADER)]
+    text += _indented(SHARED) if with_shared else []
+    text += _indented(LOCAL) if maker.has_local else []
+    maker.begin(number(1, budget))
+    while maker.budget > 0:
+        maker.body(Scope())
+    text += [*maker.lines, *_indented(FOOTER)]
+    source = "\n".join(text).strip("\n") + "\n"
+    ast.parse(source)
+    return Program(source, grid, block, number(0, 9), number(0, 1000))
+
+
+@st.composite
+def programs(draw: Callable[[st.SearchStrategy[int]], int], budget: int = 14) -> Program:
+    """Kernels that have one right answer, simplest first."""
+    return make_program(lambda low, high: draw(st.integers(low, high)), budget)

@@ -1,0 +1,304 @@
+"""What barriers, branches and loops mean: one idea each, compiled, interpreted and by hand.
+
+`run_both` compares the compiled kernel with the oracle; the last line of each test says by
+hand what the answer is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpukit import cuda
+from tests.compiler.agreement import run_both
+
+
+def ints(n, start=-77):
+    return np.full(n, start, np.int64)
+
+
+# Leaving early
+
+
+@cuda.jit
+def leave_before_barrier_kernel(a, out):
+    tile = cuda.shared.array(8, np.int64)
+    t = cuda.threadIdx.x
+    tile[t] = a[t]
+    if t >= 5:
+        return
+    cuda.syncthreads()
+    out[t] = tile[4 - t]
+
+
+def test_threads_that_return_do_not_hold_up_a_barrier():
+    _, out = run_both(leave_before_barrier_kernel, 1, 8, np.arange(8), ints(8))
+    assert out.tolist() == [4, 3, 2, 1, 0, -77, -77, -77]
+
+
+@cuda.jit
+def leave_inside_loop_kernel(out):
+    t = cuda.threadIdx.x
+    for k in range(6):
+        if k == t:
+            return
+        out[t] = cuda.syncthreads_count(1)
+
+
+def test_return_inside_a_loop_with_a_barrier_leaves_one_by_one():
+    (out,) = run_both(leave_inside_loop_kernel, 1, 5, ints(5))
+    assert out.tolist() == [-77, 4, 3, 2, 1]
+
+
+@cuda.jit
+def everybody_leaves_kernel(out):
+    out[cuda.grid(1)] = 1
+    if cuda.blockIdx.x == 0:
+        return
+    cuda.syncthreads()
+    out[cuda.grid(1)] = 2
+
+
+def test_a_whole_block_may_return_before_a_barrier():
+    (out,) = run_both(everybody_leaves_kernel, 2, 3, ints(6))
+    assert out.tolist() == [1, 1, 1, 2, 2, 2]
+
+
+# Loops that hold a barrier
+
+
+@cuda.jit
+def break_loop_kernel(limit, out):
+    tile = cuda.shared.array(4, np.int64)
+    t = cuda.threadIdx.x
+    tile[t] = t
+    cuda.syncthreads()
+    for k in range(10):
+        got = tile[(t + 1) % 4]
+        cuda.syncthreads()
+        if k == limit[cuda.blockIdx.x]:
+            break
+        tile[t] = got + 10
+        cuda.syncthreads()
+    out[cuda.grid(1)] = tile[t]
+
+
+def test_break_out_of_a_loop_that_holds_a_barrier():
+    _, out = run_both(break_loop_kernel, 3, 4, np.array([0, 1, 2]), ints(12))
+    assert out.tolist() == [0, 1, 2, 3, 11, 12, 13, 10, 22, 23, 20, 21]
+
+
+@cuda.jit
+def continue_above_kernel(out):
+    t = cuda.threadIdx.x
+    seen = 0
+    for k in range(6):
+        if k % 2 == 0:
+            continue
+        seen += cuda.syncthreads_count(1 if t < k else 0)
+    out[t] = seen
+
+
+def test_continue_above_a_barrier_skips_it_for_all():
+    (out,) = run_both(continue_above_kernel, 1, 8, ints(8))
+    assert out.tolist() == [1 + 3 + 5] * 8
+
+
+@cuda.jit
+def continue_below_kernel(out):
+    t = cuda.threadIdx.x
+    private = 0
+    together = 0
+    for k in range(4):
+        together += cuda.syncthreads_count(1)
+        if t % 2 == 0:
+            continue
+        private += k
+    out[t] = 100 * together + private
+
+
+def test_some_threads_continue_below_the_barrier_and_meet_again_at_it():
+    (out,) = run_both(continue_below_kernel, 1, 4, ints(4))
+    assert out.tolist() == [1600, 1606, 1600, 1606]
+
+
+@cuda.jit
+def until_nobody_kernel(a, out):
+    t = cuda.threadIdx.x
+    left = a[t]
+    rounds = 0
+    while cuda.syncthreads_or(1 if left > 0 else 0):
+        left -= 3
+        rounds += 1
+    out[t, 0], out[t, 1] = rounds, left
+
+
+def test_loop_ended_by_a_vote_runs_as_long_as_anybody_has_work():
+    a = np.array([0, 1, 7, 2])
+    _, out = run_both(until_nobody_kernel, 1, 4, a, ints((4, 2)))
+    assert out.tolist() == [[3, -9], [3, -8], [3, -2], [3, -7]]
+
+
+@cuda.jit
+def loaded_trips_kernel(trips, out):
+    t = cuda.threadIdx.x
+    total = 0
+    for k in range(trips[cuda.blockIdx.x]):
+        total += cuda.syncthreads_count(1 if t > k else 0)
+    out[cuda.grid(1)] = total
+
+
+def test_trip_count_loaded_from_memory_may_differ_from_block_to_block():
+    _, out = run_both(loaded_trips_kernel, 3, 4, np.array([0, 1, 3]), ints(12))
+    assert out.reshape(3, 4)[:, 0].tolist() == [0, 3, 3 + 2 + 1]
+
+
+@cuda.jit
+def carried_kernel(a, out):
+    tile = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    acc = np.float32(0)
+    for k in range(0, a.size, cuda.blockDim.x):
+        tile[t] = a[k + t]
+        cuda.syncthreads()
+        for j in range(cuda.blockDim.x):
+            acc += tile[j] * np.float32(t)
+        cuda.syncthreads()
+    out[t] = acc
+
+
+def test_accumulator_lives_across_the_barriers_of_a_loop():
+    a = np.arange(48, dtype=np.float32)
+    _, out = run_both(carried_kernel, 1, 16, a, np.full(16, np.nan, np.float32))
+    np.testing.assert_array_equal(out, np.arange(16) * a.sum())
+
+
+@cuda.jit
+def else_kernel(out):
+    for k in range(4):
+        cuda.syncthreads()
+        if k == cuda.blockIdx.x + 2:
+            break
+    else:
+        k = 100
+    out[cuda.grid(1)] = k
+
+
+def test_else_of_a_loop_with_a_barrier_runs_unless_it_broke():
+    (out,) = run_both(else_kernel, 3, 2, ints(6))
+    assert out.tolist() == [2, 2, 3, 3, 100, 100]
+
+
+@cuda.jit
+def nested_loops_kernel(out):
+    t = cuda.threadIdx.x
+    total = 0
+    for i in range(1 + cuda.blockIdx.x):
+        k = i
+        while k >= 0:
+            total += cuda.syncthreads_count(1 if t >= k else 0)
+            k -= 1
+        for j in range(t % 3):
+            total += 100
+    out[cuda.grid(1)] = total
+
+
+def test_loop_with_barrier_inside_a_loop_beside_one_without():
+    (out,) = run_both(nested_loops_kernel, 2, 4, ints(8))
+    assert out.tolist() == [4, 104, 204, 4, 11, 211, 411, 11]
+
+
+# Variables
+
+
+@cuda.jit
+def born_in_branch_kernel(a, out):
+    t = cuda.threadIdx.x
+    if a[t] % 2 == 0:
+        kept = a[t] // 2
+    else:
+        kept = 3 * a[t] + 1
+    cuda.syncthreads()
+    out[t] = kept
+
+
+def test_variable_first_assigned_in_a_branch_is_read_after_a_barrier():
+    _, out = run_both(born_in_branch_kernel, 1, 4, np.arange(4), ints(4))
+    assert out.tolist() == [0, 4, 1, 10]
+
+
+@cuda.jit
+def tuple_kernel(a, out):
+    t = cuda.threadIdx.x
+    pair = (a[t], np.float32(t) / np.float32(2))
+    left, right = t, a.size - t
+    cuda.syncthreads()
+    left, right = right, left
+    cuda.syncthreads()
+    out[t] = pair[0] * 100 + left * 10 + right + pair[1]
+
+
+def test_tuple_of_two_types_and_a_swap_live_across_barriers():
+    a = np.arange(4)
+    _, out = run_both(tuple_kernel, 1, 4, a, np.full(4, np.nan))
+    np.testing.assert_array_equal(out, a * 100 + (4 - a) * 10 + a + a / 2)
+
+
+@cuda.jit
+def view_kernel(a, out):
+    t = cuda.threadIdx.x
+    row = a[t]
+    tail = row[1:]
+    cuda.syncthreads()
+    tail[0] += cuda.syncthreads_count(1)
+    out[t] = row[1] * 10 + tail.size
+
+
+def test_views_of_an_array_live_across_a_barrier():
+    a, out = run_both(view_kernel, 1, 3, np.arange(12).reshape(3, 4), ints(3))
+    assert out.tolist() == [43, 83, 123]
+
+
+@cuda.jit
+def widths_kernel(a, out):
+    t = cuda.threadIdx.x
+    v = a[t]
+    if t % 2:
+        v = v * 2**33
+    cuda.syncthreads()
+    out[t] = v
+
+
+def test_variable_that_is_int32_or_int64_is_kept_whole_across_a_barrier():
+    _, out = run_both(widths_kernel, 1, 2, np.array([3, 3], np.int32), ints(2))
+    assert out.tolist() == [3, 3 * 2**33]
+
+
+@cuda.jit
+def local_array_kernel(out):
+    mine = cuda.local.array(3, np.int32)
+    t = cuda.threadIdx.x
+    for k in range(3):
+        mine[k] = 10 * t + k
+    cuda.syncthreads()
+    mine[t % 3] += cuda.syncthreads_count(1)
+    out[t] = mine[0] + mine[1] * 100 + mine[2] * 10000
+
+
+def test_local_arrays_belong_to_one_thread_across_barriers():
+    (out,) = run_both(local_array_kernel, 1, 3, ints(3))
+    assert out.tolist() == [20103, 121410, 252120]
+
+
+@cuda.jit
+def loop_variable_kernel(out):
+    t = cuda.threadIdx.x
+    last = -1
+    for k in range(2 + cuda.blockIdx.x):
+        last = k * 10 + t
+        cuda.syncthreads()
+    out[cuda.grid(1), 0], out[cuda.grid(1), 1] = k, last
+
+
+def test_loop_variable_is_read_after_a_loop_with_a_barrier():
+    (out,) = run_both(loop_variable_kernel, 2, 2, ints((4, 2)))
+    assert out.tolist() == [[1, 10], [1, 11], [2, 20], [2, 21]]

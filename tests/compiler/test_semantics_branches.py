@@ -1,0 +1,201 @@
+"""What branches, device functions and strided loops mean: one idea each, as in
+`test_semantics.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpukit import cuda
+from tests.compiler.agreement import run_both
+
+FULL = 0xFFFFFFFF
+
+
+def ints(n, start=-77):
+    return np.full(n, start, np.int64)
+
+
+# Branches
+
+
+@cuda.jit
+def nested_masks_kernel(a, out):
+    t = cuda.threadIdx.x
+    m = cuda.ballot_sync(FULL, a[t] > 2)
+    got = 0
+    if a[t] > 2:
+        inner = cuda.ballot_sync(m, a[t] > 5)
+        got = 1
+        if a[t] > 5:
+            got = 10 + cuda.popc(cuda.ballot_sync(inner, True))
+        else:
+            got += 100
+        got += cuda.popc(cuda.ballot_sync(m, True)) * 1000
+    cuda.syncthreads()
+    out[t] = got
+
+
+def test_branches_nest_and_join_again_lane_by_lane():
+    _, out = run_both(nested_masks_kernel, 1, 8, np.arange(8), ints(8))
+    assert out.tolist() == [0, 0, 0, 5101, 5101, 5101, 5012, 5012]
+
+
+@cuda.jit
+def uniform_branch_kernel(flag, out):
+    t = cuda.threadIdx.x
+    got = 0
+    if flag[cuda.blockIdx.x] > 0:
+        got = cuda.syncthreads_count(1 if t > 0 else 0)
+    elif flag[cuda.blockIdx.x] < 0:
+        got = -cuda.syncthreads_count(1 if t > 1 else 0)
+    out[cuda.grid(1)] = got
+
+
+def test_barrier_in_a_branch_that_each_block_takes_as_one():
+    _, out = run_both(uniform_branch_kernel, 3, 4, np.array([5, 0, -5]), ints(12))
+    assert out.reshape(3, 4)[:, 3].tolist() == [3, 0, -2]
+
+
+@cuda.jit
+def short_circuit_kernel(a, out):
+    t = cuda.threadIdx.x
+    hit = t < a.size and a[t] > 0
+    n = cuda.syncthreads_count(1 if hit else 0)
+    if n > 2 and cuda.syncthreads_or(1 if t == 0 else 0):
+        out[t] = n
+    else:
+        out[t] = -n
+
+
+def test_and_evaluates_its_right_side_only_where_the_left_holds():
+    _, out = run_both(short_circuit_kernel, 1, 4, np.array([1, 1, 0]), ints(4))
+    assert out.tolist() == [-2] * 4
+
+
+@cuda.jit
+def choice_kernel(a, out):
+    t = cuda.threadIdx.x
+    out[t] = a[t] if t < a.size else cuda.blockDim.x * 10
+
+
+def test_conditional_expression_evaluates_one_side_only():
+    _, out = run_both(choice_kernel, 1, 4, np.array([7, 8]), ints(4))
+    assert out.tolist() == [7, 8, 40, 40]
+
+
+# Device functions
+
+
+@cuda.jit(device=True)
+def block_sum(tile, value):
+    t = cuda.threadIdx.x
+    tile[t] = value
+    cuda.syncthreads()
+    step = cuda.blockDim.x // 2
+    while step > 0:
+        if t < step:
+            tile[t] += tile[t + step]
+        cuda.syncthreads()
+        step //= 2
+    total = tile[0]
+    cuda.syncthreads()
+    return total
+
+
+@cuda.jit
+def two_sums_kernel(a, out):
+    tile = cuda.shared.array(8, np.int64)
+    i = cuda.grid(1)
+    out[i] = block_sum(tile, a[i]) * 1000 + block_sum(tile, a[i] * a[i])
+
+
+def test_device_function_with_barriers_is_called_twice_in_one_expression():
+    a = np.arange(16)
+    _, out = run_both(two_sums_kernel, 2, 8, a, ints(16))
+    sums = a.reshape(2, 8)
+    wanted = sums.sum(axis=1) * 1000 + (sums**2).sum(axis=1)
+    np.testing.assert_array_equal(out, np.repeat(wanted, 8))
+
+
+@cuda.jit(device=True)
+def collatz_steps(n):
+    steps = 0
+    while True:
+        if n == 1:
+            return steps
+        if n % 2 == 0:
+            n //= 2
+            steps += 1
+            continue
+        n = 3 * n + 1
+        steps += 1
+
+
+@cuda.jit
+def collatz_kernel(out):
+    t = cuda.threadIdx.x
+    steps = collatz_steps(t + 1)
+    cuda.syncthreads()
+    out[t] = steps
+
+
+def test_device_function_returns_from_the_middle_of_an_endless_loop():
+    (out,) = run_both(collatz_kernel, 1, 7, ints(7))
+    assert out.tolist() == [0, 1, 7, 2, 5, 8, 16]
+
+
+@cuda.jit(device=True)
+def after_barrier(value):
+    count = cuda.syncthreads_count(1 if value > 2 else 0)
+    if value > 2:
+        return count
+    return -value
+
+
+@cuda.jit
+def returns_differ_kernel(out):
+    t = cuda.threadIdx.x
+    got = after_barrier(t)
+    cuda.syncthreads()
+    out[t] = got
+
+
+def test_device_function_returns_at_two_places_after_a_barrier():
+    (out,) = run_both(returns_differ_kernel, 1, 5, ints(5))
+    assert out.tolist() == [0, -1, -2, 2, 2]
+
+
+# Strided loops
+
+
+@cuda.jit
+def stride_for_kernel(a, out):
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        out[i] = a[i] + 1
+
+
+@cuda.jit
+def stride_while_kernel(a, out):
+    i = cuda.grid(1)
+    while i < a.size:
+        out[i] = a[i] + 1
+        i += cuda.gridsize(1)
+
+
+@cuda.jit
+def stride_down_kernel(a, out):
+    for i in range(a.size - 1 - cuda.grid(1), -1, -cuda.gridsize(1)):
+        out[i] = a[i] + 1
+
+
+STRIDED = (stride_for_kernel, stride_while_kernel, stride_down_kernel)
+
+
+@pytest.mark.parametrize("kernel", STRIDED, ids=("for", "while", "down"))
+@pytest.mark.parametrize("size", [0, 1, 11, 12, 13, 50])
+def test_grid_stride_loop_visits_every_element_once(kernel, size):
+    a = np.arange(size)
+    _, out = run_both(kernel, 3, 4, a, ints(size))
+    np.testing.assert_array_equal(out, a + 1)

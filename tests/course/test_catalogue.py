@@ -1,0 +1,112 @@
+"""Exercises are found by name, and a folder that is not right says what is wrong."""
+
+import pytest
+
+from gpukit.course import catalogue, progress
+
+TOML = """
+title = "T"
+entry = "t_kernel"
+points = 1
+hints = ["a", "b", "c"]
+[limits]
+seconds = 5
+[tolerance]
+ulps = 1
+"""
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A folder of exercises with one in it."""
+    folder = tmp_path / "01_topic" / "thing"
+    folder.mkdir(parents=True)
+    (folder / "exercise.toml").write_text(TOML)
+    (folder / "starter.py").write_text("# start\n")
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
+    return folder
+
+
+def test_an_exercise_is_found_by_its_name(shelf):
+    assert catalogue.find("thing").folder == shelf
+
+
+def test_an_exercise_is_found_by_topic_and_name(shelf):
+    assert catalogue.find("01_topic/thing").folder == shelf
+
+
+def test_a_misspelt_name_is_answered_with_the_right_one(shelf):
+    with pytest.raises(catalogue.ExerciseError, match="Did you mean thing"):
+        catalogue.find("thign")
+
+
+def test_an_unknown_name_is_answered_with_all_names(shelf):
+    with pytest.raises(catalogue.ExerciseError, match="There are: thing"):
+        catalogue.find("xyzzy")
+
+
+def test_a_missing_field_is_named(shelf):
+    (shelf / "exercise.toml").write_text(TOML.replace('entry = "t_kernel"', ""))
+    with pytest.raises(catalogue.ExerciseError, match="expected the field 'entry'"):
+        catalogue.find("thing")
+
+
+def test_a_file_that_is_not_toml_is_named(shelf):
+    (shelf / "exercise.toml").write_text("= nope")
+    with pytest.raises(catalogue.ExerciseError, match=r"exercise\.toml"):
+        catalogue.find("thing")
+
+
+def test_the_nearest_folder_above_is_used(shelf, tmp_path, monkeypatch):
+    monkeypatch.delenv("GPUKIT_EXERCISES")
+    deep = tmp_path / "clone" / "exercises" / "01_topic" / "other"
+    deep.mkdir(parents=True)
+    (deep / "exercise.toml").write_text(TOML)
+    monkeypatch.chdir(deep)
+    assert [exercise.name for exercise in catalogue.every()] == ["other"]
+
+
+def test_an_exercise_without_an_answer_is_new(shelf):
+    assert progress.state(catalogue.find("thing")) == "new"
+
+
+def test_an_untouched_copy_of_the_starter_is_new(shelf):
+    (shelf / "answer.py").write_text("# start\n")
+    assert progress.state(catalogue.find("thing")) == "new"
+
+
+def test_an_edited_answer_is_started(shelf):
+    (shelf / "answer.py").write_text("# mine\n")
+    assert progress.state(catalogue.find("thing")) == "started"
+
+
+def test_a_recorded_answer_is_passed_until_it_is_edited(shelf):
+    exercise = catalogue.find("thing")
+    exercise.answer.write_text("# mine\n")
+    progress.record(exercise, passed=True)
+    assert progress.state(exercise) == "passed"
+    exercise.answer.write_text("# mine, changed\n")
+    assert progress.state(exercise) == "started"
+
+
+def test_a_broken_progress_file_is_as_none(shelf, tmp_path):
+    (tmp_path / progress.FILE).write_text("[1, 2")
+    exercise = catalogue.find("thing")
+    exercise.answer.write_text("# mine\n")
+    assert progress.state(exercise) == "started"
+
+
+def test_answers_set_aside_never_overwrite_each_other(shelf):
+    exercise = catalogue.find("thing")
+    kept = []
+    for words in ("one", "two"):
+        exercise.answer.write_text(words)
+        kept.append(progress.set_aside(exercise))
+    assert [path.name for path in kept] == ["answer.old1.py", "answer.old2.py"]
+    assert [path.read_text() for path in kept] == ["one", "two"]
+
+
+def test_an_untouched_answer_is_not_set_aside(shelf):
+    exercise = catalogue.find("thing")
+    exercise.answer.write_text("# start\n")
+    assert progress.set_aside(exercise) is None

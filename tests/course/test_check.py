@@ -1,0 +1,316 @@
+"""Classic mistakes, each as a learner writes it, and the words that must come back."""
+
+import dataclasses
+import textwrap
+
+import pytest
+
+from gpukit import target
+from gpukit.course import catalogue, check
+
+HEAD = "import numpy as np\nfrom gpukit import cuda\n\n"
+MAP = HEAD + "@cuda.jit\ndef fahrenheit_kernel(celsius, fahrenheit):\n"
+GOOD_MAP = """
+    i = cuda.grid(1)
+    if i < celsius.shape[0]:
+        fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+"""
+TREE = HEAD + "BLOCK = 128\n\n@cuda.jit\ndef block_sum_kernel(x, partials):\n"
+
+
+def attempt(tmp_path, name, text, *, seconds=None):
+    """Test `text` as the answer to the exercise called `name`."""
+    file = tmp_path / "answer.py"
+    file.write_text(text, encoding="utf-8")
+    exercise = catalogue.find(name)
+    if seconds is not None:
+        exercise = dataclasses.replace(exercise, seconds=seconds)
+    return check.run(exercise, file)
+
+
+def on_map(tmp_path, body, **rest):
+    return attempt(
+        tmp_path,
+        "guarded_map",
+        MAP + textwrap.indent(textwrap.dedent(body).strip("\n"), "    "),
+        **rest,
+    )
+
+
+def on_sum(tmp_path, body):
+    return attempt(
+        tmp_path, "block_sum", TREE + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ")
+    )
+
+
+def why(report, name):
+    """Return the explanation of the case called `name`."""
+    return {case.name: case.why for case in report.cases}[name]
+
+
+def test_the_right_answer_passes_every_case(tmp_path):
+    report = attempt(tmp_path, "guarded_map", MAP + GOOD_MAP)
+    assert report.passed
+    assert {case.status for case in report.cases} == {"passed"}
+
+
+def test_arithmetic_in_float64_passes(tmp_path):
+    assert on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        if i < celsius.shape[0]:
+            fahrenheit[i] = celsius[i] * 1.8 + 32
+    """,
+    ).passed
+
+
+@pytest.mark.skipif(target.active().name == "cuda", reason="a GPU does not check bounds")
+def test_a_missing_guard_is_out_of_bounds_at_the_line_of_the_store(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+    """,
+    )
+    assert report.status == "error"
+    assert "OutOfBounds in line 7" in report.why
+    assert ">   7 |     fahrenheit[i] = celsius[i]" in report.why
+
+
+def test_a_guard_one_too_low_leaves_the_last_element_unwritten(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        if i < celsius.shape[0] - 1:
+            fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+    """,
+    )
+    assert report.status == "wrong"
+    words = why(report, "exactly one block")
+    assert "1 of 128 elements of fahrenheit is wrong: the last element only" in words
+    assert "fahrenheit[127]" in words
+    assert "never written" in words
+
+
+def test_the_place_in_the_block_used_as_the_place_in_the_grid_is_named(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.threadIdx.x
+        if i < celsius.shape[0]:
+            fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+    """,
+    )
+    words = why(report, "eight whole blocks")
+    assert "every element from 128 on: all but the first block" in words
+
+
+def test_the_smallest_sizes_pass_while_the_larger_fail(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.threadIdx.x
+        if i < celsius.shape[0]:
+            fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+    """,
+    )
+    assert [case.status for case in report.cases].count("passed") == 4
+
+
+def test_a_wrong_formula_is_wrong_everywhere(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        if i < celsius.shape[0]:
+            fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(30)
+    """,
+    )
+    assert report.why.startswith("The only element of fahrenheit is wrong")
+
+
+def test_writing_to_an_input_is_named(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        if i < celsius.shape[0]:
+            fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+            celsius[i] = fahrenheit[i]
+    """,
+    )
+    assert "also wrote to celsius" in report.why
+
+
+def test_an_endless_loop_is_stopped(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        steps = 0
+        while steps < celsius.shape[0] + 1:
+            steps += 0
+        fahrenheit[i] = steps
+    """,
+        seconds=3,
+    )
+    assert report.status == "timeout"
+    assert "Stopped after 3 seconds" in report.why
+
+
+def test_a_name_that_is_not_defined_is_shown_at_its_line(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        if i < celsius.shape[0]:
+            fahrenheit[i] = celcius[i] * np.float32(1.8)
+    """,
+    )
+    assert report.status == "error"
+    assert "celcius" in report.why
+    assert ">   8 |" in report.why
+
+
+def test_a_missing_barrier_or_a_wrong_tree_is_wrong(tmp_path):
+    report = on_sum(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        tid = cuda.threadIdx.x
+        tile = cuda.shared.array(BLOCK, np.float32)
+        tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+        cuda.syncthreads()
+        half = BLOCK // 4
+        while half > 0:
+            if tid < half:
+                tile[tid] += tile[tid + half]
+            cuda.syncthreads()
+            half //= 2
+        if tid == 0:
+            partials[cuda.blockIdx.x] = tile[0]
+    """,
+    )
+    assert report.status == "wrong"
+
+
+@pytest.mark.skipif(target.active().name == "cuda", reason="a GPU hangs or goes on")
+def test_a_barrier_that_some_threads_miss_is_an_error(tmp_path):
+    report = on_sum(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        tid = cuda.threadIdx.x
+        tile = cuda.shared.array(BLOCK, np.float32)
+        tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+        half = BLOCK // 2
+        while half > 0:
+            if tid < half:
+                cuda.syncthreads()
+                tile[tid] += tile[tid + half]
+            half //= 2
+        cuda.syncthreads()
+        if tid == 0:
+            partials[cuda.blockIdx.x] = tile[0]
+    """,
+    )
+    assert "BarrierDivergence" in report.why
+
+
+def test_right_numbers_without_what_the_exercise_is_about_do_not_pass(tmp_path):
+    report = on_sum(
+        tmp_path,
+        """
+        if cuda.threadIdx.x == 0:
+            acc = np.float32(0)
+            first = cuda.blockIdx.x * BLOCK
+            for i in range(first, min(first + BLOCK, x.shape[0])):
+                acc += x[i]
+            partials[cuda.blockIdx.x] = acc
+    """,
+    )
+    assert report.status == "rule"
+    assert "about cuda.shared.array" in report.why
+
+
+WITHOUT_RUNNING = {
+    "an empty file": ("", "missing", "Expected a kernel named fahrenheit_kernel, found none"),
+    "pass": (MAP + "    pass\n", "untouched", "Not attempted yet"),
+    "an ellipsis": (MAP + "    ...\n", "untouched", "Not attempted yet"),
+    "not implemented": (MAP + "    raise NotImplementedError\n", "untouched", "Not attempted yet"),
+    "a syntax error": (MAP + "    i = cuda.grid(1\n", "syntax", "line 6: Python cannot read"),
+    "a null byte": (MAP + "    i = '\0'\n", "syntax", "Python"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_RUNNING)
+def test_a_file_with_nothing_to_run_says_so(tmp_path, name):
+    text, status, words = WITHOUT_RUNNING[name]
+    report = attempt(tmp_path, "guarded_map", text)
+    assert report.status == status
+    assert words in report.why
+
+
+LOADING = {
+    "another name": (
+        (MAP + GOOD_MAP).replace("def fahrenheit_kernel", "def farenheit_kernel"),
+        "missing",
+        "Did you mean to call farenheit_kernel that?",
+    ),
+    "no decorator": (
+        (MAP + GOOD_MAP).replace("@cuda.jit\n", ""),
+        "missing",
+        "Put @cuda.jit on the line above",
+    ),
+    "an exception": ("1 / 0\n" + MAP + GOOD_MAP, "error", "ZeroDivisionError in line 1"),
+    "a missing package": (
+        "import nothing_of_that_name\n" + MAP + GOOD_MAP,
+        "error",
+        "ModuleNotFoundError in line 1",
+    ),
+    "sys.exit": ("import sys\nsys.exit(0)\n" + MAP + GOOD_MAP, "error", "SystemExit in line 2"),
+    "os._exit": ("import os\nos._exit(0)\n" + MAP + GOOD_MAP, "died", "ended Python itself"),
+    "reading input": ("input()\n" + MAP + GOOD_MAP, "error", "EOFError in line 1"),
+}
+
+
+@pytest.mark.parametrize("name", LOADING)
+def test_a_file_that_does_not_load_says_why(tmp_path, name):
+    text, status, words = LOADING[name]
+    report = attempt(tmp_path, "guarded_map", text)
+    assert report.status == status
+    assert words in report.why
+
+
+def test_what_the_file_prints_is_kept_and_does_no_harm(tmp_path):
+    report = attempt(tmp_path, "guarded_map", "print('hello \\033[31m')\n" + MAP + GOOD_MAP)
+    assert report.passed
+    assert "hello" in report.printed
+    assert "\033" not in report.printed
+
+
+def test_writing_to_file_descriptor_one_does_not_reach_the_channel(tmp_path):
+    text = "import os\nos.write(1, b'\\xff' * 10000)\n" + MAP + GOOD_MAP
+    assert attempt(tmp_path, "guarded_map", text).passed
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path):
+    text = "\ufeff" + (MAP + GOOD_MAP).replace("\n", "\r\n")
+    file = tmp_path / "answer.py"
+    file.write_bytes(text.encode("utf-8"))
+    assert check.run(catalogue.find("guarded_map"), file).passed
+
+
+def test_a_file_in_another_encoding_is_refused(tmp_path):
+    file = tmp_path / "answer.py"
+    file.write_bytes("# \u00e9\n".encode("latin-1"))
+    with pytest.raises(catalogue.ExerciseError, match="UTF-8"):
+        check.run(catalogue.find("guarded_map"), file)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(catalogue.ExerciseError, match="expected a file to test"):
+        check.run(catalogue.find("guarded_map"), tmp_path / "nothing.py")

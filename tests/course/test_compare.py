@@ -1,0 +1,155 @@
+"""What is wrong is found, counted, and placed in words a learner can act on."""
+
+import numpy as np
+import pytest
+
+from gpukit.course import compare, explain
+from gpukit.course.case import Case, poison
+
+BLOCK = 128
+
+
+def one(expected, got, *, block=BLOCK, per="thread", ulps=4.0):
+    """Compare one output of a launch with `block` threads."""
+    case = Case("c", {"out": got}, grid=1, block=block, expected={"out": expected}, per=per)
+    return compare.compare(case, "out", got, ulps)
+
+
+def ramp(*shape):
+    """Return numbers that all differ and are never zero."""
+    return np.arange(1, 1 + int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+def test_equal_arrays_have_no_mismatch():
+    assert one(ramp(300), ramp(300)) is None
+
+
+def test_an_empty_output_has_no_mismatch():
+    assert one(ramp(0), ramp(0)) is None
+
+
+def test_rounding_within_the_tolerance_passes():
+    assert one(ramp(300), ramp(300) * np.float32(1 + 1e-7)) is None
+
+
+def test_rounding_beyond_the_tolerance_fails():
+    assert one(ramp(300), ramp(300) * np.float32(1 + 1e-5)) is not None
+
+
+def test_a_nan_never_passes():
+    got = ramp(300)
+    got[7] = np.nan
+    assert one(ramp(300), got, ulps=1e30).index == (7,)
+
+
+def test_an_infinity_never_passes():
+    got = ramp(300)
+    got[7] = np.inf
+    assert one(ramp(300), got).wrong == 1
+
+
+def test_integers_must_be_equal():
+    expected = np.arange(10)
+    assert one(expected, expected + (expected == 3)).index == (3,)
+
+
+def test_the_first_wrong_element_is_named_with_both_values():
+    got = ramp(4, 5)
+    got[2, 3] = -1
+    found = one(ramp(4, 5), got, block=(16, 16))
+    assert (found.index, found.expected, found.got) == ((2, 3), 14, -1)
+
+
+WHERE = {
+    "all of them": np.ones(300, bool),
+    "every element from 128 on: all but the first block": np.arange(300) >= 128,
+    "every element from 256 on: the last block, which is only partly filled": np.arange(300) >= 256,
+    "every element from 256 on: block 2 and later": np.arange(512) >= 256,
+    "every element from 100 on": np.arange(300) >= 100,
+    "the last element only": np.arange(300) == 299,
+    "the first element only": np.arange(300) == 0,
+    "element 44 only": np.arange(300) == 44,
+    "element 128 only, the first of block 1": np.arange(300) == 128,
+    "elements 4 to 9": (np.arange(300) >= 4) & (np.arange(300) <= 9),
+    "element 0 of every block of 128": np.arange(300) % 128 == 0,
+    "every second element, from 1 on": np.arange(300) % 2 == 1,
+    "every third element, from 0 on": np.arange(300) % 3 == 0,
+    "3 of 300 elements, from 1 to 7": np.isin(np.arange(300), [1, 2, 7]),
+}
+
+
+@pytest.mark.parametrize("words", WHERE)
+def test_where_says_in_words_which_elements_of_a_vector_are_wrong(words):
+    assert compare.where(WHERE[words], (BLOCK,)) == words
+
+
+ROW, COL = np.mgrid[0:40, 0:50]
+WHERE_2D = {
+    "every row from 32 on: the last block, which is only partly filled": ROW >= 32,
+    "every column from 16 on: all but the first block": COL >= 16,
+    "the last column only": COL == 49,
+    "all outside the first 16 rows and 16 columns (the first block)": (ROW >= 16) | (COL >= 16),
+    "all outside the first 39 rows and 49 columns": (ROW >= 39) | (COL >= 49),
+    "scattered, 2 of 2000": (ROW == COL) & ((ROW == 3) | (ROW == 20)),
+}
+
+
+@pytest.mark.parametrize("words", WHERE_2D)
+def test_where_says_in_words_which_elements_of_a_matrix_are_wrong(words):
+    assert compare.where(WHERE_2D[words], (16, 16)) == words
+
+
+def test_the_block_of_a_matrix_has_x_along_the_columns():
+    got = ramp(64, 64)
+    got[:, 32:] = 0
+    found = one(ramp(64, 64), got, block=(32, 8))
+    assert found.where == "every column from 32 on: all but the first block"
+
+
+def test_one_output_for_each_block_is_not_described_in_blocks():
+    got = ramp(8)
+    got[4:] = 0
+    assert one(ramp(8), got, per="block").where == "every element from 4 on"
+
+
+def test_unwritten_elements_are_counted_and_named():
+    got = poison(300)
+    got[:128] = ramp(300)[:128]
+    found = one(ramp(300), got)
+    assert (found.wrong, found.unwritten, found.first_unwritten) == (172, 172, True)
+    words = explain.mismatch(found)
+    assert "expected 129.0, got nothing: it was never written" in words
+    assert "no thread stored anything there" in words
+
+
+def test_unwritten_and_wrong_elements_are_told_apart():
+    got = poison(4)
+    got[:2] = 7
+    words = explain.mismatch(one(ramp(4), got))
+    assert "2 of the wrong ones were never written; the others hold wrong values" in words
+
+
+def test_the_only_element_is_not_called_one_of_one():
+    assert explain.mismatch(one(ramp(1), ramp(1) + 1)).startswith("The only element of out")
+
+
+RESEMBLES = {
+    "rows and columns are swapped": lambda right: right.T.copy(),
+    "every value is twice what it should be": lambda right: right * 2,
+    "every value is half what it should be": lambda right: right / 2,
+    "every value is minus what it should be": lambda right: -right,
+    "back to front": lambda right: right[::-1].copy(),
+}
+
+
+@pytest.mark.parametrize("words", RESEMBLES)
+def test_a_familiar_mistake_is_recognised(words):
+    right = ramp(8, 8)
+    assert words in explain.mismatch(one(right, RESEMBLES[words](right), block=(8, 8)))
+
+
+def test_a_changed_input_is_named():
+    x, out = ramp(4), ramp(4)
+    case = Case("c", {"x": x, "out": out}, grid=1, block=4, expected={"out": out})
+    assert compare.changed_inputs(case, {"x": x + 1, "out": out}) == ["x"]
+    assert compare.changed_inputs(case, {"x": x.copy(), "out": out}) == []

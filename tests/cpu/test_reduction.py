@@ -1,0 +1,64 @@
+"""`cuda.reduce` combines every element once, whatever the size."""
+
+import numpy as np
+import pytest
+
+from gpukit import cuda
+from gpukit.cpu import arrays, reduction
+
+add = reduction.Reduce(lambda a, b: a + b)
+SIZES = [0, 1, 2, 15, 1023, 1024, 1025, 34567]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_reduce_adds_up_every_element(size):
+    a = np.arange(size, dtype=np.float64) + 1
+    assert add(a) == a.sum()
+
+
+def test_reduce_takes_device_arrays():
+    assert add(arrays.to_device(np.arange(10))) == 45
+
+
+def test_reduce_starts_from_init():
+    assert add(np.arange(5.0), init=3) == 13
+
+
+def test_reduce_of_part_of_an_array_ends_at_size():
+    assert add(np.arange(10), size=4) == 6
+
+
+def test_reduce_of_an_empty_array_is_init_in_the_arrays_type():
+    result = add(np.empty(0, np.float32), init=3)
+    assert (result, result.dtype) == (3, np.float32)
+
+
+def test_reduce_writes_to_res_and_returns_none():
+    res = arrays.device_array(1, np.float64)
+    assert add(np.arange(5.0), res=res) is None
+    assert res[0] == 10
+
+
+def test_reduce_of_float32_stays_close_where_one_running_sum_would_not():
+    a = np.full(2**20, 0.1, np.float32)
+    exact = a.astype(np.float64).sum()
+    assert not abs(add(a) - exact) > 1e-4 * exact
+
+
+def test_reduce_refuses_two_axes():
+    with pytest.raises(TypeError, match="1D"):
+        add(np.zeros((2, 2)))
+
+
+def test_reduce_finds_the_largest():
+    largest = reduction.Reduce(lambda a, b: max(a, b))
+    assert largest(np.array([3.0, 9.0, 1.0])) == 9
+
+
+def test_reduce_can_call_a_device_function():
+    @cuda.jit(device=True)
+    def smaller(a, b):
+        return a if a < b else b
+
+    assert cuda.reduce(smaller)(np.array([3.0, 9.0, 1.0]), init=100) == 1
+    assert cuda.Reduce(lambda a, b: smaller(a, b))(np.array([3.0, 9.0]), init=100) == 3

@@ -1,0 +1,146 @@
+"""Every exercise is whole: its starter fails, its solution passes and only adds lines."""
+
+import ast
+import shutil
+
+import numpy as np
+import pytest
+
+from gpukit.course import attempt, catalogue, check, runner
+
+EXERCISES = catalogue.every()
+FILES = {"exercise.toml", "task.md", "starter.py", "solution.py", "cases.py"}
+
+each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
+
+
+def test_there_are_exercises():
+    assert len(EXERCISES) >= 3
+
+
+def test_no_two_exercises_share_a_name():
+    names = [exercise.name for exercise in EXERCISES]
+    assert len(set(names)) == len(names)
+
+
+@each
+def test_the_starter_fails(exercise):
+    report = check.run(exercise, exercise.starter)
+    assert report.status == "untouched"
+
+
+@each
+def test_the_starter_fails_when_it_runs(exercise):
+    outcomes = [outcome for outcome, _ in runner.run(exercise, exercise.starter, exercise.cases())]
+    results = [check.judge(exercise, outcome, "") for outcome in outcomes]
+    assert any(result.status == "wrong" for result in results)
+    assert not any(result.status == "error" for result in results)
+
+
+@each
+def test_the_solution_passes(exercise):
+    report = check.run(exercise, exercise.solution)
+    assert report.passed, report.why
+    assert len(report.cases) == len(exercise.cases())
+
+
+@each
+def test_the_solution_passes_with_other_inputs(exercise):
+    cases = exercise.cases(seed=7)
+    outcomes = [outcome for outcome, _ in runner.run(exercise, exercise.solution, cases)]
+    assert [check.judge(exercise, outcome, "").status for outcome in outcomes] == ["passed"] * len(
+        cases
+    )
+
+
+@each
+def test_solving_only_adds_lines(exercise):
+    solution = iter(exercise.solution.read_text().splitlines())
+    starter = exercise.starter.read_text().splitlines()
+    assert all(line in solution for line in starter if "FILL ME IN" not in line)
+
+
+@each
+def test_the_starter_says_about_how_many_lines_are_missing(exercise):
+    (marked,) = [line for line in exercise.starter.read_text().splitlines() if "FILL ME IN" in line]
+    said = int(marked.split("about ")[1].split()[0])
+    added = len(body(exercise.solution, exercise.entry)) - len(
+        body(exercise.starter, exercise.entry)
+    )
+    assert abs(said - added) <= 2
+
+
+def body(file, entry):
+    """Return the lines of code in a kernel, without blank ones and comments."""
+    text = file.read_text()
+    (kernel,) = [node for node in ast.parse(text).body if getattr(node, "name", "") == entry]
+    lines = text.splitlines()[kernel.lineno : kernel.end_lineno]
+    return [line for line in lines if line.strip() and not line.strip().startswith("#")]
+
+
+@each
+def test_there_are_three_hints_that_do_not_repeat(exercise):
+    assert len(set(exercise.hints)) == 3
+    assert all(20 <= len(hint.split()) <= 70 for hint in exercise.hints)
+
+
+@each
+def test_the_folder_holds_its_files_and_a_learners(exercise):
+    names = {path.name for path in exercise.folder.iterdir() if path.is_file()}
+    strangers = {name for name in names - FILES if not name.startswith("answer")}
+    assert names >= FILES
+    assert not strangers
+
+
+@each
+def test_the_task_names_the_kernel_the_command_and_the_budget(exercise):
+    task = exercise.folder.joinpath("task.md").read_text()
+    for words in (
+        f"`{exercise.entry}(",
+        f"gpukit test {exercise.name}",
+        "**Budget**",
+        "**Launch**",
+    ):
+        assert words in task
+
+
+@each
+def test_outputs_start_unwritten_and_inputs_do_not(exercise):
+    for case in exercise.cases():
+        for name, value in case.args.items():
+            if not isinstance(value, np.ndarray) or not value.size:
+                continue
+            poisoned = bool(np.isnan(value).all())
+            assert poisoned == (name in case.expected), f"{case.name}: {name}"
+
+
+@each
+def test_the_cases_have_awkward_sizes(exercise):
+    sizes = {
+        extent
+        for case in exercise.cases()
+        for value in case.args.values()
+        if isinstance(value, np.ndarray)
+        for extent in value.shape
+    }
+    (block,) = {np.max(case.block) for case in exercise.cases()}
+    assert {1, block - 1, block, block + 1} <= sizes
+
+
+@each
+def test_the_cases_are_the_same_for_the_same_seed(exercise):
+    one, two = exercise.cases(seed=3), exercise.cases(seed=3)
+    for left, right in zip(one, two, strict=True):
+        for name in left.args:
+            assert np.array_equal(left.args[name], right.args[name], equal_nan=True)
+
+
+@each
+def test_the_solution_uses_what_the_exercise_asks_for(exercise):
+    assert attempt.rules(exercise, exercise.solution.read_text()) == ""
+
+
+def test_a_copy_of_an_exercise_works_anywhere(tmp_path, monkeypatch):
+    shutil.copytree(EXERCISES[0].folder, tmp_path / "01_here" / "copy")
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
+    assert check.run(catalogue.find("copy"), catalogue.find("copy").solution).passed

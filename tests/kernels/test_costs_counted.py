@@ -1,0 +1,144 @@
+"""The cost functions against a count: the kernels' own Python, run one thread after another.
+
+Every array and number below counts what is done to it. Kernels with a barrier cannot be run
+this way; their costs are tested against counts by hand, in the files of their kernels.
+"""
+
+import itertools
+import types
+
+import pytest
+
+from gpukit.kernels import backprop, conv, image, matmul, vector
+from gpukit.launch import Cost
+
+
+class Tally:
+    def __init__(self):
+        self.bytes = self.flops = 0
+
+
+class Number:
+    """A float that counts the arithmetic done with it; its value does not matter."""
+
+    def __init__(self, tally):
+        self.tally = tally
+
+    def operate(self, other):
+        self.tally.flops += 1
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = operate
+
+
+class Array:
+    """An array that counts the bytes loaded and stored, and refuses to be read out of bounds."""
+
+    def __init__(self, tally, shape, itemsize=4):
+        self.tally, self.shape, self.itemsize = tally, shape, itemsize
+
+    def touch(self, index):
+        places = index if isinstance(index, tuple) else (index,)
+        assert all(0 <= place < size for place, size in zip(places, self.shape, strict=True))
+        self.tally.bytes += self.itemsize
+
+    def __getitem__(self, index):
+        self.touch(index)
+        return Number(self.tally)
+
+    def __setitem__(self, index, value):
+        self.touch(index)
+
+
+def count(kernel, grid, *args):
+    """Run the kernel in blocks of one thread and return what it did.
+
+    [shape] or [shape, itemsize] becomes an Array, a float a Number; the rest is passed as it is.
+    """
+    tally = Tally()
+    made = {list: lambda arg: Array(tally, *arg), float: lambda arg: Number(tally)}
+    args = [made.get(type(arg), lambda arg: arg)(arg) for arg in args]
+    xyz = types.SimpleNamespace
+    for x, y, z in itertools.product(*map(range, (*grid, 1, 1)[:3])):
+        cuda = xyz(
+            grid=lambda axes, at=(x, y, z): at[0] if axes == 1 else at[:axes],
+            gridsize=lambda axes: grid[0],
+            threadIdx=xyz(x=0, y=0, z=0),
+            blockIdx=xyz(x=x, y=y, z=z),
+            blockDim=xyz(x=1, y=1, z=1),
+            gridDim=xyz(**dict(zip("xyz", (*grid, 1, 1), strict=False))),
+        )
+        numpy = xyz(float32=lambda value: Number(tally))
+        names = {**kernel.py_func.__globals__, "cuda": cuda, "np": numpy}
+        types.FunctionType(kernel.py_func.__code__, names)(*args)
+    return Cost(tally.bytes, tally.flops)
+
+
+N = [(29,)]
+VECTOR = [
+    (vector.fill_kernel, (31,), [1.0, N], vector.fill_cost(29)),
+    (vector.vector_add_kernel, (31,), [N, N, N], vector.vector_add_cost(29)),
+    (vector.saxpy_kernel, (31,), [2.0, N, N, N], vector.saxpy_cost(29)),
+    (vector.saxpy_grid_stride_kernel, (4,), [2.0, N, N, N], vector.saxpy_grid_stride_cost(29)),
+]
+
+
+def test_vector_costs_are_what_the_kernels_do():
+    counted = [count(kernel, grid, *args) for kernel, grid, args, _ in VECTOR]
+    assert counted == [cost for *_, cost in VECTOR]
+
+
+def test_invert_cost_is_what_the_kernel_does():
+    picture = [(7, 11)]
+    counted = count(image.invert_kernel, (12, 9), picture, 255.0, picture)
+    assert counted == image.invert_cost(7, 11)
+
+
+def test_grey_cost_is_what_the_kernel_does():
+    counted = count(image.grey_kernel, (12, 9), [(7, 11, 3), 1], [(7, 11)])
+    assert counted == image.grey_cost(7, 11)
+
+
+@pytest.mark.parametrize("radius", [0, 1, 3, 6, 10, 20])
+def test_box_blur_cost_is_what_the_kernel_does(radius):
+    counted = count(image.box_blur_kernel, (12, 9), [(7, 11)], radius, [(7, 11)])
+    assert counted == image.box_blur_cost(7, 11, radius)
+
+
+def test_matmul_naive_cost_is_what_the_kernel_does():
+    counted = count(matmul.matmul_naive_kernel, (12, 9), [(7, 5)], [(5, 11)], [(7, 11)])
+    assert counted == matmul.matmul_naive_cost(7, 11, 5)
+
+
+@pytest.mark.parametrize("planes", [1, 3, 8])
+@pytest.mark.parametrize(
+    ("picture", "weight", "stride", "padding"),
+    [
+        ((2, 3, 7, 5), (4, 3, 3, 2), (1, 1), (1, 1)),
+        ((1, 2, 9, 8), (3, 2, 2, 3), (2, 3), (0, 2)),
+        ((1, 1, 1, 1), (2, 1, 5, 5), (1, 2), (2, 3)),
+    ],
+)
+def test_conv2d_direct_cost_is_what_the_kernel_does(picture, weight, stride, padding, planes):
+    out = conv._out_shape(picture, weight, stride, padding)
+    arrays = [[picture], [weight], [weight[:1]]]
+    grid = (out[3] + 2, out[2] + 1, planes)
+    counted = count(conv.conv2d_direct_kernel, grid, *arrays, stride, padding, [out])
+    assert counted == conv.conv2d_direct_cost(picture, weight, stride=stride, padding=padding)
+
+
+@pytest.mark.parametrize("itemsize", [4, 8])
+def test_linear_costs_are_what_the_kernels_do(itemsize):
+    x, weight, out, bias = ([shape, itemsize] for shape in ((5, 3), (4, 3), (5, 4), (4,)))
+    counted = [
+        count(backprop.linear_naive_kernel, (6, 6), x, weight, bias, out),
+        count(backprop.linear_grad_x_kernel, (6, 6), out, weight, x),
+        count(backprop.linear_grad_weight_kernel, (6, 6), out, x, weight),
+        count(backprop.linear_grad_bias_kernel, (6,), out, bias),
+    ]
+    assert counted == [
+        backprop.linear_naive_cost(5, 3, 4, itemsize),
+        backprop.linear_grad_x_cost(5, 3, 4, itemsize),
+        backprop.linear_grad_weight_cost(5, 3, 4, itemsize),
+        backprop.linear_grad_bias_cost(5, 4, itemsize),
+    ]

@@ -1,0 +1,132 @@
+"""Sum: block tree, atomic finish, grid-stride."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gpukit import launch
+from gpukit.kernels import reduce
+
+BLOCK = reduce.BLOCK
+SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
+NAMES = [rung.name for rung in reduce.LADDER]
+FINISHED = [reduce.sum_atomic_kernel, reduce.sum_grid_stride_kernel]
+
+sizes = pytest.mark.parametrize("n", SIZES)
+rungs = pytest.mark.parametrize("rung", NAMES)
+finished_kernels = pytest.mark.parametrize("kernel", FINISHED, ids=["atomic", "grid_stride"])
+
+
+@sizes
+def test_sum_tree_kernel_gives_the_sum_of_each_block(n, signed, poisoned, assert_close):
+    x, blocks = signed(n), launch.ceil_div(n, BLOCK)
+    partials = poisoned(blocks)
+    reduce.sum_tree_kernel[blocks, BLOCK](x, partials)
+    padded = np.pad(x.astype(np.float64), (0, blocks * BLOCK - n)).reshape(blocks, BLOCK)
+    assert_close(partials, padded.sum(axis=1), magnitude=np.abs(padded).sum(axis=1), length=BLOCK)
+
+
+@sizes
+@finished_kernels
+def test_finished_kernels_add_the_sum_to_out(kernel, n, signed, assert_close):
+    x, out = signed(n), np.zeros(1, np.float32)
+    kernel[launch.ceil_div(n, BLOCK), BLOCK](x, out)
+    expected, size = [math.fsum(x.tolist())], [math.fsum(np.abs(x).tolist())]
+    assert_close(out, expected, magnitude=size, length=n)
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5])
+def test_sum_grid_stride_kernel_is_right_for_any_grid(blocks, signed, assert_close):
+    x, out = signed(1009), np.zeros(1, np.float32)
+    reduce.sum_grid_stride_kernel[blocks, BLOCK](x, out)
+    size = [reduce.sum_reference(np.abs(x))]
+    assert_close(out, [reduce.sum_reference(x)], magnitude=size, length=1009)
+
+
+@rungs
+@sizes
+def test_sum_matches_the_reference(rung, n, signed, assert_close):
+    x = signed(n)
+    size = reduce.sum_reference(np.abs(x))
+    assert_close(reduce.sum(x, rung=rung), reduce.sum_reference(x), magnitude=size, length=n)
+
+
+@rungs
+def test_sum_is_exact_for_small_whole_numbers(rung):
+    x = np.arange(1500, dtype=np.float32) % 7 - 3
+    assert reduce.sum(x, rung=rung) == int(x.sum(dtype=np.int64))
+
+
+def test_sum_by_tree_takes_as_many_launches_as_it_needs():
+    n = BLOCK * BLOCK + 1  # 257 partials, then 2, then 1
+    x = np.zeros(n, np.float32)
+    x[[0, BLOCK, n - 1]] = 1, 2, 4
+    assert reduce.sum(x, rung="tree") == 7
+
+
+@rungs
+def test_sum_of_a_nan_is_nan(rung):
+    x = np.ones(BLOCK + 3, np.float32)
+    x[-1] = np.nan
+    assert np.isnan(reduce.sum(x, rung=rung))
+
+
+@rungs
+def test_sum_of_nothing_is_zero(rung):
+    assert reduce.sum(np.empty(0, np.float32), rung=rung) == 0
+
+
+@rungs
+def test_sum_returns_a_float32(rung):
+    assert reduce.sum(np.ones(3, np.float32), rung=rung).dtype == np.float32
+
+
+@rungs
+def test_sum_leaves_its_input_as_it_was(rung, signed):
+    x = signed(700)
+    before = x.copy()
+    reduce.sum(x, rung=rung)
+    np.testing.assert_array_equal(x, before)
+
+
+@rungs
+def test_sum_takes_device_arrays(rung):
+    from gpukit import cuda
+
+    assert reduce.sum(cuda.to_device(np.ones(300, np.float32)), rung=rung) == 300
+
+
+def test_sum_takes_every_second_element():
+    assert reduce.sum(np.arange(10, dtype=np.float32)[::2]) == 20
+
+
+def test_sum_rejects_a_matrix():
+    with pytest.raises(
+        ValueError, match=r"sum: expected x\.ndim == 1, got shape \(2, 2\)\. Reshape"
+    ):
+        reduce.sum(np.ones((2, 2), np.float32))
+
+
+def test_sum_rejects_integers():
+    with pytest.raises(TypeError, match="sum: expected x to be a float32 array, got int64"):
+        reduce.sum(np.ones(2, np.int64))
+
+
+def test_sum_rejects_an_unknown_rung():
+    with pytest.raises(ValueError, match="sum: expected rung to be one of 'tree', 'atomic'"):
+        reduce.sum(np.ones(2, np.float32), rung="fast")
+
+
+def test_costs_of_a_thousand_elements():
+    # 1000 loads and 4 blocks; a block stores 1 partial, or loads and stores out once.
+    costs = [rung.cost(1000) for rung in reduce.LADDER]
+    assert [cost.bytes for cost in costs] == [4 * 1004, 4 * 1008, 4 * 1008]
+    # 4 trees of 255 additions; 4 atomics; 1000 additions before the trees.
+    assert [cost.flops for cost in costs] == [1020, 1024, 2024]
+
+
+def test_grid_stride_cost_does_not_count_more_blocks_than_are_launched():
+    n = 10**7
+    expected = launch.Cost(bytes=4 * n + 8 * 1024, flops=n + 256 * 1024)
+    assert reduce.sum_grid_stride_cost(n) == expected

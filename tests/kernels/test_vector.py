@@ -1,0 +1,130 @@
+"""Fill, vector add and saxpy."""
+
+import numpy as np
+import pytest
+
+from gpukit.kernels import vector
+from gpukit.launch import ceil_div
+
+BLOCK = vector.BLOCK
+SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
+SAXPY = [(rung.name, rung.kernel) for rung in vector.SAXPY_LADDER]
+
+sizes = pytest.mark.parametrize("n", SIZES)
+saxpy_rungs = pytest.mark.parametrize(("name", "kernel"), SAXPY, ids=[name for name, _ in SAXPY])
+
+
+@sizes
+def test_fill_kernel_writes_every_element(n, poisoned):
+    out = poisoned(n)
+    vector.fill_kernel[ceil_div(n, BLOCK), BLOCK](np.float32(-2.5), out)
+    np.testing.assert_array_equal(out, vector.fill_reference(n, -2.5))
+
+
+@sizes
+def test_vector_add_kernel_equals_the_rounded_reference(n, signed, poisoned):
+    a, b, out = signed(n), signed(n), poisoned(n)
+    vector.vector_add_kernel[ceil_div(n, BLOCK), BLOCK](a, b, out)
+    np.testing.assert_array_equal(out, vector.vector_add_reference(a, b).astype(np.float32))
+
+
+@sizes
+@saxpy_rungs
+def test_saxpy_kernels_match_the_reference(name, kernel, n, signed, poisoned, assert_close):
+    x, y, out = signed(n), signed(n), poisoned(n)
+    kernel[ceil_div(n, BLOCK), BLOCK](np.float32(-1.7), x, y, out)
+    alpha = np.float64(np.float32(-1.7))
+    size = np.abs(alpha * x) + np.abs(y)
+    assert_close(out, vector.saxpy_reference(alpha, x, y), magnitude=size, length=2)
+
+
+@pytest.mark.parametrize(("blocks", "block"), [(1, 1), (1, 32), (3, 7), (5, 64)])
+def test_saxpy_grid_stride_kernel_is_right_for_any_grid(blocks, block, signed, poisoned):
+    x, y, out = signed(211), signed(211), poisoned(211)
+    vector.saxpy_grid_stride_kernel[blocks, block](np.float32(2), x, y, out)
+    np.testing.assert_array_equal(out, vector.saxpy_reference(2, x, y).astype(np.float32))
+
+
+def test_kernels_leave_the_elements_past_the_end_alone():
+    whole = np.full(300, 7, np.float32)
+    vector.fill_kernel[2, BLOCK](np.float32(1), whole[:290])
+    np.testing.assert_array_equal(whole[290:], np.full(10, 7, np.float32))
+
+
+def test_vector_add_passes_nan_and_infinity_on():
+    a = np.array([np.nan, np.inf, -np.inf, 1], np.float32)
+    out = vector.vector_add(a, np.ones(4, np.float32))
+    np.testing.assert_array_equal(out, np.array([np.nan, np.inf, -np.inf, 2], np.float32))
+
+
+def test_fill_returns_float32():
+    out = vector.fill(3, 7)
+    assert (out.dtype, out.tolist()) == (np.float32, [7.0, 7.0, 7.0])
+
+
+def test_vector_add_takes_arrays_that_are_not_contiguous():
+    a = np.arange(10, dtype=np.float32)
+    np.testing.assert_array_equal(vector.vector_add(a[::2], a[::-2]), a[::2] + a[::-2])
+
+
+def test_vector_add_takes_device_arrays(signed):
+    from gpukit import cuda
+
+    a, b = signed(50), signed(50)
+    np.testing.assert_array_equal(vector.vector_add(cuda.to_device(a), cuda.to_device(b)), a + b)
+
+
+def test_vector_add_takes_arrays_that_may_not_be_written():
+    a = np.ones(5, np.float32)
+    a.flags.writeable = False
+    assert vector.vector_add(a, a).tolist() == [2.0] * 5
+
+
+@pytest.mark.parametrize("rung", [name for name, _ in SAXPY])
+def test_saxpy_arithmetic_is_float32_when_alpha_is_a_python_float(rung):
+    x, y = np.array([3], np.float32), np.array([0], np.float32)
+    assert vector.saxpy(0.1, x, y, rung=rung)[0] == np.float32(0.1) * np.float32(3)
+
+
+@pytest.mark.parametrize("rung", [name for name, _ in SAXPY])
+def test_saxpy_of_nothing_is_empty(rung):
+    nothing = np.empty(0, np.float32)
+    assert vector.saxpy(1, nothing, nothing, rung=rung).shape == (0,)
+
+
+def test_vector_add_of_nothing_is_empty():
+    assert vector.vector_add(np.empty(0, np.float32), np.empty(0, np.float32)).shape == (0,)
+
+
+def test_fill_of_nothing_is_empty():
+    assert vector.fill(0, 1).shape == (0,)
+
+
+def test_fill_rejects_a_negative_length():
+    with pytest.raises(ValueError, match=r"fill: expected n >= 0, got -1\. Pass"):
+        vector.fill(-1, 0)
+
+
+def test_vector_add_rejects_unequal_lengths():
+    expected = r"vector_add: expected b\.shape == \(3,\), got \(4,\)\. Make a and b equally long\."
+    with pytest.raises(ValueError, match=expected):
+        vector.vector_add(np.ones(3, np.float32), np.ones(4, np.float32))
+
+
+def test_vector_add_rejects_float64():
+    with pytest.raises(
+        TypeError, match=r"vector_add: expected b to be a float32 array, got float64"
+    ):
+        vector.vector_add(np.ones(3, np.float32), np.ones(3))
+
+
+def test_saxpy_rejects_an_unknown_rung():
+    with pytest.raises(ValueError, match=r"saxpy: expected rung to be one of .*, got 'fast'"):
+        vector.saxpy(1, np.ones(3, np.float32), np.ones(3, np.float32), rung="fast")
+
+
+def test_costs_of_ten_elements():
+    costs = [rung.cost(10) for rung in vector.LADDER]
+    # fill stores 10 floats; the others load 20 and store 10, 4 bytes each.
+    assert [cost.bytes for cost in costs] == [40, 120, 120, 120]
+    assert [cost.flops for cost in costs] == [0, 10, 20, 20]

@@ -1,0 +1,199 @@
+"""Each known trap, seeded in a machine that is otherwise sound, is found with its mend."""
+
+import dataclasses
+import json
+
+import pytest
+
+from gpukit import doctor
+from gpukit.doctor import checks, facts
+from gpukit.doctor.gpu_facts import Gpu, numbers
+
+SOUND = doctor.Machine()
+H200 = Gpu("NVIDIA H200", (9, 0), 139.0)
+K80 = Gpu("Tesla K80", (3, 7), 11.0)
+WITH_CUDA = {**SOUND.packages, "numba-cuda": "0.30.4"}
+
+
+def machine(**facts):
+    return dataclasses.replace(SOUND, **facts)
+
+
+def gpu(**facts):
+    """Return a sound machine with a GPU."""
+    usual = {
+        "gpus": (H200,),
+        "driver": "libcuda.so.1",
+        "driver_status": 0,
+        "packages": WITH_CUDA,
+        "driver_cuda": (13, 0),
+        "toolkit": (13, 0),
+        "target": "cuda",
+        "hardware_seen": True,
+    }
+    return machine(**{**usual, **facts})
+
+
+def without(*names):
+    return {k: v for k, v in SOUND.packages.items() if k not in names}
+
+
+FAULTS = {
+    "python-version": (machine(python=(3, 9, 2)), "python3.12 -m venv"),
+    "python-bits": (machine(bits=32), "64-bit"),
+    "python-free-threaded": (machine(free_threaded=True), "not python3.14t"),
+    "python-translated": (machine(translated=True, system="Darwin"), "arm64"),
+    "shadowed-package": (machine(shadows=("numba.py",)), "Rename: numba.py"),
+    "numpy-missing": (machine(packages=without("numpy")), "pip install"),
+    "numpy-old": (machine(packages={**SOUND.packages, "numpy": "1.26.4"}), "numpy>=2.0"),
+    "numba-missing": (machine(packages=without("numba")), "numba>=0.68"),
+    "numba-old": (machine(packages={**SOUND.packages, "numba": "0.60.0"}), "numba>=0.68"),
+    "numba-import": (machine(numba_error="ImportError: Numba needs NumPy 2.4"), "numpy<2.5"),
+    "numpy-with-numba-cuda": (
+        gpu(packages={**WITH_CUDA, "numpy": "2.5.0"}),
+        'pip install "numpy<2.5"',
+    ),
+    "target-name": (
+        machine(environment={"GPUKIT_TARGET": "tpu"}, target_error="expected one of"),
+        "unset GPUKIT_TARGET",
+    ),
+    "target-unavailable": (
+        machine(environment={"GPUKIT_TARGET": "cuda"}, target_error="but no driver"),
+        "unset GPUKIT_TARGET",
+    ),
+    "simulator-on": (machine(environment={"NUMBA_ENABLE_CUDASIM": "1"}), "NUMBA_ENABLE_CUDASIM"),
+    "jit-off": (machine(environment={"NUMBA_DISABLE_JIT": "1"}), "unset NUMBA_DISABLE_JIT"),
+    "optimiser-off": (machine(environment={"NUMBA_OPT": "0"}), "unset NUMBA_OPT"),
+    "cache-read-only": (
+        machine(cache_folder="/c", cache_error="Permission denied"),
+        "NUMBA_CACHE_DIR",
+    ),
+    "driver-missing": (machine(hardware_seen=True), "nvidia-driver"),
+    "driver-failing": (
+        machine(hardware_seen=True, driver="libcuda.so.1", driver_status=803),
+        "Restart",
+    ),
+    "gpus-hidden": (
+        machine(driver="libcuda.so.1", driver_status=100, environment={"CUDA_VISIBLE_DEVICES": ""}),
+        "unset CUDA_VISIBLE_DEVICES",
+    ),
+    "cuda-package-missing": (gpu(packages=SOUND.packages), "numba-cuda[cu13]"),
+    "driver-older-than-toolkit": (gpu(driver_cuda=(12, 4)), "numba-cuda[cu12]"),
+    "libraries-missing": (gpu(missing_libraries=("nvvm",), toolkit=None), "numba-cuda[cu13]"),
+    "gpu-too-old": (gpu(gpus=(K80,)), "numba-cuda[cu12]"),
+    "one-core": (machine(cores=1), "more cores"),
+    "lab-missing": (machine(packages=without("matplotlib")), "pip install matplotlib"),
+    "first-kernel": (machine(kernel_error="ValueError: no"), "gpukit doctor --json"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_seeded_fault_is_found_with_the_line_that_mends_it(name):
+    faulty, mend = FAULTS[name]
+    found = {finding.name: finding for finding in doctor.examine(faulty)}
+    assert name in found
+    assert mend in found[name].mend
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_seeded_fault_brings_no_other_problem(name):
+    faulty, _ = FAULTS[name]
+    problems = {f.name for f in doctor.examine(faulty) if f.level == "problem"}
+    assert problems <= {name}
+
+
+def test_a_sound_laptop_has_no_findings():
+    assert doctor.examine(SOUND) == []
+
+
+def test_a_sound_machine_with_a_gpu_has_no_findings():
+    assert doctor.examine(gpu()) == []
+
+
+def test_a_driver_newer_than_the_toolkit_is_fine():
+    assert doctor.examine(gpu(driver_cuda=(13, 1), toolkit=(12, 9))) == []
+
+
+def test_an_old_driver_gets_the_extra_that_fits_it():
+    (finding,) = doctor.examine(gpu(packages=SOUND.packages, driver_cuda=(12, 2), toolkit=None))
+    assert "cu12" in finding.mend
+
+
+def test_a_newer_toolkit_of_the_same_major_version_is_only_a_note():
+    (finding,) = doctor.examine(gpu(driver_cuda=(13, 0), toolkit=(13, 1)))
+    assert (finding.level, finding.mend) == ("note", "Install a newer NVIDIA driver.")
+
+
+def test_problems_come_before_notes():
+    both = machine(packages=without("matplotlib"), environment={"NUMBA_DISABLE_JIT": "1"})
+    assert [finding.level for finding in doctor.examine(both)] == ["problem", "note"]
+
+
+def test_windows_gets_its_own_way_of_unsetting():
+    on_windows = machine(system="Windows", environment={"NUMBA_DISABLE_JIT": "1"})
+    (finding,) = doctor.examine(on_windows)
+    assert finding.mend == "Remove-Item Env:NUMBA_DISABLE_JIT"
+
+
+def test_wsl_is_told_to_install_the_driver_on_windows():
+    (finding,) = doctor.examine(machine(hardware_seen=True, in_wsl=True))
+    assert "on Windows" in finding.mend
+
+
+def test_every_check_has_a_fault_that_proves_it():
+    silent = [
+        check.__name__
+        for check in checks.CHECKS
+        if not any(check(faulty) for faulty, _ in FAULTS.values())
+    ]
+    assert silent == []
+
+
+def test_every_check_says_why_it_is_there():
+    assert all(check.__doc__ for check in checks.CHECKS)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("2.5.0", (2, 5, 0)),
+        ("2.5.0rc1", (2, 5, 0)),
+        ("0.68", (0, 68)),
+        ("", ()),
+        ("x", ()),
+        ("1.2.dev3", (1, 2)),
+    ],
+)
+def test_a_version_is_read_up_to_its_last_number(text, found):
+    assert numbers(text) == found
+
+
+def test_looking_at_this_machine_gives_facts_that_json_can_hold(monkeypatch):
+    monkeypatch.setattr(facts, "_kernel_error", lambda: "")
+    found = facts.look()
+    assert found.packages["numba"]
+    assert found.cores >= 1
+    json.dumps(dataclasses.asdict(found))
+
+
+def test_a_first_kernel_runs_on_this_machine():
+    assert facts._kernel_error() == ""
+
+
+def test_an_invalid_target_is_a_fact_and_not_a_crash(monkeypatch):
+    from gpukit import target
+
+    monkeypatch.setenv("GPUKIT_TARGET", "tpu")
+    target.active.cache_clear()
+    try:
+        assert "got 'tpu'" in facts._target()["target_error"]
+    finally:
+        target.active.cache_clear()
+
+
+def test_a_cache_that_cannot_be_written_is_a_fact(monkeypatch, tmp_path):
+    def refuse(**_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(facts.tempfile, "TemporaryFile", refuse)
+    assert facts._cache()[1] == "Permission denied"

@@ -1,0 +1,82 @@
+"""What an import of gpukit costs and gives, each fact in a fresh process."""
+
+import pytest
+
+import gpukit
+
+HEAVY = ("numba", "llvmlite", "numpy", "matplotlib", "sklearn", "rich")
+SHOW = f"import sys; print([name for name in {HEAVY!r} if name in sys.modules])"
+
+
+def test_import_of_gpukit_loads_nothing_heavy(fresh_python):
+    done = fresh_python("-c", f"import gpukit; {SHOW}")
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_help_of_the_command_line_loads_nothing_heavy(fresh_python):
+    code = f"""
+import sys
+from gpukit import cli
+sys.argv = ["gpukit", "--help"]
+try:
+    cli.main()
+except SystemExit as stop:
+    assert not stop.code
+{SHOW}
+"""
+    done = fresh_python("-c", code)
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_cpu_target_never_loads_numba_cuda(fresh_python):
+    code = "import sys; from gpukit import cuda; cuda.jit; print('numba.cuda' in sys.modules)"
+    done = fresh_python("-c", code, GPUKIT_TARGET="cpu")
+    assert (done.stdout.strip(), done.stderr) == ("False", "")
+
+
+def test_drawing_is_loaded_only_when_asked_for(fresh_python):
+    code = "import sys; from gpukit import cuda; print('matplotlib' in sys.modules)"
+    done = fresh_python("-c", code, GPUKIT_TARGET="cpu")
+    assert (done.stdout.strip(), done.stderr) == ("False", "")
+
+
+def test_public_names_are_these():
+    assert set(gpukit.__all__) == {
+        "ArgumentError",
+        "BarrierDivergence",
+        "CompileError",
+        "GpukitError",
+        "Invalid",
+        "KernelError",
+        "KernelTypeError",
+        "LaunchError",
+        "OutOfBounds",
+        "SourceError",
+        "TargetError",
+        "Unsupported",
+        "cuda",
+        "explain",
+        "standin",
+    }
+
+
+@pytest.mark.parametrize("name", gpukit.__all__)
+def test_public_name_can_be_reached(name):
+    assert getattr(gpukit, name) is not None
+
+
+def test_explain_stays_a_function_after_its_module_is_imported(fresh_python):
+    code = "import gpukit.cpu.explain, gpukit; print(type(gpukit.explain).__name__)"
+    done = fresh_python("-c", code)
+    assert (done.stdout.strip(), done.stderr) == ("function", "")
+
+
+def test_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        gpukit.nonsense
+
+
+def test_every_error_is_a_gpukit_error():
+    classes = [getattr(gpukit, name) for name in gpukit.__all__ if name[0].isupper()]
+    assert all(issubclass(each, gpukit.GpukitError) for each in classes)

@@ -1,0 +1,124 @@
+"""Grid shapes, argument checks and the cost record."""
+
+import numpy as np
+import pytest
+
+from gpukit import errors, launch
+
+CEIL_DIV = [(0, 256, 0), (1, 256, 1), (255, 256, 1), (256, 256, 1), (257, 256, 2), (7, 1, 7)]
+
+
+@pytest.mark.parametrize(("a", "b", "expected"), CEIL_DIV)
+def test_ceil_div_counts_the_blocks_that_cover_all_elements(a, b, expected):
+    assert launch.ceil_div(a, b) == expected
+
+
+def test_ceil_div_is_exact_for_numbers_a_float_cannot_hold():
+    assert launch.ceil_div(2**60 + 1, 2) == 2**59 + 1
+
+
+def test_ceil_div_rejects_a_block_of_zero_threads():
+    with pytest.raises(ValueError, match=r"ceil_div: expected b > 0, got 0\. Pass"):
+        launch.ceil_div(4, 0)
+
+
+def test_grid_1d_gives_one_axis():
+    assert launch.grid_1d("f", 1000, 256) == (4,)
+
+
+def test_grid_2d_puts_columns_on_x():
+    assert launch.grid_2d("f", cols=640, rows=427, block=(32, 8)) == (20, 54)
+
+
+def test_grid_2d_accepts_the_last_row_that_fits_y():
+    assert launch.grid_2d("f", 1, 65535 * 8, (32, 8)) == (1, 65535)
+
+
+def test_grid_2d_rejects_one_row_more_than_y_holds():
+    with pytest.raises(errors.LaunchError, match=r"f: expected .* 65535.*got \(1, 65536\)\. Split"):
+        launch.grid_2d("f", 1, 65535 * 8 + 1, (32, 8))
+
+
+def test_grid_2d_lets_x_grow_beyond_the_limit_of_y():
+    assert launch.grid_2d("f", 32 * 70000, 1, (32, 8)) == (70000, 1)
+
+
+def test_check_grid_rejects_z_above_its_limit():
+    with pytest.raises(ValueError, match="got"):
+        launch.check_grid("f", (1, 1, 65536))
+
+
+def test_check_array_names_the_type_of_something_that_is_no_array():
+    expected = r"f: expected a to be a float32 array, got list\. Convert it with np\.asarray"
+    with pytest.raises(TypeError, match=expected):
+        launch.check_array("f", "a", [1.0], ndim=1, dtypes=(np.float32,))
+
+
+def test_check_array_names_the_dtype_and_the_conversion():
+    expected = r"f: expected a to be a float32 array, got float64\. Convert it with a\.astype"
+    with pytest.raises(TypeError, match=expected):
+        launch.check_array("f", "a", np.ones(3), ndim=1, dtypes=(np.float32,))
+
+
+def test_check_array_rejects_a_byte_order_that_is_not_the_machine_s():
+    swapped = np.ones(3, np.dtype(np.float32).newbyteorder())
+    with pytest.raises(TypeError, match="expected a to be a float32 array"):
+        launch.check_array("f", "a", swapped, ndim=1, dtypes=(np.float32,))
+
+
+def test_check_array_names_the_shape_when_axes_are_missing():
+    with pytest.raises(ValueError, match=r"f: expected a\.ndim == 2, got shape \(3,\)\. Reshape"):
+        launch.check_array("f", "a", np.ones(3, np.float32), ndim=2, dtypes=(np.float32,))
+
+
+def test_check_same_dtype_lists_names_and_dtypes():
+    with pytest.raises(
+        TypeError, match=r"f: expected a, b to have one dtype, got float32, float64"
+    ):
+        launch.check_same_dtype("f", a=np.ones(1, np.float32), b=np.ones(1))
+
+
+def test_check_shape_gives_both_shapes_and_the_advice():
+    with pytest.raises(ValueError, match=r"f: expected a\.shape == \(2,\), got \(3,\)\. Cut it\."):
+        launch.check_shape("f", "a", np.ones(3), (2,), "Cut it.")
+
+
+def test_check_int_takes_numpy_integers():
+    assert launch.check_int("f", "n", np.int32(4), least=0) == 4
+
+
+def test_check_int_rejects_a_float():
+    with pytest.raises(TypeError, match=r"f: expected n to be an int, got float\. Pass"):
+        launch.check_int("f", "n", 4.0, least=0)
+
+
+def test_check_int_rejects_less_than_the_least():
+    with pytest.raises(ValueError, match=r"f: expected n >= 1, got 0\. Pass 1 or more\."):
+        launch.check_int("f", "n", 0, least=1)
+
+
+def test_pick_lists_the_rungs_when_the_name_is_unknown():
+    ladder = (launch.Rung("naive", None, launch.Cost), launch.Rung("tiled", None, launch.Cost))
+    with pytest.raises(
+        ValueError, match=r"f: expected rung to be one of 'naive', 'tiled', got 'x'"
+    ):
+        launch.pick("f", ladder, "x")
+
+
+def test_cost_intensity_is_flops_for_each_byte():
+    assert launch.Cost(bytes=12, flops=3).intensity == 0.25
+
+
+def test_cost_intensity_is_zero_when_nothing_is_moved():
+    assert launch.Cost(bytes=0, flops=0).intensity == 0.0
+
+
+def test_to_device_brings_a_transposed_array_into_c_order():
+    array = np.arange(6, dtype=np.float32).reshape(2, 3).T
+    moved = launch.to_device(array)
+    assert (moved.shape, launch.to_host(moved).tolist()) == ((3, 2), array.tolist())
+
+
+def test_empty_has_the_shape_and_dtype_asked_for():
+    out = launch.empty((2, 3), np.float32)
+    assert (tuple(out.shape), out.dtype) == ((2, 3), np.float32)

@@ -1,0 +1,160 @@
+"""Who may import whom. docs/architecture.md draws the same rules."""
+
+import ast
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "gpukit"
+
+# A room may import the rooms above it, and itself.
+ROOMS = (
+    "__init__",
+    "errors",
+    "target",
+    "compiler",
+    "cpu",
+    "cuda",
+    "standin",
+    "launch",
+    "kernels",
+    "bench",
+    "draw",
+    "course",
+    "doctor",
+    "cli",
+)
+# These see less than their place in the list would let them.
+NARROW = {"__init__": {"errors"}, "kernels": {"cuda", "launch", "errors"}}
+
+# What belongs to a room of another name.
+BELONGS_TO = {
+    "script": "standin",
+    "standin_modules": "standin",
+    "standin_suite": "standin",
+    "startup": "standin",
+}
+
+# Third-party packages, by room. Rooms that are not named here get numpy, numba and llvmlite.
+USUAL = {"numpy", "numba", "llvmlite"}
+PACKAGES = {
+    "__init__": set(),
+    "errors": set(),
+    "target": set(),
+    "standin": {*USUAL, "sitecustomize"},
+    "kernels": {"numpy"},
+    "bench": {*USUAL, "matplotlib", "rich", "sklearn"},
+    "draw": {*USUAL, "matplotlib", "sklearn"},
+    "course": {*USUAL, "tomli"},
+    "doctor": set(),
+    "cli": {"rich"},
+}
+# The only rooms that may name the real numba.cuda.
+GPU_ROOMS = {"cuda", "standin"}
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+class Import(NamedTuple):
+    """One imported name: `gpukit.errors`, `numba`, `math`."""
+
+    line: int
+    name: str
+
+
+def imports_of(source: str) -> list[Import]:
+    """Every name that a module imports, at its top or inside a function."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [Import(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            prefix = "." * node.level + (node.module or "")
+            found += [Import(node.lineno, f"{prefix}.{alias.name}") for alias in node.names]
+    return found
+
+
+def room_of(path: Path) -> str:
+    name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    return BELONGS_TO.get(name, name)
+
+
+def target_room(name: str) -> str:
+    """The room that an imported gpukit name lies in; names of gpukit itself lie in __init__."""
+    second = name.split(".")[1]
+    second = BELONGS_TO.get(second, second)
+    return second if second in ROOMS else "__init__"
+
+
+def may_import(room: str) -> set[str]:
+    below = NARROW.get(room, set(ROOMS[: ROOMS.index(room)]))
+    return {room, "__init__", *below}
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_every_file_lies_in_a_known_room(path):
+    assert room_of(path) in ROOMS, "add the room to ROOMS and to docs/architecture.md"
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_file_imports_only_rooms_above_its_own(path):
+    room = room_of(path)
+    wrong = [
+        f"line {line}: {room} may not import {name}"
+        for line, name in imports_of(path.read_text(encoding="utf-8"))
+        if name.startswith("gpukit.") and target_room(name) not in may_import(room)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_file_imports_only_the_packages_of_its_room(path):
+    room = room_of(path)
+    allowed = PACKAGES.get(room, USUAL) | {"gpukit", *sys.stdlib_module_names, "tomllib"}
+    wrong = [
+        f"line {line}: {room} may not import {name}"
+        for line, name in imports_of(path.read_text(encoding="utf-8"))
+        if name.split(".")[0] not in allowed
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=relative)
+def test_file_leaves_the_real_cuda_namespace_to_the_front(path):
+    wrong = [
+        f"line {line}: {name}"
+        for line, name in imports_of(path.read_text(encoding="utf-8"))
+        if f"{name}.".startswith(("numba.cuda.", "numba_cuda.", "numba_cuda_mlir."))
+        and room_of(path) not in GPU_ROOMS
+    ]
+    assert wrong == []
+
+
+def test_kernels_take_cuda_from_gpukit_by_name():
+    wrong = [
+        f"{relative(path)}: {name}"
+        for path in FILES
+        if room_of(path) == "kernels"
+        for _, name in imports_of(path.read_text(encoding="utf-8"))
+        if name.startswith("gpukit.cuda.") or name == "gpukit.cuda.*"
+    ]
+    assert wrong == []
+
+
+def test_import_inside_a_function_is_seen():
+    source = "def f():\n    from gpukit import cli\n"
+    assert imports_of(source) == [Import(2, "gpukit.cli")]
+
+
+def test_relative_import_is_refused():
+    name = imports_of("from .errors import GpukitError")[0].name
+    assert name.split(".")[0] not in {"gpukit", *sys.stdlib_module_names}
+
+
+def test_cli_may_be_imported_by_nobody_else():
+    assert [room for room in ROOMS if "cli" in may_import(room)] == ["cli"]

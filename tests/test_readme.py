@@ -1,0 +1,74 @@
+"""What the README shows is run; what it names exists."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpukit.cli import parser
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LINES = README.splitlines()
+
+LINKS = sorted(set(re.findall(r"\]\(([^)#: ]+)\)", README)))
+VERBS = sorted(set(re.findall(r"gpukit (\w+)", "\n".join(re.findall(r"`gpukit [^`]+`", README)))))
+EXERCISES = sorted(set(re.findall(r"`gpukit test (\w+)`", README)))
+TARGETS = sorted(set(re.findall(r"(?:\$ |`)make (\w+)", README)))
+
+
+def python_blocks(lines: list[str]) -> str:
+    """The Python blocks as one script, each line at the number it has in the README."""
+    script, inside = [], False
+    for line in lines:
+        if line.startswith("```"):
+            inside = line == "```python"
+            script.append("")
+        else:
+            script.append(line if inside else "")
+    return "\n".join(script) + "\n"
+
+
+def test_python_blocks_run(fresh_python, tmp_path):
+    file = tmp_path / "README.py"
+    file.write_text(python_blocks(LINES), encoding="utf-8")
+    done = fresh_python(str(file))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bad_index_of_the_readme_is_reported_with_its_block_and_thread(fresh_python, tmp_path):
+    file = tmp_path / "README.py"
+    file.write_text(python_blocks(LINES), encoding="utf-8")
+    shown = fresh_python(str(file), GPUKIT_TARGET="cpu").stdout
+    assert all(word in shown for word in ("vector_add_kernel", "(500,)", "block", "thread"))
+
+
+def test_first_python_block_begins_by_line_25():
+    assert LINES.index("```python") < 25
+
+
+def test_readme_has_at_most_120_lines():
+    assert len(LINES) <= 120
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_link_leads_to_a_file(link):
+    assert (ROOT / link).exists()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_verb_is_one_of_the_command_line(verb, capsys):
+    with pytest.raises(SystemExit) as stop:
+        parser.build().parse_args([verb, "--help"])
+    assert not stop.value.code
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_exercise_exists(name):
+    assert len(list(ROOT.glob(f"exercises/*/{name}/exercise.toml"))) == 1
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_make_target_exists(target):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
