@@ -1,6 +1,7 @@
 """The command line: what it prints, in which form, and with which exit code."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -127,6 +128,20 @@ def test_an_error_of_ours_is_one_paragraph_and_a_code(monkeypatch, capsys, error
     monkeypatch.setattr(parser, "verb", lambda name: fail)
     assert cli.main(["list"]) == code
     assert capsys.readouterr().err == f"gpukit: error: {error}\n"
+
+
+def test_a_target_that_cannot_be_used_is_the_machines_fault_and_not_the_learners(shelf):
+    script = "import sys; from gpukit import cli; sys.exit(cli.main(['test', 'guarded_map']))"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "GPUKIT_TARGET": "tpu"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 3
+    assert "GPUKIT_TARGET" in done.stderr
 
 
 def test_an_error_that_is_not_ours_keeps_its_traceback(monkeypatch):

@@ -46,18 +46,31 @@ def family(module: Any, *names: str) -> Callable[[Maker], Maker]:
 
 
 def choose(names: Sequence[str]) -> list[str]:
-    """Return the cases meant by names of kernels and families; all for none."""
+    """Return the cases meant by names: a kernel, a family, or how kernels' names begin.
+
+    No name means all. `sum` means sum_tree, sum_atomic and sum_grid_stride.
+    """
     if not names:
         return list(CASES)
+    chosen = {name: _meant(name) for name in names}
+    for name, found in chosen.items():
+        if not found:
+            raise BenchError(f"bench: expected a kernel or a family, got {name!r}. {_guess(name)}")
+    return [name for name in CASES if any(name in found for found in chosen.values())]
+
+
+def _meant(name: str) -> list[str]:
+    if name in CASES:
+        return [name]
+    return [
+        case for case, entry in CASES.items() if name == entry.family or case.startswith(f"{name}_")
+    ]
+
+
+def _guess(name: str) -> str:
     known = {*CASES, *(entry.family for entry in CASES.values())}
-    for name in names:
-        if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            guess = (
-                f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
-            )
-            raise BenchError(f"bench: expected a kernel or a family, got {name!r}. {guess}")
-    return [n for n, entry in CASES.items() if n in names or entry.family in names]
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
 
 
 def make(name: str, *, quick: bool = False) -> Contest:

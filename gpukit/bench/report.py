@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,8 +9,15 @@ from typing import Any
 import numpy as np
 
 from gpukit.bench.timing import Result
+from gpukit.cpu import pool
 
 HEADERS = ("kernel", "size", "ours", "NumPy", "GB/s", "Gflop/s", "against NumPy")
+
+_NOTE = (
+    "GB/s counts the bytes that the kernel's loads and stores ask for; caches serve many of them, "
+    "so it can exceed what memory delivers. One thread against one thread: set GPUKIT_THREADS=1 "
+    "and OPENBLAS_NUM_THREADS=1."
+)
 
 
 def duration(seconds: float) -> str:
@@ -71,26 +77,23 @@ def row(result: Result) -> list[str]:
     ]
 
 
-def threads(target: str) -> str:
+def threads(name: str) -> str:
     """Return how many threads each side may use, in words."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    ours = "the GPU" if target == "cuda" else f"up to {cores} threads"
-    return f"kernels use {ours}; NumPy uses one, and its matrix products up to {cores}"
+    count = pool.workers()
+    ours = "the GPU" if name == "cuda" else f"{count} thread{'s' if count != 1 else ''}"
+    return f"kernels use {ours}, NumPy 1 (its matrix products as many as BLAS takes)"
 
 
 def heading(target: Any) -> str:
     """Return the line above the table."""
-    return f"Target {target.name}: {threads(target.name)}. NumPy {np.__version__}. Medians, warm."
+    return f"Target {target.name}: {threads(target.name)}. NumPy {np.__version__}. Warm medians."
 
 
 def notes(results: Sequence[Result]) -> list[str]:
     """Return what has to be said below the table."""
     lines = [f"{result.name}: {result.error}" for result in results if not result.right]
     if any(result.timing for result in results):
-        lines.append(
-            "GB/s counts the bytes that the kernel's loads and stores ask for; caches "
-            "serve many of them, so it can exceed what memory delivers."
-        )
+        lines.append(_NOTE)
     return ["", *lines] if lines else []
 
 

@@ -125,7 +125,7 @@ def bench(arguments: argparse.Namespace) -> int:
     if arguments.json:
         show.data(report.as_json(results, target.active(), platform.machine()))
     else:
-        show.text(report.heading(target.active()))
+        show.paragraph(report.heading(target.active()), indent="")
         show.text()
         show.table(report.HEADERS, [report.row(result) for result in results], right=(2, 3, 4, 5))
         for line in report.notes(results):

@@ -134,14 +134,16 @@ def _rich_progress(total: int) -> Iterator[Step]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # Drawn by hand at each step: a thread that redraws would disturb what is being timed.
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
         task = bar.add_task("", total=total)
         done = -1
 
         def step(name: str) -> None:
             nonlocal done
             done += 1
-            bar.update(task, completed=done, description=name)
+            bar.update(task, completed=done, description=name, refresh=True)
 
         yield step
 

@@ -152,12 +152,10 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
 
 def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
     """Return the statement that stops the kernel for a `raise`."""
-    from gpukit.compiler import context as layout
-
     place = rewrite.place(node, "", ast.unparse(node))
     site = place.elts[1].value
     sites.raised[site] = _exception(rewrite.unit, node)
-    call = tree.call(rewrite.helper("control", "fail"), place, tree.const(layout.RAISED))
+    call = tree.call(rewrite.helper("control", "stop_raised"), place)
     return tree.at(ast.Expr(call), node)  # type: ignore[no-any-return]
 
 

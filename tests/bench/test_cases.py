@@ -60,6 +60,14 @@ def test_a_family_chooses_its_kernels():
     assert cases.choose(["matmul"]) == ["matmul_naive", "matmul_tiled"]
 
 
+def test_a_whole_name_chooses_nothing_that_only_begins_so():
+    assert cases.choose(["saxpy"]) == ["saxpy"]
+
+
+def test_the_beginning_of_a_name_chooses_all_that_begin_so():
+    assert cases.choose(["sum"]) == ["sum_tree", "sum_atomic", "sum_grid_stride"]
+
+
 def test_names_come_in_the_order_of_the_book_and_once():
     assert cases.choose(["sum_tree", "matmul_naive", "matmul"]) == [
         "matmul_naive",

@@ -60,22 +60,24 @@ def _take_signals(context, builder, address):  # type: ignore[no-untyped-def]
     api.gil_release(gil)
 
 
-@intrinsic
-def fail(typingctx, place, code):  # type: ignore[no-untyped-def]
-    """Stop the kernel with one of the codes of `context`; `place` says where."""
+def _failing(code: int):  # type: ignore[no-untyped-def]
+    """Return an intrinsic that stops the kernel with one of the codes of `context`."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        address, site, *thread = place_of(context, builder, place, args[0])
-        abort(context, builder, address, code.literal_value, site, thread)
-        dead = builder.append_basic_block("after_abort")
-        builder.position_at_end(dead)
-        return context.get_dummy_value()
+    @intrinsic
+    def fail(typingctx, place):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            address, site, *thread = place_of(context, builder, place, args[0])
+            abort(context, builder, address, code, site, thread)
+            builder.position_at_end(builder.append_basic_block("after_abort"))
+            return context.get_dummy_value()
 
-    if not isinstance(code, types.IntegerLiteral):
-        from numba.core.errors import RequireLiteralValue
+        return types.void(place), codegen
 
-        raise RequireLiteralValue("code")
-    return types.void(place, code), codegen
+    return fail
+
+
+stop_diverged = _failing(layout.DIVERGENCE)
+stop_raised = _failing(layout.RAISED)
 
 
 @intrinsic
@@ -114,7 +116,7 @@ def barrier(place, mask, threads, all_threads):  # type: ignore[no-untyped-def]
             for t in range(threads):
                 note_thread(place[0], layout.WAITING, t, get(mask, first + t))
                 note_thread(place[0], layout.ALIVE, t, True)
-            fail(place, layout.DIVERGENCE)
+            stop_diverged(place)
 
 
 @njit(error_model="numpy")
@@ -129,7 +131,7 @@ def barrier_with_returned(place, mask, returned, threads, all_threads):  # type:
             for t in range(threads):
                 note_thread(place[0], layout.WAITING, t, get(mask, first + t))
                 note_thread(place[0], layout.ALIVE, t, not get(returned, first + t))
-            fail(place, layout.DIVERGENCE)
+            stop_diverged(place)
 
 
 @njit(error_model="numpy")

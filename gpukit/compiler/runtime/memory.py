@@ -296,7 +296,11 @@ def _argument(
     if isinstance(kind, types.Array):
         words = [_read_word(builder, args, offset + 8 * k) for k in range(1 + 2 * kind.ndim)]
         data = builder.inttoptr(words[0], BYTE_PTR)
-        data = _distinct(builder, data) if distinct else data
+        if distinct:
+            data = _distinct(builder, data)
+            # Let it out again, or LLVM takes it for memory that nobody reads after the return.
+            seen = ir.FunctionType(ir.VoidType(), [BYTE_PTR])
+            builder.asm(seen, "", "r", [data], side_effect=True)
         shape, strides = words[1 : 1 + kind.ndim], words[1 + kind.ndim :]
         value = array_at(context, builder, kind, data, shape, strides)
         return value, offset + 8 * len(words)
