@@ -13,8 +13,15 @@ import warnings
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from gpukit import errors, target
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Let type checkers know that the names are those of another module."""
+
 
 FRONT = __name__
 CPU = "gpukit.cpu"

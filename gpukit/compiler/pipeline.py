@@ -85,6 +85,7 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
+    from gpukit.compiler.passes import typing
 
     unit = front(function)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
@@ -92,7 +93,8 @@ def compile_kernel(
     with _typing_errors(unit, kinds):
         emitter, loops = lower(unit, arguments, options)
         scope = {**unit.globals, **emitter.rewriter.globals, "range": range, "max": max, "min": min}
-        made = _make(loops, scope, unit)
+        parameters = [a.arg for a in loops.args.args]
+        made = typing.build(unit.tree.name, parameters, loops.body, scope, unit)
         entry, code = native.compile(made, fastmath=fastmath, debug=debug)
     used = emitter.rewriter.used_sites | _device_sites(unit)
     return Compiled(
@@ -106,13 +108,6 @@ def _device_sites(unit: Unit) -> set[int]:
     from gpukit.compiler import sites
 
     return set(range(sites.count())) if unit.devices else set()
-
-
-def _make(loops: ast.FunctionDef, scope: dict[str, Any], unit: Unit) -> Any:
-    module = tree.settle(ast.Module([loops], []))
-    code = compile(module, unit.source.file, "exec")
-    exec(code, scope)
-    return scope[loops.name]
 
 
 def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int] | None) -> str:

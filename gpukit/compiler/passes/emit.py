@@ -73,7 +73,8 @@ class Emitter:
         """Return the type of everything that is kept once a thread."""
         found: dict[str, types.Type] = {m: types.boolean for m in self.plan.masks}
         for name in self.plan.slots:
-            found[f"{name}_of"] = self.unit.types[name]
+            # Numba gives no types to code that it finds can never run.
+            found[f"{name}_of"] = self.unit.types.get(name, types.int64)
         for name, kind in self.plan.values.items():
             found[name] = self._value_type(kind)
         return found

@@ -152,8 +152,11 @@ def _loops(
         for field in ("body", "orelse"):
             if getattr(s, field, None):
                 setattr(s, field, _loops(unit, getattr(s, field), chosen))
-        jumps = isinstance(s, (ast.For, ast.While)) and tree.exits(s.body) & {"break", "continue"}
-        new += _Loop(unit, s).rewrite() if jumps and chosen(s) else [s]
+        loop = isinstance(s, (ast.For, ast.While)) and chosen(s)
+        if loop and (s.orelse or tree.exits(s.body) & {"break", "continue"}):  # type: ignore[attr-defined]
+            new += _Loop(unit, s).rewrite()  # type: ignore[arg-type]
+        else:
+            new.append(s)
     return new
 
 
@@ -168,6 +171,7 @@ class _Loop:
 
     def rewrite(self) -> list[ast.stmt]:
         first: list[ast.stmt] = []
+        orelse, self.loop.orelse = self.loop.orelse, []
         body = self.body(self.loop.body)
         uses_skip = self.skip in tree.reads(body)
         if uses_skip:
@@ -186,7 +190,14 @@ class _Loop:
             always = isinstance(test, ast.Constant) and test.value
             loop.test = running if always else ast.BoolOp(ast.And(), [running, test])  # type: ignore[union-attr]
         loop.body = body  # type: ignore[union-attr]
-        return [*first, tree.at(loop, self.loop)]
+        return [*first, tree.at(loop, self.loop), *self._after(orelse)]
+
+    def _after(self, orelse: list[ast.stmt]) -> list[ast.stmt]:
+        """Return what the loop's `else` part becomes: it runs unless the loop was left."""
+        if not orelse or not self.left:
+            return orelse
+        test = tree.expr("not left", left=tree.name(self.left))
+        return [tree.at(ast.If(test, orelse, []), self.loop)]
 
     def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         new: list[ast.stmt] = []

@@ -39,8 +39,53 @@ def run(unit: Unit, inlined: frozenset[str] = frozenset()) -> None:
     """Normalise the unit's tree in place; calls of `inlined` functions count as meetings."""
     _Geometry(unit).visit(unit.tree)
     _grid_groups(unit)
+    unit.tree.body = _live(unit.tree.body)
+    unit.tree.body = _own_arrays(unit, unit.tree.body)
     unit.tree.body = _Normaliser(unit, inlined).body(unit.tree.body)
     ast.fix_missing_locations(unit.tree)
+
+
+def _live(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Drop branches whose condition is a constant: `if DEBUG:` with `DEBUG = False`."""
+    new: list[ast.stmt] = []
+    for s in body:
+        for field in ("body", "orelse"):
+            if getattr(s, field, None):
+                setattr(s, field, _live(getattr(s, field)) or [tree.at(ast.Pass(), s)])
+        if isinstance(s, ast.If) and isinstance(s.test, ast.Constant):
+            new += s.body if s.test.value else s.orelse
+        elif not (isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and not s.test.value):
+            new.append(s)
+    return new
+
+
+def _own_arrays(unit: Unit, body: list[ast.stmt]) -> list[ast.stmt]:
+    """Give every shared or local array a statement: `a = cuda.shared.array(0, f4)[n:]`."""
+    new: list[ast.stmt] = []
+    for s in body:
+        for field in ("body", "orelse"):
+            if getattr(s, field, None):
+                setattr(s, field, _own_arrays(unit, getattr(s, field)))
+        if isinstance(s, (ast.Assign, ast.Expr)) and tree.called(s.value) not in kinds.ARRAYS:
+            taken = _TakeArrays(unit)
+            s.value = taken.visit(s.value)
+            new += taken.first
+        new.append(s)
+    return new
+
+
+class _TakeArrays(ast.NodeTransformer):
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.first: list[ast.stmt] = []
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if tree.called(node) not in kinds.ARRAYS:
+            return node
+        name = self.unit.fresh("array")
+        self.first.append(tree.assign(name, node, node))
+        return tree.at(tree.name(name), node)  # type: ignore[no-any-return]
 
 
 class _Geometry(ast.NodeTransformer):
@@ -133,11 +178,6 @@ class _Normaliser:
         return by_name or tree.called(node) in kinds.MEETINGS
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
-        if isinstance(s, (ast.For, ast.While)) and s.orelse and self._meets(s):
-            raise refuse.unsupported(
-                self.unit, s, "A loop with an else part cannot hold a barrier.",
-                "set a flag before break and test it after the loop",
-            )  # fmt: skip
         if not self._meets(s):
             return [s]
         if isinstance(s, ast.If):
@@ -148,16 +188,22 @@ class _Normaliser:
             return [self._while(s)]
         if isinstance(s, ast.For):
             before, s.iter = self.expression(s.iter)
-            s.body = self.body(s.body)
+            s.body, s.orelse = self.body(s.body), self.body(s.orelse)
             return [*before, s]
         return self._simple(s)
 
     def _while(self, s: ast.While) -> ast.stmt:
         before, test = self.expression(s.test)
         body = self.body(s.body)
+        s.orelse = self.body(s.orelse)
         if not before:
             s.body = body
             return s
+        if s.orelse:
+            raise refuse.unsupported(
+                self.unit, s, "A while loop with a barrier in its condition cannot have an else.",
+                "set a flag before break and test it after the loop",
+            )  # fmt: skip
         leave = tree.at(ast.If(ast.UnaryOp(ast.Not(), test), [ast.Break()], []), s)
         return tree.at(ast.While(tree.const(True), [*before, leave, *body], []), s)  # type: ignore[no-any-return]
 

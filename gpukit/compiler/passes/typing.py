@@ -24,6 +24,7 @@ _MET_TYPES = {
     "vote_sync_intrinsic": types.Tuple((types.int32, types.boolean)),
     "match_all_sync": types.Tuple((types.int32, types.boolean)),
 }  # fmt: skip
+_MADE = "_gpukit_function"
 
 
 def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
@@ -45,8 +46,9 @@ def build(
         posonlyargs=[], args=[ast.arg(p) for p in parameters], kwonlyargs=[], kw_defaults=[],
         defaults=[],
     )  # fmt: skip
+    # Under a name of its own, or it would hide a global that it calls: `def max(a): max(a, 0)`.
     function = ast.FunctionDef(
-        name=name, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None
+        name=_MADE, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None
     )
     if "type_params" in ast.FunctionDef._fields:
         function.type_params = []
@@ -54,8 +56,9 @@ def build(
     code = compile(module, unit.source.file, "exec")
     scope = dict(scope)
     exec(code, scope)
-    made = scope[name]
+    made = scope[_MADE]
     assert isinstance(made, python_types.FunctionType)
+    made.__name__ = made.__qualname__ = name
     return made
 
 
