@@ -20,7 +20,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gpukit import target
+from gpukit import standin_exec, target
 from gpukit.standin_modules import CPU, ROOTS, Finder, State, bind, cover, ours_for, root_of, state
 
 __all__ = ["Report", "install", "is_installed", "uninstall"]
@@ -74,6 +74,7 @@ def install(*, children: bool = False) -> Report:
         for root in ROOTS:
             cover(root)
         _forget_vectorizers()
+        standin_exec.start()
     return Report(True, f"gpukit stands in for numba.cuda: {active.reason}.", _holders())
 
 
@@ -84,6 +85,7 @@ def is_installed() -> bool:
 
 def uninstall() -> None:
     """Put back what `install` replaced. Code that already holds gpukit's objects keeps them."""
+    standin_exec.stop()
     for name in list(state.standins):
         bind(name, state.real.get(name))
     if state.finder is not None:

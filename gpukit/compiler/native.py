@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -25,11 +26,15 @@ _kept: list[Any] = []  # engines and libraries whose code is in use
 
 @dataclass(frozen=True)
 class Code:
-    """Machine code: an object file, the symbol to call, the symbols that it needs."""
+    """Machine code: an object file, the symbol to call, the symbols that it needs.
+
+    `movable` code holds no addresses of the process that made it.
+    """
 
     object: bytes
     symbol: str
     needs: tuple[str, ...]
+    movable: bool = True
 
 
 def compile(
@@ -46,7 +51,7 @@ def compile(
     from gpukit.compiler import optimise
 
     flags = compiler.Flags()
-    flags.nrt = True
+    flags.nrt = False  # kernels own no arrays
     flags.error_model = "python" if debug else "numpy"
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
@@ -60,7 +65,9 @@ def compile(
         library = result.library
         symbol = result.fndesc.llvm_func_name
         address = library.get_pointer_to_function(symbol)
-        code = Code(library._get_compiled_object(), symbol, _needs(library))
+        code = Code(
+            library._get_compiled_object(), symbol, _needs(library), not library.has_dynamic_globals
+        )
         if _listing is not None:
             _listing.update(llvm=library.get_llvm_str(), asm=library.get_asm_str())
         _kept.append(library)
@@ -93,7 +100,8 @@ def load(code: Code) -> Entry | None:
 
     with _lock:
         engine = _engine()
-        if any(llvm.address_of_symbol(n) is None for n in code.needs):
+        missing = [n for n in code.needs if llvm.address_of_symbol(n) is None]
+        if not all(_found_in_process(n) for n in missing):
             _with_numba()
         if any(llvm.address_of_symbol(n) is None for n in code.needs):
             return None
@@ -125,6 +133,29 @@ def _is_arm() -> bool:
     import platform
 
     return platform.machine().lower() in ("arm64", "aarch64")
+
+
+def _found_in_process(name: str) -> bool:
+    """Let LLVM know a function of Python or of the C library, if this process has it."""
+    import llvmlite.binding as llvm
+
+    for library in (ctypes.pythonapi, _process()):
+        try:
+            function = getattr(library, name)
+        except (AttributeError, TypeError):
+            continue
+        address = ctypes.cast(function, ctypes.c_void_p).value
+        llvm.add_symbol(name, address)
+        return True
+    return False
+
+
+@functools.cache
+def _process() -> Any:
+    try:
+        return ctypes.CDLL(None)
+    except (OSError, TypeError):  # Windows has no handle for "everything loaded"
+        return None
 
 
 def _with_numba() -> None:

@@ -55,7 +55,11 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
 
 def captured_arrays(function: Any) -> list[Any]:
     """Return the arrays that a kernel captured, in the order in which it takes them."""
-    return list(front(function).captured.values())
+    from gpukit.compiler.passes import resolve
+
+    unit = resolve.run(function)
+    # A device function that is inlined brings along what it captured.
+    return list((front(function) if unit.devices else unit).captured.values())
 
 
 def check_types(function: Any, kinds: tuple[Any, ...]) -> None:

@@ -7,6 +7,7 @@ they are first asked for, so that importing the namespace stays quick.
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from typing import Any
 
 from gpukit import errors
@@ -113,7 +114,9 @@ def _lazy(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    found = None if name.startswith("__") else _lazy(name)
+    # A room of our own that is about to be imported is not looked for in Numba.
+    room = Path(__file__).with_name(f"{name}.py").exists() and name not in _MODULES
+    found = None if name.startswith("__") or room else _lazy(name)
     if found is None:
         raise AttributeError(
             f"module 'gpukit.cuda' has no attribute {name!r}: neither CUDA Python nor gpukit "

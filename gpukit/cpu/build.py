@@ -11,24 +11,43 @@ from gpukit.cpu import marshal
 
 def kernel(kernel: Any, kinds: Any, distinct: bool, block: tuple[int, int, int]) -> Any:
     """Return the compiled form of a kernel; `block` as in `emit.Options`, 0 for any size."""
+    from gpukit.compiler import cache
+    from gpukit.compiler.passes import resolve
+
+    options = kernel.targetoptions
+    boundscheck = options.get("boundscheck", True) is not False
+    fastmath, debug = options.get("fastmath", False), bool(options.get("debug", False))
+    captured = _captured(kernel)
+    unit = resolve.run(kernel.py_func)
+    parts = (
+        marshal.describe(kinds), marshal.describe(tuple(captured.kinds)), distinct, block,
+        boundscheck, str(fastmath), debug,
+    )  # fmt: skip
+    name = cache.key(unit, parts)
+    made = cache.load(name) if name else None
+    if made is None:
+        made = _compile(kernel, kinds, captured, (block, distinct, boundscheck), fastmath, debug)
+        if name:
+            cache.save(name, made)
+    made.captured = captured
+    return made
+
+
+def _compile(
+    kernel: Any, kinds: Any, captured: marshal.Packed, chosen: Any, fastmath: Any, debug: bool
+) -> Any:
     from gpukit.compiler import pipeline
     from gpukit.compiler.passes import emit
 
-    options = kernel.targetoptions
-    captured = _captured(kernel)
-    made = pipeline.compile_kernel(
+    block, distinct, boundscheck = chosen
+    return pipeline.compile_kernel(
         kernel.py_func,
         tuple(marshal.numba_type(k) for k in kinds),
-        emit.Options(
-            block=block, distinct=distinct,
-            boundscheck=options.get("boundscheck", True) is not False,
-        ),
-        fastmath=options.get("fastmath", False),
-        debug=bool(options.get("debug", False)),
+        emit.Options(block=block, distinct=distinct, boundscheck=boundscheck),
+        fastmath=fastmath,
+        debug=debug,
         captured=[marshal.numba_type(k) for k in captured.kinds],
-    )  # fmt: skip
-    made.captured = captured
-    return made
+    )
 
 
 def _captured(kernel: Any) -> marshal.Packed:

@@ -247,6 +247,19 @@ def _format(kind: Kind) -> str:
     return "q" if kind[0] == "record" else f"Q{2 * kind[1]}q"
 
 
+def describe(kind: Any) -> Any:
+    """Return a kind as plain data, for the disk cache.
+
+    >>> describe(("float32", (np.dtype("i4"), 1, "C", True, True)))
+    ('float32', (dtype('int32'), 1, 'C', True, True))
+    """
+    if isinstance(kind, tuple):
+        return tuple(describe(k) for k in kind)
+    if isinstance(kind, type):
+        return f"{kind.__module__}.{kind.__qualname__}{getattr(kind, '_fields', '')}"
+    return kind
+
+
 def numba_type(kind: Kind) -> Any:
     """Return the numba type for a kind."""
     from numba.core import types

@@ -16,6 +16,7 @@ import ast
 import hashlib
 import linecache
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -34,47 +35,38 @@ SHAPES = (
 GRIDS = ((1,), (2,), (3,), (2, 2), (1, 3), (2, 1, 2))
 MOST_THREADS = 96
 
-HEADER = """\
-tid = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)
-nt = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z
-bid = cuda.blockIdx.x + cuda.gridDim.x * (cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)
-gid = bid * nt + tid
-lane = cuda.laneid
-warp = tid // cuda.warpsize
-row = table[gid % table.shape[0]]
-i0, i1, i2 = data[gid % data.size], wide[gid % wide.size], gid
-s0 = real[gid % real.size]
-s1 = np.float32(lane)
-d0 = np.float64(s0) + 0.5
-b0 = lane % 3 == 1
-"""
-SHARED = f"""\
-sh_i = cuda.shared.array({MOST_THREADS}, np.int32)
-sh_s = cuda.shared.array(({MOST_THREADS // 8}, 8), np.float32)
-sh_w = cuda.shared.array({MOST_THREADS}, np.int64)
-sh_n = cuda.shared.array(8, np.int32)
-sh_i[tid] = tid * 7
-sh_s[tid // 8, tid % 8] = s0
-sh_w[tid] = gid
-scratch[gid] = tid
-if tid == 0:
-    for j in range(8):
-        sh_n[j] = 0
-cuda.syncthreads()
-"""
-LOCAL = """\
-la = cuda.local.array(4, np.int64)
-for j in range(4):
-    la[j] = gid + j
-"""
-FOOTER = """\
-out_i[gid, 0] = i0
-out_i[gid, 1] = i1
-out_i[gid, 2] = i2
-out_s[gid, 0], out_s[gid, 1] = s0, s1
-out_d[gid] = d0
-out_b[gid] = b0
-"""
+# What a kernel begins with: lines and the names they make. Only what is used is written.
+HEADER = (
+    ("tid", "tid = cuda.threadIdx.x + cuda.blockDim.x * "
+            "(cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)"),
+    ("nt", "nt = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z"),
+    ("bid", "bid = cuda.blockIdx.x + cuda.gridDim.x * "
+            "(cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)"),
+    ("gid", "gid = bid * nt + tid"),
+    ("lane", "lane = cuda.laneid"),
+    ("warp", "warp = tid // cuda.warpsize"),
+    ("row", "row = table[gid % table.shape[0]]"),
+    ("i0 i1", "i0, i1 = data[gid % data.size], wide[gid % wide.size]"),
+    ("i2", "i2 = gid"),
+    ("s0", "s0 = real[gid % real.size]"),
+    ("s1", "s1 = np.float32(lane)"),
+    ("d0", "d0 = np.float64(real[gid % real.size]) + 0.5"),
+    ("b0", "b0 = lane % 3 == 1"),
+    ("sh_i", f"sh_i = cuda.shared.array({MOST_THREADS}, np.int32)\nsh_i[tid] = tid * 7"),
+    ("sh_s", f"sh_s = cuda.shared.array(({MOST_THREADS // 8}, 8), np.float32)\n"
+             "sh_s[tid // 8, tid % 8] = np.float32(tid)"),
+    ("sh_w", f"sh_w = cuda.shared.array({MOST_THREADS}, np.int64)\nsh_w[tid] = gid"),
+    ("scratch", "scratch[gid] = tid"),
+    ("sh_n", "sh_n = cuda.shared.array(8, np.int32)\n"
+             "if tid == 0:\n    for j in range(8):\n        sh_n[j] = 0"),
+    ("sh_i sh_s sh_w sh_n scratch", "cuda.syncthreads()"),
+    ("la", "la = cuda.local.array(4, np.int64)\nfor j in range(4):\n    la[j] = gid + j"),
+)  # fmt: skip
+FOOTER = {
+    "i0": "out_i[gid, 0] = i0", "i1": "out_i[gid, 1] = i1", "i2": "out_i[gid, 2] = i2",
+    "s0": "out_s[gid, 0] = s0", "s1": "out_s[gid, 1] = s1", "d0": "out_d[gid] = d0",
+    "b0": "out_b[gid] = b0",
+}  # fmt: skip
 SWAP = """
 @cuda.jit(device=True)
 def swap(buf, nt, v, shift, n):
@@ -180,31 +172,42 @@ def _helper(maker: Statements) -> str:
     return "\n".join(lines)
 
 
-def make_program(number: Callable[[int, int], int], budget: int = 14) -> Program:
+def _names(lines: list[str]) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
+
+
+def _frame(body: list[str]) -> list[str]:
+    """Return the body between the definitions it needs and the stores of what it changed."""
+    changed = _names(body)
+    lines = [*body, *_indented("\n".join(t for n, t in FOOTER.items() if n in changed))]
+    for made, text in reversed(HEADER):
+        if _names(lines) & set(made.split()):
+            lines = _indented(text) + lines
+    return lines
+
+
+def make_program(number: Callable[[int, int], int], budget: int = 9) -> Program:
     """Make a kernel of up to `budget` statements that has one right answer."""
     maker = Statements(number)
     block, grid = maker.pick(SHAPES), maker.pick(GRIDS)
-    with_shared, maker.has_local = not maker.chance(5), maker.chance(3)
-    text: list[str] = []
+    maker.arrays = () if maker.chance(5) else EXCHANGES
+    maker.has_local = maker.chance(3)
+    text = []
     if maker.chance(3):
         text += _helper(maker).splitlines()
         maker.helpers = ("twist",)
-    if with_shared:
-        maker.arrays = EXCHANGES
-        text += SWAP.splitlines()
-    text += ["", "@cuda.jit", f"def made_kernel({', '.join(NAMES)}):", *_indented(HEADER)]
-    text += _indented(SHARED) if with_shared else []
-    text += _indented(LOCAL) if maker.has_local else []
     maker.begin(number(1, budget))
     while maker.budget > 0:
         maker.body(Scope())
-    text += [*maker.lines, *_indented(FOOTER)]
+    if "swap" in "".join(maker.lines):
+        text += SWAP.splitlines()
+    text += ["", "@cuda.jit", f"def made_kernel({', '.join(NAMES)}):", *_frame(maker.lines)]
     source = "\n".join(text).strip("\n") + "\n"
     ast.parse(source)
     return Program(source, grid, block, number(0, 9), number(0, 1000))
 
 
 @st.composite
-def programs(draw: Callable[[st.SearchStrategy[int]], int], budget: int = 14) -> Program:
+def programs(draw: Callable[[st.SearchStrategy[int]], int], budget: int = 9) -> Program:
     """Kernels that have one right answer, simplest first."""
     return make_program(lambda low, high: draw(st.integers(low, high)), budget)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 from numba import njit
-from numba.core import types
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from gpukit.compiler import context as layout
@@ -50,14 +50,19 @@ def poll(typingctx, address):  # type: ignore[no-untyped-def]
 
 def _take_signals(context, builder, address):  # type: ignore[no-untyped-def]
     """Let Python run its signal handlers; a KeyboardInterrupt becomes a cancel request."""
-    api = context.get_python_api(builder)
-    gil = api.gil_ensure()
-    check = api._get_function(ir.FunctionType(ir.IntType(32), []), "PyErr_CheckSignals")
-    tripped = builder.icmp_signed("!=", builder.call(check, []), ir.IntType(32)(0))
+    int32 = ir.IntType(32)
+    gil = _call(builder, "PyGILState_Ensure", int32)
+    tripped = builder.icmp_signed("!=", _call(builder, "PyErr_CheckSignals", int32), int32(0))
     with builder.if_then(tripped, likely=False):
-        api.err_clear()
+        _call(builder, "PyErr_Clear", ir.VoidType())
         builder.store(ir.Constant(WORD, 1), word_pointer(builder, address, layout.CANCEL))
-    api.gil_release(gil)
+    _call(builder, "PyGILState_Release", ir.VoidType(), gil)
+
+
+def _call(builder, name, result, *arguments):  # type: ignore[no-untyped-def]
+    """Call a C function of Python itself."""
+    kind = ir.FunctionType(result, [a.type for a in arguments])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
 def _failing(code: int):  # type: ignore[no-untyped-def]

@@ -1,0 +1,223 @@
+"""Keep machine code on disk, so that a kernel is compiled once and not once a process.
+
+A file's name is a digest of everything that the code depends on: the kernel's source and
+place, the values it captured, the types of its arguments, the options, this compiler's own
+source, Numba, LLVM and the processor. Loading a file runs no Python from it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from gpukit.compiler import native, sites
+from gpukit.compiler.pipeline import Compiled
+from gpukit.compiler.unit import Unit
+
+_MOST_FILES = 2000
+# What loaded code may call in Python itself; anything else needs the process that compiled it.
+_PYTHON_CALLS = frozenset(
+    ["PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Clear"]
+)
+
+
+class _Unkeepable(Exception):
+    """Something that a kernel captured has no description that lasts longer than the process."""
+
+
+def folder() -> Path | None:
+    """Return the folder of the cache, or None where GPUKIT_CACHE=0 turns it off.
+
+    GPUKIT_CACHE_DIR names another folder than the system's usual one for caches.
+    """
+    if os.environ.get("GPUKIT_CACHE", "1").lower() in ("0", "no", "off", "false"):
+        return None
+    chosen = os.environ.get("GPUKIT_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / "gpukit"
+
+
+# ---- the key ----------------------------------------------------------------------------------
+
+
+def key(unit: Unit, parts: Iterable[Any]) -> str | None:
+    """Return the name of a kernel's file, or None if it cannot be kept.
+
+    `unit` is the kernel with its names resolved; `parts` describe arguments and options.
+    """
+    try:
+        described = [_describe_unit(unit, ()), *map(_describe, parts)]
+    except _Unkeepable:
+        return None
+    digest = hashlib.sha256(_surroundings().encode())
+    for text in described:
+        digest.update(b"\0" + text.encode())
+    return digest.hexdigest()[:40]
+
+
+@functools.cache
+def _surroundings() -> str:
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(here.rglob("*.py")):
+        digest.update(path.read_bytes())
+    versions = [_numba_version(), np.__version__, sys.version, native.host()]
+    return "\n".join([digest.hexdigest(), *versions])
+
+
+def _numba_version() -> str:
+    """Return numba's version from its files: importing it, or asking metadata, takes long."""
+    spec = importlib.util.find_spec("numba")
+    if spec is None or spec.origin is None:
+        return "none"
+    file = Path(spec.origin).with_name("_version.py")
+    return file.read_text() if file.exists() else spec.origin
+
+
+def _describe_unit(unit: Unit, callers: tuple[Any, ...]) -> str:
+    import ast
+
+    place = f"{unit.source.file}:{unit.source.tree.lineno}"
+    lines = [place, ast.dump(unit.tree, include_attributes=False), _lines(unit)]
+    for name, value in sorted(unit.globals.items()):
+        if name in unit.captured:
+            continue
+        if name in unit.devices:
+            lines.append(f"{name}={_describe_device(value, callers)}")
+        else:
+            lines.append(f"{name}={_describe(value)}")
+    return "\n".join(lines)
+
+
+def _lines(unit: Unit) -> str:
+    """Return the line numbers in a tree: errors must name the right ones."""
+    import ast
+
+    return ",".join(str(n.lineno) for n in ast.walk(unit.tree) if isinstance(n, ast.stmt))
+
+
+def _describe_device(device: Any, callers: tuple[Any, ...]) -> str:
+    from gpukit.compiler.passes import resolve
+
+    if any(device is c for c in callers):
+        return "itself"
+    inner = resolve.run(device.py_func)
+    options = getattr(device, "device_options", {})
+    return _describe_unit(inner, (*callers, device)) + _describe(sorted(options.items()))
+
+
+def _describe(value: Any) -> str:
+    """Return a text that is the same in every process for the same value, and only for it."""
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
+        return f"{type(value).__name__}:{value!r}"
+    if isinstance(value, np.generic):
+        return f"{value.dtype.str}:{value.tobytes().hex()}"
+    if isinstance(value, np.dtype):
+        return f"dtype:{value.descr if value.fields else value.str}:{value.itemsize}"
+    if isinstance(value, (tuple, list)):
+        return f"{type(value).__qualname__}({','.join(map(_describe, value))})"
+    if isinstance(value, ModuleType):
+        return f"module:{value.__name__}"
+    if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
+        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+    if isinstance(value, FunctionType) and _is_library(value.__module__):
+        return f"{value.__module__}.{value.__qualname__}"
+    if type(value).__module__.startswith("numba.core.types"):
+        return f"numba:{value!r}"
+    raise _Unkeepable
+
+
+def _is_library(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in ("numpy", "numba", "math", "operator", "builtins")
+
+
+# ---- the files --------------------------------------------------------------------------------
+
+
+def load(name: str) -> Compiled | None:
+    """Return a kernel from the disk, or None if it is not there or not usable here."""
+    where = folder()
+    if where is None:
+        return None
+    try:
+        content = (where / name).read_bytes()
+    except OSError:
+        return None
+    found = _read(content)
+    if found is None:
+        return None
+    head, machine_code = found
+    code = native.Code(machine_code, head["symbol"], tuple(head["needs"]))
+    entry = native.load(code)
+    if entry is None:
+        return None
+    places = {int(k): sites.Site(**v) for k, v in head["sites"].items()}
+    return Compiled(
+        entry, code, head["per_thread"], head["per_block"], head["whole_grid"], places,
+        head["shared_bytes"], head["local_bytes"],
+    )  # fmt: skip
+
+
+def _read(content: bytes) -> tuple[dict[str, Any], bytes] | None:
+    """Split a file into its head and the machine code; None if it is damaged."""
+    digest, rest = content[:32], content[32:]
+    if hashlib.sha256(rest).digest() != digest:
+        return None
+    size = int.from_bytes(rest[:8], "little")
+    return json.loads(rest[8 : 8 + size]), rest[8 + size :]
+
+
+def save(name: str, made: Compiled) -> None:
+    """Write a kernel to the disk, if it can be kept; a folder that cannot be written is no error."""
+    where = folder()
+    if where is None or not _keepable(made):
+        return
+    head = {
+        "symbol": made.code.symbol, "needs": made.code.needs, "per_thread": made.per_thread,
+        "per_block": made.per_block, "whole_grid": made.whole_grid,
+        "sites": sites.export(set(made.sites)), "shared_bytes": made.shared_bytes,
+        "local_bytes": made.local_bytes,
+    }  # fmt: skip
+    text = json.dumps(head).encode()
+    rest = len(text).to_bytes(8, "little") + text + made.code.object
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=where, delete=False) as file:
+            file.write(hashlib.sha256(rest).digest() + rest)
+        Path(file.name).replace(where / name)
+        _prune(where)
+    except OSError:
+        return
+
+
+def _keepable(made: Compiled) -> bool:
+    if not made.code.movable or set(made.sites) & set(sites.raised):
+        return False
+    return not any(n.startswith(("Py", "_Py")) and n not in _PYTHON_CALLS for n in made.code.needs)
+
+
+def _prune(where: Path) -> None:
+    """Delete the oldest half of the files when there are too many."""
+    files = list(where.iterdir())
+    if len(files) > _MOST_FILES:
+        for path in sorted(files, key=lambda p: p.stat().st_mtime)[: len(files) // 2]:
+            path.unlink(missing_ok=True)

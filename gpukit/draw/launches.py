@@ -1,0 +1,230 @@
+"""Pictures of a launch: which thread has which element, who is idle, what was missed."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from gpukit import errors, launch
+from gpukit.draw import record, style
+
+MOST_CELLS = 200_000
+# Up to here a cell is wide enough for the numbers of its thread.
+_CELLS_WITH_TEXT = 340
+
+_IDLE, _MISSED = "#F2F2F2", "#FFFFFF"
+
+
+class Count(NamedTuple):
+    """What a launch amounts to."""
+
+    blocks: int
+    threads: int
+    elements: int
+    working: int
+    missed: int
+
+    @property
+    def idle(self) -> int:
+        """Threads without an element."""
+        return self.threads - self.working
+
+
+def count(canvas: Any, rows: int, cols: int, block: tuple[int, int]) -> Count:
+    """Count the cells of a canvas, from what the threads wrote there."""
+    touched = canvas[record.BX] != record.NOBODY
+    working = int(touched[:rows, :cols].sum())
+    threads = int(touched.sum())
+    return Count(
+        blocks=threads // (block[0] * block[1]),
+        threads=threads,
+        elements=rows * cols,
+        working=working,
+        missed=rows * cols - working,
+    )
+
+
+def launch_1d(n: int, block: int, grid: int | None = None) -> Figure:
+    """Draw a launch of `block` threads a block over n elements.
+
+    Without `grid` there are just enough blocks. Each cell is a thread; the numbers are its
+    place in the array and, below, threadIdx.x.
+    """
+    grid = launch.ceil_div(n, block) if grid is None else grid
+    _check("launch_1d", 1, n, (grid, 1), (block, 1))
+    canvas = record.ownership(1, n, (grid, 1), (block, 1))
+    with style.house():
+        width = min(12.0, max(6.0, 0.36 * canvas.shape[2]))
+        fig, axes = style.figure(width, 1.9)
+        _paint(axes, canvas, 1, n, (block, 1))
+        _strip_numbers(axes, canvas, n)
+        axes.set_title(f"{n} elements, {grid} blocks of {block} threads", pad=22)
+        _legend(fig, canvas, 1, n)
+    return fig
+
+
+def launch_2d(
+    rows: int, cols: int, block: tuple[int, int], grid: tuple[int, int] | None = None
+) -> Figure:
+    """Draw a launch of blocks (x, y) over an image of rows and columns.
+
+    Without `grid` there are just enough blocks. Threads without a pixel are hatched, pixels
+    without a thread are crossed out.
+    """
+    grid = launch.grid_2d("launch_2d", cols, rows, block) if grid is None else grid
+    _check("launch_2d", rows, cols, grid, block)
+    canvas = record.ownership(rows, cols, grid, block)
+    with style.house():
+        fig, axes = style.figure(*_size(canvas))
+        plan(axes, canvas, rows, cols, block)
+        axes.set_title(f"{rows} rows x {cols} columns, blocks of {block[0]} x {block[1]} threads")
+        _legend(fig, canvas, rows, cols)
+    return fig
+
+
+def plan(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int]) -> None:
+    """Draw a recorded canvas seen from above, x to the right and y down."""
+    _paint(axes, canvas, rows, cols, block)
+    if canvas[0].size <= _CELLS_WITH_TEXT:
+        _thread_numbers(axes, canvas)
+    _block_names(axes, canvas, block)
+    axes.set_xlabel("x: column")
+    axes.set_ylabel("y: row")
+
+
+def _size(canvas: Any) -> tuple[float, float]:
+    """Return inches that give cells of a readable size and keep them square."""
+    height, width = canvas.shape[1:]
+    scale = min(0.5, 10.5 / width, 6.5 / height)
+    return max(5.5, scale * width + 0.9), scale * height + 1.5
+
+
+def _check(function: str, rows: int, cols: int, grid: tuple[int, int], block: Any) -> None:
+    cells = max(rows, grid[1] * block[1]) * max(cols, grid[0] * block[0])
+    if cells > MOST_CELLS:
+        raise errors.LaunchError(
+            f"{function}: expected at most {MOST_CELLS:,} threads to draw, got {cells:,}. "
+            "Draw a smaller launch: the pattern is the same."
+        )
+
+
+def _paint(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int]) -> None:
+    """Colour the cells by block; hatch the idle, cross out the missed, outline the data."""
+    touched = canvas[record.BX] != record.NOBODY
+    height, width = touched.shape
+    inside = np.zeros_like(touched)
+    inside[:rows, :cols] = True
+    # Neighbouring blocks differ in x by one colour and in y by three.
+    colour = (canvas[record.BX] + 3 * canvas[record.BY]) % len(style.FILLS)
+    pixels = np.array([to_rgb(fill) for fill in style.FILLS])[colour]
+    pixels[touched & ~inside] = to_rgb(_IDLE)
+    pixels[~touched] = to_rgb(_MISSED)
+    axes.imshow(pixels, extent=(0, width, height, 0), interpolation="nearest")
+    for mask, hatch in ((touched & ~inside, "////"), (inside & ~touched, "xx")):
+        for low, high, row, last in _rectangles(mask):
+            _box(axes, low, row, high - low, last - row, hatch=hatch, fill=False, lw=0,
+                 edgecolor=style.FAINT)  # fmt: skip
+    if touched.size <= _CELLS_WITH_TEXT:
+        for x in range(width + 1):
+            axes.axvline(x, color=style.PAPER, lw=0.7)
+        for y in range(height + 1):
+            axes.axhline(y, color=style.PAPER, lw=0.7)
+    _outlines(axes, touched, block)
+    _box(axes, 0, 0, cols, rows, fill=False, lw=3, edgecolor=style.INK)
+    axes.set_xlim(-0.02 * width, 1.02 * width)
+    axes.set_ylim(1.02 * height, -0.02 * height)
+    style.bare(axes)
+
+
+def _box(axes: Any, x: float, y: float, width: float, height: float, **how: Any) -> None:
+    axes.add_patch(Rectangle((x, y), width, height, **how))
+
+
+def _rectangles(mask: Any) -> list[tuple[int, int, int, int]]:
+    """Cover a mask with rectangles (left, right, top, bottom): runs, joined down equal rows."""
+    found: dict[tuple[int, int], list[int]] = {}
+    done = []
+    for row in range(mask.shape[0] + 1):
+        runs = _runs(mask[row]) if row < mask.shape[0] else []
+        for run in [run for run in found if run not in runs]:
+            done.append((*run, found.pop(run)[0], row))
+        for run in runs:
+            found.setdefault(run, [row])
+    return done
+
+
+def _runs(line: Any) -> list[tuple[int, int]]:
+    """Return (start, end) of the runs of True in one row."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], line.astype(np.int8), [0]))))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def _outlines(axes: Any, touched: Any, block: tuple[int, int]) -> None:
+    """Draw a line round each block, unless there are so many that nothing else would show."""
+    height, width = touched.shape
+    if width // block[0] * (height // block[1]) > 1500:
+        return
+    for y in range(0, height - block[1] + 1, block[1]):
+        for x in range(0, width - block[0] + 1, block[0]):
+            if touched[y, x]:
+                _box(axes, x, y, *block, fill=False, lw=1.1, edgecolor=style.INK)
+
+
+def _thread_numbers(axes: Any, canvas: Any) -> None:
+    """Write threadIdx into every cell that a thread reached."""
+    for row, col in np.argwhere(canvas[record.BX] != record.NOBODY):
+        thread = f"{canvas[record.TX, row, col]},{canvas[record.TY, row, col]}"
+        axes.text(col + 0.5, row + 0.5, thread, ha="center", va="center", fontsize=7)
+
+
+def _strip_numbers(axes: Any, canvas: Any, n: int) -> None:
+    """Write the index above each cell, threadIdx.x inside and the block below."""
+    width = canvas.shape[2]
+    size = 9 if width <= 34 else 7
+    for i in range(width):
+        if i < n and width <= 64:
+            axes.text(i + 0.5, -0.12, i, ha="center", va="bottom", fontsize=size)
+        if canvas[record.BX, 0, i] != record.NOBODY and width <= 64:
+            thread = canvas[record.TX, 0, i]
+            axes.text(i + 0.5, 0.5, thread, ha="center", va="center", fontsize=size)
+    for b in np.unique(canvas[record.BX]):
+        if b != record.NOBODY:
+            middle = np.flatnonzero(canvas[record.BX, 0] == b).mean() + 0.5
+            axes.text(middle, 1.15, f"block {b}", ha="center", va="top", fontweight="bold")
+    axes.set_ylim(1.9, -0.6)
+    axes.set_aspect("auto")
+
+
+def _block_names(axes: Any, canvas: Any, block: tuple[int, int]) -> None:
+    """Write blockIdx into the middle of each block, where there is room for it."""
+    _, height, width = canvas.shape
+    if width // block[0] * (height // block[1]) > 120:
+        return
+    for y in range(0, height - block[1] + 1, block[1]):
+        for x in range(0, width - block[0] + 1, block[0]):
+            if canvas[record.BX, y, x] != record.NOBODY:
+                name = f"{canvas[record.BX, y, x]}, {canvas[record.BY, y, x]}"
+                axes.text(
+                    x + block[0] / 2, y + block[1] / 2, name, ha="center", va="center",
+                    fontweight="bold", bbox={"fc": style.PAPER, "ec": style.INK, "pad": 2},
+                )  # fmt: skip
+
+
+def _legend(fig: Figure, canvas: Any, rows: int, cols: int) -> None:
+    """Explain colour, outline and hatching; only those that occur."""
+    touched = canvas[record.BX] != record.NOBODY
+    inside = np.zeros_like(touched)
+    inside[:rows, :cols] = True
+    keys = [
+        Patch(fc=style.FILLS[0], ec=style.INK, label="a colour, a thin outline: one block"),
+        Patch(fc=style.PAPER, ec=style.INK, lw=3, label="thick outline: the data"),
+    ]
+    if (touched & ~inside).any():
+        keys.append(Patch(fc=_IDLE, ec=style.FAINT, hatch="////", label="thread without element"))
+    if (inside & ~touched).any():
+        keys.append(Patch(fc=_MISSED, ec=style.FAINT, hatch="xx", label="element without thread"))
+    fig.legend(handles=keys, loc="outside lower left", ncols=2, frameon=False, fontsize=9)

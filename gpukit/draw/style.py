@@ -1,0 +1,109 @@
+"""Colours, fonts and the one way to show a figure: with words for those who cannot see it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which the colour-blind can tell apart. Each means little alone: the
+# pictures also write numbers, draw borders or hatch.
+ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
+BLUE, VERMILLION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
+# Light enough for black text on top, and neighbours differ.
+FILLS = (SKY, ORANGE, "#66C5AB", YELLOW, PURPLE, "#E58E5A", "#C0C0C0", "#7FB8D8")
+INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
+
+LEAST_ALT = 20
+_DPI = 160
+_SHOWN_DPI = 88
+
+_RC = {
+    "font.family": "DejaVu Sans",
+    "font.size": 11.0,
+    "axes.titlesize": 13.0,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 11.0,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "hatch.linewidth": 0.8,
+    "image.cmap": "viridis",
+    "figure.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+}
+
+
+@contextmanager
+def house() -> Iterator[None]:
+    """Draw in the house style, whatever the reader's own matplotlib settings are."""
+    with matplotlib.rc_context(_RC):
+        yield
+
+
+def figure(width: float, height: float, rows: int = 1, cols: int = 1, **rest: Any) -> Any:
+    """Return a figure of this many inches that pyplot does not know, and its axes."""
+    made = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(made)
+    return made, made.subplots(rows, cols, **rest)
+
+
+def bare(axes: Any) -> None:
+    """Take ticks and frame away."""
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+
+
+class Picture:
+    """A figure and the words for it, as Jupyter shows them."""
+
+    def __init__(self, png: bytes, alt: str, width: int) -> None:
+        self.png, self.alt, self.width = png, alt, width
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
+        """Return the same picture as HTML with alt text, as PNG and as words.
+
+        JupyterLab and nbconvert take the HTML: both drop the alt text of a bare PNG.
+        """
+        del include, exclude
+        coded, words = base64.b64encode(self.png).decode("ascii"), html.escape(self.alt)
+        page = (
+            '<figure style="margin: 0.5em 0">'
+            f'<img alt="{words}" width="{self.width}" style="max-width: 100%; height: auto"'
+            f' src="data:image/png;base64,{coded}">'
+            "<figcaption><details><summary>This picture in words</summary>"
+            f"{words}</details></figcaption></figure>"
+        )
+        bundle = {"text/html": page, "image/png": coded, "text/plain": f"Picture: {self.alt}"}
+        return bundle, {"image/png": {"alt": self.alt, "width": self.width}}
+
+
+def show(fig: Figure, *, alt: str) -> Picture:
+    """Return a figure as a picture that Jupyter shows; `alt` says in words what it shows.
+
+    Put it on the last line of a cell. Raises ValueError when the words say nothing.
+    """
+    alt = " ".join(alt.split())
+    if len(alt) < LEAST_ALT:
+        raise ValueError(
+            f"show: expected alt to describe the picture in {LEAST_ALT} letters or more, "
+            f"got {alt!r}. Say what it shows to somebody who cannot see it."
+        )
+    store = io.BytesIO()
+    with house():
+        fig.savefig(store, format="png", dpi=_DPI)
+    return Picture(store.getvalue(), alt, round(fig.get_figwidth() * _SHOWN_DPI))

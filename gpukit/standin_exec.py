@@ -1,0 +1,64 @@
+"""Keeps the text of functions that other people's code makes with `exec`.
+
+gpukit compiles from source, and `exec` of a string leaves none behind. While gpukit stands in,
+such a string is compiled under a file name of its own and kept where `inspect` looks for it.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import linecache
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+_original: Callable[..., None] = builtins.exec
+_numbers = itertools.count(1)
+# The flags of `from __future__` features, which exec hands on from the code that calls it.
+_FUTURE = 0x1FE0000
+
+
+def keep(text: str, flags: int = 0) -> CodeType:
+    """Compile a string so that the source of its functions can be found.
+
+    >>> import inspect
+    >>> exec(keep("def f(x): return x"))
+    >>> inspect.getsource(f)
+    'def f(x): return x\\n'
+    """
+    name = f"<exec {next(_numbers)}>"
+    code = compile(text, name, "exec", flags=flags, dont_inherit=True)
+    lines = (text if text.endswith("\n") else text + "\n").splitlines(keepends=True)
+    linecache.cache[name] = (len(text), None, lines, name)
+    return code
+
+
+def keeping_exec(code: Any, /, *spaces: Any, **options: Any) -> None:
+    """Do what `exec` does; keep the text if it is a string that makes a function."""
+    caller = sys._getframe(1)
+    if not spaces and not options:
+        spaces = _spaces(caller)
+    elif not spaces or spaces[0] is None:
+        first = options.pop("globals", None)
+        spaces = (caller.f_globals if first is None else first, *spaces[1:])
+    if isinstance(code, str) and ("def " in code or "lambda" in code):
+        code = keep(code, caller.f_code.co_flags & _FUTURE)
+    _original(code, *spaces, **options)
+
+
+def _spaces(caller: FrameType) -> tuple[Any, Any]:
+    """Return the names that the caller of `exec` sees where it gives none."""
+    names = caller.f_locals
+    return caller.f_globals, names if isinstance(names, dict) else dict(names)
+
+
+def start() -> None:
+    """Put the keeping `exec` in place of the built-in one."""
+    builtins.exec = keeping_exec
+
+
+def stop() -> None:
+    """Put the built-in `exec` back."""
+    builtins.exec = _original
