@@ -55,7 +55,7 @@ class _Lazy:
         function = typing.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
         function.__defaults__ = unit.function.__defaults__
         options = getattr(self.dispatcher, "device_options", {})
-        made = numba.njit(error_model="numpy", nogil=True, _nrt=False, **options)(function)
+        made = numba.njit(error_model="numpy", nogil=True, **options)(function)
         for name in itself:
             function.__globals__[f"device_{name}"] = made
         return made

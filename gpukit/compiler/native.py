@@ -51,7 +51,7 @@ def compile(
     from gpukit.compiler import optimise
 
     flags = compiler.Flags()
-    flags.nrt = False  # kernels own no arrays
+    flags.nrt = True
     flags.error_model = "python" if debug else "numpy"
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
@@ -135,13 +135,17 @@ def _is_arm() -> bool:
     return platform.machine().lower() in ("arm64", "aarch64")
 
 
+# Numba's code can free arrays; those of kernels belong to others, so it never comes to that.
+_NEVER_CALLED = {"NRT_MemInfo_call_dtor": "PyErr_Clear"}
+
+
 def _found_in_process(name: str) -> bool:
     """Let LLVM know a function of Python or of the C library, if this process has it."""
     import llvmlite.binding as llvm
 
     for library in (ctypes.pythonapi, _process()):
         try:
-            function = getattr(library, name)
+            function = getattr(library, _NEVER_CALLED.get(name, name))
         except (AttributeError, TypeError):
             continue
         address = ctypes.cast(function, ctypes.c_void_p).value

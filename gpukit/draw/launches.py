@@ -55,7 +55,7 @@ def launch_1d(n: int, block: int, grid: int | None = None) -> Figure:
     place in the array and, below, threadIdx.x.
     """
     grid = launch.ceil_div(n, block) if grid is None else grid
-    _check("launch_1d", 1, n, (grid, 1), (block, 1))
+    check_size("launch_1d", 1, n, (grid, 1), (block, 1))
     canvas = record.ownership(1, n, (grid, 1), (block, 1))
     with style.house():
         width = min(12.0, max(6.0, 0.36 * canvas.shape[2]))
@@ -63,7 +63,7 @@ def launch_1d(n: int, block: int, grid: int | None = None) -> Figure:
         _paint(axes, canvas, 1, n, (block, 1))
         _strip_numbers(axes, canvas, n)
         axes.set_title(f"{n} elements, {grid} blocks of {block} threads", pad=22)
-        _legend(fig, canvas, 1, n)
+        legend(fig, canvas, 1, n)
     return fig
 
 
@@ -76,13 +76,13 @@ def launch_2d(
     without a thread are crossed out.
     """
     grid = launch.grid_2d("launch_2d", cols, rows, block) if grid is None else grid
-    _check("launch_2d", rows, cols, grid, block)
+    check_size("launch_2d", rows, cols, grid, block)
     canvas = record.ownership(rows, cols, grid, block)
     with style.house():
         fig, axes = style.figure(*_size(canvas))
         plan(axes, canvas, rows, cols, block)
         axes.set_title(f"{rows} rows x {cols} columns, blocks of {block[0]} x {block[1]} threads")
-        _legend(fig, canvas, rows, cols)
+        legend(fig, canvas, rows, cols)
     return fig
 
 
@@ -103,7 +103,7 @@ def _size(canvas: Any) -> tuple[float, float]:
     return max(5.5, scale * width + 0.9), scale * height + 1.5
 
 
-def _check(function: str, rows: int, cols: int, grid: tuple[int, int], block: Any) -> None:
+def check_size(function: str, rows: int, cols: int, grid: tuple[int, int], block: Any) -> None:
     cells = max(rows, grid[1] * block[1]) * max(cols, grid[0] * block[0])
     if cells > MOST_CELLS:
         raise errors.LaunchError(
@@ -214,7 +214,7 @@ def _block_names(axes: Any, canvas: Any, block: tuple[int, int]) -> None:
                 )  # fmt: skip
 
 
-def _legend(fig: Figure, canvas: Any, rows: int, cols: int) -> None:
+def legend(fig: Figure, canvas: Any, rows: int, cols: int) -> None:
     """Explain colour, outline and hatching; only those that occur."""
     touched = canvas[record.BX] != record.NOBODY
     inside = np.zeros_like(touched)

@@ -68,6 +68,7 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> dict[str, types.T
     typing_context.refresh()
     target_context.refresh()
     flags = compiler.Flags()
+    flags.nrt = True
     flags.error_model = "numpy"
     pipeline = compiler.Compiler(
         typing_context, target_context, None, arguments, None, flags, {}
