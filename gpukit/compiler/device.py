@@ -93,8 +93,7 @@ class DeviceBody(scalar.Scalar):
 
     def place(self, node: ast.AST, array: str, what: str) -> ast.expr:
         site = sites.number(self.unit, node, array, what)
-        thread = [self._part(k) for k in (1, 2, 3)]
-        return ast.Tuple([self._part(0), tree.const(site), *thread], ast.Load())
+        return ast.Tuple([self._part(0), tree.const(site)], ast.Load())
 
     def array(self, name: str, node: ast.Call) -> ast.expr:
         from gpukit.compiler.runtime import memory

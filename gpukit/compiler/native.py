@@ -48,7 +48,7 @@ def compile(
     from numba.core.registry import cpu_target
     from numba.core.cpu import FastMathOptions
 
-    from gpukit.compiler import optimise
+    from gpukit.compiler import lean, optimise
 
     flags = compiler.Flags()
     flags.nrt = True
@@ -61,6 +61,7 @@ def compile(
         result = compiler.compile_extra(
             cpu_target.typing_context, cpu_target.target_context, function,
             (types.int64,) * 5, types.none, flags, {}, library=optimise.library(function.__name__),
+            pipeline_class=lean.LeanCompiler,
         )  # fmt: skip
         library = result.library
         symbol = result.fndesc.llvm_func_name

@@ -91,7 +91,7 @@ def plan(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int]) -
     _paint(axes, canvas, rows, cols, block)
     if canvas[0].size <= _CELLS_WITH_TEXT:
         _thread_numbers(axes, canvas)
-    _block_names(axes, canvas, block)
+    _block_names(axes, canvas, rows, cols, block)
     axes.set_xlabel("x: column")
     axes.set_ylabel("y: row")
 
@@ -130,9 +130,9 @@ def _paint(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int])
                  edgecolor=style.FAINT)  # fmt: skip
     if touched.size <= _CELLS_WITH_TEXT:
         for x in range(width + 1):
-            axes.axvline(x, color=style.PAPER, lw=0.7)
+            axes.axvline(x, color=style.PAPER, lw=0.7, zorder=1)
         for y in range(height + 1):
-            axes.axhline(y, color=style.PAPER, lw=0.7)
+            axes.axhline(y, color=style.PAPER, lw=0.7, zorder=1)
     _outlines(axes, touched, block)
     _box(axes, 0, 0, cols, rows, fill=False, lw=3, edgecolor=style.INK)
     axes.set_xlim(-0.02 * width, 1.02 * width)
@@ -195,22 +195,27 @@ def _strip_numbers(axes: Any, canvas: Any, n: int) -> None:
         if b != record.NOBODY:
             middle = np.flatnonzero(canvas[record.BX, 0] == b).mean() + 0.5
             axes.text(middle, 1.15, f"block {b}", ha="center", va="top", fontweight="bold")
+    if width <= 64:
+        axes.text(-0.3, -0.12, "i", ha="right", va="bottom", fontstyle="italic")
+        axes.text(-0.3, 0.5, "threadIdx.x", ha="right", va="center", fontsize=9)
     axes.set_ylim(1.9, -0.6)
     axes.set_aspect("auto")
 
 
-def _block_names(axes: Any, canvas: Any, block: tuple[int, int]) -> None:
-    """Write blockIdx into the middle of each block, where there is room for it."""
+def _block_names(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int]) -> None:
+    """Write blockIdx into the working part of each block, where there is room for it."""
     _, height, width = canvas.shape
     if width // block[0] * (height // block[1]) > 120:
         return
     for y in range(0, height - block[1] + 1, block[1]):
         for x in range(0, width - block[0] + 1, block[0]):
             if canvas[record.BX, y, x] != record.NOBODY:
+                right = min(x + block[0], cols) if x < cols else x + block[0]
+                bottom = min(y + block[1], rows) if y < rows else y + block[1]
                 name = f"{canvas[record.BX, y, x]}, {canvas[record.BY, y, x]}"
                 axes.text(
-                    x + block[0] / 2, y + block[1] / 2, name, ha="center", va="center",
-                    fontweight="bold", bbox={"fc": style.PAPER, "ec": style.INK, "pad": 2},
+                    (x + right) / 2, (y + bottom) / 2, name, ha="center", va="center", fontsize=10,
+                    fontweight="bold", bbox={"fc": style.PAPER, "ec": style.INK, "pad": 1.5},
                 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from numba.core import types
 
 from gpukit.compiler import kinds, plan, tree
-from gpukit.compiler.passes import jumps, rewrite, schedule
+from gpukit.compiler.passes import jumps, ranges, rewrite, schedule
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.runtime import memory
 from gpukit.compiler.unit import Unit
@@ -66,6 +66,7 @@ class Emitter:
         self._find_arrays()
         self.rewriter.shared = set(self.shared)
         self.kept_locals = self._kept_locals()
+        self.ranges = ranges.Ranges(options.block)
 
     # ---- what is needed -------------------------------------------------------------------
 
@@ -387,7 +388,8 @@ class Emitter:
 
     def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         over = self.rewriter.expression(row.iter)
-        body = self._rows(row.body, low, high) or [ast.Pass()]
+        with self.ranges.loop(row.target, row.iter):
+            body = self._rows(row.body, low, high) or [ast.Pass()]
         return [ast.For(tree.store(row.target), over, body, [])]
 
     def _RowIf(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
@@ -449,11 +451,15 @@ class Emitter:
         for text, (array, forms) in hoisted.items():
             for axis, form in enumerate(forms):
                 for check in self._range_checks(array, axis, form, low, high):
+                    if self.ranges.holds(check):
+                        continue
                     checks.setdefault(ast.unparse(check), check)
             del text
         if self.options.readable:
             note = ", ".join(hoisted)
             return [ast.Expr(tree.call("check_range", tree.const(note), low, high)), fast]
+        if not checks:
+            return [fast]
         test = None
         for check in checks.values():
             check = self.rewriter.expression(check)
@@ -495,12 +501,14 @@ class Emitter:
     ) -> ast.stmt:
         rewriter = self.rewriter
         used_before = rewriter.uses_thread
-        rewriter.uses_thread = False
+        rewriter.uses_thread = rewriter.notes_thread = False
         rewriter.hoisted = hoisted
         loads, stores = self._kept(leaf)
         body = rewriter.statements([*self._remade(leaf, loads), *loads, *leaf.body, *stores])
         if leaf.mask is not None:
             body = [ast.If(rewriter.expression(schedule._of(leaf.mask)), body, [])]
+        if rewriter.notes_thread and not self.options.readable:
+            body = [self._note_thread(), *body]
         body = [*self._local_arrays(leaf), *body]
         if rewriter.uses_thread:
             body = [*tree.stmts("thread = row_start + threadIdx_x"), *body]
@@ -508,6 +516,11 @@ class Emitter:
         rewriter.hoisted = frozenset()
         over = tree.expr("range(low, high)", low=low, high=high)
         return tree.at(ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], []), leaf.body[0])  # type: ignore[no-any-return]
+
+    def _note_thread(self) -> ast.stmt:
+        note = self.rewriter.helper("control", "begin_thread")
+        index = [tree.name(f"threadIdx_{a}") for a in tree.AXES]
+        return ast.Expr(tree.call(note, tree.name("_context"), *index))
 
     def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """Return statements that fetch and put back what the thread keeps between loops."""

@@ -30,6 +30,7 @@ class Rewriter(scalar.Scalar):
         self.hoisted: frozenset[str] = frozenset()
         self.in_thread = True
         self.uses_thread = False
+        self.notes_thread = False  # whether an error might have to say which thread it was
         self.used_sites: set[int] = set()
 
     # ---- values ---------------------------------------------------------------------------
@@ -59,6 +60,7 @@ class Rewriter(scalar.Scalar):
         return tree.call(tree.name(f"rt_{kind}"), value)
 
     def context(self) -> ast.expr:
+        self.notes_thread = True
         names = [f"{n}_{a}" for n in _DIM3 for a in tree.AXES]
         values: list[ast.expr] = [tree.name("_context")]
         for name in names:
@@ -69,9 +71,8 @@ class Rewriter(scalar.Scalar):
     def place(self, node: ast.AST, array: str, what: str) -> ast.Tuple:
         site = sites.number(self.unit, node, array, what)
         self.used_sites.add(site)
-        thread = [self.value(f"threadIdx.{a}") for a in tree.AXES]
-        parts = [tree.name("_context"), tree.const(site), *thread]
-        return ast.Tuple(parts, ast.Load())
+        self.notes_thread = True
+        return ast.Tuple([tree.name("_context"), tree.const(site)], ast.Load())
 
     def _check_place(self, node: ast.AST, array: str, what: str) -> ast.expr:
         return self.place(node, array, what) if self.boundscheck else tree.const(None)

@@ -14,17 +14,25 @@ from gpukit.compiler.runtime.memory import WORD, abort, get, place_of, word_poin
 _POLLS_PER_SIGNAL_CHECK = 1 << 16
 
 
-@intrinsic
-def begin_block(typingctx, address, x, y, z):  # type: ignore[no-untyped-def]
-    """Note in the context which block runs now."""
+def _noting(first: int, what: str):  # type: ignore[no-untyped-def]
+    """Return an intrinsic (context, x, y, z) that notes which block or thread runs now."""
 
-    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        for k in range(3):
-            value = context.cast(builder, args[k + 1], signature.args[k + 1], types.int64)
-            builder.store(value, word_pointer(builder, args[0], layout.BLOCK + k))
-        return context.get_dummy_value()
+    @intrinsic
+    def note(typingctx, address, x, y, z):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            for k in range(3):
+                value = context.cast(builder, args[k + 1], signature.args[k + 1], types.int64)
+                builder.store(value, word_pointer(builder, args[0], first + k))
+            return context.get_dummy_value()
 
-    return types.void(address, x, y, z), codegen
+        return types.void(address, x, y, z), codegen
+
+    note.__doc__ = f"Note in the context which {what} runs now."
+    return note
+
+
+begin_block = _noting(layout.BLOCK, "block")
+begin_thread = _noting(layout.THREAD, "thread")
 
 
 @intrinsic
@@ -42,7 +50,7 @@ def poll(typingctx, address):  # type: ignore[no-untyped-def]
         cancel.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
         with builder.if_then(builder.icmp_signed("!=", cancel, ir.Constant(WORD, 0)), likely=False):
             zero = ir.Constant(WORD, 0)
-            abort(context, builder, args[0], layout.INTERRUPTED, zero, [zero] * 3)
+            abort(context, builder, args[0], layout.INTERRUPTED, zero)
         return context.get_dummy_value()
 
     return types.void(address), codegen
@@ -71,8 +79,8 @@ def _failing(code: int):  # type: ignore[no-untyped-def]
     @intrinsic
     def fail(typingctx, place):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            address, site, *thread = place_of(context, builder, place, args[0])
-            abort(context, builder, address, code, site, thread)
+            address, site = place_of(context, builder, place, args[0])
+            abort(context, builder, address, code, site)
             builder.position_at_end(builder.append_basic_block("after_abort"))
             return context.get_dummy_value()
 

@@ -36,12 +36,10 @@ def _put(builder: Any, address: Any, word: int, value: Any) -> None:
     builder.store(value, word_pointer(builder, address, word))
 
 
-def abort(context: Any, builder: Any, address: Any, code: int, site: Any, thread: Any) -> None:
+def abort(context: Any, builder: Any, address: Any, code: int, site: Any) -> None:
     """Note the reason in the context and leave the kernel with an error status."""
     _put(builder, address, layout.CODE, ir.Constant(WORD, code))
     _put(builder, address, layout.SITE, site)
-    for k, value in enumerate(thread):
-        _put(builder, address, layout.THREAD + k, value)
     context.call_conv.return_user_exc(builder, KernelAbort, ())
 
 
@@ -123,7 +121,7 @@ def checked_pointer(
 ) -> Any:
     """Return a pointer to an element after a bounds check; `place` says where we are.
 
-    `place` is (context address, site, thread x, y, z), or None for no check, only wrapping.
+    `place` is (context address, site), or None for no check, only wrapping.
     """
     zero = ir.Constant(WORD, 0)
     shape = cgutils.unpack_tuple(builder, array.shape, array_type.ndim)
@@ -136,13 +134,13 @@ def checked_pointer(
         for v, n in zip(wrapped, shape, strict=True):
             bad = builder.or_(bad, builder.icmp_unsigned(">=", v, n))
         with builder.if_then(bad, likely=False):
-            address, site, *thread = place
+            address, site = place
             _put(builder, address, layout.NDIM, ir.Constant(WORD, array_type.ndim))
             for k, (v, n) in enumerate(zip(values, shape, strict=True)):
                 if k < layout.MAX_NDIM:
                     _put(builder, address, layout.INDEX + k, v)
                     _put(builder, address, layout.SHAPE + k, n)
-            abort(context, builder, address, layout.OUT_OF_BOUNDS, site, thread)
+            abort(context, builder, address, layout.OUT_OF_BOUNDS, site)
     return _pointer(context, builder, array_type, array, wrapped)
 
 
@@ -150,7 +148,7 @@ def place_of(context: Any, builder: Any, place_type: Any, place: Any) -> Any:
     """Return the parts of a place tuple as 64-bit words; None for `None` (no check)."""
     if isinstance(place_type, types.NoneType):
         return None
-    parts = cgutils.unpack_tuple(builder, place, 5)
+    parts = cgutils.unpack_tuple(builder, place, 2)
     return [
         context.cast(builder, v, t, types.int64) for v, t in zip(parts, place_type, strict=True)
     ]
@@ -158,7 +156,7 @@ def place_of(context: Any, builder: Any, place_type: Any, place: Any) -> Any:
 
 @intrinsic
 def load_checked(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
-    """Read `array[idx]`; `place` is (context, site, thread x, y, z), or None for no check."""
+    """Read `array[idx]`; `place` is (context, site), or None for no check."""
     _require(array, idx)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]

@@ -1,0 +1,17 @@
+"""Pictures of launches and of what kernels made, drawn from what running kernels wrote down.
+
+Every function returns a matplotlib figure; `show(fig, alt=...)` shows it, with words.
+"""
+
+from gpukit.draw.explorer import explore, in_words
+from gpukit.draw.launches import launch_1d, launch_2d
+from gpukit.draw.patterns import block_3d, grid_stride, idle_share, warp_turns
+from gpukit.draw.pictures import curve, images, matrix, photo
+from gpukit.draw.style import Picture, show
+from gpukit.draw.timings import Table, ratios, table
+
+__all__ = [
+    "Picture", "Table", "block_3d", "curve", "explore", "grid_stride", "idle_share", "images",
+    "in_words", "launch_1d", "launch_2d", "matrix", "photo", "ratios", "show", "table",
+    "warp_turns",
+]  # fmt: skip

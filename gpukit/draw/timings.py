@@ -1,0 +1,99 @@
+"""What gpukit.bench measured, as a table and as a picture of ratios."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from gpukit import target
+from gpukit.bench import Result, report
+from gpukit.draw import style
+
+HEADERS = ("call", "size", "answer", "kernel", "NumPy", "against NumPy")
+
+
+class Table:
+    """Rows of words that Jupyter shows as a table and everything else as text."""
+
+    def __init__(self, caption: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        self.caption, self.headers, self.rows = caption, headers, rows
+
+    def __repr__(self) -> str:
+        lines = [list(self.headers), *map(list, self.rows)]
+        wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = ("  ".join(map(str.ljust, line, wide)).rstrip() for line in lines)
+        return "\n".join([self.caption, *text])
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in self.headers)
+        body = "".join(f"<tr>{_row(row)}</tr>" for row in self.rows)
+        return (
+            f'<table><caption style="text-align: left">{html.escape(self.caption)}</caption>'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+def _row(cells: Sequence[str]) -> str:
+    first, *rest = map(html.escape, cells)
+    return f'<th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest)
+
+
+def table(results: Sequence[Result]) -> Table:
+    """Return the results as a table: is the answer right, both times, and the ratio in words."""
+    return Table(report.heading(target.active()), HEADERS, [_cells(result) for result in results])
+
+
+def _cells(result: Result) -> list[str]:
+    if result.timing is None:
+        return [result.name, result.size, f"wrong: {result.error}", "-", "-", "-"]
+    mine, numpy = (report.duration(t) for t in (result.timing.ours, result.timing.numpy))
+    verdict = report.verdict(result.timing.speedup)
+    return [result.name, result.size, "right", mine, numpy, verdict]
+
+
+def ratios(results: Sequence[Result]) -> Figure:
+    """Draw how many times faster or slower each call is than NumPy, on a logarithmic axis."""
+    timed = [result for result in results if result.timing]
+    speedups = [result.timing.speedup for result in timed if result.timing]
+    with style.house():
+        fig, axes = style.figure(9.0, 0.36 * len(timed) + 1.7)
+        axes.set_xscale("log")
+        for y, speedup in enumerate(speedups):
+            _bar(axes, y, speedup)
+        axes.axvline(1, color=style.INK, lw=1.5)
+        axes.set_yticks(range(len(timed)), [result.name for result in timed])
+        axes.invert_yaxis()
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        reach = max([4.0, *speedups, *(1 / s for s in speedups)]) * 4
+        axes.set_xlim(1 / reach, reach)
+        axes.set_xlabel("NumPy's time / the kernel's time")
+        axes.set_title(f"Kernel against NumPy, {target.active().name} target", pad=22)
+        axes.xaxis.set_major_formatter(FuncFormatter(_plain))
+        axes.tick_params(axis="x", which="minor", bottom=False)
+        place = {"transform": axes.get_xaxis_transform(), "va": "bottom", "fontsize": 10}
+        axes.text(0.92, 1.0, "NumPy faster", ha="right", **place)
+        axes.text(1.09, 1.0, "kernel faster", ha="left", **place)
+    return fig
+
+
+def _bar(axes: Any, y: int, speedup: float) -> None:
+    faster = speedup >= 1
+    axes.barh(y, speedup - 1, left=1, height=0.7, color=style.SKY if faster else style.ORANGE,
+              edgecolor=style.INK, hatch="" if faster else "///")  # fmt: skip
+    text = report.verdict(speedup).removesuffix(" faster").removesuffix(" slower")
+    side, gap = ("left", 1.08) if faster else ("right", 1 / 1.08)
+    axes.text(speedup * gap, y, text, ha=side, va="center", fontsize=9)
+
+
+def _plain(ratio: float, _position: object = None) -> str:
+    """Return a ratio as people say it.
+
+    >>> _plain(10), _plain(0.1)
+    ('10', '1/10')
+    """
+    return f"{ratio:g}" if ratio >= 1 else f"1/{1 / ratio:g}"
