@@ -8,6 +8,7 @@ from typing import Any
 import numba
 from numba.core import types
 
+from gpukit import errors
 from gpukit.compiler import refuse, shapes, sites, tree
 from gpukit.compiler.passes import scalar
 from gpukit.compiler.unit import Unit
@@ -27,7 +28,17 @@ def native(dispatcher: Any) -> Any:
     """Return the numba function that runs a device function; made once and kept on it."""
     made = getattr(dispatcher, "_gpukit_native", None)
     if made is None:
-        made = _Lazy(dispatcher).make()
+        if any(dispatcher is d for d in _in_making):
+            name = dispatcher.py_func.__name__
+            raise errors.Unsupported(
+                f"{name} calls itself through another function.", kernel=name,
+                fix="write the two functions as one, or as a loop",
+            )  # fmt: skip
+        _in_making.append(dispatcher)
+        try:
+            made = _make(dispatcher)
+        finally:
+            _in_making.pop()
         try:
             dispatcher._gpukit_native = made
         except AttributeError:
@@ -35,30 +46,31 @@ def native(dispatcher: Any) -> Any:
     return made
 
 
-class _Lazy:
-    def __init__(self, dispatcher: Any) -> None:
-        self.dispatcher = dispatcher
+_in_making: list[Any] = []
 
-    def make(self) -> Any:
-        from gpukit.compiler.passes import inline, resolve, typing
 
-        unit = resolve.run(self.dispatcher.py_func)
-        inline.run(unit)
-        rewrite = DeviceBody(unit)
-        # A function that calls itself finds itself under its own name.
-        itself = [n for n, d in unit.devices.items() if d.py_func is self.dispatcher.py_func]
-        for name in itself:
-            del unit.devices[name]
-        rewrite.itself = frozenset(itself)
-        body = [rewrite.visit(s) for s in tree.clone(unit.tree.body)]
-        scope = {**unit.globals, **rewrite.globals}
-        function = typing.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
-        function.__defaults__ = unit.function.__defaults__
-        options = getattr(self.dispatcher, "device_options", {})
-        made = numba.njit(error_model="numpy", nogil=True, **options)(function)
-        for name in itself:
-            function.__globals__[f"device_{name}"] = made
-        return made
+def _make(dispatcher: Any) -> Any:
+    from gpukit.compiler.passes import inline, resolve, typing
+
+    unit = resolve.run(dispatcher.py_func)
+    inline.run(unit)
+    rewrite = DeviceBody(unit)
+    # A function that calls itself finds itself under its own name.
+    itself = [n for n, d in unit.devices.items() if d.py_func is dispatcher.py_func]
+    for name in itself:
+        del unit.devices[name]
+    rewrite.itself = frozenset(itself)
+    body = rewrite.statements(unit.tree.body)
+    if itself:
+        body = [rewrite.stack_check(unit.tree), *body]
+    scope = {**unit.globals, **rewrite.globals}
+    function = typing.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
+    function.__defaults__ = unit.function.__defaults__
+    options = getattr(dispatcher, "device_options", {})
+    made = numba.njit(error_model="numpy", nogil=True, **options)(function)
+    for name in itself:
+        function.__globals__[f"device_{name}"] = made
+    return made
 
 
 class DeviceBody(scalar.Scalar):
@@ -91,9 +103,23 @@ class DeviceBody(scalar.Scalar):
         parts = {"x": 1, "y": 2, "z": 3, "bx": 7, "by": 8}
         return tree.expr(linear, **{n: self._part(k) for n, k in parts.items()})
 
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite copies of statements."""
+        made = [self.visit(s) for s in tree.clone(body)]
+        return [s for m in made for s in (m if isinstance(m, list) else [m]) if s is not None]
+
+    def stack_check(self, node: ast.FunctionDef) -> ast.stmt:
+        """Return the statement that stops a function that calls itself without end."""
+        place = self.place(node, "", f"{node.name}(...)")
+        check = tree.call(self.helper("control", "check_stack"), place)
+        return tree.at(ast.Expr(check), node)  # type: ignore[no-any-return]
+
     def place(self, node: ast.AST, array: str, what: str) -> ast.expr:
         site = sites.number(self.unit, node, array, what)
-        return ast.Tuple([self._part(0), tree.const(site)], ast.Load())
+        return ast.Tuple([self._part(0), tree.const(site), self._thread()], ast.Load())
+
+    def _thread(self) -> ast.expr:
+        return ast.Tuple([self._part(k) for k in (1, 2, 3)], ast.Load())
 
     def array(self, name: str, node: ast.Call) -> ast.expr:
         from gpukit.compiler.runtime import memory

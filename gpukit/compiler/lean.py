@@ -6,8 +6,12 @@ the emitter writes; looking for them costs a fifth of a second a kernel.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 from numba.core import compiler, typed_passes, untyped_passes
 from numba.core.compiler_machinery import PassManager
+from numba.cpython import numbers
 
 
 class LeanCompiler(compiler.CompilerBase):  # type: ignore[misc]
@@ -33,3 +37,18 @@ class LeanCompiler(compiler.CompilerBase):  # type: ignore[misc]
             manager.add_pass(kind, what)
         manager.finalize()
         return [manager]
+
+
+@contextlib.contextmanager
+def wrapping_integers() -> Iterator[None]:
+    """Let integer arithmetic wrap on overflow, as on a GPU, inside a `with` block.
+
+    Numba tells LLVM that signed arithmetic never overflows. LLVM then drops tests that only an
+    overflow could fail, those of our own bounds checks among them.
+    """
+    flags = numbers._int_arith_flags
+    numbers._int_arith_flags = lambda _: []
+    try:
+        yield
+    finally:
+        numbers._int_arith_flags = flags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 
 from gpukit.compiler import refuse, tree
 from gpukit.compiler.unit import Unit
+
+MAX_LOCAL = 512 * 1024  # bytes a thread, as on a GPU
 
 _OPERATORS: dict[type[ast.AST], Any] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
@@ -29,7 +32,14 @@ def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
             unit, node, f"cuda.{name} needs a shape and a dtype.",
             f"write cuda.{name}(shape, dtype)",
         )  # fmt: skip
-    return _shape(unit, arguments["shape"], name), _dtype(unit, arguments["dtype"])
+    shape, dtype = _shape(unit, arguments["shape"], name), _dtype(unit, arguments["dtype"])
+    size = math.prod(shape) * getattr(dtype, "bitwidth", 8) // 8
+    if name == "local.array" and size > MAX_LOCAL:
+        raise refuse.invalid(
+            unit, node, f"A cuda.local.array of {size} bytes is too large: a thread may have "
+            f"{MAX_LOCAL} bytes of local memory.", "use a smaller array, or pass one in",
+        )  # fmt: skip
+    return shape, dtype
 
 
 def _shape(unit: Unit, node: ast.expr, name: str | None) -> tuple[int, ...]:

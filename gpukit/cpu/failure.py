@@ -28,6 +28,13 @@ def raise_for(status: int, words: Any, sites: dict[int, Any], kernel: Any) -> No
         raise _out_of_bounds(words, site, place)
     if code == layout.DIVERGENCE:
         raise _divergence(words, site, place, kernel)
+    if code == layout.TOO_DEEP:
+        raise errors.KernelError(
+            f"{site.kernel} called itself too deeply, in thread {_triple(thread)} of block "
+            f"{_triple(block)}. A GPU thread has only a few KB of stack.",
+            fix="check that the recursion ends, or write it as a loop",
+            **place,
+        )
     raise _raised(words, place, thread, block)
 
 

@@ -15,6 +15,7 @@ from gpukit.compiler import context as layout
 # Below so many threads in all a launch is done before another core could have begun.
 SMALL_LAUNCH = 1 << 15
 _CHUNKS_PER_WORKER = 16
+_STACK_BYTES = 16 << 20
 
 
 def workers() -> int:
@@ -160,10 +161,18 @@ class _Helpers:
         while len(self.queues) <= k:
             mine: queue.SimpleQueue[_Job] = queue.SimpleQueue()
             self.queues.append(mine)
-            threading.Thread(target=self._serve, args=(mine,), daemon=True).start()
+            self._start(mine)
         job = _Job(work)
         self.queues[k].put(job)
         return job
+
+    def _start(self, jobs: queue.SimpleQueue[_Job]) -> None:
+        """Start a helper with room on its stack; some systems give threads very little."""
+        before = threading.stack_size(_STACK_BYTES)
+        try:
+            threading.Thread(target=self._serve, args=(jobs,), daemon=True).start()
+        finally:
+            threading.stack_size(before)
 
     @staticmethod
     def _serve(jobs: queue.SimpleQueue[_Job]) -> None:

@@ -26,7 +26,7 @@ def grid_stride(n: int, blocks: int, block: int) -> Figure:
     thread, step = record.grid_stride(n, blocks, block)
     threads, turns = blocks * block, int(step.max()) + 1
     with style.house():
-        fig, axes = style.figure(max(6.4, 0.5 * threads + 1.6), 0.5 * turns + 1.6)
+        fig, axes = style.figure(max(6.4, 0.5 * threads + 1.6), 0.5 * turns + 1.9)
         for i in range(n):
             _cell(axes, int(thread[i]), int(step[i]), i, int(thread[i]) // block)
         axes.set_xlim(-0.55, threads - 0.45)
@@ -40,7 +40,7 @@ def grid_stride(n: int, blocks: int, block: int) -> Figure:
             axes.axvline(b * block - 0.5, color=style.INK, lw=3)
         for spine in axes.spines.values():
             spine.set_visible(False)
-        axes.set_title(f"Which element each thread takes: {n} elements, {threads} threads")
+        axes.set_title(f"{n} elements, {threads} threads: who takes what")
         keys = [
             Patch(fc=style.FILLS[b % len(style.FILLS)], ec=style.INK, label=f"block {b}")
             for b in range(min(blocks, 8))

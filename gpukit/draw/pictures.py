@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from gpukit.draw import style
 
@@ -59,16 +58,17 @@ def _pixels(image: Any) -> Any:
     return rgb
 
 
-def matrix(values: Any, *, title: str, x: str, y: str, bar: str) -> Figure:
-    """Draw a matrix in viridis with a colour bar."""
+def matrix(values: Any, *, title: str, groups: Any, bar: str) -> Figure:
+    """Draw a square matrix of pairs in viridis; `groups` names the group of each row, in order."""
+    names, first, size = np.unique(groups, return_index=True, return_counts=True)
+    middles = first + (size - 1) / 2
     with style.house():
         fig, axes = style.figure(6.6, 5.4)
         drawn = axes.imshow(values, interpolation="nearest")
         axes.set_title(title)
-        axes.set_xlabel(x)
-        axes.set_ylabel(y)
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xticks(middles, names)
+        axes.set_yticks(middles, names)
+        axes.tick_params(length=0)
         fig.colorbar(drawn, ax=axes, label=bar)
     return fig
 

@@ -46,11 +46,9 @@ def block_3d_kernel(number):
 def stride_kernel(thread, step):
     """Write which thread of the grid took each element, and in which turn of its loop."""
     first = cuda.grid(1)
-    turn = 0
     for i in range(first, thread.shape[0], cuda.gridsize(1)):
         thread[i] = first
-        step[i] = turn
-        turn += 1
+        step[i] = i // cuda.gridsize(1)
 
 
 @cuda.jit

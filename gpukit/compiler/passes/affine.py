@@ -107,7 +107,9 @@ class Forms:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return _scaled(self.of(node.operand), -1)
         if isinstance(node, ast.BinOp):
-            return self._binary(node)
+            found = self._binary(node)
+            # A step that large could go round the 64 bits within a row.
+            return found if found is not None and abs(found.factor) < 2**31 else None
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
             if remake.call_name(node) in ("int", "int32", "int64", "intp"):
                 return self.of(node.args[0])

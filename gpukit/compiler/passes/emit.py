@@ -21,6 +21,7 @@ from gpukit.compiler.unit import Unit
 
 PARAMETERS = ("_args", "_first", "_last", "_context", "_scratch")
 GEOMETRY = [f"{n}_{a}" for n in ("gridDim", "blockDim") for a in tree.AXES]
+_INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 HEADER_BYTES = 8 * 8  # six sizes, the bytes of dynamic shared memory, one spare word
 _LINE = 64  # alignment of scratch arrays
 
@@ -139,6 +140,8 @@ class Emitter:
     def _prologue(self) -> list[ast.stmt]:
         """Read geometry and arguments from the argument buffer."""
         new: list[ast.stmt] = []
+        mark = self.rewriter.helper("control", "mark_stack")
+        new.append(ast.Expr(tree.call(mark, tree.name("_context"))))
         word = self.rewriter.helper("memory", "word")
         for k, name in enumerate(GEOMETRY):
             fixed = self.options.block if name.startswith("blockDim") else None
@@ -278,6 +281,7 @@ class Emitter:
         return made
 
     def _test(self, test: ast.expr) -> ast.expr:
+        """Rewrite a condition or range that the whole block shares."""
         self.rewriter.in_thread = False
         made = self.rewriter.expression(test)
         self.rewriter.in_thread = True
@@ -488,27 +492,31 @@ class Emitter:
     ) -> list[ast.expr]:
         """Return tests that an index stays inside an axis of an array along the row."""
         last = tree.expr("high - 1", high=high)
-        least, most = (low, last) if form.factor >= 0 else (last, low)
         size: ast.expr = tree.expr(f"{array}.shape[{axis}]")
         known = self.shared.get(array) or self.local.get(array)
         if known is not None and known[0] != (0,):
             size = tree.const(known[0][axis])
-        lowest = tree.expr("0 <= e", e=form.at(least))
-        return [lowest, tree.expr("e < n", e=form.at(most), n=size)]
+        # Both ends against both limits: an index that has overflowed must not slip through.
+        ends = [form.at(low)] if form.factor == 0 else [form.at(low), form.at(last)]
+        return [
+            test
+            for e in ends
+            for test in (tree.expr("0 <= e", e=e), tree.expr("e < n", e=e, n=size))
+        ]
 
     def _thread_loop(
         self, leaf: plan.Leaf, low: ast.expr, high: ast.expr, hoisted: frozenset[str]
     ) -> ast.stmt:
         rewriter = self.rewriter
         used_before = rewriter.uses_thread
-        rewriter.uses_thread = rewriter.notes_thread = False
+        rewriter.uses_thread = rewriter.uses_place = False
         rewriter.hoisted = hoisted
         loads, stores = self._kept(leaf)
         body = rewriter.statements([*self._remade(leaf, loads), *loads, *leaf.body, *stores])
         if leaf.mask is not None:
             body = [ast.If(rewriter.expression(schedule._of(leaf.mask)), body, [])]
-        if rewriter.notes_thread and not self.options.readable:
-            body = [self._note_thread(), *body]
+        if rewriter.uses_place and not self.options.readable:
+            body = [*tree.stmts(f"_thread_index = ({', '.join(_INDEX)})"), *body]
         body = [*self._local_arrays(leaf), *body]
         if rewriter.uses_thread:
             body = [*tree.stmts("thread = row_start + threadIdx_x"), *body]
@@ -516,11 +524,6 @@ class Emitter:
         rewriter.hoisted = frozenset()
         over = tree.expr("range(low, high)", low=low, high=high)
         return tree.at(ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], []), leaf.body[0])  # type: ignore[no-any-return]
-
-    def _note_thread(self) -> ast.stmt:
-        note = self.rewriter.helper("control", "begin_thread")
-        index = [tree.name(f"threadIdx_{a}") for a in tree.AXES]
-        return ast.Expr(tree.call(note, tree.name("_context"), *index))
 
     def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """Return statements that fetch and put back what the thread keeps between loops."""

@@ -30,7 +30,7 @@ class Rewriter(scalar.Scalar):
         self.hoisted: frozenset[str] = frozenset()
         self.in_thread = True
         self.uses_thread = False
-        self.notes_thread = False  # whether an error might have to say which thread it was
+        self.uses_place = False  # whether an error might have to say which thread it was
         self.used_sites: set[int] = set()
 
     # ---- values ---------------------------------------------------------------------------
@@ -60,7 +60,6 @@ class Rewriter(scalar.Scalar):
         return tree.call(tree.name(f"rt_{kind}"), value)
 
     def context(self) -> ast.expr:
-        self.notes_thread = True
         names = [f"{n}_{a}" for n in _DIM3 for a in tree.AXES]
         values: list[ast.expr] = [tree.name("_context")]
         for name in names:
@@ -71,8 +70,11 @@ class Rewriter(scalar.Scalar):
     def place(self, node: ast.AST, array: str, what: str) -> ast.Tuple:
         site = sites.number(self.unit, node, array, what)
         self.used_sites.add(site)
-        self.notes_thread = True
-        return ast.Tuple([tree.name("_context"), tree.const(site)], ast.Load())
+        self.uses_place = True
+        nobody = ast.Tuple([tree.const(0)] * 3, ast.Load())
+        thread = tree.name("_thread_index") if self.in_thread else nobody
+        parts = [tree.name("_context"), tree.const(site), thread]
+        return ast.Tuple(parts, ast.Load())
 
     def _check_place(self, node: ast.AST, array: str, what: str) -> ast.expr:
         return self.place(node, array, what) if self.boundscheck else tree.const(None)

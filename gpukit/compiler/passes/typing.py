@@ -14,7 +14,7 @@ from numba.core import bytecode, compiler, typed_passes, types, untyped_passes
 from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 
-from gpukit.compiler import device, kinds, shapes, tree
+from gpukit.compiler import device, kinds, lean, shapes, tree
 from gpukit.compiler.passes import scalar
 from gpukit.compiler.unit import Unit
 
@@ -81,7 +81,8 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> dict[str, types.T
     manager.passes = list(compiler.DefaultPassBuilder.define_untyped_pipeline(state).passes)
     manager.add_pass(typed_passes.NopythonTypeInference, "find types")
     manager.finalize()
-    manager.run(state)
+    with lean.wrapping_integers():  # device functions are compiled on the way
+        manager.run(state)
     return dict(state.typemap)
 
 

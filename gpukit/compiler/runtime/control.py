@@ -14,25 +14,17 @@ from gpukit.compiler.runtime.memory import WORD, abort, get, place_of, word_poin
 _POLLS_PER_SIGNAL_CHECK = 1 << 16
 
 
-def _noting(first: int, what: str):  # type: ignore[no-untyped-def]
-    """Return an intrinsic (context, x, y, z) that notes which block or thread runs now."""
+@intrinsic
+def begin_block(typingctx, address, x, y, z):  # type: ignore[no-untyped-def]
+    """Note in the context which block runs now."""
 
-    @intrinsic
-    def note(typingctx, address, x, y, z):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            for k in range(3):
-                value = context.cast(builder, args[k + 1], signature.args[k + 1], types.int64)
-                builder.store(value, word_pointer(builder, args[0], first + k))
-            return context.get_dummy_value()
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        for k in range(3):
+            value = context.cast(builder, args[k + 1], signature.args[k + 1], types.int64)
+            builder.store(value, word_pointer(builder, args[0], layout.BLOCK + k))
+        return context.get_dummy_value()
 
-        return types.void(address, x, y, z), codegen
-
-    note.__doc__ = f"Note in the context which {what} runs now."
-    return note
-
-
-begin_block = _noting(layout.BLOCK, "block")
-begin_thread = _noting(layout.THREAD, "thread")
+    return types.void(address, x, y, z), codegen
 
 
 @intrinsic
@@ -50,7 +42,7 @@ def poll(typingctx, address):  # type: ignore[no-untyped-def]
         cancel.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
         with builder.if_then(builder.icmp_signed("!=", cancel, ir.Constant(WORD, 0)), likely=False):
             zero = ir.Constant(WORD, 0)
-            abort(context, builder, args[0], layout.INTERRUPTED, zero)
+            abort(context, builder, args[0], layout.INTERRUPTED, zero, [zero] * 3)
         return context.get_dummy_value()
 
     return types.void(address), codegen
@@ -73,14 +65,47 @@ def _call(builder, name, result, *arguments):  # type: ignore[no-untyped-def]
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
+def _frame_address(builder):  # type: ignore[no-untyped-def]
+    kind = ir.FunctionType(ir.IntType(8).as_pointer(), [ir.IntType(32)])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.frameaddress.p0")
+    return builder.ptrtoint(builder.call(function, [ir.IntType(32)(0)]), WORD)
+
+
+@intrinsic
+def mark_stack(typingctx, address):  # type: ignore[no-untyped-def]
+    """Note in the context where the kernel's stack begins."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        builder.store(_frame_address(builder), word_pointer(builder, args[0], layout.STACK))
+        return context.get_dummy_value()
+
+    return types.void(address), codegen
+
+
+@intrinsic
+def check_stack(typingctx, place):  # type: ignore[no-untyped-def]
+    """Stop the kernel if a function has called itself too deeply."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        address, site, *thread = place_of(context, builder, place, args[0])
+        base = builder.load(word_pointer(builder, address, layout.STACK))
+        used = builder.sub(base, _frame_address(builder))
+        deep = builder.icmp_signed(">", used, ir.Constant(WORD, layout.MAX_STACK))
+        with builder.if_then(deep, likely=False):
+            abort(context, builder, address, layout.TOO_DEEP, site, thread)
+        return context.get_dummy_value()
+
+    return types.void(place), codegen
+
+
 def _failing(code: int):  # type: ignore[no-untyped-def]
     """Return an intrinsic that stops the kernel with one of the codes of `context`."""
 
     @intrinsic
     def fail(typingctx, place):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            address, site = place_of(context, builder, place, args[0])
-            abort(context, builder, address, code, site)
+            address, site, *thread = place_of(context, builder, place, args[0])
+            abort(context, builder, address, code, site, thread)
             builder.position_at_end(builder.append_basic_block("after_abort"))
             return context.get_dummy_value()
 

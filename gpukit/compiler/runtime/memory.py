@@ -7,9 +7,9 @@ kernel before an access outside the array.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
@@ -36,10 +36,12 @@ def _put(builder: Any, address: Any, word: int, value: Any) -> None:
     builder.store(value, word_pointer(builder, address, word))
 
 
-def abort(context: Any, builder: Any, address: Any, code: int, site: Any) -> None:
+def abort(context: Any, builder: Any, address: Any, code: int, site: Any, thread: Any) -> None:
     """Note the reason in the context and leave the kernel with an error status."""
     _put(builder, address, layout.CODE, ir.Constant(WORD, code))
     _put(builder, address, layout.SITE, site)
+    for k, value in enumerate(thread):
+        _put(builder, address, layout.THREAD + k, value)
     context.call_conv.return_user_exc(builder, KernelAbort, ())
 
 
@@ -121,7 +123,7 @@ def checked_pointer(
 ) -> Any:
     """Return a pointer to an element after a bounds check; `place` says where we are.
 
-    `place` is (context address, site), or None for no check, only wrapping.
+    `place` is (context address, site, thread x, y, z), or None for no check, only wrapping.
     """
     zero = ir.Constant(WORD, 0)
     shape = cgutils.unpack_tuple(builder, array.shape, array_type.ndim)
@@ -134,29 +136,32 @@ def checked_pointer(
         for v, n in zip(wrapped, shape, strict=True):
             bad = builder.or_(bad, builder.icmp_unsigned(">=", v, n))
         with builder.if_then(bad, likely=False):
-            address, site = place
+            address, site, *thread = place
             _put(builder, address, layout.NDIM, ir.Constant(WORD, array_type.ndim))
             for k, (v, n) in enumerate(zip(values, shape, strict=True)):
                 if k < layout.MAX_NDIM:
                     _put(builder, address, layout.INDEX + k, v)
                     _put(builder, address, layout.SHAPE + k, n)
-            abort(context, builder, address, layout.OUT_OF_BOUNDS, site)
+            abort(context, builder, address, layout.OUT_OF_BOUNDS, site, thread)
     return _pointer(context, builder, array_type, array, wrapped)
 
 
 def place_of(context: Any, builder: Any, place_type: Any, place: Any) -> Any:
-    """Return the parts of a place tuple as 64-bit words; None for `None` (no check)."""
+    """Return the parts of a place as 64-bit words; None for `None` (no check).
+
+    A place is (context, site, (thread x, y, z)).
+    """
     if isinstance(place_type, types.NoneType):
         return None
-    parts = cgutils.unpack_tuple(builder, place, 2)
-    return [
-        context.cast(builder, v, t, types.int64) for v, t in zip(parts, place_type, strict=True)
-    ]
+    address, site, thread = cgutils.unpack_tuple(builder, place, 3)
+    values = [address, site, *cgutils.unpack_tuple(builder, thread, 3)]
+    kinds = [*place_type[:2], *place_type[2]]
+    return [context.cast(builder, v, t, types.int64) for v, t in zip(values, kinds, strict=True)]
 
 
 @intrinsic
 def load_checked(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
-    """Read `array[idx]`; `place` is (context, site), or None for no check."""
+    """Read `array[idx]`; `place` is (context, site, thread), or None for no check."""
     _require(array, idx)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -395,7 +400,7 @@ def local_array(kind: types.Array, shape: tuple[int, ...]) -> Any:
     @intrinsic
     def make(typingctx):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            count = int(np.prod(shape))
+            count = math.prod(shape)
             element = context.get_data_type(kind.dtype)
             data = cgutils.alloca_once(builder, element, size=ir.Constant(WORD, max(count, 1)))
             sizes = [ir.Constant(WORD, n) for n in shape]
@@ -408,7 +413,7 @@ def local_array(kind: types.Array, shape: tuple[int, ...]) -> Any:
 
 def array_bytes(dtype: types.Type, shape: tuple[int, ...]) -> int:
     """Return the size of an array's elements."""
-    return slot_bytes(dtype) * int(np.prod(shape))
+    return slot_bytes(dtype) * math.prod(shape)
 
 
 def slot_bytes(kind: types.Type) -> int:
