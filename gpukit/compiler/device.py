@@ -63,7 +63,7 @@ def _make(dispatcher: Any) -> Any:
     body = rewrite.statements(unit.tree.body)
     if itself:
         body = [rewrite.stack_check(unit.tree), *body]
-    scope = {**unit.globals, **rewrite.globals}
+    scope = {"range": range, "min": min, "max": max, **unit.globals, **rewrite.globals}
     function = typing.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
     function.__defaults__ = unit.function.__defaults__
     options = getattr(dispatcher, "device_options", {})
@@ -152,6 +152,21 @@ class DeviceBody(scalar.Scalar):
         from gpukit.compiler.passes import access
 
         return access.rewrite_aug_assign(self, node)
+
+    def _poll(self, node: ast.stmt) -> ast.stmt:
+        poll = tree.call(self.helper("control", "poll"), self._part(0))
+        return tree.at(ast.Expr(poll), node)  # type: ignore[no-any-return]
+
+    def visit_For(self, node: ast.For) -> Any:
+        from gpukit.compiler.passes import polling
+
+        self.generic_visit(node)
+        return polling.polled(node, self._poll(node), self.unit.fresh("strip"))
+
+    def visit_While(self, node: ast.While) -> Any:
+        self.generic_visit(node)
+        node.body.insert(0, self._poll(node))
+        return node
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         return raise_call(self, node)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler import native, tree
+from gpukit.compiler import native, refuse, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -36,6 +36,7 @@ def front(function: Any) -> Unit:
     from gpukit.compiler.passes import inline, jumps, resolve, schedule, strides
 
     unit = resolve.run(function)
+    refuse.check_result(unit)
     inline.run(unit)
     jumps.run(unit)
     strides.run(unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from gpukit import errors
 from gpukit.compiler.unit import Unit
@@ -13,7 +14,7 @@ ALLOWED: tuple[type[ast.AST], ...] = (
     ast.For, ast.While, ast.If, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Raise, ast.Assert,
     ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Compare, ast.Call, ast.Constant,
     ast.Attribute, ast.Subscript, ast.Name, ast.Tuple, ast.Slice, ast.keyword, ast.Starred,
-    ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop, ast.Delete,
+    ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop,
 )  # fmt: skip
 
 _FIX: dict[type[ast.AST], tuple[str, str]] = {
@@ -37,6 +38,11 @@ _FIX: dict[type[ast.AST], tuple[str, str]] = {
     ast.Nonlocal: ("nonlocal", "pass an array to the kernel and write to it"),
     ast.JoinedStr: ("an f-string", "print the parts: print('i =', i)"),
     ast.NamedExpr: (":=", "write the assignment as a statement of its own"),
+    ast.Delete: ("del", "leave it out; a kernel's variables end with its thread"),
+    ast.Match: ("match", "write if, elif and else"),
+    ast.AsyncFunctionDef: ("an async function", "kernels are not coroutines"),
+    ast.AsyncFor: ("async for", "kernels are not coroutines"),
+    ast.AsyncWith: ("async with", "kernels are not coroutines"),
 }
 
 
@@ -73,9 +79,74 @@ def _check_node(unit: Unit, node: ast.AST) -> None:
             unit, node, "A kernel cannot define another function.",
             "move it out of the kernel and decorate it with @cuda.jit(device=True)",
         )  # fmt: skip
+    if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
+        raise invalid(
+            unit, node, "A kernel cannot assign to a starred name.",
+            "name each part, or slice the tuple",
+        )  # fmt: skip
     for kind, (what, fix) in _FIX.items():
         if isinstance(node, kind):
             raise invalid(unit, node, f"A kernel cannot contain {what}.", fix)
     if not isinstance(node, ALLOWED):
         what = type(node).__name__
         raise invalid(unit, node, f"A kernel cannot contain this construct ({what}).")
+
+
+def check_result(unit: Unit) -> None:
+    """Raise `errors.Invalid` at a `return value` of a kernel; device functions may have them."""
+    for node in ast.walk(unit.tree):
+        if not isinstance(node, ast.Return) or node.value is None:
+            continue
+        if not (isinstance(node.value, ast.Constant) and node.value.value is None):
+            raise invalid(
+                unit, node, f"A kernel cannot return a value, here {ast.unparse(node.value)}.",
+                "write the result to an array argument, or use @cuda.jit(device=True)",
+            )  # fmt: skip
+
+
+# What Numba says about the usual mistakes, the rule in plain words, and what to do.
+_TYPE_RULES: tuple[tuple[str, str, str], ...] = (
+    (
+        r"Cannot modify readonly array",
+        "The kernel writes to an array that is read-only.",
+        "pass a copy that may be written to: x.copy()",
+    ),
+    (
+        r"cannot index array\((\S+), (\d)d, \w\) with (\d) indices",
+        "An array of {1} axes is used with {2} indices.",
+        "use one index for each axis, or pass an array with {2} axes",
+    ),
+    (
+        r"Unsupported array index type ([^\s\]]+)",
+        "An array index must be an integer, here one is {0}.",
+        "use // instead of /, or int(...)",
+    ),
+    (
+        r"setitem\(array\((\w+), \dd, \w\), .*, array\((\w+), (\d)d, \w\)\)",
+        "A whole row or array ({2} axes) is stored into one element of {0}.",
+        "give the array on the right an index for each axis",
+    ),
+    (
+        r"setitem\(array\(((?:int|uint|float)\d+), \dd, \w\), .*, complex\d+\)",
+        "A complex number cannot be stored in an array of {0}.",
+        "store its .real and .imag, or pass an array of dtype complex64",
+    ),
+    (
+        r"[gs]etitem\(((?:int|uint|float|complex)\d+|bool|none),",
+        "Something of type {0} is used with brackets, as if it were an array.",
+        "pass a NumPy array, for one number np.array([x])",
+    ),
+)
+
+
+def type_rule(text: str) -> tuple[str, str]:
+    """Return rule and fix in plain words for what Numba says of types, or two empty strings.
+
+    >>> type_rule("cannot index array(float32, 1d, C) with 2 indices: UniTuple(int64 x 2)")[0]
+    'An array of 1 axes is used with 2 indices.'
+    """
+    for pattern, rule, fix in _TYPE_RULES:
+        found = re.search(pattern, text)
+        if found:
+            return rule.format(*found.groups()), fix.format(*found.groups())
+    return "", ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -12,6 +13,10 @@ MAX_THREADS = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_SHARED = 48 * 1024
+_SMALLER = {
+    "grid": "Put the longest axis on x, or let each thread do several elements in a loop.",
+    "block": "Use smaller blocks and more of them.",
+}
 
 
 @dataclass(frozen=True)
@@ -43,22 +48,34 @@ def parse(items: Any) -> Configuration:
         )
     grid, block = triple("griddim", items[0]), triple("blockdim", items[1])
     stream = items[2] if len(items) > 2 and items[2] is not None else 0
-    shared = int(items[3]) if len(items) > 3 and items[3] is not None else 0
+    shared = _shared_bytes(items[3]) if len(items) > 3 and items[3] is not None else 0
     made = Configuration(grid, block, stream, shared)
     _check(made)
     return made
 
 
+def _shared_bytes(value: Any) -> int:
+    if not isinstance(value, Integral):
+        raise errors.ArgumentError(
+            f"the bytes of dynamic shared memory must be an integer, got {value!r}. They are the "
+            "fourth item: kernel[grid, block, stream, bytes]."
+        )
+    return int(value)
+
+
 def triple(name: str, value: Any) -> tuple[int, int, int]:
     """Return a size as (x, y, z); an int or up to three of them are taken."""
-    parts = [value] if isinstance(value, (Integral, float)) else list(value)
+    parts = list(value) if isinstance(value, Iterable) else [value]
     if not 1 <= len(parts) <= 3:
         raise errors.LaunchError(
-            f"{name} must be a sequence of 1, 2 or 3 integers, got {parts}"
+            f"{name} must be a sequence of 1, 2 or 3 integers, got {parts}. A grid and a block "
+            "have the axes x, y and z."
         )
     if not all(isinstance(p, Integral) for p in parts):
-        hint = ". Use // instead of / to divide sizes" if any(isinstance(p, float) for p in parts) else ""
-        raise errors.ArgumentError(f"{name} must be a sequence of integers, got {parts}{hint}")
+        hint = "Use // instead of / to divide sizes." if any(
+            isinstance(p, float) for p in parts
+        ) else "Write one integer, or a tuple of up to three."
+        raise errors.ArgumentError(f"{name} must be a sequence of integers, got {parts}. {hint}")
     x, y, z = (*(int(p) for p in parts), 1, 1)[:3]
     return x, y, z
 
@@ -75,7 +92,8 @@ def _check(made: Configuration) -> None:
                 )
             if size > limit:
                 raise errors.LaunchError(
-                    f"the {name}'s {axis} size is {size}; a GPU allows at most {limit}."
+                    f"the {name}'s {axis} size is {size}; a GPU allows at most {limit}. "
+                    f"{_SMALLER[name]}"
                 )
     if made.threads > MAX_THREADS:
         raise errors.LaunchError(
@@ -85,5 +103,5 @@ def _check(made: Configuration) -> None:
     if made.shared < 0 or made.shared > MAX_SHARED:
         raise errors.LaunchError(
             f"{made.shared} bytes of dynamic shared memory were asked for; a block may have "
-            f"at most {MAX_SHARED}."
+            f"at most {MAX_SHARED}. The fourth item counts bytes: elements * itemsize."
         )

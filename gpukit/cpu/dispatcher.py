@@ -122,14 +122,12 @@ class Kernel:
 
     def __getitem__(self, items: Any) -> Configured:
         try:
-            return self._configured[items]
-        except (KeyError, TypeError):
-            pass
-        made = Configured(self, configure.parse(items))
-        try:
+            made = self._configured.get(items)
+        except TypeError:  # it cannot be a key, such as one with lists
+            return Configured(self, configure.parse(items))
+        if made is None or _has_float(items):  # 2.0 == 2, but sizes must be integers
+            made = Configured(self, configure.parse(items))
             self._configured[items] = made
-        except TypeError:
-            pass  # a configuration that cannot be a key, such as one with lists
         return made
 
     def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0) -> Any:
@@ -239,6 +237,14 @@ class Kernel:
         return _make, (self.py_func, self._given, self.targetoptions)
 
 
+def _has_float(items: tuple[Any, ...]) -> bool:
+    """Tell whether a float stands among the items, or in a tuple among them."""
+    for item in items:
+        if type(item) is float or type(item) is tuple and float in map(type, item):
+            return True
+    return False
+
+
 class Configured:
     """A kernel with its launch configuration; calling it launches."""
 
@@ -266,7 +272,13 @@ class Configured:
         """The bytes of dynamic shared memory."""
         return self.shape.shared
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any, **named: Any) -> None:
+        if named:
+            name = self.kernel.py_func.__name__
+            raise errors.ArgumentError(
+                f"{name}: a kernel takes no keyword arguments, got {', '.join(named)}. "
+                f"Write {name}[grid, block](...) with all arguments in order."
+            )
         self.kernel.launcher.launch(self.shape, arguments)
 
     def __repr__(self) -> str:

@@ -43,8 +43,9 @@ def _out_of_bounds(words: Any, site: Any, place: dict[str, Any]) -> errors.OutOf
     index = tuple(words[layout.INDEX + k] for k in range(ndim))
     shape = tuple(words[layout.SHAPE + k] for k in range(ndim))
     at = ", ".join(str(i) for i in index)
+    at = at if ndim == 1 else f"({at})"
     message = (
-        f"{site.what}: index {at if ndim == 1 else f'({at})'} is outside {site.array or 'the array'}, "
+        f"{site.what}: index {at} is outside {site.array or 'the array'}, "
         f"whose shape is {shape}. It was thread {_triple(place['thread'])} of block "
         f"{_triple(place['block'])}. Nothing outside the array was touched."
     )
@@ -61,7 +62,12 @@ def _guard(site: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
                 f"guard the access: `if ... < {site.array}.shape[{axis}]:`; the grid has more "
                 "threads than the array has elements, or the index is computed wrongly"
             )
-    return "guard the access: the index must not be below -n for an axis of n elements"
+        if i < -n:
+            return (
+                "guard the access: `if ... >= 0:`; a negative index counts from the end, and "
+                f"axis {axis} of {site.array} has only {n} elements to count back"
+            )
+    return "check how the index is computed"
 
 
 def _triple(values: tuple[int, ...]) -> str:
@@ -112,10 +118,12 @@ def _raised(
 
     kind, arguments = sites.raised[words[layout.SITE]]
     where = f"tid={list(thread)} ctaid={list(block)}"
-    if arguments:
-        return kind(f"{where}: {arguments[0]}", *arguments[1:])  # type: ignore[no-any-return]
-    del place
-    return kind(where)  # type: ignore[no-any-return]
+    text = f"{where}: {arguments[0]}" if arguments else where
+    try:
+        made = type(kind.__name__, (errors.KernelError, kind), {})
+        return made(text, **place)  # type: ignore[no-any-return]
+    except TypeError:  # a class that cannot have a second base, or wants other arguments
+        return kind(text, *arguments[1:])  # type: ignore[no-any-return]
 
 
 class KernelArithmeticError(errors.KernelError, ZeroDivisionError, FloatingPointError):

@@ -53,7 +53,9 @@ def house() -> Iterator[None]:
         yield
 
 
-def figure(width: float, height: float, rows: int = 1, cols: int = 1, **rest: Any) -> Any:
+def figure(
+    width: float, height: float, rows: int = 1, cols: int = 1, **rest: Any
+) -> tuple[Figure, Any]:
     """Return a figure of this many inches that pyplot does not know, and its axes."""
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(made)

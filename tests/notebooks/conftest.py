@@ -1,9 +1,11 @@
-"""Each notebook is executed once for all tests of its outputs, and once more with solutions."""
-
-import importlib.util
-from pathlib import Path
+"""Each notebook is executed once, for all the tests that look at its outputs."""
 
 import pytest
 
-_spec = importlib.util.spec_from_file_location("running", Path(__file__).with_name("running.py"))
-_done = {}
+from tests.notebooks import running
+
+
+@pytest.fixture(scope="session", params=running.NOTEBOOKS, ids=lambda path: path.stem)
+def executed(request):
+    """One notebook after another, with the outputs of a fresh run."""
+    return running.execute(running.read(request.param))

@@ -394,7 +394,8 @@ class Emitter:
         over = self.rewriter.expression(row.iter)
         with self.ranges.loop(row.target, row.iter):
             body = self._rows(row.body, low, high) or [ast.Pass()]
-        return [ast.For(tree.store(row.target), over, body, [])]
+        loop = ast.For(tree.store(row.target), over, body, [])
+        return [loop if self.options.readable else self.rewriter.polled(loop)]
 
     def _RowIf(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         start, stop = self.unit.fresh("start"), self.unit.fresh("stop")

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpukit.compiler import device, kinds, refuse, shapes, sites, tree
-from gpukit.compiler.passes import access, scalar
+from gpukit.compiler.passes import access, polling, scalar
 from gpukit.compiler.unit import Unit
 
 _ZERO = tree.const(0)
@@ -194,6 +194,16 @@ class Rewriter(scalar.Scalar):
             poll = tree.call(self.helper("control", "poll"), tree.name("_context"))
             node.body.insert(0, tree.at(ast.Expr(poll), node))
         return node
+
+    def visit_For(self, node: ast.For) -> Any:
+        """Let a long loop of one thread be stopped."""
+        self.generic_visit(node)
+        return node if self.readable else self.polled(node)
+
+    def polled(self, node: ast.For) -> ast.For:
+        """Return a loop over a range with polls in it."""
+        poll = tree.call(self.helper("control", "poll"), tree.name("_context"))
+        return polling.polled(node, tree.at(ast.Expr(poll), node), self.unit.fresh("strip"))
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         return node if self.readable else device.raise_call(self, node)

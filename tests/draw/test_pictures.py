@@ -1,0 +1,135 @@
+"""Every picture can be drawn, says what it shows, and refuses what would be unreadable."""
+
+import numpy as np
+import pytest
+
+from gpukit import draw, errors, target
+from gpukit.bench import Result, Timing
+from gpukit.draw import launches, pictures
+from gpukit.launch import Cost
+
+
+def result(name, ours=1.0, numpy=2.0):
+    timing = Timing(ours, numpy, 5) if ours else None
+    return Result(name, "", "10", bool(ours), "" if ours else "bad", 0.0, timing, Cost(1, 1))
+
+
+FIGURES = {
+    "launch_1d": lambda: draw.launch_1d(20, 8),
+    "launch_1d_long": lambda: draw.launch_1d(1000, 256),
+    "launch_2d": lambda: draw.launch_2d(10, 13, (8, 4)),
+    "launch_2d_missing": lambda: draw.launch_2d(43, 64, (16, 16), (3, 4)),
+    "explore": lambda: draw.explore(43, 64, (16, 8), (4, 5)),
+    "grid_stride": lambda: draw.grid_stride(20, 2, 4),
+    "block_3d": lambda: draw.block_3d((4, 3, 2)),
+    "idle_share": lambda: draw.idle_share(largest=64),
+    "warp_turns": lambda: draw.warp_turns(np.arange(40), warp=1),
+    "images": lambda: draw.images(("a", np.eye(4)), ("b", np.zeros((4, 4, 3), np.uint8))),
+    "matrix": lambda: draw.matrix(np.eye(4), title="t", groups=[0, 0, 1, 1], bar="b"),
+    "curve": lambda: draw.curve([1, 2, 3], title="t", x="x", y="y"),
+    "ratios": lambda: draw.ratios([result("fast"), result("slow", 4.0)]),
+}
+
+
+def words(figure):
+    """Everything written in a figure."""
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure_can_be_shown(name):
+    picture = draw.show(FIGURES[name](), alt="A picture drawn by a test.")
+    assert picture.png.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure_holds_words(name):
+    assert words(FIGURES[name]())
+
+
+def test_strip_names_every_block():
+    shown = words(draw.launch_1d(20, 8))
+    assert {"block 0", "block 1", "block 2"} <= set(shown)
+
+
+def test_legend_names_hatching_only_where_there_is_some():
+    full, part = words(draw.launch_2d(8, 8, (4, 4))), words(draw.launch_2d(7, 8, (4, 4)))
+    assert "thread without element" not in full
+    assert "thread without element" in part
+
+
+def test_missed_elements_are_named():
+    assert "element without thread" in words(draw.launch_2d(4, 8, (4, 4), (1, 1)))
+
+
+def test_launch_that_is_too_large_to_draw_is_refused():
+    with pytest.raises(errors.LaunchError, match="to draw"):
+        draw.launch_2d(4000, 4000, (16, 16))
+
+
+def test_grid_stride_that_is_too_large_to_draw_is_refused():
+    with pytest.raises(errors.LaunchError, match="to draw"):
+        draw.grid_stride(10, 100, 256)
+
+
+@pytest.mark.skipif(target.wanted() == "cuda", reason="the CPU's error")
+def test_explorer_refuses_what_a_gpu_refuses():
+    with pytest.raises(errors.LaunchError, match="1024"):
+        draw.explore(64, 64, (64, 32))
+
+
+def test_explorer_in_words_has_the_numbers():
+    said = draw.in_words(43, 64, (16, 8), (4, 5))
+    assert "threads: 2,560" in said
+    assert "pixels without a thread: 192" in said
+
+
+@pytest.mark.parametrize(
+    "mask", [np.zeros((3, 4), bool), np.ones((3, 4), bool), np.eye(5, dtype=bool)]
+)
+def test_rectangles_cover_a_mask_once(mask):
+    covered = np.zeros(mask.shape, int)
+    for left, right, top, bottom in launches._rectangles(mask):
+        covered[top:bottom, left:right] += 1
+    np.testing.assert_array_equal(covered, mask)
+
+
+def test_photo_is_the_callers_own():
+    first = draw.photo("china")
+    first[:] = 0
+    assert draw.photo("china").max() == 255
+
+
+def test_unknown_photo_is_refused():
+    with pytest.raises(ValueError, match="'china' or 'flower'"):
+        draw.photo("castle")
+
+
+def test_pixels_that_nobody_wrote_are_orange():
+    drawn = pictures._pixels(np.array([[0.0, np.nan, 1.0]]))
+    np.testing.assert_allclose(drawn[0, 1], [0xD5 / 255, 0x5E / 255, 0], atol=1e-6)
+
+
+def test_picture_that_nobody_wrote_at_all_is_orange():
+    assert (pictures._pixels(np.full((2, 2), np.nan))[:, :, 2] == 0).all()
+
+
+def test_table_says_that_an_answer_is_wrong():
+    assert "wrong: bad" in repr(draw.table([result("broken", 0)]))
+
+
+def test_table_says_the_ratio_in_words():
+    assert "2.0 times faster" in repr(draw.table([result("fast")]))
+
+
+def test_html_table_has_row_and_column_headers():
+    html = draw.table([result("<fast>")])._repr_html_()
+    assert '<th scope="row">&lt;fast&gt;</th>' in html
+    assert html.count('scope="col"') == 6
+
+
+def test_wrong_answers_have_no_bar():
+    shown = words(draw.ratios([result("fast"), result("broken", 0)]))
+    assert "broken" not in shown
