@@ -232,7 +232,7 @@ def page(base: Run, ours: Run) -> str:
 
 CHANGES = """\
 `--gpukit-as-simulator` sets `NUMBA_ENABLE_CUDASIM=1`, so that the suite's helpers load without a
-driver, and makes `numba.cuda` gpukit. Beside that it changes five things, and no test file:
+driver, and makes `numba.cuda` gpukit. Beside that it changes six things, and no test file:
 
 - `numba.cuda.testing.skip_on_cudasim` lets tests run whose reason does not hold for gpukit;
 - `numba.cuda.core.errors` hands out the errors of `numba.core.errors`, which gpukit raises
@@ -241,7 +241,8 @@ driver, and makes `numba.cuda` gpukit. Beside that it changes five things, and n
   of the warp tests only ask that this succeeds. It returns no PTX and says so;
 - transposed device arrays and arrays made like them have NumPy's strides, as the suite asks of a
   simulator, and not a GPU's;
-- the leak checks of the suite read the counts of Numba's CPU run time."""
+- the leak checks of the suite read the counts of Numba's CPU run time;
+- `cuda.CUSource` and its kin are the simulator's, which hold text and link nothing."""
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:

@@ -29,7 +29,7 @@ def keep(text: str, flags: int = 0) -> CodeType:
     'def f(x): return x\\n'
     """
     name = f"<exec {next(_numbers)}>"
-    code = compile(text, name, "exec", flags=flags, dont_inherit=True)
+    code: CodeType = compile(text, name, "exec", flags=flags, dont_inherit=True)
     lines = (text if text.endswith("\n") else text + "\n").splitlines(keepends=True)
     linecache.cache[name] = (len(text), None, lines, name)
     return code

@@ -27,8 +27,8 @@ ROOTS = {"numba.cuda": CPU, "numba_cuda_mlir": ""}
 # Submodules of the namespace that gpukit answers for, where it has them.
 CHILDREN = ("random", "libdevice", "vectorizers", "cudadrv", "args", "fp16", "cg")
 
-# numba-cuda has a module of types; it holds the types of numba, which has none of that name.
-TYPES = "numba.core.types"
+# Modules of numba-cuda that are copies of modules of Numba: kernels must see Numba's objects.
+COPIES = {"types": "numba.core.types", "misc.special": "numba.misc.special"}
 
 
 class Standin(ModuleType):
@@ -99,9 +99,9 @@ def ours_for(name: str) -> str | None:
     for base in ("numba.cuda", "numba_cuda_mlir.cuda"):
         if name == base:
             return CPU
-        if name == f"{base}.types":
-            return TYPES
         rest = name[len(base) + 1 :]
+        if name.startswith(base + ".") and rest in COPIES:
+            return COPIES[rest]
         if name.startswith(base + ".") and rest.split(".")[0] in CHILDREN:
             return _existing(f"{CPU}.{rest}")
     return ROOTS.get(name)

@@ -133,6 +133,7 @@ def be_the_simulator(reasons: Sequence[str] = ()) -> None:
     _patch_compiler()
     _patch_layout()
     _patch_memory_counts()
+    _patch_linkable()
 
 
 def _optional(name: str) -> ModuleType | None:
@@ -189,6 +190,14 @@ def _patch_memory_counts() -> None:
         return rtsys.get_allocation_stats()
 
     counts.rtsys.get_allocation_stats = get_allocation_stats
+
+
+def _patch_linkable() -> None:
+    """Let modules make objects of CUDA C when they are imported, as the simulator does."""
+    theirs = _optional("numba.cuda.simulator.cudadrv.linkable_code")
+    for name, value in list(vars(theirs).items()) if theirs else ():
+        if isinstance(value, type):
+            vars(importlib.import_module("gpukit.cpu"))[name] = value
 
 
 def _patch_layout() -> None:

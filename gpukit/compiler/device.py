@@ -51,7 +51,9 @@ _in_making: list[Any] = []
 
 def _make(dispatcher: Any) -> Any:
     from gpukit.compiler.passes import inline, resolve, typing
+    from gpukit.compiler.runtime import half_rules
 
+    half_rules.install()
     unit = resolve.run(dispatcher.py_func)
     inline.run(unit)
     rewrite = DeviceBody(unit)

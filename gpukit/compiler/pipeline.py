@@ -33,12 +33,13 @@ class Compiled:
 
 def front(function: Any) -> Unit:
     """Return a function resolved, normalised, inlined, its jumps replaced by flags."""
-    from gpukit.compiler.passes import inline, jumps, resolve, schedule, strides
+    from gpukit.compiler.passes import choices, inline, jumps, resolve, schedule, strides
 
     unit = resolve.run(function)
     refuse.check_result(unit)
     inline.run(unit)
     jumps.run(unit)
+    choices.run(unit)
     strides.run(unit)
     schedule.loops_to_while(unit)
     return unit
@@ -47,7 +48,9 @@ def front(function: Any) -> Unit:
 def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast.FunctionDef]:
     """Return the emitter and the function of loops for given argument types."""
     from gpukit.compiler.passes import emit, schedule, typing
+    from gpukit.compiler.runtime import half_rules
 
+    half_rules.install()
     unit.types = typing.run(unit, arguments)
     plan = schedule.run(unit)
     emitter = emit.Emitter(unit, plan, arguments, options)
@@ -63,12 +66,24 @@ def captured_arrays(function: Any) -> list[Any]:
     return list((front(function) if unit.devices else unit).captured.values())
 
 
+def meets(function: Any) -> bool:
+    """Tell whether the threads of a kernel wait for each other anywhere."""
+    from gpukit.compiler import kinds
+    from gpukit.compiler.passes import inline, resolve
+
+    unit = resolve.run(function)
+    own = any(tree.intrinsic(n) in kinds.MEETINGS for n in ast.walk(unit.tree))
+    return own or any(inline.must_inline(d) for d in unit.devices.values())
+
+
 def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     """Raise if Numba cannot find types for a kernel with arguments of these types."""
     from numba import typeof
 
     from gpukit.compiler.passes import typing
+    from gpukit.compiler.runtime import half_rules
 
+    half_rules.install()
     unit = front(function)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     arguments |= {n: typeof(getattr(a, "host", a)) for n, a in unit.captured.items()}

@@ -72,9 +72,11 @@ def triple(name: str, value: Any) -> tuple[int, int, int]:
             "have the axes x, y and z."
         )
     if not all(isinstance(p, Integral) for p in parts):
-        hint = "Use // instead of / to divide sizes." if any(
-            isinstance(p, float) for p in parts
-        ) else "Write one integer, or a tuple of up to three."
+        hint = (
+            "Use // instead of / to divide sizes."
+            if any(isinstance(p, float) for p in parts)
+            else "Write one integer, or a tuple of up to three."
+        )
         raise errors.ArgumentError(f"{name} must be a sequence of integers, got {parts}. {hint}")
     x, y, z = (*(int(p) for p in parts), 1, 1)[:3]
     return x, y, z

@@ -50,9 +50,7 @@ def _out_of_bounds(words: Any, site: Any, place: dict[str, Any]) -> errors.OutOf
         f"{_triple(place['block'])}. Nothing outside the array was touched."
     )
     fix = _guard(site, index, shape)
-    return errors.OutOfBounds(
-        message, array=site.array, index=index, shape=shape, fix=fix, **place
-    )
+    return errors.OutOfBounds(message, array=site.array, index=index, shape=shape, fix=fix, **place)
 
 
 def _guard(site: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> str:

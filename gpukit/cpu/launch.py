@@ -51,7 +51,7 @@ class Launcher:
         self.shapes: dict[Any, set[tuple[int, int, int]]] = {}
         self.declared: list[tuple[Any, ...]] = []
         self._overloads: dict[tuple[Any, ...], Overload] = {}
-        self.captured: marshal.Packed | None = None
+        self.meets: bool | None = None
         self.parameters = list(inspect.signature(kernel.py_func).parameters.values())
 
     # ---- launching ------------------------------------------------------------------------
@@ -108,7 +108,8 @@ class Launcher:
         self, kinds: Any, block: tuple[int, int, int]
     ) -> tuple[int, int, int]:
         """Return the sizes that the loops are made for; 0 stands for any size."""
-        if block[1] == block[2] == 1:
+        flat = block[1] == block[2] == 1
+        if flat and not self._meets():
             return (0, 1, 1)
         seen = self.shapes.get(kinds)
         if seen is None:
@@ -116,9 +117,17 @@ class Launcher:
         if block in seen:
             return block
         if len(seen) >= _BLOCK_SHAPES:
-            return (0, 0, 0)
+            return (0, 1, 1) if flat else (0, 0, 0)
         seen.add(block)
         return block
+
+    def _meets(self) -> bool:
+        """Tell whether threads wait for each other: then the block's size is worth knowing."""
+        if self.meets is None:
+            from gpukit.compiler import pipeline
+
+            self.meets = pipeline.meets(self.kernel.py_func)
+        return self.meets
 
     # ---- arguments ------------------------------------------------------------------------
 

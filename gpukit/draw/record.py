@@ -6,6 +6,9 @@ Legend
     BX BY TX TY  the layers of a canvas: block and thread along x and y  canvas[BX, row, col]
 """
 
+# Kernels carry no type hints.
+# mypy: allow-untyped-defs
+
 from __future__ import annotations
 
 from typing import Any

@@ -22,10 +22,10 @@ FILLS = (SKY, ORANGE, "#66C5AB", YELLOW, PURPLE, "#E58E5A", "#C0C0C0", "#7FB8D8"
 INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
 
 LEAST_ALT = 20
-_DPI = 160
+_DPI = 132
 _SHOWN_DPI = 88
 
-_RC = {
+_RC: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 11.0,
     "axes.titlesize": 13.0,

@@ -329,7 +329,9 @@ def test_linear_index_that_overflows_is_outside():
 
 def test_unsigned_index_is_outside_when_it_exceeds_int64():
     with guarded(5) as a:
-        assert_fails(lambda: gather_kernel[1, 1](a, np.array([2**63], np.uint64)), errors.OutOfBounds)
+        assert_fails(
+            lambda: gather_kernel[1, 1](a, np.array([2**63], np.uint64)), errors.OutOfBounds
+        )
 
 
 # Programs that are right although they look close to wrong
@@ -365,7 +367,9 @@ def early_return_kernel(a):
 
 
 @pytest.mark.parametrize(
-    "kernel", [short_circuit_kernel, conditional_kernel, early_return_kernel], ids=lambda k: k.__name__
+    "kernel",
+    [short_circuit_kernel, conditional_kernel, early_return_kernel],
+    ids=lambda k: k.__name__,
 )
 def test_guarded_access_of_threads_outside_is_no_error(kernel):
     with guarded(5) as a:

@@ -24,6 +24,7 @@ GEOMETRY = [f"{n}_{a}" for n in ("gridDim", "blockDim") for a in tree.AXES]
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 HEADER_BYTES = 8 * 8  # six sizes, the bytes of dynamic shared memory, one spare word
 _LINE = 64  # alignment of scratch arrays
+_MOST_ROUNDS = 12  # rounds of a loop that are written out; enough for 1024 threads
 
 
 @dataclass(frozen=True)
@@ -288,10 +289,15 @@ class Emitter:
         return made
 
     def _Once(self, step: plan.Once) -> list[ast.stmt]:
-        return self._outside([step.statement])
+        made = self._outside([step.statement])
+        self.ranges.learn(step.statement)
+        return made
 
     def _BlockIf(self, step: plan.BlockIf) -> list[ast.stmt]:
-        body, orelse = self.steps(step.body) or [ast.Pass()], self.steps(step.orelse)
+        with self.ranges.branch(_written(step.body + step.orelse)):
+            body = self.steps(step.body) or [ast.Pass()]
+        with self.ranges.branch(_written(step.body + step.orelse)):
+            orelse = self.steps(step.orelse)
         return [ast.If(self._test(step.test), body, orelse)]
 
     def _polled(self, body: list[ast.stmt]) -> list[ast.stmt]:
@@ -302,10 +308,40 @@ class Emitter:
 
     def _BlockFor(self, step: plan.BlockFor) -> list[ast.stmt]:
         over = self._test(step.loop.iter)
-        return [ast.For(tree.clone(step.loop.target), over, self._polled(self.steps(step.body)), [])]
+        self.ranges.forget(_written(step.body))
+        target = getattr(step.loop.target, "id", "")
+        with self.ranges.loop(target, step.loop.iter):
+            body = self._polled(self.steps(step.body))
+        self.ranges.forget(_written(step.body))
+        return [ast.For(tree.clone(step.loop.target), over, body, [])]
 
     def _BlockWhile(self, step: plan.BlockWhile) -> list[ast.stmt]:
-        return [ast.While(self._test(step.test), self._polled(self.steps(step.body)), [])]
+        if not self.options.readable and self._rounds(step) is not None:
+            return [s for _ in range(self._rounds(step) or 0) for s in self.steps(step.body)]
+        self.ranges.forget(_written(step.body))
+        body = self._polled(self.steps(step.body))
+        self.ranges.forget(_written(step.body))
+        return [ast.While(self._test(step.test), body, [])]
+
+    def _rounds(self, step: plan.BlockWhile) -> int | None:
+        """Return how often a loop such as `while half > 0: ...; half //= 2` runs, if it is known.
+
+        Written out, each level of a tree is a loop over a known number of threads.
+        """
+        sets = [s for s in step.body if isinstance(s, plan.Once)]
+        inner = [s for s in step.body if not isinstance(s, (plan.Once, plan.Loops))]
+        if inner:
+            return None
+        known = self.ranges.copy()
+        for rounds in range(_MOST_ROUNDS + 1):
+            test = known.decide(step.test)
+            if test is None:
+                return None
+            if not test:
+                return rounds
+            for s in sets:
+                known.learn(s.statement)
+        return None
 
     def _any(self, mask: str) -> ast.expr:
         if self.options.readable:
@@ -317,6 +353,7 @@ class Emitter:
         return [ast.If(self._any(step.mask), self.steps(step.body) or [ast.Pass()], [])]
 
     def _UntilNone(self, step: plan.UntilNone) -> list[ast.stmt]:
+        self.ranges.forget(_written(step.body))
         leave = ast.If(ast.UnaryOp(ast.Not(), self._any(step.mask)), [ast.Break()], [])
         body = [*self.steps(step.head), leave, *self.steps(step.body)]
         return [ast.While(tree.const(True), self._polled(body), [])]
@@ -570,6 +607,22 @@ class Emitter:
             extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
             new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
         return new
+
+
+def _written(steps: list[plan.Step]) -> set[str]:
+    """Return the variables that steps set once for the block."""
+    names: set[str] = set()
+    for step in steps:
+        if isinstance(step, plan.Once):
+            names |= tree.writes(step.statement)
+        elif isinstance(step, plan.BlockFor):
+            names |= tree.writes(step.loop.target)
+        elif isinstance(step, plan.Count) and step.target:
+            names.add(step.target)
+        if not isinstance(step, plan.Loops):
+            for name in ("head", "body", "orelse"):
+                names |= _written(getattr(step, name, []))
+    return names
 
 
 def _padded(size: int) -> int:

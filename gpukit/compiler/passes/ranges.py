@@ -15,11 +15,16 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Iterator
 
 from gpukit.compiler import tree
 
 Interval = tuple[int, int]
+_COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.Eq: operator.eq, ast.NotEq: operator.ne,
+}  # fmt: skip
 
 
 class Ranges:
@@ -47,6 +52,50 @@ class Ranges:
             if before is not None:
                 self.known[name] = before
 
+    def copy(self) -> Ranges:
+        """Return an independent copy."""
+        made = Ranges(None)
+        made.known = dict(self.known)
+        return made
+
+    def learn(self, s: ast.stmt) -> None:
+        """Note what a statement that is run once for the block sets."""
+        names = tree.writes(s)
+        value: ast.expr | None = None
+        if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
+            value = s.value
+        elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
+            value = ast.BinOp(tree.name(s.target.id), s.op, s.value)
+        found = None if value is None else self.of(value)
+        self.forget(names)
+        if found is not None:
+            self.known[names.pop()] = found
+
+    def forget(self, names: set[str]) -> None:
+        """Know nothing more of some variables."""
+        for name in names:
+            self.known.pop(name, None)
+
+    @contextlib.contextmanager
+    def branch(self, written: set[str]) -> Iterator[None]:
+        """Undo at the end of a `with` block what was learnt in it, and forget what it sets."""
+        before = dict(self.known)
+        try:
+            yield
+        finally:
+            self.known = before
+            self.forget(written)
+
+    def decide(self, test: ast.expr) -> bool | None:
+        """Return whether a comparison holds, if that is known."""
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+            return None
+        left, right = self.of(test.left), self.of(test.comparators[0])
+        if left is None or right is None or left[0] != left[1] or right[0] != right[1]:
+            return None
+        compare = _COMPARE.get(type(test.ops[0]))
+        return None if compare is None else compare(left[0], right[0])
+
     def _range(self, over: ast.expr) -> Interval | None:
         parts = [self.of(a) for a in getattr(over, "args", [])]
         if not parts or None in parts or len(parts) > 2:
@@ -70,6 +119,9 @@ class Ranges:
             return left[0] + right[0], left[1] + right[1]
         if isinstance(node.op, ast.Sub):
             return left[0] - right[1], left[1] - right[0]
+        if isinstance(node.op, (ast.FloorDiv, ast.RShift)) and right[0] == right[1] > 0:
+            by = right[0] if isinstance(node.op, ast.FloorDiv) else 1 << right[0]
+            return left[0] // by, left[1] // by
         if isinstance(node.op, ast.Mult):
             products = [a * b for a in left for b in right]
             return min(products), max(products)

@@ -1,0 +1,59 @@
+"""Write a stored choice as two stores, each under its own condition.
+
+Before                                   After
+    tile[t] = a[i] if i < n else 0.0         if i < n:
+                                                 tile[t] = a[i]
+                                             else:
+                                                 tile[t] = 0.0
+
+The condition can then narrow the loop over threads, which a choice inside it cannot.
+
+>>> def kernel(tile, a, n, t, i):
+...     tile[t] = a[i] if i < n else 0.0
+>>> print(_show(kernel))
+def kernel(tile, a, n, t, i):
+    if i < n:
+        tile[t] = a[i]
+    else:
+        tile[t] = 0.0
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gpukit.compiler import tree
+from gpukit.compiler.unit import Unit
+
+
+def run(unit: Unit) -> None:
+    """Rewrite the unit's tree in place."""
+    unit.tree.body = _body(unit.tree.body)
+    ast.fix_missing_locations(unit.tree)
+
+
+def _body(body: list[ast.stmt]) -> list[ast.stmt]:
+    for s in body:
+        for field in ("body", "orelse"):
+            if getattr(s, field, None):
+                setattr(s, field, _body(getattr(s, field)))
+    return [_two_stores(s) for s in body]
+
+
+def _two_stores(s: ast.stmt) -> ast.stmt:
+    if not isinstance(s, ast.Assign) or len(s.targets) != 1:
+        return s
+    if not isinstance(s.value, ast.IfExp) or not isinstance(s.targets[0], ast.Subscript):
+        return s
+    choice = s.value
+    one = ast.Assign([s.targets[0]], choice.body)
+    other = ast.Assign([tree.clone(s.targets[0])], choice.orelse)
+    return tree.at(ast.If(choice.test, [one], [other]), s)  # type: ignore[no-any-return]
+
+
+def _show(function: object) -> str:
+    from gpukit.compiler.passes import resolve
+
+    unit = resolve.run(function)
+    run(unit)
+    return ast.unparse(unit.tree)

@@ -1,0 +1,125 @@
+"""From float16 bits to other numbers and back, in LLVM IR.
+
+A float16 is kept as its 16 bits in an integer, so that nothing takes LLVM's `half` for granted:
+where the processor does not convert it, LLVM calls `__extendhfsf2` and `__truncsfhf2`, which the
+process may lack, and a call to a function that is not there ends the process. Where it does (F16C
+on x86, every 64-bit ARM), the conversion is one instruction; elsewhere it is done on the bits.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+I16, I32, SINGLE, DOUBLE = ir.IntType(16), ir.IntType(32), ir.FloatType(), ir.DoubleType()
+SIGN, MAGNITUDE, INFINITY, QUIET = 0x8000, 0x7FFF, 0x7C00, 0x0200
+
+
+def _in_hardware(context: Any) -> bool:
+    """Tell whether the code that this context makes may use conversion instructions."""
+    codegen = context.codegen()
+    triple = _triple()
+    if triple.startswith(("aarch64", "arm64")):
+        return True
+    features = str(getattr(codegen, "_tm_features", "")).split(",")
+    return triple.startswith(("x86_64", "i686", "amd64")) and "+f16c" in features
+
+
+@functools.cache
+def _triple() -> str:
+    return str(llvm.get_process_triple())
+
+
+def intrinsic(builder: Any, name: str, value: Any) -> Any:
+    """Return what an LLVM intrinsic of one float gives."""
+    return builder.call(builder.module.declare_intrinsic(name, [value.type]), [value])
+
+
+def extend(context: Any, builder: Any, bits: Any) -> Any:
+    """Return a float16 as a float32; that is exact."""
+    if _in_hardware(context):
+        return builder.fpext(builder.bitcast(bits, ir.HalfType()), SINGLE)
+    return extend_bits(builder, bits)
+
+
+def shorten(context: Any, builder: Any, value: Any) -> Any:
+    """Return a float32 as a float16, rounded to nearest, ties to even."""
+    if _in_hardware(context):
+        return builder.bitcast(builder.fptrunc(value, ir.HalfType()), I16)
+    return shorten_bits(builder, value)
+
+
+def shorten_double(context: Any, builder: Any, value: Any) -> Any:
+    """Return a float64 as a float16, rounded once.
+
+    Rounding to float32 in between could make a tie of what is none. So what does not fit in a
+    float32 is cut off there, and the last bit set to tell that there was more.
+    """
+    near = builder.fptrunc(value, SINGLE)
+    back = builder.fpext(near, DOUBLE)
+    above = builder.fcmp_ordered(
+        ">", intrinsic(builder, "llvm.fabs", back), intrinsic(builder, "llvm.fabs", value)
+    )
+    bits = builder.bitcast(near, I32)
+    odd = builder.or_(builder.sub(bits, builder.zext(above, I32)), I32(1))
+    inexact = builder.fcmp_ordered("!=", back, value)
+    single = builder.bitcast(builder.select(inexact, odd, bits), SINGLE)
+    return shorten(context, builder, single)
+
+
+def extend_bits(builder: Any, bits: Any) -> Any:
+    """As `extend`, without the instruction."""
+    wide = builder.zext(bits, I32)
+    sign = builder.shl(builder.and_(wide, I32(SIGN)), I32(16))
+    magnitude = builder.and_(wide, I32(MAGNITUDE))
+    shifted = builder.shl(magnitude, I32(13))
+    # The exponent's bias is 127 instead of 15; infinity and NaN have all its bits set.
+    special = builder.icmp_unsigned(">=", magnitude, I32(INFINITY))
+    bias = builder.select(special, I32(0x70000000), I32(0x38000000))
+    normal = builder.add(shifted, bias)
+    # Below the normal numbers, a float16 counts multiples of 2 ** -24.
+    tiny = builder.fmul(builder.uitofp(magnitude, SINGLE), SINGLE(2.0**-24))
+    is_tiny = builder.icmp_unsigned("<", magnitude, I32(0x0400))
+    made = builder.select(is_tiny, builder.bitcast(tiny, I32), normal)
+    return builder.bitcast(builder.or_(made, sign), SINGLE)
+
+
+def shorten_bits(builder: Any, value: Any) -> Any:
+    """As `shorten`, without the instruction."""
+    bits = builder.bitcast(value, I32)
+    sign = builder.and_(builder.lshr(bits, I32(16)), I32(SIGN))
+    magnitude = builder.and_(bits, I32(0x7FFFFFFF))
+    last = builder.and_(builder.lshr(magnitude, I32(13)), I32(1))
+    rounded = builder.add(builder.add(magnitude, I32(0xFFF)), last)
+    made = builder.lshr(builder.sub(rounded, I32(0x38000000)), I32(13))
+    # Added to 0.5, the bits behind a multiple of 2 ** -24 are rounded away.
+    half = builder.fadd(builder.bitcast(magnitude, SINGLE), SINGLE(0.5))
+    tiny = builder.sub(builder.bitcast(half, I32), I32(0x3F000000))
+    made = builder.select(builder.icmp_unsigned("<", magnitude, I32(0x38800000)), tiny, made)
+    too_large = builder.icmp_unsigned(">=", magnitude, I32(0x477FF000))
+    made = builder.select(too_large, I32(INFINITY), made)
+    payload = builder.and_(builder.lshr(magnitude, I32(13)), I32(0x3FF))
+    nan = builder.or_(payload, I32(INFINITY | QUIET))
+    made = builder.select(builder.icmp_unsigned(">", magnitude, I32(0x7F800000)), nan, made)
+    return builder.trunc(builder.or_(made, sign), I16)
+
+
+def to_integer(builder: Any, value: Any, kind: Any) -> Any:
+    """Return a float32 as an integer, cut off; as on a GPU, out of range gives the nearest.
+
+    NaN gives 0.
+    """
+    wanted = ir.IntType(kind.bitwidth)
+    name = "llvm.fptosi.sat" if kind.signed else "llvm.fptoui.sat"
+    function = builder.module.declare_intrinsic(
+        name, [wanted, SINGLE], fnty=ir.FunctionType(wanted, [SINGLE])
+    )
+    return builder.call(function, [value])
+
+
+def from_integer(builder: Any, value: Any, kind: Any) -> Any:
+    """Return an integer as a float32; exact up to 2 ** 24, and infinity as float16 above."""
+    return (builder.sitofp if kind.signed else builder.uitofp)(value, SINGLE)

@@ -1,0 +1,166 @@
+"""Wrong arguments: the error names which one, what it is, and what to pass instead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors
+from tests.safety.attempt import assert_fails, guarded, on_cpu
+
+pytestmark = on_cpu
+ARGUMENT, TYPES = errors.ArgumentError, errors.KernelTypeError
+
+
+@cuda.jit
+def write_kernel(a, value):
+    a[0] = value  # here
+
+
+@cuda.jit("void(float32[:], int32)")
+def declared_kernel(a, value):
+    a[0] = value
+
+
+@cuda.jit(["void(float32[:], int32)", "void(float64[:, :], int32)"])
+def declared_twice_kernel(a, value):
+    a[0] = value
+
+
+@cuda.jit
+def two_axes_kernel(a, i):
+    a[i, 0] = 1  # here
+
+
+class Box:
+    pass
+
+
+# Refused before the kernel is compiled: name, kernel, arguments, words of the message
+REFUSED = [
+    ("list", write_kernel, ([1, 2], 1), "write_kernel", "argument 1", "list", "np.array(x"),
+    ("text", write_kernel, ("abc", 1), "argument 1", "str", "NumPy arrays"),
+    ("dict", write_kernel, ({}, 1), "argument 1", "dict", "NumPy arrays"),
+    ("set", write_kernel, ({1}, 1), "argument 1", "set", "NumPy arrays"),
+    ("function", write_kernel, (len, 1), "argument 1", "builtin_function", "NumPy arrays"),
+    ("object", write_kernel, (Box(), 1), "argument 1", "Box", "NumPy arrays"),
+    ("object array", write_kernel, (np.zeros(2, object), 1), "argument 1", "object", "np.asarray(x"),
+    ("swapped bytes", write_kernel, (np.zeros(2, ">f4"), 1), ">f4", "x.astype('float32')"),
+    ("list as second", write_kernel, (np.zeros(2), [1]), "argument 2", "list", "np.array(x"),
+    ("huge integer", write_kernel, (np.zeros(2), 10**30), "argument 2", str(10**30), "64 bits"),
+    ("too few", write_kernel, (np.zeros(2),), "takes 2 arguments (a, value), got 1"),
+    ("none at all", write_kernel, (), "takes 2 arguments (a, value), got 0"),
+    ("too many", write_kernel, (np.zeros(2), 1, 2), "takes 2 arguments (a, value), got 3"),
+    ("declared dtype", declared_kernel, (np.zeros(2), 1), "argument 1", "float32", "float64",
+     "astype('float32')"),
+    ("declared axes", declared_kernel, (np.zeros((2, 2), np.float32), 1), "argument 1", "2 axes"),
+    ("declared scalar", declared_kernel, (np.zeros(2, np.float32), "x"), "argument 2", "int32", "'x'"),
+    ("array for a scalar", declared_kernel, (np.zeros(2, np.float32), np.zeros(2)), "argument 2",
+     "int32", "float64"),
+    ("number for an array", declared_kernel, (3, 1), "argument 1", "float32"),
+    ("no signature fits", declared_twice_kernel, (np.zeros(2, np.int8), 1), "int8", "float32",
+     "float64", "no signature fits"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "says"),
+    [(row[1], row[2], row[3:]) for row in REFUSED],
+    ids=[row[0] for row in REFUSED],
+)
+def test_argument_is_named(kernel, arguments, says):
+    error = assert_fails(
+        lambda: kernel[1, 1](*arguments), ARGUMENT, kernel.__name__, *says, here=False
+    )
+    assert isinstance(error, TypeError)
+
+
+def read_only():
+    array = np.zeros(3)
+    array.flags.writeable = False
+    return array
+
+
+# Refused at a line of the kernel: name, kernel, arguments, words of the message
+TYPED = [
+    ("read-only array", write_kernel, (read_only(), 1), "read-only", "x.copy()"),
+    ("complex into float", write_kernel, (np.zeros(3), 1j), "complex", "float64", ".real"),
+    ("number for an array", write_kernel, (3, 1), "int64", "array"),
+    ("none for an array", write_kernel, (None, 1), "none", "array"),
+    ("array for a number", write_kernel, (np.zeros(3), np.zeros(3)), "row or array", "index"),
+    ("float as an index", two_axes_kernel, (np.zeros((3, 3)), 1.0), "float64", "integer", "//"),
+    ("array of one axis", two_axes_kernel, (np.zeros(3), 1), "1 axes", "2 indices"),
+    ("array of three axes", two_axes_kernel, (np.zeros(3, "U1"), 1), "indices"),
+    ("text array", write_kernel, (np.zeros(3, "U4"), 1), "unichr"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "says"),
+    [(row[1], row[2], row[3:]) for row in TYPED],
+    ids=[row[0] for row in TYPED],
+)
+def test_wrong_type_is_named_with_the_line(kernel, arguments, says):
+    error = assert_fails(lambda: kernel[1, 1](*arguments), TYPES, *says, "What to do: ")
+    assert isinstance(error, TypeError)
+    assert "No implementation of function" not in str(error)
+
+
+def test_float_is_cut_when_stored_in_an_integer_array():
+    with guarded(3, np.int32) as a:
+        write_kernel[1, 1](a, 2.75)
+        assert a.tolist() == [2, 0, 0]
+
+
+def test_declared_scalar_takes_what_converts():
+    with guarded(3, np.float32) as a:
+        declared_kernel[1, 1](a, True)
+        assert a[0] == 1
+
+
+def test_signature_with_other_arity_is_refused_where_it_is_declared():
+    def one(a):
+        a[0] = 1
+
+    assert_fails(
+        lambda: cuda.jit("void(float32[:], int32)")(one), ARGUMENT, "takes 1 arguments", "names 2",
+        here=False,
+    )  # fmt: skip
+
+
+def test_signature_with_a_result_is_refused_where_it_is_declared():
+    def one(a):
+        a[0] = 1
+
+    assert_fails(
+        lambda: cuda.jit("int32(float32[:])")(one), errors.KernelTypeError, "void", "array",
+        here=False,
+    )  # fmt: skip
+
+
+# Things that only work inside a kernel, or only outside
+
+
+@cuda.jit(device=True)
+def double(x):
+    return 2 * x
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: double(2), "double.py_func"),
+        (lambda: cuda.syncthreads(), "cuda.syncthreads"),
+        (lambda: cuda.grid(1), "cuda.grid"),
+        (lambda: cuda.shared.array(4, np.float32), "cuda.shared.array"),
+        (lambda: cuda.local.array(4, np.float32), "cuda.local.array"),
+        (lambda: cuda.atomic.add(np.zeros(3), 0, 1), "cuda.atomic.add"),
+    ],
+    ids=["device function", "syncthreads", "grid", "shared", "local", "atomic"],
+)
+def test_call_on_the_host_says_where_it_belongs(call, says):
+    assert_fails(call, errors.TargetError, says, "kernel", here=False)
+
+
+def test_device_function_cannot_be_launched():
+    assert_fails(lambda: double[1, 1](2), errors.LaunchError, "double", "device=True", here=False)

@@ -1,0 +1,90 @@
+"""Arithmetic that kills a process in C, or would raise in Python: here it gives a number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpukit import cuda
+from tests.safety.attempt import assert_good_launch, guarded, on_cpu
+
+pytestmark = on_cpu
+
+
+@cuda.jit
+def divide_kernel(a, b, out):
+    i = cuda.grid(1)
+    out[i] = a[i] / b[i]
+
+
+@cuda.jit
+def floor_divide_kernel(a, b, out):
+    i = cuda.grid(1)
+    out[i] = a[i] // b[i]
+
+
+@cuda.jit
+def remainder_kernel(a, b, out):
+    i = cuda.grid(1)
+    out[i] = a[i] % b[i]
+
+
+@cuda.jit
+def shift_kernel(a, b, out):
+    i = cuda.grid(1)
+    out[i] = (a[i] << b[i]) ^ (a[i] >> b[i])
+
+
+@cuda.jit
+def power_kernel(a, b, out):
+    i = cuda.grid(1)
+    out[i] = a[i] ** b[i]
+
+
+@cuda.jit
+def to_integer_kernel(a, out):
+    i = cuda.grid(1)
+    out[i] = int(a[i])
+
+
+def test_float_division_by_zero_gives_infinity_and_nan():
+    with guarded(3) as out:
+        divide_kernel[1, 3](np.array([1.0, -1.0, 0.0]), np.zeros(3), out)
+        assert out[0] == np.inf and out[1] == -np.inf and np.isnan(out[2])
+
+
+@pytest.mark.parametrize("kernel", [floor_divide_kernel, remainder_kernel], ids=["//", "%"])
+@pytest.mark.parametrize(
+    "kind", [np.int8, np.int32, np.int64, np.uint32, np.uint64], ids=lambda k: k.__name__
+)
+def test_integer_division_by_zero_and_of_the_least_number_kills_nothing(kernel, kind):
+    least = np.iinfo(kind).min
+    a = np.array([5, 0, least, least, 7], kind)
+    b = np.array([0, 0, -1 if least < 0 else 0, 0, 2], kind)
+    with guarded(5, kind) as out:
+        kernel[1, 5](a, b, out)
+        assert out[4] == (3 if kernel is floor_divide_kernel else 1)
+    assert_good_launch()
+
+
+@pytest.mark.parametrize("count", [-1, 64, 100, 2**40])
+def test_enormous_shift_kills_nothing(count):
+    with guarded(2, np.int64) as out:
+        shift_kernel[1, 2](np.array([5, -5]), np.array([count, count]), out)
+    assert_good_launch()
+
+
+def test_negative_power_of_zero_kills_nothing():
+    with guarded(2, np.int64) as out:
+        power_kernel[1, 2](np.array([0, 3]), np.array([-1, 4]), out)
+        assert out[1] == 81
+    assert_good_launch()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.uint64], ids=lambda k: k.__name__)
+def test_float_without_integer_value_kills_nothing(value, kind):
+    with guarded(2, kind) as out:
+        to_integer_kernel[1, 2](np.array([value, 3.5]), out)
+        assert out[1] == 3
+    assert_good_launch()
