@@ -136,6 +136,16 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "Something of type {0} is used with brackets, as if it were an array.",
         "pass a NumPy array, for one number np.array([x])",
     ),
+    (
+        r"[gs]etitem\(array\(\[(?:unichr|char)",
+        "The kernel uses an array of text.",
+        "pass numbers; a kernel cannot work with text",
+    ),
+    (
+        r"built-in function (\w+)>\) found for signature:\s*>>> \w+\((.*)\)",
+        "The operation {0} does not exist for ({1}).",
+        "",
+    ),
 )
 
 

@@ -60,8 +60,9 @@ class Launcher:
         """Run the kernel on all blocks and wait until it is done."""
         if len(arguments) != len(self.parameters):
             arguments = self._complete(arguments)
+        retrieve: list[Any] = []
         if self.kernel.extensions:
-            arguments = self._extended(arguments, shape.stream)
+            arguments = self._extended(arguments, shape.stream, retrieve)
         packed = self._packed(arguments)
         kinds = tuple(packed.kinds)
         distinct = packed.distinct()
@@ -70,7 +71,7 @@ class Launcher:
         if compiled is None:
             compiled = self._compile(kinds, packed, distinct, block, shape)
         self._run(compiled, shape, kinds, packed)
-        for action in packed.after:
+        for action in retrieve:
             action()
 
     def _run(
@@ -142,14 +143,17 @@ class Launcher:
             f"({', '.join(names)}), got {len(arguments)}."
         )
 
-    def _extended(self, arguments: tuple[Any, ...], stream: Any) -> tuple[Any, ...]:
+    def _extended(
+        self, arguments: tuple[Any, ...], stream: Any, retrieve: list[Any]
+    ) -> tuple[Any, ...]:
+        """Let the kernel's extensions change the arguments; `retrieve` gets what to do after."""
         from numba import typeof
 
         made = []
         for value in arguments:
             kind = typeof(value)
             for extension in reversed(self.kernel.extensions):
-                kind, value = extension.prepare_args(kind, value, stream=stream, retr=[])
+                kind, value = extension.prepare_args(kind, value, stream=stream, retr=retrieve)
             made.append(value)
         return tuple(made)
 

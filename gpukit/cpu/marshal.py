@@ -8,7 +8,6 @@ when a kernel is compiled.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -24,13 +23,12 @@ Kind = Any
 class Packed:
     """The arguments of one launch: their kinds, the values for `struct`, and what must live.
 
-    `after` are called when the launch is over; `ranges` are the addresses arrays cover.
+    `ranges` are the addresses that arrays cover.
     """
 
     kinds: list[Kind] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
     keep: list[Any] = field(default_factory=list)
-    after: list[Callable[[], None]] = field(default_factory=list)
     ranges: list[tuple[int, int]] = field(default_factory=list)
 
     def distinct(self) -> bool:
@@ -149,6 +147,8 @@ def _is_structured(wanted: Any) -> bool:
 def _pack_as(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
     """Pack a scalar as the type that the signature asks for."""
     dtype = np.dtype(str(wanted))
+    if dtype.kind in "iu" and isinstance(value, int):
+        value = np.array(value & (2 ** (8 * dtype.itemsize) - 1), "u8").astype(dtype)[()]  # wraps
     try:
         cast = dtype.type(value)
     except (TypeError, ValueError, OverflowError) as error:

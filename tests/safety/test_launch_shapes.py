@@ -47,7 +47,7 @@ TABLE = [
     ("float in a tuple", ((2, 4.0), 32), ARGUMENT, "griddim", "[2, 4.0]", "Use //"),
     ("text", ("4", 32), ARGUMENT, "griddim", "['4']", "Write one integer"),
     ("nothing", (None, 32), ARGUMENT, "griddim", "[None]", "Write one integer"),
-    ("array of floats", (np.ones(2), 32), ARGUMENT, "griddim", "Write one integer"),
+    ("array of floats", (np.ones(2), 32), ARGUMENT, "griddim", "Use //"),
     ("four axes", ((1, 1, 1, 1), 32), LAUNCH, "griddim", "[1, 1, 1, 1]", "x, y and z"),
     ("four axes of threads", (1, (1, 1, 1, 1)), LAUNCH, "blockdim", "x, y and z"),
     ("no axes", ((), 32), LAUNCH, "griddim", "[]", "x, y and z"),

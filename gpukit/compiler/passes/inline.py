@@ -35,24 +35,27 @@ import ast
 import inspect
 from typing import Any
 
-from gpukit.compiler import kinds, refuse, tree
+from gpukit.compiler import intrinsics, kinds, refuse, tree
 from gpukit.compiler.passes import jumps, normalise, resolve
 from gpukit.compiler.unit import Unit
 
 _OWNS = kinds.MEETINGS | {"shared.array", "cg.this_grid"}
+# Intrinsics that are functions; a device function that gets one must know it to be compiled.
+_PASSED = frozenset(
+    [*kinds.MEETINGS, *(f"atomic.{n}" for n in intrinsics.ATOMIC_NAMES), *intrinsics.SCALAR_NAMES]
+    + [f"fp16.{n}" for n in intrinsics.FP16_NAMES]
+)
+
+
+def _calls(call: Any, names: frozenset[str]) -> bool:
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
 
 
 def run(unit: Unit) -> None:
     """Normalise the unit and inline what must be inlined, in place."""
-    _run(unit, ())
-
-
-def _run(unit: Unit, callers: tuple[Any, ...]) -> None:
-    inlined = frozenset(n for n, d in unit.devices.items() if must_inline(d))
-    normalise.run(unit, inlined)
-    if inlined:
-        unit.tree.body = _Inliner(unit, inlined, callers).body(unit.tree.body)
-        ast.fix_missing_locations(unit.tree)
+    normalise.prepare(unit)
+    unit.tree.body = _Inliner(unit).body(unit.tree.body, ())
+    ast.fix_missing_locations(unit.tree)
 
 
 def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
@@ -67,47 +70,63 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
 
 
 class _Inliner:
-    def __init__(self, unit: Unit, inlined: frozenset[str], callers: tuple[Any, ...]) -> None:
+    def __init__(self, unit: Unit) -> None:
         self.unit = unit
-        self.inlined = inlined
-        self.callers = callers
 
-    def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
+    def body(self, body: list[ast.stmt], callers: tuple[Any, ...]) -> list[ast.stmt]:
+        """Return the body with every meeting a statement and no call that must be inlined."""
+        inlined = self._inlined(body)
+        body = normalise.statements(self.unit, body, inlined)
+        return self._expand_all(body, inlined, callers) if inlined else body
+
+    def _inlined(self, body: list[ast.stmt]) -> frozenset[str]:
+        """Return the names of the called functions that cannot be compiled on their own.
+
+        These are those that must be inlined, and those that get an intrinsic as an argument.
+        """
+        found = set()
+        for call in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)):
+            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            if name in self.unit.devices and name not in found:
+                takes = any(tree.intrinsic(a) in _PASSED for a in call.args)
+                if takes or must_inline(self.unit.devices[name]):
+                    found.add(name)
+        return frozenset(found)
+
+    def _expand_all(
+        self, body: list[ast.stmt], inlined: frozenset[str], callers: tuple[Any, ...]
+    ) -> list[ast.stmt]:
         result: list[ast.stmt] = []
         for s in body:
             call = getattr(s, "value", None)
-            if isinstance(s, (ast.Expr, ast.Assign)) and self._is_inlined(call):
+            if isinstance(s, (ast.Expr, ast.Assign)) and _calls(call, inlined):
                 target = s.targets[0].id if isinstance(s, ast.Assign) else ""  # type: ignore[attr-defined]
-                result += self.expand(call, target)  # type: ignore[arg-type]
+                result += self._expand(call, target, callers)  # type: ignore[arg-type]
                 continue
             for field in ("body", "orelse"):
                 if getattr(s, field, None):
-                    setattr(s, field, self.body(getattr(s, field)))
+                    setattr(s, field, self._expand_all(getattr(s, field), inlined, callers))
             result.append(s)
         return result
 
-    def _is_inlined(self, call: Any) -> bool:
-        return (
-            isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Name)
-            and call.func.id in self.inlined
-        )
-
-    def expand(self, call: ast.Call, target: str) -> list[ast.stmt]:
-        device = self.unit.devices[call.func.id]  # type: ignore[attr-defined]
-        if any(device is c for c in self.callers):
+    def _expand(self, call: ast.Call, target: str, callers: tuple[Any, ...]) -> list[ast.stmt]:
+        name = call.func.id  # type: ignore[attr-defined]
+        device = self.unit.devices[name]
+        if any(device is c for c in callers):
             raise refuse.unsupported(
-                self.unit, call, f"{call.func.id} calls itself and holds a barrier or shuffle.",  # type: ignore[attr-defined]
+                self.unit, call, f"{name} calls itself and holds a barrier or shuffle.",
                 "write it as a loop",
             )  # fmt: skip
         inner = resolve.run(device.py_func)
-        _run(inner, (*self.callers, device))
+        normalise.prepare(inner)
         bound = self._bind(inner, call)
         names = self._rename(inner, bound)
-        body = [tree.at(tree.assign(names[p], a), call) for p, a in bound.items() if p in names]
+        first = [tree.at(tree.assign(names[p], a), call) for p, a in bound.items() if p in names]
         result = target or self.unit.fresh(f"{inner.name}_value")
         flag = self.unit.fresh(f"{inner.name}_done")
-        return body + jumps.without_returns(inner.tree.body, result, flag)
+        body = jumps.without_returns(inner.tree.body, result, flag)
+        body = normalise.live(body) or [tree.at(ast.Pass(), call)]
+        return first + self.body(body, (*callers, device))
 
     def _bind(self, inner: Unit, call: ast.Call) -> dict[str, ast.expr]:
         """Return the argument for each parameter of the inlined function."""
@@ -132,7 +151,7 @@ class _Inliner:
         direct = {
             p: a
             for p, a in bound.items()
-            if p not in written and isinstance(a, (ast.Name, ast.Constant))
+            if p not in written and (isinstance(a, (ast.Name, ast.Constant)) or tree.intrinsic(a))
         }
         own = (written | set(inner.parameters)) - set(direct)
         names = {n: self.unit.fresh(n) for n in sorted(own)}

@@ -35,23 +35,29 @@ from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.unit import Unit
 
 
-def run(unit: Unit, inlined: frozenset[str] = frozenset()) -> None:
-    """Normalise the unit's tree in place; calls of `inlined` functions count as meetings."""
+def prepare(unit: Unit) -> None:
+    """Write out geometry, grid groups, dead branches and nested arrays, in place."""
     _Geometry(unit).visit(unit.tree)
     _grid_groups(unit)
-    unit.tree.body = _live(unit.tree.body)
+    unit.tree.body = live(unit.tree.body) or [tree.at(ast.Pass(), unit.tree)]
     unit.tree.body = _own_arrays(unit, unit.tree.body)
-    unit.tree.body = _Normaliser(unit, inlined).body(unit.tree.body)
     ast.fix_missing_locations(unit.tree)
 
 
-def _live(body: list[ast.stmt]) -> list[ast.stmt]:
+def statements(
+    unit: Unit, body: list[ast.stmt], inlined: frozenset[str] = frozenset()
+) -> list[ast.stmt]:
+    """Return a body with meetings as statements; calls of `inlined` functions count as such."""
+    return _Normaliser(unit, inlined).body(body)
+
+
+def live(body: list[ast.stmt]) -> list[ast.stmt]:
     """Drop branches whose condition is a constant: `if DEBUG:` with `DEBUG = False`."""
     new: list[ast.stmt] = []
     for s in body:
         for field in ("body", "orelse"):
             if getattr(s, field, None):
-                setattr(s, field, _live(getattr(s, field)) or [tree.at(ast.Pass(), s)])
+                setattr(s, field, live(getattr(s, field)) or [tree.at(ast.Pass(), s)])
         if isinstance(s, ast.If) and isinstance(s.test, ast.Constant):
             new += s.body if s.test.value else s.orelse
         elif not (isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and not s.test.value):
@@ -144,6 +150,11 @@ def _grid_groups(unit: Unit) -> None:
 
     class Rewrite(ast.NodeTransformer):
         def visit_Assign(self, node: ast.Assign) -> ast.AST:
+            if tree.called(node.value) == "cg.this_grid":
+                return ast.copy_location(ast.Pass(), node)
+            return self.generic_visit(node)
+
+        def visit_Expr(self, node: ast.Expr) -> ast.AST:
             if tree.called(node.value) == "cg.this_grid":
                 return ast.copy_location(ast.Pass(), node)
             return self.generic_visit(node)
@@ -329,5 +340,6 @@ def _show(function: object) -> str:
     from gpukit.compiler.passes import resolve
 
     unit = resolve.run(function)
-    run(unit)
+    prepare(unit)
+    unit.tree.body = statements(unit, unit.tree.body)
     return ast.unparse(unit.tree)

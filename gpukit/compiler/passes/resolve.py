@@ -181,7 +181,7 @@ class _Resolver(ast.NodeTransformer):
             return ast.copy_location(tree.const(32), node)
         if name is not None:
             return tree.at(tree.expr(f"cuda.{name}"), node)  # type: ignore[no-any-return]
-        if isinstance(value, _PLAIN) and not isinstance(value, np.generic):
+        if type(value) in _PLAIN:
             return ast.copy_location(tree.const(value), node)
         return ast.copy_location(tree.name(self._name_for(value, spelled)), node)
 

@@ -13,7 +13,7 @@ import threading
 from typing import Any
 
 import numpy as np
-from numba.core import pythonapi, types
+from numba.core import boxing, pythonapi, types
 from numba.core.datamodel import models
 from numba.core.datamodel.registry import default_manager
 from numba.core.imputils import lower_cast, lower_constant
@@ -84,8 +84,7 @@ def _install_boxes() -> None:
 
     Numba makes such a passage for every helper function, whether it is used or not.
     """
-    boxers, unboxers = pythonapi._boxers.functions, pythonapi._unboxers.functions
-    former_box, former_unbox = boxers[types.Float], unboxers[types.Float]
+    former_box, former_unbox = boxing.box_float, boxing.unbox_float
 
     def box(kind: Any, value: Any, c: Any) -> Any:
         if kind != HALF:
@@ -100,7 +99,8 @@ def _install_boxes() -> None:
         narrow = c.context.cast(c.builder, native.value, types.float64, HALF)
         return pythonapi.NativeValue(narrow, is_error=native.is_error)
 
-    boxers[types.Float], unboxers[types.Float] = box, unbox
+    pythonapi._boxers.functions[types.Float] = box
+    pythonapi._unboxers.functions[types.Float] = unbox
 
 
 def half_bits(value: Any) -> int:

@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import njit
 from numba.core import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload_method
 
 
 def _integer(name, value):  # type: ignore[no-untyped-def]
@@ -145,7 +145,6 @@ def fence(typingctx):  # type: ignore[no-untyped-def]
     return types.void(), codegen
 
 
-FUNCTIONS = {
-    "popc": popc, "brev": brev, "clz": clz, "ffs": ffs, "fma": fma, "cbrt": cbrt,
-    "rsqrt": rsqrt, "selp": selp, "nanosleep": nanosleep,
-}  # fmt: skip
+@overload_method(types.Integer, "bit_count")
+def _bit_count(value):  # type: ignore[no-untyped-def]
+    return lambda value: popc(value)

@@ -1,0 +1,209 @@
+"""Ctrl-C in a kernel that does not end: KeyboardInterrupt, and the process works on.
+
+Each kernel runs in a process of its own, which sends itself the signal from a timer.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+import pytest
+
+from gpukit import target
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself Ctrl-C here"),
+    pytest.mark.skipif(target.wanted() == "cuda", reason="a GPU cannot stop a kernel"),
+]
+
+HEAD = """
+import os, signal, sys, threading
+import numpy as np
+from gpukit import cuda
+"""
+# The first launch compiles the kernel and returns at once; the process ends itself with code 9 if
+# nothing stops the second one.
+TAIL = """
+a = np.zeros(blocks * threads, np.int64)
+kernel[blocks, threads](a, 0)
+timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+watch = threading.Timer(60, os._exit, (9,))
+watch.daemon = True
+watch.start()
+timer.start()
+try:
+    kernel[blocks, threads](a, 1)
+    print("no interrupt")
+except KeyboardInterrupt:
+    print("interrupted")
+timer.join()
+watch.cancel()
+kernel[blocks, threads](a, 0)
+
+@cuda.jit
+def good_kernel(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = i
+
+out = np.zeros(70)
+good_kernel[3, 32](out)
+print(out.tolist() == list(range(70)))
+"""
+
+# Each kernel returns at once for go == 0 and never for go == 1.
+WHILE = """
+@cuda.jit
+def kernel(a, go):
+    while go == 1:
+        a[cuda.grid(1)] += 1
+"""
+EMPTY_WHILE = """
+@cuda.jit
+def kernel(a, go):
+    while go == 1:
+        pass
+"""
+LONG_FOR = """
+@cuda.jit
+def kernel(a, go):
+    for k in range(go * 10**15):
+        a[cuda.grid(1)] ^= k
+"""
+NESTED_FOR = """
+@cuda.jit
+def kernel(a, go):
+    for i in range(go * 10**6):
+        for j in range(10**6):
+            for k in range(10**6):
+                a[cuda.grid(1)] ^= i * j + k
+"""
+SPIN_ON_MEMORY = """
+@cuda.jit
+def kernel(a, go):
+    while go == 1 and a[cuda.grid(1)] == 0:
+        pass
+"""
+SPIN_ON_ATOMIC = """
+@cuda.jit
+def kernel(a, go):
+    while go == 1 and cuda.atomic.cas(a, 0, 0, 0) != 5:
+        pass
+"""
+DEVICE_WHILE = """
+@cuda.jit(device=True)
+def spin(a, go):
+    while go == 1:
+        a[0] += 1
+
+@cuda.jit
+def kernel(a, go):
+    spin(a, go)
+"""
+DEVICE_FOR = """
+@cuda.jit(device=True)
+def total(a, go):
+    s = 0
+    for k in range(go * 10**15):
+        s ^= a[k % a.shape[0]] + k
+    return s
+
+@cuda.jit
+def kernel(a, go):
+    a[cuda.grid(1)] = total(a, go)
+"""
+DEVICE_BARRIER = """
+@cuda.jit(device=True)
+def meet(go):
+    while go == 1:
+        cuda.syncthreads()
+
+@cuda.jit
+def kernel(a, go):
+    meet(go)
+"""
+BARRIER = """
+@cuda.jit
+def kernel(a, go):
+    while go == 1:
+        a[cuda.grid(1)] += 1
+        cuda.syncthreads()
+"""
+BARRIER_FOR = """
+@cuda.jit
+def kernel(a, go):
+    for k in range(go * 10**15):
+        a[cuda.grid(1)] += k
+        cuda.syncthreads()
+"""
+SHUFFLE = """
+@cuda.jit
+def kernel(a, go):
+    v = cuda.laneid
+    while go == 1:
+        v = cuda.shfl_sync(0xFFFFFFFF, v, 1)
+    a[cuda.grid(1)] = v
+"""
+GRID_SYNC = """
+@cuda.jit
+def kernel(a, go):
+    grid = cuda.cg.this_grid()
+    while go == 1:
+        grid.sync()
+"""
+MANY_BLOCKS = """
+@cuda.jit
+def kernel(a, go):
+    for k in range(go * 10**7):
+        a[cuda.grid(1)] ^= k
+"""
+RECURSIVE = """
+@cuda.jit(device=True)
+def tree(n):
+    if n == 0:
+        return 1
+    return tree(n - 1) ^ tree(n - 1)
+
+@cuda.jit
+def kernel(a, go):
+    a[cuda.grid(1)] = tree(go * 60)
+"""
+
+# name, blocks, threads, kernel
+TABLE = [
+    ("while", 1, 1, WHILE),
+    ("while of a block", 1, 64, WHILE),
+    ("empty while", 1, 32, EMPTY_WHILE),
+    ("for", 1, 1, LONG_FOR),
+    ("for of a block", 1, 64, LONG_FOR),
+    ("nested for", 1, 32, NESTED_FOR),
+    ("spin on memory", 1, 32, SPIN_ON_MEMORY),
+    ("spin on an atomic", 4, 32, SPIN_ON_ATOMIC),
+    ("while in a device function", 1, 1, DEVICE_WHILE),
+    ("for in a device function", 1, 32, DEVICE_FOR),
+    ("barrier in a device function", 1, 32, DEVICE_BARRIER),
+    ("loop with a barrier", 1, 64, BARRIER),
+    ("for with a barrier", 1, 64, BARRIER_FOR),
+    ("loop with a shuffle", 2, 32, SHUFFLE),
+    ("loop with a grid barrier", 4, 32, GRID_SYNC),
+    ("while on all cores", 1000, 256, WHILE),
+    ("barrier on all cores", 1000, 256, BARRIER),
+    ("device function on all cores", 1000, 256, DEVICE_WHILE),
+    ("many long blocks", 2000, 256, MANY_BLOCKS),
+    ("recursion", 1, 1, RECURSIVE),
+]
+
+
+@pytest.mark.parametrize(
+    ("blocks", "threads", "kernel"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
+)
+def test_interrupt_stops_the_kernel_and_the_process_lives(
+    fresh_python, tmp_path, blocks, threads, kernel
+):
+    path = tmp_path / "endless.py"
+    sizes = f"blocks, threads = {blocks}, {threads}\n"
+    path.write_text(HEAD + textwrap.dedent(kernel) + sizes + TAIL, encoding="utf-8")
+    result = fresh_python(str(path))
+    assert result.returncode == 0, f"{result.returncode}\n{result.stdout}\n{result.stderr}"
+    assert result.stdout.split("\n")[:2] == ["interrupted", "True"], result.stdout
