@@ -27,10 +27,10 @@ if __name__ == "__main__":
     os.environ["GPUKIT_THREADS"] = "1"
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-import numpy as np
+import numpy as np  # noqa: E402  (after the variables that it reads)
 
-from benchmarks.speed_cases import FAMILIES, Case, Work, product, vector_add
-from gpukit import cuda
+from benchmarks.speed_cases import FAMILIES, Case, Work, product, vector_add  # noqa: E402
+from gpukit import cuda  # noqa: E402
 
 TARGETS = {"off": 1.25, "on": 1.5}
 HANDWRITTEN = 0.8  # the least share of the hand-written loops' speed
@@ -114,21 +114,25 @@ def interleave(sides: dict[str, Work], rounds: int) -> dict[str, list[float]]:
 def scaling(n: int, side: int, rounds: int) -> list[dict[str, Any]]:
     """Time launches of many blocks on all cores and on one, in turns."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    before = os.environ.get("GPUKIT_THREADS")
     found = []
     for case in (next(product(side)), next(vector_add(n))):
-        one, all_cores = ("1", str(cores))
-
-        def work(threads: str, case: Case = case) -> None:
-            os.environ["GPUKIT_THREADS"] = threads
-            case.ours(case.kernel)
-
-        check(case, lambda case=case: work(all_cores), "all cores")
-        times = interleave({"one": lambda: work(one), "all": lambda: work(all_cores)}, rounds)
-        os.environ["GPUKIT_THREADS"] = one
-        medians = {name: statistics.median(t) for name, t in times.items()}
+        sides = {"one": _on_cores(case, 1), "all": _on_cores(case, cores or 1)}
+        check(case, sides["all"], "all cores")
+        medians = {name: statistics.median(t) for name, t in interleave(sides, rounds).items()}
         speedup = medians["one"] / medians["all"]
         found.append({"name": case.name, "cores": cores, **medians, "speedup": speedup})
+    os.environ.pop("GPUKIT_THREADS", None)
+    os.environ.update({"GPUKIT_THREADS": before} if before else {})
     return found
+
+
+def _on_cores(case: Case, cores: int) -> Work:
+    def work() -> None:
+        os.environ["GPUKIT_THREADS"] = str(cores)  # read at every launch
+        case.ours(case.kernel)
+
+    return work
 
 
 # --- Telling ----------------------------------------------------------------------------------
@@ -142,6 +146,11 @@ def machine() -> str:
         f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"NumPy {np.__version__}, numba {numba.__version__}, {platform.system()}"
     )
+
+
+def load() -> str:
+    """Return how many processes want a core, a minute's mean."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def _processor() -> str:
@@ -210,7 +219,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="write docs/speed.md")
     options = parser.parse_args(arguments)
     wanted = options.only or [*FAMILIES, "matmul", "scaling"]
-    load = os.getloadavg() if hasattr(os, "getloadavg") else ()
+    before = load()
     rows: list[Row] = []
     for name in wanted:
         makers = FAMILIES.get(name) or (product if name == "matmul" else None)
@@ -218,13 +227,13 @@ def main(arguments: list[str] | None = None) -> int:
             rows.append(measure(case, options.rounds))
             print(table(rows[-1:]).splitlines()[-1], flush=True)
     spread = scaling(options.n, options.side, options.rounds) if "scaling" in wanted else []
-    loads = f"{load[0]:.1f} before, {os.getloadavg()[0]:.1f} after" if load else "unknown"
+    loads = f"{before} before, {load()} after"
     text = report(rows, spread, options.n, loads)
     print(f"\n{text}")
     if options.write:
         put("speed", text)
     if options.json:
-        made = {"machine": machine(), "n": options.n, "load": load, "scaling": spread}
+        made = {"machine": machine(), "n": options.n, "load": loads, "scaling": spread}
         made["rows"] = [asdict(r) | {"ratio": {s: r.ratio(s) for s in TARGETS}} for r in rows]
         options.json.write_text(json.dumps(made, indent=1))
     return 0

@@ -206,7 +206,10 @@ def _exception(unit: Unit, node: ast.Raise) -> Any:
     arguments: list[Any] = []
     if isinstance(value, ast.Call):
         arguments = [shapes.constant(unit, a) for a in value.args]
-        value = value.func
+        if None in arguments:
+            value = ast.Constant(None)  # an argument is not a constant: refused below
+        else:
+            value = value.func
     kind = unit.globals.get(value.id) if isinstance(value, ast.Name) else None
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise refuse.invalid(

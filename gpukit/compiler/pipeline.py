@@ -48,7 +48,7 @@ def front(function: Any) -> Unit:
 def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast.FunctionDef]:
     """Return the emitter and the function of loops for given argument types."""
     from gpukit.compiler.passes import emit, schedule, typing
-    from gpukit.compiler.runtime import half_rules
+    from gpukit.compiler.runtime import half_rules, scalars  # noqa: F401  (adds int.bit_count)
 
     half_rules.install()
     unit.types = typing.run(unit, arguments)
@@ -81,7 +81,7 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     from numba import typeof
 
     from gpukit.compiler.passes import typing
-    from gpukit.compiler.runtime import half_rules
+    from gpukit.compiler.runtime import half_rules, scalars  # noqa: F401  (adds int.bit_count)
 
     half_rules.install()
     unit = front(function)
@@ -158,13 +158,19 @@ class _typing_errors:  # noqa: N801  (a context manager, used like a function)
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         from numba.core import errors as numba_errors
 
+        if isinstance(error, (NotImplementedError, RecursionError)):
+            raise refuse.unsupported(
+                self.unit, self.unit.tree, f"Numba could not compile the kernel: {error}.",
+                "write it in smaller or simpler steps",
+            ) from error  # fmt: skip
         if error is None or not isinstance(error, numba_errors.NumbaError):
             return
         text = str(getattr(error, "msg", error)).strip()
+        rule, fix = refuse.type_rule(text)
         line = getattr(getattr(error, "loc", None), "line", 0) or self.unit.tree.lineno
         made = type_error_class()(
-            _short(text), kernel=self.unit.name, file=self.unit.source.file, line=line,
-            source=self.unit.source.line(line), fix=self._fix(),
+            rule or _short(text), kernel=self.unit.name, file=self.unit.source.file, line=line,
+            source=self.unit.source.line(line), fix=fix or self._fix(),
         )  # fmt: skip
         raise made from error
 

@@ -49,12 +49,20 @@ def _shape(unit: Unit, node: ast.expr, name: str | None) -> tuple[int, ...]:
         raise refuse.invalid(
             unit, node,
             f"The shape of a cuda.{name} must be a constant, got {ast.unparse(node)}.",
-            "use a number or a global constant such as TILE = 16; for a size known only at "
-            "launch use cuda.shared.array(0, dtype) and kernel[grid, block, stream, bytes]",
+            "use a number or a global constant such as TILE = 16" + _dynamic_hint(name),
         )  # fmt: skip
     if any(n < 0 for n in shape):
         raise refuse.invalid(unit, node, f"The shape of a cuda.{name} cannot be negative: {shape}.")
     return tuple(int(n) for n in shape)
+
+
+def _dynamic_hint(name: str | None) -> str:
+    if name != "shared.array":
+        return ""
+    return (
+        "; for a size known only at launch use cuda.shared.array(0, dtype) and "
+        "kernel[grid, block, stream, bytes]"
+    )
 
 
 def constant(unit: Unit, node: ast.expr) -> Any:

@@ -30,11 +30,23 @@ raised: dict[int, Any] = {}
 def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
     """Return the number under which compiled code reports this place."""
     line = getattr(node, "lineno", 0)
+    if not array.isidentifier() and what.endswith("]"):
+        array = _base(what)  # `node` may be rewritten already; `what` is as it was written
     site = Site(unit.name, unit.source.file, line, unit.source.line(line), array, what)
     if site not in _numbers:
         _numbers[site] = len(_sites)
         _sites.append(site)
     return _numbers[site]
+
+
+def _base(text: str) -> str:
+    """Return what is indexed in the text of a subscript.
+
+    >>> _base("a[r][c]")
+    'a[r]'
+    """
+    found = ast.parse(text, mode="eval").body
+    return ast.unparse(found.value) if isinstance(found, ast.Subscript) else text
 
 
 def get(index: int) -> Site:

@@ -213,13 +213,15 @@ class _Resolver(ast.NodeTransformer):
         names = [n for n in dir(base) if not n.startswith("_")]
         close = difflib.get_close_matches(node.attr, names, 1)
         spelled = ast.unparse(node)
-        raise refuse.invalid(
-            self.unit, node, f"There is no {spelled}.",
-            f"did you mean {spelled.rpartition('.')[0]}.{close[0]}?" if close else "",
-        )  # fmt: skip
+        fix = f"it has {', '.join(names)}" if len(names) <= 16 else ""
+        if isinstance(base, intrinsics.Dim3):
+            fix = f"{spelled.rpartition('.')[0]} has x, y and z"
+        if close:
+            fix = f"did you mean {spelled.rpartition('.')[0]}.{close[0]}?"
+        raise refuse.invalid(self.unit, node, f"There is no {spelled}.", fix)
 
     def _unknown(self, node: ast.Name) -> None:
-        scope = [*self.locals, *self.unit.function.__globals__, *self.closure]
+        scope = [*self.locals, *self.unit.function.__globals__, *self.closure, *dir(builtins)]
         close = difflib.get_close_matches(node.id, scope, 1)
         raise refuse.invalid(
             self.unit, node, f"The name {node.id!r} is not defined.",
