@@ -48,7 +48,7 @@ def front(function: Any) -> Unit:
 def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast.FunctionDef]:
     """Return the emitter and the function of loops for given argument types."""
     from gpukit.compiler.passes import emit, schedule, typing
-    from gpukit.compiler.runtime import half_rules, scalars  # noqa: F401  (adds int.bit_count)
+    from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
     unit.types = typing.run(unit, arguments)
@@ -81,7 +81,7 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     from numba import typeof
 
     from gpukit.compiler.passes import typing
-    from gpukit.compiler.runtime import half_rules, scalars  # noqa: F401  (adds int.bit_count)
+    from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
     unit = front(function)

@@ -89,10 +89,14 @@ class DeviceFunction:
         )
 
     def __getitem__(self, _: Any) -> Any:
-        raise errors.LaunchError(
-            f"{self.py_func.__name__} is a device function and cannot be launched. "
-            "Leave device=True out to make it a kernel."
+        raise errors.TargetError(
+            f"Cannot compile a device function as a kernel: {self.py_func.__name__} cannot be "
+            "launched. Leave device=True out to make it a kernel."
         )
+
+    def inspect_sass(self, signature: Any = None) -> Any:
+        """Raise: a device function has no machine code of its own, and no GPU is here."""
+        raise errors.TargetError("Cannot inspect SASS of a device function")
 
     def __repr__(self) -> str:
         return f"<device function {self.py_func.__qualname__}>"

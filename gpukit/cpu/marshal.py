@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, field
 from functools import lru_cache
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,11 @@ def _pack_one(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
             return _pack_hint(packed, value, wanted, position)
     if isinstance(value, np.ndarray):
         return _pack_array(packed, value, wanted, position)
+    if hasattr(wanted, "layout") and isinstance(value, (Number, np.bool_)):
+        raise errors.ArgumentError(
+            f"argument {position + 1}: the kernel's signature says {wanted}, got the number "
+            f"{value!r}. Pass an array, for one number np.array([x])."
+        )
     if wanted is not None and not _is_structured(wanted):
         return _pack_as(packed, value, wanted, position)
     kind = type(value)
@@ -209,11 +215,11 @@ def _pack_general(packed: Packed, value: Any, position: int) -> Kind:
         return ("enum", type(value), inner)
     if hasattr(value, "__array_interface__"):
         return _pack_array(packed, np.asarray(value), None, position)
-    hint = (
-        "It lives on a GPU: this process uses the cpu target."
-        if hasattr(value, "__cuda_array_interface__")
-        else "Pass numbers, NumPy arrays, device arrays, or tuples of these."
-    )
+    if hasattr(value, "__cuda_array_interface__"):
+        from gpukit.cpu import arrays
+
+        return _pack_array(packed, arrays.as_cuda_array(value).host, None, position)
+    hint = "Pass numbers, NumPy arrays, device arrays, or tuples of these."
     if isinstance(value, list):
         hint = "Convert the list with np.array(x, dtype=np.float32)."
     raise errors.ArgumentError(

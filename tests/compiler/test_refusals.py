@@ -5,6 +5,7 @@ The line that is refused ends in the comment `# here`.
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import math
 import textwrap
@@ -35,14 +36,16 @@ TABLE = [
     ("list", "x = [1, 2]  # here", INVALID, "a list", "cuda.local.array"),
     ("dict", "x = {1: 2}  # here", INVALID, "a dict", "use arrays"),
     ("set", "x = {1, 2}  # here", INVALID, "a set", "use arrays"),
-    ("list comprehension", "x = [i for i in range(3)]  # here", INVALID, "comprehension", "for loop"),
-    ("dict comprehension", "x = {i: i for i in range(3)}  # here", INVALID, "dict comp", "for loop"),
+    ("list comprehension", "x = [i for i in range(3)]  # here", INVALID, "list comp", "for loop"),
+    ("dict comprehension", "x = {i: i for i in range(3)}  # here", INVALID, "dict comp",
+     "for loop"),
     ("set comprehension", "x = {i for i in range(3)}  # here", INVALID, "set comp", "for loop"),
     ("generator", "x = sum(i for i in range(3))  # here", INVALID, "generator", "for loop"),
     ("lambda", "f = lambda x: x  # here", INVALID, "a lambda", "device=True"),
     ("f-string", "print(f'{a[0]}')  # here", INVALID, "an f-string", "print('i =', i)"),
     # statements
-    ("try", "try:  # here\n    a[0] = 1\nexcept ValueError:\n    pass", INVALID, "try/except", "if"),
+    ("try", "try:  # here\n    a[0] = 1\nexcept ValueError:\n    pass", INVALID, "try/except",
+     "if"),
     ("with", "with a:  # here\n    pass", INVALID, "with statement", "on the host"),
     ("import", "import math  # here", INVALID, "an import", "top of the file"),
     ("from import", "from math import sin  # here", INVALID, "an import", "top of the file"),
@@ -101,10 +104,13 @@ TABLE = [
 ]  # fmt: skip
 
 
+_cells = itertools.count()
+
+
 def kernel_of(body: str, signature: str = "a") -> object:
     """Return a kernel made from text, whose source is known as that of a notebook cell is."""
     text = f"@cuda.jit\ndef bad_kernel({signature}):\n" + textwrap.indent(body, "    ") + "\n"
-    name = f"<cell {abs(hash(text))}>"
+    name = f"<cell {next(_cells)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     scope = {"cuda": cuda, "np": np, "math": math, "TILE": TILE}
     scope["recursive_barrier"] = recursive_barrier

@@ -177,7 +177,7 @@ def test_records_hold_float16():
 
 
 def test_an_index_outside_a_float16_array_is_reported():
-    with pytest.raises(errors.OutOfBoundsError):
+    with pytest.raises(errors.OutOfBounds):
         axpy_kernel[1, 32](np.float16(1), nans(8), nans(32), nans(32))
 
 

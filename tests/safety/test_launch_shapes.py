@@ -54,7 +54,7 @@ TABLE = [
     ("2048 threads", (1, 2048), LAUNCH, "the block's x size is 2048", "1024", "smaller blocks"),
     ("1056 threads", (1, (32, 33)), LAUNCH, "(32, 33, 1) has 1056", "1024", "smaller blocks"),
     ("block of z 65", (1, (1, 1, 65)), LAUNCH, "the block's z size is 65", "64", "smaller"),
-    ("grid of y 65536", ((1, 65536), 1), LAUNCH, "the grid's y size is 65536", "65535", "axis on x"),
+    ("grid of y 65536", ((1, 65536), 1), LAUNCH, "the grid's y size is 65536", "65535", "on x"),
     ("grid of z 65536", ((1, 1, 65536), 1), LAUNCH, "the grid's z size is 65536", "65535"),
     ("grid of x 2**31", (2**31, 1), LAUNCH, "the grid's x size is 2147483648", "2147483647"),
     ("one item", 32, LAUNCH, "kernel[blocks_in_grid, threads_in_block]"),

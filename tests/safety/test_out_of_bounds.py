@@ -211,7 +211,8 @@ TABLE = [
     ("plane without columns", plane_kernel, (1, 4), (0, 0), (4, 0), "a", (0, 0), (4, 0), 0),
     ("volume layer up", volume_kernel, (1, 4), (2, 0, 0), (2, 3, 4), "a", (2, 0, 0), (2, 3, 4), 0),
     ("volume row up", volume_kernel, (1, 4), (0, 3, 0), (2, 3, 4), "a", (0, 3, 0), (2, 3, 4), 0),
-    ("volume row down", volume_kernel, (1, 1), (0, -4, 0), (2, 3, 4), "a", (0, -4, 0), (2, 3, 4), 0),
+    ("volume row down", volume_kernel, (1, 1), (0, -4, 0), (2, 3, 4), "a", (0, -4, 0), (2, 3, 4),
+     0),
     ("volume column up", volume_kernel, (1, 4), (1, 2, 1), (2, 3, 4), "a", (1, 2, 4), (2, 3, 4), 3),
     ("linear up", linear_kernel, (1, (4, 4)), (4,), 15, "a", (15,), (15,), (3, 3, 0)),
     ("row then column", row_then_column_kernel, (1, 1), (0, 4), (3, 4), "a[row]", (4,), (4,), 0),
@@ -277,7 +278,7 @@ def test_access_outside_names_array_index_and_thread(
 def test_other_blocks_are_named():
     with guarded(100) as a:
         error = assert_fails(lambda: store_kernel[4, 32](a, 0), errors.OutOfBounds, "of block 3")
-    assert (error.block, error.thread) == ((3, 0, 0), (4, 0, 0)) and error.index == (100,)
+    assert (error.block, error.thread, error.index) == ((3, 0, 0), (4, 0, 0), (100,))
 
 
 def test_blocks_and_threads_of_three_axes_are_named():
@@ -302,7 +303,7 @@ def test_fortran_order_is_checked_by_axis():
 def test_array_with_steps_is_checked_by_its_length():
     with guarded(10) as a:
         error = assert_fails(lambda: store_kernel[1, 8](a[::2], 0), errors.OutOfBounds)
-        assert a.tolist() == [1, 0, 1, 0, 1, 0, 1, 0, 1, 0] or not a[1::2].any()
+        assert not a[1::2].any()
     assert (error.index, error.shape) == ((5,), (5,))
 
 

@@ -1,0 +1,40 @@
+"""Functions of Python's math module that numba-cuda has and Numba's CPU target lacks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba.core import types
+from numba.extending import overload
+
+from gpukit.compiler.runtime.scalars import same_kind
+
+_remainder = types.ExternalFunction("remainder", types.float64(types.float64, types.float64))
+
+
+@overload(math.fmod)
+def _fmod(x, y):  # type: ignore[no-untyped-def]
+    return lambda x, y: same_kind(np.fmod(x, y), x)
+
+
+@overload(math.remainder)
+def _ieee_remainder(x, y):  # type: ignore[no-untyped-def]
+    return lambda x, y: same_kind(_remainder(x, y), x)
+
+
+@overload(math.modf)
+def _modf(x):  # type: ignore[no-untyped-def]
+    def parts(x):  # type: ignore[no-untyped-def]
+        whole = math.copysign(math.floor(abs(x)) if abs(x) < math.inf else math.inf, x)
+        fraction = math.copysign(0.0, x) if abs(x) == math.inf else x - whole
+        return same_kind(math.copysign(fraction, x), x), same_kind(whole, x)
+
+    return parts
+
+
+if hasattr(math, "nextafter"):
+
+    @overload(math.nextafter)
+    def _nextafter(x, y):  # type: ignore[no-untyped-def]
+        return lambda x, y: same_kind(np.nextafter(x, y), x)
