@@ -127,7 +127,10 @@ def waits(processes: int, side: int, launches: int) -> list[Wait]:
             "`from gpukit import cuda`", None,
             lambda: child(IMPORT.format(line="from gpukit import cuda")),
         ),
-        ("`import numba`, for information", None, lambda: child(IMPORT.format(line="import numba"))),
+        (
+            "`import numba`, for information", None,
+            lambda: child(IMPORT.format(line="import numba")),
+        ),
         ("Python alone, for information", None, lambda: process("-c", "")),
         ("`gpukit --help`, whole process", 0.15, lambda: process("-m", "gpukit.cli", "--help")),
         (

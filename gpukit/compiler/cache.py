@@ -138,7 +138,9 @@ def _describe(value: Any) -> str:
     if isinstance(value, ModuleType):
         return f"module:{value.__name__}"
     if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
-        return f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+        return (
+            f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
+        )
     if isinstance(value, FunctionType) and _is_library(value.__module__):
         return f"{value.__module__}.{value.__qualname__}"
     if type(value).__module__.startswith("numba.core.types"):
@@ -187,7 +189,7 @@ def _read(content: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 
 def save(name: str, made: Compiled) -> None:
-    """Write a kernel to the disk, if it can be kept; a folder that cannot be written is no error."""
+    """Write a kernel to the disk if it can be kept; that nothing can be written is no error."""
     where = folder()
     if where is None or not _keepable(made):
         return

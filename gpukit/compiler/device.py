@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from typing import Any
 
 import numba
@@ -39,10 +40,8 @@ def native(dispatcher: Any) -> Any:
             made = _make(dispatcher)
         finally:
             _in_making.pop()
-        try:
+        with contextlib.suppress(AttributeError):
             dispatcher._gpukit_native = made
-        except AttributeError:
-            pass
     return made
 
 
@@ -86,7 +85,9 @@ class DeviceBody(scalar.Scalar):
     def plain_call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in self.itself:
-            return ast.Call(tree.name(f"device_{name}"), [self.context(), *node.args], node.keywords)
+            return ast.Call(
+                tree.name(f"device_{name}"), [self.context(), *node.args], node.keywords
+            )
         return super().plain_call(node)
 
     def _part(self, k: int) -> ast.expr:

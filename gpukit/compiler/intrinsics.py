@@ -79,12 +79,8 @@ def _room(prefix: str, names: tuple[str, ...]) -> SimpleNamespace:
 
 
 threadIdx, blockIdx, blockDim, gridDim = (_make(n) for n in DIM3_NAMES)
-grid, gridsize, laneid, warpsize = (
-    _make(n) for n in ("grid", "gridsize", "laneid", "warpsize")
-)
-syncthreads, syncthreads_count, syncthreads_and, syncthreads_or = (
-    _make(n) for n in BARRIER_NAMES
-)
+grid, gridsize, laneid, warpsize = (_make(n) for n in ("grid", "gridsize", "laneid", "warpsize"))
+syncthreads, syncthreads_count, syncthreads_and, syncthreads_or = (_make(n) for n in BARRIER_NAMES)
 syncwarp = _make("syncwarp")
 shfl_sync, shfl_up_sync, shfl_down_sync, shfl_xor_sync, shfl_sync_intrinsic = (
     _make(n) for n in SHUFFLE_NAMES

@@ -13,9 +13,7 @@ GRID_SYNC = "cg.sync"
 # Calls at which threads of a block meet, or look at each other.
 MEETINGS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC}
 ARRAYS = frozenset(["shared.array", "local.array"])
-THREAD_VALUES = frozenset(
-    [f"threadIdx.{a}" for a in tree.AXES] + ["laneid", "lanemask_lt"]
-)
+THREAD_VALUES = frozenset([f"threadIdx.{a}" for a in tree.AXES] + ["laneid", "lanemask_lt"])
 BLOCK_VALUES = frozenset(
     [f"{n}.{a}" for n in ("blockIdx", "blockDim", "gridDim") for a in tree.AXES]
 )

@@ -14,7 +14,7 @@ from numba.core.compiler_machinery import PassManager
 from numba.cpython import numbers
 
 
-class LeanCompiler(compiler.CompilerBase):  # type: ignore[misc]
+class LeanCompiler(compiler.CompilerBase):
     """Bytecode to typed IR to machine code, and nothing else."""
 
     def define_pipelines(self) -> list[PassManager]:

@@ -37,16 +37,14 @@ class Code:
     movable: bool = True
 
 
-def compile(
-    function: Any, *, fastmath: Any = False, debug: bool = False
-) -> tuple[Entry, Code]:
+def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tuple[Entry, Code]:
     """Compile `function(args, first, last, context, scratch)` of int64s; return how to call it.
 
     With `debug` a division by zero stops the kernel instead of giving inf.
     """
     from numba.core import compiler, types
-    from numba.core.registry import cpu_target
     from numba.core.cpu import FastMathOptions
+    from numba.core.registry import cpu_target
 
     from gpukit.compiler import lean, optimise
 
@@ -177,7 +175,7 @@ def _entry(address: int) -> Entry:
     def enter(args: int, first: int, last: int, context: int, scratch: int) -> int:
         # Numba's calling convention begins with where to put the result and an exception.
         result, error = context + 8 * layout.RESULT, context + 8 * layout.ERROR
-        return call(result, error, args, first, last, context, scratch)
+        return int(call(result, error, args, first, last, context, scratch))
 
     return enter
 
@@ -188,4 +186,6 @@ def host() -> str:
     import llvmlite.binding as llvm
 
     features = ",".join(sorted(k for k, v in llvm.get_host_cpu_features().items() if v))
-    return f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} {llvmlite.__version__}"
+    return (
+        f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features} {llvmlite.__version__}"
+    )

@@ -209,4 +209,3 @@ def _short(text: str) -> str:
     lines = [line.rstrip() for line in text.splitlines()]
     kept = [s for s in lines if s.strip() and not s.strip().startswith(dropped)]
     return "\n".join(kept[:12])
-

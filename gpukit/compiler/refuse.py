@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Any
 
 from gpukit import errors
 from gpukit.compiler.unit import Unit
@@ -56,7 +57,7 @@ def unsupported(unit: Unit, node: ast.AST, message: str, fix: str = "") -> error
     return errors.Unsupported(message, **_place(unit, node), fix=fix)
 
 
-def _place(unit: Unit, node: ast.AST) -> dict[str, str | int]:  # type: ignore[misc]
+def _place(unit: Unit, node: ast.AST) -> dict[str, Any]:
     line = getattr(node, "lineno", unit.tree.lineno)
     return {
         "kernel": unit.name,

@@ -116,10 +116,12 @@ def _dtype(unit: Unit, node: ast.expr) -> Any:
 
     if isinstance(node, ast.Attribute) and node.attr == "dtype":
         array = getattr(node.value, "id", None)
-        kind = unit.types.get(array)
+        kind = unit.types.get(array or "")
         if kind is not None:
             return kind.dtype
-    value = node.value if isinstance(node, ast.Constant) else unit.globals.get(getattr(node, "id", ""))
+    value = (
+        node.value if isinstance(node, ast.Constant) else unit.globals.get(getattr(node, "id", ""))
+    )
     try:
         return numba_types.of_dtype(value)
     except TypeError:

@@ -88,6 +88,6 @@ def _as_function(node: ast.Lambda) -> ast.FunctionDef:
         name="lambda_", args=node.args, body=[body], decorator_list=[], returns=None
     )
     if hasattr(node, "type_params") or "type_params" in ast.FunctionDef._fields:
-        function.type_params = []
+        setattr(function, "type_params", [])  # noqa: B010  (Python 3.12)
     ast.copy_location(body, node)
     return ast.fix_missing_locations(ast.copy_location(function, node))

@@ -134,9 +134,7 @@ def reads(node: ast.AST | Iterable[ast.AST]) -> set[str]:
 
 def writes(node: ast.AST | Iterable[ast.AST]) -> set[str]:
     """Return the names written anywhere in a node or nodes."""
-    return {
-        n.id for n in _walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
+    return {n.id for n in _walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 def _walk(node: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:

@@ -13,11 +13,13 @@ from gpukit.cpu.launch import Launcher
 
 # Options of numba.cuda.jit. Those not used here change nothing that a CPU could show.
 _OPTIONS = frozenset(
-    ["device", "inline", "forceinline", "link", "debug", "opt", "lineinfo", "cache", "fastmath"]
-    + ["max_registers", "launch_bounds", "lto", "boundscheck", "extensions", "fast_math"]
-    + ["shared_memory_carveout", "error_model", "nopython", "abi", "abi_info", "target"]
-    + ["bind", "no_wrapper"]
-)
+    [
+        "device", "inline", "forceinline", "link", "debug", "opt", "lineinfo", "cache",
+        "fastmath", "max_registers", "launch_bounds", "lto", "boundscheck", "extensions",
+        "fast_math", "shared_memory_carveout", "error_model", "nopython", "abi", "abi_info",
+        "target", "bind", "no_wrapper",
+    ]
+)  # fmt: skip
 
 
 def jit(func_or_sig: Any = None, **options: Any) -> Any:
@@ -244,7 +246,7 @@ class Kernel:
 def _has_float(items: tuple[Any, ...]) -> bool:
     """Tell whether a float stands among the items, or in a tuple among them."""
     for item in items:
-        if type(item) is float or type(item) is tuple and float in map(type, item):
+        if type(item) is float or (type(item) is tuple and float in map(type, item)):
             return True
     return False
 

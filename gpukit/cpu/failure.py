@@ -146,8 +146,10 @@ def _numba_exception(words: Any) -> tuple[type[BaseException], tuple[Any, ...]]:
         return RuntimeError, ()
     data = ctypes.c_void_p.from_address(pointer).value
     size = ctypes.c_int32.from_address(pointer + 8).value
+    if data is None:
+        return RuntimeError, ()
     try:
-        content = pickle.loads(ctypes.string_at(data, size))
+        content = pickle.loads(ctypes.string_at(data or 0, size))
     except Exception:
         return RuntimeError, ()
     return content[0], tuple(content[1] or ())

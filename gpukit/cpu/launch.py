@@ -74,9 +74,7 @@ class Launcher:
         for action in retrieve:
             action()
 
-    def _run(
-        self, compiled: Any, shape: configure.Configuration, kinds: Any, packed: Any
-    ) -> None:
+    def _run(self, compiled: Any, shape: configure.Configuration, kinds: Any, packed: Any) -> None:
         if compiled.shared_bytes + shape.shared > configure.MAX_SHARED:
             self._too_much_shared(compiled, shape)
         captured = compiled.captured
@@ -94,9 +92,7 @@ class Launcher:
 
         outcome = pool.run(call, blocks, threads, scratch, serial=compiled.whole_grid)
         if outcome.context is not None:
-            failure.raise_for(
-                outcome.status, outcome.context, compiled.sites, self.kernel.py_func
-            )
+            failure.raise_for(outcome.status, outcome.context, compiled.sites, self.kernel.py_func)
 
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
         raise errors.LaunchError(
@@ -105,9 +101,7 @@ class Launcher:
             "Use smaller tiles."
         )
 
-    def _block_key(
-        self, kinds: Any, block: tuple[int, int, int]
-    ) -> tuple[int, int, int]:
+    def _block_key(self, kinds: Any, block: tuple[int, int, int]) -> tuple[int, int, int]:
         """Return the sizes that the loops are made for; 0 stands for any size."""
         flat = block[1] == block[2] == 1
         if flat and not self._meets():
@@ -180,8 +174,9 @@ class Launcher:
             pairs = list(zip(actual, types, strict=True)) if len(actual) == len(types) else None
             if pairs is None:
                 continue
-            costs = [_conversion_cost(cpu_target.typing_context, a, t) for a, t in pairs]
-            if None not in costs:
+            found = [_conversion_cost(cpu_target.typing_context, a, t) for a, t in pairs]
+            costs = [c for c in found if c is not None]
+            if len(costs) == len(found):
                 ranked.append((sorted(costs, reverse=True), order, types))
         if not ranked:
             known = "; ".join(str(t) for t in self.declared)
@@ -189,7 +184,7 @@ class Launcher:
                 f"{self.kernel.py_func.__name__}: no signature fits arguments of types "
                 f"({', '.join(map(str, actual))}). It was declared for {known}."
             )
-        return min(ranked, key=lambda r: r[:2])[2]  # type: ignore[no-any-return]
+        return min(ranked, key=lambda r: r[:2])[2]
 
     # ---- compiling ------------------------------------------------------------------------
 
@@ -242,9 +237,7 @@ class Launcher:
                     made.compiled = compiled
                     made.shared_bytes = compiled.shared_bytes
                     made.local_bytes = compiled.local_bytes
-                    made.const_bytes = sum(
-                        getattr(a, "nbytes", 0) for a in compiled.captured.keep
-                    )
+                    made.const_bytes = sum(getattr(a, "nbytes", 0) for a in compiled.captured.keep)
         return self._overloads
 
     def per_overload(self, attribute: str, signature: Any) -> Any:

@@ -7,6 +7,7 @@ when a kernel is compiled.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -37,7 +38,7 @@ class Packed:
         if len(self.ranges) < 2:
             return True
         ordered = sorted(self.ranges)
-        return all(a[1] <= b[0] for a, b in zip(ordered, ordered[1:], strict=False))
+        return all(a[1] <= b[0] for a, b in itertools.pairwise(ordered))
 
 
 def pack(arguments: tuple[Any, ...], wanted: tuple[Any, ...] | None = None) -> Packed:

@@ -199,3 +199,92 @@ def test_grid_stride_loop_visits_every_element_once(kernel, size):
     a = np.arange(size)
     _, out = run_both(kernel, 3, 4, a, ints(size))
     np.testing.assert_array_equal(out, a + 1)
+
+
+# Names and order of evaluation
+
+
+@cuda.jit
+def ping_pong_kernel(a, out):
+    t = cuda.threadIdx.x
+    first = cuda.shared.array(8, np.int64)
+    second = cuda.shared.array(8, np.int64)
+    source, target = first, second
+    source[t] = a[t]
+    cuda.syncthreads()
+    for k in range(2 + cuda.blockIdx.x):
+        target[t] = source[(t + 1) % 8] + 10
+        cuda.syncthreads()
+        source, target = target, source
+    out[cuda.grid(1)] = source[t]
+
+
+def test_two_shared_arrays_change_places_at_every_turn_of_a_loop():
+    _, out = run_both(ping_pong_kernel, 2, 8, np.arange(8), ints(16))
+    turns = np.array([[2], [3]])
+    np.testing.assert_array_equal(out.reshape(2, 8), (np.arange(8) + turns) % 8 + 10 * turns)
+
+
+@cuda.jit
+def compiler_names_kernel(out):
+    thread = cuda.threadIdx.x
+    mask = cuda.ballot_sync(FULL, thread > 2)
+    threads, row_start, threadIdx_x, blockDim_x, kept_of = 1, 2, 3, 4, 5
+    _block, _context, _args, _scratch, first_thread = 6, 7, 8, 9, 10
+    kept = thread
+    if thread > 2:
+        alive = cuda.shfl_sync(mask, thread, 3)
+    else:
+        alive = 0
+    cuda.syncthreads()
+    out[thread] = kept * 1000 + alive * 100 + threads + row_start + threadIdx_x + blockDim_x
+    out[thread] += kept_of + _block + _context + _args + _scratch + first_thread
+
+
+def test_a_kernel_may_use_the_names_that_its_loops_are_made_of():
+    (out,) = run_both(compiler_names_kernel, 1, 5, ints(5))
+    assert out.tolist() == [55, 1055, 2055, 3355, 4355]
+
+
+@cuda.jit
+def changed_bound_kernel(n, out):
+    seen = 0
+    for k in range(n):
+        n -= 1
+        k += 100
+        seen += k * cuda.syncthreads_count(1)
+    out[cuda.threadIdx.x] = seen * 10 + n
+
+
+def test_changing_bound_and_variable_inside_a_loop_does_not_change_its_trips():
+    (_, out) = run_both(changed_bound_kernel, 1, 2, 3, ints(2))
+    assert out.tolist() == [2 * (100 + 101 + 102) * 10 + 0] * 2
+
+
+@cuda.jit
+def divergent_argument_kernel(n, out):
+    t = cuda.threadIdx.x
+    if t > 1:
+        n = t * 10
+    cuda.syncthreads()
+    out[t] = n
+
+
+def test_argument_reassigned_by_some_threads_is_theirs_alone():
+    (_, out) = run_both(divergent_argument_kernel, 1, 4, 5, ints(4))
+    assert out.tolist() == [5, 5, 20, 30]
+
+
+@cuda.jit
+def one_expression_kernel(out):
+    t = cuda.threadIdx.x
+    own = cuda.shared.array(4, np.int64)
+    own[t] = t
+    out[t] = own[t] * 1000 + cuda.atomic.add(own, t, 5) * 100 + cuda.syncthreads_count(1) + own[t]
+    own[t] += cuda.syncthreads_count(1 if t > 0 else 0)
+    out[t] += own[t] * 10000
+
+
+def test_parts_of_an_expression_with_a_barrier_are_evaluated_from_left_to_right():
+    (out,) = run_both(one_expression_kernel, 1, 4, ints(4))
+    assert out.tolist() == [(t + 8) * 10000 + t * 1100 + 4 + t + 5 for t in range(4)]

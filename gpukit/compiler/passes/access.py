@@ -75,7 +75,9 @@ def rewrite_assign(rewrite: Any, node: ast.Assign) -> Any:
 
 
 def _holds_element(rewrite: Any, target: ast.expr) -> bool:
-    return any(isinstance(n, ast.Subscript) and is_element(rewrite, n) for n in ast.walk(target)) or (
+    return any(
+        isinstance(n, ast.Subscript) and is_element(rewrite, n) for n in ast.walk(target)
+    ) or (
         isinstance(target, (ast.Tuple, ast.Attribute))
         and any(isinstance(n, ast.Subscript) for n in ast.walk(target))
     )
@@ -100,9 +102,11 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
         return tree.at(ast.Assign([target], value), target)
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)
-    return rewrite.element_store(target, value, what) if hasattr(
-        rewrite, "element_store"
-    ) else checked_store(rewrite, target, value, what)
+    return (
+        rewrite.element_store(target, value, what)
+        if hasattr(rewrite, "element_store")
+        else checked_store(rewrite, target, value, what)
+    )
 
 
 def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:

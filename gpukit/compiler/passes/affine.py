@@ -4,7 +4,8 @@ A row is the threads of a block that differ in threadIdx.x only. From such a for
 range of an index over a row, and the part of a row for which a guard such as `i < n` holds.
 
 >>> from gpukit.compiler import tree
->>> form = Forms({"i": tree.expr("cuda.blockIdx.x * 4 + cuda.threadIdx.x")}, {}, {"n"}, lambda e: False)
+>>> i = tree.expr("cuda.blockIdx.x * 4 + cuda.threadIdx.x")
+>>> form = Forms({"i": i}, {}, {"n"})
 >>> f = form.of(tree.expr("2 * i + n"))
 >>> f.factor, ast.unparse(f.rest)
 (2, '2 * (cuda.blockIdx.x * 4) + n')
@@ -15,7 +16,6 @@ True
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,16 +47,14 @@ class Forms:
         remade: dict[str, ast.expr],
         types: dict[str, Any],
         fixed: set[str],
-        is_array_read: Callable[[ast.AST], bool],
     ) -> None:
         self.remade = remade
         self.types = types
         self.fixed = fixed
-        self.is_array_read = is_array_read
 
     def with_fixed(self, names: set[str]) -> Forms:
         """Return the same with more names fixed along a row."""
-        return Forms(self.remade, self.types, self.fixed | names, self.is_array_read)
+        return Forms(self.remade, self.types, self.fixed | names)
 
     def is_fixed(self, node: ast.AST) -> bool:
         """Tell whether an expression has one value along a row and reads no memory."""
@@ -140,7 +138,7 @@ class _WriteOut(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         made = self.remade.get(node.id)
-        return node if made is None else self.visit(tree.clone(made))  # type: ignore[no-any-return]
+        return node if made is None else self.visit(tree.clone(made))
 
 
 def _is(node: ast.AST, value: int) -> bool:
@@ -205,7 +203,10 @@ def bounds(forms: Forms, test: ast.expr) -> list[Bound] | None:
         op = _MIRROR.get(type(op), type(op))()
     if factor == 0:
         return None
-    below = lambda e: _divide_up(e, factor)  # noqa: E731 x < e/factor  <=>  x < ceil(e/factor)
+
+    def below(e: ast.expr) -> ast.expr:
+        return _divide_up(e, factor)  # x < e / factor  <=>  x < ceil(e / factor)
+
     one_more = _add(rest, tree.const(1))
     if isinstance(op, ast.Lt):
         return [Bound(upper=below(rest))]

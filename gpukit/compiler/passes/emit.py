@@ -74,7 +74,7 @@ class Emitter:
 
     def _slot_types(self) -> dict[str, types.Type]:
         """Return the type of everything that is kept once a thread."""
-        found: dict[str, types.Type] = {m: types.boolean for m in self.plan.masks}
+        found: dict[str, types.Type] = dict.fromkeys(self.plan.masks, types.boolean)
         for name in self.plan.slots:
             # Numba gives no types to code that it finds can never run.
             found[f"{name}_of"] = self.unit.types.get(name, types.int64)
@@ -132,7 +132,7 @@ class Emitter:
         )  # fmt: skip
         made = ast.FunctionDef(self.unit.tree.name, arguments, body, [], None)
         if "type_params" in ast.FunctionDef._fields:
-            made.type_params = []
+            setattr(made, "type_params", [])  # noqa: B010  (Python 3.12)
         return ast.fix_missing_locations(tree.at(made, self.unit.tree))  # type: ignore[no-any-return]
 
     def _parameters(self) -> list[str]:
@@ -150,7 +150,9 @@ class Emitter:
             if fixed is not None and fixed[tree.AXES.index(name[-1])]:
                 value = tree.const(fixed[tree.AXES.index(name[-1])])
             new.append(tree.assign(name, value))
-        new.append(tree.assign("_dynamic_bytes", tree.call(word, tree.name("_args"), tree.const(6))))
+        new.append(
+            tree.assign("_dynamic_bytes", tree.call(word, tree.name("_args"), tree.const(6)))
+        )
         offset = HEADER_BYTES
         for name, kind in self.arguments.items():
             read = self.rewriter.bind(
@@ -165,13 +167,18 @@ class Emitter:
         new = tree.stmts("threads = blockDim_x * blockDim_y * blockDim_z")
         if self.options.readable:
             return new
-        new += tree.stmts("_all_threads = threads * (gridDim_x * gridDim_y * gridDim_z)"
-                          if self.plan.whole_grid else "_all_threads = threads")
+        new += tree.stmts(
+            "_all_threads = threads * (gridDim_x * gridDim_y * gridDim_z)"
+            if self.plan.whole_grid
+            else "_all_threads = threads"
+        )
         new += tree.stmts("_at = 0")
         for name, kind in self.slot_types.items():
             size = memory.slot_bytes(kind)
             made = self.rewriter.bind("slots", memory.slots(kind))
-            new += self._reserve(name, tree.call(made, tree.name("_scratch"), tree.name("_at")), size)
+            new += self._reserve(
+                name, tree.call(made, tree.name("_scratch"), tree.name("_at")), size
+            )
             self.rewriter.slots.add(name)
         for name in sorted(self.kept_locals):
             shape, dtype = self.local[name]
@@ -234,7 +241,8 @@ class Emitter:
             new.append(tree.assign(name, tree.name(f"_given_{name}")))
         if written & self.plan.slots:
             puts = [
-                tree.stmts(f"{n}_of[thread] = _given_{n}")[0] for n in sorted(written & self.plan.slots)
+                tree.stmts(f"{n}_of[thread] = _given_{n}")[0]
+                for n in sorted(written & self.plan.slots)
             ]
             for n in written & self.plan.slots:
                 self.rewriter.slots.add(f"{n}_of")
@@ -379,7 +387,11 @@ class Emitter:
         arguments = [tree.name(step.values)]
         arguments += [] if step.mask is None else [tree.name(step.mask)]
         helper = self.rewriter.helper("control", name)
-        return [tree.assign(step.target or "_", tree.call(helper, *arguments, tree.name("_all_threads")))]
+        return [
+            tree.assign(
+                step.target or "_", tree.call(helper, *arguments, tree.name("_all_threads"))
+            )
+        ]
 
     # ---- loops over threads ---------------------------------------------------------------
 
@@ -406,7 +418,9 @@ class Emitter:
         if block is not None and block[1:] == (1, 1):
             new = tree.stmts(f"row_start = {first}")
         else:
-            new = tree.stmts(f"row_start = {first} + (threadIdx_z * blockDim_y + threadIdx_y) * blockDim_x")
+            new = tree.stmts(
+                f"row_start = {first} + (threadIdx_z * blockDim_y + threadIdx_y) * blockDim_x"
+            )
         if not self.plan.whole_grid:
             new += tree.stmts("first_thread = 0")
         return new
@@ -423,9 +437,7 @@ class Emitter:
         return [ast.For(tree.store("_block"), over, [*body, *inner], [])]
 
     def _rows(self, rows: list[plan.Row], low: ast.expr, high: ast.expr) -> list[ast.stmt]:
-        return [
-            s for row in rows for s in getattr(self, f"_{type(row).__name__}")(row, low, high)
-        ]
+        return [s for row in rows for s in getattr(self, f"_{type(row).__name__}")(row, low, high)]
 
     def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         over = self.rewriter.expression(row.iter)
@@ -475,7 +487,7 @@ class Emitter:
             tree.assign(names[1], _extreme("max", [_extreme("min", [high, *uppers]), start])),
         ]
         if tests:
-            nowhere = [tree.assign(names[0], low), tree.assign(names[1], low)]
+            nowhere: list[ast.stmt] = [tree.assign(names[0], low), tree.assign(names[1], low)]
             inside = [ast.If(tree.conjunction(tests), inside, nowhere)]
         new = [*inside, *self._rows(row.body, start, stop)]
         if lowers or tests:
@@ -502,10 +514,10 @@ class Emitter:
             return [ast.Expr(tree.call("check_range", tree.const(note), low, high)), fast]
         if not checks:
             return [fast]
-        test = None
-        for check in checks.values():
+        test: ast.expr = tree.const(True)
+        for k, check in enumerate(checks.values()):
             check = self.rewriter.expression(check)
-            test = check if test is None else ast.BinOp(test, ast.BitAnd(), check)
+            test = check if k == 0 else ast.BinOp(test, ast.BitAnd(), check)
         slow = self._thread_loop(leaf, low, high, frozenset())
         return [ast.If(test, [fast], [slow])]
 
@@ -561,7 +573,8 @@ class Emitter:
         rewriter.uses_thread |= used_before
         rewriter.hoisted = frozenset()
         over = tree.expr("range(low, high)", low=low, high=high)
-        return tree.at(ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], []), leaf.body[0])  # type: ignore[no-any-return]
+        loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
+        return tree.at(loop, leaf.body[0])  # type: ignore[no-any-return]
 
     def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """Return statements that fetch and put back what the thread keeps between loops."""
@@ -644,8 +657,10 @@ def _looped_leaves(steps: list[plan.Step], inside: bool = False) -> list[plan.Le
         if isinstance(step, plan.Loops):
             for row in step.rows:
                 inner = [row] if isinstance(row, plan.Leaf) else list(plan.row_leaves(row.body))
-                inner += [] if isinstance(row, plan.Leaf) else list(
-                    plan.row_leaves(getattr(row, "orelse", []))
+                inner += (
+                    []
+                    if isinstance(row, plan.Leaf)
+                    else list(plan.row_leaves(getattr(row, "orelse", [])))
                 )
                 found += inner if loop or isinstance(row, plan.RowFor) else []
         for name in ("head", "body", "orelse"):

@@ -181,7 +181,7 @@ class _Rename(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id in self.direct:
-            return ast.copy_location(tree.clone(self.direct[node.id]), node)
+            return tree.at(tree.clone(self.direct[node.id]), node)  # type: ignore[no-any-return]
         node.id = self.names.get(node.id, node.id)
         return node
 

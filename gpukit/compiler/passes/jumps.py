@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from gpukit.compiler import kinds, tree
 from gpukit.compiler.unit import Unit
@@ -143,9 +144,7 @@ class _Returns:
         return new
 
 
-def _loops(
-    unit: Unit, body: list[ast.stmt], chosen: Callable[[ast.stmt], bool]
-) -> list[ast.stmt]:
+def _loops(unit: Unit, body: list[ast.stmt], chosen: Callable[[ast.stmt], bool]) -> list[ast.stmt]:
     """Rewrite the chosen loops of a body so that nothing jumps out of them or back."""
     new: list[ast.stmt] = []
     for s in body:
@@ -178,7 +177,7 @@ class _Loop:
             body = [tree.assign(self.skip, tree.const(False), self.loop), *body]
         else:
             body = _without_assignments(body, self.skip)
-        loop: ast.stmt = self.loop
+        loop: Any = self.loop
         if self.left:
             first = [tree.assign(self.left, tree.const(False), loop)]
             if isinstance(loop, ast.For):
@@ -186,10 +185,10 @@ class _Loop:
                 first += head
                 body = [*loop.body[:2], *body]
             running = tree.expr("not left", left=tree.name(self.left))
-            test = loop.test  # type: ignore[union-attr]
+            test = loop.test
             always = isinstance(test, ast.Constant) and test.value
-            loop.test = running if always else ast.BoolOp(ast.And(), [running, test])  # type: ignore[union-attr]
-        loop.body = body  # type: ignore[union-attr]
+            loop.test = running if always else ast.BoolOp(ast.And(), [running, test])
+        loop.body = body
         return [*first, tree.at(loop, self.loop), *self._after(orelse)]
 
     def _after(self, orelse: list[ast.stmt]) -> list[ast.stmt]:

@@ -30,6 +30,7 @@ def kernel(out, n):
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.unit import Unit
@@ -60,7 +61,9 @@ def live(body: list[ast.stmt]) -> list[ast.stmt]:
                 setattr(s, field, live(getattr(s, field)) or [tree.at(ast.Pass(), s)])
         if isinstance(s, ast.If) and isinstance(s.test, ast.Constant):
             new += s.body if s.test.value else s.orelse
-        elif not (isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and not s.test.value):
+        elif not (
+            isinstance(s, ast.While) and isinstance(s.test, ast.Constant) and not s.test.value
+        ):
             new.append(s)
     return new
 
@@ -222,26 +225,25 @@ class _Normaliser:
         if isinstance(s, ast.Expr) and self._is_meeting(s.value):
             before, s.value = self._arguments(s.value)
             return [*before, s]
-        if isinstance(s, ast.Assign) and self._is_meeting(s.value):
-            before, value = self._arguments(s.value)
-            if len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
-                s.value = value
-                return [*before, s]
+        named = isinstance(s, ast.Assign) and len(s.targets) == 1
+        if named and isinstance(s.targets[0], ast.Name) and self._is_meeting(s.value):  # type: ignore[attr-defined]
+            before, s.value = self._arguments(s.value)  # type: ignore[attr-defined]
+            return [*before, s]
         if isinstance(s, ast.AugAssign):
             s = self._plain(s)
-        before: list[ast.stmt] = []
+        first: list[ast.stmt] = []
         for field in ("value", "test", "exc"):
             child = getattr(s, field, None)
             if child is not None and self._meets(child):
                 more, new = self.expression(child)
-                before += more
+                first += more
                 setattr(s, field, new)
         if any(self._meets(t) for t in getattr(s, "targets", [])):
             raise refuse.unsupported(
                 self.unit, s, "A target of an assignment cannot hold a shuffle or barrier.",
                 "compute the index in a statement of its own",
             )  # fmt: skip
-        return [*before, s]
+        return [*first, s]
 
     def _plain(self, s: ast.AugAssign) -> ast.Assign:
         old = tree.clone(s.target)
@@ -308,7 +310,7 @@ class _Normaliser:
         return [*before, tree.at(branch, e)], tree.at(tree.name(name), e)
 
 
-def _parts(e: ast.expr) -> list[tuple[object, ast.expr]]:  # type: ignore[type-arg]
+def _parts(e: ast.expr) -> list[tuple[Any, ast.expr]]:
     """Return (setter, part) for the direct sub-expressions of `e`, in order of evaluation."""
     found = []
     for field, value in ast.iter_fields(e):
@@ -320,7 +322,7 @@ def _parts(e: ast.expr) -> list[tuple[object, ast.expr]]:  # type: ignore[type-a
                     found.append((_item_setter(value, k), item))
                 elif isinstance(item, ast.keyword):
                     found.append((_field_setter(item, "value"), item.value))
-    return found  # type: ignore[return-value]
+    return found
 
 
 def _field_setter(node: ast.AST, field: str):  # type: ignore[no-untyped-def]

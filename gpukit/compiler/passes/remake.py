@@ -29,9 +29,11 @@ PURE_NODES = (
     ast.operator, ast.unaryop, ast.Compare, ast.cmpop, ast.BoolOp, ast.boolop,
 )  # fmt: skip
 PURE_CALLS = frozenset(
-    ["int", "float", "bool", "min", "max", "abs", "len", "int8", "int16", "int32", "int64"]
-    + ["uint8", "uint16", "uint32", "uint64", "float32", "float64", "intp", "uintp"]
-)
+    [
+        "int", "float", "bool", "min", "max", "abs", "len", "int8", "int16", "int32", "int64",
+        "uint8", "uint16", "uint32", "uint64", "float32", "float64", "intp", "uintp",
+    ]
+)  # fmt: skip
 _MAX_NODES = 60
 
 

@@ -33,9 +33,11 @@ from gpukit.compiler.unit import Unit
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, type(None))
 _ALLOCATING = frozenset(
-    ["zeros", "ones", "empty", "full", "array", "arange", "linspace", "zeros_like", "ones_like"]
-    + ["empty_like", "full_like", "concatenate", "copy", "eye"]
-)
+    [
+        "zeros", "ones", "empty", "full", "array", "arange", "linspace", "zeros_like",
+        "ones_like", "empty_like", "full_like", "concatenate", "copy", "eye",
+    ]
+)  # fmt: skip
 
 
 def run(function: Any) -> Unit:
@@ -86,7 +88,9 @@ class _Resolver(ast.NodeTransformer):
 
     def _find_aliases(self) -> None:
         """Note locals that only stand for an intrinsic or a module: `sync = cuda.syncthreads`."""
-        targets = [n.id for n in ast.walk(self.unit.tree) if _is_store(n)]
+        targets = [
+            n.id for n in ast.walk(self.unit.tree) if isinstance(n, ast.Name) and _is_store(n)
+        ]
         for statement in tree.statements(self.unit.tree.body):
             if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                 continue
@@ -141,11 +145,18 @@ class _Resolver(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.AST:
+        return self._block(node)
+
+    def _block(self, node: ast.If | ast.For | ast.While) -> ast.AST:
         self.generic_visit(node)
         node.body = node.body or [tree.at(ast.Pass(), node)]
         return node
 
-    visit_For = visit_While = visit_If
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._block(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._block(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         function = self._static(node.func)

@@ -47,8 +47,10 @@ class Rewriter(scalar.Scalar):
 
     def _lane(self) -> ast.expr:
         self.uses_thread = True
-        return tree.expr("(thread - first_thread) % 32") if self.whole_grid else tree.expr(
-            "thread % 32"
+        return (
+            tree.expr("(thread - first_thread) % 32")
+            if self.whole_grid
+            else tree.expr("thread % 32")
         )
 
     whole_grid = False
@@ -253,7 +255,9 @@ def _is_tuple(unit: Unit, node: ast.expr) -> bool:
 def _surely_integer(unit: Unit, node: ast.expr, kind: Any) -> bool:
     if isinstance(node, ast.Name):
         return hasattr(kind, "bitwidth")
-    return isinstance(node, (ast.BinOp, ast.Constant, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript))
+    return isinstance(
+        node, (ast.BinOp, ast.Constant, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript)
+    )
 
 
 def request_of(unit: Unit, name: str) -> tuple[str, tuple[int, ...], Any, ast.Call]:

@@ -129,7 +129,9 @@ class RowPlanner:
         base = self.unit.fresh(f"{target}_row")
         value = affine.Form(start.factor, tree.name(base)).at(tree.expr("cuda.threadIdx.x"))
         inner = Forms(
-            {**forms.remade, target: value}, forms.types, forms.fixed | {base}, forms.is_array_read
+            {**forms.remade, target: value},
+            forms.types,
+            forms.fixed | {base},
         )
         guard = tree.at(
             ast.If(tree.expr("i < n", i=tree.name(target), n=arguments[1]), s.body, []), s
@@ -158,7 +160,9 @@ def _is_array(node: ast.Subscript, forms: Forms) -> bool:
 
 
 def _is_remade(s: ast.stmt, forms: Forms) -> bool:
-    return isinstance(s, ast.Assign) and tree.writes(s) <= set(forms.remade) and bool(tree.writes(s))
+    return (
+        isinstance(s, ast.Assign) and tree.writes(s) <= set(forms.remade) and bool(tree.writes(s))
+    )
 
 
 def _exact(test: ast.expr, forms: Forms) -> ast.expr:

@@ -108,4 +108,3 @@ class Scalar(ast.NodeTransformer):
     def atomic(self, name: str, node: ast.Call) -> ast.expr:
         """Return the expression for an atomic operation."""
         raise NotImplementedError
-

@@ -42,7 +42,7 @@ class Schedule:
         remade = remake.run(self.unit, self.uniformity)
         self.remade = {n: e for n, e in remade.items() if n in varying}
         fixed = {n for n in self._all_names() if n not in varying}
-        self.forms = Forms(self.remade, self.unit.types, fixed, lambda _: False)
+        self.forms = Forms(self.remade, self.unit.types, fixed)
         self.planner = rows.RowPlanner(self.unit, self.uniformity.locals)
         self.steps = self._steps(self.unit.tree.body, None)
 
@@ -131,9 +131,7 @@ class Schedule:
         self.masks.append(name)
         return name
 
-    def _set_mask(
-        self, mask: str, test: ast.expr, parent: str | None, like: ast.stmt
-    ) -> plan.Step:
+    def _set_mask(self, mask: str, test: ast.expr, parent: str | None, like: ast.stmt) -> plan.Step:
         """Return loops that set `mask` to `test` for the threads in `parent`, else to False."""
         target = ast.Subscript(tree.name(mask), tree.name("thread"), ast.Store())
         body: list[ast.stmt] = [tree.at(ast.Assign([target], test), like)]

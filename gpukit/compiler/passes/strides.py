@@ -54,7 +54,9 @@ def _stride_variable(unit: Unit, loop: ast.While) -> str | None:
     test, last = loop.test, loop.body[-1]
     if loop.orelse or kinds.meets(loop) or tree.exits(loop.body):
         return None
-    if not (isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt)):
+    if not (
+        isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt)
+    ):
         return None
     step = _step(last)
     if step is None or not isinstance(test.left, ast.Name):
@@ -69,7 +71,11 @@ def _stride_variable(unit: Unit, loop: ast.While) -> str | None:
 
 
 def _step(s: ast.stmt) -> tuple[str, ast.expr] | None:
-    if isinstance(s, ast.AugAssign) and isinstance(s.op, ast.Add) and isinstance(s.target, ast.Name):
+    if (
+        isinstance(s, ast.AugAssign)
+        and isinstance(s.op, ast.Add)
+        and isinstance(s.target, ast.Name)
+    ):
         return s.target.id, s.value
     return None
 

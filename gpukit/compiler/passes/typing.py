@@ -51,7 +51,7 @@ def build(
         name=_MADE, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None
     )
     if "type_params" in ast.FunctionDef._fields:
-        function.type_params = []
+        setattr(function, "type_params", [])  # noqa: B010  (Python 3.12)
     module = tree.settle(ast.Module([tree.at(function, unit.tree)], []))
     code = compile(module, unit.source.file, "exec")
     scope = dict(scope)
@@ -70,9 +70,7 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> dict[str, types.T
     flags = compiler.Flags()
     flags.nrt = True
     flags.error_model = "numpy"
-    pipeline = compiler.Compiler(
-        typing_context, target_context, None, arguments, None, flags, {}
-    )
+    pipeline = compiler.Compiler(typing_context, target_context, None, arguments, None, flags, {})
     state = pipeline.state
     state.lifted, state.lifted_from = (), None
     state.func_id = bytecode.FunctionIdentity.from_function(function)
@@ -150,4 +148,3 @@ class _Probe(scalar.Scalar):
 
 def _word(dtype: Any) -> str:
     return "".join(c if c.isalnum() else "_" for c in str(dtype))
-

@@ -23,7 +23,8 @@ def lower(rewriter: Rewriter, name: str, node: ast.Call) -> ast.expr:
     shown, active, *others = node.args
     if name in _MODES:
         _mask, offset = others
-        mode, clamp = tree.const(_MODES[name]), tree.const(_CLAMPS[name])
+        mode: ast.expr = tree.const(_MODES[name])
+        clamp: ast.expr = tree.const(_CLAMPS[name])
         source = _helper(rewriter, "source_lane", None, mode, offset, clamp)
         return tree.call(rewriter.helper("warps", "taken"), shown, tree.name("thread"), source)
     if name == "shfl_sync_intrinsic":

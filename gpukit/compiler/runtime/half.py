@@ -108,9 +108,7 @@ def _fused(context: Any, builder: Any, *bits: Any) -> Any:
     The product is exact in float64. The sum is too, or so far from the middle between two
     float16s that rounding it first does not matter.
     """
-    a, b, c = (
-        builder.fpext(convert.extend(context, builder, v), convert.DOUBLE) for v in bits
-    )
+    a, b, c = (builder.fpext(convert.extend(context, builder, v), convert.DOUBLE) for v in bits)
     return convert.shorten_double(context, builder, builder.fadd(builder.fmul(a, b), c))
 
 

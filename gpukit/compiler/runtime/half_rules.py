@@ -74,7 +74,7 @@ def _install_model() -> None:
 
     default_manager.register(types.Float, model)
 
-    @lower_constant(HALF)  # type: ignore[untyped-decorator]
+    @lower_constant(HALF)
     def constant(context: Any, builder: Any, kind: Any, value: Any) -> Any:
         return convert.I16(half_bits(value))
 
@@ -114,31 +114,31 @@ def half_bits(value: Any) -> int:
 
 
 def _install_casts() -> None:
-    @lower_cast(HALF, types.float32)  # type: ignore[untyped-decorator]
+    @lower_cast(HALF, types.float32)
     def to_single(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
         return convert.extend(context, builder, value)
 
-    @lower_cast(HALF, types.float64)  # type: ignore[untyped-decorator]
+    @lower_cast(HALF, types.float64)
     def to_double(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
         return builder.fpext(convert.extend(context, builder, value), convert.DOUBLE)
 
-    @lower_cast(HALF, types.Integer)  # type: ignore[untyped-decorator]
+    @lower_cast(HALF, types.Integer)
     def to_integer(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
         return convert.to_integer(builder, convert.extend(context, builder, value), target)
 
-    @lower_cast(types.float32, HALF)  # type: ignore[untyped-decorator]
+    @lower_cast(types.float32, HALF)
     def from_single(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
         return convert.shorten(context, builder, value)
 
-    @lower_cast(types.float64, HALF)  # type: ignore[untyped-decorator]
+    @lower_cast(types.float64, HALF)
     def from_double(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
         return convert.shorten_double(context, builder, value)
 
-    @lower_cast(types.Integer, HALF)  # type: ignore[untyped-decorator]
+    @lower_cast(types.Integer, HALF)
     def from_integer(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
         return convert.shorten(context, builder, convert.from_integer(builder, value, source))
 
-    @lower_cast(types.IntegerLiteral, HALF)  # type: ignore[untyped-decorator]
+    @lower_cast(types.IntegerLiteral, HALF)
     def from_literal(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
         return convert.I16(half_bits(source.literal_value))
 
@@ -146,7 +146,7 @@ def _install_casts() -> None:
 def _template(function: Any, result: Any, count: int) -> None:
     """Let a function of `count` float16s have a result of its own."""
 
-    class Halves(AbstractTemplate):  # type: ignore[misc]
+    class Halves(AbstractTemplate):
         # More specific than Numba's own templates, so it is asked first.
         metadata = {"target": "cpu"}  # noqa: RUF012
 
@@ -167,10 +167,7 @@ def _install_operators() -> None:
     for function in COMPARISONS:
         _template(function, types.boolean, 2)
         lower_builtin(function, HALF, HALF)(_by_singles(function, types.boolean))
-    for function, change in (
-        (operator.neg, negated), (operator.pos, lambda builder, bits: bits), (abs, magnitude),
-        (float, lambda builder, bits: bits),
-    ):  # fmt: skip
+    for function, change in SIGNS.items():
         _template(function, HALF, 1)
         lower_builtin(function, HALF)(_on_bits(change))
     lower_builtin(bool, HALF)(_on_bits(_is_true))
@@ -188,6 +185,18 @@ def magnitude(builder: Any, bits: Any) -> Any:
 
 def _is_true(builder: Any, bits: Any) -> Any:
     return builder.icmp_unsigned("!=", magnitude(builder, bits), convert.I16(0))
+
+
+def _unchanged(builder: Any, bits: Any) -> Any:
+    return bits
+
+
+SIGNS: dict[Any, Any] = {
+    operator.neg: negated,
+    operator.pos: _unchanged,
+    abs: magnitude,
+    float: _unchanged,
+}
 
 
 def _on_bits(change: Any) -> Any:
@@ -215,9 +224,9 @@ def _install_math() -> None:
     for function in (*FUNCTIONS, *([math.exp2] if hasattr(math, "exp2") else [])):
         _template(function, HALF, 1)
         lower_builtin(function, HALF)(_by_singles(function))
-    for function, name in ROUNDING.items():
-        _template(function, HALF, 1)
-        lower_builtin(function, HALF)(_rounding(name))
+    for rounding, name in ROUNDING.items():
+        _template(rounding, HALF, 1)
+        lower_builtin(rounding, HALF)(_rounding(name))
     _template(math.fabs, HALF, 1)
     lower_builtin(math.fabs, HALF)(_on_bits(magnitude))
 

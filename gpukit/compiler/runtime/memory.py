@@ -57,9 +57,7 @@ def index_values(context: Any, builder: Any, idx_type: Any, idx: Any) -> list[An
     is_tuple = isinstance(idx_type, types.BaseTuple)
     values = cgutils.unpack_tuple(builder, idx, len(idx_type)) if is_tuple else [idx]
     kinds = index_types(idx_type) or ()
-    return [
-        context.cast(builder, v, k, types.intp) for v, k in zip(values, kinds, strict=True)
-    ]
+    return [context.cast(builder, v, k, types.intp) for v, k in zip(values, kinds, strict=True)]
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, values: list[Any]) -> Any:
@@ -326,7 +324,7 @@ def _argument(
 def slot_size(kind: types.Type) -> int:
     """Return how many bytes an argument of this type takes in the argument buffer."""
     if isinstance(kind, types.Array):
-        return 8 * (1 + 2 * kind.ndim)
+        return 8 * (1 + 2 * int(kind.ndim))
     if isinstance(kind, types.BaseTuple):
         return sum(slot_size(part) for part in kind)
     if isinstance(kind, types.NoneType):
@@ -413,7 +411,7 @@ def local_array(kind: types.Array, shape: tuple[int, ...]) -> Any:
 
 def array_bytes(dtype: types.Type, shape: tuple[int, ...]) -> int:
     """Return the size of an array's elements."""
-    return slot_bytes(dtype) * math.prod(shape)
+    return int(slot_bytes(dtype)) * math.prod(shape)
 
 
 def slot_bytes(kind: types.Type) -> int:

@@ -81,8 +81,7 @@ def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         values = [
-            context.cast(builder, v, t, kind)
-            for v, t in zip(args, signature.args, strict=True)
+            context.cast(builder, v, t, kind) for v, t in zip(args, signature.args, strict=True)
         ]
         return builder.fma(*values)
 

@@ -57,8 +57,6 @@ def taken_and_valid(shown, thread, source):  # type: ignore[no-untyped-def]
     return get(shown, source if source >= 0 else thread), source >= 0
 
 
-
-
 @njit(error_model="numpy")
 def members(thread, first, threads, active, mask):  # type: ignore[no-untyped-def]
     """Return the bits of the lanes that take part in a thread's warp operation."""
