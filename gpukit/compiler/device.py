@@ -117,6 +117,9 @@ class DeviceBody(scalar.Scalar):
         check = tree.call(self.helper("control", "check_stack"), place)
         return tree.at(ast.Expr(check), node)  # type: ignore[no-any-return]
 
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        return assert_call(self, node)
+
     def place(self, node: ast.AST, array: str, what: str) -> ast.expr:
         site = sites.number(self.unit, node, array, what)
         return ast.Tuple([self._part(0), tree.const(site), self._thread()], ast.Load())
@@ -197,12 +200,22 @@ def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
     """Return the statement that stops the kernel for a `raise`."""
     place = rewrite.place(node, "", ast.unparse(node))
     site = place.elts[1].value
-    sites.raised[site] = _exception(rewrite.unit, node)
+    sites.raised[site] = exception(rewrite.unit, node)
     call = tree.call(rewrite.helper("control", "stop_raised"), place)
     return tree.at(ast.Expr(call), node)  # type: ignore[no-any-return]
 
 
-def _exception(unit: Unit, node: ast.Raise) -> Any:
+def assert_call(rewrite: Any, node: ast.Assert) -> ast.stmt:
+    """Return the statement that stops the kernel where an `assert` does not hold."""
+    place = rewrite.place(node, "", ast.unparse(node))
+    text = node.msg.value if isinstance(node.msg, ast.Constant) else ast.unparse(node.test)
+    sites.raised[place.elts[1].value] = AssertionError, (text,)
+    stop = ast.Expr(tree.call(rewrite.helper("control", "stop_raised"), place))
+    failed = ast.UnaryOp(ast.Not(), rewrite.visit(node.test))
+    return tree.at(ast.If(failed, [stop], []), node)  # type: ignore[no-any-return]
+
+
+def exception(unit: Unit, node: ast.Raise) -> Any:
     value = node.exc
     arguments: list[Any] = []
     if isinstance(value, ast.Call):

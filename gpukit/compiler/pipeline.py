@@ -37,6 +37,11 @@ def front(function: Any) -> Unit:
 
     unit = resolve.run(function)
     refuse.check_result(unit)
+    for node in ast.walk(unit.tree):
+        if isinstance(node, ast.Raise):
+            from gpukit.compiler import device
+
+            device.exception(unit, node)  # refuses what cannot be raised
     inline.run(unit)
     jumps.run(unit)
     choices.run(unit)
@@ -105,13 +110,15 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.passes import typing
+    from gpukit.compiler.passes import absent, typing
 
     unit = front(function)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
+    absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
     arguments |= dict(zip(unit.captured, captured, strict=True))
     with _typing_errors(unit, kinds):
         emitter, loops = lower(unit, arguments, options)
+        _check_local_memory(unit, emitter.local_bytes())
         scope = {**unit.globals, **emitter.rewriter.globals, "range": range, "max": max, "min": min}
         parameters = [a.arg for a in loops.args.args]
         made = typing.build(unit.tree.name, parameters, loops.body, scope, unit)
@@ -121,6 +128,16 @@ def compile_kernel(
         entry, code, emitter.per_thread, emitter.fixed, emitter.plan.whole_grid,
         {k: sites.get(k) for k in used}, emitter.shared_bytes(), emitter.local_bytes(),
     )  # fmt: skip
+
+
+def _check_local_memory(unit: Unit, size: int) -> None:
+    from gpukit.compiler import shapes
+
+    if size > shapes.MAX_LOCAL:
+        raise refuse.invalid(
+            unit, unit.tree, f"The local arrays of {unit.name} take {size} bytes a thread; "
+            f"a thread may have {shapes.MAX_LOCAL}.", "use smaller arrays, or pass them in",
+        )  # fmt: skip
 
 
 def _device_sites(unit: Unit) -> set[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import re
 from typing import Any
 
@@ -58,13 +59,25 @@ def unsupported(unit: Unit, node: ast.AST, message: str, fix: str = "") -> error
 
 
 def _place(unit: Unit, node: ast.AST) -> dict[str, Any]:
+    kernel, file, line, source = where(unit, node)
+    return {"kernel": kernel, "file": file, "line": line, "source": source}
+
+
+def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
+    """Return function, file, line and text of a node; an inlined one stands elsewhere."""
     line = getattr(node, "lineno", unit.tree.lineno)
-    return {
-        "kernel": unit.name,
-        "file": unit.source.file,
-        "line": line,
-        "source": unit.source.line(line),
-    }
+    origin = getattr(node, "origin", None)
+    if origin is None:
+        return unit.name, unit.source.file, line, unit.source.line(line)
+    name, file = origin
+    return name, file, line, linecache.getline(file, line).rstrip("\n")
+
+
+def mark(unit: Unit) -> None:
+    """Let the nodes of a function that is about to be inlined know where they stand."""
+    for node in ast.walk(unit.tree):
+        if not hasattr(node, "origin"):
+            node.origin = (unit.name, unit.source.file)  # type: ignore[attr-defined]
 
 
 def check_nodes(unit: Unit) -> None:

@@ -6,6 +6,7 @@ import ast
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from gpukit.compiler import refuse
 from gpukit.compiler.unit import Unit
 
 
@@ -29,10 +30,10 @@ raised: dict[int, Any] = {}
 
 def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
     """Return the number under which compiled code reports this place."""
-    line = getattr(node, "lineno", 0)
     if not array.isidentifier() and what.endswith("]"):
         array = _base(what)  # `node` may be rewritten already; `what` is as it was written
-    site = Site(unit.name, unit.source.file, line, unit.source.line(line), array, what)
+    kernel, file, line, text = refuse.where(unit, node)
+    site = Site(kernel, file, line, text, array, what)
     if site not in _numbers:
         _numbers[site] = len(_sites)
         _sites.append(site)

@@ -59,6 +59,7 @@ class Launcher:
     def launch(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
         """Run the kernel on all blocks and wait until it is done."""
         if len(arguments) != len(self.parameters):
+            self._check_fixed_parameters()
             arguments = self._complete(arguments)
         retrieve: list[Any] = []
         if self.kernel.extensions:
@@ -125,6 +126,12 @@ class Launcher:
         return self.meets
 
     # ---- arguments ------------------------------------------------------------------------
+
+    def _check_fixed_parameters(self) -> None:
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in self.parameters):
+            from gpukit.compiler.passes import resolve
+
+            resolve.run(self.kernel.py_func)  # says that kernels take a fixed list
 
     def _complete(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         """Add defaults, or say which arguments are missing or too many."""
@@ -211,15 +218,25 @@ class Launcher:
     def _compile(
         self, kinds: Any, packed: marshal.Packed, distinct: bool, block: Any, shape: Any
     ) -> Any:
-        from gpukit.cpu import build
-
         with _compiling:
             compiled = self.compiled.get((kinds, distinct, block))
             if compiled is None:
-                compiled = build.kernel(self.kernel, kinds, distinct, block)
+                compiled = self._build(kinds, distinct, block)
                 self.compiled[kinds, distinct, block] = compiled
         del packed, shape
         return compiled
+
+    def _build(self, kinds: Any, distinct: bool, block: Any) -> Any:
+        from gpukit.cpu import build
+
+        try:
+            return build.kernel(self.kernel, kinds, distinct, block)
+        except RecursionError as error:
+            name = self.kernel.py_func.__name__
+            raise errors.Unsupported(
+                f"An expression or block in {name} is nested too deeply.", kernel=name,
+                fix="split it over several statements",
+            ) from error  # fmt: skip
 
     # ---- what tools ask -------------------------------------------------------------------
 

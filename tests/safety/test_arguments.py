@@ -163,4 +163,4 @@ def test_call_on_the_host_says_where_it_belongs(call, says):
 
 
 def test_device_function_cannot_be_launched():
-    assert_fails(lambda: double[1, 1](2), errors.LaunchError, "double", "device=True", here=False)
+    assert_fails(lambda: double[1, 1](2), errors.TargetError, "double", "device=True", here=False)

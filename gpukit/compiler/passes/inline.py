@@ -118,6 +118,7 @@ class _Inliner:
                 "write it as a loop",
             )  # fmt: skip
         inner = resolve.run(device.py_func)
+        refuse.mark(inner)
         normalise.prepare(inner)
         bound = self._bind(inner, call)
         names = self._rename(inner, bound)

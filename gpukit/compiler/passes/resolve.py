@@ -31,6 +31,7 @@ from gpukit.compiler import intrinsics, kinds, refuse, source, tree
 from gpukit.compiler.unit import Unit
 
 _MISSING = object()
+_BUILTINS = ("range", "min", "max", "abs", "len", "print", "round", "enumerate", "zip", "float")
 _PLAIN = (bool, int, float, complex, str, type(None))
 _ALLOCATING = frozenset(
     [
@@ -232,7 +233,7 @@ class _Resolver(ast.NodeTransformer):
         raise refuse.invalid(self.unit, node, f"There is no {spelled}.", fix)
 
     def _unknown(self, node: ast.Name) -> None:
-        scope = [*self.locals, *self.unit.function.__globals__, *self.closure, *dir(builtins)]
+        scope = [*self.locals, *self.unit.function.__globals__, *self.closure, *_BUILTINS]
         close = difflib.get_close_matches(node.id, scope, 1)
         raise refuse.invalid(
             self.unit, node, f"The name {node.id!r} is not defined.",

@@ -211,8 +211,7 @@ class Rewriter(scalar.Scalar):
         return node if self.readable else device.raise_call(self, node)
 
     def visit_Assert(self, node: ast.Assert) -> Any:
-        """Leave assertions out, as Numba does on a GPU without debug."""
-        return None
+        return node if self.readable else device.assert_call(self, node)
 
     def statements(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
         """Rewrite statements; copies, so that a body can be rewritten more than once."""

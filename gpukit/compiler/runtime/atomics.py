@@ -133,7 +133,7 @@ def _require(name: str, array: Any, idx: Any) -> None:
     parts = index_types(idx)
     if parts is None or len(parts) != array.ndim:
         raise TypingError(f"cuda.atomic.{name}: this array needs {array.ndim} integer indices")
-    if not isinstance(array.dtype, (types.Integer, types.Float)):
+    if array.dtype == types.float16 or not isinstance(array.dtype, (types.Integer, types.Float)):
         raise TypingError(f"cuda.atomic.{name} does not work on {array.dtype}")
     if name in _INTEGERS_ONLY and not isinstance(array.dtype, types.Integer):
         raise TypingError(f"cuda.atomic.{name} works on integers, not on {array.dtype}")

@@ -76,7 +76,9 @@ def ffs(typingctx, value):  # type: ignore[no-untyped-def]
 def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
     """Return a * b + c, rounded once."""
     kind = typingctx.unify_types(a, b, c)
-    if not isinstance(kind, types.Float):
+    if kind == types.float16:
+        kind = types.float32
+    elif not isinstance(kind, types.Float):
         kind = types.float64
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]

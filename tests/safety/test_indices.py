@@ -1,0 +1,89 @@
+"""Accesses that are right although they look close to wrong, and wrong numbers of indices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors
+from tests.safety.attempt import assert_fails, assert_good_launch, guarded, on_cpu
+
+pytestmark = on_cpu
+
+
+# Programs that are right although they look close to wrong
+
+
+@cuda.jit
+def store_kernel(a, first):
+    a[cuda.grid(1) + first] = 1
+
+
+def test_negative_indices_down_to_minus_n_wrap():
+    with guarded(5) as a:
+        store_kernel[1, 5](a, -5)
+        assert a.tolist() == [1] * 5
+
+
+@cuda.jit
+def short_circuit_kernel(a):
+    i = cuda.grid(1)
+    if i < a.shape[0] and a[i] == 0:
+        a[i] = 1
+
+
+@cuda.jit
+def conditional_kernel(a):
+    i = cuda.grid(1)
+    value = a[i] if i < a.shape[0] else 3.0
+    if value == 0:
+        a[i] = 1
+
+
+@cuda.jit
+def early_return_kernel(a):
+    i = cuda.grid(1)
+    if i >= a.shape[0]:
+        return
+    a[i] = 1
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [short_circuit_kernel, conditional_kernel, early_return_kernel],
+    ids=lambda k: k.__name__,
+)
+def test_guarded_access_of_threads_outside_is_no_error(kernel):
+    with guarded(5) as a:
+        kernel[2, 32](a)
+        assert a.tolist() == [1] * 5
+    assert_good_launch()
+
+
+# Wrong number of indices
+
+
+@cuda.jit
+def two_indices_kernel(a):
+    a[0, 0] = 1  # here
+
+
+@cuda.jit
+def row_as_number_kernel(a, out):
+    out[0] = a[0]  # here
+
+
+def test_too_many_indices_are_refused_at_their_line():
+    with guarded(5) as a:
+        assert_fails(
+            lambda: two_indices_kernel[1, 1](a), errors.KernelTypeError,
+            "An array of 1 axes is used with 2 indices", "What to do",
+        )  # fmt: skip
+
+
+def test_too_few_indices_for_a_number_are_refused_at_their_line():
+    with guarded((3, 4)) as a:
+        assert_fails(
+            lambda: row_as_number_kernel[1, 1](a, np.zeros(4)), errors.KernelTypeError,
+            "A whole row or array (1 axes) is stored into one element", "an index for each axis",
+        )  # fmt: skip

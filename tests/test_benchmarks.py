@@ -1,0 +1,130 @@
+"""The benchmarks at small sizes: that they run, check answers and tell; never how fast."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import against_simulator, handwritten, latency, speed, speed_cases
+from gpukit import cuda
+
+SMALL = 3000  # not a multiple of any block, and 54 x 54 in two dimensions
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUKIT_THREADS", "1")
+
+
+@pytest.mark.parametrize("family", speed_cases.FAMILIES)
+def test_both_sides_of_a_speed_case_agree_with_what_is_expected(family: str) -> None:
+    for case in speed_cases.FAMILIES[family](SMALL):
+        row = speed.measure(case, rounds=1)
+        assert set(row.median) == {"off", "on", "theirs"}
+
+
+def test_a_wrong_answer_is_never_timed() -> None:
+    case = next(speed_cases.vector_add(SMALL))
+    case.expected = case.expected + 1
+    with pytest.raises(SystemExit, match="the answer is wrong by 1"):
+        speed.measure(case, rounds=1)
+
+
+def test_an_element_that_is_not_written_is_a_wrong_answer() -> None:
+    case = next(speed_cases.vector_add(SMALL))
+    with pytest.raises(SystemExit, match="wrong by nan"):
+        speed.check(case, lambda: None, "off")
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (16, 16, 16), (31, 33, 65), (48, 17, 2)])
+def test_loops_written_by_hand_multiply_matrices(shape: tuple[int, int, int]) -> None:
+    m, k, n = shape
+    rng = np.random.default_rng(7)
+    a, b = rng.normal(size=(m, k)).astype("f4"), rng.normal(size=(k, n)).astype("f4")
+    out = np.full((m, n), np.nan, np.float32)
+    handwritten.compiled()(a, b, out)
+    np.testing.assert_allclose(out, a.astype("f8") @ b, atol=1e-5 * k)
+
+
+def test_the_tiled_product_is_measured_against_both_others() -> None:
+    cases = list(speed_cases.product(33))
+    assert [case.information for case in cases] == [False, True]
+    for case in cases:
+        speed.measure(case, rounds=1)
+
+
+def test_figures_are_judged_by_side_and_rows_for_information_are_not() -> None:
+    times = {"off": 1.2, "on": 1.6, "theirs": 1.0}
+    row = speed.Row("kernel", "np.add", times, times, 3, False, False).judge()
+    assert row.met == {"off": True, "on": False}
+    assert speed.Row("kernel", "np.add", times, times, 3, False, True).judge().met == {}
+
+
+def test_a_row_of_loops_by_hand_is_judged_by_speed() -> None:
+    times = {"off": 1.0, "on": 1.0, "theirs": 0.79}
+    assert speed.Row("matmul", "by hand", times, times, 3, True, False).judge().met["off"] is False
+
+
+def test_speed_prints_a_table_and_writes_json(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tmp_path / "speed.json"
+    arguments = ["--n", "3000", "--rounds", "1", "--only", "vector_add", "--json", str(made)]
+    assert speed.main(arguments) == 0
+    assert "| vector add | np.add(a, b, out=o) |" in capsys.readouterr().out
+    assert json.loads(made.read_text())["rows"][0]["ratio"].keys() == {"off", "on"}
+
+
+def test_writing_replaces_one_section_and_keeps_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = tmp_path / "speed.md"
+    document.write_text("a\n<!-- speed begin -->\nold\n<!-- speed end -->\nb\n")
+    monkeypatch.setattr(speed, "DOCUMENT", document)
+    speed.put("speed", "new")
+    assert document.read_text() == "a\n<!-- speed begin -->\n\nnew\n\n<!-- speed end -->\nb\n"
+
+
+def test_the_committed_table_has_a_section_for_every_script() -> None:
+    text = speed.DOCUMENT.read_text(encoding="utf-8")
+    for section in ("speed", "latency", "simulator"):
+        assert f"<!-- {section} begin -->" in text
+        assert f"<!-- {section} end -->" in text
+
+
+def test_the_machine_is_told_without_a_path() -> None:
+    assert "/" not in speed.machine()
+
+
+def test_scaling_gives_the_thread_setting_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUKIT_THREADS", "3")
+    found = speed.scaling(SMALL, 32, rounds=1)
+    assert [one["name"] for one in found] == ["matmul tiled 32", "vector add"]
+    assert speed.os.environ["GPUKIT_THREADS"] == "3"
+
+
+def test_a_first_launch_is_right_cold_and_from_the_disk_cache() -> None:
+    for cached in (False, True):
+        passed, used = latency.first_launch(33, cached=cached, numba_first=False)
+        assert passed > 0
+        assert used >= 0
+
+
+def test_a_child_that_fails_stops_the_benchmark_with_its_error() -> None:
+    with pytest.raises(SystemExit, match="ZeroDivisionError"):
+        latency.child("1 / 0")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(1.25, "1.25 s"), (0.3, "300 ms"), (60e-6, "60 microseconds")]
+)
+def test_a_duration_has_the_unit_that_suits_it(seconds: float, told: str) -> None:
+    assert latency.duration(seconds) == told
+
+
+def test_kernels_for_the_simulator_are_right_in_gpukit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(against_simulator, "cuda", cuda)
+    for launch, check in against_simulator.works(scale=4).values():
+        launch()
+        check()
