@@ -32,6 +32,7 @@ NARROW = {"__init__": {"errors"}, "kernels": {"cuda", "launch", "errors"}}
 # What belongs to a room of another name.
 BELONGS_TO = {
     "script": "standin",
+    "standin_exec": "standin",
     "standin_modules": "standin",
     "standin_suite": "standin",
     "startup": "standin",
