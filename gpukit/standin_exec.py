@@ -1,7 +1,8 @@
 """Keeps the text of functions that other people's code makes with `exec`.
 
 gpukit compiles from source, and `exec` of a string leaves none behind. While gpukit stands in,
-such a string is compiled under a file name of its own and kept where `inspect` looks for it.
+such a string is compiled under a file name of its own and kept where `inspect` looks for it;
+so is the text of `python -c`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import builtins
 import itertools
 import linecache
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import CodeType, FrameType
 from typing import Any
 
@@ -54,9 +55,35 @@ def _spaces(caller: FrameType) -> tuple[Any, Any]:
     return caller.f_globals, names if isinstance(names, dict) else dict(names)
 
 
+def keep_command() -> None:
+    """Keep the text of `python -c text`, which Python itself does only since 3.13."""
+    text = command(sys.orig_argv)
+    if text is not None and "<string>" not in linecache.cache:
+        lines = (text + "\n").splitlines(keepends=True)
+        linecache.cache["<string>"] = (len(text), None, lines, "<string>")
+
+
+def command(argv: Sequence[str]) -> str | None:
+    """Return the text after `-c` on a command line of Python, or None.
+
+    >>> command(["python", "-W", "error", "-c", "print(1)", "-c"])
+    'print(1)'
+    """
+    rest = iter(argv[1:])
+    for word in rest:
+        if word == "-c":
+            return next(rest, None)
+        if word in ("-W", "-X"):
+            next(rest, None)
+        elif not word.startswith("-"):
+            break
+    return None
+
+
 def start() -> None:
     """Put the keeping `exec` in place of the built-in one."""
     builtins.exec = keeping_exec
+    keep_command()
 
 
 def stop() -> None:

@@ -25,7 +25,9 @@ CPU = "gpukit.cpu"
 ROOTS = {"numba.cuda": CPU, "numba_cuda_mlir": ""}
 
 # Submodules of the namespace that gpukit answers for, where it has them.
-CHILDREN = ("random", "libdevice", "vectorizers", "cudadrv", "args", "fp16", "cg")
+CHILDREN = (
+    "random", "libdevice", "vectorizers", "cudadrv", "args", "fp16", "cg", "extending",
+)  # fmt: skip
 
 # Modules of numba-cuda that are copies of modules of Numba: kernels must see Numba's objects.
 COPIES = {"types": "numba.core.types", "misc.special": "numba.misc.special"}

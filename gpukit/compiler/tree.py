@@ -11,7 +11,9 @@ from typing import Any
 AXES = ("x", "y", "z")
 RESERVED = frozenset(
     [f"{n}_{a}" for n in ("threadIdx", "blockIdx", "blockDim", "gridDim") for a in AXES]
-    + ["thread", "row_start", "first_thread", "cuda"]
+    + ["_args", "_first", "_last", "_context", "_scratch", "_block", "_at", "_thread_index"]
+    + ["_dynamic_bytes", "_dynamic_at", "_all_threads"]
+    + ["thread", "threads", "row_start", "first_thread", "first_block", "cuda"]
 )
 
 

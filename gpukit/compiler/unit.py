@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,5 +43,14 @@ class Unit:
 
     def fresh(self, stem: str) -> str:
         """Return a name that nothing else uses."""
-        self.counter += 1
-        return f"{stem}_{self.counter}"
+        while True:
+            self.counter += 1
+            name = f"{stem}_{self.counter}"
+            if name not in self.spelled:
+                return name
+
+    @functools.cached_property
+    def spelled(self) -> frozenset[str]:
+        """The names that the person wrote."""
+        names = {n.id for n in ast.walk(self.source.tree) if isinstance(n, ast.Name)}
+        return frozenset(names | set(self.parameters))

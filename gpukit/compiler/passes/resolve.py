@@ -64,7 +64,10 @@ def run(function: Any) -> Unit:
 
 def _rename_reserved(unit: Unit) -> None:
     """Give a new name to the function's own variables that the compiler needs for itself."""
-    clash = (tree.writes(unit.tree) | set(unit.parameters)) & tree.RESERVED
+    own = tree.writes(unit.tree) | set(unit.parameters)
+    clash = own & tree.RESERVED
+    # The emitter keeps `x` of all threads in `x_of`, and finds local arrays at `x_at`.
+    clash |= {n for n in own if n[-3:] in ("_of", "_at") and n[:-3] in own}
     for node in ast.walk(unit.tree):
         if isinstance(node, ast.Name) and node.id in clash:
             node.id += "_"

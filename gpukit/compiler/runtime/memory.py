@@ -311,6 +311,8 @@ def _argument(
             value, offset = _argument(context, builder, part, args, offset, distinct)
             values.append(value)
         return context.make_tuple(builder, kind, values), offset
+    if isinstance(kind, types.EnumMember):
+        return _argument(context, builder, kind.dtype, args, offset, distinct)
     if isinstance(kind, types.Record):
         word = _read_word(builder, args, offset)
         return builder.inttoptr(word, context.get_value_type(kind)), offset + 8
@@ -327,6 +329,8 @@ def slot_size(kind: types.Type) -> int:
         return 8 * (1 + 2 * int(kind.ndim))
     if isinstance(kind, types.BaseTuple):
         return sum(slot_size(part) for part in kind)
+    if isinstance(kind, types.EnumMember):
+        return slot_size(kind.dtype)
     if isinstance(kind, types.NoneType):
         return 0
     return 16 if kind == types.complex128 else 8
