@@ -66,7 +66,7 @@ FAULTS = {
     "optimiser-off": (machine(environment={"NUMBA_OPT": "0"}), "unset NUMBA_OPT"),
     "cache-read-only": (
         machine(cache_folder="/c", cache_error="Permission denied"),
-        "NUMBA_CACHE_DIR",
+        "GPUKIT_CACHE_DIR",
     ),
     "driver-missing": (machine(hardware_seen=True), "nvidia-driver"),
     "driver-failing": (

@@ -11,7 +11,6 @@ import functools
 import hashlib
 import importlib.util
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import native, sites
+from gpukit.compiler import native, place, sites
 from gpukit.compiler.pipeline import Compiled
 from gpukit.compiler.unit import Unit
 
@@ -34,26 +33,6 @@ _PYTHON_CALLS = frozenset(
 
 class _Unkeepable(Exception):
     """Something that a kernel captured has no description that lasts longer than the process."""
-
-
-def folder() -> Path | None:
-    """Return the folder of the cache, or None where GPUKIT_CACHE=0 turns it off.
-
-    GPUKIT_CACHE_DIR names another folder than the system's usual one for caches.
-    """
-    if os.environ.get("GPUKIT_CACHE", "1").lower() in ("0", "no", "off", "false"):
-        return None
-    chosen = os.environ.get("GPUKIT_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return base / "gpukit"
 
 
 # ---- the key ----------------------------------------------------------------------------------
@@ -96,8 +75,8 @@ def _numba_version() -> str:
 def _describe_unit(unit: Unit, callers: tuple[Any, ...]) -> str:
     import ast
 
-    place = f"{unit.source.file}:{unit.source.tree.lineno}"
-    lines = [place, ast.dump(unit.tree, include_attributes=False), _lines(unit)]
+    at = f"{unit.source.file}:{unit.source.tree.lineno}"
+    lines = [at, ast.dump(unit.tree, include_attributes=False), _lines(unit)]
     for name, value in sorted(unit.globals.items()):
         if name in unit.captured:
             continue
@@ -157,7 +136,7 @@ def _is_library(module: str | None) -> bool:
 
 def load(name: str) -> Compiled | None:
     """Return a kernel from the disk, or None if it is not there or not usable here."""
-    where = folder()
+    where = place.folder()
     if where is None:
         return None
     try:
@@ -190,7 +169,7 @@ def _read(content: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 def save(name: str, made: Compiled) -> None:
     """Write a kernel to the disk if it can be kept; that nothing can be written is no error."""
-    where = folder()
+    where = place.folder()
     if where is None or not _keepable(made):
         return
     head = {

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpukit import errors, target
+from gpukit.compiler import place
 from gpukit.doctor.gpu_facts import Gpu, Version, driver, hardware_seen, toolkit
 
 PACKAGES = (
@@ -31,7 +32,8 @@ VARIABLES = (
     target.VARIABLE,
     "NUMBA_ENABLE_CUDASIM",
     "NUMBA_DISABLE_JIT",
-    "NUMBA_CACHE_DIR",
+    "GPUKIT_CACHE_DIR",
+    "GPUKIT_CACHE",
     "NUMBA_OPT",
     "GPUKIT_THREADS",
     "NUMBA_NUM_THREADS",
@@ -158,9 +160,8 @@ def _cache() -> tuple[str, str]:
 
 
 def cache_folder() -> Path:
-    """Return where compiled kernels are kept."""
-    named = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(named) if named else Path.home() / ".cache" / "gpukit"
+    """Return where compiled kernels are kept; the usual folder where the cache is off."""
+    return place.folder() or Path.home()
 
 
 def _target() -> dict[str, str]:

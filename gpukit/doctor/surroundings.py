@@ -68,7 +68,7 @@ def cache_writable(machine: Machine) -> Finding | None:
         f"Compiled kernels cannot be kept in "
         f"{machine.cache_folder} ({machine.cache_error}): the first launch is slow in "
         "every new process.",
-        "export NUMBA_CACHE_DIR=/a/folder/you/may/write",
+        "export GPUKIT_CACHE_DIR=/a/folder/you/may/write",
     )
 
 

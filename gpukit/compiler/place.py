@@ -1,0 +1,27 @@
+"""Where compiled kernels are kept on disk."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+
+def folder() -> Path | None:
+    """Return the folder of the cache, or None where GPUKIT_CACHE=0 turns it off.
+
+    GPUKIT_CACHE_DIR names another folder than the system's usual one for caches.
+    """
+    if os.environ.get("GPUKIT_CACHE", "1").lower() in ("0", "no", "off", "false"):
+        return None
+    chosen = os.environ.get("GPUKIT_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    home = Path.home()
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = home / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    return base / "gpukit"
