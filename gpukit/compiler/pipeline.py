@@ -24,6 +24,7 @@ class Compiled:
     shared_bytes: int = 0
     local_bytes: int = 0
     captured: Any = None
+    pace: Any = None
 
     def scratch_bytes(self, threads: int, blocks: int, dynamic: int) -> int:
         """Return how many bytes of scratch one call needs."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.cpu import marshal
+from gpukit.cpu import marshal, pool
 
 
 def kernel(kernel: Any, kinds: Any, distinct: bool, block: tuple[int, int, int]) -> Any:
@@ -30,6 +30,7 @@ def kernel(kernel: Any, kinds: Any, distinct: bool, block: tuple[int, int, int])
         if name:
             cache.save(name, made)
     made.captured = captured
+    made.pace = pool.Pace()
     return made
 
 

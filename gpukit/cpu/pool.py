@@ -7,13 +7,17 @@ import itertools
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 from gpukit.compiler import context as layout
 
-# Below so many threads in all a launch is done before another core could have begun.
+# A launch that takes less is over before another core could have begun.
+SHORT_NS = 200_000
+# Until a kernel was timed once: so many threads in all are taken to be short.
 SMALL_LAUNCH = 1 << 15
+_TELLING = 2048  # threads from which on a launch tells how fast the kernel is
 _CHUNKS_PER_WORKER = 16
 _STACK_BYTES = 16 << 20
 
@@ -79,18 +83,43 @@ class Outcome:
             other[layout.CANCEL] = 1
 
 
-def run(call: Call, blocks: int, threads: int, scratch: int, *, serial: bool) -> Outcome:
+class Pace:
+    """How long one thread of a kernel has taken, to tell which launches are short."""
+
+    def __init__(self) -> None:
+        self.ns_per_thread: float | None = None
+
+    def is_short(self, threads: int) -> bool:
+        """Tell whether a launch of so many threads is over before help would come."""
+        if self.ns_per_thread is None:
+            return threads <= SMALL_LAUNCH
+        return threads * self.ns_per_thread < SHORT_NS
+
+    def note(self, threads: int, ns: int) -> None:
+        """Remember how long a launch took, in time of one core; tiny ones tell nothing."""
+        if threads >= _TELLING:
+            self.ns_per_thread = ns / threads
+
+
+def run(
+    call: Call, blocks: int, threads: int, scratch: int, *, serial: bool, pace: Pace
+) -> Outcome:
     """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them first."""
     count = min(workers(), blocks)
-    if serial or count <= 1 or blocks * threads <= SMALL_LAUNCH:
+    if serial or count <= 1 or pace.is_short(blocks * threads):
         outcome = Outcome()
         bench = _bench
         bench.ready(scratch)
+        start = time.perf_counter_ns()
         status = call(0, blocks, bench.address, bench.scratch_address)
+        pace.note(blocks * threads, time.perf_counter_ns() - start)
         if status > 0:
             outcome.fail(status, bench.context)
         return outcome
-    return _run_shared(call, blocks, scratch, count)
+    start = time.perf_counter_ns()
+    outcome = _run_shared(call, blocks, scratch, count)
+    pace.note(blocks * threads, (time.perf_counter_ns() - start) * count)
+    return outcome
 
 
 def _run_shared(call: Call, blocks: int, scratch: int, count: int) -> Outcome:

@@ -127,7 +127,7 @@ class Statements(Expressions):
         return scope
 
     def _count(self, trips: str, inner: Scope) -> None:
-        name = self.fresh("k")
+        name = f"k{self.depth}"  # loops one after the other share their variable
         inner = inner.inside(integers=(*inner.integers, name), top=True)
         form = self.pick(("for", "while", "endless"))
         if form != "for":
@@ -193,7 +193,7 @@ class Statements(Expressions):
 
     def shuffle(self, scope: Scope) -> Scope:
         kind = self.pick("iisd")
-        name, got, lanes = self.pick(VARIABLES[kind]), self.fresh("x"), scope.mask
+        name, got, lanes = self.pick(VARIABLES[kind]), f"got_{kind}", scope.mask
         if lanes is None:
             lanes = self.fresh("m")
             self.line(f"{lanes} = " + self.pick((f"cuda.ballot_sync({FULL}, True)",

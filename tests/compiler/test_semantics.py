@@ -302,3 +302,22 @@ def loop_variable_kernel(out):
 def test_loop_variable_is_read_after_a_loop_with_a_barrier():
     (out,) = run_both(loop_variable_kernel, 2, 2, ints((4, 2)))
     assert out.tolist() == [[1, 10], [1, 11], [2, 20], [2, 21]]
+
+
+@cuda.jit
+def one_name_kernel(out):
+    t = cuda.threadIdx.x
+    total = 0
+    for i in range(2):
+        total += cuda.syncthreads_count(1 if i == t else 0)
+    for i in range(t, 6, 3):
+        total += 100 * i
+    cuda.syncthreads()
+    i = t * 1000
+    cuda.syncthreads()
+    out[t] = total + i
+
+
+def test_one_name_serves_a_loop_with_a_barrier_a_loop_without_and_a_variable():
+    (out,) = run_both(one_name_kernel, 1, 3, ints(3))
+    assert out.tolist() == [2 + 300, 2 + 500 + 1000, 2 + 700 + 2000]

@@ -21,6 +21,15 @@ from gpukit.compiler.unit import Unit
 
 PARAMETERS = ("_args", "_first", "_last", "_context", "_scratch")
 GEOMETRY = [f"{n}_{a}" for n in ("gridDim", "blockDim") for a in tree.AXES]
+_NEXT_BLOCK = """
+blockIdx_x = blockIdx_x + 1
+if blockIdx_x == gridDim_x:
+    blockIdx_x = 0
+    blockIdx_y = blockIdx_y + 1
+    if blockIdx_y == gridDim_y:
+        blockIdx_y = 0
+        blockIdx_z = blockIdx_z + 1
+"""
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 HEADER_BYTES = 8 * 8  # six sizes, the bytes of dynamic shared memory, one spare word
 _LINE = 64  # alignment of scratch arrays
@@ -125,6 +134,8 @@ class Emitter:
             body += inner
         else:
             over = tree.expr("range(_first, _last)")
+            if not self.options.readable:
+                body += self._before_first_block()
             body.append(ast.For(tree.store("_block"), over, inner or [ast.Pass()], []))
         arguments = ast.arguments(
             posonlyargs=[], kwonlyargs=[], kw_defaults=[], defaults=[],
@@ -233,8 +244,10 @@ class Emitter:
         """Find the block's indices, give shared memory a poison and parameters their values."""
         new: list[ast.stmt] = []
         if not self.plan.whole_grid:
-            new += self._block_index("_block")
-            if not self.options.readable:
+            if self.options.readable:
+                new += self._block_index("_block")
+            else:
+                new += tree.stmts(_NEXT_BLOCK)
                 new += self._per_block()
         written = set(self.arguments) & tree.writes(self.unit.tree)
         for name in sorted(written - self.plan.slots):
@@ -253,6 +266,10 @@ class Emitter:
         """Keep the first value of parameters that the kernel changes."""
         written = set(self.arguments) & tree.writes(self.unit.tree)
         return [tree.assign(f"_given_{n}", tree.name(n)) for n in sorted(written)]
+
+    def _before_first_block(self) -> list[ast.stmt]:
+        """Begin one before the first block; counting on is cheaper than dividing each time."""
+        return [*self._block_index("_first"), *tree.stmts("blockIdx_x = blockIdx_x - 1")]
 
     def _block_index(self, block: str) -> list[ast.stmt]:
         return tree.stmts(
