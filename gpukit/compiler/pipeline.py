@@ -34,7 +34,7 @@ class Compiled:
 
 def front(function: Any) -> Unit:
     """Return a function resolved, normalised, inlined, its jumps replaced by flags."""
-    from gpukit.compiler.passes import choices, inline, jumps, resolve, schedule, strides
+    from gpukit.compiler.passes import apart, choices, inline, jumps, resolve, schedule, strides
 
     unit = resolve.run(function)
     refuse.check_result(unit)
@@ -45,6 +45,7 @@ def front(function: Any) -> Unit:
             device.exception(unit, node)  # refuses what cannot be raised
     inline.run(unit)
     jumps.run(unit)
+    apart.run(unit)
     choices.run(unit)
     strides.run(unit)
     schedule.loops_to_while(unit)

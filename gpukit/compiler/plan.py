@@ -79,6 +79,7 @@ class BlockFor:
 
     loop: ast.For
     body: list[Step]
+    mask: str | None = None
 
 
 @dataclass

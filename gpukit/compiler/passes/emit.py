@@ -338,7 +338,16 @@ class Emitter:
         with self.ranges.loop(target, step.loop.iter):
             body = self._polled(self.steps(step.body))
         self.ranges.forget(_written(step.body))
-        return [ast.For(tree.clone(step.loop.target), over, body, [])]
+        if target not in self.plan.slots:
+            return [ast.For(tree.clone(step.loop.target), over, body, [])]
+        # The threads keep a variable of this name; let each have the loop's value.
+        keep = tree.stmts(f"{target}_of[thread] = _step_{target}")
+        body = [
+            *tree.stmts(f"{target} = _step_{target}"),
+            *self.loops([plan.Leaf(keep, self.plan.forms, step.mask)]),
+            *body,
+        ]
+        return [ast.For(tree.store(f"_step_{target}"), over, body, [])]
 
     def _BlockWhile(self, step: plan.BlockWhile) -> list[ast.stmt]:
         if not self.options.readable and self._rounds(step) is not None:

@@ -68,11 +68,12 @@ def _rename_reserved(unit: Unit) -> None:
     clash = own & tree.RESERVED
     # The emitter keeps `x` of all threads in `x_of`, and finds local arrays at `x_at`.
     clash |= {n for n in own if n[-3:] in ("_of", "_at") and n[:-3] in own}
+    clash |= {n for n in own if n.startswith(("_", "rt_", "returned"))}
     for node in ast.walk(unit.tree):
         if isinstance(node, ast.Name) and node.id in clash:
-            node.id += "_"
+            node.id = f"own_{node.id}"
         elif isinstance(node, ast.arg) and node.arg in clash:
-            node.arg += "_"
+            node.arg = f"own_{node.arg}"
 
 
 class _Resolver(ast.NodeTransformer):

@@ -96,10 +96,7 @@ class Schedule:
         if isinstance(s, ast.If):
             return self._if(s, mask)
         if isinstance(s, ast.For):
-            if self.uniformity.varies(s.iter) or tree.writes(s.target) & self.forced:
-                first, loop = jumps.as_while(self.unit, s)
-                raise _Rewrite(s, [*first, loop])
-            return [plan.BlockFor(s, self._steps(s.body, mask))]
+            return [plan.BlockFor(s, self._steps(s.body, mask), mask)]
         if isinstance(s, ast.While):
             if mask is None and not self.uniformity.varies(s.test):
                 return [plan.BlockWhile(s.test, self._steps(s.body, mask))]
@@ -258,12 +255,6 @@ class Schedule:
 
 class NeedsWholeGrid(Exception):
     """The kernel waits for the whole grid; it must be planned for all blocks in step."""
-
-
-class _Rewrite(Exception):
-    def __init__(self, old: ast.stmt, new: list[ast.stmt]) -> None:
-        super().__init__()
-        self.old, self.new = old, new
 
 
 def run(unit: Unit) -> Schedule:
