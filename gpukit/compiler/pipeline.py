@@ -182,7 +182,8 @@ class _typing_errors:  # noqa: N801  (a context manager, used like a function)
                 self.unit, self.unit.tree, f"Numba could not compile the kernel: {error}.",
                 "write it in smaller or simpler steps",
             ) from error  # fmt: skip
-        if error is None or not isinstance(error, numba_errors.NumbaError):
+        ours = isinstance(error, errors.GpukitError)
+        if ours or not isinstance(error, numba_errors.NumbaError):
             return
         text = str(getattr(error, "msg", error)).strip()
         rule, fix = refuse.type_rule(text)
@@ -201,25 +202,7 @@ class _typing_errors:  # noqa: N801  (a context manager, used like a function)
 
 def type_error_class() -> type[errors.KernelTypeError]:
     """Return the error class that is also Numba's TypingError, for code that catches that."""
-    global _type_error
-    if _type_error is None:
-        from numba.core import errors as numba_errors
-
-        class KernelTypeError(errors.KernelTypeError, numba_errors.TypingError):
-            """Numba could not find types for the kernel with these arguments."""
-
-            def __init__(self, message: str, **place: Any) -> None:
-                errors.KernelTypeError.__init__(self, message, **place)
-                self.msg, self.loc = message, None
-
-            def __str__(self) -> str:
-                return errors.KernelTypeError.__str__(self)
-
-        _type_error = KernelTypeError
-    return _type_error
-
-
-_type_error: type[errors.KernelTypeError] | None = None
+    return refuse.numba_class(errors.KernelTypeError)
 
 
 def _short(text: str) -> str:

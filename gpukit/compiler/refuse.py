@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import re
-from typing import Any
+import sys
+from typing import Any, TypeVar
 
 from gpukit import errors
 from gpukit.compiler.unit import Unit
+
+_Error = TypeVar("_Error", bound=errors.CompileError)
 
 # Nodes that a kernel may hold. Everything else is refused at its line.
 ALLOWED: tuple[type[ast.AST], ...] = (
@@ -50,7 +54,27 @@ _FIX: dict[type[ast.AST], tuple[str, str]] = {
 
 def invalid(unit: Unit, node: ast.AST, message: str, fix: str = "") -> errors.Invalid:
     """Return the error for a construct that no CUDA target accepts."""
-    return errors.Invalid(message, **_place(unit, node), fix=fix)
+    return numba_class(errors.Invalid)(message, **_place(unit, node), fix=fix)
+
+
+@functools.cache
+def _numba_class(kind: type[_Error]) -> type[_Error]:
+    from numba.core.errors import TypingError
+
+    def init(self: Any, message: str, **place: Any) -> None:
+        kind.__init__(self, message, **place)
+        self.msg, self.loc = message, None
+
+    members = {"__init__": init, "__str__": kind.__str__, "__module__": kind.__module__}
+    return type(kind.__name__, (kind, TypingError), members)
+
+
+def numba_class(kind: type[_Error]) -> type[_Error]:
+    """Return an error class that is also Numba's TypingError, for code that catches that.
+
+    Where numba is not imported nobody can be waiting for its errors.
+    """
+    return _numba_class(kind) if "numba" in sys.modules else kind  # type: ignore[arg-type]
 
 
 def unsupported(unit: Unit, node: ast.AST, message: str, fix: str = "") -> errors.Unsupported:

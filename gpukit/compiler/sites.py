@@ -30,7 +30,7 @@ raised: dict[int, Any] = {}
 
 def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
     """Return the number under which compiled code reports this place."""
-    if not array.isidentifier() and what.endswith("]"):
+    if not array.isidentifier() and what.endswith("]") and not what.startswith("cuda."):
         array = _base(what)  # `node` may be rewritten already; `what` is as it was written
     kernel, file, line, text = refuse.where(unit, node)
     site = Site(kernel, file, line, text, array, what)

@@ -91,7 +91,9 @@ class Launcher:
         def call(first: int, last: int, context: int, memory: int) -> int:
             return entry(address, first, last, context, memory)  # type: ignore[no-any-return]
 
-        outcome = pool.run(call, blocks, threads, scratch, serial=compiled.whole_grid, pace=compiled.pace)
+        outcome = pool.run(
+            call, blocks, threads, scratch, serial=compiled.whole_grid, pace=compiled.pace
+        )
         if outcome.context is not None:
             failure.raise_for(outcome.status, outcome.context, compiled.sites, self.kernel.py_func)
 

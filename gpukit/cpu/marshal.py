@@ -89,6 +89,7 @@ def _pack_int(packed: Packed, value: int, position: int) -> Kind:
 
 def _pack_array(packed: Packed, value: np.ndarray, wanted: Any, position: int) -> Kind:
     if wanted is not None:
+        value = _as_declared(value, wanted)
         _check_array(value, wanted, position)
     if value.dtype.hasobject:
         raise errors.ArgumentError(
@@ -113,6 +114,20 @@ def _pack_array(packed: Packed, value: np.ndarray, wanted: Any, position: int) -
         layout = "F" if flags.f_contiguous else "A"
         packed.ranges.append(_extent(value, address))
     return (value.dtype, value.ndim, layout, flags.writeable, flags.aligned)
+
+
+def _as_declared(value: np.ndarray, wanted: Any) -> np.ndarray:
+    """See unsigned integers as signed or the other way round, as the signature says.
+
+    Numba's CUDA target takes the memory of any array for a kernel with one signature.
+    """
+    if not hasattr(wanted, "layout"):
+        return value
+    dtype = _dtype_of(wanted.dtype)
+    same_size = dtype.kind in "iu" and value.dtype.kind in "iu"
+    if same_size and dtype != value.dtype and dtype.itemsize == value.dtype.itemsize:
+        return value.view(dtype)
+    return value
 
 
 def _extent(value: np.ndarray, address: int) -> tuple[int, int]:

@@ -30,14 +30,14 @@ class Statements(Expressions):
 
     def begin(self, budget: int) -> None:
         self.lines: list[str] = []
-        self.depth, self.budget, self.names = 1, budget, 0
+        self.depth, self.budget = 1, budget
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
 
     def fresh(self, letter: str) -> str:
-        self.names += 1
-        return f"{letter}{self.names}_"
+        """Return a variable's name: new in this block, shared by statements that follow."""
+        return f"{letter}{self.depth}"
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
@@ -127,7 +127,7 @@ class Statements(Expressions):
         return scope
 
     def _count(self, trips: str, inner: Scope) -> None:
-        name = f"k{self.depth}"  # loops one after the other share their variable
+        name = self.fresh("k")
         inner = inner.inside(integers=(*inner.integers, name), top=True)
         form = self.pick(("for", "while", "endless"))
         if form != "for":
@@ -232,7 +232,7 @@ class Statements(Expressions):
 
     def masked_branch(self, scope: Scope) -> Scope:
         """Shuffles inside a branch, under a mask of the lanes that take it."""
-        test, mask = self.fresh("c"), self.fresh("m")
+        test, mask = self.fresh("q"), self.fresh("m")
         self.line(f"{test} = bool({self.condition(scope)})")
         self.line(f"{mask} = cuda.ballot_sync({FULL}, {test})")
         inner = scope.inside(level=LANE, mask=mask, may_return=False, loop=None)
@@ -243,7 +243,7 @@ class Statements(Expressions):
 
     def masked_loop(self, scope: Scope) -> Scope:
         """Lanes leave a loop one by one; the others go on shuffling."""
-        count, trips, mask = self.fresh("k"), self.fresh("t"), self.fresh("m")
+        count, trips, mask = self.fresh("c"), self.fresh("t"), self.fresh("m")
         self.line(f"{count}, {trips} = 0, {self.integer(scope, 1)} & 3")
         self.line(f"{mask} = cuda.ballot_sync({FULL}, {count} < {trips})")
         inner = scope.inside(level=LANE, mask=mask, may_return=False, loop=None)
@@ -295,7 +295,7 @@ class Statements(Expressions):
         array = self.pick(free)
         place, value = "tid", self.value(array.kind, scope)
         if self.chance(2):  # write somebody else's slot, once nobody uses it as his own
-            kept = self.fresh("y")
+            kept = self.fresh(f"y{array.kind}")
             self.line(f"{kept} = {value}")
             self.barrier(scope)
             place, value = f"(tid + {self.number(1, 9)}) % nt", kept

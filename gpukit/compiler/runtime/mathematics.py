@@ -26,9 +26,12 @@ def _ieee_remainder(x, y):  # type: ignore[no-untyped-def]
 @overload(math.modf)
 def _modf(x):  # type: ignore[no-untyped-def]
     def parts(x):  # type: ignore[no-untyped-def]
-        whole = math.copysign(math.floor(abs(x)) if abs(x) < math.inf else math.inf, x)
-        fraction = math.copysign(0.0, x) if abs(x) == math.inf else x - whole
-        return same_kind(math.copysign(fraction, x), x), same_kind(whole, x)
+        if math.isnan(x):
+            return same_kind(x, x), same_kind(x, x)
+        if math.isinf(x):
+            return same_kind(math.copysign(0.0, x), x), same_kind(x, x)
+        whole = math.copysign(math.floor(abs(x)), x)
+        return same_kind(math.copysign(x - whole, x), x), same_kind(whole, x)
 
     return parts
 
