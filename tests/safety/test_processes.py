@@ -99,7 +99,7 @@ BAD = [
      "local"),
     ("huge local array at a barrier",
      LOCAL.format(size=5_000_000, threads=1024, barrier="cuda.syncthreads()"), "Invalid", "local"),
-    ("many local arrays", MANY_LOCAL, "Error", "local"),
+    ("many local arrays", MANY_LOCAL, "Invalid", "local"),
     ("sum of 1500 terms", LONG_SUM, "Unsupported", "bad_kernel"),
 ]  # fmt: skip
 

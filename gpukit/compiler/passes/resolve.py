@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from gpukit import errors
 from gpukit.compiler import intrinsics, kinds, refuse, source, tree
 from gpukit.compiler.unit import Unit
 
@@ -43,6 +44,16 @@ _ALLOCATING = frozenset(
 
 def run(function: Any) -> Unit:
     """Return the unit of a Python function, its names resolved."""
+    try:
+        return _run(function)
+    except RecursionError as error:
+        raise errors.Unsupported(
+            f"An expression or block in {function.__name__} is nested too deeply.",
+            kernel=function.__name__, fix="split it over several statements",
+        ) from error  # fmt: skip
+
+
+def _run(function: Any) -> Unit:
     found = source.find(function)
     unit = Unit(function, found, tree.clone(found.tree))
     unit.tree.decorator_list = []
