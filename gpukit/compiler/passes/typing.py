@@ -24,6 +24,7 @@ _MET_TYPES = {
     "vote_sync_intrinsic": types.Tuple((types.int32, types.boolean)),
     "match_all_sync": types.Tuple((types.int32, types.boolean)),
 }  # fmt: skip
+_VOTES = frozenset(["all_sync", "any_sync", "eq_sync", "ballot_sync"])
 _MADE = "_gpukit_function"
 
 
@@ -131,6 +132,8 @@ class _Probe(scalar.Scalar):
             if name == "shfl_sync_intrinsic":
                 return ast.Tuple([value, self._argument("flag", types.boolean)], ast.Load())
             return value
+        if name in _VOTES and len(node.args) == 2:
+            return tree.call(self.helper("probe", name), *node.args)
         if name in _MET_TYPES:
             return self._argument(name, _MET_TYPES[name])
         if name in kinds.BARRIERS and name != "syncthreads":

@@ -1,0 +1,30 @@
+"""Votes take an integer mask and a condition; anything else is refused when types are known."""
+
+import numpy as np
+import pytest
+
+from gpukit import KernelTypeError, cuda
+
+
+def vote_kernel(mask, condition, out):
+    i = cuda.grid(1)
+    out[i] = cuda.all_sync(mask[i], condition[i])
+
+
+@pytest.mark.parametrize(
+    ("signature", "words"),
+    [
+        ("void(float32[:], int32[:], int32[:])", "Mask type must be an integer"),
+        ("void(int32[:], float32[:], int32[:])", "Predicate must be an integer or boolean"),
+    ],
+)
+def test_vote_with_a_float_is_refused_where_the_kernel_is_declared(signature, words):
+    with pytest.raises(KernelTypeError, match=words):
+        cuda.jit(signature)(vote_kernel)
+
+
+def test_vote_counts_only_the_lanes_that_there_are():
+    condition = np.array([1, 1, 1, 1, 1], np.int32)
+    out = np.full(5, -7, np.int32)
+    cuda.jit(vote_kernel)[1, 5](np.full(5, -1, np.int32), condition, out)
+    np.testing.assert_array_equal(out, 1)
