@@ -91,7 +91,7 @@ def constant(unit: Unit, node: ast.expr) -> Any:
         return inner if isinstance(function, type) and isinstance(inner, int) else None
     if isinstance(node, ast.Attribute) and node.attr == "shape":
         inner = getattr(node.value, "id", None)
-        return np.shape(unit.captured[inner]) if inner in unit.captured else None
+        return tuple(unit.captured[inner].shape) if inner in unit.captured else None
     return None
 
 

@@ -168,6 +168,9 @@ def _is_structured(wanted: Any) -> bool:
 
 def _pack_as(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
     """Pack a scalar as the type that the signature asks for."""
+    if str(wanted).endswith("*"):
+        packed.values.append(int(value))
+        return ("pointer", wanted)
     dtype = np.dtype(str(wanted))
     if dtype.kind in "iu" and isinstance(value, int):
         value = np.array(value & (2 ** (8 * dtype.itemsize) - 1), "u8").astype(dtype)[()]  # wraps
@@ -266,7 +269,7 @@ def _format(kind: Kind) -> str:
         return "".join(_format(k) for k in kind[2])
     if kind[0] == "enum":
         return _format(kind[2])
-    return "q" if kind[0] == "record" else f"Q{2 * kind[1]}q"
+    return "q" if kind[0] in ("record", "pointer") else f"Q{2 * kind[1]}q"
 
 
 def describe(kind: Any) -> Any:
@@ -301,6 +304,8 @@ def numba_type(kind: Kind) -> Any:
         return made(kind[1], numba_type(kind[2]))
     if kind[0] == "record":
         return numpy_support.from_dtype(kind[1])
+    if kind[0] == "pointer":
+        return kind[1]
     dtype, ndim, layout, writeable, aligned = kind
     return types.Array(
         numpy_support.from_dtype(dtype), ndim, layout, readonly=not writeable, aligned=aligned

@@ -222,7 +222,7 @@ class _Resolver(ast.NodeTransformer):
             stem += "_"
         host = getattr(value, "host", None)
         if isinstance(value, np.ndarray) or isinstance(host, np.ndarray):
-            unit.captured[stem] = host if isinstance(host, np.ndarray) else value
+            unit.captured[stem] = value
             self.locals.add(stem) if stem != spelled else None
             unit.globals[stem] = value
             return stem
