@@ -63,7 +63,7 @@ def _make(dispatcher: Any) -> Any:
     rewrite.itself = frozenset(itself)
     body = rewrite.statements(unit.tree.body)
     if itself:
-        body = [rewrite.stack_check(unit.tree), *body]
+        body = [rewrite.stack_check(unit.tree), rewrite._poll(unit.tree), *body]
     scope = {"range": range, "min": min, "max": max, **unit.globals, **rewrite.globals}
     function = typing.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
     function.__defaults__ = unit.function.__defaults__

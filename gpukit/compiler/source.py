@@ -65,8 +65,8 @@ def _parse(text: str, function: Callable[..., Any]) -> ast.FunctionDef:
         if isinstance(node, ast.Lambda):
             return _as_function(node)
     raise errors.SourceError(
-        f"No def was found in the source of {function.__name__!r}. Was the file edited after "
-        "it was imported? Restart the kernel or import it again."
+        f"No def was found in the source of {function.__name__!r}. Define it in a file or a "
+        "notebook cell. Was it edited after it was imported? Restart the kernel or import it again."
     )
 
 

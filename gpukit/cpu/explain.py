@@ -21,9 +21,8 @@ def explain(kernel: Any, *arguments: Any, block: Any = None) -> str:
     ...     i = cuda.grid(1)
     ...     if i < a.size:
     ...         a[i] = 2 * a[i]
-    >>> print(explain(double, np.ones(5), block=128)[:34])
+    >>> print(explain(double, np.ones(5), block=128).splitlines()[0])
     def double(a, _first, _last):
-        t
     """
     kinds = tuple(marshal.numba_type(k) for k in marshal.pack(arguments).kinds)
     shape = None if block is None else configure.triple("block", block)
