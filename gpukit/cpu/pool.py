@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import itertools
 import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gpukit.compiler import context as layout
@@ -62,8 +63,20 @@ class Outcome:
     def __init__(self) -> None:
         self.status = 0
         self.context: Any = None
-        self.contexts: list[Any] = []
+        self.stopped = False
+        self.running: list[Any] = []
         self.lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def worker(self, context: Any) -> Iterator[None]:
+        """Let `context` be cancelled meanwhile; afterwards it may serve another launch."""
+        with self.lock:
+            self.running.append(context)
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.running.remove(context)
 
     def fail(self, status: int, context: Any) -> None:
         """Note a failure, the first one only, and let the other workers stop."""
@@ -79,7 +92,8 @@ class Outcome:
             self._cancel()
 
     def _cancel(self) -> None:
-        for other in self.contexts:
+        self.stopped = True
+        for other in self.running:
             other[layout.CANCEL] = 1
 
 
@@ -130,16 +144,15 @@ def _run_shared(call: Call, blocks: int, scratch: int, count: int) -> Outcome:
     def work() -> None:
         bench = _bench
         bench.ready(scratch)
-        with outcome.lock:
-            outcome.contexts.append(bench.context)
-        while outcome.context is None:
-            first = next(starts)
-            if first >= blocks:
-                return
-            last = min(first + chunk, blocks)
-            status = call(first, last, bench.address, bench.scratch_address)
-            if status > 0:
-                outcome.fail(status, bench.context)
+        with outcome.worker(bench.context):
+            while not outcome.stopped:
+                first = next(starts)
+                if first >= blocks:
+                    return
+                last = min(first + chunk, blocks)
+                status = call(first, last, bench.address, bench.scratch_address)
+                if status > 0:
+                    outcome.fail(status, bench.context)
 
     jobs = [_helpers.submit(work, k) for k in range(count - 1)]
     try:
