@@ -51,8 +51,6 @@ RUN = (
     "Typing not done in the simulator",
     "DeviceNDArray class not present",
     "Device Record API unsupported",
-    "Device Array API unsupported",
-    "not supported on CUDASIM",
     "Libdevice functions are not supported",
     "pickling not supported",
     "disabled for cudasim",
@@ -85,13 +83,12 @@ RUN = (
     "Compilation time is not relevant",
     "Kernel overloads not created",
     "Simulator will not raise a typing error",
-    "Simulator does not use _prepare_args",
     "Simulator does not support launch bounds",
-    "No typing context",
     "CUDA Simulator does not force casting",
     "Simulator does not support multiple threads",
     "Simulator does not support the extension API",
-    "Simulator does not support extending types",
+    "External functions unsupported",
+    "Simulator does not support linking",
 )
 
 
@@ -134,6 +131,7 @@ def be_the_simulator(reasons: Sequence[str] = ()) -> None:
     _patch_layout()
     _patch_memory_counts()
     _patch_linkable()
+    _patch_vectors()
 
 
 def _optional(name: str) -> ModuleType | None:
@@ -190,14 +188,27 @@ def _patch_memory_counts() -> None:
         return rtsys.get_allocation_stats()
 
     counts.rtsys.get_allocation_stats = get_allocation_stats
+    counts.rtsys.memsys_disable_stats = lambda: None
 
 
 def _patch_linkable() -> None:
     """Let modules make objects of CUDA C when they are imported, as the simulator does."""
     theirs = _optional("numba.cuda.simulator.cudadrv.linkable_code")
+    cpu = vars(importlib.import_module("gpukit.cpu"))
     for name, value in list(vars(theirs).items()) if theirs else ():
         if isinstance(value, type):
-            vars(importlib.import_module("gpukit.cpu"))[name] = value
+            cpu[name] = value
+    vars(importlib.import_module("numba.core.config")).setdefault(
+        "CUDA_NVRTC_EXTRA_SEARCH_PATHS", ""
+    )
+
+
+def _patch_vectors() -> None:
+    """Let the simulator's table of vector types name gpukit's."""
+    theirs = _optional("numba.cuda.simulator.vector_types")
+    cpu = importlib.import_module("gpukit.cpu")
+    for name, vector in theirs.vector_types.items() if theirs else ():
+        vector.user_facing_object = getattr(cpu, name)
 
 
 def _patch_layout() -> None:

@@ -53,8 +53,9 @@ from gpukit.cpu.devices import (
     require_context,
     select_device,
 )
-from gpukit.cpu.dispatcher import declare_device, jit
+from gpukit.cpu.dispatcher import jit
 from gpukit.cpu.driver_errors import CudaSupportError
+from gpukit.cpu.foreign import CUSource, declare_device
 from gpukit.cpu.machine import MemoryInfo
 from gpukit.cpu.memory import Memory as MemoryPointer
 from gpukit.cpu.reduction import Reduce, reduce
@@ -131,6 +132,7 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "CUSource",
     "CudaSupportError",
     "Event",
     "HAS_NUMBA",

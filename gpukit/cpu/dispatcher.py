@@ -58,14 +58,6 @@ def _make(function: Any, signatures: list[Any], options: dict[str, Any]) -> Any:
     return kind(function, signatures, options)
 
 
-def declare_device(name: str, sig: Any, link: Any = None, **_: Any) -> Any:
-    """Refuse a device function written in CUDA C++; the CPU target runs Python only."""
-    raise errors.TargetError(
-        f"declare_device({name!r}, {sig!r}): a function written in CUDA C++ needs an NVIDIA GPU. "
-        "Write it in Python with @cuda.jit(device=True), or run with GPUKIT_TARGET=cuda."
-    )
-
-
 class DeviceFunction:
     """A function that only kernels can call."""
 
@@ -308,4 +300,4 @@ class ForAll:
         self.kernel[blocks, self.block, self.stream, self.shared](*arguments)
 
 
-__all__ = ["DeviceFunction", "ForAll", "Kernel", "declare_device", "jit"]
+__all__ = ["DeviceFunction", "ForAll", "Kernel", "jit"]

@@ -12,8 +12,8 @@ _PTX = (
     "gpukit.explain(kernel, *args), or install numba-cuda and use the cuda target."
 )
 _LINK = (
-    "it links code made for a GPU. Write the device function in Python, decorated with "
-    "@cuda.jit(device=True), or use the cuda target on a GPU."
+    "it links code made for a GPU. Give declare_device CUDA C++ source, write the function in "
+    "Python, decorated with @cuda.jit(device=True), or use the cuda target on a GPU."
 )
 _MEMORY = (
     "it changes how GPU memory is allocated. On the CPU target arrays are ordinary host "
@@ -32,7 +32,7 @@ WHY = {
         _PTX,
     ),
     **dict.fromkeys(
-        ("Archive", "CUSource", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource"),
+        ("Archive", "Cubin", "Fatbin", "LTOIR", "LinkableCode", "Object", "PTXSource"),
         _LINK,
     ),
     **dict.fromkeys(
