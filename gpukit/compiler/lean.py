@@ -1,4 +1,4 @@
-"""Numba's compiler without the passes that kernels have no use for.
+"""Numba's compiler without what kernels have no use for.
 
 No `with` blocks, closures, generators, array expressions or parallel loops are left in what
 the emitter writes; looking for them costs a fifth of a second a kernel.
@@ -7,10 +7,13 @@ the emitter writes; looking for them costs a fifth of a second a kernel.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
+import sys
 from collections.abc import Iterator
 
 from numba.core import compiler, typed_passes, untyped_passes
 from numba.core.compiler_machinery import PassManager
+from numba.core.registry import cpu_target
 from numba.cpython import numbers
 
 
@@ -52,3 +55,33 @@ def wrapping_integers() -> Iterator[None]:
         yield
     finally:
         numbers._int_arith_flags = flags
+
+
+def fill_tables() -> None:
+    """Let Numba load what it knows of types and functions, without importing SciPy.
+
+    It imports all of scipy.linalg only to see whether `np.dot` will work, which takes as long as
+    all the rest. Here it looks whether SciPy is there, and imports it when a product is compiled.
+    """
+    if "numba.np.arraymath" in sys.modules:
+        _refresh()
+        return
+    from numba.np import linalg
+
+    ensure, linalg.ensure_blas = linalg.ensure_blas, _require_scipy
+    try:
+        from numba.np import arraymath  # asks once, when it is imported
+    finally:
+        linalg.ensure_blas = ensure
+    arraymath.ensure_blas = ensure
+    _refresh()
+
+
+def _require_scipy() -> None:
+    if importlib.util.find_spec("scipy") is None:
+        raise ImportError("SciPy is not installed")
+
+
+def _refresh() -> None:
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()

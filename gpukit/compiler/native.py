@@ -163,10 +163,9 @@ def _process() -> Any:
 
 def _with_numba() -> None:
     """Let numba register the helpers that its code calls."""
-    from numba.core.registry import cpu_target
+    from gpukit.compiler import lean
 
-    _ = cpu_target.target_context
-    cpu_target.target_context.refresh()
+    lean.fill_tables()
 
 
 def _entry(address: int) -> Entry:

@@ -8,6 +8,7 @@ arrays and the values that threads keep from one loop to the next live.
 from __future__ import annotations
 
 import ast
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -478,8 +479,8 @@ class Emitter:
         if row.bounds:
             lowers = [low, *(self.rewriter.expression(b.lower) for b in row.bounds if b.lower)]
             uppers = [high, *(self.rewriter.expression(b.upper) for b in row.bounds if b.upper)]
-            narrowed.append(tree.assign(start, _extreme("max", lowers)))
-            narrowed.append(tree.assign(stop, _extreme("min", uppers)))
+            narrowed.append(tree.assign(start, self._extreme("max", lowers)))
+            narrowed.append(tree.assign(stop, self._extreme("min", uppers)))
             first, last = tree.name(start), tree.name(stop)
         else:
             first, last = low, high  # type: ignore[assignment]
@@ -508,9 +509,12 @@ class Emitter:
         lowers = [self.rewriter.expression(b.lower) for b in row.bounds if b.lower]
         uppers = [self.rewriter.expression(b.upper) for b in row.bounds if b.upper]
         # Keep low <= start <= stop <= high, so that the three parts make up the row.
+        first = self._extreme("min", [high, self._extreme("max", [low, *lowers])])
         inside: list[ast.stmt] = [
-            tree.assign(names[0], _extreme("min", [_extreme("max", [low, *lowers]), high])),
-            tree.assign(names[1], _extreme("max", [_extreme("min", [high, *uppers]), start])),
+            tree.assign(names[0], first if lowers else low),
+            tree.assign(
+                names[1], self._extreme("max", [start, self._extreme("min", [high, *uppers])])
+            ),
         ]
         if tests:
             nowhere: list[ast.stmt] = [tree.assign(names[0], low), tree.assign(names[1], low)]
@@ -527,23 +531,18 @@ class Emitter:
         if not hoisted:
             return [self._thread_loop(leaf, low, high, frozenset())]
         fast = self._thread_loop(leaf, low, high, frozenset(hoisted))
-        checks: dict[str, ast.expr] = {}
-        for text, (array, forms) in hoisted.items():
-            for axis, form in enumerate(forms):
-                for check in self._range_checks(array, axis, form, low, high):
-                    if self.ranges.holds(check):
-                        continue
-                    checks.setdefault(ast.unparse(check), check)
-            del text
         if self.options.readable:
             note = ", ".join(hoisted)
             return [ast.Expr(tree.call("check_range", tree.const(note), low, high)), fast]
+        checks: dict[str, ast.expr] = {}
+        for array, forms in hoisted.values():
+            for axis, form in enumerate(forms):
+                check = self._range_check(array, axis, form, low, high)
+                if check is not None:
+                    checks.setdefault(ast.unparse(check), check)
         if not checks:
             return [fast]
-        test: ast.expr = tree.const(True)
-        for k, check in enumerate(checks.values()):
-            check = self.rewriter.expression(check)
-            test = check if k == 0 else ast.BinOp(test, ast.BitAnd(), check)
+        test = functools.reduce(lambda a, b: ast.BinOp(a, ast.BitAnd(), b), checks.values())
         slow = self._thread_loop(leaf, low, high, frozenset())
         return [ast.If(test, [fast], [slow])]
 
@@ -563,22 +562,36 @@ class Emitter:
                 found[ast.unparse(node)] = (name, forms)  # type: ignore[assignment]
         return found
 
-    def _range_checks(
+    def _range_check(
         self, array: str, axis: int, form: Form, low: ast.expr, high: ast.expr
-    ) -> list[ast.expr]:
-        """Return tests that an index stays inside an axis of an array along the row."""
+    ) -> ast.expr | None:
+        """Return the test that an index stays inside an axis along the row, if one is needed."""
         last = tree.expr("high - 1", high=high)
         size: ast.expr = tree.expr(f"{array}.shape[{axis}]")
         known = self.shared.get(array) or self.local.get(array)
         if known is not None and known[0] != (0,):
             size = tree.const(known[0][axis])
-        # Both ends against both limits: an index that has overflowed must not slip through.
         ends = [form.at(low)] if form.factor == 0 else [form.at(low), form.at(last)]
-        return [
-            test
-            for e in ends
-            for test in (tree.expr("0 <= e", e=e), tree.expr("e < n", e=e, n=size))
-        ]
+        open_ends = [e for e in ends if not self._surely_inside(e, size)]
+        if not open_ends:
+            return None
+        name = "inside" if len(open_ends) == 1 else "both_inside"
+        written = [self.rewriter.expression(e) for e in (size, *open_ends)]
+        return tree.call(self.rewriter.helper("bounds", name), *written)
+
+    def _surely_inside(self, index: ast.expr, size: ast.expr) -> bool:
+        known = self.ranges.holds
+        return known(tree.expr("0 <= e", e=index)) and known(tree.expr("e < n", e=index, n=size))
+
+    def _extreme(self, function: str, values: list[ast.expr]) -> ast.expr:
+        """Return the `min` or `max` of integers."""
+        result = values[0]
+        for value in values[1:]:
+            name = {"min": "least", "max": "greatest"}[function]
+            readable = self.options.readable
+            called = tree.name(function) if readable else self.rewriter.helper("bounds", name)
+            result = tree.call(called, result, value)
+        return result
 
     def _thread_loop(
         self, leaf: plan.Leaf, low: ast.expr, high: ast.expr, hoisted: frozenset[str]
@@ -666,13 +679,6 @@ def _written(steps: list[plan.Step]) -> set[str]:
 
 def _padded(size: int) -> int:
     return (size + _LINE - 1) // _LINE * _LINE
-
-
-def _extreme(function: str, values: list[ast.expr]) -> ast.expr:
-    result = values[0]
-    for v in values[1:]:
-        result = tree.call(function, result, v)
-    return result
 
 
 def _looped_leaves(steps: list[plan.Step], inside: bool = False) -> list[plan.Leaf]:

@@ -66,8 +66,7 @@ def build(
 def infer(function: Any, arguments: tuple[types.Type, ...]) -> dict[str, types.Type]:
     """Run Numba's front end and type inference; return the type of each of its variables."""
     typing_context, target_context = cpu_target.typing_context, cpu_target.target_context
-    typing_context.refresh()
-    target_context.refresh()
+    lean.fill_tables()
     flags = compiler.Flags()
     flags.nrt = True
     flags.error_model = "numpy"

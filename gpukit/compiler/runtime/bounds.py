@@ -1,0 +1,81 @@
+"""Tests of whole rows of indices, each one call: Numba takes long over chains of comparisons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+
+_WORD = ir.IntType(64)
+_LARGEST = ir.Constant(_WORD, (1 << 63) - 1)
+
+
+def _words(context: Any, builder: Any, kinds: Any, values: Any) -> list[Any]:
+    """Return integers as 64-bit signed ones; an unsigned one too large for that as the largest."""
+    found = []
+    for kind, value in zip(kinds, values, strict=True):
+        word = context.cast(builder, value, kind, types.int64)
+        if kind == types.uint64:
+            negative = builder.icmp_signed("<", word, ir.Constant(_WORD, 0))
+            word = builder.select(negative, _LARGEST, word)
+        found.append(word)
+    return found
+
+
+def _require(kinds: Any) -> None:
+    if not all(isinstance(k, (types.Integer, types.Boolean)) for k in kinds):
+        raise TypingError(f"indices and sizes must be integers, not {', '.join(map(str, kinds))}")
+
+
+def _extreme(a: Any, b: Any, relation: str) -> Any:
+    kinds = (a, b)
+    _require(kinds)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        left, right = _words(context, builder, kinds, args)
+        return builder.select(builder.icmp_signed(relation, left, right), left, right)
+
+    return types.int64(a, b), codegen
+
+
+@intrinsic
+def least(typingctx, a, b):  # type: ignore[no-untyped-def]
+    """Return the smaller of two integers as int64."""
+    return _extreme(a, b, "<")
+
+
+@intrinsic
+def greatest(typingctx, a, b):  # type: ignore[no-untyped-def]
+    """Return the larger of two integers as int64."""
+    return _extreme(a, b, ">")
+
+
+@intrinsic
+def inside(typingctx, size, first):  # type: ignore[no-untyped-def]
+    """Tell whether 0 <= first < size."""
+    return _inside((size, first))
+
+
+@intrinsic
+def both_inside(typingctx, size, first, last):  # type: ignore[no-untyped-def]
+    """Tell whether first and last both lie in 0 <= ... < size.
+
+    Both ends against both limits: an index that has overflowed must not slip through.
+    """
+    return _inside((size, first, last))
+
+
+def _inside(kinds: Any) -> Any:
+    _require(kinds)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        size, *ends = _words(context, builder, kinds, args)
+        found = cgutils.true_bit
+        for end in ends:
+            found = builder.and_(found, builder.icmp_unsigned("<", end, size))
+        return found
+
+    return types.boolean(*kinds), codegen

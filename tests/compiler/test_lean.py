@@ -1,0 +1,76 @@
+"""What is left out of Numba's compiler, and that its other users do not notice."""
+
+import numpy as np
+import pytest
+
+from tests.safety.attempt import on_cpu
+
+pytestmark = on_cpu
+LAUNCH = """
+import sys
+import numpy as np
+from gpukit import cuda
+
+@cuda.jit
+def double_kernel(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i] *= 2
+
+a = np.ones(37)
+double_kernel[2, 32](a)
+assert (a == 2).all()
+"""
+PRODUCT = """
+import numba
+product = numba.njit(lambda a, b: a @ b)
+print(product(np.eye(3), np.full((3, 3), 2.0))[1, 1])
+"""
+
+
+def run(fresh_python, tmp_path, text):
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    made = fresh_python(str(script), GPUKIT_CACHE_DIR=str(tmp_path / "cache"))
+    assert made.returncode == 0, made.stderr
+    return made.stdout.split()
+
+
+def test_first_launch_does_not_import_scipy_linalg(fresh_python, tmp_path):
+    text = LAUNCH + "print('scipy.linalg' in sys.modules)"
+    assert run(fresh_python, tmp_path, text) == ["False"]
+
+
+def test_matrix_products_of_numba_work_after_a_launch(fresh_python, tmp_path):
+    pytest.importorskip("scipy")
+    assert run(fresh_python, tmp_path, LAUNCH + PRODUCT) == ["2.0"]
+
+
+@pytest.mark.parametrize("n", [np.uint64(2**64 - 1), np.uint64(2**63), np.uint64(40)])
+def test_guard_against_an_unsigned_size_of_64_bits_holds(n):
+    from gpukit import cuda
+
+    @cuda.jit
+    def mark_kernel(out, n):
+        i = cuda.grid(1)
+        if i < n and i < out.size:
+            out[i] = i
+
+    out = np.full(70, np.nan)
+    mark_kernel[3, 32](out, n)
+    most = min(int(n), 70)
+    assert np.isfinite(out).sum() == most
+
+
+def test_guard_with_a_negative_size_lets_no_thread_through():
+    from gpukit import cuda
+
+    @cuda.jit
+    def mark_kernel(out, n):
+        i = cuda.grid(1)
+        if i < n:
+            out[i] = i
+
+    out = np.full(7, np.nan)
+    mark_kernel[1, 32](out, -5)
+    assert np.isnan(out).all()
