@@ -1,4 +1,6 @@
-"""Give loops that share the name of their variable variables of their own.
+"""Give one name for several things several names.
+
+Loops that share the name of their variable get variables of their own.
 
 Before                          After
     for k in range(4):              for k in range(4):
@@ -19,11 +21,29 @@ def kernel(a, s, t, n):
         s += a[k]
     for k_1 in range(t, n, 8):
         s += a[k_1]
+
+A variable that is given a value of another type later becomes another variable from there on
+(`versions`); Numba does the same, and so an integer is not kept in a slot for floats.
+
+>>> def kernel(a, out, i):
+...     x = a[i]
+...     out[i] = x
+...     if i > 0:
+...         x = 0.5 * x
+...         out[i - 1] = x
+>>> print(_show(kernel, {"x"}))
+def kernel(a, out, i):
+    x = a[i]
+    out[i] = x
+    if i > 0:
+        x_1 = 0.5 * x
+        out[i - 1] = x_1
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from gpukit.compiler import tree
 from gpukit.compiler.unit import Unit
@@ -39,15 +59,63 @@ def run(unit: Unit) -> None:
         name = s.target.id
         if name in seen and name not in outside and name not in tree.writes(s.body):
             new = unit.fresh(name)
-            for node in [s.target, *(n for b in s.body + s.orelse for n in ast.walk(b))]:
-                if isinstance(node, ast.Name) and node.id == name:
-                    node.id = new
+            s.target.id = new
+            _rename(s.body + s.orelse, name, new)
         seen.add(name)
 
 
-def _show(function: object) -> str:
+def versions(unit: Unit, names: set[str]) -> None:
+    """Split variables at assignments that every later use sees, outside loops."""
+    _split(unit, unit.tree.body, set(names), frozenset(), set(unit.parameters))
+
+
+def _split(
+    unit: Unit, body: list[ast.stmt], names: set[str], later: frozenset[str], seen: set[str]
+) -> None:
+    """Split in one list of statements; `later` are the names used behind the list."""
+    for k, s in enumerate(body):
+        name = _target(s)
+        if name in names and name in seen and name not in later:
+            new = unit.fresh(name)
+            names.add(new)
+            seen.add(new)
+            body[k] = tree.at(tree.assign(new, _value(s)), s)
+            _rename(body[k + 1 :], name, new)
+        elif isinstance(s, ast.If):
+            behind = later | _used(body[k + 1 :])
+            for block in tree.blocks(s):
+                _split(unit, block, names, behind, seen | _used([s.test]))
+        seen |= _used([s])
+
+
+def _target(s: ast.stmt) -> str:
+    """Return the name that a statement sets and does nothing else, or an empty text."""
+    target = s.targets[0] if isinstance(s, ast.Assign) and len(s.targets) == 1 else None
+    target = s.target if isinstance(s, ast.AugAssign) else target
+    return target.id if isinstance(target, ast.Name) else ""
+
+
+def _value(s: ast.stmt) -> ast.expr:
+    if isinstance(s, ast.AugAssign):
+        return ast.BinOp(tree.name(_target(s)), s.op, s.value)
+    assert isinstance(s, ast.Assign)
+    return s.value
+
+
+def _used(body: Sequence[ast.AST]) -> frozenset[str]:
+    return frozenset(n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name))
+
+
+def _rename(body: list[ast.stmt], name: str, new: str) -> None:
+    for node in (n for s in body for n in ast.walk(s)):
+        if isinstance(node, ast.Name) and node.id == name:
+            node.id = new
+
+
+def _show(function: object, split: set[str] | None = None) -> str:
     from gpukit.compiler.passes import resolve
 
     unit = resolve.run(function)
     run(unit)
+    versions(unit, split or set())
     return ast.unparse(unit.tree)

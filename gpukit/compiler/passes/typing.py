@@ -15,7 +15,7 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 
 from gpukit.compiler import device, kinds, lean, shapes, tree
-from gpukit.compiler.passes import scalar
+from gpukit.compiler.passes import apart, scalar
 from gpukit.compiler.unit import Unit
 
 _MET_TYPES = {
@@ -29,14 +29,25 @@ _MADE = "_gpukit_function"
 
 
 def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
-    """Return the type of every variable; one that has several gets their common type."""
+    """Return the type of every variable; one that has several gets their common type.
+
+    Where it can be, a variable of several types is split into several variables first.
+    """
+    found = _by_variable(_infer(unit, arguments))
+    mixed = {name for name, kinds_ in found.items() if len(kinds_) > 1}
+    if mixed:
+        apart.versions(unit, mixed)
+        found = _by_variable(_infer(unit, arguments))
+    return {name: _common(kinds_) for name, kinds_ in found.items()}
+
+
+def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
     probe = _Probe(unit)
     copy = tree.clone(unit.tree)
     body = [probe.visit(s) for s in copy.body]
     everything = {**arguments, **probe.arguments}
     function = build(copy.name, list(everything), body, {**unit.globals, **probe.globals}, unit)
-    typemap = infer(function, tuple(everything.values()))
-    return _by_variable(typemap)
+    return infer(function, tuple(everything.values()))
 
 
 def build(
@@ -84,20 +95,23 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> dict[str, types.T
     return dict(state.typemap)
 
 
-def _by_variable(typemap: dict[str, types.Type]) -> dict[str, types.Type]:
-    """Merge the versions `x`, `x.1`, ... that Numba made of a variable."""
-    found: dict[str, list[types.Type]] = {}
+def _by_variable(typemap: dict[str, types.Type]) -> dict[str, set[types.Type]]:
+    """Return the types of the versions `x`, `x.1`, ... that Numba made of a variable."""
+    found: dict[str, set[types.Type]] = {}
     for versioned, kind in typemap.items():
         name = versioned.partition(".")[0]
         if name and not name.startswith("$"):
-            found.setdefault(name, []).append(types.unliteral(kind))
-    context = cpu_target.typing_context
-    merged = {}
-    for name, all_kinds in found.items():
-        kinds_ = [k for k in all_kinds if not isinstance(k, types.Undefined)] or all_kinds
-        common = kinds_[0] if len(set(kinds_)) == 1 else context.unify_types(*kinds_)
-        merged[name] = common if common is not None else kinds_[0]
-    return merged
+            found.setdefault(name, set()).add(types.unliteral(kind))
+    return {
+        name: {k for k in kinds_ if not isinstance(k, types.Undefined)} or kinds_
+        for name, kinds_ in found.items()
+    }
+
+
+def _common(kinds_: set[types.Type]) -> types.Type:
+    several = sorted(kinds_, key=str)
+    common = cpu_target.typing_context.unify_types(*several) if len(several) > 1 else None
+    return several[0] if common is None else common
 
 
 class _Probe(scalar.Scalar):

@@ -1,0 +1,98 @@
+"""A name that stands for values of several types: each type keeps its own variable."""
+
+import numpy as np
+
+from gpukit import cuda
+
+BIG = 2**60 + 1
+
+
+@cuda.jit
+def integer_then_float_kernel(a, whole, half):
+    i = cuda.grid(1)
+    x = a[i] + BIG
+    cuda.syncthreads()
+    whole[i] = x
+    x = a[i] * 0.5
+    cuda.syncthreads()
+    half[i] = x
+
+
+@cuda.jit
+def changed_in_place_kernel(a, whole, half):
+    i = cuda.grid(1)
+    x = a[i] + BIG
+    cuda.syncthreads()
+    whole[i] = x
+    x *= 0.5
+    cuda.syncthreads()
+    half[i] = x
+
+
+@cuda.jit
+def index_then_value_kernel(a, whole, half):
+    i = cuda.grid(1)
+    x = i
+    cuda.syncthreads()
+    whole[i] = a[x]
+    x = a[i] * 0.5
+    cuda.syncthreads()
+    half[i] = x
+
+
+@cuda.jit
+def behind_an_early_return_kernel(a, whole, half):
+    i = cuda.grid(1)
+    x = a[i] + BIG
+    whole[i] = x
+    if i >= 5:
+        return
+    x = a[i] * 0.5
+    half[i] = x
+
+
+@cuda.jit
+def in_one_branch_kernel(a, whole, half):
+    i = cuda.grid(1)
+    x = a[i]
+    if i % 2 == 0:
+        x = a[i] * 0.5
+    cuda.syncthreads()
+    half[i] = x
+
+
+def launch(kernel, n=7):
+    a = np.arange(n)
+    whole, half = np.full(n, -1), np.full(n, np.nan)
+    kernel[1, n](a, whole, half)
+    return a, whole, half
+
+
+def test_integer_survives_a_barrier_beside_a_later_float_of_its_name():
+    a, whole, half = launch(integer_then_float_kernel)
+    np.testing.assert_array_equal(whole, a + BIG)
+    np.testing.assert_array_equal(half, a * 0.5)
+
+
+def test_assignment_in_place_may_change_the_type():
+    a, whole, half = launch(changed_in_place_kernel)
+    np.testing.assert_array_equal(whole, a + BIG)
+    np.testing.assert_array_equal(half, (a + BIG) * 0.5)
+
+
+def test_index_stays_an_integer_though_its_name_is_a_float_later():
+    a, whole, half = launch(index_then_value_kernel)
+    np.testing.assert_array_equal(whole, a)
+    np.testing.assert_array_equal(half, a * 0.5)
+
+
+def test_name_may_change_its_type_behind_an_early_return():
+    a, whole, half = launch(behind_an_early_return_kernel)
+    np.testing.assert_array_equal(whole, a + BIG)
+    np.testing.assert_array_equal(half[:5], a[:5] * 0.5)
+    assert np.isnan(half[5:]).all()
+
+
+def test_types_of_two_branches_are_unified():
+    a, _, half = launch(in_one_branch_kernel)
+    np.testing.assert_array_equal(half, np.where(a % 2 == 0, a * 0.5, a))
