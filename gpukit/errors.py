@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 
 class GpukitError(Exception):
     """Base of every error that gpukit itself raises."""
@@ -23,11 +25,42 @@ class SourceError(GpukitError):
     """The Python source of a kernel could not be found."""
 
 
-class CompileError(GpukitError):
-    """A kernel could not be compiled; `line` is the line of its source that is at fault.
+class PlacedError(GpukitError):
+    """An error that knows the line of a kernel: `str(error)` shows it, the rule and what to do."""
 
-    `str(error)` shows file, line, the source line, the rule and what to write instead.
-    """
+    message: str
+    kernel: str
+    file: str
+    line: int
+    source: str
+    fix: str
+
+    def __str__(self) -> str:
+        parts = []
+        if self.file:
+            where = f" in {self.kernel}" if self.kernel else ""
+            parts.append(f"{_place(self.file, self.line)}{where}")
+        if self.source:
+            parts.append(f"    > {self.source.strip()}")
+        parts.append(self.message)
+        if self.fix:
+            parts.append(f"What to do: {self.fix}")
+        return "\n".join(parts)
+
+
+def _place(file: str, line: int) -> str:
+    """Return `file:line`, or for a notebook's cell what IPython calls it."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    compiler = getattr(shell, "compile", None)
+    if hasattr(compiler, "format_code_name"):
+        found = compiler.format_code_name(file)
+        if found:
+            return f"{' '.join(found)}, line {line}"
+    return f"{file}:{line}"
+
+
+class CompileError(PlacedError):
+    """A kernel could not be compiled; `line` is the line of its source that is at fault."""
 
     def __init__(
         self,
@@ -47,18 +80,6 @@ class CompileError(GpukitError):
         self.source = source
         self.fix = fix
 
-    def __str__(self) -> str:
-        parts = []
-        if self.file:
-            where = f" in {self.kernel}" if self.kernel else ""
-            parts.append(f"{self.file}:{self.line}{where}")
-        if self.source:
-            parts.append(f"    > {self.source.strip()}")
-        parts.append(self.message)
-        if self.fix:
-            parts.append(f"What to do: {self.fix}")
-        return "\n".join(parts)
-
 
 class Unsupported(CompileError):
     """A construct that CUDA Python allows and gpukit cannot compile yet."""
@@ -72,7 +93,7 @@ class KernelTypeError(CompileError, TypeError):
     """Numba could not find types for the kernel with these arguments."""
 
 
-class KernelError(GpukitError):
+class KernelError(PlacedError):
     """A kernel did something wrong while it ran; the launch was stopped.
 
     Attributes: `kernel`, `file`, `line`, `source`; `block` and `thread` as (x, y, z);
@@ -106,17 +127,6 @@ class KernelError(GpukitError):
         self.index = index
         self.shape = shape
         self.fix = fix
-
-    def __str__(self) -> str:
-        parts = []
-        if self.file:
-            parts.append(f"{self.file}:{self.line} in {self.kernel}")
-        if self.source:
-            parts.append(f"    > {self.source.strip()}")
-        parts.append(self.message)
-        if self.fix:
-            parts.append(f"What to do: {self.fix}")
-        return "\n".join(parts)
 
 
 class OutOfBounds(KernelError, IndexError):

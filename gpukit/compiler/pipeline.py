@@ -192,7 +192,7 @@ class _typing_errors:  # noqa: N801  (a context manager, used like a function)
             rule or _short(text), kernel=self.unit.name, file=self.unit.source.file, line=line,
             source=self.unit.source.line(line), fix=fix or self._fix(),
         )  # fmt: skip
-        raise made from error
+        raise made from error.with_traceback(None)  # its frames are all Numba's
 
     def _fix(self) -> str:
         pairs = zip(self.unit.parameters, self.kinds, strict=False)
@@ -206,8 +206,12 @@ def type_error_class() -> type[errors.KernelTypeError]:
 
 
 def _short(text: str) -> str:
-    """Keep the sentences of a Numba error that speak about the kernel."""
-    dropped = ("File ", "During:", "There are ", "- Of which", "Overload ", "Rejected", "in the ")
-    lines = [line.rstrip() for line in text.splitlines()]
-    kept = [s for s in lines if s.strip() and not s.strip().startswith(dropped)]
+    """Keep the sentences of a Numba error that speak about the kernel, not Numba's listing."""
+    dropped = ("Failed in ", "There are ", "- Of which", "Overload ", "Rejected", "in the ")
+    kept: list[str] = []
+    for line in (s.rstrip() for s in text.splitlines()):
+        if line.strip().startswith(("File ", "During:")) and kept:
+            break
+        if line.strip() and not line.strip().startswith(("File ", *dropped)):
+            kept.append(line)
     return "\n".join(kept[:12])

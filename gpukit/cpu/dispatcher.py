@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors
-from gpukit.cpu import configure, marshal
+from gpukit.cpu import configure, failure, marshal
 from gpukit.cpu.launch import Launcher
 
 # Options of numba.cuda.jit. Those not used here change nothing that a CPU could show.
@@ -271,13 +271,17 @@ class Configured:
         return self.shape.shared
 
     def __call__(self, *arguments: Any, **named: Any) -> None:
+        __tracebackhide__ = True  # IPython and pytest then show the person's own lines
         if named:
             name = self.kernel.py_func.__name__
             raise errors.ArgumentError(
                 f"{name}: a kernel takes no keyword arguments, got {', '.join(named)}. "
                 f"Write {name}[grid, block](...) with all arguments in order."
             )
-        self.kernel.launcher.launch(self.shape, arguments)
+        try:
+            self.kernel.launcher.launch(self.shape, arguments)
+        except errors.PlacedError as error:
+            failure.raise_at_line(error)
 
     def __repr__(self) -> str:
         return f"{self.kernel!r}[{self.shape.grid}, {self.shape.block}]"

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-from typing import Any
+from typing import Any, NoReturn
 
 from gpukit import errors
 from gpukit.compiler import context as layout
+
+
+def raise_at_line(error: errors.PlacedError) -> NoReturn:
+    """Raise an error so that its traceback ends at the kernel's own line, not in gpukit."""
+    __tracebackhide__ = True
+    if not error.file or error.line < 1:
+        raise error
+    line = "\n" * (error.line - 1) + "raise error.with_traceback(None)"
+    code = compile(line, error.file, "exec").replace(co_name=error.kernel or "<kernel>")
+    exec(code, {"error": error})
+    raise AssertionError("the line above raises")
 
 
 def raise_for(status: int, words: Any, sites: dict[int, Any], kernel: Any) -> None:

@@ -1,0 +1,57 @@
+"""Where an error of a kernel is shown: at the person's own line, not inside gpukit."""
+
+import sys
+import traceback
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors
+from tests.safety.attempt import on_cpu
+
+pytestmark = on_cpu
+
+
+@cuda.jit
+def outside_kernel(a):
+    i = cuda.grid(1)
+    a[i] = 1  # line of the access
+
+
+@cuda.jit
+def untyped_kernel(a):
+    a[0] = a.nonsense  # line of the attribute
+
+
+def caught(kernel):
+    with pytest.raises(errors.PlacedError) as found:
+        kernel[1, 8](np.zeros(4))
+    return found.value
+
+
+@pytest.mark.parametrize("kernel", [outside_kernel, untyped_kernel])
+def test_traceback_ends_at_the_line_of_the_kernel(kernel):
+    error = caught(kernel)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    assert (last.filename, last.name) == (__file__, kernel.py_func.__name__)
+    assert last.lineno == error.line
+    assert "# line of" in (last.line or "")
+
+
+def test_traceback_shows_none_of_numbas_frames():
+    text = "".join(traceback.format_exception(caught(untyped_kernel)))
+    assert "Unknown attribute 'nonsense'" in text
+    assert "numba/core" not in text
+
+
+def test_type_error_does_not_repeat_numbas_listing():
+    assert "<source elided>" not in str(caught(untyped_kernel))
+
+
+def test_line_in_a_notebook_is_named_as_ipython_names_it(monkeypatch):
+    compiler = SimpleNamespace(format_code_name=lambda file: ("Cell", "In[3]"))
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(compile=compiler))
+    error = caught(outside_kernel)
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    assert str(error).startswith(f"Cell In[3], line {error.line} in outside_kernel")
