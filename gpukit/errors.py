@@ -51,11 +51,9 @@ class PlacedError(GpukitError):
 def _place(file: str, line: int) -> str:
     """Return `file:line`, or for a notebook's cell what IPython calls it."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    compiler = getattr(shell, "compile", None)
-    if hasattr(compiler, "format_code_name"):
-        found = compiler.format_code_name(file)
-        if found:
-            return f"{' '.join(found)}, line {line}"
+    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
+    if named:
+        return f"{' '.join(named)}, line {line}"
     return f"{file}:{line}"
 
 

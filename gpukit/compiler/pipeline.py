@@ -6,8 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpukit import errors
-from gpukit.compiler import native, refuse, tree
+from gpukit.compiler import complaints, native, refuse, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -94,7 +93,7 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     unit = front(function)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     arguments |= {n: typeof(getattr(a, "host", a)) for n, a in unit.captured.items()}
-    with _typing_errors(unit, kinds):
+    with complaints.plain(unit, kinds):
         typing.run(unit, arguments)
 
 
@@ -118,7 +117,7 @@ def compile_kernel(
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
     arguments |= dict(zip(unit.captured, captured, strict=True))
-    with _typing_errors(unit, kinds):
+    with complaints.plain(unit, kinds):
         emitter, loops = lower(unit, arguments, options)
         _check_local_memory(unit, emitter.local_bytes())
         scope = {**unit.globals, **emitter.rewriter.globals, "range": range, "max": max, "min": min}
@@ -159,59 +158,6 @@ def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int] |
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     arguments |= {n: typeof(getattr(a, "host", a)) for n, a in unit.captured.items()}
     options = emit.Options(block=block, distinct=True, readable=True)
-    with _typing_errors(unit, kinds):
+    with complaints.plain(unit, kinds):
         _, loops = lower(unit, arguments, options)
     return ast.unparse(loops)
-
-
-class _typing_errors:  # noqa: N801  (a context manager, used like a function)
-    """Turn Numba's errors into ours, with the kernel's line."""
-
-    def __init__(self, unit: Unit, kinds: tuple[Any, ...]) -> None:
-        self.unit = unit
-        self.kinds = kinds
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        from numba.core import errors as numba_errors
-
-        if isinstance(error, (NotImplementedError, RecursionError)):
-            raise refuse.unsupported(
-                self.unit, self.unit.tree, f"Numba could not compile the kernel: {error}.",
-                "write it in smaller or simpler steps",
-            ) from error  # fmt: skip
-        ours = isinstance(error, errors.GpukitError)
-        if ours or not isinstance(error, numba_errors.NumbaError):
-            return
-        text = str(getattr(error, "msg", error)).strip()
-        rule, fix = refuse.type_rule(text)
-        line = getattr(getattr(error, "loc", None), "line", 0) or self.unit.tree.lineno
-        made = type_error_class()(
-            rule or _short(text), kernel=self.unit.name, file=self.unit.source.file, line=line,
-            source=self.unit.source.line(line), fix=fix or self._fix(),
-        )  # fmt: skip
-        raise made from error.with_traceback(None)  # its frames are all Numba's
-
-    def _fix(self) -> str:
-        pairs = zip(self.unit.parameters, self.kinds, strict=False)
-        given = ", ".join(f"{n}: {k}" for n, k in pairs)
-        return f"check the types of the arguments ({given}) against what the line needs"
-
-
-def type_error_class() -> type[errors.KernelTypeError]:
-    """Return the error class that is also Numba's TypingError, for code that catches that."""
-    return refuse.numba_class(errors.KernelTypeError)
-
-
-def _short(text: str) -> str:
-    """Keep the sentences of a Numba error that speak about the kernel, not Numba's listing."""
-    dropped = ("Failed in ", "There are ", "- Of which", "Overload ", "Rejected", "in the ")
-    kept: list[str] = []
-    for line in (s.rstrip() for s in text.splitlines()):
-        if line.strip().startswith(("File ", "During:")) and kept:
-            break
-        if line.strip() and not line.strip().startswith(("File ", *dropped)):
-            kept.append(line)
-    return "\n".join(kept[:12])

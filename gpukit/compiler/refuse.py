@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
-import re
 import sys
 from typing import Any, TypeVar
 
@@ -120,11 +119,6 @@ def _check_node(unit: Unit, node: ast.AST) -> None:
             unit, node, f"A kernel cannot set the {node.attr} of an array.",
             "reshape it on the host, before the launch",
         )  # fmt: skip
-    if isinstance(node, ast.FunctionDef):
-        raise unsupported(
-            unit, node, "A kernel cannot define another function.",
-            "move it out of the kernel and decorate it with @cuda.jit(device=True)",
-        )  # fmt: skip
     if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
         raise invalid(
             unit, node, "A kernel cannot assign to a starred name.",
@@ -148,61 +142,3 @@ def check_result(unit: Unit) -> None:
                 unit, node, f"A kernel cannot return a value, here {ast.unparse(node.value)}.",
                 "write the result to an array argument, or use @cuda.jit(device=True)",
             )  # fmt: skip
-
-
-# What Numba says about the usual mistakes, the rule in plain words, and what to do.
-_TYPE_RULES: tuple[tuple[str, str, str], ...] = (
-    (
-        r"Cannot modify readonly array",
-        "The kernel writes to an array that is read-only.",
-        "pass a copy that may be written to: x.copy()",
-    ),
-    (
-        r"cannot index array\((\S+), (\d)d, \w\) with (\d) indices",
-        "An array of {1} axes is used with {2} indices.",
-        "use one index for each axis, or pass an array with {2} axes",
-    ),
-    (
-        r"Unsupported array index type ([^\s\]]+)",
-        "An array index must be an integer, here one is {0}.",
-        "use // instead of /, or int(...)",
-    ),
-    (
-        r"setitem\(array\((\w+), \dd, \w\), .*, array\((\w+), (\d)d, \w\)\)",
-        "A whole row or array ({2} axes) is stored into one element of {0}.",
-        "give the array on the right an index for each axis",
-    ),
-    (
-        r"setitem\(array\(((?:int|uint|float)\d+), \dd, \w\), .*, complex\d+\)",
-        "A complex number cannot be stored in an array of {0}.",
-        "store its .real and .imag, or pass an array of dtype complex64",
-    ),
-    (
-        r"[gs]etitem\(((?:int|uint|float|complex)\d+|bool|none),",
-        "Something of type {0} is used with brackets, as if it were an array.",
-        "pass a NumPy array, for one number np.array([x])",
-    ),
-    (
-        r"[gs]etitem\(array\(\[(?:unichr|char)",
-        "The kernel uses an array of text.",
-        "pass numbers; a kernel cannot work with text",
-    ),
-    (
-        r"built-in function (\w+)>\) found for signature:\s*>>> \w+\((.*)\)",
-        "The operation {0} does not exist for ({1}).",
-        "",
-    ),
-)
-
-
-def type_rule(text: str) -> tuple[str, str]:
-    """Return rule and fix in plain words for what Numba says of types, or two empty strings.
-
-    >>> type_rule("cannot index array(float32, 1d, C) with 2 indices: UniTuple(int64 x 2)")[0]
-    'An array of 1 axes is used with 2 indices.'
-    """
-    for pattern, rule, fix in _TYPE_RULES:
-        found = re.search(pattern, text)
-        if found:
-            return rule.format(*found.groups()), fix.format(*found.groups())
-    return "", ""

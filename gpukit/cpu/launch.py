@@ -288,9 +288,9 @@ def _conversion_cost(context: Any, actual: Any, wanted: Any) -> int | None:
 
 def type_error(message: str) -> errors.GpukitError:
     """Return an error that is also Numba's TypingError."""
-    from gpukit.compiler import pipeline
+    from gpukit.compiler import complaints
 
-    return pipeline.type_error_class()(message)
+    return complaints.type_error_class()(message)
 
 
 _HEADER_FORMAT = struct.Struct("=8q")

@@ -55,3 +55,20 @@ def test_line_in_a_notebook_is_named_as_ipython_names_it(monkeypatch):
     error = caught(outside_kernel)
     monkeypatch.setitem(sys.modules, "IPython", shell)
     assert str(error).startswith(f"Cell In[3], line {error.line} in outside_kernel")
+
+
+@cuda.jit(device=True)
+def untyped(x):
+    y = 1
+    return x.nonsense + y  # line of the attribute
+
+
+@cuda.jit
+def calling_kernel(a):
+    a[0] = untyped(a)
+
+
+def test_type_error_in_a_device_function_names_its_line():
+    error = caught(calling_kernel)
+    assert error.kernel == "untyped"
+    assert error.source == "return x.nonsense + y  # line of the attribute"

@@ -1,0 +1,141 @@
+"""Say in plain words, at the line at fault, what Numba complains about."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gpukit import errors
+from gpukit.compiler import refuse
+from gpukit.compiler.unit import Unit
+
+# What Numba says about the usual mistakes, the rule in plain words, and what to do.
+_TYPE_RULES: tuple[tuple[str, str, str], ...] = (
+    (
+        r"Cannot modify readonly array",
+        "The kernel writes to an array that is read-only.",
+        "pass a copy that may be written to: x.copy()",
+    ),
+    (
+        r"cannot index array\((\S+), (\d)d, \w\) with (\d) indices",
+        "An array of {1} axes is used with {2} indices.",
+        "use one index for each axis, or pass an array with {2} axes",
+    ),
+    (
+        r"Unsupported array index type ([^\s\]]+)",
+        "An array index must be an integer, here one is {0}.",
+        "use // instead of /, or int(...)",
+    ),
+    (
+        r"setitem\(array\((\w+), \dd, \w\), .*, array\((\w+), (\d)d, \w\)\)",
+        "A whole row or array ({2} axes) is stored into one element of {0}.",
+        "give the array on the right an index for each axis",
+    ),
+    (
+        r"setitem\(array\(((?:int|uint|float)\d+), \dd, \w\), .*, complex\d+\)",
+        "A complex number cannot be stored in an array of {0}.",
+        "store its .real and .imag, or pass an array of dtype complex64",
+    ),
+    (
+        r"[gs]etitem\(((?:int|uint|float|complex)\d+|bool|none),",
+        "Something of type {0} is used with brackets, as if it were an array.",
+        "pass a NumPy array, for one number np.array([x])",
+    ),
+    (
+        r"[gs]etitem\(array\(\[(?:unichr|char)",
+        "The kernel uses an array of text.",
+        "pass numbers; a kernel cannot work with text",
+    ),
+    (
+        r"built-in function (\w+)>\) found for signature:\s*>>> \w+\((.*)\)",
+        "The operation {0} does not exist for ({1}).",
+        "",
+    ),
+    (
+        r"Function\(<function (\w+) at \w+>\) found for signature:\s*>>> \w+\((.*)\)",
+        "The function {0} cannot be used in a kernel with ({1}).",
+        "",
+    ),
+)
+
+
+def type_rule(text: str) -> tuple[str, str]:
+    """Return rule and fix in plain words for what Numba says of types, or two empty strings.
+
+    >>> type_rule("cannot index array(float32, 1d, C) with 2 indices: UniTuple(int64 x 2)")[0]
+    'An array of 1 axes is used with 2 indices.'
+    """
+    for pattern, rule, fix in _TYPE_RULES:
+        found = re.search(pattern, text)
+        if found:
+            return rule.format(*found.groups()), fix.format(*found.groups())
+    return "", ""
+
+
+@contextlib.contextmanager
+def plain(unit: Unit, kinds: tuple[Any, ...]) -> Iterator[None]:
+    """Turn Numba's errors into ours inside a `with` block; `kinds` are the arguments' types."""
+    from numba.core.errors import NumbaError
+
+    try:
+        yield
+    except errors.GpukitError:
+        raise
+    except (NotImplementedError, RecursionError) as error:
+        raise refuse.unsupported(
+            unit, unit.tree, f"Numba could not compile the kernel: {error}.",
+            "write it in smaller or simpler steps",
+        ) from error  # fmt: skip
+    except NumbaError as error:
+        # Its frames are all Numba's.
+        raise _translated(unit, kinds, error) from error.with_traceback(None)
+
+
+def type_error_class() -> type[errors.KernelTypeError]:
+    """Return the error class that is also Numba's TypingError, for code that catches that."""
+    return refuse.numba_class(errors.KernelTypeError)
+
+
+def _translated(unit: Unit, kinds: tuple[Any, ...], error: Any) -> errors.KernelTypeError:
+    text = str(getattr(error, "msg", error)).strip()
+    rule, fix = type_rule(text)
+    pairs = zip(unit.parameters, kinds, strict=False)
+    given = ", ".join(f"{n}: {k}" for n, k in pairs)
+    return type_error_class()(
+        rule or _short(text),
+        **_place(unit, text, getattr(getattr(error, "loc", None), "line", 0)),
+        fix=fix or f"check the types of the arguments ({given}) against what the line needs",
+    )
+
+
+# Numba tells of the innermost function first: where its typing failed, then its first lines.
+_INNERMOST = re.compile(
+    r"^During: typing of .* at (.+) \((\d+)\)$(?s:.*?)^def (\w+)\(", re.MULTILINE
+)
+
+
+def _place(unit: Unit, text: str, line: int) -> dict[str, Any]:
+    """Return where a Numba error belongs: in the kernel or in a device function that it calls."""
+    found = _INNERMOST.search(text)
+    if found and unit.devices and linecache.getline(found[1], int(found[2])):
+        file, line, name = found[1], int(found[2]), found[3]
+        source = linecache.getline(file, line).strip()
+        return {"kernel": name, "file": file, "line": line, "source": source}
+    line = line or unit.tree.lineno
+    source = unit.source.line(line)
+    return {"kernel": unit.name, "file": unit.source.file, "line": line, "source": source}
+
+
+def _short(text: str) -> str:
+    """Keep the sentences of a Numba error that speak about the kernel, not Numba's listing."""
+    dropped = ("Failed in ", "There are ", "- Of which", "Overload ", "Rejected", "in the ")
+    kept: list[str] = []
+    for line in (s.rstrip() for s in text.splitlines()):
+        if line.strip().startswith(("File ", "During:")) and kept:
+            break
+        if line.strip() and not line.strip().startswith(("File ", *dropped)):
+            kept.append(line)
+    return "\n".join(kept[:12])
