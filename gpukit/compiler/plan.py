@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gpukit.compiler.passes.affine import Bound, Forms
+from gpukit.compiler.passes.affine import Bound, Form, Forms
 
 # ---- what is done along one row ---------------------------------------------------------------
 
@@ -26,13 +26,17 @@ class Leaf:
 
 @dataclass
 class RowIf:
-    """A condition that is fixed along a row, and limits on threadIdx.x."""
+    """A condition that is fixed along a row, and limits on threadIdx.x.
+
+    `guards` are the parts `index < size` of it, for what they prove.
+    """
 
     tests: list[ast.expr]
     bounds: list[Bound]
     forms: Forms
     body: list[Row]
     orelse: list[Row] = field(default_factory=list)
+    guards: list[tuple[Form, ast.expr]] = field(default_factory=list)
 
 
 @dataclass

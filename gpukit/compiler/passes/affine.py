@@ -109,7 +109,7 @@ class Forms:
             # A step that large could go round the 64 bits within a row.
             return found if found is not None and abs(found.factor) < 2**31 else None
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
-            if remake.call_name(node) in ("int", "int32", "int64", "intp"):
+            if remake.call_name(node) in ("int", "int64", "intp"):
                 return self.of(node.args[0])
         return None
 
@@ -219,6 +219,19 @@ def bounds(forms: Forms, test: ast.expr) -> list[Bound] | None:
     if isinstance(op, ast.Eq):
         return [Bound(lower=below(rest)), Bound(upper=below(one_more))]
     return None
+
+
+def guard(forms: Forms, test: ast.expr) -> list[tuple[Form, ast.expr]]:
+    """Return the form of an index and the size that it is below, for `i < n` and `n > i`."""
+    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Lt, ast.Gt))):
+        return []
+    index, size = test.left, test.comparators[0]
+    if isinstance(test.ops[0], ast.Gt):
+        index, size = size, index
+    form = forms.of(index)
+    if form is None or form.factor < 0 or not forms.is_fixed(size) or len(test.ops) != 1:
+        return []
+    return [(form, forms.written_out(size))]
 
 
 _MIRROR: dict[type[ast.cmpop], type[ast.cmpop]] = {

@@ -64,9 +64,11 @@ def run(unit: Unit) -> None:
         seen.add(name)
 
 
-def versions(unit: Unit, names: set[str]) -> None:
-    """Split variables at assignments that every later use sees, outside loops."""
-    _split(unit, unit.tree.body, set(names), frozenset(), set(unit.parameters))
+def versions(unit: Unit, names: set[str]) -> bool:
+    """Split variables at assignments that every later use sees, outside loops; tell if any was."""
+    known = set(names)
+    _split(unit, unit.tree.body, known, frozenset(), set(unit.parameters))
+    return known != names
 
 
 def _split(

@@ -8,13 +8,15 @@ arrays and the values that threads keep from one loop to the next live.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import kinds, plan, tree
+from gpukit.compiler import aliases, kinds, plan, tree
 from gpukit.compiler.passes import jumps, ranges, rewrite, schedule
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.runtime import memory
@@ -78,7 +80,10 @@ class Emitter:
         self._find_arrays()
         self.rewriter.shared = set(self.shared)
         self.kept_locals = self._kept_locals()
-        self.ranges = ranges.Ranges(options.block)
+        kept = {n: t for n, t in arguments.items() if n not in tree.writes(unit.tree)}
+        axes = {n: t.ndim for n, t in kept.items() if isinstance(t, types.Array)}
+        self.ranges = ranges.Ranges(options.block, axes)
+        self.guards: list[tuple[Form, str]] = []  # indices known to be below a size
 
     # ---- what is needed -------------------------------------------------------------------
 
@@ -116,7 +121,8 @@ class Emitter:
         inside = {id(leaf) for leaf in _looped_leaves(self.plan.steps)}
         kept = set()
         for name in self.local:
-            users = [f for f in plan.leaves(self.plan.steps) if name in tree.reads(f.body)]
+            names = aliases.of(self.unit, name)
+            users = [f for f in plan.leaves(self.plan.steps) if names & tree.reads(f.body)]
             if len(users) > 1 or any(id(f) in inside for f in users):
                 kept.add(name)
         return kept
@@ -468,7 +474,7 @@ class Emitter:
 
     def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         over = self.rewriter.expression(row.iter)
-        with self.ranges.loop(row.target, row.iter):
+        with self.ranges.loop(row.target, row.iter), self._behind([], without=row.target):
             body = self._rows(row.body, low, high) or [ast.Pass()]
         loop = ast.For(tree.store(row.target), over, body, [])
         return [loop if self.options.readable else self.rewriter.polled(loop)]
@@ -481,10 +487,11 @@ class Emitter:
             uppers = [high, *(self.rewriter.expression(b.upper) for b in row.bounds if b.upper)]
             narrowed.append(tree.assign(start, self._extreme("max", lowers)))
             narrowed.append(tree.assign(stop, self._extreme("min", uppers)))
-            first, last = tree.name(start), tree.name(stop)
+            first, last = self._part(start, stop, low, high)
         else:
             first, last = low, high  # type: ignore[assignment]
-        body = self._rows(row.body, first, last) or [ast.Pass()]
+        with self._behind(row.guards):
+            body = self._rows(row.body, first, last) or [ast.Pass()]
         if row.bounds:
             body = [*narrowed, ast.If(ast.Compare(first, [ast.Lt()], [last]), body, [])]
         tests = [self.rewriter.expression(t) for t in row.tests]
@@ -502,10 +509,11 @@ class Emitter:
     ) -> list[ast.stmt]:
         """Return both branches; the second runs before and behind the part of the first."""
         if not row.bounds:
-            body = self._rows(row.body, low, high) or [ast.Pass()]
+            with self._behind(row.guards):
+                body = self._rows(row.body, low, high) or [ast.Pass()]
             orelse = self._rows(row.orelse, low, high) or [ast.Pass()]
             return [ast.If(tree.conjunction(tests), body, orelse)]
-        start, stop = (tree.name(n) for n in names)
+        start, stop = self._part(*names, low, high)
         lowers = [self.rewriter.expression(b.lower) for b in row.bounds if b.lower]
         uppers = [self.rewriter.expression(b.upper) for b in row.bounds if b.upper]
         # Keep low <= start <= stop <= high, so that the three parts make up the row.
@@ -519,10 +527,32 @@ class Emitter:
         if tests:
             nowhere: list[ast.stmt] = [tree.assign(names[0], low), tree.assign(names[1], low)]
             inside = [ast.If(tree.conjunction(tests), inside, nowhere)]
-        new = [*inside, *self._rows(row.body, start, stop)]
+        with self._behind(row.guards):
+            new = [*inside, *self._rows(row.body, start, stop)]
         if lowers or tests:
             new += self._rows(row.orelse, low, start) if lowers else []
         return [*new, *self._rows(row.orelse, stop, high)]
+
+    def _part(
+        self, start: str, stop: str, low: ast.expr, high: ast.expr
+    ) -> tuple[ast.Name, ast.Name]:
+        """Return the names of where a part of the row begins and ends."""
+        least, most = self.ranges.of(low), self.ranges.of(high)
+        if least is not None and most is not None:
+            self.ranges.known[start] = self.ranges.known[stop] = (least[0], most[1])
+        return tree.name(start), tree.name(stop)
+
+    @contextlib.contextmanager
+    def _behind(self, guards: list[tuple[Form, ast.expr]], *, without: str = "") -> Iterator[None]:
+        """Know what guards prove inside a `with` block; nothing about the name `without`."""
+        before = self.guards
+        sizes = [(form, self.ranges.size(size)) for form, size in guards]
+        kept = [g for g in before if without not in tree.reads(g[0].rest)]
+        self.guards = [*kept, *((form, size) for form, size in sizes if size is not None)]
+        try:
+            yield
+        finally:
+            self.guards = before
 
     # ---- the loop over threadIdx.x --------------------------------------------------------
 
@@ -572,16 +602,23 @@ class Emitter:
         if known is not None and known[0] != (0,):
             size = tree.const(known[0][axis])
         ends = [form.at(low)] if form.factor == 0 else [form.at(low), form.at(last)]
-        open_ends = [e for e in ends if not self._surely_inside(e, size)]
-        if not open_ends:
-            return None
-        name = "inside" if len(open_ends) == 1 else "both_inside"
-        written = [self.rewriter.expression(e) for e in (size, *open_ends)]
+        least, most = (ends[0], ends[-1]) if form.factor >= 0 else (ends[-1], ends[0])
+        holds = self.ranges.holds
+        if holds(tree.expr("0 <= e", e=least)):
+            # An empty row may have its ends outside: it has no access either.
+            below = holds(tree.expr("e < n", e=most, n=size))
+            if below or self._is_guarded(form, self.ranges.size(size)):
+                return None
+        name = "inside" if len(ends) == 1 else "both_inside"
+        written = [self.rewriter.expression(e) for e in (size, *ends)]
         return tree.call(self.rewriter.helper("bounds", name), *written)
 
-    def _surely_inside(self, index: ast.expr, size: ast.expr) -> bool:
-        known = self.ranges.holds
-        return known(tree.expr("0 <= e", e=index)) and known(tree.expr("e < n", e=index, n=size))
+    def _is_guarded(self, index: Form, size: str | None) -> bool:
+        rest = ast.unparse(index.rest)
+        return size is not None and any(
+            size == known and index.factor == form.factor and rest == ast.unparse(form.rest)
+            for form, known in self.guards
+        )
 
     def _extreme(self, function: str, values: list[ast.expr]) -> ast.expr:
         """Return the `min` or `max` of integers."""

@@ -9,6 +9,14 @@ of 16 x 16.
 >>> with known.loop("k", tree.expr("range(16)")):
 ...     known.holds(tree.expr("2 * k + 1 < 32"))
 True
+
+A guard that the person wrote proves what it says: behind `row < m` with `m = a.shape[0]` a row of
+`a` is not too large.
+
+>>> known = Ranges(None, {"a": 2})
+>>> known.learn(tree.stmts("m, n = a.shape")[0])
+>>> known.size(tree.expr("m")), known.holds(tree.expr("0 <= cuda.blockIdx.x + m"))
+('a.shape[0]', True)
 """
 
 from __future__ import annotations
@@ -21,6 +29,11 @@ from collections.abc import Callable, Iterator
 from gpukit.compiler import tree
 
 Interval = tuple[int, int]
+# No array has an axis as long as this that holds an element and can be reached.
+LARGEST = 1 << 60
+_SAFE = 1 << 62  # far enough from where 64 bits wrap
+_LIMITS = {"threadIdx": (0, 1023), "blockDim": (1, 1024)}
+_GRID_LIMITS = {"blockIdx": (0, (1 << 31) - 2), "gridDim": (1, (1 << 31) - 1)}
 _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
     ast.Eq: operator.eq, ast.NotEq: operator.ne,
@@ -28,15 +41,21 @@ _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
 
 
 class Ranges:
-    """What is known of the values of indices; `block` holds 0 for sizes that are not known."""
+    """What is known of the values of indices; `block` holds 0 for sizes that are not known.
 
-    def __init__(self, block: tuple[int, int, int] | None) -> None:
+    `arrays` are the arrays that keep their names, with their numbers of axes.
+    """
+
+    def __init__(
+        self, block: tuple[int, int, int] | None, arrays: dict[str, int] | None = None
+    ) -> None:
         self.known: dict[str, Interval] = {}
+        self.sizes: dict[str, str] = {}  # names of axes: "m" is "a.shape[0]"
+        self.arrays = arrays or {}
         for axis, size in zip(tree.AXES, block or (0, 0, 0), strict=True):
-            if size:
-                self.known[f"cuda.threadIdx.{axis}"] = (0, size - 1)
-                self.known[f"cuda.blockDim.{axis}"] = (size, size)
-                self.known[f"blockDim_{axis}"] = (size, size)
+            exact = {"threadIdx": (0, size - 1), "blockDim": (size, size)} if size else _LIMITS
+            for name, limits in {**exact, **_GRID_LIMITS}.items():
+                self.known[f"cuda.{name}.{axis}"] = self.known[f"{name}_{axis}"] = limits
 
     @contextlib.contextmanager
     def loop(self, name: str, over: ast.expr) -> Iterator[None]:
@@ -54,8 +73,8 @@ class Ranges:
 
     def copy(self) -> Ranges:
         """Return an independent copy."""
-        made = Ranges(None)
-        made.known = dict(self.known)
+        made = Ranges(None, self.arrays)
+        made.known, made.sizes = dict(self.known), dict(self.sizes)
         return made
 
     def learn(self, s: ast.stmt) -> None:
@@ -67,23 +86,39 @@ class Ranges:
         elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
             value = ast.BinOp(tree.name(s.target.id), s.op, s.value)
         found = None if value is None else self.of(value)
+        size = None if value is None else self.size(value)
         self.forget(names)
         if found is not None:
-            self.known[names.pop()] = found
+            self.known[next(iter(names))] = found
+        if size is not None:
+            self.sizes[next(iter(names))] = size
+        self._learn_axes(s)
+
+    def _learn_axes(self, s: ast.stmt) -> None:
+        """Note what `m, n = a.shape` says."""
+        if not (isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple)):
+            return
+        for axis, target in enumerate(s.targets[0].elts):
+            value = ast.Subscript(s.value, tree.const(axis), ast.Load())
+            size = self.size(value)
+            if size is not None and isinstance(target, ast.Name):
+                self.sizes[target.id] = size
+                self.known[target.id] = (0, LARGEST)
 
     def forget(self, names: set[str]) -> None:
         """Know nothing more of some variables."""
         for name in names:
             self.known.pop(name, None)
+            self.sizes.pop(name, None)
 
     @contextlib.contextmanager
     def branch(self, written: set[str]) -> Iterator[None]:
         """Undo at the end of a `with` block what was learnt in it, and forget what it sets."""
-        before = dict(self.known)
+        before = dict(self.known), dict(self.sizes)
         try:
             yield
         finally:
-            self.known = before
+            self.known, self.sizes = before
             self.forget(written)
 
     def decide(self, test: ast.expr) -> bool | None:
@@ -98,15 +133,32 @@ class Ranges:
 
     def _range(self, over: ast.expr) -> Interval | None:
         parts = [self.of(a) for a in getattr(over, "args", [])]
+        if len(parts) == 3 and parts[2] is not None and parts[2][0] > 0:
+            parts.pop()
         if not parts or None in parts or len(parts) > 2:
             return None
         low, high = (parts[0], parts[1]) if len(parts) == 2 else ((0, 0), parts[0])
         return (low[0], max(low[0], high[1] - 1))  # type: ignore[index]
 
+    def size(self, node: ast.expr) -> str | None:
+        """Return how an axis of an array is spelled, `a.shape[0]`, if that is what `node` is."""
+        array, axis = _axis(node)
+        if isinstance(node, ast.Name):
+            return self.sizes.get(node.id)
+        if array not in self.arrays or (axis is None and self.arrays[array] != 1):
+            return None
+        return f"{array}.shape[{axis or 0}]"
+
     def of(self, node: ast.expr) -> Interval | None:
         """Return the least and the greatest value of an expression, if they are known."""
+        found = self._of(node)
+        return found if found is not None and -_SAFE < found[0] <= found[1] < _SAFE else None
+
+    def _of(self, node: ast.expr) -> Interval | None:
         if isinstance(node, ast.Constant):
             return (node.value, node.value) if isinstance(node.value, int) else None
+        if _axis(node)[0] in self.arrays:
+            return (0, LARGEST)
         path = tree.dotted(node)
         if path is not None:
             return self.known.get(path)
@@ -137,3 +189,16 @@ class Ranges:
         if isinstance(test.ops[0], ast.Lt):
             return left[1] < right[0]
         return isinstance(test.ops[0], ast.LtE) and left[1] <= right[0]
+
+
+def _axis(node: ast.expr) -> tuple[str, int | None]:
+    """Return array and axis of `a.shape[1]`; of `a.size` and `len(a)` the axis None."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        base, axis = node.value, node.slice.value
+        if isinstance(base, ast.Attribute) and base.attr == "shape" and isinstance(axis, int):
+            return getattr(base.value, "id", ""), axis
+    if isinstance(node, ast.Attribute) and node.attr == "size":
+        return getattr(node.value, "id", ""), None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
+        return getattr(node.args[0], "id", "") if node.args else "", None
+    return "", None

@@ -58,7 +58,9 @@ class RowPlanner:
         tests: list[ast.expr] = []
         limits: list[affine.Bound] = []
         rest: list[ast.expr] = []
+        guards: list[tuple[affine.Form, ast.expr]] = []
         for part in tree.conjuncts(s.test):
+            guards += affine.guard(forms, part)
             limit = affine.bounds(forms, part)
             if limit is not None:
                 limits += limit
@@ -77,8 +79,9 @@ class RowPlanner:
         elif self._flows_out(s):
             return None
         return RowIf(
-            tests, limits, forms, self.rows(body, forms, mask), self.rows(s.orelse, forms, mask)
-        )
+            tests, limits, forms, self.rows(body, forms, mask), self.rows(s.orelse, forms, mask),
+            guards,
+        )  # fmt: skip
 
     def _flows_out(self, s: ast.If) -> bool:
         """Tell whether a branch is only a choice of value, better left in the loop body."""

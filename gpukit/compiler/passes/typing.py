@@ -35,8 +35,7 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
     """
     found = _by_variable(_infer(unit, arguments))
     mixed = {name for name, kinds_ in found.items() if len(kinds_) > 1}
-    if mixed:
-        apart.versions(unit, mixed)
+    if mixed and apart.versions(unit, mixed):
         found = _by_variable(_infer(unit, arguments))
     return {name: _common(kinds_) for name, kinds_ in found.items()}
 
@@ -99,8 +98,9 @@ def _by_variable(typemap: dict[str, types.Type]) -> dict[str, set[types.Type]]:
     """Return the types of the versions `x`, `x.1`, ... that Numba made of a variable."""
     found: dict[str, set[types.Type]] = {}
     for versioned, kind in typemap.items():
-        name = versioned.partition(".")[0]
-        if name and not name.startswith("$"):
+        name, _, version = versioned.partition(".")
+        parameter = version and not version[0].isdigit()  # "arg.x", which "x" is set from
+        if name and not name.startswith("$") and not parameter:
             found.setdefault(name, set()).add(types.unliteral(kind))
     return {
         name: {k for k in kinds_ if not isinstance(k, types.Undefined)} or kinds_

@@ -1,0 +1,193 @@
+"""A guard spares a bounds check only where it proves what the check would find.
+
+Every kernel here has a guard that looks as if it kept its accesses inside, and does not. The
+array is the middle of a larger buffer: whatever happens, nothing around it changes.
+"""
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors
+from tests.safety.attempt import on_cpu
+
+pytestmark = on_cpu
+SIZE = 40
+FAR = np.int64(2**63 - 20)
+
+
+def guard_by_a_number_that_is_too_large(a, n, k):
+    i = cuda.grid(1)
+    if i < n:
+        a[i] = 1
+
+
+def guard_one_short(a, n, k):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        a[i + 1] = 1
+
+
+def guard_by_a_size_that_grew(a, n, k):
+    i = cuda.grid(1)
+    m = a.shape[0]
+    m = m + 5
+    if i < m:
+        a[i] = 1
+
+
+def guard_by_a_size_that_grows_in_a_loop(a, n, k):
+    i = cuda.grid(1)
+    m = a.shape[0]
+    for _ in range(3):
+        if i < m:
+            a[i] = 1
+        cuda.syncthreads()
+        m += 3
+
+
+def guard_by_a_size_that_one_branch_changes(a, n, k):
+    i = cuda.grid(1)
+    m = a.shape[0]
+    if n > 10:
+        m = n
+    if i < m:
+        a[i] = 1
+
+
+def guard_by_the_size_before_a_slice(a, n, k):
+    i = cuda.grid(1)
+    m = a.shape[0]
+    a = a[:3]
+    if i < m:
+        a[i] = 1
+
+
+def guard_in_the_other_branch(a, n, k):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        a[i] = 1
+    else:
+        a[i] = 2
+
+
+def guard_by_a_range_that_ends_too_late(a, n, k):
+    m = a.shape[0]
+    for i in range(cuda.grid(1), m + 1, cuda.gridsize(1)):
+        a[i] = 1
+
+
+def guard_of_another_loop(a, n, k):
+    i = cuda.grid(1)
+    for k in range(3):
+        if i + k < a.shape[0]:
+            for k in range(7):
+                a[i + k] = 1
+
+
+def guard_of_an_index_that_changed(a, n, k):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        i += 7
+        a[i] = 1
+
+
+def guard_for_indices_far_below_zero(a, n, k):
+    i = cuda.grid(1) - 100
+    if i < a.shape[0]:
+        a[i] = 1
+
+
+def guard_by_the_size_of_a_slice_of_another_length(a, n, k):
+    i = cuda.grid(1)
+    b = a[::2]
+    if i < a.shape[0]:
+        b[i] = 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [value for name, value in list(globals().items()) if name.startswith("guard_")],
+    ids=lambda f: f.__name__,
+)
+@pytest.mark.parametrize("grid", [1, 3])
+def test_guard_that_proves_nothing_leaves_the_check(body, grid):
+    buffer = np.zeros(3 * SIZE)
+    middle = buffer[SIZE : 2 * SIZE]
+    with pytest.raises(errors.OutOfBounds):
+        cuda.jit(body)[grid, 64](middle, 2 * SIZE, 5)
+    assert (buffer[:SIZE] == 0).all()
+    assert (buffer[2 * SIZE :] == 0).all()
+
+
+@cuda.jit
+def shifted_kernel(a, shift):
+    i = cuda.grid(1)
+    if i + shift < a.shape[0]:
+        a[i + shift] = 1
+
+
+@pytest.mark.parametrize("shift", [FAR, -FAR, np.int64(-(2**63)), np.int64(2**63 - 1)])
+def test_index_near_the_end_of_64_bits_touches_nothing_outside(shift):
+    buffer = np.zeros(3 * SIZE)
+    try:
+        shifted_kernel[1, 64](buffer[SIZE : 2 * SIZE], shift)
+    except errors.OutOfBounds:
+        pass
+    assert (buffer[:SIZE] == 0).all()
+    assert (buffer[2 * SIZE :] == 0).all()
+
+
+@cuda.jit
+def flat_guard_kernel(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        a[i, 0] = 1
+
+
+def test_number_of_elements_of_a_matrix_is_no_guard_for_its_rows():
+    with pytest.raises(errors.OutOfBounds):
+        flat_guard_kernel[1, 64](np.zeros((5, 5)))
+
+
+@cuda.jit
+def swapped_axes_kernel(a):
+    rows, cols = a.shape
+    i = cuda.grid(1)
+    if i < cols:
+        a[i, 0] = rows
+
+
+def test_one_axis_is_no_guard_for_another():
+    with pytest.raises(errors.OutOfBounds):
+        swapped_axes_kernel[1, 64](np.zeros((3, 50)))
+
+
+@cuda.jit
+def other_array_kernel(a, b):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        b[i] = 1
+
+
+def test_size_of_one_array_is_no_guard_for_another():
+    with pytest.raises(errors.OutOfBounds):
+        other_array_kernel[1, 64](np.zeros(50), np.zeros(10))
+
+
+@cuda.jit
+def tile_kernel(a, k):
+    tile = cuda.shared.array(32, np.float64)
+    i = cuda.threadIdx.x
+    if i < a.shape[0]:
+        tile[i] = a[i]
+    cuda.syncthreads()
+    if i < a.shape[0]:
+        a[i] = tile[i + k]
+
+
+def test_shared_array_is_checked_though_another_array_is_guarded():
+    with pytest.raises(errors.OutOfBounds):
+        tile_kernel[1, 64](np.zeros(50), 0)
+    a = np.arange(20.0)
+    tile_kernel[1, 32](a, 0)
+    assert a.tolist() == list(range(20))
