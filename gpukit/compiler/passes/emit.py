@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,15 +25,6 @@ from gpukit.compiler.unit import Unit
 
 PARAMETERS = ("_args", "_first", "_last", "_context", "_scratch")
 GEOMETRY = [f"{n}_{a}" for n in ("gridDim", "blockDim") for a in tree.AXES]
-_NEXT_BLOCK = """
-blockIdx_x = blockIdx_x + 1
-if blockIdx_x == gridDim_x:
-    blockIdx_x = 0
-    blockIdx_y = blockIdx_y + 1
-    if blockIdx_y == gridDim_y:
-        blockIdx_y = 0
-        blockIdx_z = blockIdx_z + 1
-"""
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 HEADER_BYTES = 8 * 8  # six sizes, the bytes of dynamic shared memory, one spare word
 _LINE = 64  # alignment of scratch arrays
@@ -51,6 +43,24 @@ class Options:
     distinct: bool
     boundscheck: bool = True
     readable: bool = False
+
+
+@dataclass
+class _Scratch:
+    """How much scratch memory is laid out; known now if the number of `threads` is."""
+
+    threads: int
+    used: int = 0
+
+    @property
+    def now(self) -> str:
+        """What is used, as an expression."""
+        return str(self.used) if self.threads else "_at"
+
+    def advance(self, size: int, expression: str) -> list[ast.stmt]:
+        """Use `size` bytes more; return the statement that a size known only later needs."""
+        self.used += size
+        return [] if self.threads else tree.stmts(f"_at = _at + {expression}")
 
 
 class Emitter:
@@ -80,6 +90,7 @@ class Emitter:
         self._find_arrays()
         self.rewriter.shared = set(self.shared)
         self.kept_locals = self._kept_locals()
+        self.places: dict[str, str] = {}  # where arrays begin in scratch memory
         kept = {n: t for n, t in arguments.items() if n not in tree.writes(unit.tree)}
         axes = {n: t.ndim for n, t in kept.items() if isinstance(t, types.Array)}
         self.ranges = ranges.Ranges(options.block, axes)
@@ -161,16 +172,12 @@ class Emitter:
         new: list[ast.stmt] = []
         mark = self.rewriter.helper("control", "mark_stack")
         new.append(ast.Expr(tree.call(mark, tree.name("_context"))))
-        word = self.rewriter.helper("memory", "word")
-        for k, name in enumerate(GEOMETRY):
-            fixed = self.options.block if name.startswith("blockDim") else None
-            value: ast.expr = tree.call(word, tree.name("_args"), tree.const(k))
-            if fixed is not None and fixed[tree.AXES.index(name[-1])]:
-                value = tree.const(fixed[tree.AXES.index(name[-1])])
-            new.append(tree.assign(name, value))
-        new.append(
-            tree.assign("_dynamic_bytes", tree.call(word, tree.name("_args"), tree.const(6)))
-        )
+        header = tree.call(self.rewriter.helper("memory", "header"), tree.name("_args"))
+        fixed = dict(zip(GEOMETRY[3:], self.options.block or (0, 0, 0), strict=True))
+        known = {name: size for name, size in fixed.items() if size}
+        names = [f"_{name}" if name in known else name for name in (*GEOMETRY, "_dynamic_bytes")]
+        new.append(_unpack(names, header))
+        new += [tree.assign(name, tree.const(size)) for name, size in known.items()]
         offset = HEADER_BYTES
         for name, kind in self.arguments.items():
             read = self.rewriter.bind(
@@ -182,43 +189,53 @@ class Emitter:
 
     def _arrays(self) -> list[ast.stmt]:
         """Lay out scratch memory: shared arrays, then what is kept once a thread."""
-        new = tree.stmts("threads = blockDim_x * blockDim_y * blockDim_z")
         if self.options.readable:
-            return new
-        new += tree.stmts(
-            "_all_threads = threads * (gridDim_x * gridDim_y * gridDim_z)"
-            if self.plan.whole_grid
-            else "_all_threads = threads"
-        )
-        new += tree.stmts("_at = 0")
+            return tree.stmts("threads = blockDim_x * blockDim_y * blockDim_z")
+        static = math.prod(self.options.block or (0,))
+        if static and not self.plan.whole_grid:
+            new = tree.stmts(f"threads = {static}\n_all_threads = {static}")
+        else:
+            static = 0
+            new = tree.stmts("threads = blockDim_x * blockDim_y * blockDim_z")
+            blocks = "gridDim_x * gridDim_y * gridDim_z" if self.plan.whole_grid else "1"
+            new += tree.stmts(f"_all_threads = threads * ({blocks})\n_at = 0")
+        scratch = _Scratch(static)
         for name, kind in self.slot_types.items():
-            size = memory.slot_bytes(kind)
             made = self.rewriter.bind("slots", memory.slots(kind))
-            new += self._reserve(
-                name, tree.call(made, tree.name("_scratch"), tree.name("_at")), size
-            )
+            at = tree.expr(scratch.now)
+            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at)))
+            new += self._reserve(scratch, memory.slot_bytes(kind))
             self.rewriter.slots.add(name)
         for name in sorted(self.kept_locals):
             shape, dtype = self.local[name]
-            size = _padded(memory.array_bytes(dtype, shape))
-            new += self._reserve(f"{name}_at", tree.name("_at"), size)
+            new += self._place(name, scratch)
+            new += self._reserve(scratch, _padded(memory.array_bytes(dtype, shape)))
         for name, (shape, dtype) in self.shared.items():
             if shape != (0,):
                 size = _padded(memory.array_bytes(dtype, shape))
-                new += tree.stmts(f"{name}_at = _at")
+                new += self._place(name, scratch)
                 blocks = "* (gridDim_x * gridDim_y * gridDim_z)" if self.plan.whole_grid else ""
-                new += tree.stmts(f"_at = _at + {size} {blocks}")
+                new += scratch.advance(size, f"{size} {blocks}")
                 self.fixed += size
-        new += tree.stmts("_dynamic_at = _at")
+        new += self._place("_dynamic", scratch)
         if not self.plan.whole_grid:
             new += self._shared_arrays()
         return new
 
-    def _reserve(self, name: str, value: ast.expr, size: int) -> list[ast.stmt]:
+    def _place(self, name: str, scratch: _Scratch) -> list[ast.stmt]:
+        """Remember where an array begins in scratch memory."""
+        if scratch.threads:
+            self.places[name] = scratch.now
+            return []
+        self.places[name] = f"{name}_at"
+        return tree.stmts(f"{name}_at = {scratch.now}")
+
+    def _reserve(self, scratch: _Scratch, size: int) -> list[ast.stmt]:
+        """Reserve `size` bytes a thread."""
         self.per_thread += size
-        step = tree.stmts(f"_at = _at + (_all_threads * {size} + {_LINE - 1}) // {_LINE} * {_LINE}")
         self.fixed += _LINE
-        return [tree.assign(name, value), *step]
+        rounded = f"(_all_threads * {size} + {_LINE - 1}) // {_LINE} * {_LINE}"
+        return scratch.advance(_padded(scratch.threads * size), rounded)
 
     def _shared_arrays(self) -> list[ast.stmt]:
         """Bind the shared arrays of the block that runs."""
@@ -231,10 +248,10 @@ class Emitter:
             size = memory.array_bytes(dtype, shape)
             if dynamic:
                 itemsize = memory.array_bytes(dtype, (1,))
-                at = tree.expr(f"_dynamic_at + {block} * _dynamic_bytes")
+                at = tree.expr(f"{self.places['_dynamic']} + {block} * _dynamic_bytes")
                 extent: ast.expr = tree.expr(f"(_dynamic_bytes // {itemsize},)")
             else:
-                at = tree.expr(f"{name}_at + {block} * {_padded(size)}")
+                at = tree.expr(f"{self.places[name]} + {block} * {_padded(size)}")
                 extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
             new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
         return new
@@ -254,7 +271,6 @@ class Emitter:
             if self.options.readable:
                 new += self._block_index("_block")
             else:
-                new += tree.stmts(_NEXT_BLOCK)
                 new += self._per_block()
         written = set(self.arguments) & tree.writes(self.unit.tree)
         for name in sorted(written - self.plan.slots):
@@ -289,7 +305,10 @@ class Emitter:
         poll = self.rewriter.helper("control", "poll")
         begin = self.rewriter.helper("control", "begin_block")
         index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
+        following = self.rewriter.helper("control", "next_block")
+        size = [tree.name("gridDim_x"), tree.name("gridDim_y")]
         new: list[ast.stmt] = [
+            _unpack([f"blockIdx_{a}" for a in tree.AXES], tree.call(following, *index, *size)),
             ast.Expr(tree.call(poll, tree.name("_context"))),
             ast.Expr(tree.call(begin, tree.name("_context"), *index)),
         ]
@@ -692,7 +711,7 @@ class Emitter:
             self.rewriter.uses_thread = True
             made = self.rewriter.bind("local", memory.scratch_array(kind, distinct=False))
             size = _padded(memory.array_bytes(dtype, shape))
-            at = tree.expr(f"{name}_at + thread * {size}")
+            at = tree.expr(f"{self.places[name]} + thread * {size}")
             extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
             new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
         return new
@@ -712,6 +731,11 @@ def _written(steps: list[plan.Step]) -> set[str]:
             for name in ("head", "body", "orelse"):
                 names |= _written(getattr(step, name, []))
     return names
+
+
+def _unpack(names: list[str], value: ast.expr) -> ast.stmt:
+    targets: list[ast.expr] = [tree.store(n) for n in names]
+    return ast.Assign([ast.Tuple(targets, ast.Store())], value)
 
 
 def _padded(size: int) -> int:

@@ -28,6 +28,26 @@ def begin_block(typingctx, address, x, y, z):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def next_block(typingctx, x, y, z, size_x, size_y):  # type: ignore[no-untyped-def]
+    """Return the indices of the block behind (x, y, z); counting on is cheaper than dividing."""
+    kind = types.UniTuple(types.int64, 3)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        x, y, z, *sizes = args
+        zero, one = ir.Constant(WORD, 0), ir.Constant(WORD, 1)
+        x = builder.add(x, one)
+        wrap = builder.icmp_signed("==", x, sizes[0])
+        x = builder.select(wrap, zero, x)
+        y = builder.select(wrap, builder.add(y, one), y)
+        wrap = builder.icmp_signed("==", y, sizes[1])
+        y = builder.select(wrap, zero, y)
+        z = builder.select(wrap, builder.add(z, one), z)
+        return context.make_tuple(builder, kind, [x, y, z])
+
+    return kind(*[types.int64] * 5), codegen
+
+
+@intrinsic
 def poll(typingctx, address):  # type: ignore[no-untyped-def]
     """Stop the kernel if the host asked for it or if Ctrl-C was pressed."""
 

@@ -263,15 +263,15 @@ def _read_word(builder: Any, address: Any, offset: int) -> Any:
 
 
 @intrinsic
-def word(typingctx, args, k):  # type: ignore[no-untyped-def]
-    """Read one 64-bit word of the argument buffer."""
+def header(typingctx, args):  # type: ignore[no-untyped-def]
+    """Read the first words of the argument buffer: grid, block, bytes of dynamic shared memory."""
+    kind = types.UniTuple(types.int64, 7)
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        base = builder.inttoptr(arguments[0], WORD.as_pointer())
-        at = context.cast(builder, arguments[1], k, types.int64)
-        return builder.load(builder.gep(base, [at]))
+        words = [builder.load(word_pointer(builder, arguments[0], k)) for k in range(7)]
+        return context.make_tuple(builder, kind, words)
 
-    return types.int64(args, k), codegen
+    return kind(args), codegen
 
 
 def argument(kind: types.Type, offset: int, *, distinct: bool) -> Any:
