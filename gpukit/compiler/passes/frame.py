@@ -1,0 +1,307 @@
+"""What stands around a kernel's loops: its arguments, its scratch memory, its blocks.
+
+The function does blocks `first` to `last`; what it gets besides the kernel's arguments are
+addresses: of the argument buffer, of the error context and of scratch memory, where shared
+arrays and the values that threads keep from one loop to the next live.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from numba.core import types
+
+from gpukit.compiler import aliases, kinds, plan, tree
+from gpukit.compiler.passes import ranges, rewrite, schedule
+from gpukit.compiler.passes.affine import Form
+from gpukit.compiler.runtime import memory
+from gpukit.compiler.unit import Unit
+
+PARAMETERS = ("_args", "_first", "_last", "_context", "_scratch")
+GEOMETRY = [f"{n}_{a}" for n in ("gridDim", "blockDim") for a in tree.AXES]
+HEADER_BYTES = 8 * 8  # six sizes, the bytes of dynamic shared memory, one spare word
+_LINE = 64  # alignment of scratch arrays
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a kernel is specialised for, besides the types of its arguments.
+
+    `block` is the block shape if it is fixed, `distinct` promises that no two array arguments
+    overlap.
+    """
+
+    block: tuple[int, int, int] | None
+    distinct: bool
+    boundscheck: bool = True
+    readable: bool = False
+
+
+@dataclass
+class _Scratch:
+    """How much scratch memory is laid out; known now if the number of `threads` is."""
+
+    threads: int
+    used: int = 0
+
+    @property
+    def now(self) -> str:
+        """What is used, as an expression."""
+        return str(self.used) if self.threads else "_at"
+
+    def advance(self, size: int, expression: str) -> list[ast.stmt]:
+        """Use `size` bytes more; return the statement that a size known only later needs."""
+        self.used += size
+        return [] if self.threads else tree.stmts(f"_at = _at + {expression}")
+
+
+class Frame:
+    """Knows what a kernel needs, and writes what stands before its loops."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        planned: schedule.Schedule,
+        arguments: dict[str, types.Type],
+        options: Options,
+    ) -> None:
+        self.unit = unit
+        self.plan = planned
+        self.arguments = arguments
+        self.options = options
+        self.rewriter = rewrite.Rewriter(
+            unit, readable=options.readable, boundscheck=options.boundscheck
+        )
+        self.rewriter.whole_grid = planned.whole_grid
+        self.per_thread = 0  # bytes of scratch a thread
+        self.fixed = 0  # bytes of scratch a block, for shared arrays
+        self.slot_types = self._slot_types()
+        self.rewriter.slots = set(planned.masks) | set(planned.values)
+        self.shared: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self.local: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self._find_arrays()
+        self.rewriter.shared = set(self.shared)
+        self.kept_locals = self._kept_locals()
+        self.places: dict[str, str] = {}  # where arrays begin in scratch memory
+        kept = {n: t for n, t in arguments.items() if n not in tree.writes(unit.tree)}
+        axes = {n: t.ndim for n, t in kept.items() if isinstance(t, types.Array)}
+        self.ranges = ranges.Ranges(options.block, axes)
+        self.guards: list[tuple[Form, str]] = []  # indices known to be below a size
+
+    # ---- what is needed -------------------------------------------------------------------
+
+    def _slot_types(self) -> dict[str, types.Type]:
+        """Return the type of everything that is kept once a thread."""
+        found: dict[str, types.Type] = dict.fromkeys(self.plan.masks, types.boolean)
+        for name in self.plan.slots:
+            # Numba gives no types to code that it finds can never run.
+            found[f"{name}_of"] = self.unit.types.get(name, types.int64)
+        for name, kind in self.plan.values.items():
+            found[name] = self._value_type(kind)
+        return found
+
+    def _value_type(self, kind: str) -> types.Type:
+        if kind == "boolean":
+            return types.boolean
+        how, _, of = kind.partition(" of ")
+        known = self.unit.types.get(of)
+        if how == "first":
+            return known[0] if known is not None else types.int64
+        if how == "type" and known is not None:
+            return known
+        return known if known is not None else types.int64
+
+    def _find_arrays(self) -> None:
+        for s in tree.statements(self.unit.tree.body):
+            if isinstance(s, ast.Assign) and tree.called(s.value) in kinds.ARRAYS:
+                for name in tree.writes(s):
+                    kind, shape, dtype, _ = rewrite.request_of(self.unit, name)
+                    table = self.shared if kind == "shared.array" else self.local
+                    table[name] = (shape, dtype)
+
+    def _kept_locals(self) -> set[str]:
+        """Return the local arrays that live longer than one loop over threads."""
+        inside = {id(leaf) for leaf in _looped_leaves(self.plan.steps)}
+        kept = set()
+        for name in self.local:
+            names = aliases.of(self.unit, name)
+            users = [f for f in plan.leaves(self.plan.steps) if names & tree.reads(f.body)]
+            if len(users) > 1 or any(id(f) in inside for f in users):
+                kept.add(name)
+        return kept
+
+    def shared_bytes(self) -> int:
+        """Return the bytes of static shared memory of a block."""
+        return sum(memory.array_bytes(d, s) for s, d in self.shared.values())
+
+    def local_bytes(self) -> int:
+        """Return the bytes of local arrays of a thread."""
+        return sum(memory.array_bytes(d, s) for s, d in self.local.values())
+
+    # ---- what stands before the loops -----------------------------------------------------
+
+    def _parameters(self) -> list[str]:
+        return [*self.arguments, "_first", "_last"] if self.options.readable else list(PARAMETERS)
+
+    def _prologue(self) -> list[ast.stmt]:
+        """Read geometry and arguments from the argument buffer."""
+        new: list[ast.stmt] = []
+        mark = self.rewriter.helper("control", "mark_stack")
+        new.append(ast.Expr(tree.call(mark, tree.name("_context"))))
+        header = tree.call(self.rewriter.helper("memory", "header"), tree.name("_args"))
+        fixed = dict(zip(GEOMETRY[3:], self.options.block or (0, 0, 0), strict=True))
+        known = {name: size for name, size in fixed.items() if size}
+        names = [f"_{name}" if name in known else name for name in (*GEOMETRY, "_dynamic_bytes")]
+        new.append(_unpack(names, header))
+        new += [tree.assign(name, tree.const(size)) for name, size in known.items()]
+        new += self._flat_axes()
+        offset = HEADER_BYTES
+        for name, kind in self.arguments.items():
+            read = self.rewriter.bind(
+                f"argument_{name}", memory.argument(kind, offset, distinct=self.options.distinct)
+            )
+            new.append(tree.assign(name, tree.call(read, tree.name("_args"))))
+            offset += memory.slot_size(kind)
+        return new
+
+    def _flat_axes(self) -> list[ast.stmt]:
+        """Set the thread indices for which there is no loop."""
+        sizes = zip(tree.AXES, self.options.block or (0, 0, 0), strict=True)
+        flat = [axis for axis, size in sizes if size == 1 and axis != "x"]
+        return [tree.assign(f"threadIdx_{axis}", tree.const(0)) for axis in flat]
+
+    def _arrays(self) -> list[ast.stmt]:
+        """Lay out scratch memory: shared arrays, then what is kept once a thread."""
+        if self.options.readable:
+            threads = "threads = blockDim_x * blockDim_y * blockDim_z\nfirst_thread = 0"
+            return [*self._flat_axes(), *tree.stmts(threads)]
+        static = math.prod(self.options.block or (0,))
+        if static and not self.plan.whole_grid:
+            new = tree.stmts(f"threads = {static}\n_all_threads = {static}")
+        else:
+            static = 0
+            new = tree.stmts("threads = blockDim_x * blockDim_y * blockDim_z")
+            blocks = "gridDim_x * gridDim_y * gridDim_z" if self.plan.whole_grid else "1"
+            new += tree.stmts(f"_all_threads = threads * ({blocks})\n_at = 0")
+        scratch = _Scratch(static)
+        for name, kind in self.slot_types.items():
+            made = self.rewriter.bind("slots", memory.slots(kind))
+            at = tree.expr(scratch.now)
+            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at)))
+            new += self._reserve(scratch, memory.slot_bytes(kind))
+            self.rewriter.slots.add(name)
+        for name in sorted(self.kept_locals):
+            shape, dtype = self.local[name]
+            new += self._place(name, scratch)
+            new += self._reserve(scratch, padded(memory.array_bytes(dtype, shape)))
+        for name, (shape, dtype) in self.shared.items():
+            if shape != (0,):
+                size = padded(memory.array_bytes(dtype, shape))
+                new += self._place(name, scratch)
+                blocks = "* (gridDim_x * gridDim_y * gridDim_z)" if self.plan.whole_grid else ""
+                new += scratch.advance(size, f"{size} {blocks}")
+                self.fixed += size
+        new += self._place("_dynamic", scratch)
+        if not self.plan.whole_grid:
+            new += [*self._shared_arrays(), tree.assign("first_thread", tree.const(0))]
+        return new
+
+    def _place(self, name: str, scratch: _Scratch) -> list[ast.stmt]:
+        """Remember where an array begins in scratch memory."""
+        if scratch.threads:
+            self.places[name] = scratch.now
+            return []
+        self.places[name] = f"{name}_at"
+        return tree.stmts(f"{name}_at = {scratch.now}")
+
+    def _reserve(self, scratch: _Scratch, size: int) -> list[ast.stmt]:
+        """Reserve `size` bytes a thread."""
+        self.per_thread += size
+        self.fixed += _LINE
+        rounded = f"(_all_threads * {size} + {_LINE - 1}) // {_LINE} * {_LINE}"
+        return scratch.advance(padded(scratch.threads * size), rounded)
+
+    def _shared_arrays(self) -> list[ast.stmt]:
+        """Bind the shared arrays of the block that runs."""
+        new: list[ast.stmt] = []
+        block = "first_block" if self.plan.whole_grid else "0"
+        for name, (shape, dtype) in self.shared.items():
+            dynamic = shape == (0,)
+            kind = types.Array(dtype, len(shape), "C")
+            made = self.rewriter.bind("shared", memory.scratch_array(kind, distinct=not dynamic))
+            size = memory.array_bytes(dtype, shape)
+            if dynamic:
+                itemsize = memory.array_bytes(dtype, (1,))
+                at = tree.expr(f"{self.places['_dynamic']} + {block} * _dynamic_bytes")
+                extent: ast.expr = tree.expr(f"(_dynamic_bytes // {itemsize},)")
+            else:
+                at = tree.expr(f"{self.places[name]} + {block} * {padded(size)}")
+                extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
+            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
+        return new
+
+    def given(self) -> list[ast.stmt]:
+        """Keep the first value of parameters that the kernel changes."""
+        written = set(self.arguments) & tree.writes(self.unit.tree)
+        return [tree.assign(f"_given_{n}", tree.name(n)) for n in sorted(written)]
+
+    # ---- what stands before each block ----------------------------------------------------
+
+    def _before_first_block(self) -> list[ast.stmt]:
+        """Begin one before the first block; counting on is cheaper than dividing each time."""
+        return [*self._block_index("_first"), *tree.stmts("blockIdx_x = blockIdx_x - 1")]
+
+    def _block_index(self, block: str) -> list[ast.stmt]:
+        return tree.stmts(
+            f"blockIdx_x = {block} % gridDim_x\n"
+            f"blockIdx_y = {block} // gridDim_x % gridDim_y\n"
+            f"blockIdx_z = {block} // (gridDim_x * gridDim_y)"
+        )
+
+    def _per_block(self) -> list[ast.stmt]:
+        poll = self.rewriter.helper("control", "poll")
+        begin = self.rewriter.helper("control", "begin_block")
+        index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
+        following = self.rewriter.helper("control", "next_block")
+        size = [tree.name("gridDim_x"), tree.name("gridDim_y")]
+        new: list[ast.stmt] = [
+            _unpack([f"blockIdx_{a}" for a in tree.AXES], tree.call(following, *index, *size)),
+            ast.Expr(tree.call(poll, tree.name("_context"))),
+            ast.Expr(tree.call(begin, tree.name("_context"), *index)),
+        ]
+        poison = self.rewriter.helper("memory", "poison") if self.shared else None
+        for name in self.shared:
+            new.append(ast.Expr(tree.call(poison, tree.name(name))))  # type: ignore[arg-type]
+        return new
+
+
+def _unpack(names: list[str], value: ast.expr) -> ast.stmt:
+    targets: list[ast.expr] = [tree.store(n) for n in names]
+    return ast.Assign([ast.Tuple(targets, ast.Store())], value)
+
+
+def padded(size: int) -> int:
+    return (size + _LINE - 1) // _LINE * _LINE
+
+
+def _looped_leaves(steps: list[plan.Step], inside: bool = False) -> list[plan.Leaf]:
+    """Return the leaves that run more than once a block."""
+    found: list[plan.Leaf] = []
+    for step in steps:
+        loop = inside or isinstance(step, (plan.BlockFor, plan.BlockWhile, plan.UntilNone))
+        if isinstance(step, plan.Loops):
+            for row in step.rows:
+                inner = [row] if isinstance(row, plan.Leaf) else list(plan.row_leaves(row.body))
+                inner += (
+                    []
+                    if isinstance(row, plan.Leaf)
+                    else list(plan.row_leaves(getattr(row, "orelse", [])))
+                )
+                found += inner if loop or isinstance(row, plan.RowFor) else []
+        for name in ("head", "body", "orelse"):
+            if not isinstance(step, plan.Loops):
+                found += _looped_leaves(getattr(step, name, []), loop)
+    return found

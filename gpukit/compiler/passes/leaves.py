@@ -1,0 +1,182 @@
+"""The loop over threadIdx.x, with and without bounds checks.
+
+A loop exists twice: one without checks, taken where both ends of every index range of the row
+lie inside the array, and one that checks each access. Where block, constants and guards prove the
+range, only the first exists.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+from collections.abc import Iterator
+
+from numba.core import types
+
+from gpukit.compiler import plan, tree
+from gpukit.compiler.passes import rewrite, schedule
+from gpukit.compiler.passes.affine import Form
+from gpukit.compiler.passes.frame import Frame, padded
+from gpukit.compiler.runtime import memory
+
+_INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
+
+
+class Leaves(Frame):
+    """Writes the leaves of a plan."""
+
+    def _Leaf(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        hoisted = self._hoistable(leaf)
+        if not hoisted:
+            return [self._thread_loop(leaf, low, high, frozenset())]
+        fast = self._thread_loop(leaf, low, high, frozenset(hoisted))
+        if self.options.readable:
+            note = ", ".join(hoisted)
+            return [ast.Expr(tree.call("check_range", tree.const(note), low, high)), fast]
+        checks: dict[str, ast.expr] = {}
+        for array, forms in hoisted.values():
+            for axis, form in enumerate(forms):
+                check = self._range_check(array, axis, form, low, high)
+                if check is not None:
+                    checks.setdefault(ast.unparse(check), check)
+        if not checks:
+            return [fast]
+        test = functools.reduce(lambda a, b: ast.BinOp(a, ast.BitAnd(), b), checks.values())
+        slow = self._thread_loop(leaf, low, high, frozenset())
+        return [ast.If(test, [fast], [slow])]
+
+    def _hoistable(self, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]:
+        """Return the accesses whose range over the row is known before the loop."""
+        found: dict[str, tuple[str, list[Form]]] = {}
+        written = tree.writes(leaf.body)
+        for node in (n for s in leaf.body for n in ast.walk(s)):
+            if not isinstance(node, ast.Subscript) or not rewrite.is_whole(self.unit, node):
+                continue
+            name = node.value.id  # type: ignore[attr-defined]
+            if name in written or name in self.rewriter.slots or name in leaf.forms.remade:
+                continue
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            forms = [leaf.forms.of(p) for p in parts]
+            if all(f is not None for f in forms):
+                found[ast.unparse(node)] = (name, forms)  # type: ignore[assignment]
+        return found
+
+    def _range_check(
+        self, array: str, axis: int, form: Form, low: ast.expr, high: ast.expr
+    ) -> ast.expr | None:
+        """Return the test that an index stays inside an axis along the row, if one is needed."""
+        last = tree.expr("high - 1", high=high)
+        size: ast.expr = tree.expr(f"{array}.shape[{axis}]")
+        known = self.shared.get(array) or self.local.get(array)
+        if known is not None and known[0] != (0,):
+            size = tree.const(known[0][axis])
+        ends = [form.at(low)] if form.factor == 0 else [form.at(low), form.at(last)]
+        least, most = (ends[0], ends[-1]) if form.factor >= 0 else (ends[-1], ends[0])
+        holds = self.ranges.holds
+        if holds(tree.expr("0 <= e", e=least)):
+            # An empty row may have its ends outside: it has no access either.
+            below = holds(tree.expr("e < n", e=most, n=size))
+            if below or self._is_guarded(form, self.ranges.size(size)):
+                return None
+        name = "inside" if len(ends) == 1 else "both_inside"
+        written = [self.rewriter.expression(e) for e in (size, *ends)]
+        return tree.call(self.rewriter.helper("bounds", name), *written)
+
+    def _is_guarded(self, index: Form, size: str | None) -> bool:
+        rest = ast.unparse(index.rest)
+        return size is not None and any(
+            size == known and index.factor == form.factor and rest == ast.unparse(form.rest)
+            for form, known in self.guards
+        )
+
+    @contextlib.contextmanager
+    def _behind(self, guards: list[tuple[Form, ast.expr]], *, without: str = "") -> Iterator[None]:
+        """Know what guards prove inside a `with` block; nothing about the name `without`."""
+        before = self.guards
+        sizes = [(form, self.ranges.size(size)) for form, size in guards]
+        kept = [g for g in before if without not in tree.reads(g[0].rest)]
+        self.guards = [*kept, *((form, size) for form, size in sizes if size is not None)]
+        try:
+            yield
+        finally:
+            self.guards = before
+
+    def _extreme(self, function: str, values: list[ast.expr]) -> ast.expr:
+        """Return the `min` or `max` of integers."""
+        result = values[0]
+        for value in values[1:]:
+            name = {"min": "least", "max": "greatest"}[function]
+            readable = self.options.readable
+            called = tree.name(function) if readable else self.rewriter.helper("bounds", name)
+            result = tree.call(called, result, value)
+        return result
+
+    def _thread_loop(
+        self, leaf: plan.Leaf, low: ast.expr, high: ast.expr, hoisted: frozenset[str]
+    ) -> ast.stmt:
+        rewriter = self.rewriter
+        used_before = rewriter.uses_thread
+        rewriter.uses_thread = rewriter.uses_place = False
+        rewriter.hoisted = hoisted
+        loads, stores = self._kept(leaf)
+        body = rewriter.statements([*self._remade(leaf, loads), *loads, *leaf.body, *stores])
+        if leaf.mask is not None:
+            body = [ast.If(rewriter.expression(schedule._of(leaf.mask)), body, [])]
+        if self.options.readable and "thread" in tree.reads(body):
+            rewriter.uses_thread = True
+        if rewriter.uses_place and not self.options.readable:
+            body = [*tree.stmts(f"_thread_index = ({', '.join(_INDEX)})"), *body]
+        body = [*self._local_arrays(leaf), *body]
+        if rewriter.uses_thread:
+            body = [*tree.stmts("thread = row_start + threadIdx_x"), *body]
+        rewriter.uses_thread |= used_before
+        rewriter.hoisted = frozenset()
+        over = tree.expr("range(low, high)", low=low, high=high)
+        loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
+        return tree.at(loop, leaf.body[0])  # type: ignore[no-any-return]
+
+    def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """Return statements that fetch and put back what the thread keeps between loops."""
+        exposed, sure = schedule.flow(leaf.body)
+        written = tree.writes(leaf.body)
+        slots = self.plan.slots - leaf.forms.fixed
+        loads = sorted(slots & (exposed | (written - sure)))
+        stores = sorted(slots & written)
+        return (
+            [tree.stmts(f"{n} = {n}_of[thread]")[0] for n in loads],
+            [tree.stmts(f"{n}_of[thread] = {n}")[0] for n in stores],
+        )
+
+    def _remade(self, leaf: plan.Leaf, loads: list[ast.stmt]) -> list[ast.stmt]:
+        """Return the definitions of the remade variables that a leaf reads, in order."""
+        remade = leaf.forms.remade
+        exposed, _ = schedule.flow(leaf.body)
+        needed: set[str] = set()
+        todo = [n for n in exposed if n in remade]
+        while todo:
+            name = todo.pop()
+            if name not in needed:
+                needed.add(name)
+                todo += [n for n in tree.reads(remade[name]) if n in remade]
+        return [tree.assign(n, e, leaf.body[0]) for n, e in remade.items() if n in needed]
+
+    def _local_arrays(self, leaf: plan.Leaf) -> list[ast.stmt]:
+        """Return the statements that bind the local arrays that a leaf uses."""
+        new: list[ast.stmt] = []
+        if self.options.readable:
+            return new
+        for name in sorted(set(self.local) & tree.reads(leaf.body)):
+            shape, dtype = self.local[name]
+            kind = types.Array(dtype, len(shape), "C")
+            if name not in self.kept_locals:
+                made = self.rewriter.bind("local", memory.local_array(kind, shape))
+                new.append(tree.assign(name, tree.call(made)))
+                continue
+            self.rewriter.uses_thread = True
+            made = self.rewriter.bind("local", memory.scratch_array(kind, distinct=False))
+            size = padded(memory.array_bytes(dtype, shape))
+            at = tree.expr(f"{self.places[name]} + thread * {size}")
+            extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
+            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
+        return new
