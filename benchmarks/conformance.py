@@ -232,7 +232,7 @@ def page(base: Run, ours: Run) -> str:
 
 CHANGES = """\
 `--gpukit-as-simulator` sets `NUMBA_ENABLE_CUDASIM=1`, so that the suite's helpers load without a
-driver, and makes `numba.cuda` gpukit. Beside that it changes seven things, and no test file:
+driver, and makes `numba.cuda` gpukit. Beside that it changes eight things, and no test file:
 
 - `numba.cuda.testing.skip_on_cudasim` lets tests run whose reason does not hold for gpukit;
 - `numba.cuda.core.errors` hands out the errors of `numba.core.errors`, which gpukit raises
@@ -243,7 +243,9 @@ driver, and makes `numba.cuda` gpukit. Beside that it changes seven things, and 
   simulator, and not a GPU's;
 - the leak checks of the suite read the counts of Numba's CPU run time;
 - `cuda.CUSource` and its kin are the simulator's, which hold text and link nothing;
-- the simulator's table of vector types names gpukit's."""
+- the simulator's table of vector types names gpukit's;
+- a valid `alignment=` of an array, which gpukit accepts, is refused, as the suite asks of the
+  simulator."""
 
 
 def parse(argv: list[str] | None) -> argparse.Namespace:

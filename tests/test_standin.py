@@ -310,6 +310,45 @@ def test_as_simulator_turns_numbas_switch_on(tmp_path):
     assert "3 passed" in run_suite(tmp_path, "-p", "gpukit.standin", "--gpukit-as-simulator")
 
 
+ALIGNED = """
+import numpy as np
+import pytest
+from numba import cuda
+
+@cuda.jit
+def aligned_kernel(out):
+    tile = cuda.shared.array(1, np.float64, alignment=16)
+    tile[0] = 3
+    out[0] = tile[0]
+
+@cuda.jit
+def plain_kernel(out):
+    tile = cuda.local.array(1, np.float64, alignment=None)
+    tile[0] = 3
+    out[0] = tile[0]
+
+def test_alignment():
+    out = np.zeros(1)
+    plain_kernel[1, 1](out)
+    assert out[0] == 3
+"""
+REFUSED = """
+    with pytest.raises(RuntimeError, match="not supported in cudasim"):
+        aligned_kernel[1, 1](out)
+"""
+TAKEN = """
+    aligned_kernel[1, 1](out)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "end"), [(["--gpukit-as-simulator"], REFUSED), ([], TAKEN)], ids=["as it", "plain"]
+)
+def test_alignment_is_refused_only_where_gpukit_is_taken_for_the_simulator(tmp_path, options, end):
+    (tmp_path / "test_aligned.py").write_text(ALIGNED + end)
+    assert "3 passed" in run_suite(tmp_path, "-p", "gpukit.standin", *options)
+
+
 def test_skipper_runs_known_reasons_and_skips_others():
     from gpukit import standin_suite
 

@@ -76,7 +76,8 @@ def _describe_unit(unit: Unit, callers: tuple[Any, ...]) -> str:
     import ast
 
     at = f"{unit.source.file}:{unit.source.tree.lineno}"
-    lines = [at, ast.dump(unit.tree, include_attributes=False), _lines(unit)]
+    dumps = [ast.dump(t, include_attributes=False) for t in unit.trees]
+    lines = [at, *dumps, _lines(unit)]
     for name, value in sorted(unit.globals.items()):
         if name in unit.captured:
             continue
@@ -91,7 +92,8 @@ def _lines(unit: Unit) -> str:
     """Return the line numbers in a tree: errors must name the right ones."""
     import ast
 
-    return ",".join(str(n.lineno) for n in ast.walk(unit.tree) if isinstance(n, ast.stmt))
+    nodes = (n for function in unit.trees for n in ast.walk(function))
+    return ",".join(str(n.lineno) for n in nodes if isinstance(n, ast.stmt))
 
 
 def _describe_device(device: Any, callers: tuple[Any, ...]) -> str:
@@ -99,7 +101,7 @@ def _describe_device(device: Any, callers: tuple[Any, ...]) -> str:
 
     if any(device is c for c in callers):
         return "itself"
-    inner = resolve.run(device.py_func)
+    inner = resolve.run(device.py_func, device=True)
     options = getattr(device, "device_options", {})
     return _describe_unit(inner, (*callers, device)) + _describe(sorted(options.items()))
 

@@ -53,7 +53,7 @@ def _make(dispatcher: Any) -> Any:
     from gpukit.compiler.runtime import half_rules
 
     half_rules.install()
-    unit = resolve.run(dispatcher.py_func)
+    unit = resolve.run(dispatcher.py_func, device=True)
     inline.run(unit)
     rewrite = DeviceBody(unit)
     # A function that calls itself finds itself under its own name.
@@ -71,7 +71,21 @@ def _make(dispatcher: Any) -> Any:
     made = numba.njit(error_model="numpy", nogil=True, **options)(function)
     for name in itself:
         function.__globals__[f"device_{name}"] = made
+    if getattr(dispatcher, "device", False) and dispatcher.signatures:
+        compile_for(made, dispatcher.signatures)
+        made.disable_compile()  # calls with other types are cast, as on Numba's CUDA target
     return made
+
+
+def compile_for(made: Any, signatures: Any) -> None:
+    """Compile a device function for signatures that name its own arguments."""
+    from gpukit.compiler import lean, numba_types
+
+    for given in signatures:
+        kinds, result = numba_types.signature(given)
+        whole = (CONTEXT, *kinds)
+        with lean.wrapping_integers():
+            made.compile(whole if result is None else result(*whole))
 
 
 class DeviceBody(scalar.Scalar):

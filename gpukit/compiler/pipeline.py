@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpukit.compiler import complaints, native, refuse, tree
+from gpukit.compiler import captures, complaints, native, refuse, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -57,6 +57,7 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
+    unit.types = dict(arguments)  # known so far: `dtype=a.dtype` asks for them
     unit.types = typing.run(unit, arguments)
     plan = schedule.run(unit)
     emitter = emit.Emitter(unit, plan, arguments, options)
@@ -78,8 +79,16 @@ def meets(function: Any) -> bool:
     from gpukit.compiler.passes import inline, resolve
 
     unit = resolve.run(function)
-    own = any(tree.intrinsic(n) in kinds.MEETINGS for n in ast.walk(unit.tree))
+    nodes = (n for function in unit.trees for n in ast.walk(function))
+    own = any(tree.intrinsic(n) in kinds.MEETINGS for n in nodes)
     return own or any(inline.must_inline(d) for d in unit.devices.values())
+
+
+def is_cooperative(function: Any) -> bool:
+    """Tell whether a kernel names its grid as a group of threads."""
+    from gpukit.compiler.passes import inline, resolve
+
+    return inline.names(resolve.run(function), frozenset(["cg.this_grid"]))
 
 
 def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
@@ -92,7 +101,8 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     half_rules.install()
     unit = front(function)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
-    arguments |= {n: typeof(getattr(a, "host", a)) for n, a in unit.captured.items()}
+    arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
+    unit.types = dict(arguments)
     with complaints.plain(unit, kinds):
         typing.run(unit, arguments)
 
@@ -156,7 +166,7 @@ def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int] |
 
     unit = front(function)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
-    arguments |= {n: typeof(getattr(a, "host", a)) for n, a in unit.captured.items()}
+    arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
     options = emit.Options(block=block, distinct=True, readable=True)
     with complaints.plain(unit, kinds):
         _, loops = lower(unit, arguments, options)

@@ -19,7 +19,7 @@ ALLOWED: tuple[type[ast.AST], ...] = (
     ast.For, ast.While, ast.If, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.Raise, ast.Assert,
     ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Compare, ast.Call, ast.Constant,
     ast.Attribute, ast.Subscript, ast.Name, ast.Tuple, ast.Slice, ast.keyword, ast.Starred,
-    ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop,
+    ast.Lambda, ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop,
 )  # fmt: skip
 
 _FIX: dict[type[ast.AST], tuple[str, str]] = {
@@ -30,7 +30,6 @@ _FIX: dict[type[ast.AST], tuple[str, str]] = {
     ast.GeneratorExp: ("a generator expression", "write a for loop"),
     ast.Dict: ("a dict", "use arrays, or a named tuple made on the host"),
     ast.Set: ("a set", "use arrays"),
-    ast.Lambda: ("a lambda", "write a function with @cuda.jit(device=True) outside the kernel"),
     ast.Try: ("try/except", "test for the bad case with if; a GPU thread cannot catch errors"),
     ast.With: ("a with statement", "do this on the host, before the launch"),
     ast.Import: ("an import", "import at the top of the file"),
@@ -98,7 +97,7 @@ def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
 
 def mark(unit: Unit) -> None:
     """Let the nodes of a function that is about to be inlined know where they stand."""
-    for node in ast.walk(unit.tree):
+    for node in (n for function in unit.trees for n in ast.walk(function)):
         if not hasattr(node, "origin"):
             node.origin = (unit.name, unit.source.file)  # type: ignore[attr-defined]
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from gpukit import errors
 from gpukit.compiler import refuse, tree
 from gpukit.compiler.unit import Unit
 
+POINTER = 8  # bytes of an address on a GPU
 MAX_LOCAL = 512 * 1024  # bytes a thread, as on a GPU
 
 _OPERATORS: dict[type[ast.AST], Any] = {
@@ -24,7 +26,7 @@ _OPERATORS: dict[type[ast.AST], Any] = {
 
 def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
     """Return shape and numba dtype of a `shared.array(shape, dtype)` call."""
-    arguments = dict(zip(("shape", "dtype"), node.args, strict=False))
+    arguments = dict(zip(("shape", "dtype", "alignment"), node.args, strict=False))
     arguments |= {k.arg: k.value for k in node.keywords if k.arg}
     name = tree.called(node)
     if "shape" not in arguments or "dtype" not in arguments:
@@ -32,6 +34,8 @@ def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
             unit, node, f"cuda.{name} needs a shape and a dtype.",
             f"write cuda.{name}(shape, dtype)",
         )  # fmt: skip
+    if "alignment" in arguments:
+        check_alignment(unit, node, arguments["alignment"])
     shape, dtype = _shape(unit, arguments["shape"], name), _dtype(unit, arguments["dtype"])
     size = math.prod(shape) * getattr(dtype, "bitwidth", 8) // 8
     if name == "local.array" and size > MAX_LOCAL:
@@ -40,6 +44,28 @@ def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
             f"{MAX_LOCAL} bytes of local memory.", "use a smaller array, or pass one in",
         )  # fmt: skip
     return shape, dtype
+
+
+class BadAlignment(errors.Invalid, ValueError):
+    """An alignment that no array can have; a ValueError, as on Numba's CUDA target."""
+
+
+def check_alignment(unit: Unit, call: ast.Call, node: ast.expr) -> None:
+    """Check the alignment of an array; None is none. Without a GPU it has no other effect."""
+    value = constant(unit, node)
+    if isinstance(node, ast.Constant) and value is None:
+        return
+    if type(value) is not int:
+        raise refuse.invalid(
+            unit, call, f"alignment must be a constant integer, got {ast.unparse(node)}.",
+            "write alignment=16",
+        )  # fmt: skip
+    if value <= 0 or value & (value - 1) or value % POINTER:
+        kernel, file, line, source = refuse.where(unit, call)
+        raise BadAlignment(
+            f"Alignment must be a power of 2 and a multiple of {POINTER} bytes, got {value}.",
+            kernel=kernel, file=file, line=line, source=source, fix="write alignment=16",
+        )  # fmt: skip
 
 
 def _shape(unit: Unit, node: ast.expr, name: str | None) -> tuple[int, ...]:

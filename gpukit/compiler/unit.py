@@ -28,6 +28,10 @@ class Unit:
     constants: dict[str, Any] = field(default_factory=dict)
     # Numba types of the variables, once they are known.
     types: dict[str, Any] = field(default_factory=dict)
+    # Functions defined inside this one (`passes.nested`), by the name under which it calls them.
+    nested: dict[str, Any] = field(default_factory=dict)
+    # Whether it makes arrays with np.empty; they must be its caller's.
+    allocates: bool = False
     counter: int = 0
 
     @property
@@ -39,7 +43,13 @@ class Unit:
     def parameters(self) -> list[str]:
         """Names of the parameters, in order."""
         arguments = self.tree.args
-        return [a.arg for a in arguments.posonlyargs + arguments.args]
+        starred = [arguments.vararg] if arguments.vararg else []
+        return [a.arg for a in arguments.posonlyargs + arguments.args + starred]
+
+    @property
+    def trees(self) -> list[ast.FunctionDef]:
+        """The function's tree and those of the functions defined inside it."""
+        return [self.tree, *(n.tree for n in self.nested.values())]
 
     def fresh(self, stem: str) -> str:
         """Return a name that nothing else uses."""

@@ -56,22 +56,32 @@ def _captured(kernel: Any) -> marshal.Packed:
 
     Device arrays are taken as they are: the kernel sees later changes, as on a GPU.
     """
-    from gpukit.compiler import pipeline
+    from gpukit.compiler import captures, pipeline
 
     arrays = pipeline.captured_arrays(kernel.py_func)
-    frozen = [a.copy() if isinstance(a, np.ndarray) else a.host for a in arrays]
+    frozen = [a.copy() if isinstance(a, np.ndarray) else captures.host(a) for a in arrays]
     return marshal.pack(tuple(frozen))
+
+
+def plain(kernel: Any, types: tuple[Any, ...]) -> Any:
+    """Compile a kernel for numba types alone, to see what it needs."""
+    from gpukit.compiler import pipeline
+    from gpukit.compiler.passes import emit
+
+    captured = _captured(kernel)
+    made = pipeline.compile_kernel(
+        kernel.py_func, types, emit.Options(block=(0, 1, 1), distinct=True),
+        captured=[marshal.numba_type(k) for k in captured.kinds],
+    )  # fmt: skip
+    made.captured = captured
+    return made
 
 
 def text(kernel: Any, types: tuple[Any, ...], overload: Any, what: str) -> str:
     """Return the LLVM IR or assembly of a kernel for numba types."""
-    from gpukit.compiler import native, pipeline
-    from gpukit.compiler.passes import emit
+    from gpukit.compiler import native
 
     del overload
     with native.listing() as listed:
-        pipeline.compile_kernel(
-            kernel.py_func, types, emit.Options(block=(0, 1, 1), distinct=True),
-            captured=[marshal.numba_type(k) for k in _captured(kernel).kinds],
-        )  # fmt: skip
+        plain(kernel, types)
     return listed[what]

@@ -9,6 +9,8 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.cpu import configure, failure, marshal
+from gpukit.cpu import options as checks
+from gpukit.cpu.device_function import DeviceFunction
 from gpukit.cpu.launch import Launcher
 
 # Options of numba.cuda.jit. Those not used here change nothing that a CPU could show.
@@ -32,6 +34,7 @@ def jit(func_or_sig: Any = None, **options: Any) -> Any:
     unknown = sorted(set(options) - _OPTIONS)
     if unknown:
         raise TypeError(f"cuda.jit has no option {unknown[0]!r}; it knows {sorted(_OPTIONS)}")
+    checks.check(options)
     if func_or_sig is None or _is_signature(func_or_sig):
         signatures = _signature_list(func_or_sig)
         return lambda function: _make(function, signatures, options)
@@ -58,44 +61,6 @@ def _make(function: Any, signatures: list[Any], options: dict[str, Any]) -> Any:
     return kind(function, signatures, options)
 
 
-class DeviceFunction:
-    """A function that only kernels can call."""
-
-    def __init__(
-        self, function: Callable[..., Any], signatures: list[Any], options: dict[str, Any]
-    ) -> None:
-        functools.update_wrapper(self, function)
-        self.py_func = function
-        self.signatures = signatures
-        self.targetoptions = options
-        self.device = True
-
-    @property
-    def device_options(self) -> dict[str, Any]:
-        """Options for numba.njit."""
-        fastmath = self.targetoptions.get("fastmath", False)
-        return {"fastmath": fastmath} if fastmath else {}
-
-    def __call__(self, *_: Any) -> Any:
-        raise errors.TargetError(
-            f"{self.py_func.__name__} is a device function: only a kernel can call it. "
-            f"On the host call {self.py_func.__name__}.py_func(...)."
-        )
-
-    def __getitem__(self, _: Any) -> Any:
-        raise errors.TargetError(
-            f"Cannot compile a device function as a kernel: {self.py_func.__name__} cannot be "
-            "launched. Leave device=True out to make it a kernel."
-        )
-
-    def inspect_sass(self, signature: Any = None) -> Any:
-        """Raise: a device function has no machine code of its own, and no GPU is here."""
-        raise errors.TargetError("Cannot inspect SASS of a device function")
-
-    def __repr__(self) -> str:
-        return f"<device function {self.py_func.__qualname__}>"
-
-
 class Kernel:
     """A kernel. Launch it with `kernel[grid, block, stream, shared_bytes](*arguments)`."""
 
@@ -109,6 +74,7 @@ class Kernel:
         self.extensions = list(options.get("extensions") or [])
         self._configured: dict[Any, Configured] = {}
         self._given = signatures
+        self.specializations: dict[tuple[Any, ...], Kernel] = {}
         self.launcher = Launcher(self)
         for signature in signatures:
             self.launcher.declare(signature)
@@ -164,10 +130,16 @@ class Kernel:
         return self.signatures
 
     def specialize(self, *arguments: Any) -> Kernel:
-        """Return a kernel for the types of these arguments only."""
-        kinds = marshal.pack(arguments).kinds
-        types = tuple(marshal.numba_type(k) for k in kinds)
-        return Kernel(self.py_func, [types], self.targetoptions)
+        """Return the kernel for the types of these arguments, or for these types, only."""
+        if self.specialized:
+            raise errors.TargetError(
+                f"Dispatcher already specialized: {self.py_func.__name__} was made for given "
+                "types. Specialize the kernel that was made without a signature."
+            )
+        types = tuple(_type_of(a) for a in arguments)
+        if types not in self.specializations:
+            self.specializations[types] = Kernel(self.py_func, [types], self.targetoptions)
+        return self.specializations[types]
 
     @property
     def specialized(self) -> bool:
@@ -235,6 +207,14 @@ class Kernel:
         return _make, (self.py_func, self._given, self.targetoptions)
 
 
+def _type_of(argument: Any) -> Any:
+    from numba.core import types
+
+    if isinstance(argument, types.Type):
+        return argument
+    return marshal.numba_type(marshal.pack((argument,)).kinds[0])
+
+
 def _has_float(items: tuple[Any, ...]) -> bool:
     """Tell whether a float stands among the items, or in a tuple among them."""
     for item in items:
@@ -278,6 +258,9 @@ class Configured:
                 f"{name}: a kernel takes no keyword arguments, got {', '.join(named)}. "
                 f"Write {name}[grid, block](...) with all arguments in order."
             )
+        if self.kernel.targetoptions.get("launch_bounds") is not None:
+            name, options = self.kernel.py_func.__name__, self.kernel.targetoptions
+            checks.check_launch(name, options, self.shape.threads)
         try:
             self.kernel.launcher.launch(self.shape, arguments)
         except errors.PlacedError as error:

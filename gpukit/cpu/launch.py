@@ -25,9 +25,17 @@ class Overload:
     shared_bytes = 0
     local_bytes = 0
 
-    def __init__(self, types: tuple[Any, ...]) -> None:
+    def __init__(self, types: tuple[Any, ...], cooperative: bool = False) -> None:
         self.types = types
         self.compiled: Any = None
+        self.cooperative = cooperative
+
+    def measure(self, compiled: Any) -> None:
+        """Take over what a compiled form needs."""
+        self.compiled = compiled
+        self.shared_bytes = compiled.shared_bytes
+        self.local_bytes = compiled.local_bytes
+        self.const_bytes = sum(getattr(a, "nbytes", 0) for a in compiled.captured.keep)
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
         """Return how many blocks may wait for each other; memory is the only limit here."""
@@ -215,7 +223,12 @@ class Launcher:
         with _compiling:
             pipeline.check_types(self.kernel.py_func, types)
         self.declared.append(types)
-        return self._overloads.setdefault(types, Overload(types))
+        return self._overloads.setdefault(types, self._overload(types))
+
+    def _overload(self, types: tuple[Any, ...]) -> Overload:
+        from gpukit.compiler import pipeline
+
+        return Overload(types, pipeline.is_cooperative(self.kernel.py_func))
 
     def _compile(
         self, kinds: Any, packed: marshal.Packed, distinct: bool, block: Any, shape: Any
@@ -247,20 +260,21 @@ class Launcher:
         for kinds, _, _ in self.compiled:
             types = tuple(marshal.numba_type(k) for k in kinds)
             if not self.declared:
-                self._overloads.setdefault(types, Overload(types))
+                self._overloads.setdefault(types, self._overload(types))
         for (kinds, _, _), compiled in self.compiled.items():
             types = tuple(marshal.numba_type(k) for k in kinds)
             for known in [types, *self.declared]:
                 if known in self._overloads:
-                    made = self._overloads[known]
-                    made.compiled = compiled
-                    made.shared_bytes = compiled.shared_bytes
-                    made.local_bytes = compiled.local_bytes
-                    made.const_bytes = sum(getattr(a, "nbytes", 0) for a in compiled.captured.keep)
+                    self._overloads[known].measure(compiled)
         return self._overloads
 
     def per_overload(self, attribute: str, signature: Any) -> Any:
         """Return an attribute of one overload, or of all by signature."""
+        for types, overload in self.overloads().items():
+            if overload.compiled is None:  # only declared
+                from gpukit.cpu import build
+
+                overload.measure(build.plain(self.kernel, types))
         found = {t: getattr(o, attribute) for t, o in self.overloads().items()}
         if signature is not None:
             return found[tuple(getattr(signature, "args", signature))]

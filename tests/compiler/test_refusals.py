@@ -41,7 +41,6 @@ TABLE = [
      "for loop"),
     ("set comprehension", "x = {i for i in range(3)}  # here", INVALID, "set comp", "for loop"),
     ("generator", "x = sum(i for i in range(3))  # here", INVALID, "generator", "for loop"),
-    ("lambda", "f = lambda x: x  # here", INVALID, "a lambda", "device=True"),
     ("f-string", "print(f'{a[0]}')  # here", INVALID, "an f-string", "print('i =', i)"),
     # statements
     ("try", "try:  # here\n    a[0] = 1\nexcept ValueError:\n    pass", INVALID, "try/except",
@@ -58,8 +57,6 @@ TABLE = [
     ("yield from", "yield from a  # here", INVALID, "yield", "write results to an array"),
     ("starred target", "x, *y = 1, 2, 3  # here", INVALID, "starred", "name each part"),
     ("async def", "async def f():  # here\n    pass", INVALID, "async", "not coroutines"),
-    ("nested def", "def f(x):  # here\n    return x\na[0] = f(1)", UNSUPPORTED, "another function",
-     "device=True"),
     ("return a value", "return a[0]  # here", INVALID, "cannot return", "a[0]", "array argument"),
     ("return a number", "if a[0] > 5:\n    return 1  # here", INVALID, "cannot return", "1"),
     # new arrays

@@ -290,6 +290,23 @@ def test_local_arrays_belong_to_one_thread_across_barriers():
 
 
 @cuda.jit
+def views_of_local_arrays_kernel(out):
+    t = cuda.threadIdx.x
+    mine = cuda.local.array(4, np.int64)
+    for k in range(4):
+        mine[k] = 10 * t + k
+    again = mine
+    rest = again[1:]
+    cuda.syncthreads()
+    out[t] = 100 * again[0] + rest[2]
+
+
+def test_views_of_local_arrays_belong_to_one_thread_across_barriers():
+    (out,) = run_both(views_of_local_arrays_kernel, 1, 5, ints(5))
+    assert out.tolist() == [1000 * t + 10 * t + 3 for t in range(5)]
+
+
+@cuda.jit
 def loop_variable_kernel(out):
     t = cuda.threadIdx.x
     last = -1

@@ -32,11 +32,22 @@ def kernel(out, v):
 from __future__ import annotations
 
 import ast
-import inspect
+import copy
 from typing import Any
 
+import numpy as np
+
 from gpukit.compiler import intrinsics, kinds, refuse, tree
-from gpukit.compiler.passes import jumps, normalise, resolve
+from gpukit.compiler.passes import (
+    allocate,
+    binding,
+    escapes,
+    inplace,
+    jumps,
+    nested,
+    normalise,
+    resolve,
+)
 from gpukit.compiler.unit import Unit
 
 _OWNS = kinds.MEETINGS | {"shared.array", "cg.this_grid"}
@@ -45,6 +56,9 @@ _PASSED = frozenset(
     [*kinds.MEETINGS, *(f"atomic.{n}" for n in intrinsics.ATOMIC_NAMES), *intrinsics.SCALAR_NAMES]
     + [f"fp16.{n}" for n in intrinsics.FP16_NAMES]
 )
+
+# How often a function may stand inside itself before that is called endless.
+_DEPTH = 4
 
 
 def _calls(call: Any, names: frozenset[str]) -> bool:
@@ -55,18 +69,39 @@ def run(unit: Unit) -> None:
     """Normalise the unit and inline what must be inlined, in place."""
     normalise.prepare(unit)
     unit.tree.body = _Inliner(unit).body(unit.tree.body, ())
+    escapes.run(unit)
+    allocate.check(unit)
     ast.fix_missing_locations(unit.tree)
 
 
 def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Tell whether a device function meets other threads or owns shared memory."""
+    """Tell whether a device function meets threads, owns arrays that outlive it or takes *args."""
     if any(device is s for s in seen):
         return False
-    inner = resolve.run(device.py_func)
-    for node in ast.walk(inner.tree):
+    inner = resolve.run(device.py_func, device=True)
+    for node in (n for function in inner.trees for n in ast.walk(function)):
         if isinstance(node, ast.Attribute) and tree.intrinsic(node) in _OWNS:
             return True
+    for node in (n for function in inner.trees for n in ast.walk(function)):
+        if tree.called(node) in kinds.ARRAYS and any(
+            isinstance(n, ast.Attribute) and n.attr == "dtype" for n in ast.walk(node)
+        ):
+            return True  # the dtype of an argument is known where the argument is
+    if inner.tree.args.vararg or inner.allocates:
+        return True
+    if any(not isinstance(a, np.ndarray) for a in inner.captured.values()):
+        return True
     return any(must_inline(d, (*seen, device)) for d in inner.devices.values())
+
+
+def names(unit: Unit, intrinsics_: frozenset[str], seen: tuple[Any, ...] = ()) -> bool:
+    """Tell whether a function, or a device function that it calls, names one of the intrinsics."""
+    nodes = (n for function in unit.trees for n in ast.walk(function))
+    if any(isinstance(n, ast.Attribute) and tree.intrinsic(n) in intrinsics_ for n in nodes):
+        return True
+    new = [d for d in unit.devices.values() if not any(d is s for s in seen)]
+    inner = (resolve.run(d.py_func, device=True) for d in new)
+    return any(names(i, intrinsics_, (*seen, *new)) for i in inner)
 
 
 class _Inliner:
@@ -75,6 +110,7 @@ class _Inliner:
 
     def body(self, body: list[ast.stmt], callers: tuple[Any, ...]) -> list[ast.stmt]:
         """Return the body with every meeting a statement and no call that must be inlined."""
+        inplace.run(self.unit, body)
         inlined = self._inlined(body)
         body = normalise.statements(self.unit, body, inlined)
         return self._expand_all(body, inlined, callers) if inlined else body
@@ -82,16 +118,24 @@ class _Inliner:
     def _inlined(self, body: list[ast.stmt]) -> frozenset[str]:
         """Return the names of the called functions that cannot be compiled on their own.
 
-        These are those that must be inlined, and those that get an intrinsic as an argument.
+        These are those that must be inlined, and those that get a function as an argument.
         """
         found = set()
         for call in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)):
             name = call.func.id if isinstance(call.func, ast.Name) else ""
-            if name in self.unit.devices and name not in found:
-                takes = any(tree.intrinsic(a) in _PASSED for a in call.args)
+            if name in self.unit.nested:
+                found.add(name)
+            elif name in self.unit.devices and name not in found:
+                given = [*call.args, *(k.value for k in call.keywords)]
+                takes = any(self._is_function(a) for a in given)
                 if takes or must_inline(self.unit.devices[name]):
                     found.add(name)
         return frozenset(found)
+
+    def _is_function(self, argument: ast.expr) -> bool:
+        if isinstance(argument, ast.Name):
+            return argument.id in self.unit.nested or argument.id in self.unit.devices
+        return tree.intrinsic(argument) in _PASSED
 
     def _expand_all(
         self, body: list[ast.stmt], inlined: frozenset[str], callers: tuple[Any, ...]
@@ -111,55 +155,83 @@ class _Inliner:
 
     def _expand(self, call: ast.Call, target: str, callers: tuple[Any, ...]) -> list[ast.stmt]:
         name = call.func.id  # type: ignore[attr-defined]
+        if name in self.unit.nested:
+            return self._expand_nested(self.unit.nested[name], call, target, callers)
         device = self.unit.devices[name]
-        if any(device is c for c in callers):
-            raise refuse.unsupported(
-                self.unit, call, f"{name} calls itself and holds a barrier or shuffle.",
-                "write it as a loop",
-            )  # fmt: skip
-        inner = resolve.run(device.py_func)
+        self._check_depth(device, name, call, callers)
+        escapes.check_constants(self.unit, call)
+        inner = resolve.run(device.py_func, device=True)
+        self.unit.allocates |= inner.allocates
         refuse.mark(inner)
         normalise.prepare(inner)
-        bound = self._bind(inner, call)
-        names = self._rename(inner, bound)
-        first = [tree.at(tree.assign(names[p], a), call) for p, a in bound.items() if p in names]
-        result = target or self.unit.fresh(f"{inner.name}_value")
-        flag = self.unit.fresh(f"{inner.name}_done")
-        body = jumps.without_returns(inner.tree.body, result, flag)
+        bound = binding.of_device(self.unit, inner, call)
+        outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
+        first = self._rename(inner.tree, bound, call, outer, inner.nested)
+        return first + self._body(inner.tree, inner.name, call, target, (*callers, device))
+
+    def _expand_nested(
+        self, function: nested.Nested, call: ast.Call, target: str, callers: tuple[Any, ...]
+    ) -> list[ast.stmt]:
+        self._check_depth(function.origin, function.name, call, callers)
+        bound = binding.of_nested(self.unit, function, call)
+        own = copy.copy(self.unit)
+        own.tree = tree.clone(function.tree)
+        normalise.prepare(own)
+        self.unit.counter = own.counter
+        inside = {k: self.unit.nested[k] for k in function.inside}
+        first = self._rename(own.tree, bound, call, {}, inside)
+        return first + self._body(
+            own.tree, function.name.strip("_") or "function", call, target,
+            (*callers, function.origin),
+        )  # fmt: skip
+
+    def _check_depth(
+        self, function: Any, name: str, call: ast.Call, callers: tuple[Any, ...]
+    ) -> None:
+        # Twice is no recursion yet: `apply(g, x)` where g uses `apply` itself.
+        if sum(function is c for c in callers) >= _DEPTH:
+            raise refuse.unsupported(
+                self.unit, call, f"{name} calls itself, and is put in place of its calls.",
+                "write it as a loop",
+            )  # fmt: skip
+
+    def _body(
+        self, function: ast.FunctionDef, name: str, call: ast.Call, target: str,
+        callers: tuple[Any, ...],
+    ) -> list[ast.stmt]:  # fmt: skip
+        """Return what the body of an inlined function becomes; its value goes to `target`."""
+        result = target or self.unit.fresh(f"{name}_value")
+        flag = self.unit.fresh(f"{name}_done")
+        # Branches that its arguments rule out go first: they may not even have types.
+        body = normalise.live(function.body) or [tree.at(ast.Pass(), call)]
+        body = jumps.without_returns(body, result, flag)
         body = normalise.live(body) or [tree.at(ast.Pass(), call)]
-        return first + self.body(body, (*callers, device))
+        return self.body(body, callers)
 
-    def _bind(self, inner: Unit, call: ast.Call) -> dict[str, ast.expr]:
-        """Return the argument for each parameter of the inlined function."""
-        signature = inspect.signature(inner.function)
-        by_name = {k.arg: k.value for k in call.keywords if k.arg}
-        try:
-            bound = signature.bind(*call.args, **by_name)
-        except TypeError as error:
-            raise refuse.invalid(
-                self.unit, call, f"{inner.name}: {error}.", "check the arguments of the call"
-            ) from None
-        bound.apply_defaults()
-        values = zip(inner.parameters, bound.arguments.values(), strict=True)
-        return {p: v if isinstance(v, ast.expr) else tree.const(v) for p, v in values}
-
-    def _rename(self, inner: Unit, bound: dict[str, ast.expr]) -> dict[str, str]:
-        """Give the inner function's names a place in the caller; return its locals' new names.
+    def _rename(
+        self, function: ast.FunctionDef, bound: binding.Bound, call: ast.Call,
+        outer: dict[str, str], inside: dict[str, nested.Nested],
+    ) -> list[ast.stmt]:  # fmt: skip
+        """Give the inner function's names a place in the caller; return what to run first.
 
         Parameters that are never written and bound to a plain name are replaced by it.
         """
-        written = tree.writes(inner.tree)
-        direct = {
-            p: a
-            for p, a in bound.items()
-            if p not in written and (isinstance(a, (ast.Name, ast.Constant)) or tree.intrinsic(a))
-        }
-        own = (written | set(inner.parameters)) - set(direct)
+        starred = function.args.vararg.arg if function.args.vararg else ""
+        written = tree.writes(function)
+        first = [] if starred in written else binding.settle(self.unit, bound, starred, call)
+        direct = binding.direct(bound, written, starred)
+        own = (written | set(bound)) - set(direct)
         names = {n: self.unit.fresh(n) for n in sorted(own)}
-        outer = {n: self._adopt(inner, n) for n in inner.globals}
-        outer |= {n: self._adopt(inner, n) for n in inner.captured}
-        _Rename({**outer, **names}, direct).visit(inner.tree)
-        return names
+        everything = {**outer, **names}
+
+        def rename(body: Any, more: dict[str, str]) -> Any:
+            return binding.Rename({**everything, **more}, direct).visit(body)
+
+        keys = nested.copied(self.unit, inside, rename, everything)
+        rename(function, keys)
+        return first + [
+            tree.at(tree.assign(names[p], a), call) for p, a in bound.items() if p in names
+        ]
 
     def _adopt(self, inner: Unit, name: str) -> str:
         """Enter a captured object of the inner function in the caller's tables."""
@@ -173,18 +245,6 @@ class _Inliner:
             if name in getattr(inner, table):
                 getattr(self.unit, table)[new] = getattr(inner, table)[name]
         return new
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, names: dict[str, str], direct: dict[str, ast.expr]) -> None:
-        self.names = names
-        self.direct = direct
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id in self.direct:
-            return tree.at(tree.clone(self.direct[node.id]), node)  # type: ignore[no-any-return]
-        node.id = self.names.get(node.id, node.id)
-        return node
 
 
 def _show(function: Any) -> str:

@@ -75,7 +75,8 @@ def _own_arrays(unit: Unit, body: list[ast.stmt]) -> list[ast.stmt]:
         for field in ("body", "orelse"):
             if getattr(s, field, None):
                 setattr(s, field, _own_arrays(unit, getattr(s, field)))
-        if isinstance(s, (ast.Assign, ast.Expr)) and tree.called(s.value) not in kinds.ARRAYS:
+        named = isinstance(s, ast.Assign) and tree.called(s.value) in kinds.ARRAYS
+        if isinstance(s, (ast.Assign, ast.Expr)) and not named:
             taken = _TakeArrays(unit)
             s.value = taken.visit(s.value)
             new += taken.first
@@ -229,9 +230,9 @@ class _Normaliser:
         if named and isinstance(s.targets[0], ast.Name) and self._is_meeting(s.value):  # type: ignore[attr-defined]
             before, s.value = self._arguments(s.value)  # type: ignore[attr-defined]
             return [*before, s]
+        first = self._target(s)
         if isinstance(s, ast.AugAssign):
             s = self._plain(s)
-        first: list[ast.stmt] = []
         for field in ("value", "test", "exc"):
             child = getattr(s, field, None)
             if child is not None and self._meets(child):
@@ -244,6 +245,20 @@ class _Normaliser:
                 "compute the index in a statement of its own",
             )  # fmt: skip
         return [*first, s]
+
+    def _target(self, s: ast.stmt) -> list[ast.stmt]:
+        """Take the meetings out of the index of `a[...] = v`; the value comes before them."""
+        target = s.targets[0] if isinstance(s, ast.Assign) else getattr(s, "target", None)
+        if not isinstance(target, ast.Subscript) or not self._meets(target.slice):
+            return []
+        first: list[ast.stmt] = []
+        if isinstance(s, ast.Assign):
+            first, s.value = self.expression(s.value)
+            if not _is_stable(s.value):
+                held, s.value = self._temporary(s.value)
+                first.append(held)
+        more, target.slice = self.expression(target.slice)
+        return first + more
 
     def _plain(self, s: ast.AugAssign) -> ast.Assign:
         old = tree.clone(s.target)

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
-from gpukit.compiler import intrinsics, kinds, refuse, source, tree
+from gpukit.compiler import captures, intrinsics, kinds, refuse, source, tree
+from gpukit.compiler.passes import allocate, nested
 from gpukit.compiler.unit import Unit
 
 _MISSING = object()
@@ -42,10 +43,13 @@ _ALLOCATING = frozenset(
 )  # fmt: skip
 
 
-def run(function: Any) -> Unit:
-    """Return the unit of a Python function, its names resolved."""
+def run(function: Any, *, device: bool = False) -> Unit:
+    """Return the unit of a Python function, its names resolved.
+
+    A function that is put in place of its calls (`device`) may take `*args`.
+    """
     try:
-        return _run(function)
+        return _run(function, device)
     except RecursionError as error:
         raise errors.Unsupported(
             f"An expression or block in {function.__name__} is nested too deeply.",
@@ -53,7 +57,7 @@ def run(function: Any) -> Unit:
         ) from error  # fmt: skip
 
 
-def _run(function: Any) -> Unit:
+def _run(function: Any, device: bool) -> Unit:
     found = source.find(function)
     unit = Unit(function, found, tree.clone(found.tree))
     unit.tree.decorator_list = []
@@ -62,13 +66,17 @@ def _run(function: Any) -> Unit:
         if isinstance(argument, ast.arg):
             argument.annotation = None
     refuse.check_nodes(unit)
-    if unit.tree.args.vararg or unit.tree.args.kwarg or unit.tree.args.kwonlyargs:
+    given = unit.tree.args
+    if (given.vararg and not device) or given.kwarg or given.kwonlyargs:
         raise refuse.unsupported(
             unit, unit.tree, "A kernel takes a fixed list of arguments.",
             "name each argument, or pass one tuple",
         )  # fmt: skip
+    nested.take_out(unit)
     _rename_reserved(unit)
     _Resolver(unit).run()
+    nested.find_constants(unit)
+    allocate.run(unit)
     ast.fix_missing_locations(unit.tree)
     return unit
 
@@ -80,7 +88,7 @@ def _rename_reserved(unit: Unit) -> None:
     # The emitter keeps `x` of all threads in `x_of`, and finds local arrays at `x_at`.
     clash |= {n for n in own if n[-3:] in ("_of", "_at") and n[:-3] in own}
     clash |= {n for n in own if n.startswith(("_", "rt_", "returned"))}
-    for node in ast.walk(unit.tree):
+    for node in (n for function in unit.trees for n in ast.walk(function)):
         if isinstance(node, ast.Name) and node.id in clash:
             node.id = f"own_{node.id}"
         elif isinstance(node, ast.arg) and node.arg in clash:
@@ -90,7 +98,8 @@ def _rename_reserved(unit: Unit) -> None:
 class _Resolver(ast.NodeTransformer):
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
-        self.locals = tree.writes(unit.tree) | set(unit.parameters)
+        self.locals = tree.writes(unit.tree) | set(unit.parameters) | set(unit.nested)
+        self.locals = self.locals.union(*(n.own for n in unit.nested.values()))
         self.aliases: dict[str, Any] = {}
         code = unit.function.__code__
         cells = unit.function.__closure__ or ()
@@ -98,16 +107,19 @@ class _Resolver(ast.NodeTransformer):
 
     def run(self) -> None:
         self._find_aliases()
-        self.unit.tree.body = [
-            s for s in (self.visit(s) for s in self.unit.tree.body) if s is not None
-        ] or [ast.Pass()]
+        for function in self.unit.trees:
+            body = [s for s in (self.visit(s) for s in function.body) if s is not None]
+            function.body = body or [tree.at(ast.Pass(), function)]
+        for inner in self.unit.trees[1:]:
+            inner.args.defaults = [self.visit(d) for d in inner.args.defaults]
 
     def _find_aliases(self) -> None:
         """Note locals that only stand for an intrinsic or a module: `sync = cuda.syncthreads`."""
+        trees = self.unit.trees
         targets = [
-            n.id for n in ast.walk(self.unit.tree) if isinstance(n, ast.Name) and _is_store(n)
+            n.id for t in trees for n in ast.walk(t) if isinstance(n, ast.Name) and _is_store(n)
         ]
-        for statement in tree.statements(self.unit.tree.body):
+        for statement in tree.statements([s for t in trees for s in t.body]):
             if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
                 continue
             target = statement.targets[0]
@@ -177,7 +189,8 @@ class _Resolver(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         function = self._static(node.func)
         if getattr(function, "__module__", None) == "numpy" or _is_numpy(function):
-            if getattr(function, "__name__", "") in _ALLOCATING:
+            made = getattr(function, "__name__", "") in _ALLOCATING
+            if made and not allocate.allowed(function):
                 raise refuse.invalid(
                     self.unit, node,
                     f"A kernel cannot make a new array with np.{function.__name__}.",
@@ -220,8 +233,7 @@ class _Resolver(ast.NodeTransformer):
             stem += "_"
         if stem in tree.RESERVED:
             stem += "_"
-        host = getattr(value, "host", None)
-        if isinstance(value, np.ndarray) or isinstance(host, np.ndarray):
+        if captures.is_array(value):
             unit.captured[stem] = value
             self.locals.add(stem) if stem != spelled else None
             unit.globals[stem] = value

@@ -81,6 +81,8 @@ class Scalar(ast.NodeTransformer):
     def plain_call(self, node: ast.Call) -> ast.expr:
         """Return the expression for a call of anything else; device functions get the context."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if self.unit.globals.get(name) is round and len(node.args) == 2 and not node.keywords:
+            return ast.Call(self.helper("mathematics", "rounded"), node.args, [])
         if name not in self.unit.devices:
             return node
         from gpukit.compiler import device

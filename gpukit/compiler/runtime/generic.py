@@ -40,7 +40,17 @@ def _item(place, base, idx):  # type: ignore[no-untyped-def]
         return lambda place, base, idx: memory.load_checked(place, base, idx)
     if form == "row":
         return lambda place, base, idx: base[memory.part_checked(place, base, idx)]
+    if isinstance(base, types.Record) and isinstance(idx, types.IntegerLiteral):
+        return _field(base, idx.literal_value)
     return lambda place, base, idx: base[idx]
+
+
+def _field(record, k):  # type: ignore[no-untyped-def]
+    names = list(record.fields)
+    if not -len(names) <= k < len(names):
+        raise TypingError(f"a record of {len(names)} fields has no field {k}")
+    name = names[k]
+    return lambda place, base, idx: base[name]
 
 
 @overload(set_item, inline="never")

@@ -36,6 +36,18 @@ def _modf(x):  # type: ignore[no-untyped-def]
     return parts
 
 
+def rounded(x, digits):  # type: ignore[no-untyped-def]
+    """Round to decimal digits; a float32 in double precision, as a GPU does."""
+    raise NotImplementedError
+
+
+@overload(rounded)
+def _rounded(x, digits):  # type: ignore[no-untyped-def]
+    if x == types.float32:
+        return lambda x, digits: types.float32(round(types.float64(x), digits))
+    return lambda x, digits: round(x, digits)
+
+
 if hasattr(math, "nextafter"):
 
     @overload(math.nextafter)

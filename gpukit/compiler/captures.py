@@ -1,0 +1,29 @@
+"""Arrays that functions capture: NumPy's, gpukit's device arrays, and those of other libraries."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+
+def is_array(value: Any) -> bool:
+    """Tell whether a captured value becomes an argument of the kernel."""
+    if isinstance(value, type):
+        return False
+    host = getattr(value, "host", None)
+    return isinstance(value if host is None else host, np.ndarray) or is_foreign(value)
+
+
+def is_foreign(value: Any) -> bool:
+    """Tell whether a value is a device array of another library."""
+    return hasattr(value, "__cuda_array_interface__") and not hasattr(value, "host")
+
+
+def host(value: Any) -> Any:
+    """Return the NumPy array over the memory of a captured array; without a GPU it has one."""
+    if is_foreign(value):
+        described = {**value.__cuda_array_interface__, "version": 3}
+        return np.asarray(SimpleNamespace(__array_interface__=described))
+    return getattr(value, "host", value)

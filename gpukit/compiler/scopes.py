@@ -1,0 +1,87 @@
+"""Which names are a function's own, where functions are defined inside each other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from gpukit.compiler import tree
+
+Function = ast.FunctionDef | ast.Lambda
+
+
+def arguments(function: Function) -> list[ast.arg]:
+    """Return all parameters of a function, the starred one last."""
+    a = function.args
+    starred = [s for s in (a.vararg, a.kwarg) if s is not None]
+    return [*a.posonlyargs, *a.args, *a.kwonlyargs, *starred]
+
+
+def scope(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a body, without those of functions defined in it."""
+    for s in body:
+        yield s
+        if not isinstance(s, ast.FunctionDef):
+            for block in tree.blocks(s):
+                yield from scope(block)
+
+
+def sets(s: ast.stmt) -> set[str]:
+    """Return the names that a statement gives a value, apart from the statements inside it."""
+    if isinstance(s, ast.FunctionDef):
+        return {s.name}
+    if isinstance(s, ast.For):
+        return tree.writes(s.target)
+    return set() if tree.blocks(s) else tree.writes(s)
+
+
+def mentions(node: ast.AST, name: str) -> Iterator[ast.Name]:
+    """Yield the uses of a name of the scope around `node`."""
+    if isinstance(node, (ast.FunctionDef, ast.Lambda)) and _makes_own(node, name):
+        for default in node.args.defaults:
+            yield from mentions(default, name)
+        return
+    if isinstance(node, ast.Name) and node.id == name:
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from mentions(child, name)
+
+
+def _makes_own(function: Function, name: str) -> bool:
+    if name in {a.arg for a in arguments(function)}:
+        return True
+    if isinstance(function, ast.Lambda):
+        return False
+    return any(name in sets(s) for s in scope(function.body))
+
+
+def rename(function: ast.FunctionDef, names: dict[str, str]) -> None:
+    """Rename variables in a function; its defaults belong to the scope around it."""
+    for argument in arguments(function):
+        argument.arg = names.get(argument.arg, argument.arg)
+    for s in function.body:
+        rename_in(s, names)
+
+
+def rename_in(node: ast.AST, names: dict[str, str]) -> None:
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name):
+            n.id = names.get(n.id, n.id)
+
+
+def name_lambdas(body: list[ast.stmt]) -> None:
+    """Write `f = lambda x: x` as `def f(x): return x`."""
+    for k, s in enumerate(body):
+        for block in tree.blocks(s):
+            name_lambdas(block)
+        if isinstance(s, ast.Assign) and isinstance(s.value, ast.Lambda) and len(s.targets) == 1:
+            if isinstance(s.targets[0], ast.Name):
+                body[k] = as_function(s.targets[0].id, s.value)
+
+
+def as_function(name: str, node: ast.Lambda) -> ast.FunctionDef:
+    body = tree.at(ast.Return(node.body), node)
+    made = ast.FunctionDef(name=name, args=node.args, body=[body], decorator_list=[], returns=None)
+    if "type_params" in ast.FunctionDef._fields:
+        setattr(made, "type_params", [])  # noqa: B010  (Python 3.12)
+    return tree.at(made, node)  # type: ignore[no-any-return]

@@ -1,0 +1,157 @@
+"""Arrays that kernels make: np.empty where it is switched on, alignment, arrays without a name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba.core.errors import TypingError
+
+from gpukit import cuda, errors, target
+from tests.compiler.test_refusals import kernel_of
+
+pytestmark = pytest.mark.skipif(
+    target.wanted() == "cuda", reason="a GPU asks for its memory runtime before numba is imported"
+)
+
+
+@pytest.fixture
+def memory_runtime(monkeypatch):
+    monkeypatch.setenv("NUMBA_CUDA_ENABLE_NRT", "1")
+
+
+def poisoned(shape, dtype=np.float64):
+    return np.full(shape, np.nan, dtype)
+
+
+def test_new_arrays_hold_what_they_are_asked_for(memory_runtime):
+    @cuda.jit
+    def kernel(out):
+        i = cuda.grid(1)
+        a = np.zeros(3, np.int32)
+        b = np.ones((2, 2), dtype=np.float32)
+        c = np.full(3, 2.5)
+        d = np.full(2, 7)
+        e = np.empty(4)
+        e[1] = i
+        a[2] = i
+        out[i, 0] = a[0] + a[1] + 10 * a[2]
+        out[i, 1] = b[0, 0] + b[0, 1] + b[1, 0] + b[1, 1]
+        out[i, 2] = c[0] + c[1] + c[2]
+        out[i, 3] = d[0] // 2 + e[1] / 2
+
+    out = poisoned((5, 4))
+    kernel[5, 1](out)
+    i = np.arange(5)
+    np.testing.assert_array_equal(out.T, [10 * i, 4 + 0 * i, 7.5 + 0 * i, 3 + i / 2])
+
+
+def test_new_array_outlives_the_device_function_that_makes_it(memory_runtime):
+    @cuda.jit(device=True)
+    def powers(x):
+        made = np.empty(4, np.float64)
+        for k in range(4):
+            made[k] = x**k
+        return made
+
+    @cuda.jit
+    def kernel(out):
+        i = cuda.threadIdx.x
+        mine = powers(i + 1.0)
+        other = powers(2.0)
+        cuda.syncthreads()
+        for k in range(4):
+            out[i, k] = mine[k] + 100 * other[k]
+
+    out = poisoned((6, 4))
+    kernel[1, 6](out)
+    i = np.arange(6)[:, None]
+    np.testing.assert_array_equal(out, (i + 1.0) ** np.arange(4) + 100 * 2.0 ** np.arange(4))
+
+
+def test_access_outside_a_new_array_is_reported(memory_runtime):
+    with pytest.raises(errors.OutOfBounds):
+        kernel_of("x = np.empty(3)\nx[int(a[0]) + 3] = 1")[1, 1](np.zeros(1))
+
+
+REFUSED = [
+    ("in a loop", "for k in range(3):\n    x = np.zeros(3)  # here\n    a[k] = x[0]",
+     "before the loop"),
+    ("in an expression", "a[0] = np.zeros(3)[1]  # here", "without a name"),
+    ("shape of an argument", "x = np.empty(a.size)  # here\na[0] = x[0]", "must be a constant"),
+    ("order", "x = np.zeros(3, order='F')  # here\na[0] = x[0]", "takes shape, dtype"),
+    ("other makers", "x = np.arange(3)  # here\na[0] = x[0]", "np.arange"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "says"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+)
+def test_new_array_that_cannot_be_a_local_array_is_refused(body, says, memory_runtime):
+    with pytest.raises(errors.CompileError, match=says) as caught:
+        kernel_of(body)[1, 1](np.zeros(4))
+    assert caught.value.source.endswith("# here")
+
+
+def test_new_array_in_a_device_function_called_in_a_loop_is_refused(memory_runtime):
+    @cuda.jit(device=True)
+    def made():
+        x = np.zeros(3)
+        return x
+
+    @cuda.jit
+    def kernel(out):
+        for k in range(3):
+            out[k] = made()[0]
+
+    with pytest.raises(errors.Unsupported, match="before the loop"):
+        kernel[1, 1](poisoned(3))
+
+
+def test_new_array_is_refused_where_a_gpu_would_refuse_it(monkeypatch):
+    monkeypatch.delenv("NUMBA_CUDA_ENABLE_NRT", raising=False)
+    with pytest.raises(errors.Invalid, match=r"np\.empty"):
+        kernel_of("x = np.empty(3)\na[0] = x[0]")[1, 1](np.zeros(4))
+
+
+# Alignment
+
+
+def test_alignment_of_arrays_is_accepted():
+    @cuda.jit
+    def kernel(out):
+        t = cuda.threadIdx.x
+        tile = cuda.shared.array(8, np.float32, alignment=64)
+        mine = cuda.local.array(shape=2, dtype=np.float32, alignment=16)
+        plain = cuda.local.array(1, np.float32, alignment=None)
+        tile[t] = t
+        mine[0] = 2 * t
+        plain[0] = 1
+        cuda.syncthreads()
+        out[t] = tile[7 - t] + mine[0] + plain[0]
+
+    out = poisoned(8)
+    kernel[1, 8](out)
+    np.testing.assert_array_equal(out, 8 + np.arange(8))
+
+
+@pytest.mark.parametrize("alignment", [-1, 0, 3, 4, 17])
+@pytest.mark.parametrize("room", ["local", "shared"])
+def test_impossible_alignment_is_a_value_error(room, alignment):
+    body = f"x = cuda.{room}.array(4, np.uint8, alignment={alignment})  # here\nx[0] = 1"
+    with pytest.raises(ValueError, match="Alignment must be a power of 2") as caught:
+        kernel_of(body)[1, 1](np.zeros(4))
+    assert isinstance(caught.value, errors.Invalid)
+    assert caught.value.source.endswith("# here")
+
+
+@pytest.mark.parametrize("alignment", ["1.0", "'16'", "int(a[0])"])
+def test_alignment_that_is_no_constant_integer_is_a_typing_error(alignment):
+    body = f"x = cuda.local.array(4, np.uint8, alignment={alignment})\nx[0] = 1"
+    with pytest.raises(TypingError, match="alignment must be a constant integer"):
+        kernel_of(body)[1, 1](np.zeros(4))
+
+
+def test_array_that_nobody_names_does_no_harm():
+    a = poisoned(4)
+    kernel_of("cuda.local.array(4, np.uint8)\ncuda.shared.array(4, np.uint8)\na[0] = 1")[1, 1](a)
+    assert a[0] == 1

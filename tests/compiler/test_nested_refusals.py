@@ -1,0 +1,125 @@
+"""Functions defined inside kernels that cannot be put in place, and what errors in them say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors
+from tests.compiler.test_nested import applied, own_compiler, poisoned, reduced, square
+from tests.compiler.test_refusals import kernel_of
+
+
+def test_function_that_is_passed_on_may_not_use_what_varies():
+    @cuda.jit
+    def kernel(a, out):
+        v = a[0]
+        out[0] = applied(lambda x: x + v, a[1])
+
+    with pytest.raises(Exception, match=r"Cannot capture the non-constant value .*'v'"):
+        kernel[1, 1](np.ones(2), poisoned(1))
+
+
+UNSUPPORTED = [
+    ("decorated", "@cuda.jit(device=True)\ndef f(x):  # here\n    return x\na[0] = f(1)",
+     "leave the decorator out"),
+    ("keywords only", "def f(x, *, y):  # here\n    return x\na[0] = f(1, y=2)", "name each"),
+    ("recursion", "def f(x):\n    return f(x - 1)  # here\na[0] = f(1)", "as a loop"),
+    ("later write", "v = a[0]\ndef f(x):\n    return x + v\nv = a[1]  # here\na[2] = f(1)",
+     "pass v to f as an argument"),
+    ("later loop", "v = 0\ndef f(x):\n    return x + v\nfor v in range(3):  # here\n"
+     "    a[2] = f(1)", "pass v to f as an argument"),
+    ("defined twice", "def f(x):\n    return x\ndef f(x):  # here\n    return 2 * x\na[0] = f(1)",
+     "more than once"),
+    ("in a branch", "if a[0] > 0:\n    def f(x):\n        return x\na[0] = f(1)  # here",
+     "may not be defined"),
+    ("before it is defined", "a[0] = f(1)  # here\ndef f(x):\n    return x", "may not be defined"),
+    ("as a value", "def f(x):\n    return x\ng = f  # here\na[0] = g(1)", "used as a value"),
+    ("array as default", "def f(x, y=a[0]):  # here\n    return x\na[0] = f(1)", "default value"),
+    ("keyword", "def f(x, y):\n    return x\na[0] = f(1, y=2)  # here", "in order"),
+    ("some defaults", "def f(x, y=1, z=2):\n    return x\na[0] = f(1, 2)  # here", "in order"),
+    ("star parameter", "def f(*x):\n    return x[0]\na[0] = f(1)  # here", "name each argument"),
+    ("starred call", "t = (1, 2)\ndef f(x, y):\n    return x\na[0] = f(*t)  # here",
+     "write each argument"),
+]  # fmt: skip
+
+
+@own_compiler
+@pytest.mark.parametrize(
+    ("body", "says"), [row[1:] for row in UNSUPPORTED], ids=[row[0] for row in UNSUPPORTED]
+)
+def test_function_that_cannot_be_put_in_place_is_refused_at_its_line(body, says):
+    a = np.zeros(4)
+    with pytest.raises(errors.Unsupported) as caught:
+        kernel_of(body)[1, 1](a)
+    assert says in str(caught.value)
+    assert caught.value.source.endswith("# here"), str(caught.value)
+    assert not a.any()
+
+
+@own_compiler
+@pytest.mark.parametrize(
+    ("call", "says"), [("f()", "missing"), ("f(1, 2)", "too many"), ("f(1, 2, 3)", "too many")]
+)
+def test_wrong_arguments_are_named_at_the_call(call, says):
+    body = f"def f(x):\n    return x\na[0] = {call}  # here"
+    with pytest.raises(errors.Invalid, match=says) as caught:
+        kernel_of(body)[1, 1](np.zeros(4))
+    assert caught.value.source.endswith("# here")
+
+
+PASSED_ON = [
+    ("thread index", "lambda x, y: x + cuda.threadIdx.x", "it uses cuda.threadIdx"),
+    ("brackets", "lambda x, y: x + TABLE[0]", "brackets"),
+    ("device function", "lambda x, y: square(x)", "it uses square"),
+]
+TABLE = (1, 2)
+
+
+@own_compiler
+@pytest.mark.parametrize(
+    ("function", "says"), [row[1:] for row in PASSED_ON], ids=[row[0] for row in PASSED_ON]
+)
+def test_function_that_numba_compiles_alone_must_stand_alone(function, says):
+    kernel = kernel_of(f"a[0] = reduced({function}, a[1], a[2])  # here")
+    kernel.py_func.__globals__.update(reduced=reduced, square=square, TABLE=TABLE)
+    with pytest.raises(errors.Unsupported, match=says) as caught:
+        kernel[1, 1](np.zeros(4))
+    assert caught.value.source.endswith("# here")
+
+
+@own_compiler
+def test_access_outside_an_array_is_reported_at_the_line_in_the_function():
+    body = "def f(k):\n    return a[k]  # here\na[0] = f(7)"
+    with pytest.raises(errors.OutOfBounds) as caught:
+        kernel_of(body)[1, 1](np.zeros(4))
+    assert caught.value.source.endswith("# here")
+
+
+@own_compiler
+def test_access_through_an_index_function_is_reported_as_an_expression():
+    body = "w = 3\nat = lambda r, c: r * w + c\na[at(int(a[0]), 1)] = 1"
+    with pytest.raises(errors.OutOfBounds, match=r"a\[at\(int|a\[.*w \+ 1\]"):
+        kernel_of(body)[1, 1](np.full(4, 7.0))
+    with pytest.raises(errors.OutOfBounds, match=r"a\[2 \* w \+ 1\]"):
+        kernel_of(body.replace("int(a[0])", "2"))[1, 1](np.zeros(4))
+
+
+@own_compiler
+def test_kernels_that_differ_only_in_a_function_inside_have_code_of_their_own(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))
+    found = []
+    for value in (1, 2):
+        path = tmp_path / "same.py"
+        path.write_text(
+            "from gpukit import cuda\n\n\n@cuda.jit\ndef kernel(a):\n"
+            f"    def f():\n        return {value}\n\n    a[0] = f()\n"
+        )
+        scope = {"__name__": "same"}
+        exec(compile(path.read_text(), str(path), "exec"), scope)
+        a = poisoned(1)
+        scope["kernel"][1, 1](a)
+        found.append(a[0])
+    assert found == [1, 2]

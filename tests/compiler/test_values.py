@@ -1,0 +1,75 @@
+"""Values that Numba's CPU target treats otherwise than its CUDA target: rounding, records."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors, target
+
+
+@cuda.jit
+def round_kernel(a, digits, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = round(a[i], digits)
+
+
+@pytest.mark.parametrize("digits", [-2, 0, 1, 3, 30])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_round_to_digits_agrees_with_python(dtype, digits):
+    a = np.array([0.3426, 2.5, -1234.5675, 0.0625, 1e30, np.inf, -np.inf, np.nan], dtype)
+    out = np.full(a.size, np.nan, dtype)
+    round_kernel[1, 8](a, digits, out)
+    exact = [round(float(x), digits) if np.isfinite(x) else float(x) for x in a]
+    np.testing.assert_allclose(out, np.array(exact, dtype), rtol=2 * np.finfo(dtype).eps)
+
+
+def test_round_of_a_float32_halfway_case_is_done_in_double_precision():
+    out = np.full(1, np.nan, np.float32)
+    round_kernel[1, 1](np.array([0.3425], np.float32), 3, out)
+    assert out[0] == np.float32(0.343)
+
+
+RECORD = np.dtype([("g", np.int32), ("h", np.float32, 2)], align=True)
+
+
+@cuda.jit(device=True)
+def first(x):
+    return x[0]
+
+
+@cuda.jit
+def first_kernel(x, out):
+    out[0] = first(x)
+
+
+def test_first_field_of_a_record_is_found_by_its_place():
+    a = np.zeros(2, RECORD)
+    a["g"] = 7, 8
+    out = np.full(1, -1, np.int32)
+    first_kernel[1, 1](a[1], out)
+    assert out[0] == 8
+
+
+def test_record_with_an_array_in_it_is_returned_by_a_device_function():
+    a = np.zeros(2, RECORD)
+    a["g"], a["h"] = 5, [[1, 2], [3, 4]]
+    out = np.zeros(1, RECORD)
+    first_kernel[1, 1](a, out)
+    assert out[0]["g"] == 5
+    assert out[0]["h"].tolist() == [1, 2]
+
+
+@pytest.mark.skipif(target.wanted() == "cuda", reason="the words are those of gpukit's compiler")
+def test_field_that_a_record_has_not_is_refused():
+    @cuda.jit(device=True)
+    def fifth(x):
+        return x[4]
+
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = fifth(x)
+
+    with pytest.raises(errors.CompileError, match="getitem does not exist"):
+        kernel[1, 1](np.zeros(1, RECORD)[0], np.zeros(1, np.int32))
