@@ -15,7 +15,7 @@ from typing import Any
 from numba.core import types
 
 from gpukit.compiler import aliases, kinds, plan, tree
-from gpukit.compiler.passes import ranges, rewrite, schedule
+from gpukit.compiler.passes import covered, ranges, rewrite, schedule
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.runtime import memory
 from gpukit.compiler.unit import Unit
@@ -272,9 +272,13 @@ class Frame:
             ast.Expr(tree.call(poll, tree.name("_context"))),
             ast.Expr(tree.call(begin, tree.name("_context"), *index)),
         ]
-        poison = self.rewriter.helper("memory", "poison") if self.shared else None
+        whole = covered.run(
+            self.plan.steps, {n: s for n, (s, _) in self.shared.items()}, self.options.block
+        )
         for name in self.shared:
-            new.append(ast.Expr(tree.call(poison, tree.name(name))))  # type: ignore[arg-type]
+            if name not in whole:
+                poison = self.rewriter.helper("memory", "poison")
+                new.append(ast.Expr(tree.call(poison, tree.name(name))))
         return new
 
 
