@@ -191,3 +191,123 @@ def test_shared_array_is_checked_though_another_array_is_guarded():
     a = np.arange(20.0)
     tile_kernel[1, 32](a, 0)
     assert a.tolist() == list(range(20))
+
+
+@cuda.jit
+def sliced_shared_kernel(a, n):
+    tile = cuda.shared.array(32, np.float64)
+    t = cuda.threadIdx.x
+    tile[t] = t
+    cuda.syncthreads()
+    tile = tile[8:]
+    cuda.syncthreads()
+    if t < n:
+        a[cuda.blockIdx.x, t] = tile[t]
+
+
+@cuda.jit
+def sometimes_sliced_kernel(a, n):
+    tile = cuda.shared.array(32, np.float64)
+    t = cuda.threadIdx.x
+    tile[t] = t
+    cuda.syncthreads()
+    if a.size > 3:
+        tile = tile[8:]
+    cuda.syncthreads()
+    if t < n:
+        a[cuda.blockIdx.x, t] = tile[t]
+
+
+@pytest.mark.parametrize("kernel", [sliced_shared_kernel, sometimes_sliced_kernel])
+def test_slice_under_the_name_of_its_shared_array_is_checked_by_its_own_size(kernel):
+    with pytest.raises(errors.OutOfBounds, match=r"shape is \(24,\)"):
+        kernel[1, 32](np.zeros((1, 32)), 32)
+
+
+@pytest.mark.parametrize("kernel", [sliced_shared_kernel, sometimes_sliced_kernel])
+def test_every_block_begins_with_the_whole_shared_array(kernel):
+    out = np.full((3, 32), np.nan)
+    kernel[3, 32](out, 24)
+    assert (out[:, :24] == np.arange(8.0, 32.0)).all()
+    assert np.isnan(out[:, 24:]).all()
+
+
+@cuda.jit
+def sliced_local_kernel(a):
+    mine = cuda.local.array(32, np.float64)
+    for k in range(32):
+        mine[k] = k
+    mine = mine[8:]
+    for k in range(32):
+        a[k] = mine[k]
+
+
+def test_slice_under_the_name_of_its_local_array_is_checked_by_its_own_size():
+    with pytest.raises(errors.OutOfBounds, match=r"shape is \(24,\)"):
+        sliced_local_kernel[1, 1](np.zeros(32))
+
+
+def index_that_a_count_sets(tile, n):
+    x = 3
+    x = cuda.syncthreads_count(1)
+    tile[x] = 1
+
+
+def index_left_by_a_loop(tile, n):
+    k = 3
+    for k in range(n):
+        cuda.syncthreads()
+    tile[k] = 1
+
+
+def index_that_an_inner_loop_sets(tile, n):
+    for k in range(2):
+        for k in range(n):
+            cuda.syncthreads()
+        tile[k] = 1
+
+
+def index_that_a_branch_may_set(tile, n):
+    k = 3
+    if n > 7:
+        k = n
+    cuda.syncthreads()
+    tile[k] = 1
+
+
+def index_that_a_while_loop_moves(tile, n):
+    k = 3
+    while k < n:
+        cuda.syncthreads()
+        k += 7
+    tile[k] = 1
+
+
+def index_that_wraps_below_zero(tile, n):
+    k = 3 - n
+    tile[k] = 1
+
+
+def index_of_a_loop_downwards(tile, n):
+    for k in range(n, 30, -1):
+        tile[k] = 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [value for name, value in list(globals().items()) if name.startswith("index_")],
+    ids=lambda f: f.__name__,
+)
+def test_index_is_known_only_as_long_as_nothing_else_sets_it(body):
+    space = {"cuda": cuda, "np": np, "body": cuda.jit(device=True)(body)}
+
+    @cuda.jit
+    def kernel(out, n):
+        tile = cuda.shared.array(32, np.float64)
+        use(tile, n)
+        cuda.syncthreads()
+        out[0] = tile[0]
+
+    use = space["body"]
+    with pytest.raises(errors.OutOfBounds):
+        kernel[1, 64](np.zeros(4), 60)

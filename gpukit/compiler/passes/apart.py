@@ -52,16 +52,25 @@ from gpukit.compiler.unit import Unit
 def run(unit: Unit) -> None:
     """Rewrite the unit's tree in place."""
     outside = tree.read_outside_loops(unit.tree.body)
-    seen: set[str] = set()
-    for s in list(tree.statements(unit.tree.body)):
-        if not isinstance(s, ast.For) or not isinstance(s.target, ast.Name):
-            continue
-        name = s.target.id
-        if name in seen and name not in outside and name not in tree.writes(s.body):
-            new = unit.fresh(name)
-            s.target.id = new
-            _rename(s.body + s.orelse, name, new)
-        seen.add(name)
+    _loops(unit, unit.tree.body, outside, set(), frozenset())
+
+
+def _loops(
+    unit: Unit, body: list[ast.stmt], kept: set[str], seen: set[str], around: frozenset[str]
+) -> None:
+    """Rename in one list of statements; `around` are the variables of the loops around it."""
+    for s in body:
+        inner = around
+        if isinstance(s, ast.For) and isinstance(s.target, ast.Name):
+            name = s.target.id
+            # Inside a loop of that name, what follows may read what this loop leaves behind.
+            if name in seen and name not in kept | around | tree.writes(s.body):
+                s.target.id = unit.fresh(name)
+                _rename(s.body + s.orelse, name, s.target.id)
+            seen.add(name)
+            inner = around | {name}
+        for block in tree.blocks(s):
+            _loops(unit, block, kept, seen, inner)
 
 
 def versions(unit: Unit, names: set[str]) -> bool:

@@ -156,12 +156,15 @@ class Emitter(Nests):
         return tree.call(helper, tree.name(mask), tree.name("_all_threads"))
 
     def _AnyThread(self, step: plan.AnyThread) -> list[ast.stmt]:
-        return [ast.If(self._any(step.mask), self.steps(step.body) or [ast.Pass()], [])]
+        with self.ranges.branch(_written(step.body)):
+            body = self.steps(step.body) or [ast.Pass()]
+        return [ast.If(self._any(step.mask), body, [])]
 
     def _UntilNone(self, step: plan.UntilNone) -> list[ast.stmt]:
-        self.ranges.forget(_written(step.body))
+        self.ranges.forget(_written(step.head + step.body))
         leave = ast.If(ast.UnaryOp(ast.Not(), self._any(step.mask)), [ast.Break()], [])
         body = [*self.steps(step.head), leave, *self.steps(step.body)]
+        self.ranges.forget(_written(step.head + step.body))
         return [ast.While(tree.const(True), self._polled(body), [])]
 
     def _Barrier(self, step: plan.Barrier) -> list[ast.stmt]:
@@ -181,6 +184,7 @@ class Emitter(Nests):
     def _Count(self, step: plan.Count) -> list[ast.stmt]:
         if self.options.readable:
             return tree.stmts(f"{step.target} = {step.kind}({step.values})")
+        self.ranges.forget({step.target or ""})
         name = step.kind + ("" if step.mask is None else "_masked")
         arguments = [tree.name(step.values)]
         arguments += [] if step.mask is None else [tree.name(step.mask)]

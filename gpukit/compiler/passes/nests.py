@@ -137,6 +137,6 @@ class Nests(Leaves):
             inside = [ast.If(tree.conjunction(tests), inside, nowhere)]
         with self._behind(row.guards):
             new = [*inside, *self._rows(row.body, start, stop)]
-        if lowers or tests:
-            new += self._rows(row.orelse, low, start) if lowers else []
+        if lowers:
+            new += self._rows(row.orelse, low, start)
         return [*new, *self._rows(row.orelse, stop, high)]

@@ -41,7 +41,9 @@ def prepare(unit: Unit) -> None:
     _Geometry(unit).visit(unit.tree)
     _grid_groups(unit)
     unit.tree.body = live(unit.tree.body) or [tree.at(ast.Pass(), unit.tree)]
-    unit.tree.body = _own_arrays(unit, unit.tree.body)
+    stores = [n.id for n in ast.walk(unit.tree) if isinstance(n, ast.Name) and _is_store(n)]
+    once = {name for name in stores if stores.count(name) == 1}
+    unit.tree.body = _own_arrays(unit, unit.tree.body, once)
     ast.fix_missing_locations(unit.tree)
 
 
@@ -68,14 +70,22 @@ def live(body: list[ast.stmt]) -> list[ast.stmt]:
     return new
 
 
-def _own_arrays(unit: Unit, body: list[ast.stmt]) -> list[ast.stmt]:
-    """Give every shared or local array a statement: `a = cuda.shared.array(0, f4)[n:]`."""
+def _is_store(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _own_arrays(unit: Unit, body: list[ast.stmt], once: set[str]) -> list[ast.stmt]:
+    """Give every shared or local array a name of its own: `a = cuda.shared.array(0, f4)[n:]`.
+
+    `once` are the names that are assigned once, and so stand for one thing.
+    """
     new: list[ast.stmt] = []
     for s in body:
         for field in ("body", "orelse"):
             if getattr(s, field, None):
-                setattr(s, field, _own_arrays(unit, getattr(s, field)))
-        named = isinstance(s, ast.Assign) and tree.called(s.value) in kinds.ARRAYS
+                setattr(s, field, _own_arrays(unit, getattr(s, field), once))
+        made = isinstance(s, ast.Assign) and tree.called(s.value) in kinds.ARRAYS
+        named = made and getattr(s.targets[0], "id", "") in once  # type: ignore[attr-defined]
         if isinstance(s, (ast.Assign, ast.Expr)) and not named:
             taken = _TakeArrays(unit)
             s.value = taken.visit(s.value)

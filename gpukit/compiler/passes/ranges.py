@@ -59,17 +59,15 @@ class Ranges:
 
     @contextlib.contextmanager
     def loop(self, name: str, over: ast.expr) -> Iterator[None]:
-        """Know the range of a loop's variable inside a `with` block."""
+        """Know the range of a loop's variable inside a `with` block, and nothing of it after."""
         found = self._range(over)
-        before = self.known.get(name)
+        self.forget({name})
         if found is not None:
             self.known[name] = found
         try:
             yield
         finally:
-            self.known.pop(name, None)
-            if before is not None:
-                self.known[name] = before
+            self.forget({name})
 
     def copy(self) -> Ranges:
         """Return an independent copy."""
@@ -79,19 +77,20 @@ class Ranges:
 
     def learn(self, s: ast.stmt) -> None:
         """Note what a statement that is run once for the block sets."""
-        names = tree.writes(s)
         value: ast.expr | None = None
+        target = ""
         if isinstance(s, ast.Assign) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
-            value = s.value
+            target, value = s.targets[0].id, s.value
         elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
-            value = ast.BinOp(tree.name(s.target.id), s.op, s.value)
+            target = s.target.id
+            value = ast.BinOp(tree.name(target), s.op, s.value)
         found = None if value is None else self.of(value)
         size = None if value is None else self.size(value)
-        self.forget(names)
+        self.forget(tree.writes(s))
         if found is not None:
-            self.known[next(iter(names))] = found
+            self.known[target] = found
         if size is not None:
-            self.sizes[next(iter(names))] = size
+            self.sizes[target] = size
         self._learn_axes(s)
 
     def _learn_axes(self, s: ast.stmt) -> None:
