@@ -20,6 +20,10 @@ SHORT_NS = 200_000
 SMALL_LAUNCH = 1 << 15
 _TELLING = 2048  # threads from which on a launch tells how fast the kernel is
 _CHUNKS_PER_WORKER = 16
+_CHUNK_NS = 50_000  # blocks are handed out in chunks of at least so much work
+# The clock of a thread's own work, where it is fine enough: waiting for the GIL is no work.
+_fine = time.get_clock_info("thread_time").resolution < 1e-5
+_clock = time.thread_time_ns if _fine else time.perf_counter_ns
 _STACK_BYTES = 16 << 20
 
 
@@ -64,6 +68,7 @@ class Outcome:
         self.status = 0
         self.context: Any = None
         self.stopped = False
+        self.work_ns = 0
         self.running: list[Any] = []
         self.lock = threading.Lock()
 
@@ -72,10 +77,12 @@ class Outcome:
         """Let `context` be cancelled meanwhile; afterwards it may serve another launch."""
         with self.lock:
             self.running.append(context)
+        start = _clock()
         try:
             yield
         finally:
             with self.lock:
+                self.work_ns += _clock() - start
                 self.running.remove(context)
 
     def fail(self, status: int, context: Any) -> None:
@@ -109,6 +116,10 @@ class Pace:
             return threads <= SMALL_LAUNCH
         return threads * self.ns_per_thread < SHORT_NS
 
+    def chunk(self, threads: int) -> int:
+        """Return how many blocks of so many threads are enough work to be handed out."""
+        return int(_CHUNK_NS / max(threads * (self.ns_per_thread or 100.0), 1.0))
+
     def note(self, threads: int, ns: int) -> None:
         """Remember how long a launch took, in time of one core; tiny ones tell nothing."""
         if threads >= _TELLING:
@@ -124,21 +135,21 @@ def run(
         outcome = Outcome()
         bench = _bench
         bench.ready(scratch)
-        start = time.perf_counter_ns()
+        start = _clock()
         status = call(0, blocks, bench.address, bench.scratch_address)
-        pace.note(blocks * threads, time.perf_counter_ns() - start)
+        pace.note(blocks * threads, _clock() - start)
         if status > 0:
             outcome.fail(status, bench.context)
         return outcome
-    start = time.perf_counter_ns()
-    outcome = _run_shared(call, blocks, scratch, count)
-    pace.note(blocks * threads, (time.perf_counter_ns() - start) * count)
+    outcome = _run_shared(call, blocks, scratch, count, pace.chunk(threads))
+    pace.note(blocks * threads, outcome.work_ns)
     return outcome
 
 
-def _run_shared(call: Call, blocks: int, scratch: int, count: int) -> Outcome:
+def _run_shared(call: Call, blocks: int, scratch: int, count: int, least: int) -> Outcome:
+    """Let `count` workers take chunks of blocks, each of `least` blocks or more."""
     outcome = Outcome()
-    chunk = max(1, blocks // (count * _CHUNKS_PER_WORKER))
+    chunk = max(1, blocks // (count * _CHUNKS_PER_WORKER), min(least, -(-blocks // count)))
     starts = itertools.count(0, chunk)
 
     def work() -> None:
