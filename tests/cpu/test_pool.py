@@ -1,0 +1,92 @@
+"""Which thread runs which blocks, and what a launch is found to cost."""
+
+import threading
+import time
+
+import pytest
+
+from gpukit.compiler import context as layout
+from gpukit.cpu import pool
+
+
+@pytest.fixture(autouse=True)
+def two_workers(monkeypatch):
+    monkeypatch.setenv("GPUKIT_THREADS", "2")
+
+
+class Recorder:
+    """A kernel that notes which thread was asked for which blocks."""
+
+    def __init__(self, status=0, pause=0.0):
+        self.ran = []
+        self.status = status
+        self.pause = pause
+
+    def __call__(self, first, last, context, scratch):
+        self.ran.append((threading.get_ident(), first, last))
+        time.sleep(self.pause)
+        return self.status
+
+    def blocks(self):
+        return sorted(b for _, first, last in self.ran for b in range(first, last))
+
+    def threads(self):
+        return {who for who, _, _ in self.ran}
+
+
+def pace(ns_per_thread):
+    made = pool.Pace()
+    made.ns_per_thread = ns_per_thread
+    return made
+
+
+def run(call, blocks, threads, **options):
+    chosen = {"serial": False, "pace": pace(1000.0), **options}
+    return pool.run(call, blocks, threads, 0, **chosen)
+
+
+@pytest.mark.parametrize("blocks", [2, 3, 63, 64, 1001])
+def test_every_block_runs_once(blocks):
+    call = Recorder()
+    run(call, blocks, 256)
+    assert call.blocks() == list(range(blocks))
+
+
+def test_long_launch_is_shared():
+    call = Recorder(pause=0.01)
+    run(call, 64, 256)
+    assert len(call.threads()) == 2
+
+
+@pytest.mark.parametrize("options", [{"pace": pace(0.1)}, {"serial": True}])
+def test_short_or_serial_launch_stays_with_its_caller(options):
+    call = Recorder()
+    run(call, 64, 256, **options)
+    assert call.ran == [(threading.get_ident(), 0, 64)]
+
+
+def test_quick_blocks_are_handed_out_in_large_chunks():
+    call = Recorder()
+    run(call, 100_000, 32, pace=pace(0.5))
+    chunks = [last - first for _, first, last in call.ran]
+    assert max(chunks) * 32 * 0.5 >= 50_000
+
+
+def test_waiting_is_not_taken_for_work():
+    if not pool._fine:
+        pytest.skip("this system's clock of a thread's work is too coarse")
+    found = pace(1000.0)
+    run(Recorder(pause=0.02), 8, 1024, pace=found)
+    assert found.ns_per_thread * 8 * 1024 < 20e6
+
+
+def test_failure_keeps_its_context_and_ends_the_launch():
+    call = Recorder(status=1)
+
+    def failing(first, last, context, scratch):
+        pool._bench.context[layout.CODE] = 77
+        return call(first, last, context, scratch)
+
+    outcome = run(failing, 10_000, 256)
+    assert (outcome.status, outcome.context[layout.CODE]) == (1, 77)
+    assert len(call.ran) <= 2
