@@ -311,3 +311,41 @@ def test_index_is_known_only_as_long_as_nothing_else_sets_it(body):
     use = space["body"]
     with pytest.raises(errors.OutOfBounds):
         kernel[1, 64](np.zeros(4), 60)
+
+
+@cuda.jit
+def slice_of_each_thread_kernel(a, out):
+    i = cuda.grid(1)
+    mine = a[: 32 - i]
+    cuda.syncthreads()
+    total = 0.0
+    for k in range(out.size):
+        total += mine[k]
+    out[i] = total
+
+
+def test_slice_that_differs_between_threads_is_checked_by_each_threads_size():
+    buffer = np.ones(40)
+    with pytest.raises(errors.OutOfBounds) as caught:
+        slice_of_each_thread_kernel[1, 8](buffer[:32], np.zeros(32))
+    assert caught.value.index[0] >= 25
+    with pytest.raises(errors.OutOfBounds):
+        slice_of_each_thread_kernel[1, 8](buffer[:32], np.zeros(26))
+    out = np.full(25, np.nan)
+    slice_of_each_thread_kernel[1, 8](buffer[:32], out)
+    assert (out[:8] == 25).all()
+
+
+@cuda.jit
+def reversed_slice_of_each_thread_kernel(a, out):
+    i = cuda.grid(1)
+    mine = a[: 25 + i]
+    cuda.syncthreads()
+    for k in range(out.size):
+        mine[k] = i
+    out[i] = 1
+
+
+def test_first_threads_short_slice_is_checked_though_the_last_one_is_long():
+    with pytest.raises(errors.OutOfBounds, match=r"index 25 .* shape is \(25,\)"):
+        reversed_slice_of_each_thread_kernel[1, 8](np.zeros(32), np.zeros(26))

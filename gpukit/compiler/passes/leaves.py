@@ -49,12 +49,13 @@ class Leaves(Frame):
     def _hoistable(self, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]:
         """Return the accesses whose range over the row is known before the loop."""
         found: dict[str, tuple[str, list[Form]]] = {}
-        written = tree.writes(leaf.body)
+        # Not of arrays that each thread has its own of: their shapes may differ.
+        varying = tree.writes(leaf.body) | self.rewriter.slots | self.plan.slots
         for node in (n for s in leaf.body for n in ast.walk(s)):
             if not isinstance(node, ast.Subscript) or not rewrite.is_whole(self.unit, node):
                 continue
             name = node.value.id  # type: ignore[attr-defined]
-            if name in written or name in self.rewriter.slots or name in leaf.forms.remade:
+            if name in varying or name in leaf.forms.remade:
                 continue
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             forms = [leaf.forms.of(p) for p in parts]
@@ -134,7 +135,22 @@ class Leaves(Frame):
         rewriter.hoisted = frozenset()
         over = tree.expr("range(low, high)", low=low, high=high)
         loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
-        return tree.at(loop, leaf.body[0])  # type: ignore[no-any-return]
+        named = self._own_names([loop], tree.writes(loop))[0]
+        return tree.at(named, leaf.body[0])  # type: ignore[no-any-return]
+
+    def _own_names(self, body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+        """Give what lives only in these statements names that nothing else has.
+
+        Numba takes long to tell apart what many loops call by one name.
+        """
+        if self.options.readable:
+            return body
+        own = {name: self.unit.fresh(name) for name in sorted(names)}
+        made: list[ast.stmt] = tree.clone(body)
+        for node in (n for s in made for n in ast.walk(s)):
+            if isinstance(node, ast.Name):
+                node.id = own.get(node.id, node.id)
+        return made
 
     def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """Return statements that fetch and put back what the thread keeps between loops."""

@@ -26,7 +26,8 @@ class Nests(Leaves):
                 inner = [ast.For(tree.store(f"threadIdx_{axis}"), over, body, [])]
         if self.plan.whole_grid:
             inner = self._all_blocks(inner)
-        return inner
+        own = {"threadIdx_y", "threadIdx_z", "row_start"} & tree.writes(inner)
+        return self._own_names(inner, own)
 
     def _row_start(self, block: tuple[int, int, int] | None) -> list[ast.stmt]:
         """Return the number of the row's first thread."""
