@@ -156,7 +156,7 @@ def load(name: str) -> Compiled | None:
     places = {int(k): sites.Site(**v) for k, v in head["sites"].items()}
     return Compiled(
         entry, code, head["per_thread"], head["per_block"], head["whole_grid"], places,
-        head["shared_bytes"], head["local_bytes"],
+        head["shared_bytes"], head["local_bytes"], head["mergeable"],
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def save(name: str, made: Compiled) -> None:
         "symbol": made.code.symbol, "needs": made.code.needs, "per_thread": made.per_thread,
         "per_block": made.per_block, "whole_grid": made.whole_grid,
         "sites": sites.export(set(made.sites)), "shared_bytes": made.shared_bytes,
-        "local_bytes": made.local_bytes,
+        "local_bytes": made.local_bytes, "mergeable": made.mergeable,
     }  # fmt: skip
     text = json.dumps(head).encode()
     rest = len(text).to_bytes(8, "little") + text + made.code.object

@@ -22,6 +22,7 @@ class Compiled:
     sites: dict[int, Any] = field(default_factory=dict)
     shared_bytes: int = 0
     local_bytes: int = 0
+    mergeable: bool = False  # neighbouring blocks may run as one wide block
     captured: Any = None
     pace: Any = None
 
@@ -121,9 +122,10 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.passes import absent, typing
+    from gpukit.compiler.passes import absent, merge, typing
 
     unit = front(function)
+    mergeable = not debug and merge.run(unit)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
     arguments |= dict(zip(unit.captured, captured, strict=True))
@@ -137,7 +139,7 @@ def compile_kernel(
     used = emitter.rewriter.used_sites | _device_sites(unit)
     return Compiled(
         entry, code, emitter.per_thread, emitter.fixed, emitter.plan.whole_grid,
-        {k: sites.get(k) for k in used}, emitter.shared_bytes(), emitter.local_bytes(),
+        {k: sites.get(k) for k in used}, emitter.shared_bytes(), emitter.local_bytes(), mergeable,
     )  # fmt: skip
 
 

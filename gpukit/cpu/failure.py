@@ -21,6 +21,15 @@ def raise_at_line(error: errors.PlacedError) -> NoReturn:
     raise AssertionError("the line above raises")
 
 
+def name_thread(words: Any, merged: int, threads: int) -> None:
+    """Put into a context the block and the thread that they are without `merged` blocks in one."""
+    if words[layout.CODE] == layout.FINE:  # Numba's own code does not say which thread it was
+        words[layout.BLOCK] *= merged
+    elif merged > 1:
+        place = words[layout.BLOCK] * merged * threads + words[layout.THREAD]
+        words[layout.BLOCK], words[layout.THREAD] = divmod(place, threads)
+
+
 def raise_for(status: int, words: Any, sites: dict[int, Any], kernel: Any) -> None:
     """Raise the error for a launch that ended with `status`; `words` is its context."""
     code = words[layout.CODE]

@@ -9,11 +9,15 @@ import threading
 from typing import Any
 
 from gpukit import errors
+from gpukit.compiler.context import WIDEST
 from gpukit.cpu import configure, failure, marshal, pool
 
 HEADER = 8  # words before the arguments: grid, block, dynamic shared bytes, spare
 # So many block shapes of two or three axes get loops of their own; further ones share one form.
 _BLOCK_SHAPES = 4
+# Blocks are merged as long as so many are left to share, in so much scratch memory.
+_BLOCKS_LEFT = 32
+_MERGED_SCRATCH = 1 << 16
 _compiling = threading.RLock()
 
 
@@ -89,10 +93,13 @@ class Launcher:
         captured = compiled.captured
         words = marshal.format_of((*kinds, *captured.kinds))
         buffer = ctypes.create_string_buffer(8 * HEADER + words.size)
-        _HEADER_FORMAT.pack_into(buffer, 0, *shape.grid, *shape.block, shape.shared, 0)
+        merged = _merged(compiled, shape)
+        grid = (shape.grid[0] // merged, *shape.grid[1:])
+        size = (shape.block[0] * merged, *shape.block[1:])
+        _HEADER_FORMAT.pack_into(buffer, 0, *grid, *size, shape.shared, 0)
         words.pack_into(buffer, 8 * HEADER, *packed.values, *captured.values)
         address = ctypes.addressof(buffer)
-        blocks, threads = shape.blocks, shape.threads
+        blocks, threads = shape.blocks // merged, shape.threads * merged
         scratch = compiled.scratch_bytes(threads, blocks, shape.shared)
         entry = compiled.entry
 
@@ -103,6 +110,7 @@ class Launcher:
             call, blocks, threads, scratch, serial=compiled.whole_grid, pace=compiled.pace
         )
         if outcome.context is not None:
+            failure.name_thread(outcome.context, merged, shape.block[0])
             failure.raise_for(outcome.status, outcome.context, compiled.sites, self.kernel.py_func)
 
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
@@ -290,6 +298,21 @@ class Launcher:
         for types, overload in self.overloads().items():
             found[types] = build.text(self.kernel, types, overload, what)
         return found if signature is None else found[tuple(getattr(signature, "args", signature))]
+
+
+def _merged(compiled: Any, shape: configure.Configuration) -> int:
+    """Return how many neighbouring blocks run as one."""
+    merged = 1
+    if compiled.mergeable and shape.grid[1:] == shape.block[1:] == (1, 1):
+        blocks, threads = shape.grid[0], shape.block[0]
+        while (
+            blocks % (2 * merged) == 0
+            and 2 * merged * threads <= WIDEST
+            and blocks >= 2 * merged * _BLOCKS_LEFT
+            and 2 * merged * threads * compiled.per_thread <= _MERGED_SCRATCH
+        ):
+            merged *= 2
+    return merged
 
 
 def _conversion_cost(context: Any, actual: Any, wanted: Any) -> int | None:

@@ -27,12 +27,13 @@ import operator
 from collections.abc import Callable, Iterator
 
 from gpukit.compiler import tree
+from gpukit.compiler.context import WIDEST
 
 Interval = tuple[int, int]
 # No array has an axis as long as this that holds an element and can be reached.
 LARGEST = 1 << 60
 _SAFE = 1 << 62  # far enough from where 64 bits wrap
-_LIMITS = {"threadIdx": (0, 1023), "blockDim": (1, 1024)}
+_LIMITS = {"threadIdx": (0, WIDEST - 1), "blockDim": (1, WIDEST)}
 _GRID_LIMITS = {"blockIdx": (0, (1 << 31) - 2), "gridDim": (1, (1 << 31) - 1)}
 _COMPARE: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
