@@ -9,7 +9,6 @@ from __future__ import annotations
 CANCEL = 0  # the host writes 1 to stop the kernel
 CODE = 1  # what went wrong, one of the codes below
 SITE = 2  # which line; an index into the kernel's table of sites
-WIDEST = 4096  # threads of a block, if neighbouring blocks run as one
 BLOCK = 3  # three words: blockIdx of the block that runs
 THREAD = 6  # three words: threadIdx of the thread at fault
 NDIM = 9
@@ -26,3 +25,4 @@ WORDS = STACK + 1
 
 FINE, OUT_OF_BOUNDS, DIVERGENCE, RAISED, INTERRUPTED, TOO_DEEP = range(6)
 MAX_STACK = 256 * 1024  # bytes that recursion may use; a GPU's default is far less
+WIDEST = 4096  # threads of a block, if neighbouring blocks run as one

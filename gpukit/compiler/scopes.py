@@ -59,14 +59,7 @@ def rename(function: ast.FunctionDef, names: dict[str, str]) -> None:
     """Rename variables in a function; its defaults belong to the scope around it."""
     for argument in arguments(function):
         argument.arg = names.get(argument.arg, argument.arg)
-    for s in function.body:
-        rename_in(s, names)
-
-
-def rename_in(node: ast.AST, names: dict[str, str]) -> None:
-    for n in ast.walk(node):
-        if isinstance(n, ast.Name):
-            n.id = names.get(n.id, n.id)
+    tree.rename(function.body, names)
 
 
 def name_lambdas(body: list[ast.stmt]) -> None:
@@ -76,12 +69,4 @@ def name_lambdas(body: list[ast.stmt]) -> None:
             name_lambdas(block)
         if isinstance(s, ast.Assign) and isinstance(s.value, ast.Lambda) and len(s.targets) == 1:
             if isinstance(s.targets[0], ast.Name):
-                body[k] = as_function(s.targets[0].id, s.value)
-
-
-def as_function(name: str, node: ast.Lambda) -> ast.FunctionDef:
-    body = tree.at(ast.Return(node.body), node)
-    made = ast.FunctionDef(name=name, args=node.args, body=[body], decorator_list=[], returns=None)
-    if "type_params" in ast.FunctionDef._fields:
-        setattr(made, "type_params", [])  # noqa: B010  (Python 3.12)
-    return tree.at(made, node)  # type: ignore[no-any-return]
+                body[k] = tree.of_lambda(s.targets[0].id, s.value)

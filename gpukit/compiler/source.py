@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpukit import errors
+from gpukit.compiler import tree
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def _parse(text: str, function: Callable[..., Any]) -> ast.FunctionDef:
             return node
     for node in ast.walk(module):
         if isinstance(node, ast.Lambda):
-            return _as_function(node)
+            return tree.of_lambda("lambda_", node)
     raise errors.SourceError(
         f"No def was found in the source of {function.__name__!r}. Define it in a file or a "
         "notebook cell. Was it edited after it was imported? Restart the kernel or import it again."
@@ -80,14 +81,3 @@ def _lambda_text(text: str) -> str:
             continue
         return text[start:end]
     raise errors.SourceError(f"Could not parse this source:\n{text}")
-
-
-def _as_function(node: ast.Lambda) -> ast.FunctionDef:
-    body = ast.Return(value=node.body)
-    function = ast.FunctionDef(
-        name="lambda_", args=node.args, body=[body], decorator_list=[], returns=None
-    )
-    if hasattr(node, "type_params") or "type_params" in ast.FunctionDef._fields:
-        setattr(function, "type_params", [])  # noqa: B010  (Python 3.12)
-    ast.copy_location(body, node)
-    return ast.fix_missing_locations(ast.copy_location(function, node))

@@ -235,6 +235,35 @@ def exits(body: list[ast.stmt], *, inner: bool = False) -> set[str]:
     return found
 
 
+def function(name: str, arguments: ast.arguments | list[str], body: list[ast.stmt]) -> Any:
+    """Return a `def` with these parameters and statements."""
+    if isinstance(arguments, list):
+        arguments = ast.arguments(
+            posonlyargs=[], args=[ast.arg(a) for a in arguments], kwonlyargs=[], kw_defaults=[],
+            defaults=[],
+        )  # fmt: skip
+    made = ast.FunctionDef(
+        name=name, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None
+    )
+    if "type_params" in ast.FunctionDef._fields:
+        setattr(made, "type_params", [])  # noqa: B010  (Python 3.12)
+    return made
+
+
+def of_lambda(name: str, node: ast.Lambda) -> ast.FunctionDef:
+    """Return `def name(...): return ...` for a lambda."""
+    body = ast.copy_location(ast.Return(node.body), node)
+    made: ast.FunctionDef = ast.copy_location(function(name, node.args, [body]), node)
+    return ast.fix_missing_locations(made)
+
+
+def rename(node: ast.AST | Iterable[ast.AST], names: dict[str, str]) -> None:
+    """Give names new names wherever they stand in a node or nodes, in place."""
+    for n in _walk(node):
+        if isinstance(n, ast.Name):
+            n.id = names.get(n.id, n.id)
+
+
 def clone(node: Any) -> Any:
     """Return a deep copy of a tree or list of trees; much quicker than `copy.deepcopy`."""
     if isinstance(node, list):

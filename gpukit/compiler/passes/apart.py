@@ -66,7 +66,7 @@ def _loops(
             # Inside a loop of that name, what follows may read what this loop leaves behind.
             if name in seen and name not in kept | around | tree.writes(s.body):
                 s.target.id = unit.fresh(name)
-                _rename(s.body + s.orelse, name, s.target.id)
+                tree.rename(s.body + s.orelse, {name: s.target.id})
             seen.add(name)
             inner = around | {name}
         for block in tree.blocks(s):
@@ -91,7 +91,7 @@ def _split(
             names.add(new)
             seen.add(new)
             body[k] = tree.at(tree.assign(new, _value(s)), s)
-            _rename(body[k + 1 :], name, new)
+            tree.rename(body[k + 1 :], {name: new})
         elif isinstance(s, ast.If):
             behind = later | _used(body[k + 1 :])
             for block in tree.blocks(s):
@@ -115,12 +115,6 @@ def _value(s: ast.stmt) -> ast.expr:
 
 def _used(body: Sequence[ast.AST]) -> frozenset[str]:
     return frozenset(n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name))
-
-
-def _rename(body: list[ast.stmt], name: str, new: str) -> None:
-    for node in (n for s in body for n in ast.walk(s)):
-        if isinstance(node, ast.Name) and node.id == name:
-            node.id = new
 
 
 def _show(function: object, split: set[str] | None = None) -> str:

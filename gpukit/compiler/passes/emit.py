@@ -18,7 +18,7 @@ _MOST_ROUNDS = 12  # rounds of a loop that are written out; enough for 1024 thre
 
 
 class Emitter(Nests):
-    """Writes one kernel. `scratch_bytes(threads, shared)` tells how much scratch it needs."""
+    """Writes one kernel: `function()`."""
 
     def function(self) -> ast.FunctionDef:
         """Return the function of loops."""
@@ -35,13 +35,7 @@ class Emitter(Nests):
             if not self.options.readable:
                 body += self._before_first_block()
             body.append(ast.For(tree.store("_block"), over, inner or [ast.Pass()], []))
-        arguments = ast.arguments(
-            posonlyargs=[], kwonlyargs=[], kw_defaults=[], defaults=[],
-            args=[ast.arg(p) for p in self._parameters()],
-        )  # fmt: skip
-        made = ast.FunctionDef(self.unit.tree.name, arguments, body, [], None)
-        if "type_params" in ast.FunctionDef._fields:
-            setattr(made, "type_params", [])  # noqa: B010  (Python 3.12)
+        made = tree.function(self.unit.tree.name, self._parameters(), body)
         return ast.fix_missing_locations(tree.at(made, self.unit.tree))  # type: ignore[no-any-return]
 
     def _begin_block(self) -> list[ast.stmt]:

@@ -147,9 +147,7 @@ class Leaves(Frame):
             return body
         own = {name: self.unit.fresh(name) for name in sorted(names)}
         made: list[ast.stmt] = tree.clone(body)
-        for node in (n for s in made for n in ast.walk(s)):
-            if isinstance(node, ast.Name):
-                node.id = own.get(node.id, node.id)
+        tree.rename(made, own)
         return made
 
     def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:

@@ -179,7 +179,7 @@ class _Taker:
         for f in (self.unit.nested[k].tree for k in inner):
             scopes.rename(f, names)
             for default in f.args.defaults:
-                scopes.rename_in(default, names)
+                tree.rename(default, names)
         self.unit.nested[key] = Nested(s.name, s, spelled, tuple(inner), origin=s)
         taken += [*inner, key]
         return key
@@ -221,7 +221,7 @@ class _Lambdas(ast.NodeTransformer):
                 setattr(s, name, [self.visit(v) for v in value])
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        key = self.taker._take(scopes.as_function("function", node), self.taken)
+        key = self.taker._take(tree.of_lambda("function", node), self.taken)
         return tree.at(tree.name(key), node)  # type: ignore[no-any-return]
 
 

@@ -53,16 +53,8 @@ def build(
     name: str, parameters: list[str], body: list[ast.stmt], scope: dict[str, Any], unit: Unit
 ) -> Any:
     """Make a Python function of statements; its lines are those of the kernel's source."""
-    arguments = ast.arguments(
-        posonlyargs=[], args=[ast.arg(p) for p in parameters], kwonlyargs=[], kw_defaults=[],
-        defaults=[],
-    )  # fmt: skip
     # Under a name of its own, or it would hide a global that it calls: `def max(a): max(a, 0)`.
-    function = ast.FunctionDef(
-        name=_MADE, args=arguments, body=body or [ast.Pass()], decorator_list=[], returns=None
-    )
-    if "type_params" in ast.FunctionDef._fields:
-        setattr(function, "type_params", [])  # noqa: B010  (Python 3.12)
+    function = tree.function(_MADE, parameters, body)
     module = tree.settle(ast.Module([tree.at(function, unit.tree)], []))
     code = compile(module, unit.source.file, "exec")
     scope = dict(scope)
