@@ -14,6 +14,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gpukit.compiler import native, place, sites
-from gpukit.compiler.pipeline import Compiled
+from gpukit.compiler.pipeline import Compiled, Told
 from gpukit.compiler.unit import Unit
 
 _MOST_FILES = 2000
@@ -47,14 +48,15 @@ def key(unit: Unit, parts: Iterable[Any]) -> str | None:
         described = [_describe_unit(unit, ()), *map(_describe, parts)]
     except _Unkeepable:
         return None
-    digest = hashlib.sha256(_surroundings().encode())
+    digest = hashlib.sha256(surroundings().encode())
     for text in described:
         digest.update(b"\0" + text.encode())
     return digest.hexdigest()[:40]
 
 
 @functools.cache
-def _surroundings() -> str:
+def surroundings() -> str:
+    """Return what all machine code depends on: this compiler, the versions, the processor."""
     here = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(here.rglob("*.py")):
@@ -157,6 +159,7 @@ def load(name: str) -> Compiled | None:
     return Compiled(
         entry, code, head["per_thread"], head["per_block"], head["whole_grid"], places,
         head["shared_bytes"], head["local_bytes"], head["mergeable"],
+        Told(**head["told"]),
     )  # fmt: skip
 
 
@@ -179,6 +182,7 @@ def save(name: str, made: Compiled) -> None:
         "per_block": made.per_block, "whole_grid": made.whole_grid,
         "sites": sites.export(set(made.sites)), "shared_bytes": made.shared_bytes,
         "local_bytes": made.local_bytes, "mergeable": made.mergeable,
+        "told": asdict(made.told),
     }  # fmt: skip
     text = json.dumps(head).encode()
     rest = len(text).to_bytes(8, "little") + text + made.code.object

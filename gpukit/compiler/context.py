@@ -21,7 +21,8 @@ ALIVE = WAITING + 128  # bytes, one a thread: who was still running
 RESULT = ALIVE + 128  # where numba's calling convention puts what a function returns
 ERROR = RESULT + 2  # and where it puts the exception of a failed one
 STACK = ERROR + 2  # address of the kernel's first stack frame
-WORDS = STACK + 1
+WATCH = STACK + 1  # address of what watches the kernel (`compiler/watch.py`), or 0
+WORDS = WATCH + 1
 
 FINE, OUT_OF_BOUNDS, DIVERGENCE, RAISED, INTERRUPTED, TOO_DEEP = range(6)
 MAX_STACK = 256 * 1024  # bytes that recursion may use; a GPU's default is far less

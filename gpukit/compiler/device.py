@@ -10,7 +10,7 @@ import numba
 from numba.core import types
 
 from gpukit import errors
-from gpukit.compiler import refuse, shapes, sites, tree
+from gpukit.compiler import refuse, shapes, sites, tree, watch
 from gpukit.compiler.passes import scalar
 from gpukit.compiler.unit import Unit
 
@@ -213,7 +213,7 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
 def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
     """Return the statement that stops the kernel for a `raise`."""
     place = rewrite.place(node, "", ast.unparse(node))
-    site = place.elts[1].value
+    site = watch.site_number(place.elts[1].value)
     sites.raised[site] = exception(rewrite.unit, node)
     call = tree.call(rewrite.helper("control", "stop_raised"), place)
     return tree.at(ast.Expr(call), node)  # type: ignore[no-any-return]
@@ -223,7 +223,7 @@ def assert_call(rewrite: Any, node: ast.Assert) -> ast.stmt:
     """Return the statement that stops the kernel where an `assert` does not hold."""
     place = rewrite.place(node, "", ast.unparse(node))
     text = node.msg.value if isinstance(node.msg, ast.Constant) else ast.unparse(node.test)
-    sites.raised[place.elts[1].value] = AssertionError, (text,)
+    sites.raised[watch.site_number(place.elts[1].value)] = AssertionError, (text,)
     stop = ast.Expr(tree.call(rewrite.helper("control", "stop_raised"), place))
     failed = ast.UnaryOp(ast.Not(), rewrite.visit(node.test))
     return tree.at(ast.If(failed, [stop], []), node)  # type: ignore[no-any-return]

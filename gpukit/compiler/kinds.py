@@ -11,7 +11,10 @@ SHUFFLES = frozenset(intrinsics.SHUFFLE_NAMES)
 VOTES = frozenset(intrinsics.VOTE_NAMES)
 GRID_SYNC = "cg.sync"
 # Calls at which threads of a block meet, or look at each other.
-MEETINGS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC}
+# The marks that `passes.lockstep` puts behind the accesses of watched kernels.
+LOCKSTEP = "lockstep"  # all threads of the block meet here
+IN_STEP = "in_step"  # all threads of a row do what stands before it first
+MEETINGS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC, LOCKSTEP}
 ARRAYS = frozenset(["shared.array", "local.array"])
 THREAD_VALUES = frozenset([f"threadIdx.{a}" for a in tree.AXES] + ["laneid", "lanemask_lt"])
 BLOCK_VALUES = frozenset(
@@ -32,6 +35,11 @@ def meets(node: ast.AST, inlined: frozenset[str] = frozenset()) -> bool:
             if isinstance(n.func, ast.Name) and n.func.id in inlined:
                 return True
     return False
+
+
+def is_in_step(node: ast.AST) -> bool:
+    """Tell whether a statement is a mark for the threads of a row."""
+    return isinstance(node, ast.Expr) and tree.called(node.value) == IN_STEP
 
 
 def any_meets(body: list[ast.stmt]) -> bool:

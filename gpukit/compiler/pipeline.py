@@ -3,11 +3,30 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gpukit.compiler import captures, complaints, native, refuse, tree
 from gpukit.compiler.unit import Unit
+
+
+@dataclass
+class Told:
+    """What a reader of a watch must know of a kernel.
+
+    `sites` are the process-wide numbers of its sites, in its own order; `regions` the arrays that
+    it makes itself (`frame.OwnRegion`); `stores` and `loads` the arrays that it writes and reads,
+    `by_data` those written at places that depend on data; `flops` the operations of statements by
+    the kernel's own site; `variables` those of a recording, by number.
+    """
+
+    sites: list[int] = field(default_factory=list)
+    regions: list[dict[str, Any]] = field(default_factory=list)
+    stores: list[str] = field(default_factory=list)
+    loads: list[str] = field(default_factory=list)
+    by_data: list[str] = field(default_factory=list)
+    flops: dict[str, dict[str, int]] = field(default_factory=dict)
+    variables: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -23,6 +42,7 @@ class Compiled:
     shared_bytes: int = 0
     local_bytes: int = 0
     mergeable: bool = False  # neighbouring blocks may run as one wide block
+    told: Told = field(default_factory=lambda: Told())  # of a watched kernel
     captured: Any = None
     pace: Any = None
 
@@ -32,11 +52,15 @@ class Compiled:
         return self.per_thread * threads * copies + (self.per_block + dynamic) * copies + 128
 
 
-def front(function: Any) -> Unit:
-    """Return a function resolved, normalised, inlined, its jumps replaced by flags."""
+def front(function: Any, watched: str = "") -> Unit:
+    """Return a function resolved, normalised, inlined, its jumps replaced by flags.
+
+    `watched` as in `Unit`.
+    """
     from gpukit.compiler.passes import apart, choices, inline, jumps, resolve, schedule, strides
 
     unit = resolve.run(function)
+    unit.watched = watched
     refuse.check_result(unit)
     for node in ast.walk(unit.tree):
         if isinstance(node, ast.Raise):
@@ -44,6 +68,10 @@ def front(function: Any) -> Unit:
 
             device.exception(unit, node)  # refuses what cannot be raised
     inline.run(unit)
+    if watched:
+        from gpukit.compiler.passes import lockstep
+
+        lockstep.run(unit, every=unit.detailed)
     jumps.run(unit)
     apart.run(unit)
     choices.run(unit)
@@ -124,8 +152,8 @@ def compile_kernel(
     from gpukit.compiler import sites
     from gpukit.compiler.passes import absent, merge, typing
 
-    unit = front(function)
-    mergeable = not debug and merge.run(unit)
+    unit = front(function, options.watched)
+    mergeable = not (debug or options.watched) and merge.run(unit)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
     arguments |= dict(zip(unit.captured, captured, strict=True))
@@ -140,6 +168,20 @@ def compile_kernel(
     return Compiled(
         entry, code, emitter.per_thread, emitter.fixed, emitter.plan.whole_grid,
         {k: sites.get(k) for k in used}, emitter.shared_bytes(), emitter.local_bytes(), mergeable,
+        _told(unit, emitter),
+    )  # fmt: skip
+
+
+def _told(unit: Unit, emitter: Any) -> Told:
+    from gpukit.compiler.passes import provenance
+
+    if not unit.watched:
+        return Told()
+    rewriter = emitter.rewriter
+    return Told(
+        [site for site, *_ in rewriter.own_sites], [asdict(r) for r in emitter.regions],
+        sorted(rewriter.stores), sorted(rewriter.loads), sorted(provenance.written_by_data(unit)),
+        {str(k): v for k, v in emitter.flops.items()}, list(emitter.variables),
     )  # fmt: skip
 
 

@@ -120,6 +120,32 @@ class Barrier:
 
 
 @dataclass
+class WarpBarrier:
+    """A syncwarp, or a threadfence, of which a watched kernel takes note."""
+
+    call: ast.Call
+    mask: str | None
+
+
+@dataclass
+class GridBarrier:
+    """A barrier of the whole grid, of which a watched kernel takes note."""
+
+    call: ast.Call
+    mask: str | None
+
+
+@dataclass
+class Branch:
+    """A condition that a profile counts: who of `parent` is in `taken`; None for all or alike."""
+
+    node: ast.stmt
+    taken: str | None
+    parent: str | None
+    when: str = ""  # of a loop, whose mask is both: "before" or "after" its condition
+
+
+@dataclass
 class Count:
     """syncthreads_count, _and or _or over published values."""
 
@@ -129,7 +155,10 @@ class Count:
     mask: str | None
 
 
-Step = Loops | Once | BlockIf | BlockFor | BlockWhile | AnyThread | UntilNone | Barrier | Count
+Step = (
+    Loops | Once | BlockIf | BlockFor | BlockWhile | AnyThread | UntilNone | Barrier | Count
+    | WarpBarrier | GridBarrier | Branch
+)  # fmt: skip
 
 
 def leaves(steps: list[Step]) -> Iterator[Leaf]:

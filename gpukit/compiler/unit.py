@@ -32,7 +32,15 @@ class Unit:
     nested: dict[str, Any] = field(default_factory=dict)
     # Whether it makes arrays with np.empty; they must be its caller's.
     allocates: bool = False
+    # How it is watched: "" not at all, "access" each access, "every" each statement too, or
+    # "values" what each statement sets as well.
+    watched: str = ""
     counter: int = 0
+
+    @property
+    def detailed(self) -> bool:
+        """Whether every statement is watched."""
+        return self.watched in ("every", "values")
 
     @property
     def name(self) -> str:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from gpukit.compiler import context as layout
 from gpukit.compiler import tree
+from gpukit.compiler.runtime import memory
 
 
 def is_element(rewrite: Any, node: ast.Subscript) -> bool:
@@ -38,8 +40,23 @@ def array_name(node: ast.expr) -> str:
     return ast.unparse(node)
 
 
+def check_beside_slices(rewrite: Any, node: ast.Subscript, what: str) -> None:
+    """Let the single indices of `a[i, :]` be checked, in place."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if not any(isinstance(p, ast.Slice) for p in parts) or len(parts) > layout.MAX_NDIM:
+        return
+    if any(isinstance(p, ast.Constant) and p.value is ... for p in parts):
+        return  # which axis an index stands for is Numba's to say
+    for k, part in enumerate(parts):
+        if not isinstance(part, (ast.Slice, ast.Starred)):
+            place = rewrite.place(node, array_name(node.value), what)
+            check = rewrite.bind(f"axis_{k}", memory.AXIS_CHECKED[k])
+            parts[k] = tree.at(tree.call(check, place, tree.clone(node.value), part), node)
+
+
 def checked_load(rewrite: Any, node: ast.Subscript, what: str) -> ast.expr:
     """Return the expression that reads an element with a check."""
+    check_beside_slices(rewrite, node, what)
     if not isinstance(node.ctx, ast.Load) or not is_element(rewrite, node):
         return node
     place = rewrite.place(node, array_name(node.value), what)
@@ -96,9 +113,12 @@ def _spread(rewrite: Any, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
 
 def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
     what = ast.unparse(target)
+    if getattr(rewrite, "watched", "") and rewrite.record_field(target) is not None:
+        return tree.at(ast.Assign([rewrite.visit(target)], value), target)
     if not is_element(rewrite, target):
         target.value = rewrite.visit(target.value)
         target.slice = rewrite.visit(target.slice)
+        check_beside_slices(rewrite, target, what)
         return tree.at(ast.Assign([target], value), target)
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)

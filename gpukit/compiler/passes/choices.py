@@ -48,7 +48,9 @@ def _two_stores(s: ast.stmt) -> ast.stmt:
     choice = s.value
     one = ast.Assign([s.targets[0]], choice.body)
     other = ast.Assign([tree.clone(s.targets[0])], choice.orelse)
-    return tree.at(ast.If(choice.test, [one], [other]), s)  # type: ignore[no-any-return]
+    made = tree.at(ast.If(choice.test, [one], [other]), s)
+    made.chosen = choice  # for who wants to know how it was written
+    return made  # type: ignore[no-any-return]
 
 
 def _show(function: object) -> str:

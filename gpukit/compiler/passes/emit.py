@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import plan, tree
+from gpukit.compiler import plan, tree, watch
 from gpukit.compiler.passes import jumps
 from gpukit.compiler.passes.frame import Options
 from gpukit.compiler.passes.nests import Nests
@@ -27,6 +27,7 @@ class Emitter(Nests):
             body += self._prologue()
             body += self.given()
         body += self._arrays()
+        body += self._tell_regions()
         inner = self._begin_block() + self.steps(self.plan.steps)
         if self.plan.whole_grid:
             body += inner
@@ -45,6 +46,7 @@ class Emitter(Nests):
             if self.options.readable:
                 new += self._block_index("_block")
             else:
+                new += self._tell_block()
                 new += self._per_block()
         written = set(self.arguments) & tree.writes(self.unit.tree)
         for name in sorted(written - self.plan.slots):
@@ -82,14 +84,32 @@ class Emitter(Nests):
     def _Once(self, step: plan.Once) -> list[ast.stmt]:
         made = self._outside([step.statement])
         self.ranges.learn(step.statement)
-        return made
+        return [*self._tell_once(step.statement), *made, *self._tell_values(step.statement)]
+
+    def _tell_once(self, s: ast.stmt) -> list[ast.stmt]:
+        """Tell a statement that is done once for the whole block."""
+        if not self.unit.detailed:
+            return []
+        site = self.rewriter.site(s, "", f"{ast.unparse(s)};") >> watch.SITE_SHIFT
+        self.flops[site] = self.expressions.flops(s)
+        nothing = tree.const(0)
+        parts = [tree.const(site), nothing, tree.name("_all_threads"), nothing, nothing]
+        return self._tell("work", s, *parts)
+
+    def _tell_values(self, s: ast.stmt) -> list[ast.stmt]:
+        if self.options.watched != "values":
+            return []
+        return self._values(tree.writes(s), tree.const(watch.EVERYONE))
 
     def _BlockIf(self, step: plan.BlockIf) -> list[ast.stmt]:
         with self.ranges.branch(_written(step.body + step.orelse)):
             body = self.steps(step.body) or [ast.Pass()]
         with self.ranges.branch(_written(step.body + step.orelse)):
             orelse = self.steps(step.orelse)
-        return [ast.If(self._test(step.test), body, orelse)]
+        told = []
+        if self.options.watched == "values":
+            told = self._tell_once(tree.at(ast.Expr(step.test), step.test))
+        return [*told, ast.If(self._test(step.test), body, orelse)]
 
     def _polled(self, body: list[ast.stmt]) -> list[ast.stmt]:
         if self.options.readable:
@@ -104,6 +124,9 @@ class Emitter(Nests):
         with self.ranges.loop(target, step.loop.iter):
             body = self._polled(self.steps(step.body))
         self.ranges.forget(_written(step.body))
+        if self.unit.detailed:
+            head = tree.assign(target, step.loop.iter, step.loop)  # only for its text and values
+            body = [*self._tell_once(head), *self._tell_values(head), *body]
         if target not in self.plan.slots:
             return [ast.For(tree.clone(step.loop.target), over, body, [])]
         # The threads keep a variable of this name; let each have the loop's value.
@@ -116,11 +139,16 @@ class Emitter(Nests):
         return [ast.For(tree.store(f"_step_{target}"), over, body, [])]
 
     def _BlockWhile(self, step: plan.BlockWhile) -> list[ast.stmt]:
-        if not self.options.readable and self._rounds(step) is not None:
+        written_out = not self.options.readable and not self.unit.detailed
+        if written_out and self._rounds(step) is not None:
             return [s for _ in range(self._rounds(step) or 0) for s in self.steps(step.body)]
         self.ranges.forget(_written(step.body))
         body = self._polled(self.steps(step.body))
         self.ranges.forget(_written(step.body))
+        if self.unit.detailed:
+            node = tree.at(ast.While(step.test, [], []), step.test)
+            told = self._Branch(plan.Branch(node, None, None))
+            return [ast.While(self._test(step.test), [*told, *body], []), *tree.clone(told)]
         return [ast.While(self._test(step.test), body, [])]
 
     def _rounds(self, step: plan.BlockWhile) -> int | None:
@@ -164,6 +192,67 @@ class Emitter(Nests):
     def _Barrier(self, step: plan.Barrier) -> list[ast.stmt]:
         if self.options.readable:
             return [ast.Expr(tree.expr(f"barrier({step.mask})"))]
+        told = self._tell_barrier(step.call)
+        if step.mask is None:
+            return told
+        return [self._check_barrier(step), *self._tell_returned(step.call), *told]
+
+    def _tell_barrier(self, call: ast.Call, name: str = "barrier") -> list[ast.stmt]:
+        if not self.options.watched:
+            return []
+        site = self.rewriter.site(call, "", ast.unparse(call)) >> watch.SITE_SHIFT
+        return self._tell(name, call, tree.const(site))
+
+    def _tell_returned(self, call: ast.Call) -> list[ast.stmt]:
+        """Tell who has returned before a barrier."""
+        if not (self.rewriter.returned and self.options.watched) or self.plan.whole_grid:
+            return []
+        site = self.rewriter.site(call, "", ast.unparse(call)) >> watch.SITE_SHIFT
+        gone = self._mask_address(self.rewriter.returned, tree.const(0))
+        return self._tell("after_return", call, tree.const(site), tree.name("threads"), gone)
+
+    def _tell(self, name: str, call: ast.AST, *arguments: ast.expr) -> list[ast.stmt]:
+        """Return the statement that tells the watch of something the whole block does."""
+        if not self.options.watched:
+            return []
+        given = ast.Tuple(list(arguments), ast.Load())
+        made = tree.call(self.rewriter.helper("hooks", name), tree.name("_context"), given)
+        return [tree.at(ast.Expr(made), call)]
+
+    def _WarpBarrier(self, step: plan.WarpBarrier) -> list[ast.stmt]:
+        active = self._mask_address(step.mask, tree.const(0))
+        site = self.rewriter.site(step.call, "", ast.unparse(step.call)) >> watch.SITE_SHIFT
+        parts = [tree.const(site), tree.name("_all_threads"), active]
+        return self._tell("meet_warps", step.call, *parts)
+
+    def _GridBarrier(self, step: plan.GridBarrier) -> list[ast.stmt]:
+        told = [*self._tell_grid_return(step.call), *self._tell_barrier(step.call, "grid_barrier")]
+        return told if step.mask is None else [self._check_barrier(step, everywhere=True), *told]
+
+    def _tell_grid_return(self, call: ast.Call) -> list[ast.stmt]:
+        if not self.rewriter.returned:
+            return []
+        site = self.rewriter.site(call, "", ast.unparse(call)) >> watch.SITE_SHIFT
+        gone = self._mask_address(self.rewriter.returned, tree.const(0))
+        count = tree.name("_all_threads")
+        return self._tell("grid_return", call, tree.const(site), count, gone)
+
+    def _Branch(self, step: plan.Branch) -> list[ast.stmt]:
+        site = self.rewriter.site(step.node, "", "") >> watch.SITE_SHIFT
+        self.flops[site] = self.expressions.flops(tree.heads(step.node)[0])
+        taken = self._mask_address(step.taken, tree.const(0))
+        here = self._mask_address(step.parent, tree.const(0))
+        if step.when == "before":
+            here, taken = taken, tree.const(watch.BEFORE)
+        elif step.when == "after":
+            here = tree.const(watch.BEFORE)
+        count = tree.name("_all_threads")
+        return self._tell("branch", step.node, tree.const(site), count, taken, here, tree.const(0))
+
+    def _check_barrier(
+        self, step: plan.Barrier | plan.GridBarrier, *, everywhere: bool = False
+    ) -> ast.stmt:
+        """Return the statement that stops the kernel where not all threads reach a barrier."""
         self.rewriter.in_thread = False
         place = self.rewriter.place(step.call, "", ast.unparse(step.call))
         self.rewriter.in_thread = True
@@ -173,7 +262,10 @@ class Emitter(Nests):
         if returned:
             arguments.append(tree.name(f"{jumps.RETURNED}_of"))
         arguments += [tree.name("threads"), tree.name("_all_threads")]
-        return [ast.Expr(tree.call(self.rewriter.helper("control", name), *arguments))]
+        if everywhere:
+            name = f"grid_{name}"
+            arguments += [tree.name("gridDim_x"), tree.name("gridDim_y")]
+        return ast.Expr(tree.call(self.rewriter.helper("control", name), *arguments))
 
     def _Count(self, step: plan.Count) -> list[ast.stmt]:
         if self.options.readable:

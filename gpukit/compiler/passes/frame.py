@@ -14,8 +14,8 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import aliases, kinds, plan, tree
-from gpukit.compiler.passes import covered, ranges, rewrite, schedule
+from gpukit.compiler import aliases, expressions, kinds, plan, tree
+from gpukit.compiler.passes import covered, jumps, ranges, rewrite, schedule
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.runtime import memory
 from gpukit.compiler.unit import Unit
@@ -38,6 +38,24 @@ class Options:
     distinct: bool
     boundscheck: bool = True
     readable: bool = False
+    watched: str = ""  # as `Unit.watched`
+
+
+@dataclass(frozen=True)
+class OwnRegion:
+    """An array that a kernel makes itself, as a region of `watch`.
+
+    `stride` bytes lie between the arrays of two blocks or threads; `granule` is the size of a
+    cell, if it is not that of an element.
+    """
+
+    name: str
+    space: str
+    dtype: str
+    itemsize: int
+    shape: tuple[int, ...]
+    stride: int
+    granule: int = 0
 
 
 @dataclass
@@ -76,6 +94,14 @@ class Frame:
             unit, readable=options.readable, boundscheck=options.boundscheck
         )
         self.rewriter.whole_grid = planned.whole_grid
+        self.rewriter.watched = options.watched
+        if jumps.RETURNED in planned.slots:
+            self.rewriter.returned = f"{jumps.RETURNED}_of"
+        self.regions: list[OwnRegion] = []
+        self.expressions = expressions.Expressions(unit)
+        self.told: dict[int, str] = {}  # by leaf: a flag, 1 if its reads were told before its loop
+        self.variables: dict[str, int] = {}  # of a recording: their numbers
+        self.flops: dict[int, dict[str, int]] = {}  # of the statements of a profile, by own site
         self.per_thread = 0  # bytes of scratch a thread
         self.fixed = 0  # bytes of scratch a block, for shared arrays
         self.slot_types = self._slot_types()
@@ -125,7 +151,7 @@ class Frame:
     def _kept_locals(self) -> set[str]:
         """Return the local arrays that live longer than one loop over threads."""
         inside = {id(leaf) for leaf in _looped_leaves(self.plan.steps)}
-        kept = set()
+        kept = set(self.local) if self.options.watched else set()
         for name in self.local:
             names = aliases.of(self.unit, name)
             users = [f for f in plan.leaves(self.plan.steps) if names & tree.reads(f.body)]
@@ -243,6 +269,47 @@ class Frame:
             new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
         return new
 
+    def _tell_regions(self) -> list[ast.stmt]:
+        """Tell the watch where the kernel's own arrays lie."""
+        if not self.options.watched:
+            return []
+        new: list[ast.stmt] = []
+        blocks = "gridDim_x * gridDim_y * gridDim_z" if self.plan.whole_grid else "1"
+        for name, (shape, dtype) in {**self.shared, **self.local}.items():
+            if shape == (0,):
+                continue
+            space = "shared" if name in self.shared else "local"
+            stride = padded(memory.array_bytes(dtype, shape))
+            itemsize = memory.array_bytes(dtype, (1,))
+            copies = blocks if space == "shared" else "_all_threads"
+            size = tree.expr(f"{stride} * ({copies})")
+            self.regions.append(OwnRegion(name, space, str(dtype), itemsize, shape, stride))
+            new += self._tell_region(self.places[name], size)
+        dynamic = [(n, d) for n, (s, d) in self.shared.items() if s == (0,)]
+        if dynamic:
+            name, dtype = dynamic[0]
+            sizes = [memory.array_bytes(d, (1,)) for _, d in dynamic]
+            least = min(n & -n for n in sizes)
+            self.regions.append(OwnRegion(name, "shared", str(dtype), sizes[0], (0,), 0, least))
+            size = tree.expr(f"_dynamic_bytes * ({blocks})")
+            new += self._tell_region(self.places["_dynamic"], size)
+        return new
+
+    def _tell_region(self, place: str, size: ast.expr) -> list[ast.stmt]:
+        hook = self.rewriter.helper("hooks", "region")
+        number = tree.const(len(self.regions) - 1)
+        at = tree.expr(place)
+        return [ast.Expr(tree.call(hook, *map(tree.name, ("_context",)), number,
+                                   tree.name("_scratch"), at, size))]  # fmt: skip
+
+    def _tell_block(self) -> list[ast.stmt]:
+        """Tell the watch that a block begins."""
+        if not self.options.watched:
+            return []
+        hook = self.rewriter.helper("hooks", "begin_block")
+        block = ast.Tuple([tree.name("_block")], ast.Load())
+        return [ast.Expr(tree.call(hook, tree.name("_context"), block))]
+
     def given(self) -> list[ast.stmt]:
         """Keep the first value of parameters that the kernel changes."""
         written = set(self.arguments) & tree.writes(self.unit.tree)
@@ -272,9 +339,9 @@ class Frame:
             ast.Expr(tree.call(poll, tree.name("_context"))),
             ast.Expr(tree.call(begin, tree.name("_context"), *index)),
         ]
-        whole = covered.run(
-            self.plan.steps, {n: s for n, (s, _) in self.shared.items()}, self.options.block
-        )
+        shapes = {n: s for n, (s, _) in self.shared.items()}
+        watched = self.options.watched  # which must see the poison where nobody writes
+        whole = set() if watched else covered.run(self.plan.steps, shapes, self.options.block)
         for name in self.shared:
             if name not in whole:
                 poison = self.rewriter.helper("memory", "poison")

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import types
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,19 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     return any(must_inline(d, (*seen, device)) for d in inner.devices.values())
 
 
+def may_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Tell whether a device function can stand in its caller, where its accesses are watched.
+
+    Not one that calls itself, nor one that casts its arguments to the types it was declared for.
+    """
+    if any(device is s for s in seen) or getattr(device, "signatures", None):
+        return False
+    if not isinstance(getattr(device.py_func, "__code__", None), types.CodeType):
+        return False
+    inner = resolve.run(device.py_func, device=True)
+    return all(may_inline(d, (*seen, device)) for d in inner.devices.values())
+
+
 def names(unit: Unit, intrinsics_: frozenset[str], seen: tuple[Any, ...] = ()) -> bool:
     """Tell whether a function, or a device function that it calls, names one of the intrinsics."""
     nodes = (n for function in unit.trees for n in ast.walk(function))
@@ -128,7 +142,8 @@ class _Inliner:
             elif name in self.unit.devices and name not in found:
                 given = [*call.args, *(k.value for k in call.keywords)]
                 takes = any(self._is_function(a) for a in given)
-                if takes or must_inline(self.unit.devices[name]):
+                watched = self.unit.watched and may_inline(self.unit.devices[name])
+                if takes or watched or must_inline(self.unit.devices[name]):
                     found.add(name)
         return frozenset(found)
 

@@ -48,6 +48,7 @@ from gpukit.compiler import kinds, tree
 from gpukit.compiler.unit import Unit
 
 RETURNED = "returned"
+_LEFT = "left"  # stem of the flags of threads that have left a loop
 
 
 def run(unit: Unit) -> None:
@@ -165,7 +166,7 @@ class _Loop:
     def __init__(self, unit: Unit, loop: ast.For | ast.While) -> None:
         self.unit = unit
         self.loop = loop
-        self.left = unit.fresh("left") if "break" in tree.exits(loop.body) else ""
+        self.left = unit.fresh(_LEFT) if "break" in tree.exits(loop.body) else ""
         self.skip = unit.fresh("skip")
 
     def rewrite(self) -> list[ast.stmt]:
@@ -215,6 +216,21 @@ class _Loop:
                     new.append(tree.at(ast.If(test, rest, []), s))
                 return new
         return new
+
+
+def left(test: ast.expr) -> tuple[ast.expr | None, ast.expr]:
+    """Split `not left_1 and test`, as `break` makes it, into its two parts."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        first, *rest = test.values
+        if isinstance(first, ast.UnaryOp) and getattr(first.operand, "id", "").startswith(_LEFT):
+            return first, tree.conjunction(rest)
+    return None, test
+
+
+def is_flag(test: ast.expr) -> bool:
+    """Tell whether a condition asks only for a flag of this pass."""
+    name = getattr(test.operand, "id", "") if isinstance(test, ast.UnaryOp) else ""
+    return name == RETURNED or name.startswith(("skip_", f"{_LEFT}_")) or name.endswith("_done")
 
 
 def as_while(unit: Unit, loop: ast.For) -> tuple[list[ast.stmt], ast.While]:

@@ -122,6 +122,7 @@ class Leaves(Frame):
         rewriter.hoisted = hoisted
         loads, stores = self._kept(leaf)
         body = rewriter.statements([*self._remade(leaf, loads), *loads, *leaf.body, *stores])
+        body += self._told_values(leaf)
         if leaf.mask is not None:
             body = [ast.If(rewriter.expression(schedule._of(leaf.mask)), body, [])]
         if self.options.readable and "thread" in tree.reads(body):
@@ -137,6 +138,9 @@ class Leaves(Frame):
         loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
         named = self._own_names([loop], tree.writes(loop))[0]
         return tree.at(named, leaf.body[0])  # type: ignore[no-any-return]
+
+    def _told_values(self, leaf: plan.Leaf) -> list[ast.stmt]:
+        return []  # see `watched`
 
     def _own_names(self, body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
         """Give what lives only in these statements names that nothing else has.

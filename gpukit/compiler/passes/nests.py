@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import plan, tree
-from gpukit.compiler.passes.leaves import Leaves
+from gpukit.compiler.passes.watched import Watched
 
 
-class Nests(Leaves):
+class Nests(Watched):
     """Writes the loops over the threads of a block."""
 
     def loops(self, rows: list[plan.Row]) -> list[ast.stmt]:
@@ -26,6 +26,10 @@ class Nests(Leaves):
                 inner = [ast.For(tree.store(f"threadIdx_{axis}"), over, body, [])]
         if self.plan.whole_grid:
             inner = self._all_blocks(inner)
+        if self.unit.detailed and not self.options.readable:
+            nothing = ast.Tuple([], ast.Load())
+            tick = tree.call(self.rewriter.helper("hooks", "tick"), tree.name("_context"), nothing)
+            inner = [ast.Expr(tick), *inner]
         own = {"threadIdx_y", "threadIdx_z", "row_start"} & tree.writes(inner)
         return self._own_names(inner, own)
 
@@ -47,6 +51,7 @@ class Nests(Leaves):
             begin = self.rewriter.helper("control", "begin_block")
             index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
             body.append(ast.Expr(tree.call(begin, tree.name("_context"), *index)))
+            body += self._tell_block()
             body += tree.stmts("first_block = _block")
             body += self._shared_arrays()
         over = tree.expr("range(_first, _last)")
@@ -57,10 +62,11 @@ class Nests(Leaves):
 
     def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         over = self.rewriter.expression(row.iter)
+        before = self._areas(row, low, high)
         with self.ranges.loop(row.target, row.iter), self._behind([], without=row.target):
             body = self._rows(row.body, low, high) or [ast.Pass()]
         loop = ast.For(tree.store(row.target), over, body, [])
-        return [loop if self.options.readable else self.rewriter.polled(loop)]
+        return [*before, loop if self.options.readable else self.rewriter.polled(loop)]
 
     def _RowIf(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         tests = [self.rewriter.expression(t) for t in row.tests]

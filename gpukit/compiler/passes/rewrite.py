@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from gpukit.compiler import device, kinds, refuse, shapes, sites, tree
+from gpukit.compiler import device, intrinsics, kinds, refuse, shapes, sites, tree, watch
 from gpukit.compiler.passes import access, polling, scalar
+from gpukit.compiler.runtime import memory
 from gpukit.compiler.unit import Unit
 
 _ZERO = tree.const(0)
@@ -32,6 +33,13 @@ class Rewriter(scalar.Scalar):
         self.uses_thread = False
         self.uses_place = False  # whether an error might have to say which thread it was
         self.used_sites: set[int] = set()
+        self.watched = ""  # as `Unit.watched`
+        self.own_sites: dict[
+            tuple[int, str, int], int
+        ] = {}  # the numbers that a watched kernel gives its sites
+        self.stores: set[str] = set()  # names of arrays that are written, and that are read
+        self.loads: set[str] = set()
+        self.returned = ""  # the slot of the flags of threads that have returned
 
     # ---- values ---------------------------------------------------------------------------
 
@@ -70,13 +78,25 @@ class Rewriter(scalar.Scalar):
         return ast.Tuple(values, ast.Load())
 
     def place(self, node: ast.AST, array: str, what: str) -> ast.Tuple:
-        site = sites.number(self.unit, node, array, what)
-        self.used_sites.add(site)
+        site = self.site(node, array, what)
         self.uses_place = True
         nobody = ast.Tuple([tree.const(0)] * 3, ast.Load())
         thread = tree.name("_thread_index") if self.in_thread else nobody
         parts = [tree.name("_context"), tree.const(site), thread]
+        if self.watched:
+            parts.append(tree.const(True))
         return ast.Tuple(parts, ast.Load())
+
+    def site(self, node: ast.AST, array: str, what: str) -> int:
+        """Return the number of a place in the source; of a watched kernel with its own number."""
+        site = sites.number(self.unit, node, array, what)
+        self.used_sites.add(site)
+        if not self.watched:
+            return site
+        # Two accesses of one text in one line are two places, and so are the two of `a[i] += v`.
+        key = (site, type(getattr(node, "ctx", None)).__name__, getattr(node, "col_offset", 0))
+        own = self.own_sites.setdefault(key, min(len(self.own_sites), watch.MAX_SITES - 1))
+        return site | own << watch.SITE_SHIFT
 
     def _check_place(self, node: ast.AST, array: str, what: str) -> ast.expr:
         return self.place(node, array, what) if self.boundscheck else tree.const(None)
@@ -100,10 +120,16 @@ class Rewriter(scalar.Scalar):
         node.args = [self.visit(a) for a in node.args]
 
     def plain_call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Name) and node.func.id in self.unit.devices:
+            self.stores.add("?")  # whatever it is given
         return node if self.readable else super().plain_call(node)
 
     def function(self, name: str, node: ast.Call) -> ast.expr:
         from numba.core import types
+
+        if self.watched and name in intrinsics.FENCE_NAMES:
+            nothing = ast.Tuple([], ast.Load())
+            return tree.call(self.helper("hooks", "fence"), tree.name("_context"), nothing)
 
         if name in ("clz", "brev", "ffs", "popc"):
             for k, a in enumerate(node.args):
@@ -124,6 +150,8 @@ class Rewriter(scalar.Scalar):
 
     def atomic(self, name: str, node: ast.Call) -> ast.expr:
         base = node.args[0]
+        self.stores.add(root(base))
+        self.loads.add(root(base))
         shared = isinstance(base, ast.Name) and base.id in self.shared
         return device.atomic_call(self, name, node, shared=shared)
 
@@ -136,9 +164,17 @@ class Rewriter(scalar.Scalar):
                 return node
             get = self.helper("memory", "get")
             return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
+        if self.watched and self.record_field(node) is not None:
+            return self._told_field(node)
         text = ast.unparse(node)
+        if isinstance(node.ctx, ast.Load):
+            self.loads.add(root(node.value))
         self.generic_visit(node)
-        if self.readable or not isinstance(node.ctx, ast.Load):
+        if self.readable:
+            return node
+        if self.boundscheck:
+            access.check_beside_slices(self, node, text)
+        if not isinstance(node.ctx, ast.Load):
             return node
         if text in self.hoisted:
             load = self.helper("memory", "load")
@@ -149,6 +185,42 @@ class Rewriter(scalar.Scalar):
         form = self._form(node)
         load = self.helper(*form[0])
         return tree.at(tree.call(load, place, node.value, node.slice), node)  # type: ignore[no-any-return]
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Let a watch see which field of a record is read or written, not the whole record."""
+        if not self.watched or self.record_field(node) is None:
+            return super().visit_Attribute(node)
+        return self._told_field(node)
+
+    def _told_field(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
+        field = self.record_field(node)
+        assert field is not None
+        base: ast.Subscript = node.value  # type: ignore[assignment]
+        reading = isinstance(node.ctx, ast.Load)
+        (self.loads if reading else self.stores).add(root(base.value))
+        place = self.place(node, ast.unparse(base.value), ast.unparse(node))
+        kind = watch.LOAD if reading else watch.STORE
+        made = self.bind("field", memory.record_field(*field, kind))
+        self.generic_visit(base)
+        node.value = tree.at(tree.call(made, place, base.value, base.slice), base)
+        return node
+
+    def record_field(self, node: ast.AST) -> tuple[int, int] | None:
+        """Return offset and size of the field of `a[i].x` or `a[i]["x"]`."""
+        base, name = getattr(node, "value", None), getattr(node, "attr", "")
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            name = node.slice.value
+        if (
+            not isinstance(name, str)
+            or not isinstance(base, ast.Subscript)
+            or not is_whole(self.unit, base)
+        ):
+            return None
+        kind = self.unit.types[base.value.id].dtype  # type: ignore[attr-defined]
+        fields = getattr(kind, "fields", None) or {}
+        if name not in fields or hasattr(kind.typeof(name), "ndim"):
+            return None  # an array in a record is a view: nothing is read yet
+        return int(kind.offset(name)), int(memory.slot_bytes(kind.typeof(name)))
 
     def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return the runtime functions to read and write a subscript."""
@@ -175,6 +247,7 @@ class Rewriter(scalar.Scalar):
 
     def element_store(self, target: ast.Subscript, value: ast.expr, what: str) -> ast.stmt:
         """Return the statement that writes one element (see `access`)."""
+        self.stores.add(root(target.value))
         if what in self.hoisted:
             store = self.helper("memory", "store")
             call = tree.call(store, target.value, target.slice, value)
@@ -231,6 +304,13 @@ class Rewriter(scalar.Scalar):
 
 _DIM3 = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _PLAIN = frozenset(["popc", "clz", "brev", "ffs", "fma", "selp", "threadfence"]) | kinds.ARRAYS
+
+
+def root(node: ast.expr) -> str:
+    """Return the name that an expression such as `a[i]` begins with; none for `a.shape`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def is_whole(unit: Unit, node: ast.Subscript) -> bool:

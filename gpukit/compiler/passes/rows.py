@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from gpukit.compiler import tree
+from gpukit.compiler import kinds, tree
 from gpukit.compiler.passes import affine
 from gpukit.compiler.passes.affine import Forms
 from gpukit.compiler.plan import Leaf, Row, RowFor, RowIf
@@ -35,9 +35,14 @@ class RowPlanner:
         for s in body:
             if isinstance(s, ast.Pass) or _is_remade(s, forms):
                 continue
+            if kinds.is_in_step(s):
+                if pending:
+                    rows.append(Leaf(pending, forms, mask))
+                    pending = []
+                continue
             special = self._special(s, forms, mask)
             if special is None:
-                pending.append(s)
+                pending.append(_without_marks(s))
                 continue
             if pending:
                 rows.append(Leaf(pending, forms, mask))
@@ -110,7 +115,8 @@ class RowPlanner:
             return None
         target = s.target.id  # type: ignore[attr-defined]
         inner = forms.with_fixed({target})
-        if not self._pays(s.body, inner):
+        # A watch is told of a whole row at once, whatever that costs the loop itself.
+        if not self.unit.watched and not self._pays(s.body, inner):
             return None
         written = forms.written_out(s.iter)
         return RowFor(target, written, forms, self.rows(s.body, inner, mask))
@@ -156,6 +162,14 @@ class RowPlanner:
             elif any(f is None or f != 0 for f in factors):
                 bad += 1
         return good >= bad
+
+
+def _without_marks(s: ast.stmt) -> ast.stmt:
+    """Return a copy of a statement that each thread runs to its end, without marks."""
+    s = tree.clone(s)
+    for body in tree.blocks(s):
+        body[:] = [_without_marks(inner) for inner in body if not kinds.is_in_step(inner)]
+    return s
 
 
 def _is_array(node: ast.Subscript, forms: Forms) -> bool:

@@ -54,6 +54,8 @@ class Scalar(ast.NodeTransformer):
         if name is None:
             self.generic_visit(node)
             return self.plain_call(node)
+        if name == kinds.IN_STEP:
+            return tree.const(None)
         if name in kinds.ARRAYS:
             return tree.at(self.array(name, node), node)  # type: ignore[no-any-return]
         if name == "const.array_like":

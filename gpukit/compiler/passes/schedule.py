@@ -39,7 +39,9 @@ class Schedule:
         self.masks, self.values = [], {}
         self.uniformity = Uniformity(self.unit, whole_grid=self.whole_grid, varying=self.forced)
         varying = self.uniformity.varying
-        remade = remake.run(self.unit, self.uniformity)
+        # A recording shows each statement where it stands.
+        kept = self.unit.watched == "values"
+        remade = {} if kept else remake.run(self.unit, self.uniformity)
         self.remade = {n: e for n, e in remade.items() if n in varying}
         fixed = {n for n in self._all_names() if n not in varying}
         self.forms = Forms(self.remade, self.unit.types, fixed)
@@ -64,7 +66,9 @@ class Schedule:
                 pending.clear()
 
         for s in body:
-            if kinds.meets(s):
+            if kinds.is_in_step(s):
+                flush()
+            elif kinds.meets(s):
                 flush()
                 steps += self._meeting(s, mask)
             elif mask is None and self._is_once(s):
@@ -106,9 +110,10 @@ class Schedule:
     def _if(self, s: ast.If, mask: str | None) -> list[plan.Step]:
         if not self.uniformity.varies(s.test) and (mask is None or self.forms.is_fixed(s.test)):
             body, orelse = self._steps(s.body, mask), self._steps(s.orelse, mask)
-            return [plan.BlockIf(s.test, body, orelse)]
+            return [*self._branch(s, None, mask), plan.BlockIf(s.test, body, orelse)]
         then = self._mask("in_if")
         steps: list[plan.Step] = [self._set_mask(then, s.test, mask, s)]
+        steps += self._branch(s, then, mask)
         other = self._mask("in_else") if s.orelse else None
         if other:
             steps.append(self._set_mask(other, tree.expr("not m", m=_of(then)), mask, s))
@@ -120,8 +125,18 @@ class Schedule:
     def _masked_while(self, s: ast.While, mask: str | None) -> list[plan.Step]:
         inside = self._mask("in_while")
         first = self._set_mask(inside, tree.const(True), mask, s)
-        head = self._set_mask(inside, s.test, inside, s)
-        return [first, plan.UntilNone(inside, [head], self._steps(s.body, inside))]
+        gone, test = jumps.left(s.test) if self.unit.detailed else (None, s.test)
+        heads = [self._set_mask(inside, gone, inside, s)] if gone is not None else []
+        heads += self._branch(s, inside, None, "before")
+        heads.append(self._set_mask(inside, test, inside, s))
+        heads += self._branch(s, inside, None, "after")
+        return [first, plan.UntilNone(inside, heads, self._steps(s.body, inside))]
+
+    def _branch(
+        self, s: ast.stmt, taken: str | None, mask: str | None, when: str = ""
+    ) -> list[plan.Step]:
+        written = not any(jumps.is_flag(h) for h in tree.heads(s))
+        return [plan.Branch(s, taken, mask, when)] if self.unit.detailed and written else []
 
     def _mask(self, stem: str) -> str:
         name = self.unit.fresh(stem)
@@ -138,6 +153,8 @@ class Schedule:
                 body = [tree.at(ast.If(_of(parent), body, []), like)]
             else:
                 body = [tree.at(ast.If(_of(parent), body, [clear]), like)]
+        for made in body:
+            made.made = True  # type: ignore[attr-defined]  # no statement of the person's
         return plan.Loops([plan.Leaf(body, self.forms)])
 
     # ---- the meeting points themselves ----------------------------------------------------
@@ -149,12 +166,16 @@ class Schedule:
         if name == kinds.GRID_SYNC:
             if not self.whole_grid:
                 raise NeedsWholeGrid
+            call = ast.copy_location(tree.clone(call), s)
+            return [plan.GridBarrier(call, mask)] if self.unit.watched else []
+        if name == "syncthreads":
+            needed = mask is not None or self.unit.watched
+            return [plan.Barrier(call, mask)] if needed else []
+        if name == "syncwarp":
+            checked = self._check_mask(call, call.args[0] if call.args else None, mask, s)
+            return [*checked, plan.WarpBarrier(call, mask)] if self.unit.watched else []
+        if name == kinds.LOCKSTEP:
             return []
-        if name in ("syncthreads", "syncwarp"):
-            steps: list[plan.Step] = []
-            if name == "syncthreads" and mask is not None:
-                steps.append(plan.Barrier(call, mask))
-            return steps
         if name in kinds.BARRIERS:
             return self._count(name, call, target, mask)
         return self._warp(name, call, target, mask, s)
@@ -176,7 +197,7 @@ class Schedule:
         self.unit.globals.setdefault("bool", bool)
         values, step = self._publish("counted", test, "boolean", mask, call)
         steps = [step]
-        if mask is not None:
+        if mask is not None or self.unit.watched:
             steps.append(plan.Barrier(call, mask))
         if target is None:
             return steps
@@ -219,10 +240,33 @@ class Schedule:
             others = [a for a in call.args if a is not value]
             read = tree.call(f"cuda.warp.{name}", tree.name(published), _active(mask), *others)
             steps = [step]
+        if name != "activemask":
+            given = call.args[0] if call.args else arguments.get("mask")
+            steps += self._check_mask(call, given, mask, s)
         if target is None:
             return steps
         take = tree.assign(target, read, s)
         return [*steps, plan.Loops([plan.Leaf([take], self.forms, mask)])]
+
+    def _check_mask(
+        self, call: ast.Call, given: ast.expr | None, mask: str | None, s: ast.stmt
+    ) -> list[plan.Step]:
+        """Plan the check of the mask that the threads give to a warp operation, if watched."""
+        if not self.unit.watched:
+            return []
+        given = tree.const(0xFFFFFFFF) if given is None else given
+        checks = [tree.call("cuda.warp.check_mask", _active(mask), given)]
+        name = tree.called(call) or ""
+        if name in kinds.SHUFFLES:
+            at = 2 if name == "shfl_sync_intrinsic" else 1
+            others = [a for k, a in enumerate(call.args) if k not in (0, at)]
+            named = "cuda.warp.check_source"
+            checks.append(tree.call(named, _active(mask), given, tree.const(name), *others))
+        body: list[ast.stmt] = []
+        for check in checks:
+            check.call = call  # type: ignore[attr-defined]
+            body.append(tree.at(ast.Expr(check), s))
+        return [plan.Loops([plan.Leaf(body, self.forms, mask)])]
 
     # ---- variables that live from one loop to the next ------------------------------------
 
@@ -240,7 +284,7 @@ class Schedule:
         for leaf in plan.leaves(self.steps):
             exposed, _ = flow(leaf.body)
             slots |= exposed & own - set(leaf.forms.remade) - leaf.forms.fixed
-        if any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
+        if self.unit.watched or any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
             if jumps.RETURNED in self.uniformity.varying:
                 slots.add(jumps.RETURNED)
         return slots - self._array_names()

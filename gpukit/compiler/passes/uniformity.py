@@ -63,7 +63,8 @@ class Uniformity:
             return name in kinds.THREAD_VALUES or (self.whole_grid and name in _BLOCK_INDICES)
         if isinstance(n, ast.Call):
             return self._call_varies(n)
-        return False
+        # In a watched kernel every thread reads for itself.
+        return bool(self.unit.watched) and isinstance(n, ast.Subscript) and not is_size(n)
 
     def _call_varies(self, n: ast.Call) -> bool:
         name = tree.called(n)
@@ -112,6 +113,11 @@ class Uniformity:
 
 
 _BLOCK_INDICES = frozenset(f"blockIdx.{a}" for a in tree.AXES)
+
+
+def is_size(node: ast.Subscript) -> bool:
+    """Tell whether a subscript only asks for a size: `a.shape[0]`."""
+    return isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
 
 
 def _local_arrays(unit: Unit) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from gpukit.compiler import tree
+from gpukit.compiler import tree, watch
 
 if TYPE_CHECKING:
     from gpukit.compiler.passes.rewrite import Rewriter
@@ -20,6 +20,10 @@ def lower(rewriter: Rewriter, name: str, node: ast.Call) -> ast.expr:
         active = node.args[0]
         full = tree.const(0xFFFFFFFF)
         return _cast(rewriter, "uint32", _helper(rewriter, "members", active, full))
+    if name == "check_mask":
+        return _check(rewriter, node, node.args[1])
+    if name == "check_source":
+        return _check_source(rewriter, node)
     shown, active, *others = node.args
     if name in _MODES:
         _mask, offset = others
@@ -33,6 +37,38 @@ def lower(rewriter: Rewriter, name: str, node: ast.Call) -> ast.expr:
         taken = rewriter.helper("warps", "taken_and_valid")
         return tree.call(taken, shown, tree.name("thread"), source)
     return _vote(rewriter, name, shown, active, others)
+
+
+def _check_source(rewriter: Rewriter, node: ast.Call) -> ast.expr:
+    """Return the call that checks from which lane a shuffle reads (watched kernels only)."""
+    _active, mask, named, *others = node.args
+    name: str = named.value  # type: ignore[attr-defined]
+    if name in _MODES:
+        others = [tree.const(_MODES[name]), others[0], tree.const(_CLAMPS[name])]
+    parts = [tree.name("thread"), tree.name("first_thread"), *others]
+    source = tree.call(rewriter.helper("warps", "wanted"), *parts)
+    from_ = tree.expr("s - first_thread if s >= 0 else -1", s=source)
+    return _check(rewriter, node, mask, "check_source", from_)
+
+
+def _check(
+    rewriter: Rewriter, node: ast.Call, mask: ast.expr, name: str = "check_mask",
+    source: ast.expr | None = None,
+) -> ast.expr:  # fmt: skip
+    """Return the call that checks the mask of a warp operation (watched kernels only)."""
+    active = node.args[0]
+    call = getattr(node, "call", node)
+    site = rewriter.site(call, "", ast.unparse(call)) >> watch.SITE_SHIFT
+    at = rewriter.helper("hooks", "mask_at")
+    everyone = isinstance(active, ast.Constant)
+    here = tree.const(0) if everyone else tree.call(at, active, tree.name("first_thread"))
+    gone: ast.expr = tree.const(0) if source is None else source
+    if rewriter.returned and source is None:
+        gone = tree.call(at, tree.name(rewriter.returned), tree.name("first_thread"))
+    number = tree.expr("thread - first_thread")
+    parts = [tree.const(site), number, tree.name("threads"), here, gone, mask]
+    hook = rewriter.helper("hooks", name)
+    return tree.call(hook, tree.name("_context"), ast.Tuple(parts, ast.Load()))
 
 
 def _vote(

@@ -16,6 +16,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
 from gpukit.compiler.runtime.memory import checked_pointer, index_types, index_values, place_of
+from gpukit.compiler.watch import UPDATE
 
 
 def _add(builder: Any, old: Any, value: Any, kind: Any) -> Any:
@@ -148,7 +149,7 @@ def _make(name: str, *, atomic: bool) -> Any:
             ary = make_array(array)(context, builder, args[1])
             values = index_values(context, builder, idx, args[2])
             where = place_of(context, builder, place, args[0])
-            pointer = checked_pointer(context, builder, array, ary, values, where)
+            pointer = checked_pointer(context, builder, array, ary, values, where, UPDATE)
             cast = context.cast(builder, args[3], value, array.dtype)
             return _update(builder, name, array.dtype, pointer, cast, atomic)
 
@@ -166,7 +167,7 @@ def _make_cas(*, atomic: bool) -> Any:
             ary = make_array(array)(context, builder, args[1])
             values = index_values(context, builder, idx, args[2])
             where = place_of(context, builder, place, args[0])
-            pointer = checked_pointer(context, builder, array, ary, values, where)
+            pointer = checked_pointer(context, builder, array, ary, values, where, UPDATE)
             expected = context.cast(builder, args[3], old, array.dtype)
             new = context.cast(builder, args[4], value, array.dtype)
             kind = array.dtype

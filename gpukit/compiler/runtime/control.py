@@ -193,6 +193,39 @@ def barrier_with_returned(place, mask, returned, threads, all_threads):  # type:
 
 
 @njit(error_model="numpy")
+def grid_barrier(place, mask, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
+    """As `barrier`, where all threads of all blocks must be in the mask."""
+    _grid_barrier(place, mask, mask, False, threads, all_threads, size_x, size_y)
+
+
+@njit(error_model="numpy")
+def grid_barrier_with_returned(  # type: ignore[no-untyped-def]
+    place, mask, returned, threads, all_threads, size_x, size_y
+):
+    """As `grid_barrier`, where threads that have returned need not be in the mask."""
+    _grid_barrier(place, mask, returned, True, threads, all_threads, size_x, size_y)
+
+
+@njit(error_model="numpy")
+def _grid_barrier(place, mask, returned, some, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
+    total = 0
+    for t in range(all_threads):
+        total += get(mask, t)
+    for first in range(0, all_threads if total else 0, threads):
+        missing = False
+        for t in range(first, first + threads):
+            missing |= not get(mask, t) and not (some and get(returned, t))
+        if missing:
+            block = first // threads
+            rest = block // size_x
+            begin_block(place[0], block % size_x, rest % size_y, rest // size_y)
+            for t in range(threads):
+                note_thread(place[0], layout.WAITING, t, get(mask, first + t))
+                note_thread(place[0], layout.ALIVE, t, not (some and get(returned, first + t)))
+            stop_diverged(place)
+
+
+@njit(error_model="numpy")
 def syncthreads_count(values, threads):  # type: ignore[no-untyped-def]
     """Count the threads that published True."""
     total = 0

@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import load_item, make_array, populate_array, store_item
 
 from gpukit.compiler import context as layout
+from gpukit.compiler import watch
 
 WORD = ir.IntType(64)
 BYTE_PTR = ir.IntType(8).as_pointer()
@@ -39,6 +40,7 @@ def _put(builder: Any, address: Any, word: int, value: Any) -> None:
 def abort(context: Any, builder: Any, address: Any, code: int, site: Any, thread: Any) -> None:
     """Note the reason in the context and leave the kernel with an error status."""
     _put(builder, address, layout.CODE, ir.Constant(WORD, code))
+    site = builder.and_(site, ir.Constant(WORD, watch.site_number(-1)))
     _put(builder, address, layout.SITE, site)
     for k, value in enumerate(thread):
         _put(builder, address, layout.THREAD + k, value)
@@ -116,12 +118,25 @@ def _require_writable(typingctx: Any, array: Any, value: Any) -> None:
         raise TypingError(f"a value of type {value} cannot be stored in an array of {array.dtype}")
 
 
-def checked_pointer(
-    context: Any, builder: Any, array_type: Any, array: Any, values: list[Any], place: Any
-) -> Any:
-    """Return a pointer to an element after a bounds check; `place` says where we are.
+class Place(list[Any]):
+    """Context address, site, thread x, y, z; `watched` if accesses are told to the watch."""
 
-    `place` is (context address, site, thread x, y, z), or None for no check, only wrapping.
+    watched = False
+
+
+def checked_pointer(
+    context: Any,
+    builder: Any,
+    array_type: Any,
+    array: Any,
+    values: list[Any],
+    place: Place | None,
+    kind: int | None = None,
+    value: Any = None,
+) -> Any:
+    """Return a pointer to an element after a bounds check; without a place it only wraps.
+
+    A watched access, of a `kind` of `watch`, is told to the watch; a store with its `value`.
     """
     zero = ir.Constant(WORD, 0)
     shape = cgutils.unpack_tuple(builder, array.shape, array_type.ndim)
@@ -129,10 +144,13 @@ def checked_pointer(
         builder.select(builder.icmp_signed("<", v, zero), builder.add(v, n), v)
         for v, n in zip(values, shape, strict=True)
     ]
+    bad = cgutils.false_bit
+    for v, n in zip(wrapped, shape, strict=True):
+        bad = builder.or_(bad, builder.icmp_unsigned(">=", v, n))
+    if place is not None and place.watched and kind is not None:
+        parts = (array_type, array, values, wrapped, shape, bad)
+        return _watched_pointer(context, builder, parts, place, kind, value)
     if place is not None:
-        bad = cgutils.false_bit
-        for v, n in zip(wrapped, shape, strict=True):
-            bad = builder.or_(bad, builder.icmp_unsigned(">=", v, n))
         with builder.if_then(bad, likely=False):
             address, site, *thread = place
             _put(builder, address, layout.NDIM, ir.Constant(WORD, array_type.ndim))
@@ -144,17 +162,48 @@ def checked_pointer(
     return _pointer(context, builder, array_type, array, wrapped)
 
 
+def _watched_pointer(
+    context: Any, builder: Any, parts: Any, place: Place, kind: int, value: Any
+) -> Any:
+    """Return a pointer to an element, or to the sink where the index is outside."""
+    from gpukit.compiler.runtime import hooks
+
+    array_type, array, values, wrapped, shape, bad = parts
+    slot = cgutils.alloca_once(builder, context.get_data_type(array_type.dtype).as_pointer())
+    with builder.if_else(bad, likely=False) as (outside, inside):
+        with outside:
+            hooks.see_outside(builder, array_type, values, shape, place, hooks.word(watch.OUTSIDE))
+            builder.store(hooks.sink(context, builder, array_type, place[0]), slot)
+        with inside:
+            odd = cgutils.false_bit
+            for v in values:
+                odd = builder.or_(odd, builder.icmp_unsigned(">", v, hooks.word(2**31 - 1)))
+            with builder.if_then(odd, likely=False):
+                negative = cgutils.false_bit
+                for v in values:
+                    negative = builder.or_(negative, builder.icmp_signed("<", v, hooks.word(0)))
+                what = builder.select(negative, hooks.word(watch.NEGATIVE), hooks.word(watch.WIDE))
+                hooks.see_outside(builder, array_type, values, shape, place, what)
+            pointer = _pointer(context, builder, array_type, array, wrapped)
+            hooks.see(context, builder, array_type, pointer, place, kind, value)
+            builder.store(pointer, slot)
+    return builder.load(slot)
+
+
 def place_of(context: Any, builder: Any, place_type: Any, place: Any) -> Any:
     """Return the parts of a place as 64-bit words; None for `None` (no check).
 
-    A place is (context, site, (thread x, y, z)).
+    A place is (context, site, (thread x, y, z)); a fourth part marks watched accesses.
     """
     if isinstance(place_type, types.NoneType):
         return None
-    address, site, thread = cgutils.unpack_tuple(builder, place, 3)
+    address, site, thread = cgutils.unpack_tuple(builder, place, len(place_type))[:3]
     values = [address, site, *cgutils.unpack_tuple(builder, thread, 3)]
     kinds = [*place_type[:2], *place_type[2]]
-    return [context.cast(builder, v, t, types.int64) for v, t in zip(values, kinds, strict=True)]
+    pairs = zip(values, kinds, strict=True)
+    found = Place(context.cast(builder, v, t, types.int64) for v, t in pairs)
+    found.watched = len(place_type) == 4
+    return found
 
 
 @intrinsic
@@ -166,7 +215,7 @@ def load_checked(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
         ary = make_array(array)(context, builder, args[1])
         values = index_values(context, builder, idx, args[2])
         where = place_of(context, builder, place, args[0])
-        pointer = checked_pointer(context, builder, array, ary, values, where)
+        pointer = checked_pointer(context, builder, array, ary, values, where, watch.LOAD)
         return load_item(context, builder, array, pointer)
 
     return array.dtype(place, array, idx), codegen
@@ -182,12 +231,73 @@ def store_checked(typingctx, place, array, idx, value):  # type: ignore[no-untyp
         ary = make_array(array)(context, builder, args[1])
         values = index_values(context, builder, idx, args[2])
         where = place_of(context, builder, place, args[0])
-        pointer = checked_pointer(context, builder, array, ary, values, where)
         cast = context.cast(builder, args[3], value, array.dtype)
+        pointer = checked_pointer(context, builder, array, ary, values, where, watch.STORE, cast)
         store_item(context, builder, array, cast, pointer)
         return context.get_dummy_value()
 
     return types.void(place, array, idx, value), codegen
+
+
+def axis_checked(axis: int) -> Any:
+    """Return an intrinsic (place, array, index) -> index, which checks one index beside slices.
+
+    Whatever is no integer is passed on as it is.
+    """
+
+    @intrinsic
+    def check(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
+        whole = isinstance(idx, (types.Integer, types.Boolean))
+        if not whole or not isinstance(array, types.Array) or axis >= array.ndim:
+            return idx(place, array, idx), lambda context, builder, signature, args: args[2]
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            ary = make_array(array)(context, builder, args[1])
+            size = cgutils.unpack_tuple(builder, ary.shape, array.ndim)[axis]
+            value = context.cast(builder, args[2], idx, types.intp)
+            where = place_of(context, builder, place, args[0])
+            if where is not None:
+                _require_inside(context, builder, value, size, where)
+            return value
+
+        return types.intp(place, array, idx), codegen
+
+    return check
+
+
+def _require_inside(context: Any, builder: Any, value: Any, size: Any, place: Place) -> None:
+    """Stop the kernel unless an index lies inside one axis, counted from either end."""
+    zero = ir.Constant(WORD, 0)
+    wrapped = builder.select(builder.icmp_signed("<", value, zero), builder.add(value, size), value)
+    with builder.if_then(builder.icmp_unsigned(">=", wrapped, size), likely=False):
+        address, site, *thread = place
+        _put(builder, address, layout.NDIM, ir.Constant(WORD, 1))
+        _put(builder, address, layout.INDEX, value)
+        _put(builder, address, layout.SHAPE, size)
+        abort(context, builder, address, layout.OUT_OF_BOUNDS, site, thread)
+
+
+AXIS_CHECKED = tuple(axis_checked(k) for k in range(layout.MAX_NDIM))
+
+
+def record_field(offset: int, size: int, kind: int) -> Any:
+    """Return an intrinsic (place, array, idx) -> record, whose access touches one field only."""
+
+    @intrinsic
+    def reach(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
+        _require(array, idx)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            ary = make_array(array)(context, builder, args[1])
+            values = index_values(context, builder, idx, args[2])
+            where = place_of(context, builder, place, args[0])
+            field = (offset, size)
+            pointer = checked_pointer(context, builder, array, ary, values, where, kind, field)
+            return load_item(context, builder, array, pointer)
+
+        return array.dtype(place, array, idx), codegen
+
+    return reach
 
 
 @intrinsic

@@ -18,7 +18,14 @@ _int32 = types.int32
 
 @njit(error_model="numpy")
 def source_lane(thread, first, threads, mode, offset, clamp):  # type: ignore[no-untyped-def]
-    """Return the thread that a shuffle reads from, or -1 for none.
+    """Return the thread that a shuffle reads from, or -1 for none."""
+    source = wanted(thread, first, mode, offset, clamp)
+    return -1 if source >= first + threads else source
+
+
+@njit(error_model="numpy")
+def wanted(thread, first, mode, offset, clamp):  # type: ignore[no-untyped-def]
+    """Return the thread that a shuffle asks for, there or not; -1 outside of the segment.
 
     `mode` 0 reads a given lane, 1 up, 2 down, 3 the lane whose number differs by `offset`.
     `clamp` holds the segment mask in bits 8 to 12 and the clamp in bits 0 to 4, as in PTX.
@@ -39,10 +46,7 @@ def source_lane(thread, first, threads, mode, offset, clamp):  # type: ignore[no
     else:
         source = lane ^ offset
         inside = source <= high
-    from_ = thread - lane + source
-    if not inside or from_ >= first + threads:
-        return -1
-    return from_
+    return thread - lane + source if inside else -1
 
 
 @njit(error_model="numpy")

@@ -1,0 +1,251 @@
+"""Counting what the lanes of a warp ask for together (`compiler/watch.py`, profiles).
+
+Threads go in step, so the accesses of one place come warp by warp, lane by lane. They are
+collected until another warp begins or a lane comes again; then the request is complete.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.raw import peek, peek8, poke
+from gpukit.compiler.runtime.shadow import find_region
+
+_njit = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+@_njit
+def _add(row, counter, value):  # type: ignore[no-untyped-def]
+    poke(row, counter, peek(row, counter) + value)
+
+
+@_njit
+def _site(watch, site):  # type: ignore[no-untyped-def]
+    return peek(watch, w.SITES) + 8 * w.SITE_WORDS * site
+
+
+@_njit
+def lane(watch, site, thread, address, size, kind):  # type: ignore[no-untyped-def]
+    """Add one lane's access to the open request of a place."""
+    row = _site(watch, site)
+    count, tick = peek(row, w.S_LANES_OPEN), peek(watch, w.TICK)
+    last = peek(row, w.S_LAST)
+    if count and (thread <= last or thread >> 5 != last >> 5 or peek(row, w.S_TICK) != tick):
+        close(watch, site)
+        count = 0
+    if count == 0:
+        region = find_region(watch, address)
+        poke(row, w.S_SPACE, peek(region, w.SPACE) if region else w.GLOBAL)
+        poke(row, w.S_REGION, peek(region, w.NUMBER) if region else -1)
+        poke(row, w.S_BASE, peek(region, w.BASE) if region else 0)
+        poke(row, w.S_SIZE, size)
+        poke(row, w.S_KIND, kind)
+        poke(row, w.S_TICK, tick)
+    poke(row, w.S_LAST, thread)
+    poke(row, w.S_ADDRESSES + count, address - peek(row, w.S_BASE))
+    poke(row, w.S_PHASES + count, thread & 31)
+    poke(row, w.S_LANES_OPEN, count + 1)
+    if kind == w.UPDATE:
+        _contend(watch, row, address)
+
+
+@_njit
+def _contend(watch, row, address):  # type: ignore[no-untyped-def]
+    """Count the atomics on one element: its cell is free for that in a profile."""
+    region = find_region(watch, address)
+    if region == 0:
+        return
+    cell = peek(region, w.CELLS) + 16 * ((address - peek(region, w.BEGIN)) >> peek(region, w.SHIFT))
+    block = peek(watch, w.BLOCK)
+    fresh = peek(region, w.SPACE) != w.GLOBAL and peek(cell, 1) != block
+    count = 1 if fresh or peek(cell, 1) < peek(watch, w.LAUNCH) else peek(cell, 0) + 1
+    poke(cell, 0, count)
+    poke(cell, 1, block)
+    poke(row, w.S_CONTENTION, max(peek(row, w.S_CONTENTION), count))
+
+
+@_njit
+def close(watch, site):  # type: ignore[no-untyped-def]
+    """Count the open request of a place."""
+    row = _site(watch, site)
+    count = peek(row, w.S_LANES_OPEN)
+    if count == 0:
+        return
+    size, space, kind = peek(row, w.S_SIZE), peek(row, w.S_SPACE), peek(row, w.S_KIND)
+    poke(row, w.S_LANES_OPEN, 0)
+    _add(row, w.S_REQUESTS, 1)
+    _add(row, w.S_ACCESSES, count)
+    _add(row, w.S_ASKED, count * size)
+    if space == w.SHARED:
+        wavefronts, least = _wavefronts(row, count, size)
+        _add(row, w.S_WAVEFRONTS, wavefronts)
+        _add(row, w.S_LEAST, least)
+        _keep_worst(row, count, (wavefronts + least - 1) // least)
+    elif space == w.GLOBAL:
+        sectors = _sectors(row, count, size)
+        _add(row, w.S_SECTORS, sectors)
+        _keep_worst(row, count, sectors)
+    if kind == w.UPDATE:
+        same = _most_alike(row, count)
+        _add(row, w.S_SERIAL, same)
+
+
+@_njit
+def _keep_worst(row, count, cost):  # type: ignore[no-untyped-def]
+    """Keep the lanes of the most expensive request, for pictures."""
+    if cost <= peek(row, w.S_WORST):
+        return
+    poke(row, w.S_WORST, cost)
+    poke(row, w.S_WORST_COUNT, count)
+    for k in range(count):
+        poke(row, w.S_WORST_ADDRESSES + k, peek(row, w.S_ADDRESSES + k))
+        poke(row, w.S_WORST_LANES + k, peek(row, w.S_PHASES + k))
+
+
+@_njit
+def _sectors(row, count, size):  # type: ignore[no-untyped-def]
+    """Return how many different 32-byte sectors a request touches."""
+    found = 0
+    for k in range(count):
+        at = peek(row, w.S_ADDRESSES + k)
+        for sector in range(at >> 5, ((at + size - 1) >> 5) + 1):
+            known = False
+            for j in range(found - 1, -1, -1):
+                if peek(row, w.S_SCRATCH + j) == sector:
+                    known = True
+                    break
+            if not known and found < w.SCRATCH_WORDS:
+                poke(row, w.S_SCRATCH + found, sector)
+                found += 1
+    return found
+
+
+@_njit
+def _wavefronts(row, count, size):  # type: ignore[no-untyped-def]
+    """Return how many passes through the 32 banks a shared request takes, and the least possible.
+
+    Wide elements go in phases: half a warp for 8 bytes, a quarter for 16. In a phase, a bank
+    gives one 4-byte word a pass; lanes that ask for the same word share it.
+    """
+    lanes = 32 if size <= 4 else 16 if size <= 8 else 8
+    total = least = 0
+    for phase in range(32 // lanes):
+        passes = _phase(row, count, size, lanes, phase)
+        total += passes
+        least += passes > 0
+    return total, least
+
+
+@_njit
+def _phase(row, count, size, lanes, phase):  # type: ignore[no-untyped-def]
+    """Return the passes of one phase: the most different words that one bank must give."""
+    found = 0
+    for k in range(count):
+        if peek(row, w.S_PHASES + k) // lanes == phase:
+            at = peek(row, w.S_ADDRESSES + k)
+            for word in range(at >> 2, ((at + size - 1) >> 2) + 1):
+                known = False
+                for j in range(found - 1, -1, -1):
+                    if peek(row, w.S_SCRATCH + j) == word:
+                        known = True
+                        break
+                if not known and found < w.SCRATCH_WORDS:
+                    poke(row, w.S_SCRATCH + found, word)
+                    found += 1
+    for bank in range(32):
+        poke(row, w.S_BANKS + bank, 0)
+    most = 0
+    for j in range(found):
+        bank = w.S_BANKS + (peek(row, w.S_SCRATCH + j) & 31)
+        passes = peek(row, bank) + 1
+        poke(row, bank, passes)
+        most = max(most, passes)
+    return most
+
+
+@_njit
+def _most_alike(row, count):  # type: ignore[no-untyped-def]
+    """Return how many lanes of a request name the same address, at most."""
+    most = 0
+    for k in range(count):
+        same = 0
+        for j in range(count):
+            same += peek(row, w.S_ADDRESSES + k) == peek(row, w.S_ADDRESSES + j)
+        most = max(most, same)
+    return most
+
+
+@_njit
+def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+    """Count the accesses of a row of threads to elements at equal distances."""
+    for k in range(count):
+        if mask == 0 or peek8(mask, k) != 0:
+            lane(watch, site, thread + k, address + k * step, size, kind)
+
+
+@_njit
+def work(watch, site, thread, count, mask):  # type: ignore[no-untyped-def]
+    """Count the warps and threads that execute a statement."""
+    row_ = _site(watch, site)
+    last = peek(row_, w.S_WORK_LAST)
+    if peek(row_, w.S_WORK_TICK) != peek(watch, w.TICK):
+        poke(row_, w.S_WORK_TICK, peek(watch, w.TICK))
+        last = -1
+    for k in range(count):
+        if mask == 0 or peek8(mask, k) != 0:
+            if last < 0 or thread + k <= last or (thread + k) >> 5 != last >> 5:
+                _add(row_, w.S_STEPS, 1)
+            last = thread + k
+            _add(row_, w.S_THREADS, 1)
+    poke(row_, w.S_WORK_LAST, last)
+
+
+@_njit
+def branch(watch, site, count, taken, here):  # type: ignore[no-untyped-def]
+    """Count a condition for each warp: whether its lanes agree.
+
+    `taken` and `here` are flags of the threads for which it holds and of those that evaluate it;
+    0 stands for all. The mask of a loop holds both, one after the other: BEFORE its condition is
+    evaluated, `here` is remembered.
+    """
+    row_ = _site(watch, site)
+    for first in range(0, count, 32):
+        lanes = yes = 0
+        for k in range(first, min(first + 32, count)):
+            if here == 0 or here == w.BEFORE or peek8(here, k) != 0:
+                lanes |= 1 << (k - first)
+            if taken == 0 or (taken != w.BEFORE and peek8(taken, k) != 0):
+                yes |= 1 << (k - first)
+        word = w.SNAPSHOT + (first >> 5 & 31)
+        if taken == w.BEFORE:
+            poke(watch, word, lanes)
+        else:
+            _branch(row_, peek(watch, word) if here == w.BEFORE else lanes, yes)
+
+
+@_njit
+def _branch(row, lanes, yes):  # type: ignore[no-untyped-def]
+    """Count one warp's condition."""
+    if lanes == 0:
+        return
+    yes &= lanes
+    _add(row, w.S_BRANCHES, 1)
+    _add(row, w.S_STEPS, 1)
+    for k in range(32):
+        _add(row, w.S_THREADS, lanes >> k & 1)
+    if yes not in (0, lanes):
+        _add(row, w.S_DIVERGENT, 1)
+
+
+@_njit
+def barrier(watch, site):  # type: ignore[no-untyped-def]
+    """Count a barrier, once for each warp of the block."""
+    _add(_site(watch, site), w.S_BARRIERS, (peek(watch, w.THREADS) + 31) // 32)
+
+
+@_njit
+def close_all(watch, sites):  # type: ignore[no-untyped-def]
+    """Count what is open at the end of a launch."""
+    for site in range(sites):
+        close(watch, site)

@@ -1,0 +1,296 @@
+"""The native functions of checked mode as addresses, for the table in the watch.
+
+They are compiled once and kept by Numba's own cache, so that a watched kernel costs no more to
+compile than its own code.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import Any
+
+from numba import cfunc
+from numba.core import config, types
+
+from gpukit.compiler import place
+from gpukit.compiler import watch as w
+from gpukit.compiler.runtime import counting as counting_
+from gpukit.compiler.runtime import recording as recording_
+from gpukit.compiler.runtime import shadow
+from gpukit.compiler.runtime.raw import peek, poke
+
+_I = types.int64
+
+
+def _entry(name: str) -> Any:
+    """Compile a function of the address of a watch and as many words as `watch.CALLS` says."""
+    signature = _I(*[_I] * (1 + w.CALLS[name]))
+
+    def compile_(function: Any) -> Any:
+        options = {"nopython": True, "error_model": "numpy"}
+        folder = _folder()
+        if folder is None:
+            return cfunc(signature, **options)(function)
+        before, config.CACHE_DIR = config.CACHE_DIR, folder
+        try:
+            return cfunc(signature, cache=True, **options)(function)
+        except (OSError, RuntimeError):  # the folder cannot be written to
+            return cfunc(signature, **options)(function)
+        finally:
+            config.CACHE_DIR = before
+
+    return compile_
+
+
+@functools.cache
+def _folder() -> str | None:
+    """Return a folder of these functions alone; Numba does not see when what they call changes."""
+    from gpukit.compiler import cache
+
+    where = place.folder()
+    if where is None:
+        return None
+    digest = hashlib.sha256(cache.surroundings().encode()).hexdigest()
+    return str(where.with_name(f"{where.name}-watch") / digest[:16])
+
+
+@functools.cache
+def checking() -> tuple[int, ...]:
+    """Return the addresses of the functions that look for races and unset memory."""
+
+    @_entry("access")
+    def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
+        shadow.access(watch, site, thread, address, size, kind, value)
+        return 0
+
+    @_entry("row")
+    def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+        shadow.row(watch, site, thread, count, address, step, size, mask, kind)
+        return 0
+
+    @_entry("row_free")
+    def row_free(watch, site, thread, count, address, step, size, mask):  # type: ignore[no-untyped-def]
+        return shadow.row_free(watch, site, thread, count, address, step, size, mask)
+
+    @_entry("area")
+    def area(watch, site, thread, count, address, step, size, mask, rounds, leap):  # type: ignore[no-untyped-def]
+        return shadow.area(watch, site, thread, count, address, step, size, mask, rounds, leap)
+
+    return _table(dict(_common(), access=access, row=row, row_free=row_free, area=area))
+
+
+@functools.cache
+def counting() -> tuple[int, ...]:
+    """Return the addresses of the functions that count requests, branches and work."""
+
+    @_entry("access")
+    def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
+        counting_.lane(watch, site, thread, address, size, kind)
+        return 0
+
+    @_entry("row")
+    def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+        counting_.row(watch, site, thread, count, address, step, size, mask, kind)
+        return 0
+
+    @_entry("fence")
+    def free(watch):  # type: ignore[no-untyped-def]
+        return 1
+
+    @_entry("barrier")
+    def barrier(watch, site):  # type: ignore[no-untyped-def]
+        shadow.barrier(watch)
+        counting_.barrier(watch, site)
+        return 0
+
+    @_entry("branch")
+    def branch(watch, site, count, taken, here, spare):  # type: ignore[no-untyped-def]
+        counting_.branch(watch, site, count, taken, here)
+        return 0
+
+    @_entry("work")
+    def work(watch, site, thread, count, mask, spare):  # type: ignore[no-untyped-def]
+        counting_.work(watch, site, thread, count, mask)
+        return 0
+
+    own = {"access": access, "row": row, "row_free": free, "barrier": barrier, "branch": branch}
+    return _table({**_common(), **own, "work": work})
+
+
+@functools.cache
+def recording() -> tuple[int, ...]:
+    """Return the addresses of the functions that write down every event."""
+
+    @_entry("access")
+    def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
+        recording_.access(watch, site, thread, address, size, kind, value)
+        return 0
+
+    @_entry("row")
+    def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+        recording_.row(watch, site, thread, count, address, step, size, mask, kind)
+        return 0
+
+    @_entry("fence")
+    def taken(watch):  # type: ignore[no-untyped-def]
+        return 0  # no row is free: each thread tells the value that it writes
+
+    @_entry("barrier")
+    def barrier(watch, site):  # type: ignore[no-untyped-def]
+        recording_.settle(watch)
+        recording_.event(watch, w.E_BARRIER, site, 0, 0, 0, 0, 0)
+        return 0
+
+    @_entry("grid_barrier")
+    def grid_barrier(watch, site):  # type: ignore[no-untyped-def]
+        recording_.settle(watch)
+        recording_.event(watch, w.E_GRID, site, 0, 0, 0, 0, 0)
+        shadow.grid_barrier(watch)
+        return 0
+
+    @_entry("meet_warps")
+    def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
+        recording_.meet_warps(watch, site, threads, active)
+        return 0
+
+    @_entry("work")
+    def work(watch, site, thread, count, mask, spare):  # type: ignore[no-untyped-def]
+        recording_.work(watch, site, thread, count, mask)
+        return 0
+
+    @_entry("value")
+    def value(watch, site, thread, variable, bits, real):  # type: ignore[no-untyped-def]
+        recording_.event(watch, w.E_VALUE, site, thread, variable, bits, real, 0)
+        return 0
+
+    own = {"access": access, "row": row, "row_free": taken, "barrier": barrier,
+           "grid_barrier": grid_barrier}  # fmt: skip
+    return _table({**_common(), **own, "meet_warps": meet_warps, "work": work, "value": value})
+
+
+@functools.cache
+def settle() -> Any:
+    """Return the function (watch) that writes down what the last atomic of a launch left."""
+
+    @_entry("fence")
+    def last(watch):  # type: ignore[no-untyped-def]
+        recording_.settle(watch)
+        return 0
+
+    return last.ctypes
+
+
+@functools.cache
+def finish() -> Any:
+    """Return the function (watch, sites) that counts what is open at the end of a launch."""
+
+    @_entry("begin_block")
+    def close_all(watch, sites):  # type: ignore[no-untyped-def]
+        counting_.close_all(watch, sites)
+        return 0
+
+    return close_all.ctypes
+
+
+@functools.cache
+def silent() -> tuple[int, ...]:
+    """Return the addresses of functions that see nothing."""
+
+    @_entry("fence")
+    def nothing(watch):  # type: ignore[no-untyped-def]
+        return 0
+
+    @_entry("fence")
+    def free(watch):  # type: ignore[no-untyped-def]
+        return 1
+
+    # In C a function may be called with more arguments than it takes.
+    return _table(dict.fromkeys(w.CALLS, nothing) | {"row_free": free})
+
+
+@functools.cache
+def _common() -> dict[str, Any]:
+    """Return the functions that every kind of watching uses."""
+
+    @_entry("begin_block")
+    def begin_block(watch, block):  # type: ignore[no-untyped-def]
+        shadow.begin_block(watch, block)
+        return 0
+
+    @_entry("barrier")
+    def barrier(watch, site):  # type: ignore[no-untyped-def]
+        shadow.barrier(watch)
+        return 0
+
+    @_entry("grid_barrier")
+    def grid_barrier(watch, site):  # type: ignore[no-untyped-def]
+        shadow.grid_barrier(watch)
+        return 0
+
+    @_entry("fence")
+    def fence(watch):  # type: ignore[no-untyped-def]
+        shadow.fence(watch)
+        return 0
+
+    @_entry("meet_warps")
+    def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
+        shadow.meet_warps(watch, threads, active)
+        return 0
+
+    @_entry("check_mask")
+    def check_mask(watch, site, thread, threads, active, returned, mask):  # type: ignore[no-untyped-def]
+        shadow.check_mask(watch, site, thread, threads, active, returned, mask)
+        return 0
+
+    @_entry("check_source")
+    def check_source(watch, site, thread, threads, active, source, mask):  # type: ignore[no-untyped-def]
+        shadow.check_source(watch, site, thread, threads, active, source, mask)
+        return 0
+
+    @_entry("outside")
+    def outside(watch, context, site, thread, ndim, index, shape, what):  # type: ignore[no-untyped-def]
+        shadow.outside(watch, context, site, thread, ndim, index, shape, what)
+        return 0
+
+    @_entry("region")
+    def region(watch, number, address, size):  # type: ignore[no-untyped-def]
+        shadow.set_region(watch, number, address, size)
+        return 0
+
+    @_entry("after_return")
+    def after_return(watch, site, threads, returned):  # type: ignore[no-untyped-def]
+        shadow.after_return(watch, site, threads, returned)
+        return 0
+
+    @_entry("grid_return")
+    def grid_return(watch, site, threads, returned):  # type: ignore[no-untyped-def]
+        shadow.grid_return(watch, site, threads, returned)
+        return 0
+
+    @_entry("tick")
+    def tick(watch):  # type: ignore[no-untyped-def]
+        poke(watch, w.TICK, peek(watch, w.TICK) + 1)
+        return 0
+
+    @_entry("note")
+    def note(watch, what, site, other, region, thread, who, block, address, size, a, b):  # type: ignore[no-untyped-def]
+        return shadow.put_note(watch, what, site, other, region, thread, who, block, address,
+                               size & 0xFFFFFFFF, size >> 32, a, b)  # fmt: skip
+
+    @_entry("branch")
+    def nothing(watch, a, b, c, d, e):  # type: ignore[no-untyped-def]
+        return 0
+
+    return {
+        "begin_block": begin_block, "barrier": barrier, "grid_barrier": grid_barrier,
+        "fence": fence, "meet_warps": meet_warps, "check_mask": check_mask,
+        "check_source": check_source, "outside": outside, "region": region, "branch": nothing,
+        "area": nothing,
+        "work": nothing, "value": nothing, "after_return": after_return, "note": note,
+        "grid_return": grid_return, "tick": tick,
+    }  # fmt: skip
+
+
+def _table(functions: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(int(functions[name].address) for name in w.CALLS)

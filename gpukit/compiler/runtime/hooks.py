@@ -1,0 +1,243 @@
+"""What watched kernels call: the native functions whose addresses stand in the watch.
+
+The kernel finds the watch through its error context. Which functions stand there decides
+whether a launch is checked, counted or recorded; the kernel's code is the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from gpukit.compiler import context as layout
+from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.memory import BYTE_PTR, WORD, index_values, word_pointer
+
+_CALLS = {name: (k, count) for k, (name, count) in enumerate(w.CALLS.items())}
+
+
+def call(builder: Any, address: Any, name: str, *arguments: Any) -> Any:
+    """Call a native function of the watch; `address` is that of the error context."""
+    number, count = _CALLS[name]
+    if len(arguments) != count:
+        raise AssertionError(f"{name} takes {count} arguments, got {len(arguments)}")
+    watch = builder.load(word_pointer(builder, address, layout.WATCH))
+    function = builder.load(word_pointer(builder, watch, w.FUNCTIONS + number))
+    kind = ir.FunctionType(WORD, [WORD] * (1 + count))
+    return builder.call(builder.inttoptr(function, kind.as_pointer()), [watch, *arguments])
+
+
+def word(value: int) -> Any:
+    """Return a 64-bit constant."""
+    return ir.Constant(WORD, value)
+
+
+def linear(builder: Any, address: Any, thread: list[Any]) -> Any:
+    """Return the number of a thread in its block."""
+    watch = builder.load(word_pointer(builder, address, layout.WATCH))
+    sizes = [builder.load(word_pointer(builder, watch, k)) for k in (w.BLOCK_X, w.BLOCK_Y)]
+    x, y, z = thread
+    rows = builder.add(y, builder.mul(sizes[1], z))
+    return builder.add(x, builder.mul(sizes[0], rows))
+
+
+def see(
+    context: Any, builder: Any, array_type: Any, pointer: Any, place: Any, kind: int, value: Any
+) -> None:
+    """Tell an access to one element.
+
+    `value` is what a store is about to write, offset and size of a record's field, or None.
+    """
+    address, site, *thread = place
+    element = context.get_data_type(array_type.dtype)
+    offset, size = 0, context.get_abi_sizeof(element)
+    new = word(0)
+    if isinstance(value, tuple):
+        offset, size = value
+    elif value is not None:
+        slot = cgutils.alloca_once(builder, element)
+        context.pack_value(builder, array_type.dtype, value, slot)
+        new = builder.ptrtoint(slot, WORD)
+    at = builder.add(builder.ptrtoint(pointer, WORD), word(offset))
+    number = linear(builder, address, thread)
+    call(builder, address, "access", kernel_site(builder, site), number, at, word(size),
+         word(kind), new)  # fmt: skip
+
+
+def kernel_site(builder: Any, site: Any) -> Any:
+    """Return the kernel's own number of a site."""
+    return builder.lshr(site, word(w.SITE_SHIFT))
+
+
+def see_outside(
+    builder: Any, array_type: Any, values: list[Any], shape: Any, place: Any, what: Any
+) -> None:
+    """Tell an index that is outside, negative or wider than 32 bits."""
+    address, site, *thread = place
+    for k, (v, n) in enumerate(zip(values, shape, strict=True)):
+        if k < layout.MAX_NDIM:
+            builder.store(v, word_pointer(builder, address, layout.INDEX + k))
+            builder.store(n, word_pointer(builder, address, layout.SHAPE + k))
+    number = linear(builder, address, thread)
+    call(builder, address, "outside", address, kernel_site(builder, site), number,
+         word(array_type.ndim), word(layout.INDEX), word(layout.SHAPE), what)  # fmt: skip
+
+
+def sink(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
+    """Return where an access outside its array goes: memory that nobody reads."""
+    watch = builder.load(word_pointer(builder, address, layout.WATCH))
+    at = builder.load(word_pointer(builder, watch, w.SINK))
+    return builder.inttoptr(at, context.get_data_type(array_type.dtype).as_pointer())
+
+
+# ---- calls that the emitter writes ------------------------------------------------------------
+
+
+def _plain(name: str) -> Any:
+    """Return an intrinsic (context address, tuple of words) -> int64 that calls one function."""
+    count = _CALLS[name][1]
+
+    @intrinsic
+    def hook(typingctx, address, arguments):  # type: ignore[no-untyped-def]
+        kinds = tuple(arguments)
+        if len(kinds) != count:
+            raise TypingError(f"{name} takes {count} arguments, got {len(kinds)}")
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            values = cgutils.unpack_tuple(builder, args[1], count) if count else []
+            words = [_as_word(context, builder, v, k) for v, k in zip(values, kinds, strict=True)]
+            return call(builder, args[0], name, *words)
+
+        return types.int64(address, arguments), codegen
+
+    return hook
+
+
+def _as_word(context: Any, builder: Any, value: Any, kind: Any) -> Any:
+    """Return an integer as a word; a pointer as its address; None as 0."""
+    if isinstance(kind, types.NoneType):
+        return word(0)
+    if isinstance(kind, types.CPointer):
+        return builder.ptrtoint(value, WORD)
+    return context.cast(builder, value, kind, types.int64)
+
+
+begin_block = _plain("begin_block")
+barrier = _plain("barrier")
+grid_barrier = _plain("grid_barrier")
+fence = _plain("fence")
+meet_warps = _plain("meet_warps")
+check_mask = _plain("check_mask")
+check_source = _plain("check_source")
+branch = _plain("branch")
+work = _plain("work")
+after_return = _plain("after_return")
+grid_return = _plain("grid_return")
+tick = _plain("tick")
+
+
+@intrinsic
+def region(typingctx, address, number, scratch, offset, size):  # type: ignore[no-untyped-def]
+    """Say where a region in scratch memory lies."""
+    kinds = (number, scratch, offset, size)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        words = [_as_word(context, builder, v, k) for v, k in zip(args[1:], kinds, strict=True)]
+        at = builder.add(words[1], words[2])
+        call(builder, args[0], "region", words[0], at, words[3])
+        return context.get_dummy_value()
+
+    return types.void(address, *kinds), codegen
+
+
+def _row(name: str) -> Any:
+    @intrinsic
+    def hook(typingctx, address, site, array, first, second, thread, count, mask, kind):  # type: ignore[no-untyped-def]
+        """Tell the accesses of a row of threads; `first` and `second` index those of two of them.
+
+        `mask` is a pointer to a flag for each thread of the row, or None.
+        """
+        kinds = (address, site, array, first, second, thread, count, mask, kind)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            ary = make_array(array)(context, builder, args[2])
+            ends = [_element(context, builder, array, ary, k, args[k_]) for k, k_ in
+                    ((first, 3), (second, 4))]  # fmt: skip
+            size = word(context.get_abi_sizeof(context.get_data_type(array.dtype)))
+            words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 5, 6, 7, 8)]
+            site_, thread_, count_, mask_, kind_ = words
+            step = builder.sub(ends[1], ends[0])
+            given = [kernel_site(builder, site_), thread_, count_, ends[0], step, size, mask_]
+            return call(builder, args[0], name, *given, *([kind_] if name == "row" else []))
+
+        return types.int64(*kinds), codegen
+
+    return hook
+
+
+def _element(context: Any, builder: Any, array: Any, value: Any, kind: Any, index: Any) -> Any:
+    """Return the address of an element; no check."""
+    values = index_values(context, builder, kind, index)
+    strides = cgutils.unpack_tuple(builder, value.strides, array.ndim)
+    at = builder.ptrtoint(value.data, WORD)
+    for v, s in zip(values, strides, strict=True):
+        at = builder.add(at, builder.mul(v, s))
+    return at
+
+
+@intrinsic
+def area(typingctx, address, site, array, first, second, third, thread, count, mask, rounds):  # type: ignore[no-untyped-def]
+    """Tell the reads of a row of threads in all rounds of a loop.
+
+    `first` and `second` index those of two threads in the first round, `third` that of the first
+    thread in the second round.
+    """
+    kinds = (address, site, array, first, second, third, thread, count, mask, rounds)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        ary = make_array(array)(context, builder, args[2])
+        at = [_element(context, builder, array, ary, kinds[k], args[k]) for k in (3, 4, 5)]
+        size = word(context.get_abi_sizeof(context.get_data_type(array.dtype)))
+        words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 6, 7, 8, 9)]
+        site_, thread_, count_, mask_, rounds_ = words
+        step, leap = builder.sub(at[1], at[0]), builder.sub(at[2], at[0])
+        return call(builder, args[0], "area", kernel_site(builder, site_), thread_, count_, at[0],
+                    step, size, mask_, rounds_, leap)  # fmt: skip
+
+    return types.int64(*kinds), codegen
+
+
+row = _row("row")
+row_free = _row("row_free")
+
+
+@intrinsic
+def value(typingctx, address, thread, variable, value):  # type: ignore[no-untyped-def]
+    """Tell what a variable of a thread is now."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        real = isinstance(value, types.Float)
+        wide = types.float64 if real else types.int64
+        bits = context.cast(builder, args[3], value, wide)
+        bits = builder.bitcast(bits, WORD) if real else bits
+        numbers = [_as_word(context, builder, args[k], signature.args[k]) for k in (1, 2)]
+        call(builder, args[0], "value", word(0), *numbers, bits, word(int(real)))
+        return context.get_dummy_value()
+
+    return types.void(address, thread, variable, value), codegen
+
+
+@intrinsic
+def mask_at(typingctx, mask, thread):  # type: ignore[no-untyped-def]
+    """Return the address of one thread's flag."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        at = builder.gep(args[0], [context.cast(builder, args[1], thread, types.intp)])
+        return builder.ptrtoint(builder.bitcast(at, BYTE_PTR), WORD)
+
+    return types.int64(mask, thread), codegen

@@ -1,0 +1,99 @@
+"""Writing down what a launch does, event by event, for the player (`compiler/watch.py`)."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.raw import peek, peek8, poke
+from gpukit.compiler.runtime.shadow import find_region
+
+_njit = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+@_njit
+def event(watch, kind, site, thread, a, b, c, d):  # type: ignore[no-untyped-def]
+    """Append an event; return its address, 0 where there is no room left."""
+    count = peek(watch, w.EVENT_COUNT)
+    if count >= peek(watch, w.EVENT_ROOM):
+        return 0
+    poke(watch, w.EVENT_COUNT, count + 1)
+    row = peek(watch, w.EVENTS) + 8 * w.EVENT_WORDS * count
+    poke(row, 0, kind)
+    poke(row, 1, site)
+    poke(row, 2, peek(watch, w.BLOCK_NUMBER))
+    poke(row, 3, thread)
+    poke(row, 4, a)
+    poke(row, 5, b)
+    poke(row, 6, c)
+    poke(row, 7, d)
+    return row
+
+
+@_njit
+def _value(address, first, size):  # type: ignore[no-untyped-def]
+    """Return up to eight bytes of an element, from the one numbered `first` on, as a word."""
+    value = 0
+    for k in range(min(max(size - first, 0), 8)):
+        value |= peek8(address, first + k) << (8 * k)
+    return value
+
+
+@_njit
+def settle(watch):  # type: ignore[no-untyped-def]
+    """Write down what the last atomic left: it was told before it was done."""
+    row = peek(watch, w.PENDING)
+    if row:
+        poke(row, 6, _value(peek(row, 5), 0, peek(row, 4) >> 32))
+        poke(watch, w.PENDING, 0)
+
+
+@_njit
+def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
+    """Write down an access: the value that was read, or the one that will be written."""
+    settle(watch)
+    region = find_region(watch, address)
+    number = peek(region, w.NUMBER) if region else -1
+    at = value if value else address
+    how = kind | (number + 1) << 8 | size << 32
+    bits = _value(at, 0, size)
+    row = event(watch, w.E_ACCESS, site, thread, how, address, bits, _value(at, 8, size))
+    if kind == w.UPDATE:
+        poke(watch, w.PENDING, row)
+
+
+@_njit
+def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+    """Write down the reads of a row of threads."""
+    for k in range(count):
+        if mask == 0 or peek8(mask, k) != 0:
+            access(watch, site, thread + k, address + k * step, size, kind, 0)
+
+
+@_njit
+def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
+    """Write down which lanes pass a syncwarp, warp by warp."""
+    settle(watch)
+    for first in range(0, threads, 32):
+        lanes = 0
+        for k in range(first, min(first + 32, threads)):
+            if active == 0 or peek8(active, k) != 0:
+                lanes |= 1 << (k - first)
+        if lanes:
+            event(watch, w.E_SYNCWARP, site, first, lanes, 0, 0, 0)
+
+
+@_njit
+def work(watch, site, thread, count, mask):  # type: ignore[no-untyped-def]
+    """Write down which lanes begin a statement, warp by warp."""
+    settle(watch)
+    lanes, warp = 0, thread >> 5
+    for k in range(count):
+        if (thread + k) >> 5 != warp:
+            if lanes:
+                event(watch, w.E_WORK, site, 32 * warp, lanes, 0, 0, 0)
+            lanes, warp = 0, (thread + k) >> 5
+        if mask == 0 or peek8(mask, k) != 0:
+            lanes |= 1 << ((thread + k) & 31)
+    if lanes:
+        event(watch, w.E_WORK, site, 32 * warp, lanes, 0, 0, 0)

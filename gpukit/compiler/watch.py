@@ -1,0 +1,145 @@
+"""The memory in which watched kernels keep what they have seen; this page is its layout.
+
+A watched kernel tells every access, barrier and block to native functions (`runtime/shadow.py`,
+`runtime/counting.py`), which keep their state in an array of 64-bit words, the *watch*. Beside it
+stand *regions*, stretches of memory with their shadow: two words, a *cell*, for each element.
+
+Time is counted in *stamps*: a number that grows at every block, barrier and syncwarp. Blocks run
+one after the other, so a stamp tells block and barrier interval of an access, and "not ordered by
+a barrier" is a comparison of two numbers. Stamps go on from launch to launch: old shadow needs no
+clearing.
+"""
+
+from __future__ import annotations
+
+# ---- the watch, in words ----------------------------------------------------------------------
+
+NOW = 0  # the stamp of what happens now
+LAUNCH = 1  # stamp at which the launch began, or the last grid.sync
+BLOCK = 2  # stamp at which the running block began
+EPOCH = 3  # stamp of the running block's last barrier
+BLOCK_NUMBER = 4  # number of the running block, x fastest
+WHOLE = 5  # number of blocks if all run in step (grid.sync), else 0
+ORIGIN = 6  # with WHOLE: a stamp of block 0
+BLOCK_X, BLOCK_Y = 7, 8  # sizes of a block
+THREADS = 9  # threads of a block
+REGIONS = 10  # how many regions there are
+REGION_TABLE = 11  # address of their table
+FINDINGS = 12  # address of the table of findings
+FOUND = 13  # how many rows of it are used
+LOST = 14  # findings for which it had no room
+SINK = 15  # address of memory that accesses outside of everything are sent to
+BLOCK_STAMPS = 16  # address of a table: the stamp at which each block began, in order
+BLOCKS_SEEN = 17
+TOUCHED = 18  # one bit for each warp of the running block that has touched memory
+IDLE_BLOCKS = 19  # blocks in which no thread touched memory
+FIRST_IDLE = 20  # number of the first of them
+FENCE_STAMP = 21  # stamp at which the running block last executed a threadfence, or 0
+RELEASES = 22  # address of a table: for each block two words, what its fence let others see
+ACQUIRED = 23  # how many of the following words are used
+ACQUIRED_AT = 24  # addresses of the atomics that the running block has executed
+MAX_ACQUIRED = 8
+WARPS = 32  # stamps of the last syncwarp of each of 32 warps
+SITES = 65  # address of the table of counters, one row a site (profiles only)
+EVENTS = 66  # address of the event buffer (recordings only)
+EVENT_COUNT = 67
+EVENT_ROOM = 68
+RACES = 69  # 1 to look for races; 0 where only counters are wanted
+PENDING = 71  # address of the event of an atomic that is not done yet
+TICK = 64  # grows with every loop over the threads of a block (profiles only)
+LAST_SYNCWARP = 70  # stamp of the last syncwarp of any warp
+FUNCTIONS = 72  # addresses of the native functions that kernels call, in the order of CALLS
+SNAPSHOT = 96  # lanes of 32 warps that were in a loop before its condition was evaluated
+WORDS = 128
+
+# What kernels, and the functions themselves, call, by name, with the number of arguments behind
+# the address of the watch.
+CALLS = {
+    "access": 6, "row": 8, "row_free": 7, "begin_block": 1, "barrier": 1, "grid_barrier": 1,
+    "fence": 0, "meet_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "region": 3,
+    "branch": 5, "work": 5, "value": 5, "after_return": 3, "grid_return": 3, "note": 11, "tick": 0,
+    "area": 9,
+}  # fmt: skip
+
+# Numbers of those that call each other: small parts compile much faster than one large one.
+ACCESS, NOTE = (list(CALLS).index(name) for name in ("access", "note"))
+
+# ---- regions ----------------------------------------------------------------------------------
+
+REGION_WORDS = 8
+# SHIFT: log2 of the bytes of one cell; BASE: what to take off an address to get a GPU's.
+# CONSTANT: 1 if nobody writes there in this launch, so that reads need no notes.
+BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT = range(8)
+GLOBAL, SHARED, LOCAL = range(3)
+SPACES = ("global", "shared", "local")
+
+# ---- cells: the word of the last write, the word of the last reads -------------------------------
+
+STAMP = 32  # both words: the stamp stands above this bit
+UNINITIALISED, ATOMIC, SEVERAL, ELSEWHERE = 1, 2, 4, 8  # flags of the write word
+WRITE_SITE, WRITE_THREAD = 4, 15  # shifts
+PLAIN = 1 << 25  # flag of an atomic's write word: the block has written without atomics before
+READ_ELSEWHERE = 1  # flag of the read word: another block has read it too
+READ_SITE, READ_FIRST, READ_OTHER = 1, 12, 22  # shifts
+SITE_MASK, THREAD_MASK = (1 << 11) - 1, (1 << 10) - 1
+MAX_SITES = SITE_MASK  # sites of one kernel that cells can tell apart
+LAST_STAMP = (1 << 31) - (1 << 27)
+
+# ---- findings ---------------------------------------------------------------------------------
+
+FINDING_WORDS = 32
+MAX_FINDINGS = 256
+(
+    F_WHAT, F_SITE, F_OTHER_SITE, F_REGION, F_COUNT, F_BLOCK, F_THREAD, F_OTHER_BLOCK,
+    F_OTHER_THREAD, F_ADDRESS, F_SIZE, F_HAZARD, F_A, F_B, F_NDIM,
+) = range(15)  # fmt: skip
+F_INDEX, F_SHAPE = 16, 24
+NOBODY = -1  # a thread or block that is not known any more
+
+# What was found; `checked.decode` knows the names that people see.
+(
+    RACE, WARP_RACE, SAME_VALUE, ATOMIC_RACE, OUTSIDE, NEGATIVE, WIDE, MISALIGNED, UNSET,
+    MASK_MISSING, MASK_CALLER, SOURCE, AFTER_RETURN, GRID_RETURN,
+) = range(14)  # fmt: skip
+WRITE_WRITE, READ_WRITE, WRITE_READ = range(3)  # hazards: the earlier access first
+
+# ---- counters of a profile: a row for each site ------------------------------------------------
+
+(
+    S_REQUESTS, S_ACCESSES, S_ASKED, S_SECTORS, S_WAVEFRONTS, S_LEAST, S_WORST, S_SERIAL,
+    S_CONTENTION, S_STEPS, S_THREADS, S_BRANCHES, S_DIVERGENT, S_BARRIERS, S_SPACE, S_REGION,
+    S_SIZE, S_KIND, S_LANES_OPEN, S_LAST, S_WORK_LAST, S_BASE, S_WORST_COUNT, S_TICK, S_WORK_TICK,
+) = range(25)  # fmt: skip
+S_ADDRESSES = 32  # of the lanes of the open request
+S_PHASES = 64  # and their numbers
+S_BANKS = 96
+S_SCRATCH = 128  # sectors or words of the request, each once
+SCRATCH_WORDS = 128
+S_WORST_ADDRESSES = S_SCRATCH + SCRATCH_WORDS  # of the most expensive request
+S_WORST_LANES = S_WORST_ADDRESSES + 32
+SITE_WORDS = S_WORST_LANES + 32
+
+# ---- events of a recording -----------------------------------------------------------------------
+
+# Words: what, site, block, thread, then of an access: kind, region + 1 and size (8, 24, 32 bits),
+# address, and 16 bytes of the value; of work and syncwarp: the lanes; of a value: the variable,
+# its bits, 1 if they are a float64's.
+EVENT_WORDS = 8
+E_ACCESS, E_WORK, E_VALUE, E_BARRIER, E_SYNCWARP, E_GRID = range(6)
+EVERYONE = -1  # the thread of a value that is the same for the whole block
+
+# What `branch` is given in place of the address of a mask.
+BEFORE = -1  # taken: only remember who evaluates the condition of a loop
+
+# ---- kinds of access --------------------------------------------------------------------------
+
+LOAD, STORE, UPDATE = range(3)
+
+# A place in a watched kernel names its site twice: the process-wide number in the low half, the
+# kernel's own in the high half.
+SITE_SHIFT = 32
+
+
+def site_number(site: int) -> int:
+    """Return the process-wide number of a site."""
+    return site & 0xFFFFFFFF
