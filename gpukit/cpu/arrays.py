@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpukit import errors
-from gpukit.cpu import memory, streams
+from gpukit.cpu import memory, streams, untouched
 from gpukit.cpu.contiguity import host_of, is_cuda_ndarray, sentry_contiguous
 from gpukit.cpu.ndarray import DeviceNDArray, DeviceRecord, ManagedNDArray, MappedNDArray
 
@@ -43,7 +43,9 @@ def device_array(
 ) -> DeviceNDArray:
     """Return an empty device array. Its contents are garbage, as on a GPU: NaN or bytes 0xA5."""
     shape, strides, dtype = prepare(shape, strides, dtype, order)
-    return DeviceNDArray(shape, strides, dtype, stream)
+    made = DeviceNDArray(shape, strides, dtype, stream)
+    untouched.note(made.host)
+    return made
 
 
 def mapped_array(

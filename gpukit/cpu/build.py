@@ -9,8 +9,13 @@ import numpy as np
 from gpukit.cpu import marshal, pool
 
 
-def kernel(kernel: Any, kinds: Any, distinct: bool, block: tuple[int, int, int]) -> Any:
-    """Return the compiled form of a kernel; `block` as in `emit.Options`, 0 for any size."""
+def kernel(
+    kernel: Any, kinds: Any, distinct: bool, block: tuple[int, int, int], watched: str = ""
+) -> Any:
+    """Return the compiled form of a kernel; `block` as in `emit.Options`, 0 for any size.
+
+    `watched` as in `Unit`.
+    """
     from gpukit.compiler import cache
     from gpukit.compiler.passes import resolve
 
@@ -21,12 +26,14 @@ def kernel(kernel: Any, kinds: Any, distinct: bool, block: tuple[int, int, int])
     unit = resolve.run(kernel.py_func)
     parts = (
         marshal.describe(kinds), marshal.describe(tuple(captured.kinds)), distinct, block,
-        boundscheck, str(fastmath), debug,
+        boundscheck, str(fastmath), debug, watched,
     )  # fmt: skip
     name = cache.key(unit, parts)
     made = cache.load(name) if name else None
     if made is None:
-        made = _compile(kernel, kinds, captured, (block, distinct, boundscheck), fastmath, debug)
+        made = _compile(
+            kernel, kinds, captured, (block, distinct, boundscheck, watched), fastmath, debug
+        )
         if name:
             cache.save(name, made)
     made.captured = captured
@@ -40,11 +47,11 @@ def _compile(
     from gpukit.compiler import pipeline
     from gpukit.compiler.passes import emit
 
-    block, distinct, boundscheck = chosen
+    block, distinct, boundscheck, watched = chosen
     return pipeline.compile_kernel(
         kernel.py_func,
         tuple(marshal.numba_type(k) for k in kinds),
-        emit.Options(block=block, distinct=distinct, boundscheck=boundscheck),
+        emit.Options(block, distinct, boundscheck, watched=watched),
         fastmath=fastmath,
         debug=debug,
         captured=[marshal.numba_type(k) for k in captured.kinds],

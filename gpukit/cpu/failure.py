@@ -104,19 +104,21 @@ def _divergence(
     inside = [t for t in range(1024) if waiting[t] == 1 and alive[t] == 1]
     outside = [t for t in range(1024) if alive[t] == 1 and waiting[t] == 0]
     del kernel
-    return errors.BarrierDivergence(
-        f"{site.what} was reached by threads {_ranges(inside)} of block {_triple(place['block'])}, "
-        f"but not by threads {_ranges(outside)}, which were still running. On a GPU this hangs or "
+    made = errors.BarrierDivergence(
+        f"{site.what} was reached by threads {ranges(inside)} of block {_triple(place['block'])}, "
+        f"but not by threads {ranges(outside)}, which were still running. On a GPU this hangs or "
         "gives wrong results.",
         fix="move the barrier out of the if or loop, so that all threads of the block reach it",
         **place,
     )
+    made.waiting, made.missing = ranges(inside), ranges(outside)
+    return made
 
 
-def _ranges(threads: list[int]) -> str:
+def ranges(threads: list[int]) -> str:
     """Write thread numbers as ranges.
 
-    >>> _ranges([0, 1, 2, 5, 8, 9])
+    >>> ranges([0, 1, 2, 5, 8, 9])
     '0-2, 5, 8-9'
     """
     parts: list[list[int]] = []

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.compiler.context import WIDEST
-from gpukit.cpu import configure, failure, marshal, pool
+from gpukit.cpu import configure, failure, marshal, pool, untouched
 
 HEADER = 8  # words before the arguments: grid, block, dynamic shared bytes, spare
 # So many block shapes of two or three axes get loops of their own; further ones share one form.
@@ -70,34 +70,55 @@ class Launcher:
 
     def launch(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
         """Run the kernel on all blocks and wait until it is done."""
-        if len(arguments) != len(self.parameters):
-            self._check_fixed_parameters()
-            arguments = self._complete(arguments)
+        if _watcher is not None:
+            _watcher(self.kernel, shape, arguments)
+        else:
+            self.run_plain(shape, arguments)
+
+    def run_plain(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
+        """Run the kernel without a watcher."""
         retrieve: list[Any] = []
-        if self.kernel.extensions:
-            arguments = self._extended(arguments, shape.stream, retrieve)
-        packed = self._packed(arguments)
+        packed = self.packed(shape, arguments, retrieve)
+        for begin, end in packed.ranges:
+            untouched.touch_range(begin, end)
         kinds = tuple(packed.kinds)
         distinct = packed.distinct()
         block = self._block_key(kinds, shape.block)
         compiled = self.compiled.get((kinds, distinct, block))
         if compiled is None:
             compiled = self._compile(kinds, packed, distinct, block, shape)
-        self._run(compiled, shape, kinds, packed)
+        self._run(compiled, shape, packed)
         for action in retrieve:
             action()
 
-    def _run(self, compiled: Any, shape: configure.Configuration, kinds: Any, packed: Any) -> None:
+    def packed(
+        self, shape: configure.Configuration, arguments: tuple[Any, ...], retrieve: list[Any]
+    ) -> marshal.Packed:
+        """Return the arguments packed for a call; `retrieve` gets what to do after the launch."""
+        if len(arguments) != len(self.parameters):
+            self._check_fixed_parameters()
+            arguments = self._complete(arguments)
+        if self.kernel.extensions:
+            arguments = self._extended(arguments, shape.stream, retrieve)
+        return self._packed(arguments)
+
+    def watched(self, shape: configure.Configuration, packed: marshal.Packed, how: str) -> Any:
+        """Return the compiled form that tells a watch what it does; `how` as in `Unit.watched`."""
+        kinds = tuple(packed.kinds)
+        key = (kinds, packed.distinct(), (*shape.block, how))
+        with _compiling:
+            if key not in self.compiled:
+                self.compiled[key] = self._build(kinds, key[1], shape.block, how)
+        compiled = self.compiled[key]
         if compiled.shared_bytes + shape.shared > configure.MAX_SHARED:
             self._too_much_shared(compiled, shape)
-        captured = compiled.captured
-        words = marshal.format_of((*kinds, *captured.kinds))
-        buffer = ctypes.create_string_buffer(8 * HEADER + words.size)
+        return compiled
+
+    def _run(self, compiled: Any, shape: configure.Configuration, packed: Any) -> None:
+        if compiled.shared_bytes + shape.shared > configure.MAX_SHARED:
+            self._too_much_shared(compiled, shape)
         merged = _merged(compiled, shape)
-        grid = (shape.grid[0] // merged, *shape.grid[1:])
-        size = (shape.block[0] * merged, *shape.block[1:])
-        _HEADER_FORMAT.pack_into(buffer, 0, *grid, *size, shape.shared, 0)
-        words.pack_into(buffer, 8 * HEADER, *packed.values, *captured.values)
+        buffer = argument_buffer(compiled, shape, packed, merged)
         address = ctypes.addressof(buffer)
         blocks, threads = shape.blocks // merged, shape.threads * merged
         scratch = compiled.scratch_bytes(threads, blocks, shape.shared)
@@ -249,11 +270,11 @@ class Launcher:
         del packed, shape
         return compiled
 
-    def _build(self, kinds: Any, distinct: bool, block: Any) -> Any:
+    def _build(self, kinds: Any, distinct: bool, block: Any, watched: str = "") -> Any:
         from gpukit.cpu import build
 
         try:
-            return build.kernel(self.kernel, kinds, distinct, block)
+            return build.kernel(self.kernel, kinds, distinct, block, watched)
         except RecursionError as error:
             name = self.kernel.py_func.__name__
             raise errors.Unsupported(
@@ -298,6 +319,36 @@ class Launcher:
         for types, overload in self.overloads().items():
             found[types] = build.text(self.kernel, types, overload, what)
         return found if signature is None else found[tuple(getattr(signature, "args", signature))]
+
+
+def argument_buffer(
+    compiled: Any, shape: configure.Configuration, packed: marshal.Packed, merged: int = 1
+) -> Any:
+    """Return the memory that a compiled kernel takes its geometry and arguments from.
+
+    `merged` neighbouring blocks run as one.
+    """
+    captured = compiled.captured
+    words = marshal.format_of((*packed.kinds, *captured.kinds))
+    buffer = ctypes.create_string_buffer(8 * HEADER + words.size)
+    grid = (shape.grid[0] // merged, *shape.grid[1:])
+    size = (shape.block[0] * merged, *shape.block[1:])
+    _HEADER_FORMAT.pack_into(buffer, 0, *grid, *size, shape.shared, 0)
+    words.pack_into(buffer, 8 * HEADER, *packed.values, *captured.values)
+    return buffer
+
+
+def watch_launches(watcher: Any) -> Any:
+    """Let `watcher(kernel, shape, arguments)` run every launch; None for nobody.
+
+    Returns the one before.
+    """
+    global _watcher
+    before, _watcher = _watcher, watcher
+    return before
+
+
+_watcher: Any = None
 
 
 def _merged(compiled: Any, shape: configure.Configuration) -> int:

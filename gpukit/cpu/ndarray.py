@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpukit import errors
-from gpukit.cpu import memory, streams
+from gpukit.cpu import memory, streams, untouched
 from gpukit.cpu.contiguity import (
     array_core,
     check_array_compatibility,
@@ -107,6 +107,7 @@ class DeviceMemory:
             core = np.asarray(core, order=order)  # type: ignore[call-overload]
         check_array_compatibility(mine, core)
         np.copyto(mine, core)
+        untouched.touch(mine)
 
     def copy_to_host(self, ary: Any = None, stream: Any = 0) -> Any:
         """Copy this array into `ary`, or into a new NumPy array; return the host array."""
@@ -355,6 +356,7 @@ class DeviceNDArray(DeviceMemory):
                     f"with dimension {mine}"
                 )
         target[...] = source
+        untouched.touch(target)
         if not (stream or self.stream):
             streams.default_stream().synchronize()
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpukit import errors
-from gpukit.cpu import scalar
+from gpukit.cpu import scalar, untouched
 from gpukit.cpu.arrays import as_cuda_array, device_array, is_cuda_array
 from gpukit.cpu.contiguity import is_cuda_ndarray
 
@@ -110,6 +110,7 @@ def _finish(result: Array, device: bool, stream: Any) -> Any:
         return result
     made = device_array(np.shape(result), np.asarray(result).dtype, stream=stream)
     made.host[...] = result
+    untouched.touch(made.host)
     return made
 
 
