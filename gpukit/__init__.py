@@ -1,6 +1,6 @@
 """A GPU classroom that needs no GPU: `from gpukit import cuda`, and Numba CUDA kernels run.
 
-`cuda`, `explain` and `standin` load on first use: importing gpukit imports no numba.
+The names below without a class load on first use: importing gpukit imports no numba.
 """
 
 import importlib
@@ -23,15 +23,17 @@ from gpukit.errors import (
 
 __version__ = "0.1.0"
 __all__ = [
-    "cuda", "explain", "standin", "ArgumentError", "BarrierDivergence", "CompileError",
-    "GpukitError", "Invalid", "KernelError", "KernelTypeError", "LaunchError", "OutOfBounds",
-    "SourceError", "TargetError", "Unsupported",
+    "check", "cuda", "explain", "play", "profile", "standin", "ArgumentError", "BarrierDivergence",
+    "CompileError", "GpukitError", "Invalid", "KernelError", "KernelTypeError", "LaunchError",
+    "OutOfBounds", "SourceError", "TargetError", "Unsupported",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name == "explain":
         return importlib.import_module("gpukit.cpu.explain").explain
+    if name in ("check", "play", "profile"):
+        return getattr(importlib.import_module(f"gpukit.checked.{name}"), name)
     if name in ("cuda", "standin"):
         return importlib.import_module(f"gpukit.{name}")
     raise AttributeError(f"module 'gpukit' has no attribute {name!r}")

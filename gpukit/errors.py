@@ -39,7 +39,7 @@ class PlacedError(GpukitError):
         parts = []
         if self.file:
             where = f" in {self.kernel}" if self.kernel else ""
-            parts.append(f"{_place(self.file, self.line)}{where}")
+            parts.append(f"{place(self.file, self.line)}{where}")
         if self.source:
             parts.append(f"    > {self.source.strip()}")
         parts.append(self.message)
@@ -48,7 +48,7 @@ class PlacedError(GpukitError):
         return "\n".join(parts)
 
 
-def _place(file: str, line: int) -> str:
+def place(file: str, line: int) -> str:
     """Return `file:line`, or for a notebook's cell what IPython calls it."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
@@ -127,9 +127,23 @@ class KernelError(PlacedError):
         self.fix = fix
 
 
+class CheckFailed(KernelError):
+    """Checked mode found an error in a launch (`GPUKIT_TARGET=checked`)."""
+
+
+class CheckWarning(UserWarning):
+    """Checked mode found something that a kernel may get away with (`GPUKIT_TARGET=checked`)."""
+
+
 class OutOfBounds(KernelError, IndexError):
     """An access outside an array. Nothing outside the array was touched."""
 
 
 class BarrierDivergence(KernelError):
-    """Some threads of a block waited at a barrier that others did not reach."""
+    """Some threads of a block waited at a barrier that others did not reach.
+
+    `waiting` and `missing` are the numbers of those threads, as ranges such as "0-15".
+    """
+
+    waiting: str = ""
+    missing: str = ""

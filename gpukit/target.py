@@ -137,7 +137,6 @@ def active() -> Target:
     if choice == "checked":
         return Target(
             "checked",
-            f"{VARIABLE}=checked. The checked mode comes later: for now kernels run on the "
-            "cpu target, with bounds checks",
+            f"{VARIABLE}=checked: every launch runs on the CPU and is looked at by the checker",
         )
     return _best()

@@ -26,6 +26,7 @@ def build() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"gpukit {version}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     _machine_verbs(verbs)
+    _watch_verbs(verbs)
     _learner_verbs(verbs)
     return parser
 
@@ -61,8 +62,33 @@ def _machine_verbs(verbs: Any) -> None:
     )
     text = "run a Python script, with `from numba import cuda` answered by gpukit"
     run = _add(verbs, "run", "machine.run", text, json=False)
-    run.add_argument("script", metavar="SCRIPT.py")
-    run.add_argument(
+    _script(run)
+
+
+def _watch_verbs(verbs: Any) -> None:
+    text = "run a script with every launch checked for races, bad accesses and unset memory"
+    check = _add(verbs, "check", "watch.check", text)
+    check.add_argument("--junit", metavar="FILE", help="write the findings as JUnit XML too")
+    check.add_argument("--html", metavar="FILE", help="write them as a page too")
+    text = "run a script and count what its launches ask of memory, line by line"
+    profile = _add(verbs, "profile", "watch.profile", text)
+    profile.add_argument(
+        "--occupancy", action="store_true",
+        help="compile for GPUs to count registers, where the cuda extra is installed",
+    )  # fmt: skip
+    text = "run a script and write pages that step through its launches"
+    play = _add(verbs, "play", "watch.play", text)
+    play.add_argument("--folder", default="gpukit-play", metavar="DIR", help="default gpukit-play")
+    play.add_argument(
+        "--launches", type=_count, default=5, metavar="N", help="record the first N (default 5)"
+    )
+    for parser in (check, profile, play):
+        _script(parser)
+
+
+def _script(parser: Any) -> None:
+    parser.add_argument("script", metavar="SCRIPT.py")
+    parser.add_argument(
         "arguments",
         nargs=argparse.REMAINDER,
         metavar="...",
@@ -85,6 +111,13 @@ def _learner_verbs(verbs: Any) -> None:
 
 def _name(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="an exercise, as `gpukit list` names it")
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected 1 or more, got {text}")
+    return value
 
 
 def _positive(text: str) -> float:

@@ -1,0 +1,312 @@
+"""`gpukit.check`: run a launch under the eyes of the checker and say what is wrong with it."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpukit import errors
+from gpukit.checked import decode, gpus, lint, occupancy, order
+from gpukit.checked.finding import Finding
+from gpukit.checked.launch import Launch, Seen, Watch
+from gpukit.checked.progress import Bar
+from gpukit.checked.regions import Array, Region
+from gpukit.checked.report import Report
+from gpukit.compiler import sites
+from gpukit.cpu import configure, dispatcher, marshal, untouched
+
+
+def kernel_of(kernel: Any) -> Any:
+    """Return a kernel of the CPU target for a kernel of any target, or for a plain function."""
+    if isinstance(kernel, dispatcher.Kernel):
+        return kernel
+    function = getattr(kernel, "py_func", kernel)
+    if not inspect.isfunction(function):
+        raise errors.ArgumentError(
+            f"check: expected a kernel made with @cuda.jit, got {kernel!r}. Write "
+            "gpukit.check(kernel)[blocks, threads](*arguments)."
+        )
+    given = getattr(kernel, "targetoptions", {})
+    options = {k: v for k, v in given.items() if k in ("fastmath", "debug", "extensions")}
+    return dispatcher.Kernel(function, [], options)
+
+
+class Checker:
+    """A kernel to be checked; `checker[grid, block, stream, shared_bytes](*arguments)`."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel_of(kernel)
+
+    def __getitem__(self, items: Any) -> Any:
+        try:
+            shape = configure.parse(items)
+        except errors.LaunchError as refused:
+            report = _refused(self.kernel, items, refused)
+            return lambda *_arguments: report
+        return lambda *arguments: run(self.kernel, shape, arguments)
+
+
+def check(kernel: Any) -> Checker:
+    """Return the kernel ready to be launched under the checker.
+
+    `gpukit.check(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
+    the effect on its arguments that it always has, and returns a `Report`. Kernels of numba.cuda
+    are taken too: their Python function is run on the CPU.
+    """
+    return Checker(kernel)
+
+
+def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
+    """Run one launch and return what is wrong with it."""
+    from gpukit.compiler.runtime import entries
+
+    try:
+        launch = Launch(kernel, shape, arguments, "access")
+    except errors.LaunchError as refused:
+        return _refused(kernel, (shape.grid, shape.block), refused)
+    most = _most_together(launch)
+    if shape.blocks > most:
+        given = {"given": shape.blocks, "limit": most, "what": "blocks with a grid.sync"}
+        found = [decode.make("launch-refused", _definition(kernel), **given)]
+        return _report(kernel, shape, found, 0.0, 0, [])
+    arrays = _Arguments(launch)
+    with Bar(f"check {kernel.py_func.__name__}") as bar:
+        seen = launch.run(entries.checking(), progress=bar, uninitialised=uninitialised)
+    found = decode.findings(seen)
+    if seen.error is not None:
+        found.append(_stopped(seen.error, kernel))
+    elif not seen.stopped:
+        found += _after(launch, seen, arrays)
+    for region in seen.regions:
+        if region.space == "global":
+            _note_written(seen, region)
+    found += _lint(kernel, launch)
+    return _report(kernel, shape, found, seen.seconds, shape.blocks, _notes(seen))
+
+
+def _most_together(launch: Launch) -> int:
+    """Return how many blocks the largest GPU holds at once, if they wait for each other."""
+    if not launch.compiled.whole_grid:
+        return int(launch.shape.blocks)
+    static, dynamic = launch.compiled.shared_bytes, launch.shape.shared
+    counts = []
+    for gpu in gpus.GPUS.values():
+        held = occupancy.occupancy(gpu, launch.shape.threads, 32, static, dynamic)
+        counts.append(held.blocks * gpu.sms)
+    return max(counts)
+
+
+class _Arguments:
+    """The arrays of a launch as they were before it, if the order of blocks may matter."""
+
+    def __init__(self, launch: Launch) -> None:
+        arrays = [a for r in launch.regions() for a in r.arrays if a.host is not None]
+        written = launch.compiled.told.stores
+        self.arrays = [a for a in arrays if a.name.partition("[")[0] in written]
+        hosts = [a.host for a in self.arrays]
+        self.before = order.snapshot(hosts) if order.is_worth_it(launch) else None
+
+    def difference(self, launch: Launch) -> order.Difference | None:
+        """Return what comes out differently in another order of blocks."""
+        from gpukit.compiler.runtime import entries
+
+        if self.before is None:
+            return None
+        state = Watch(launch, [], 1, False, entries.silent(), {})
+        hosts, names = [a.host for a in self.arrays], [a.name for a in self.arrays]
+        return order.compare(launch, state, hosts, names, self.before)
+
+
+def uninitialised(region: Region) -> Any:
+    """Return a flag for each cell of device memory that nobody wrote; None if there is none."""
+    if region.space != "global":
+        return None
+    return untouched.cells(region.begin, region.end, region.granule)
+
+
+def _note_written(seen: Seen, region: Region) -> None:
+    if untouched.cells(region.begin, region.end, region.granule) is not None:
+        untouched.set_cells(region.begin, region.granule, seen.written(region))
+
+
+def _notes(seen: Seen) -> list[str]:
+    notes = []
+    if seen.lost:
+        notes.append(f"{seen.lost} more findings are left out: there were too many kinds.")
+    if seen.stopped:
+        notes.append("The launch was stopped: after these findings a block did not end.")
+    return notes
+
+
+# ---- what shows only after the launch -----------------------------------------------------------
+
+
+def _after(launch: Launch, seen: Seen, arguments: _Arguments) -> list[Finding]:
+    place = _definition(launch.kernel)
+    found = _never_written(launch, seen, place)
+    if seen.idle_blocks:
+        idle = {"idle": seen.idle_blocks, "total": launch.shape.blocks}
+        first = _block(seen.first_idle, launch.shape.grid)
+        found.append(decode.make("idle-threads", place, blocks=(first,), **idle))
+    wrong = any(f.severity == "error" for f in decode.findings(seen))
+    different = None if wrong else arguments.difference(launch)
+    if different is not None:
+        found.append(
+            decode.make(
+                "block-order", _atomic_site(launch), array=different.array,
+                index=different.first, reason=different.order, count=different.differing,
+                elements=different.elements,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _atomic_site(launch: Launch) -> Any:
+    """Return the first line with an atomic: there the blocks meet."""
+    found = [launch.compiled.sites[k] for k in launch.compiled.told.sites]
+    return next(s for s in found if "atomic." in s.what)
+
+
+def _block(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
+    return number % grid[0], number // grid[0] % grid[1], number // (grid[0] * grid[1])
+
+
+def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
+    compiled = launch.compiled
+    only_written = set(compiled.told.stores) - set(compiled.told.loads)
+    found = []
+    for region in seen.regions:
+        for array in region.arrays if region.space == "global" else []:
+            if array.name in only_written and len(region.arrays) == 1:
+                gap = _gap(seen, region, array, compiled.told.by_data)
+                if gap is not None:
+                    site = _store_site(launch, array.name) or place
+                    found.append(decode.make("never-written", site, array=array.name, **gap))
+    return found
+
+
+def _gap(seen: Seen, region: Region, array: Array, loose: list[str]) -> dict[str, Any] | None:
+    """Return which elements of an output nobody wrote, if that looks like a mistake.
+
+    It does where nothing was written, where the memory had no value before, and where the array
+    is cut off at one end, as by a grid that is too small. Arrays in `loose` are written at places
+    that depend on data.
+    """
+    if not array.host.flags.c_contiguous or array.itemsize % region.granule:
+        return None
+    cells = seen.written(region)[: array.host.size * (array.itemsize // region.granule)]
+    written = cells.reshape(array.host.size, -1).any(axis=1)  # one field of a record is enough
+    if region.uninitialised is not None:  # what had a value before needs none
+        written = written | ~region.uninitialised[: len(cells)].reshape(written.size, -1).any(
+            axis=1
+        )
+    total, count = written.size, int(written.sum())
+    if count == total:
+        return None
+    first = int(np.argmin(written))
+    if region.uninitialised is None and count:
+        if array.name in loose or not _cut_off(written.reshape(array.shape)):
+            return None
+    index = tuple(int(k) for k in np.unravel_index(first, array.shape))
+    return {"written": count, "elements": total, "first_unwritten": index, "index": index}
+
+
+def _cut_off(written: np.ndarray[Any, Any]) -> bool:
+    """Tell whether what was written is a box that misses one end of an axis, but never both.
+
+    A kernel that leaves both ends of an axis alone spares the border on purpose.
+    """
+    box, short = [], False
+    for axis in range(written.ndim):
+        others = tuple(k for k in range(written.ndim) if k != axis)
+        along = np.atleast_1d(written.any(axis=others))
+        where = np.flatnonzero(along)
+        low, high = int(where[0]), int(where[-1]) + 1
+        if low > 0 and high < len(along):
+            return False
+        short |= high - low < len(along)
+        box.append(slice(low, high))
+    return short and bool(written[tuple(box)].all())
+
+
+def _store_site(launch: Launch, name: str) -> Any:
+    found = [launch.compiled.sites[k] for k in launch.compiled.told.sites]
+    named = [s for s in found if s.array == name and not s.what.startswith("cuda.")]
+    return named[-1] if named else None
+
+
+def _lint(kernel: Any, launch: Launch) -> list[Finding]:
+    types = tuple(marshal.numba_type(k) for k in launch.packed.kinds)
+    known = kernel.__dict__.setdefault("_float64_accidents", {})
+    floats = frozenset(k for k, a in enumerate(launch.arguments) if type(a) is float)
+    if (types, floats) not in known:
+        known[types, floats] = lint.accidents(kernel.py_func, types, floats)
+    return [
+        decode.make("float64", a.site, what=a.what, reason=a.reason, dtype="float64")
+        for a in known[types, floats]
+    ]
+
+
+# ---- launches that end early --------------------------------------------------------------------
+
+
+class _Place(NamedTuple):
+    kernel: str
+    file: str
+    line: int
+    source: str
+
+
+def _definition(kernel: Any) -> _Place:
+    """Return the line of a kernel's `def`."""
+    function = kernel.py_func
+    try:
+        lines, start = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return _Place(function.__name__, function.__code__.co_filename, 0, "")
+    at = next((k for k, text in enumerate(lines) if "def " in text or "lambda" in text), 0)
+    line = max(start, 1) + at
+    return _Place(function.__name__, function.__code__.co_filename, line, lines[at].strip())
+
+
+def _refused(kernel: Any, items: Any, refused: errors.LaunchError) -> Report:
+    found = decode.make("launch-refused", _definition(kernel), reason=str(refused))
+    sizes = [items[k] if isinstance(items, tuple) and len(items) > k else () for k in (0, 1)]
+    grid, block = (s if isinstance(s, tuple) else (s,) for s in sizes)
+    return Report([found], kernel.py_func.__name__, grid, block, blocks_run=0)
+
+
+def _stopped(error: BaseException, kernel: Any) -> Finding:
+    """Return the finding for what stopped a launch."""
+    if not isinstance(error, errors.KernelError) or not error.file:
+        return decode.make("raised", _definition(kernel), reason=_name(error))
+    site = sites.Site(error.kernel, error.file, error.line, error.source, error.array, "")
+    who = {"threads": (error.thread,), "blocks": (error.block,)}
+    if isinstance(error, errors.OutOfBounds):
+        return decode.make(
+            "out-of-bounds", site, array=error.array, index=error.index, shape=error.shape, **who
+        )
+    if isinstance(error, errors.BarrierDivergence):
+        grid = "sync()" in error.source and "grid" in error.source
+        kind = "cooperative-misuse" if grid else "barrier-divergence"
+        sides = {"waiting": error.waiting, "missing": error.missing}
+        return decode.make(kind, site, blocks=(error.block,), **sides)
+    return decode.make("raised", site, reason=_name(error), **who)
+
+
+def _name(error: BaseException) -> str:
+    text = str(getattr(error, "message", "") or error)
+    names = [c.__name__ for c in type(error).__mro__ if not c.__module__.startswith("gpukit")]
+    return f"{names[0]}: {text}" if text else names[0]
+
+
+def _report(
+    kernel: Any, shape: Any, found: list[Finding], seconds: float, blocks: int, notes: list[str]
+) -> Report:
+    name = kernel.py_func.__name__
+    return Report(found, name, shape.grid, shape.block, 1, seconds, blocks, notes=notes)
+
+
+__all__ = ["Checker", "check", "kernel_of", "run"]

@@ -1,0 +1,181 @@
+"""Rows of the watch's table of findings, as findings in the person's own source lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpukit.checked import words
+from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
+from gpukit.checked.launch import Seen
+from gpukit.checked.regions import Region
+from gpukit.compiler import watch
+from gpukit.cpu import failure
+
+_HAZARDS = ("write-write", "read-write", "write-read")
+_UNSET = ("uninitialised-global", "uninitialised-shared", "uninitialised-local")
+_PLAIN = {
+    watch.WARP_RACE: "warp-race", watch.SAME_VALUE: "same-value-race",
+    watch.ATOMIC_RACE: "atomic-race", watch.OUTSIDE: "out-of-bounds",
+    watch.NEGATIVE: "negative-index", watch.WIDE: "int32-overflow",
+    watch.MISALIGNED: "misaligned", watch.MASK_MISSING: "warp-mask",
+    watch.MASK_CALLER: "warp-mask", watch.SOURCE: "shuffle-source",
+    watch.AFTER_RETURN: "barrier-after-return", watch.GRID_RETURN: "cooperative-misuse",
+}  # fmt: skip
+# What a finding has fields of its own for.
+_FIELDS = frozenset(
+    ["kernel", "line", "other_line", "array", "index", "threads", "blocks", "times"]
+)
+_RANKS = {ERROR: 0, WARNING: 1, INFO: 2}
+
+
+def make(kind: str, site: Any, other: Any = None, **details: Any) -> Finding:
+    """Return a finding at a site, in words; `details` as `words.describe` takes them."""
+    details = {"kernel": site.kernel, "line": site.line, **details}
+    if other is not None:
+        details["other_line"] = other.line
+    message, fix = words.describe(kind, details)
+    return Finding(
+        kind, KINDS[kind].severity, site.kernel, site.file, site.line, site.source.strip(),
+        message, fix,
+        other_line=other.line if other is not None else 0,
+        other_source=other.source.strip() if other is not None else "",
+        array=details.get("array", ""),
+        index=tuple(details.get("index", ())),
+        threads=tuple(details.get("threads", ())),
+        blocks=tuple(details.get("blocks", ())),
+        count=details.get("times", 1),
+        details={k: v for k, v in details.items() if k not in _FIELDS},
+    )  # fmt: skip
+
+
+def findings(seen: Seen) -> list[Finding]:
+    """Return what the watch saw, without what a worse finding about the same lines says too."""
+    found = [_Row(seen, row).finding() for row in seen.findings]
+    return _without_lesser(found)
+
+
+def _without_lesser(found: list[Finding]) -> list[Finding]:
+    """Keep one finding of each race: of two lines that clash in both orders, the first."""
+    races: dict[Any, Finding] = {}
+    kept: list[Finding] = []
+    for f in found:
+        if KINDS[f.kind].tool != "racecheck":
+            kept.append(f)
+            continue
+        key = (f.kernel, f.file, f.array, frozenset([f.line, f.other_line]))
+        before = races.get(key)
+        if before is None or _RANKS[f.severity] < _RANKS[before.severity]:
+            races[key] = f
+    wrong = [f for f in races.values() if f.severity == ERROR]
+    return kept + [f for f in races.values() if not _is_outdone(f, wrong)]
+
+
+def _is_outdone(found: Finding, wrong: list[Finding]) -> bool:
+    """Tell whether one of the errors is about what a same-value race calls harmless."""
+    if found.kind != "same-value-race":
+        return False
+    same = [f for f in wrong if (f.file, f.array) == (found.file, found.array)]
+    return any(found.line in (f.line, f.other_line) for f in same)
+
+
+class _Row:
+    """One row of the table."""
+
+    def __init__(self, seen: Seen, row: Any) -> None:
+        self.seen = seen
+        self.row = [int(v) for v in row]
+        self.what = self.row[watch.F_WHAT]
+        number = self.row[watch.F_REGION]
+        self.region: Region | None = seen.regions[number] if number >= 0 else None
+
+    def finding(self) -> Finding:
+        """Return the finding, in words."""
+        site = self._site(watch.F_SITE)
+        other = self._site(watch.F_OTHER_SITE) if self.row[watch.F_OTHER_SITE] >= 0 else None
+        details = {"times": self.row[watch.F_COUNT], "what": site.what, **self._element(site)}
+        if self.what != watch.GRID_RETURN:  # which speaks of a whole block
+            details["threads"], details["blocks"] = self._who(other is not None)
+        return make(self._kind(), site, other, **details, **self._more())
+
+    def _site(self, field: int) -> Any:
+        return self.seen.compiled.sites[self.seen.compiled.told.sites[self.row[field]]]
+
+    def _kind(self) -> str:
+        alike = self.row[watch.F_SITE] == self.row[watch.F_OTHER_SITE]
+        if self.what == watch.RACE or (
+            # Two lanes write one element in one statement: no barrier would help.
+            self.what == watch.WARP_RACE and alike and self.row[watch.F_HAZARD] == 0
+        ):
+            return f"{self._space()}-race"
+        if self.what == watch.UNSET:
+            return _UNSET[self.row[watch.F_A]]
+        return _PLAIN[self.what]
+
+    def _space(self) -> str:
+        return self.region.space if self.region is not None else "global"
+
+    def _element(self, site: Any) -> dict[str, Any]:
+        ndim = self.row[watch.F_NDIM]
+        if self.what in (watch.OUTSIDE, watch.NEGATIVE, watch.WIDE):
+            index = tuple(self.row[watch.F_INDEX : watch.F_INDEX + ndim])
+            shape = tuple(self.row[watch.F_SHAPE : watch.F_SHAPE + ndim])
+            return {"array": site.array or "the array", "index": index, "shape": shape}
+        if self.region is None:
+            return {}
+        array = self.region.array_named(site.array)
+        address = self.row[watch.F_ADDRESS]
+        if self.region.stride:
+            address = (address - self.region.begin) % self.region.stride
+        return {
+            "array": array.name, "space": self.region.space, "shape": array.shape,
+            "index": array.index_of(address),
+        }  # fmt: skip
+
+    def _who(self, both: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        threads, blocks = [self.row[watch.F_THREAD]], [self.row[watch.F_BLOCK]]
+        if both and self.row[watch.F_OTHER_THREAD] >= 0:
+            threads.append(self.row[watch.F_OTHER_THREAD])
+            blocks.append(self.row[watch.F_OTHER_BLOCK])
+        shape = self.seen.shape
+        return (
+            tuple(_triple(t, shape.block) for t in threads),
+            tuple(_triple(b, shape.grid) for b in blocks),
+        )
+
+    def _more(self) -> dict[str, Any]:
+        a, b = self.row[watch.F_A], self.row[watch.F_B]
+        if self.what == watch.MASK_CALLER:
+            return {"mask": a, "reason": "caller"}
+        if self.what == watch.MASK_MISSING:
+            return {"mask": a, "lanes": _lanes(b)}
+        if self.what == watch.SOURCE:
+            return {"mask": a, "lanes": str(b)}
+        if self.what == watch.GRID_RETURN:
+            return {"missing": str(self.row[watch.F_A])}
+        if self.what == watch.AFTER_RETURN:
+            bits = [word & (1 << 64) - 1 for word in self.row[watch.F_INDEX : watch.F_INDEX + 16]]
+            threads = range(self.seen.shape.threads)
+            gone = [t for t in threads if bits[t // 64] >> t % 64 & 1]
+            rest = [t for t in threads if not bits[t // 64] >> t % 64 & 1]
+            return {"waiting": failure.ranges(rest), "missing": failure.ranges(gone)}
+        if self.what == watch.MISALIGNED:
+            return {"size": self.row[watch.F_SIZE]}
+        if self.what in (watch.RACE, watch.WARP_RACE, watch.SAME_VALUE, watch.ATOMIC_RACE):
+            hazard = _HAZARDS[self.row[watch.F_HAZARD]]
+            same = self.what == watch.WARP_RACE
+            return {"hazard": hazard, "same_warp": same, "atomic": bool(self.row[watch.F_B])}
+        return {}
+
+
+def _triple(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
+    x, y, _ = sizes
+    return number % x, number // x % y, number // (x * y)
+
+
+def _lanes(bits: int) -> str:
+    """Write lanes as ranges.
+
+    >>> _lanes(0b1011)
+    '0-1, 3'
+    """
+    return failure.ranges([k for k in range(32) if bits >> k & 1])

@@ -1,0 +1,83 @@
+"""What checked mode can find: the classes of findings, how bad each is, and one finding.
+
+Severities and tool names follow NVIDIA's compute-sanitizer (documentation of version 13.4):
+`memcheck`, `racecheck`, `initcheck`, `synccheck`; `launch` and `lint` are gpukit's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+ERROR, WARNING, INFO = "error", "warning", "info"
+SEVERITIES = (ERROR, WARNING, INFO)
+
+
+class Kind(NamedTuple):
+    """One class of findings: the sanitizer's tool that it belongs to, and its usual severity."""
+
+    tool: str
+    severity: str
+    title: str
+
+
+KINDS = {
+    "out-of-bounds": Kind("memcheck", ERROR, "access outside an array"),
+    "misaligned": Kind("memcheck", ERROR, "access at an address that its size does not divide"),
+    "negative-index": Kind("memcheck", WARNING, "negative index, which counts from the end"),
+    "shared-race": Kind("racecheck", ERROR, "data race in shared memory"),
+    "global-race": Kind("racecheck", ERROR, "data race in global memory"),
+    "atomic-race": Kind("racecheck", ERROR, "atomic and plain access to the same element"),
+    "warp-race": Kind("racecheck", WARNING, "race inside a warp, without syncwarp"),
+    "same-value-race": Kind("racecheck", INFO, "several threads write the same value"),
+    "uninitialised-shared": Kind("initcheck", ERROR, "read of shared memory never written"),
+    "uninitialised-local": Kind("initcheck", ERROR, "read of a local array never written"),
+    "uninitialised-global": Kind("initcheck", ERROR, "read of device memory never written"),
+    "never-written": Kind("initcheck", WARNING, "output that no thread wrote"),
+    "barrier-divergence": Kind("synccheck", ERROR, "barrier that not all threads reach"),
+    "barrier-after-return": Kind("synccheck", WARNING, "barrier after some threads returned"),
+    "warp-mask": Kind("synccheck", ERROR, "mask that does not fit the lanes that call"),
+    "shuffle-source": Kind("synccheck", WARNING, "shuffle from a lane that takes no part"),
+    "cooperative-misuse": Kind("synccheck", ERROR, "grid.sync that cannot work"),
+    "launch-refused": Kind("launch", ERROR, "launch that a GPU refuses"),
+    "raised": Kind("launch", ERROR, "the kernel raised an exception"),
+    "idle-threads": Kind("launch", INFO, "threads with nothing to do"),
+    "block-order": Kind("launch", WARNING, "answer that depends on the order of the blocks"),
+    "int32-overflow": Kind("lint", WARNING, "index beyond 32 bits"),
+    "float64": Kind("lint", WARNING, "float64 arithmetic by accident"),
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, in the person's own source lines.
+
+    `threads` and `blocks` hold one triple (x, y, z) for each side: who was caught first, and
+    whom it collided with. `count` says how often the same pair of lines was caught.
+    """
+
+    kind: str
+    severity: str
+    kernel: str
+    file: str
+    line: int
+    source: str
+    message: str
+    fix: str
+    other_line: int = 0
+    other_source: str = ""
+    array: str = ""
+    index: tuple[int, ...] = ()
+    threads: tuple[tuple[int, int, int], ...] = ()
+    blocks: tuple[tuple[int, int, int], ...] = ()
+    count: int = 1
+    details: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def tool(self) -> str:
+        """The sanitizer's tool that reports this class."""
+        return KINDS[self.kind].tool
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data, for JSON."""
+        return {"tool": self.tool, "title": KINDS[self.kind].title, **asdict(self)}

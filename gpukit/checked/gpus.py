@@ -1,0 +1,146 @@
+"""Seven GPUs that occupancy and rooflines are shown for: their limits and their peaks.
+
+The limits of a compute capability are NVIDIA's, from `cuda/__device/arch_traits.h` (CCCL 3.4,
+Apache 2.0 licence); the CUDA programming guide prints the same as its table of technical
+specifications per compute capability. Peaks are those of the vendor's sheets named below,
+without sparsity. They were compared with public reproductions of the sheets, in November 2026,
+not with the sheets themselves. `None` where no figure was found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+KB = 1024
+MB = 1024 * KB
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU: what a multiprocessor (SM) holds, and how fast the whole is.
+
+    Sizes are bytes, registers are of 32 bits. `shared_per_block` is the most that a launch may
+    ask for; above `shared_without_asking` it has to ask (cudaFuncSetAttribute). Speeds are per
+    second: `bandwidth` in bytes, `float32`, `float64` and `tensor_bfloat16` in operations (a
+    multiply-add is two), `clock` in cycles, the boost clock.
+    """
+
+    name: str
+    product: str
+    capability: tuple[int, int]
+    sms: int
+    warps_per_sm: int
+    blocks_per_sm: int
+    shared_per_sm: int
+    shared_per_block: int
+    shared_reserved: int
+    shared_granularity: int
+    bandwidth: float | None = None
+    float32: float | None = None
+    float64: float | None = None
+    tensor_bfloat16: float | None = None
+    l2: int | None = None
+    clock: float | None = None
+    threads_per_block: int = 1024
+    shared_without_asking: int = 48 * KB
+    registers_per_sm: int = 65536
+    registers_per_block: int = 65536
+    # Registers are given to a whole warp, in units of this many, by one of the SM's quarters.
+    register_granularity: int = 256
+    partitions: int = 4
+    warp: int = 32
+
+    @property
+    def ridge(self) -> float | None:
+        """Float32 operations a byte at which a roofline bends, where both speeds are known."""
+        if self.float32 is None or self.bandwidth is None:
+            return None
+        return self.float32 / self.bandwidth
+
+    def __str__(self) -> str:
+        major, minor = self.capability
+        return f"{self.product} (compute capability {major}.{minor}, {self.sms} SMs)"
+
+
+def _limits(
+    capability: tuple[int, int], warps: int, blocks: int, shared_kb: int, reserved_kb: int
+) -> dict[str, Any]:
+    """Return the fields that all GPUs of a compute capability share."""
+    return {
+        "capability": capability,
+        "warps_per_sm": warps,
+        "blocks_per_sm": blocks,
+        "shared_per_sm": shared_kb * KB,
+        "shared_per_block": (shared_kb - reserved_kb) * KB,
+        "shared_reserved": reserved_kb * KB,
+        "shared_granularity": 128 if capability >= (8, 0) else 256,
+    }
+
+
+_TURING = _limits((7, 5), warps=32, blocks=16, shared_kb=64, reserved_kb=0)
+_AMPERE = _limits((8, 0), warps=64, blocks=32, shared_kb=164, reserved_kb=1)
+_ADA = _limits((8, 9), warps=48, blocks=24, shared_kb=100, reserved_kb=1)
+_HOPPER = _limits((9, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
+_BLACKWELL = _limits((10, 0), warps=64, blocks=32, shared_kb=228, reserved_kb=1)
+
+# T4: data sheet (8.1 TFLOPS, 320 GB/s); deviceQuery (1590 MHz, 4 MB of L2). Float64 runs at 1/32
+# of float32 on Turing (programming guide, arithmetic throughput). No bfloat16.
+_T4 = Gpu(
+    "T4", "T4", sms=40, bandwidth=320e9, float32=8.1e12, float64=0.25e12, l2=4 * MB,
+    clock=1.59e9, **_TURING,
+)  # fmt: skip
+
+# L4: data sheet (30.3 TFLOPS, 300 GB/s, bfloat16 242 TFLOPS with sparsity, which doubles it).
+# 58 SMs are the data sheet's 7424 cores. Float64 runs at 1/64 of float32 on compute capability
+# 8.9. L2 and clock: Ada architecture white paper, version 2.01.
+_L4 = Gpu(
+    "L4", "L4", sms=58, bandwidth=300e9, float32=30.3e12, float64=0.47e12,
+    tensor_bfloat16=121e12, l2=48 * MB, clock=2.04e9, **_ADA,
+)  # fmt: skip
+
+# A100: data sheet of the 80 GB SXM card. The 40 GB card differs in bandwidth: 1555 GB/s.
+_A100 = Gpu(
+    "A100", "A100 SXM 80 GB", sms=108, bandwidth=2039e9, float32=19.5e12, float64=9.7e12,
+    tensor_bfloat16=312e12, l2=40 * MB, clock=1.41e9, **_AMPERE,
+)  # fmt: skip
+
+# RTX 4090: Ada architecture white paper, version 2.01 (bfloat16 with float32 sums).
+_RTX_4090 = Gpu(
+    "RTX 4090", "GeForce RTX 4090", sms=128, bandwidth=1008e9, float32=82.6e12,
+    float64=1.29e12, tensor_bfloat16=165.2e12, l2=72 * MB, clock=2.52e9, **_ADA,
+)  # fmt: skip
+
+# H100 and H200: data sheets of the SXM modules; their bfloat16 figure of 1979 is with sparsity.
+# Clock and L2: Hopper architecture white paper. The H200 is the same chip with other memory.
+_H100 = Gpu(
+    "H100", "H100 SXM", sms=132, bandwidth=3.35e12, float32=67e12, float64=34e12,
+    tensor_bfloat16=989e12, l2=50 * MB, clock=1.98e9, **_HOPPER,
+)  # fmt: skip
+_H200 = Gpu(
+    "H200", "H200 SXM", sms=132, bandwidth=4.8e12, float32=67e12, float64=34e12,
+    tensor_bfloat16=989e12, l2=50 * MB, clock=1.98e9, **_HOPPER,
+)  # fmt: skip
+
+# B200: Blackwell architecture technical brief (HGX, 1000 W). Later sheets are said to give 75
+# and 37 TFLOPS for float32 and float64. SMs and L2: as measured by Chips and Cheese, 2025. No
+# sheet names the clock.
+_B200 = Gpu(
+    "B200", "B200 SXM", sms=148, bandwidth=8e12, float32=80e12, float64=40e12,
+    tensor_bfloat16=2250e12, l2=126 * MB, clock=None, **_BLACKWELL,
+)  # fmt: skip
+
+GPUS = {gpu.name: gpu for gpu in (_T4, _L4, _A100, _RTX_4090, _H100, _H200, _B200)}
+
+
+def find(name: str) -> Gpu:
+    """Return a GPU by its name, in any spelling of case and spaces.
+
+    >>> find("rtx4090").sms
+    128
+    """
+    wanted = name.replace(" ", "").lower()
+    for gpu in GPUS.values():
+        if gpu.name.replace(" ", "").lower() == wanted:
+            return gpu
+    raise ValueError(f"find: expected one of {', '.join(GPUS)}, got {name!r}.")

@@ -1,0 +1,261 @@
+"""One launch that is watched: its shadow memory, its run, and what the watch saw."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpukit import errors
+from gpukit.checked import regions
+from gpukit.checked.regions import Region
+from gpukit.checked.shadow import MEMORY
+from gpukit.compiler import context as layout
+from gpukit.compiler import watch
+from gpukit.cpu import failure, pool
+from gpukit.cpu import launch as plain
+
+_SINK_BYTES = 4096
+_CHUNK_SECONDS = 0.1
+_PATIENCE = 5.0  # seconds that blocks may take after something was found in them
+_lock = threading.RLock()  # shadow memory serves one launch at a time
+
+
+@dataclass
+class Seen:
+    """What a watched launch left behind, before it is put into words."""
+
+    compiled: Any
+    shape: Any
+    regions: list[Region]
+    findings: np.ndarray[Any, Any]
+    lost: int
+    idle_blocks: int
+    first_idle: int
+    first_stamp: int
+    seconds: float
+    error: BaseException | None = None
+    words: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+    stopped: bool = False  # by us, because it did not end
+
+    def written(self, region: Region) -> np.ndarray[Any, Any]:
+        """Return for each cell of a region whether the launch wrote it."""
+        cells = region.cells[: region.cell_count, 0]
+        flags: np.ndarray[Any, Any] = cells >= self.first_stamp << watch.STAMP
+        return flags
+
+
+Progress = Callable[[int, int], None]  # (blocks done, blocks in all)
+
+
+class Launch:
+    """A kernel with its arguments, ready to be run under a watch."""
+
+    def __init__(self, kernel: Any, shape: Any, arguments: tuple[Any, ...], how: str) -> None:
+        self.kernel = kernel
+        self.shape = shape
+        self.retrieve: list[Any] = []
+        launcher = kernel.launcher
+        self.packed = launcher.packed(shape, arguments, self.retrieve)
+        self.compiled = launcher.watched(shape, self.packed, how)
+        self.names = [p.name for p in launcher.parameters]
+        self.arguments = arguments
+
+    def run(
+        self, functions: tuple[int, ...], *, races: bool = True, progress: Progress | None = None,
+        words: dict[int, int] | None = None, uninitialised: Any = None,
+    ) -> Seen:  # fmt: skip
+        """Run all blocks in order; `functions` are told what happens (`runtime/entries.py`).
+
+        `words` go into the watch; `uninitialised(region)` returns flags of cells without a value.
+        """
+        with _lock:
+            return self._run(functions, races, progress, words or {}, uninitialised)
+
+    def _run(self, functions: Any, races: bool, progress: Any, words: Any, unset: Any) -> Seen:
+        all_regions = self.regions()
+        first = MEMORY.begin()
+        for region in all_regions:
+            region.uninitialised = unset(region) if unset else None
+            region.constant = region.uninitialised is None and self._is_constant(region)
+            region.cells = MEMORY.cells(region.cell_count, clear=region.uninitialised is not None)
+            if region.uninitialised is not None:
+                flagged = region.cells[: len(region.uninitialised), 0]
+                flagged[region.uninitialised] = watch.UNINITIALISED
+        state = Watch(self, all_regions, first, races, functions, words)
+        start = time.perf_counter()
+        error: BaseException | None = None
+        try:
+            error = self._blocks(state, progress)
+        finally:
+            MEMORY.stamp = int(state.words[watch.NOW]) + state.blocks + 1
+            for region in all_regions:
+                if region.uninitialised is None:
+                    MEMORY.give_back(region.cells)
+        seconds = time.perf_counter() - start
+        for action in self.retrieve:
+            action()
+        return state.seen(self, all_regions, first, seconds, error)
+
+    def regions(self) -> list[Region]:
+        whole = self.compiled.whole_grid
+        own = regions.own(
+            self.compiled.told.regions, self.shape.shared, self.shape.blocks if whole else 1,
+            self.shape.threads,
+        )  # fmt: skip
+        arrays = regions.arguments(self.names, self.arguments)
+        captured = self.compiled.captured.keep
+        arrays += [
+            regions.of_array("captured", a) for a in captured
+            if isinstance(a, np.ndarray) and a.size
+        ]  # fmt: skip
+        return [*own, *regions.of_arrays(arrays)]
+
+    def _is_constant(self, region: Region) -> bool:
+        """Tell whether the launch surely writes nothing in a region of global memory."""
+        told = self.compiled.told
+        own = {r["name"] for r in told.regions}
+        known = set(told.stores) <= own | set(self.names)
+        named = {a.name.partition("[")[0] for a in region.arrays}
+        return region.space == "global" and known and not named & set(told.stores)
+
+    def _blocks(self, state: Watch, progress: Progress | None) -> BaseException | None:
+        """Run the blocks in chunks, so that progress can be shown; return what stopped them."""
+        compiled, shape = self.compiled, self.shape
+        buffer = plain.argument_buffer(compiled, shape, self.packed)
+        address = ctypes.addressof(buffer)
+        bench = pool.Bench()
+        bench.ready(compiled.scratch_bytes(shape.threads, shape.blocks, shape.shared))
+        bench.context[layout.WATCH] = state.address
+        first, size = 0, 1
+        while first < shape.blocks:
+            last = shape.blocks if compiled.whole_grid else min(first + size, shape.blocks)
+            start = time.perf_counter()
+            with _Watchdog(state, bench.context) as dog:
+                status = compiled.entry(address, first, last, bench.address, bench.scratch_address)
+            if status > 0:
+                return None if dog.bit else self._stopped(status, bench.context)
+            size = _next_size(size, time.perf_counter() - start)
+            first = last
+            if progress is not None:
+                progress(first, shape.blocks)
+        state.close()
+        return None
+
+    def _stopped(self, status: int, words: Any) -> BaseException:
+        try:
+            failure.raise_for(status, words, self.compiled.sites, self.kernel.py_func)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return error
+        raise AssertionError("raise_for raises")
+
+
+class _Watchdog:
+    """Stops blocks that do not end after something was found in them: a mistake can do that."""
+
+    def __init__(self, state: Watch, context: Any) -> None:
+        self.state = state
+        self.context = context
+        self.bit = False
+        self.timer = threading.Timer(_PATIENCE, self._bite)
+        self.timer.daemon = True
+
+    def __enter__(self) -> _Watchdog:
+        self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.timer.cancel()
+
+    def _bite(self) -> None:
+        if self.state.words[watch.FOUND]:
+            self.bit = self.state.stopped = True
+            self.context[layout.CANCEL] = 1
+        else:
+            self.timer = threading.Timer(_PATIENCE, self._bite)
+            self.timer.daemon = True
+            self.timer.start()
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """Return how many blocks to run next, so that a chunk takes about a tenth of a second."""
+    fitting = size * _CHUNK_SECONDS / max(seconds, 1e-6)
+    return max(1, min(int(fitting), 8 * size))
+
+
+class Watch:
+    """The words of a watch and the tables that stand behind its addresses."""
+
+    def __init__(
+        self, launch: Launch, all_regions: list[Region], first: int, races: bool,
+        functions: tuple[int, ...], extra: dict[int, int],
+    ) -> None:  # fmt: skip
+        shape = launch.shape
+        self.stopped = False  # by the watchdog
+        self.blocks = shape.blocks if launch.compiled.whole_grid else 0
+        self.words = np.zeros(watch.WORDS, np.int64)
+        self.findings = np.zeros((watch.MAX_FINDINGS, watch.FINDING_WORDS), np.int64)
+        self.stamps = np.zeros((shape.blocks + 1, 2), np.int64)
+        self.releases = np.zeros((shape.blocks, 2), np.int64)
+        self.sink = np.zeros(_SINK_BYTES, np.uint8)
+        self.table = np.zeros((max(len(all_regions), 1), watch.REGION_WORDS), np.int64)
+        for row, region in zip(self.table, all_regions, strict=False):
+            row[watch.BEGIN], row[watch.END] = region.begin, region.end
+            row[watch.CELLS] = region.cells.ctypes.data
+            row[watch.SHIFT] = region.granule.bit_length() - 1
+            row[watch.BASE] = region.base
+            row[watch.CONSTANT] = int(region.constant)
+            row[watch.SPACE] = regions.SPACES[region.space]
+        self.table[:, watch.NUMBER] = np.arange(len(self.table))
+        put = self.words.__setitem__
+        for word in (watch.NOW, watch.LAUNCH, watch.EPOCH, watch.BLOCK, watch.ORIGIN):
+            put(word, first)
+        put(watch.WHOLE, self.blocks)
+        put(watch.BLOCK_X, shape.block[0])
+        put(watch.BLOCK_Y, shape.block[1])
+        put(watch.THREADS, shape.threads)
+        put(watch.REGIONS, len(all_regions))
+        put(watch.REGION_TABLE, self.table.ctypes.data)
+        put(watch.FINDINGS, self.findings.ctypes.data)
+        put(watch.SINK, self.sink.ctypes.data)
+        put(watch.BLOCK_STAMPS, self.stamps.ctypes.data)
+        put(watch.RELEASES, self.releases.ctypes.data)
+        put(watch.RACES, int(races))
+        self.words[watch.FUNCTIONS : watch.FUNCTIONS + len(functions)] = functions
+        for word, value in extra.items():
+            put(word, value)
+
+    @property
+    def address(self) -> int:
+        return int(self.words.ctypes.data)
+
+    def close(self) -> None:
+        """Look at the last block too: whether any of its threads touched memory."""
+        if self.words[watch.BLOCKS_SEEN] and not self.words[watch.TOUCHED]:
+            if not self.words[watch.IDLE_BLOCKS]:
+                self.words[watch.FIRST_IDLE] = self.words[watch.BLOCK_NUMBER]
+            self.words[watch.IDLE_BLOCKS] += 1
+
+    def seen(
+        self, launch: Launch, all_regions: list[Region], first: int, seconds: float,
+        error: BaseException | None,
+    ) -> Seen:  # fmt: skip
+        """Return what was seen."""
+        for row, region in zip(self.table, all_regions, strict=False):
+            region.begin, region.end = int(row[watch.BEGIN]), int(row[watch.END])
+        return Seen(
+            launch.compiled, launch.shape, all_regions,
+            self.findings[: int(self.words[watch.FOUND])], int(self.words[watch.LOST]),
+            int(self.words[watch.IDLE_BLOCKS]), int(self.words[watch.FIRST_IDLE]), first, seconds,
+            error, self.words, self.stopped,
+        )  # fmt: skip
+
+
+__all__ = ["Launch", "Seen", "errors"]

@@ -1,0 +1,161 @@
+"""float64 by accident: what in a float32 kernel Numba computes in float64, and why.
+
+A float literal is float64 in Numba, an integer divided by an integer is float64, and so is a
+float32 together with an integer. On most GPUs float64 runs 32 or 64 times slower than float32.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.core import types
+
+from gpukit.compiler import captures, pipeline, sites, tree
+from gpukit.compiler.expressions import Expressions
+from gpukit.compiler.passes import typing
+from gpukit.compiler.unit import Unit
+
+_WIDE = (types.float64, types.complex128)
+
+
+class Accident(NamedTuple):
+    """One expression that is float64: where it stands, its text, and what made it so."""
+
+    site: Any
+    what: str
+    reason: str
+
+
+def accidents(
+    function: Any, argument_types: tuple[Any, ...], floats: frozenset[int] = frozenset()
+) -> list[Accident]:
+    """Return the float64 expressions of a kernel whose arrays of floats are all float32.
+
+    `floats` are the places of arguments that are Python's floats: nobody chose float64 for them.
+    """
+    from numba import typeof
+
+    from gpukit.compiler.passes import absent
+
+    unit = pipeline.front(function)
+    arguments = dict(zip(unit.parameters, argument_types, strict=True))
+    absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
+    arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
+    unit.types = dict(arguments)
+    unit.types = typing.run(unit, arguments)
+    accidental = {unit.parameters[k] for k in floats}
+    given = {k for n, k in arguments.items() if n not in accidental}
+    if not _is_single(given, unit):
+        return []
+    finder = Finder(unit)
+    finder.accidental = accidental - tree.writes(unit.tree)
+    finder.run()
+    return finder.found
+
+
+def _is_single(given: set[Any], unit: Unit) -> bool:
+    """Tell whether a kernel works with float32 and nobody gave it float64."""
+    arrays = {getattr(t, "dtype", None) for t in unit.types.values() if hasattr(t, "layout")}
+    return types.float32 in arrays and not any(w in given | arrays for w in _WIDE)
+
+
+class Finder(Expressions):
+    """Finds the first thing that makes an expression float64."""
+
+    def __init__(self, unit: Unit) -> None:
+        super().__init__(unit)
+        self.found: list[Accident] = []
+        self.accidental: set[str] = set()  # arguments that are float64 by accident
+        self.lines: set[int] = set()
+
+    def run(self) -> None:
+        """Look at every statement."""
+        for s in tree.statements(self.unit.tree.body):
+            value = getattr(s, "value", None)
+            if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+                self._assigned(s)
+            elif isinstance(s, ast.AugAssign):
+                self._combined(s)
+            if isinstance(value, ast.expr):
+                self._walk(value)
+            for head in tree.heads(s):
+                self._walk(head)
+            if hasattr(s, "chosen"):
+                self._walk(s.chosen)
+
+    def _assigned(self, s: ast.Assign) -> None:
+        """Report `total = 0.0`: the variable is float64 from here on."""
+        literal = s.value.operand if isinstance(s.value, ast.UnaryOp) else s.value
+        name = s.targets[0].id  # type: ignore[attr-defined]
+        if _is_float(literal) and self.unit.types.get(name) in _WIDE:
+            self._report(s.value, "literal")
+
+    def _combined(self, s: ast.AugAssign) -> None:
+        target = tree.clone(s.target)
+        target.ctx = ast.Load()
+        self._walk(tree.at(ast.BinOp(target, s.op, s.value), s))
+
+    def _walk(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Call) and self.is_cast(node):
+            inner = node.args[0] if node.args else None
+            if inner is not None and not _is_float(inner):
+                self._walk(inner)
+            return
+        if isinstance(node, ast.IfExp) and self._mixed(node):
+            self._report(node.body if _is_float(node.body) else node.orelse, "literal")
+            return
+        if isinstance(node, ast.BinOp) and self.type_of(node) in _WIDE:
+            reason = self._why(node)
+            if reason:
+                self._report(node, reason)
+                return
+        if isinstance(node, ast.Call) and self.type_of(node) in _WIDE and self.is_math(node):
+            given = [self.type_of(a) for a in node.args]
+            if not any(g in _WIDE for g in given) or any(map(_is_float, node.args)):
+                self._report(node, "math")
+                return
+        for child in ast.iter_child_nodes(node):
+            self._walk(child)
+
+    def _why(self, node: ast.BinOp) -> str:
+        """Return what makes an operation float64 whose operands are not, "" if nothing does."""
+        sides = (node.left, node.right)
+        given = [self.type_of(s) for s in sides]
+        if any(_is_float(s) or self._is_constant(s) for s in sides):
+            return "literal"
+        if any(isinstance(s, ast.Name) and s.id in self.accidental for s in sides):
+            return "argument"
+        if any(isinstance(s, ast.Call) and self.function(s) is float for s in sides):
+            return "float"
+        if any(g in _WIDE or g is None for g in given):
+            return ""
+        whole = [isinstance(g, (types.Integer, types.Boolean)) for g in given]
+        if all(whole):
+            return "division" if isinstance(node.op, ast.Div) else ""
+        return "integer" if any(whole) else ""
+
+    def _is_constant(self, node: ast.expr) -> bool:
+        """Tell whether a name is a constant from outside that NumPy made, such as np.sqrt(2)."""
+        value = self.unit.globals.get(node.id) if isinstance(node, ast.Name) else None
+        return isinstance(value, np.float64)
+
+    def _mixed(self, node: ast.IfExp) -> bool:
+        """Tell whether a choice is between a literal and something that is not float64."""
+        sides = (node.body, node.orelse)
+        others = [self.type_of(s) for s in sides if not _is_float(s)]
+        return len(others) == 1 and isinstance(others[0], types.Float) and others[0] not in _WIDE
+
+    def _report(self, node: ast.AST, reason: str) -> None:
+        site = sites.get(sites.number(self.unit, node, "", ""))
+        if site.line not in self.lines:
+            self.lines.add(site.line)
+            self.found.append(Accident(site, ast.unparse(node), reason))
+
+
+def _is_float(node: ast.AST) -> bool:
+    """Tell whether an expression is a literal of type float64."""
+    if isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant) and isinstance(node.value, float)

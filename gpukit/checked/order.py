@@ -1,0 +1,113 @@
+"""Whether an answer depends on the order in which blocks run: run them in other orders and see.
+
+A GPU runs blocks in any order. Only blocks that work on the same memory can notice; where
+there are no races between blocks, that leaves atomics.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpukit.checked.launch import Launch
+from gpukit.compiler import context as layout
+from gpukit.cpu import launch as plain
+from gpukit.cpu import pool
+
+MOST_BYTES = 1 << 26  # larger arguments are not copied and run again
+MOST_BLOCKS = 1 << 14
+SEEDS = (1, 2)
+# Atomic additions of floats round differently in every order; that is no fault.
+_TOLERANCE = {"f2": 2e-2, "f4": 1e-4, "f8": 1e-10, "c8": 1e-4, "c16": 1e-10}
+
+
+class Difference(NamedTuple):
+    """An array that came out differently: in which order, where first, how often."""
+
+    array: str
+    order: str
+    first: tuple[int, ...]
+    differing: int
+    elements: int
+
+
+def orders(blocks: int) -> Iterator[tuple[str, list[int]]]:
+    """Yield orders of blocks, with words for each."""
+    yield "in reverse", list(range(blocks))[::-1]
+    for seed in SEEDS:
+        mixed = list(range(blocks))
+        random.Random(seed).shuffle(mixed)
+        yield f"in a shuffled order (seed {seed})", mixed
+
+
+def is_worth_it(launch: Launch) -> bool:
+    """Tell whether the order of blocks could matter to a launch, and can be tried in short time."""
+    texts = [launch.compiled.sites[k].what for k in launch.compiled.told.sites]
+    atomic = any("atomic." in t for t in texts)
+    return atomic and 1 < launch.shape.blocks <= MOST_BLOCKS and not launch.compiled.whole_grid
+
+
+def snapshot(arrays: list[Any]) -> list[Any] | None:
+    """Return copies of arrays, or None if they are too large."""
+    if sum(a.nbytes for a in arrays) > MOST_BYTES:
+        return None
+    return [a.copy() for a in arrays]
+
+
+def compare(launch: Launch, state: Any, arrays: list[Any], names: list[str],
+            before: list[Any]) -> Difference | None:  # fmt: skip
+    """Run the blocks in other orders from the same start; leave the arrays as they are now."""
+    after = [a.copy() for a in arrays]
+    try:
+        for words, order in orders(launch.shape.blocks):
+            for a, b in zip(arrays, before, strict=True):
+                if a.flags.writeable:
+                    a[...] = b
+            _run(launch, state, order)
+            for name, mine, theirs in zip(names, arrays, after, strict=True):
+                found = _difference(name, words, mine, theirs)
+                if found is not None:
+                    return found
+    finally:
+        for a, b in zip(arrays, after, strict=True):
+            if a.flags.writeable:
+                a[...] = b
+    return None
+
+
+def _run(launch: Launch, state: Any, order: list[int]) -> None:
+    """Run single blocks one after the other, seen by nobody."""
+    compiled, shape = launch.compiled, launch.shape
+    buffer = plain.argument_buffer(compiled, shape, launch.packed)
+    address = ctypes.addressof(buffer)
+    bench = pool.Bench()
+    bench.ready(compiled.scratch_bytes(shape.threads, shape.blocks, shape.shared))
+    bench.context[layout.WATCH] = state.address
+    for block in order:
+        status = compiled.entry(address, block, block + 1, bench.address, bench.scratch_address)
+        if status > 0:
+            if bench.context[layout.CODE] == layout.INTERRUPTED:
+                raise KeyboardInterrupt
+            return
+
+
+def _difference(name: str, words: str, mine: Any, theirs: Any) -> Difference | None:
+    if np.array_equal(mine, theirs):
+        return None
+    kind = mine.dtype
+    if kind.kind in "fc":
+        rough = _TOLERANCE.get(f"{kind.kind}{kind.itemsize}", 1e-10)
+        finite = np.abs(theirs[np.isfinite(theirs)])
+        scale = float(finite.max()) if finite.size else 0.0
+        same = np.isclose(mine, theirs, rtol=rough, atol=rough * scale, equal_nan=True)
+    else:
+        same = mine == theirs
+    if np.all(same):
+        return None
+    wrong = np.argwhere(~np.asarray(same))
+    first = tuple(int(k) for k in wrong[0])
+    return Difference(name, words, first, len(wrong), int(mine.size))

@@ -1,0 +1,174 @@
+"""The player: a recorded launch as one HTML page that steps forward and back.
+
+The page holds its styles, its script and the recording, and fetches nothing: it works from a
+file, from a mail and inside a notebook.
+
+A recording is a dict that JSON can hold:
+
+version, kernel, file     1, the kernel's name, where it is written
+source                    [{"line": 12, "text": "    i = cuda.grid(1)"}, ...]
+grid, block, warp_size    [4, 1, 1], [64, 1, 1], 32
+arrays                    [{"name", "space": "global" | "shared" | "local", "shape", "dtype",
+                          "before": flat values, null where never written, "owner": null, the block
+                          of a shared array, or [block, thread] of a local one}, ...]
+variables                 names of the registers, in the order to show them
+steps                     [{"block", "warp", "line", "kind": "run" | "branch" | "barrier" |
+                          "syncwarp" | "grid_sync" | "return", "lanes": mask of who takes part,
+                          "reads": [[array, flat index, lane, value], ...],
+                          "writes": [[array, flat index, lane, value, 1 if atomic], ...],
+                          "set": {variable: {lane: value}}}, ...]
+findings                  [{**Finding.as_dict(), "step": number of the step or null}, ...]
+truncated                 null, or what was left out
+
+Blocks and threads are flat numbers, x being the fast axis. Values are numbers, booleans or text.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+import math
+import re
+import tempfile
+import webbrowser
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+# In the order in which they need each other; together they make one script.
+SCRIPTS = (
+    "dom.js",
+    "replay.js",
+    "words.js",
+    "source.js",
+    "threads.js",
+    "array.js",
+    "inspector.js",
+    "arrays.js",
+    "findings.js",
+    "player.js",
+    "controls.js",
+)
+# The page comes last: its rules for narrow windows set aside those of the panels.
+STYLES = ("panels.css", "player.css")
+VERSION = 1
+HEIGHT = 840
+# Longer recordings are compressed: they shrink to a tenth, and notebooks keep them.
+_COMPRESS_FROM = 200_000
+# JavaScript's numbers are exact up to here.
+_EXACT = 2**53
+_LONG_DIGITS = re.compile(r"\d{16}")
+_SLOT = re.compile(r"\{\{(\w+)\}\}")
+
+
+class Player:
+    """A recorded launch, to look at in a notebook, in a browser or from a file."""
+
+    def __init__(self, recording: dict[str, Any], *, height: int = HEIGHT) -> None:
+        _check(recording)
+        self.recording, self.height = recording, height
+        self._html: str | None = None
+
+    @property
+    def html(self) -> str:
+        """The whole page."""
+        if self._html is None:
+            self._html = page(self.recording)
+        return self._html
+
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a file that any browser opens, and return its path."""
+        path = Path(path)
+        path.write_text(self.html, encoding="utf-8")
+        return path
+
+    def open(self) -> Path:
+        """Show the page in the browser of this machine; returns the file it was written to."""
+        with tempfile.NamedTemporaryFile(prefix="gpukit-", suffix=".html", delete=False) as file:
+            path = self.save(file.name)
+        webbrowser.open(path.as_uri())
+        return path
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame of its own, so that it and the notebook stay apart."""
+        name = html.escape(f"Player of {self.recording['kernel']}", quote=True)
+        return (
+            f'<iframe title="{name}" sandbox="allow-scripts" srcdoc="{html.escape(self.html)}"'
+            f' style="width: 100%; height: {self.height}px; border: 1px solid #8884;'
+            ' border-radius: 8px"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        steps, findings = len(self.recording["steps"]), len(self.recording.get("findings", ()))
+        return (
+            f"<Player of {self.recording['kernel']}: steps {steps:,}, findings {findings:,};"
+            " .save(path) writes the page, .open() shows it>"
+        )
+
+
+def page(recording: dict[str, Any]) -> str:
+    """Return the player of a recording as one self-contained HTML page."""
+    _check(recording)
+    text = _as_json(recording)
+    form = ""
+    if len(text) >= _COMPRESS_FROM:
+        packed = gzip.compress(text.encode("utf-8"), compresslevel=6, mtime=0)
+        form, text = ' data-form="gzip"', base64.b64encode(packed).decode("ascii")
+    parts = {
+        "title": html.escape(f"{recording['kernel']} - gpukit player"),
+        "style": "".join(_read(name) for name in STYLES),
+        "script": "".join(_read(name) for name in SCRIPTS),
+        "form": form,
+        "recording": text,
+    }
+    # One pass: what is put in may hold anything, and is not looked at again.
+    return _SLOT.sub(lambda slot: parts[slot[1]], _read("player.html"))
+
+
+def _check(recording: dict[str, Any]) -> None:
+    if recording.get("version") != VERSION:
+        raise ValueError(
+            f"page: expected a recording of version {VERSION}, got {recording.get('version')!r}. "
+            "Record the launch again with this gpukit."
+        )
+
+
+def _read(name: str) -> str:
+    return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _as_json(recording: dict[str, Any]) -> str:
+    """Return JSON that may stand in a script element: nothing in it can end that element."""
+    try:
+        text = _dump(recording)
+        if _LONG_DIGITS.search(text):
+            text = _dump(_plain(recording))
+    except ValueError:  # nan, inf
+        text = _dump(_plain(recording))
+    for letter in "<>&":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_from_numpy)
+
+
+def _from_numpy(value: Any) -> Any:
+    """Return what NumPy's scalars and arrays hold; anything else as its text."""
+    return _plain(value.tolist()) if hasattr(value, "tolist") else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return the same with text in place of the numbers that JavaScript's JSON does not hold."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    if isinstance(value, int) and abs(value) > _EXACT and not isinstance(value, bool):
+        return str(value)
+    return value

@@ -1,0 +1,92 @@
+"""Checking every launch of a process: `GPUKIT_TARGET=checked` and `gpukit check script.py`."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from gpukit import errors
+from gpukit.checked import check, profile, recording
+from gpukit.checked.report import Report
+from gpukit.cpu import launch
+
+
+def install() -> None:
+    """Check all launches of this process from now on; an error is raised where it was launched."""
+    launch.watch_launches(_raise_findings)
+
+
+def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+    report = check.run(kernel, shape, arguments)
+    if report.errors:
+        first = report.errors[0]
+        more = len(report.errors) - 1
+        rest = f" ({more} more: run gpukit check to see all.)" if more else ""
+        raise errors.CheckFailed(
+            f"{first.kind}: {first.message}{rest}", kernel=first.kernel, file=first.file,
+            line=first.line, source=first.source, fix=first.fix, array=first.array,
+            index=first.index,
+        )  # fmt: skip
+    for found in report.warnings:
+        text = f"{found.file}:{found.line}: {found.kind}: {found.message} What to do: {found.fix}"
+        warnings.warn(errors.CheckWarning(text), stacklevel=4)
+
+
+Watcher = Callable[[Any, Any, tuple[Any, ...]], None]
+
+
+@contextlib.contextmanager
+def _watching(watcher: Watcher) -> Iterator[None]:
+    before = launch.watch_launches(watcher)
+    try:
+        yield
+    finally:
+        launch.watch_launches(before)
+
+
+@contextlib.contextmanager
+def checking() -> Iterator[list[Report]]:
+    """Check the launches inside a `with` block; the list gets a report for each."""
+    reports: list[Report] = []
+
+    def watcher(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+        reports.append(check.run(kernel, shape, arguments))
+
+    with _watching(watcher):
+        yield reports
+
+
+@contextlib.contextmanager
+def profiling() -> Iterator[list[profile.Profile]]:
+    """Profile the launches inside a `with` block; the list gets a profile for each."""
+    profiles: list[profile.Profile] = []
+
+    def watcher(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+        profiles.append(profile.run(kernel, shape, arguments))
+
+    with _watching(watcher):
+        yield profiles
+
+
+@contextlib.contextmanager
+def recording_to(folder: Path, most: int) -> Iterator[list[Path]]:
+    """Record the first launches inside a `with` block as pages in a folder."""
+    from gpukit.checked.player import Player
+
+    pages: list[Path] = []
+
+    def watcher(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+        if len(pages) >= most:
+            kernel.launcher.run_plain(shape, arguments)
+            return
+        made = Player(recording.record(kernel, shape, arguments))
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{len(pages) + 1:02d}_{kernel.py_func.__name__}.html"
+        made.save(path)
+        pages.append(path)
+
+    with _watching(watcher):
+        yield pages

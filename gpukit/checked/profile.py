@@ -1,0 +1,284 @@
+"""`gpukit.profile`: run a launch and count what its warps ask of memory, line by line."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpukit import errors
+from gpukit.checked import (
+    profile_advice,
+    profile_html,
+    profile_occupancy,
+    profile_pattern,
+    profile_source,
+    profile_text,
+)
+from gpukit.checked.check import kernel_of
+from gpukit.checked.counters import Counts
+from gpukit.checked.launch import Launch, Seen
+from gpukit.checked.occupancy import OccupancyTable
+from gpukit.checked.profile_pattern import Pattern
+from gpukit.checked.progress import Bar
+from gpukit.compiler import watch
+from gpukit.cpu import configure, untouched
+
+_OPS = {watch.LOAD: "load", watch.STORE: "store", watch.UPDATE: "atomic"}
+
+
+@dataclass
+class Access:
+    """One access in the source: where, of which array, and what all its requests cost.
+
+    `worst` is the largest number of sectors (global) or the conflict degree (shared) of a request,
+    `array_bytes` the size of the array in global memory, else 0.
+    """
+
+    line: int
+    text: str
+    array: str
+    space: str
+    op: str
+    size: int
+    worst: int
+    counts: Counts
+    array_bytes: int = 0
+    pattern: Pattern | None = field(default=None, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the access as plain data."""
+        own = {k: v for k, v in vars(self).items() if k not in ("counts", "pattern")}
+        lanes, offsets = (self.pattern.lanes, self.pattern.offsets) if self.pattern else ((), ())
+        return {**own, **self.counts.values, "lanes": list(lanes), "offsets": list(offsets)}
+
+
+@dataclass(repr=False)
+class Profile:
+    """What a launch asked for: in all, by line, by array, by access.
+
+    `source` are the kernel's lines, `called` those of the device functions that it calls.
+    """
+
+    kernel: str
+    file: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    source: list[tuple[int, str]]
+    total: Counts
+    lines: dict[int, Counts]
+    arrays: dict[str, Counts]
+    accesses: list[Access]
+    seconds: float = 0.0
+    shared_static: int = 0
+    shared_dynamic: int = 0
+    notes: list[str] = field(default_factory=list)
+    called: list[profile_source.Listing] = field(default_factory=list)
+    remembered: profile_occupancy.Remembered | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def text(
+        self, *, colour: bool = False, width: int | None = None, occupancy: bool = False
+    ) -> str:
+        """Return the profile for a terminal; `width` is the terminal's own, at most 100.
+
+        `occupancy=True` compiles the kernel for GPUs, which takes some seconds, for its registers.
+        """
+        self.occupancy(registers=occupancy)
+        return profile_text.render(self, colour=colour, width=width)
+
+    def _repr_html_(self) -> str:
+        return profile_html.render(self)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the profile as JSON; its keys are the names in `counters`."""
+        return json.dumps(self.as_dict(), indent=indent, allow_nan=False)
+
+    def advice(self) -> list[str]:
+        """Return what stands out and what to do about it, the costliest first."""
+        return profile_advice.advise(self)
+
+    def occupancy(self, registers: bool = False) -> OccupancyTable:
+        """Return the occupancy on seven GPUs; `.rows` are plain data, and it prints as a table.
+
+        `registers=True` compiles the kernel for each of them, which takes some seconds the first
+        time, if the extra `cuda12` or `cuda13` is installed.
+        """
+        if registers and self.remembered:
+            self.remembered.measure()
+        return profile_occupancy.table(self)
+
+    def pattern(self, access: Access | int | str) -> Pattern | None:
+        """Return the most expensive request of an access: lane numbers and byte offsets.
+
+        `access` is one of `accesses`, its place among them, or its text, such as "a[row, k]".
+        """
+        if isinstance(access, str):
+            access = self._named(access)
+        return (self.accesses[access] if isinstance(access, int) else access).pattern
+
+    def _named(self, text: str) -> Access:
+        for access in self.accesses:
+            if text in (access.text, profile_source.text_of(access, self)):
+                return access
+        known = ", ".join(dict.fromkeys(profile_source.text_of(a, self) for a in self.accesses))
+        raise ValueError(
+            f"pattern: expected an access of {self.kernel}, got {text!r}. Take one of {known}."
+        )
+
+    def every_line(self) -> list[tuple[int, str]]:
+        """Return the lines of the kernel and of what it calls."""
+        return [*self.source, *(line for listing in self.called for line in listing.lines)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the profile as plain data, for JSON."""
+        return {
+            "schema": "gpukit-profile", "version": 1, "kernel": self.kernel, "file": self.file,
+            "grid": list(self.grid), "block": list(self.block), "total": self.total.as_dict(),
+            "lines": {str(k): v.as_dict() for k, v in self.lines.items()},
+            "arrays": {k: v.as_dict() for k, v in self.arrays.items()},
+            "accesses": [access.as_dict() for access in self.accesses],
+            "shared_static": self.shared_static, "shared_dynamic": self.shared_dynamic,
+            "occupancy": self.occupancy().rows, "advice": self.advice(), "notes": self.notes,
+        }  # fmt: skip
+
+
+class Profiler:
+    """A kernel to be profiled; `profiler[grid, block, stream, shared_bytes](*arguments)`."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel_of(kernel)
+
+    def __getitem__(self, items: Any) -> Any:
+        shape = configure.parse(items)
+        return lambda *arguments: run(self.kernel, shape, arguments)
+
+
+def profile(kernel: Any) -> Profiler:
+    """Return the kernel ready to be launched and counted.
+
+    `gpukit.profile(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
+    the effect on its arguments that it always has, and returns a `Profile`. An error of the kernel
+    is raised, as by a plain launch.
+    """
+    return Profiler(kernel)
+
+
+def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:
+    """Run one launch and return what it asked for."""
+    from gpukit.compiler.runtime import entries
+
+    launch = Launch(kernel, shape, arguments, "every")
+    table = np.zeros((len(launch.compiled.told.sites) + 1, watch.SITE_WORDS), np.int64)
+    table[:, watch.S_WORK_LAST] = -1
+    words = {watch.SITES: table.ctypes.data}
+    with Bar(f"profile {kernel.py_func.__name__}") as bar:
+        seen = launch.run(entries.counting(), races=False, progress=bar, words=words)
+    for begin, end in launch.packed.ranges:
+        untouched.touch_range(begin, end)
+    assert seen.words is not None
+    entries.finish()(int(seen.words.ctypes.data), len(table))
+    if seen.error is not None:
+        raise seen.error
+    _raise_outside(seen, kernel)
+    return _profile(launch, seen, table)
+
+
+def _raise_outside(seen: Seen, kernel: Any) -> None:
+    """Raise for an access outside an array: counts of such a launch would mean nothing."""
+    from gpukit.checked import decode
+
+    for found in decode.findings(seen):
+        if found.kind == "out-of-bounds":
+            raise errors.OutOfBounds(
+                f"{found.message} Run gpukit.check first.", kernel=kernel.py_func.__name__,
+                file=found.file, line=found.line, source=found.source, fix=found.fix,
+                array=found.array, index=found.index,
+            )  # fmt: skip
+
+
+def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile:
+    compiled, shape = launch.compiled, launch.shape
+    function = launch.kernel.py_func
+    total, accesses, places = Counts(), [], []
+    lines: dict[int, Counts] = {}
+    arrays: dict[str, Counts] = {}
+    for number, (site, row) in enumerate(zip(compiled.told.sites, table, strict=False)):
+        place = compiled.sites[site]
+        counts = _counts(row, compiled.told.flops.get(str(number), {}))
+        if not counts.values:
+            continue
+        total.merge(counts)
+        places.append(place)
+        lines.setdefault(place.line, Counts()).merge(counts)
+        if row[watch.S_REQUESTS]:
+            name = _array_name(seen, row, place)
+            arrays.setdefault(name, Counts()).merge(counts)
+            accesses.append(_access(seen, row, place, name, counts))
+    accesses.sort(key=lambda a: (a.line, a.text))
+    source = _source(function)
+    return Profile(
+        function.__name__, function.__code__.co_filename, shape.grid, shape.block,
+        source, total, dict(sorted(lines.items())), arrays, accesses, seen.seconds,
+        compiled.shared_bytes, shape.shared, [], profile_source.called(places, source),
+        profile_occupancy.Remembered(launch.kernel, launch.arguments),
+    )  # fmt: skip
+
+
+def _counts(row: Any, flops: dict[str, int]) -> Counts:
+    """Return the counters of one place in the source."""
+    counts = Counts()
+    op, space = _OPS[int(row[watch.S_KIND])], int(row[watch.S_SPACE])
+    requests = int(row[watch.S_REQUESTS])
+    if space == watch.GLOBAL:
+        counts.add(f"global_{op}_requests", requests)
+        counts.add(f"global_{op}_sectors", int(row[watch.S_SECTORS]))
+        counts.add("global_bytes_asked", int(row[watch.S_ASKED]))
+        counts.add("global_bytes_moved", 32 * int(row[watch.S_SECTORS]))
+    elif space == watch.SHARED:
+        wavefronts = int(row[watch.S_WAVEFRONTS])
+        counts.add(f"shared_{op}_requests", requests)
+        counts.add(f"shared_{op}_wavefronts", wavefronts)
+        counts.add(f"shared_{op}_conflicts", wavefronts - int(row[watch.S_LEAST]))
+    else:
+        counts.add("local_requests", requests)
+    for name, field_ in (
+        ("warp_steps", watch.S_STEPS), ("thread_steps", watch.S_THREADS),
+        ("branches", watch.S_BRANCHES), ("divergent_branches", watch.S_DIVERGENT),
+        ("barriers", watch.S_BARRIERS), ("atomic_serial", watch.S_SERIAL),
+        ("atomic_contention", watch.S_CONTENTION),
+    ):  # fmt: skip
+        counts.add(name, int(row[field_]))
+    for kind, count in flops.items():
+        counts.add(f"flops_{kind}", count * int(row[watch.S_THREADS]))
+    return counts
+
+
+def _array_name(seen: Seen, row: Any, place: Any) -> str:
+    number = int(row[watch.S_REGION])
+    return str(seen.regions[number].array_named(place.array).name) if number >= 0 else place.array
+
+
+def _access(seen: Seen, row: Any, place: Any, name: str, counts: Counts) -> Access:
+    number = int(row[watch.S_REGION])
+    region = seen.regions[number] if number >= 0 else None
+    space = watch.SPACES[int(row[watch.S_SPACE])]
+    op = _OPS[int(row[watch.S_KIND])]
+    size, worst = int(row[watch.S_SIZE]), int(row[watch.S_WORST])
+    array_bytes = region.end - region.begin if region and region.space == "global" else 0
+    pattern = profile_pattern.of_row(row, region, place.what, place.line)
+    return Access(place.line, place.what, name, space, op, size, worst, counts, array_bytes,
+                  pattern)  # fmt: skip
+
+
+def _source(function: Any) -> list[tuple[int, str]]:
+    try:
+        lines, start = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return []
+    return [(max(start, 1) + k, text.rstrip("\n")) for k, text in enumerate(lines)]

@@ -1,0 +1,132 @@
+"""What to do about a profile: sentences that follow from its counts, the costliest first.
+
+A GPU hides much of what is named here while other warps run; the order is that of the transfers
+that could be saved, not of measured times.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from gpukit.checked import gpus
+from gpukit.checked import profile_advice_memory as memory
+from gpukit.checked.counters import Counts
+from gpukit.checked.profile_advice_memory import Advice
+from gpukit.checked.profile_parts import WARP, many, operations, plain, sum_of
+
+if TYPE_CHECKING:
+    from gpukit.checked.profile import Profile
+
+# Below these shares of the whole nothing is said.
+_PARTED, _FEW_BRANCHES, _EMPTY_LANES = 1 / 3, 8, 0.25
+_REFERENCE = "T4"
+_MOST_FACTS = 3
+
+
+def advise(profile: Profile) -> list[str]:
+    """Return what stands out, the costliest first, and last what sets the pace."""
+    found = [*memory.advice(profile), *_branches(profile), *_launch(profile), *_doubles(profile)]
+    together: dict[str, list[Advice]] = {}
+    for one in sorted(found, key=lambda one: (-one.weight, one.line, one.fact)):
+        together.setdefault(one.fix, []).append(one)
+    groups = sorted(together.values(), key=lambda group: -sum(one.weight for one in group))
+    texts = [_text(group) for group in groups] or [_nothing(profile.total)]
+    return [*texts, *_pace(profile.total)]
+
+
+def _text(group: list[Advice]) -> str:
+    """Return what several facts have in common: what to do."""
+    facts = [group[0].fact]
+    for before, one in itertools.pairwise(group[:_MOST_FACTS]):
+        same = f"Line {one.line}: " if one.line == before.line else ""
+        rest = one.fact.removeprefix(same)
+        facts.append(rest[0].lower() + rest[1:])
+    if len(group) > _MOST_FACTS:
+        facts.append(f"and {many(len(group) - _MOST_FACTS, 'access', 'accesses')} more like these")
+    return f"{'; '.join(facts)}. {group[0].fix}"
+
+
+def _nothing(counts: Counts) -> str:
+    checked = [
+        words
+        for words, there in (
+            ("requests are coalesced", sum_of(counts, "global", "requests")),
+            ("no bank conflicts", sum_of(counts, "shared", "requests")),
+            ("lanes stay together", counts["branches"]),
+        )
+        if there
+    ]
+    return f"Nothing stands out: {', '.join(checked)}." if checked else "Nothing stands out."
+
+
+# ---- warps ---------------------------------------------------------------------------------------
+
+
+def _branches(profile: Profile) -> Iterator[Advice]:
+    parted = [
+        (number, counts)
+        for number, counts in sorted(profile.lines.items())
+        if counts["divergent_branches"] >= max(_FEW_BRANCHES, _PARTED * counts["branches"])
+    ]
+    if parted:
+        both = Counts()
+        for _, counts in parted:
+            both.merge(counts)
+        lanes = profile.total.ratio("lanes_per_step") or float(WARP)
+        lost = profile.total["warp_steps"] - profile.total["thread_steps"] / WARP
+        yield Advice(lost, parted[0][0], (
+            f"{_lines([number for number, _ in parted])}: the lanes of a warp part at "
+            f"{both['divergent_branches']:,} of {many(both['branches'], 'branch', 'branches')}, "
+            f"and each side waits while the other runs: {plain(lanes)} of {WARP} lanes take part "
+            "in a statement of this kernel"
+        ), "Let the threads of a warp take the same way.")  # fmt: skip
+
+
+def _lines(numbers: list[int]) -> str:
+    if len(numbers) == 1:
+        return f"Line {numbers[0]}"
+    return f"Lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _launch(profile: Profile) -> Iterator[Advice]:
+    threads = math.prod(profile.block)
+    empty = -threads % WARP
+    if empty >= _EMPTY_LANES * (threads + empty):
+        yield Advice(math.inf, 0, (
+            f"Blocks of {many(threads, 'thread')} leave {many(empty, 'lane')} of {WARP} of their "
+            "last warp empty"
+        ), f"Take a multiple of {WARP}.")  # fmt: skip
+
+
+def _doubles(profile: Profile) -> Iterator[Advice]:
+    total = profile.total
+    lines = [n for n, counts in sorted(profile.lines.items()) if counts["flops_float64"]]
+    gpu = gpus.find(_REFERENCE)
+    if lines and total["flops_float32"] and gpu.float32 and gpu.float64:
+        slower = gpu.float32 / gpu.float64
+        yield Advice(total["flops_float64"] / WARP, lines[0], (
+            f"{_lines(lines)}: {many(total['flops_float64'], 'operation')} on float64, which a "
+            f"{gpu.name} does {slower:.0f} times more slowly than those on float32"
+        ), "Write numbers as np.float32(...) if float32 will do.")  # fmt: skip
+
+
+def _pace(counts: Counts) -> Iterator[str]:
+    """Say whether memory or arithmetic sets the pace."""
+    gpu = gpus.find(_REFERENCE)
+    intensity = counts.ratio("intensity")
+    if not intensity or gpu.ridge is None:
+        return
+    if intensity < gpu.ridge:
+        yield (
+            f"{operations(intensity)} operations a byte, and a {gpu.name} could do "
+            f"{operations(gpu.ridge)}: as far as caches do not help, memory sets the pace. Move "
+            "fewer bytes, or use each more often."
+        )
+    else:
+        yield (
+            f"{operations(intensity)} operations a byte, more than the {operations(gpu.ridge)} "
+            f"at which a {gpu.name} becomes busy: arithmetic sets the pace."
+        )

@@ -1,0 +1,134 @@
+"""What to do about single accesses: requests that are spread, repeated, in conflict or in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpukit.checked.profile_parts import (
+    OPS,
+    degree,
+    excess,
+    in_turn,
+    many,
+    needed,
+    plain,
+    sum_of,
+)
+from gpukit.checked.profile_source import text_of
+
+if TYPE_CHECKING:
+    from gpukit.checked.profile import Access, Profile
+
+# Below these shares of the whole, or times the ideal, nothing is said.
+_UNCOALESCED, _MISALIGNED, _MATTERS = 1.9, 1.2, 0.05
+_CONFLICT, _IN_TURN = 1.5, 4.0
+_AGAIN, _MUCH = 8, 0.25
+
+_WORDS = dict(zip(OPS, ("load from", "store to", "atomic on"), strict=True))
+
+
+class Advice(NamedTuple):
+    """A fact and what to do, with about how much time it is about, in transfers of a sector."""
+
+    weight: float
+    line: int
+    fact: str
+    fix: str
+
+
+def advice(profile: Profile) -> Iterator[Advice]:
+    """Return what there is to say about each access."""
+    sectors = sum_of(profile.total, "global", "sectors")
+    for access in profile.accesses:
+        if access.space == "global":
+            yield from _spread(profile, access, sectors)
+            yield from _again(profile, access, sectors)
+        elif access.space == "shared":
+            yield from _conflicts(profile, access)
+        if access.op == "atomic":
+            yield from _in_turn(profile, access)
+
+
+def _subject(profile: Profile, access: Access) -> str:
+    what = text_of(access, profile) if access.op != "atomic" else access.array
+    return f"Line {access.line}: the {_WORDS[access.op]} `{what}`"
+
+
+def _spread(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
+    """Notice requests that touch more sectors than their elements fill."""
+    least, times = needed([access]), excess(access)
+    here, requests = (sum_of(access.counts, "global", what) for what in ("sectors", "requests"))
+    if times < _MISALIGNED or here - least < _MATTERS * sectors:
+        return
+    step = access.pattern.step if access.pattern else None
+    fact = (
+        f"{_subject(profile, access)} touches {plain(here / requests)} sectors a request where "
+        f"{plain(least / requests)} would do"
+    )
+    if times < _UNCOALESCED or (step == access.size and times < 2 * _UNCOALESCED):
+        yield Advice(here - least, access.line, fact, (
+            "Where warps begin in the middle of a sector, let rows begin at a multiple of 32 "
+            "bytes; where their lanes are split over short rows, make blocks 32 threads wide."
+        ))  # fmt: skip
+    else:
+        apart = step is not None and abs(step) > access.size
+        why = f": neighbouring threads are {abs(step or 0):,} bytes apart" if apart else ""
+        yield Advice(here - least, access.line, fact + why, _closer(access))
+
+
+def _closer(access: Access) -> str:
+    if access.op == "atomic":
+        return "Sort the updates, or collect them in shared memory first."
+    if "," in access.text:
+        return (
+            "Let threadIdx.x choose the last index, or exchange the elements through a tile in "
+            "shared memory."
+        )
+    return "Let neighbouring threads take neighbouring elements."
+
+
+def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
+    """Notice a load that moves an array again and again, but not to keep it in shared memory."""
+    kept = any(
+        a.line == access.line and a.space == "shared" and a.op == "store" for a in profile.accesses
+    )
+    if access.op != "load" or not access.array_bytes or kept:
+        return
+    moved = access.counts["global_bytes_moved"]
+    times = moved / access.array_bytes
+    if times >= _AGAIN and moved >= _MUCH * 32 * sectors:
+        yield Advice((moved - access.array_bytes) / 32, access.line, (
+            f"{_subject(profile, access)} moves {moved:,} bytes of an array of "
+            f"{access.array_bytes:,}, each about {times:.0f} times"
+        ), "Caches may help; loading it once a block into shared memory does.")  # fmt: skip
+
+
+def _conflicts(profile: Profile, access: Access) -> Iterator[Advice]:
+    conflicts = sum_of(access.counts, "shared", "conflicts")
+    if degree(access.counts) < _CONFLICT or access.op == "atomic":
+        return
+    requests = sum_of(access.counts, "shared", "requests")
+    passes = sum_of(access.counts, "shared", "wavefronts") / requests
+    least = passes - conflicts / requests
+    fact = (
+        f"{_subject(profile, access)} takes {plain(passes)} passes a request where {plain(least)} "
+        f"would do: up to {access.worst} lanes want different words of one bank"
+    )
+    fix = (
+        f"Make the last axis of `{access.array}` one element longer than it needs to be."
+        if "," in access.text
+        else "Let neighbouring lanes be an odd number of elements apart; one is best."
+    )
+    yield Advice(conflicts, access.line, fact, fix)
+
+
+def _in_turn(profile: Profile, access: Access) -> Iterator[Advice]:
+    turns = in_turn(access.counts)
+    if turns >= _IN_TURN:
+        most = access.counts["atomic_contention"]
+        where = "within a warp" if access.space == "shared" else "in shared memory, block by block"
+        yield Advice(access.counts["atomic_serial"], access.line, (
+            f"{_subject(profile, access)} updates one element for {plain(turns)} lanes of a warp "
+            f"at once, one after the other, and one element {many(most, 'time')} in all"
+        ), f"Add up {where}, then do one atomic.")  # fmt: skip

@@ -1,0 +1,212 @@
+"""The tables below a profile's source: the totals in words, each array, each access."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpukit.checked import profile_occupancy
+from gpukit.checked.counters import Counts
+from gpukit.checked.occupancy_words import show_percent
+from gpukit.checked.profile_parts import (
+    WARP,
+    in_turn,
+    many,
+    needed,
+    operations,
+    plain,
+    sum_of,
+)
+from gpukit.checked.profile_source import text_of
+
+if TYPE_CHECKING:
+    from gpukit.checked.profile import Access, Profile
+
+
+class Table(NamedTuple):
+    """A table of words; `left` are the columns that are text, `spare` those to drop first."""
+
+    caption: str
+    headers: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    left: frozenset[int]
+    spare: tuple[int, ...]
+
+
+# ---- totals --------------------------------------------------------------------------------------
+
+
+def totals(profile: Profile) -> list[tuple[str, str, str]]:
+    """Return what matters of a launch: the subject, a ratio in words, the counts behind it."""
+    counts = profile.total
+    made = [
+        *_global(counts, needed(profile.accesses)), *_shared(counts), *_atomics(counts),
+        *_warps(counts), *_arithmetic(counts),
+    ]  # fmt: skip
+    if counts["local_requests"]:
+        made.append(("Local arrays", many(counts["local_requests"], "request"), ""))
+    return made
+
+
+def _global(counts: Counts, least: float) -> list[tuple[str, str, str]]:
+    per = counts.ratio("sectors_per_request")
+    if per is None:
+        return []
+    requests, sectors = (sum_of(counts, "global", what) for what in ("requests", "sectors"))
+    would = f"{plain(least / requests)} would do" if sectors > 1.05 * least else "as few as can be"
+    return [
+        ("Global memory", f"{plain(per)} sectors a request, {would}",
+         f"{many(requests, 'request')}, {many(sectors, 'sector')}"),
+        ("Bytes moved", _used(counts),
+         f"{counts['global_bytes_moved']:,} moved, {counts['global_bytes_asked']:,} asked for"),
+    ]  # fmt: skip
+
+
+def _used(counts: Counts) -> str:
+    used = counts.ratio("bytes_used") or 0.0
+    if used <= 100:
+        return f"{show_percent(used)} of them are used"
+    return f"each is used {plain(used / 100)} times: lanes share elements"
+
+
+def _shared(counts: Counts) -> list[tuple[str, str, str]]:
+    per = counts.ratio("wavefronts_per_request")
+    if per is None:
+        return []
+    requests, passes, conflicts = (
+        sum_of(counts, "shared", what) for what in ("requests", "wavefronts", "conflicts")
+    )
+    least = (passes - conflicts) / requests
+    would = f"{plain(least)} would do" if conflicts else "no bank conflicts"
+    return [
+        ("Shared memory", f"{plain(per)} {'pass' if per == 1 else 'passes'} a request, {would}",
+         f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}"),
+    ]  # fmt: skip
+
+
+def _atomics(counts: Counts) -> list[tuple[str, str, str]]:
+    turns = in_turn(counts)
+    if not turns:
+        return []
+    most = counts["atomic_contention"]
+    return [
+        ("Atomics", f"{plain(turns)} of a warp's lanes update the same element",
+         f"one element up to {many(most, 'time')}"),
+    ]  # fmt: skip
+
+
+def _warps(counts: Counts) -> list[tuple[str, str, str]]:
+    made = []
+    lanes = counts.ratio("lanes_per_step")
+    if lanes is not None:
+        made.append(("Warps", f"{plain(lanes)} of {WARP} lanes take part",
+                     many(counts["warp_steps"], "statement")))  # fmt: skip
+    agree = counts.ratio("branch_efficiency")
+    if agree is not None:
+        parted = counts["divergent_branches"]
+        made.append(
+            (
+                "Branches",
+                f"at {show_percent(agree)} of them all lanes agree",
+                f"{many(counts['branches'], 'branch', 'branches')}, {parted:,} divergent",
+            )
+        )
+    if counts["barriers"]:
+        made.append(("Barriers", "each waits for the whole block",
+                     f"reached {many(counts['barriers'], 'time')} by warps"))  # fmt: skip
+    return made
+
+
+def _arithmetic(counts: Counts) -> list[tuple[str, str, str]]:
+    if not counts.flops:
+        return []
+    intensity = counts.ratio("intensity")
+    each = f"{operations(intensity)} operations a byte moved" if intensity is not None else "-"
+    kinds = [
+        f"{counts[f'flops_{kind}']:,} on {kind}"
+        for kind in ("float32", "float64", "float16")
+        if counts[f"flops_{kind}"]
+    ]
+    return [("Arithmetic", each, ", ".join(kinds))]
+
+
+# ---- arrays and accesses -------------------------------------------------------------------------
+
+
+def arrays(profile: Profile) -> Table:
+    """Return what each array costs, the most expensive first."""
+    space = {access.array: access.space for access in profile.accesses}
+    order = sorted(profile.arrays.items(), key=lambda item: (-_cost(item[1]), item[0]))
+    rows = [(name, space.get(name, ""), *_array(counts)) for name, counts in order]
+    headers = ("array", "memory", "requests", "cost", "a request", "bytes moved", "used")
+    return Table("Arrays", headers, rows, frozenset({0, 1}), (6, 2, 5, 1, 3))
+
+
+def _cost(counts: Counts) -> int:
+    return sum_of(counts, "global", "sectors") + sum_of(counts, "shared", "wavefronts")
+
+
+def _array(counts: Counts) -> tuple[str, ...]:
+    requests, cost, each = _price(counts)
+    used = counts.ratio("bytes_used")
+    moved = counts["global_bytes_moved"]
+    return (
+        requests, cost, each, f"{moved:,}" if moved else "-",
+        "-" if used is None else f"{used:.0f} %",
+    )  # fmt: skip
+
+
+def _price(counts: Counts) -> tuple[str, str, str]:
+    """Return requests, what they cost, and what one costs."""
+    for space, what, unit in (("global", "sectors", "sectors"), ("shared", "wavefronts", "passes")):
+        requests, cost = sum_of(counts, space, "requests"), sum_of(counts, space, what)
+        if requests:
+            return f"{requests:,}", f"{cost:,} {unit}", f"{cost / requests:.1f}"
+    return f"{counts['local_requests']:,}", "-", "-"
+
+
+def accesses(profile: Profile) -> Table:
+    """Return what each access of the source costs, in order of lines, with its worst request."""
+    rows = [
+        (str(a.line), text_of(a, profile), f"{a.space} {a.op}", *_price(a.counts), worst(a))
+        for a in profile.accesses
+    ]
+    headers = ("line", "access", "kind", "requests", "cost", "a request", "worst request")
+    return Table("Accesses", headers, rows, frozenset({1, 2}), (3, 4, 2, 6))
+
+
+def worst(access: Access) -> str:
+    """Return what the worst request of an access costs."""
+    if access.space == "global":
+        return many(access.worst, "sector")
+    if access.space == "shared":
+        return f"{access.worst}-way conflict" if access.worst > 1 else "no conflict"
+    return "-"
+
+
+# ---- occupancy -----------------------------------------------------------------------------------
+
+
+def occupancy(profile: Profile) -> Table:
+    """Return the occupancy on each GPU; `?` stands for registers that are not known."""
+    rows = [
+        (
+            row["gpu"], "?" if row["registers"] is None else str(row["registers"]),
+            str(row["blocks"]), f"{row['warps']} of {row['max_warps']}",
+            show_percent(row["percent"]), ", ".join(row["limited_by"]),
+            f"{row['best_threads']} threads" if row["best_threads"] else "none",
+        )
+        for row in profile.occupancy().rows
+    ]  # fmt: skip
+    headers = ("GPU", "registers", "blocks/SM", "warps/SM", "occupancy", "limited by", "best block")
+    return Table("Occupancy", headers, rows, frozenset({0, 5}), (6, 2, 3, 1, 5))
+
+
+def about_occupancy(profile: Profile) -> str:
+    """Say what the occupancy is that of, and why registers are not known."""
+    threads = math.prod(profile.block)
+    shared = profile.shared_static + profile.shared_dynamic
+    text = f"Blocks of {many(threads, 'thread')} with {many(shared, 'byte')} of shared memory."
+    why = profile_occupancy.unknown(profile)
+    return f"{text} Registers (?): {why}." if why else text

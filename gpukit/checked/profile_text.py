@@ -1,0 +1,191 @@
+"""A profile in a terminal: plain text, in which shades of characters stand for heat."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from typing import TYPE_CHECKING
+
+from gpukit.checked import profile_advice, profile_parts, profile_source, profile_tables
+from gpukit.checked.profile_parts import Cell, Column
+from gpukit.checked.profile_tables import Table
+from gpukit.checked.report_parts import clean
+from gpukit.checked.report_text import _fitting, _wrapped
+
+if TYPE_CHECKING:
+    from gpukit.checked.profile import Profile
+
+# How many pieces of advice are shown; `Profile.advice()` returns all.
+MOST_ADVICE = 3
+# Source is not squeezed below this many characters: columns are left out instead.
+_CODE = 42
+_GAP, _COLUMN_GAP = "  ", " "
+_STRONG, _DIM, _WARM, _HOT = "1", "2", "1;35", "1;31"
+
+
+def render(profile: Profile, *, colour: bool = False, width: int | None = None) -> str:
+    """Return the profile: what was launched, totals, advice, source with heat, tables."""
+    width = _fitting(width)
+    page = _Page(colour, width)
+    parts = [
+        page.heading(profile), page.totals(profile), page.advice(profile), page.source(profile),
+        page.table(profile_tables.arrays(profile)), page.table(profile_tables.accesses(profile)),
+        page.occupancy(profile), page.notes(profile),
+    ]  # fmt: skip
+    return "\n\n".join(part for part in parts if part)
+
+
+class _Page:
+    def __init__(self, colour: bool, width: int) -> None:
+        self.colour, self.width = colour, width
+        self.shades = _shades()
+
+    def paint(self, text: str, style: str) -> str:
+        return f"\033[{style}m{text}\033[0m" if self.colour and style and text.strip() else text
+
+    def cut(self, text: str) -> str:
+        return text if len(text) <= self.width else f"{text[: self.width - 3]}..."
+
+    def title(self, text: str) -> str:
+        return self.paint(text, _STRONG)
+
+    # ---- parts -----------------------------------------------------------------------------------
+
+    def heading(self, profile: Profile) -> str:
+        name = self.title(self.cut(profile_parts.heading(profile)))
+        return f"{name}\n{_wrapped(profile_parts.subtitle(profile), self.width)}"
+
+    def totals(self, profile: Profile) -> str:
+        rows = profile_tables.totals(profile)
+        if not rows:
+            return "Nothing was counted."
+        first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
+        beside = first + second + third + 2 * len(_GAP) <= self.width
+        lines = []
+        for label, words, counts in rows:
+            if beside:
+                lines.append(_GAP.join((label.ljust(first), words.ljust(second), counts)).rstrip())
+            else:
+                under = first + second + len(_GAP) > self.width
+                indent = " " * (2 if under else first + len(_GAP))
+                below = [_wrapped(text, self.width, indent) for text in (words, counts) if text]
+                if not under:
+                    below[0] = label.ljust(len(indent)) + below[0].lstrip()
+                lines += [label, *below] if under else below
+        return "\n".join(lines)
+
+    def advice(self, profile: Profile) -> str:
+        texts = profile_advice.advise(profile)
+        shown = texts[:MOST_ADVICE]
+        lines = [self.title("Advice"), *(_bullet(text, self.width) for text in shown)]
+        if len(texts) > len(shown):
+            more = f"{len(texts) - len(shown)} more: profile.advice() returns all."
+            lines.append(_wrapped(more, self.width, "  "))
+        return "\n".join(lines)
+
+    def source(self, profile: Profile) -> str:
+        """Return the lines of the kernel and of what it calls, the heat columns before them."""
+        listings = profile_source.listings(profile.kernel, profile.source, profile.called)
+        if not listings:
+            return ""
+        digits = max(len(str(n)) for each in listings for n, _ in each.lines)
+        columns = self._that_fit(profile_parts.columns(profile), digits)
+        widths = [max(len(c.top), len(c.below), 7) for c in columns]
+        lines = [self.title("Source"), *self._heads(columns, widths)]
+        for place, each in enumerate(listings):
+            lines += [""] if place else []
+            for number, text in each.lines:
+                line = profile_parts.line_of(profile, number)
+                cells = [column.cell(line) for column in columns]
+                lines.append(self._line(cells, widths, f"{number:>{digits}}", text))
+        if columns:
+            lines += ["", _wrapped(self._legend(), self.width)]
+        return "\n".join(lines)
+
+    def _that_fit(self, columns: list[Column], digits: int) -> list[Column]:
+        room = self.width - digits - _CODE
+        kept: list[Column] = []
+        for column in columns:
+            room -= max(len(column.top), len(column.below), 7) + len(_COLUMN_GAP)
+            if room >= 0 or not kept:
+                kept.append(column)
+        return kept
+
+    def _heads(self, columns: list[Column], widths: list[int]) -> list[str]:
+        pairs = list(zip(columns, widths, strict=True))
+        tops = _COLUMN_GAP.join(column.top.rjust(width) for column, width in pairs)
+        below = _COLUMN_GAP.join(column.below.rjust(width) for column, width in pairs)
+        return [self.paint(text, _DIM) for text in (tops, below) if text.strip()]
+
+    def _line(self, cells: list[Cell | None], widths: list[int], number: str, text: str) -> str:
+        shown = _COLUMN_GAP.join(self._cell(c, w) for c, w in zip(cells, widths, strict=True))
+        gutter = f"{_GAP if cells else ''}{number} | "
+        room = self.width - sum(widths) - len(_COLUMN_GAP) * max(0, len(widths) - 1) - len(gutter)
+        first, *rest = _broken(clean(text).rstrip(), room)
+        lines = [(shown + self.paint(gutter, _DIM) + first).rstrip()]
+        below = f"{'|':>{self.width - room - 1}} "
+        return "\n".join([*lines, *(self.paint(below, _DIM) + each for each in rest)])
+
+    def _cell(self, cell: Cell | None, width: int) -> str:
+        if cell is None:
+            return " " * width
+        level = self.shades[-(-int(1000 * cell.heat) * 4 // 1000) if cell.heat > 0 else 0]
+        style = _HOT if cell.heat > 0.75 else _WARM if cell.heat > 0.5 else ""
+        return self.paint(f"{cell.text} {level}".rjust(width), style)
+
+    def _legend(self) -> str:
+        scale = " ".join(self.shades[1:])
+        return f"Heat, from little to much: {scale}. {profile_parts.legend('shade')}"
+
+    def table(self, table: Table) -> str:
+        """Return a table, without the columns for which there is no room."""
+        if not table.rows:
+            return ""
+        kept = list(range(len(table.headers)))
+        lines = [table.headers, *table.rows]
+        for spare in (-1, *table.spare):
+            kept = [k for k in kept if k != spare]
+            widths = [max(len(line[k]) for line in lines) for k in kept]
+            if sum(widths) + len(_GAP) * (len(kept) - 1) <= self.width:
+                break
+        made = [self.title(table.caption)]
+        for place, line in enumerate(lines):
+            cells = [
+                line[k].ljust(width) if k in table.left else line[k].rjust(width)
+                for k, width in zip(kept, widths, strict=True)
+            ]
+            text = self.cut(clean(_GAP.join(cells).rstrip()))
+            made.append(self.paint(text, "" if place else _DIM))
+        return "\n".join(made)
+
+    def occupancy(self, profile: Profile) -> str:
+        about = _wrapped(profile_tables.about_occupancy(profile), self.width)
+        return f"{self.table(profile_tables.occupancy(profile))}\n\n{about}"
+
+    def notes(self, profile: Profile) -> str:
+        return "\n".join(_wrapped(f"Note: {clean(note)}", self.width) for note in profile.notes)
+
+
+def _broken(text: str, room: int) -> list[str]:
+    """Break a line of code that is too long, but cut comments and the lines of docstrings."""
+    if len(text) <= room:
+        return [text]
+    code = text[: text.find("#")].rstrip() if "#" in text else text
+    indent = len(text) - len(text.lstrip())
+    if len(code) <= room - 4 or '"""' in text or indent > room - 12:
+        return [f"{text[: room - 3]}..."]
+    return textwrap.wrap(code, room, subsequent_indent=" " * (indent + 4), drop_whitespace=True)
+
+
+def _bullet(text: str, width: int) -> str:
+    return f"- {_wrapped(clean(text), width, '  ')[2:]}"
+
+
+def _shades() -> tuple[str, ...]:
+    """Return five signs from cold to hot, letters where the terminal has no shades."""
+    shades = (" ", "\N{LIGHT SHADE}", "\N{MEDIUM SHADE}", "\N{DARK SHADE}", "\N{FULL BLOCK}")
+    try:
+        "".join(shades).encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except (UnicodeError, LookupError):
+        return (" ", ".", ":", "+", "#")
+    return shades

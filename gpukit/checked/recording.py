@@ -1,0 +1,346 @@
+"""A launch as a list of steps, for the player: who ran which line, what it read, wrote and set."""
+
+from __future__ import annotations
+
+import inspect
+import struct
+from typing import Any
+
+import numpy as np
+
+from gpukit.checked import check
+from gpukit.checked.launch import Launch, Seen
+from gpukit.checked.regions import Region
+from gpukit.compiler import watch
+from gpukit.cpu import configure
+
+MOST_EVENTS = 400_000
+MOST_ELEMENTS = 1 << 16  # of an array that is shown
+_ALL = 0xFFFFFFFF
+
+
+def record(
+    kernel: Any, shape: configure.Configuration, arguments: tuple[Any, ...]
+) -> dict[str, Any]:
+    """Run a launch, once checked and once recorded, and return the recording as plain data.
+
+    The arguments are left as one launch leaves them.
+    """
+    from gpukit.compiler.runtime import entries
+
+    launch = Launch(kernel, shape, arguments, "values")
+    hosts = [a.host for r in launch.regions() for a in r.arrays if a.host is not None]
+    before = [h.copy() for h in hosts]
+    unset = {r.begin: check.uninitialised(r) for r in launch.regions() if r.space == "global"}
+    report = check.run(kernel, shape, arguments)
+    for host, old in zip(hosts, before, strict=True):
+        if host.flags.writeable:
+            host[...] = old
+    events = np.zeros((MOST_EVENTS, watch.EVENT_WORDS), np.int64)
+    words = {watch.EVENTS: events.ctypes.data, watch.EVENT_ROOM: MOST_EVENTS}
+    seen = launch.run(entries.recording(), races=False, words=words)
+    assert seen.words is not None
+    entries.settle()(int(seen.words.ctypes.data))
+    count = int(seen.words[watch.EVENT_COUNT])
+    arrays = _Arrays(launch, seen, before, unset)
+    steps = _Steps(launch, arrays).of(events[:count])
+    recording = {
+        "version": 1, "kernel": kernel.py_func.__name__,
+        "file": kernel.py_func.__code__.co_filename, "source": _source(kernel.py_func),
+        "grid": list(shape.grid), "block": list(shape.block),
+        "warp_size": 32, "arrays": arrays.listed, "variables": launch.compiled.told.variables,
+        "steps": steps,
+        "findings": [_placed(f.as_dict(), steps, shape, arrays.listed) for f in report.findings],
+        "truncated": None,
+    }  # fmt: skip
+    left_out = list(arrays.cut)
+    if count >= MOST_EVENTS:
+        left_out.append(f"Only the first {MOST_EVENTS:,} events are kept.")
+    if left_out:
+        recording["truncated"] = f"{' '.join(left_out)} Record a smaller launch to see all."
+    return recording
+
+
+def _source(function: Any) -> list[dict[str, Any]]:
+    try:
+        lines, start = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return []
+    first = max(start, 1)
+    return [{"line": first + k, "text": t.rstrip("\n")} for k, t in enumerate(lines)]
+
+
+def _plain(value: Any) -> Any:
+    """Return a number as JSON has it; NaN and infinities as text."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, complex):
+        return str(value)
+    if isinstance(value, float) and not np.isfinite(value):
+        return "nan" if value != value else "inf" if value > 0 else "-inf"
+    return value if isinstance(value, (int, float, bool)) else str(value)
+
+
+class _Arrays:
+    """The arrays of a recording, and which of them an address belongs to."""
+
+    def __init__(
+        self, launch: Launch, seen: Seen, before: list[Any], unset: dict[int, Any]
+    ) -> None:
+        self.cut: list[str] = []  # what is left out, in words
+        self.listed: list[dict[str, Any]] = []
+        self.numbers: dict[Any, int] = {}
+        self.regions = seen.regions
+        self.shape = launch.shape
+        self.whole = launch.compiled.whole_grid
+        old = iter(before)
+        found = [
+            (region, array, next(old))
+            for region in seen.regions
+            for array in region.arrays
+            if array.host is not None
+        ]
+        order = {name: k for k, name in enumerate(launch.names)}
+        found.sort(key=lambda f: order.get(f[1].name.partition("[")[0], len(order)))
+        for region, array, values in found:
+            self._add_global(region, array, values, unset.get(region.begin))
+
+    def _add_global(self, region: Region, array: Any, values: Any, flags: Any) -> None:
+        shown = [_plain(v) for v in values.reshape(-1)[:MOST_ELEMENTS]]
+        if flags is not None:
+            empty = flags[:: max(array.itemsize // region.granule, 1)][: len(shown)]
+            shown = [None if u else v for u, v in zip(empty, shown, strict=False)]
+        shape: tuple[int, ...] = array.shape
+        if values.size > MOST_ELEMENTS:
+            shape = (MOST_ELEMENTS,)
+            self.cut.append(f"Of {array.name} the first {MOST_ELEMENTS:,} elements are shown.")
+        key = (id(region), array.name)
+        self._add(key, array.name, "global", shape, array.dtype, shown, None)
+
+    def _add(
+        self, key: Any, name: str, space: str, shape: Any, dtype: str, before: Any, owner: Any
+    ) -> int:
+        self.numbers[key] = len(self.listed)
+        self.listed.append(
+            {"name": name, "space": space, "shape": list(shape), "dtype": dtype,
+             "before": before, "owner": owner}
+        )  # fmt: skip
+        return self.numbers[key]
+
+    def find(
+        self, number: int, text: str, address: int, block: int, thread: int, every: bool
+    ) -> list[tuple[int, int, str]]:
+        """Return (array, flat index, dtype) of an address; of all arrays there with `every`."""
+        if number < 0:
+            return []
+        region = self.regions[number]
+        array = region.array_named(text)
+        offset = address - region.begin
+        if region.space == "global":
+            return self._global(region, region.arrays if every else [array], address)
+        owner: Any = block if region.space == "shared" else [block, thread]
+        key = (number, str(owner))
+        found = self.numbers.get(key)
+        if found is None:
+            size = int(np.prod(array.shape))
+            found = self._add(key, array.name, region.space, array.shape, array.dtype,
+                              [None] * size, owner)  # fmt: skip
+        return [(found, self._inside(region, offset) // array.itemsize, array.dtype)]
+
+    def _global(self, region: Region, arrays: list[Any], address: int) -> list[Any]:
+        found = []
+        for array in arrays:
+            index, key = array.index_of(address), (id(region), array.name)
+            flat = int(np.ravel_multi_index(index, array.shape)) if index else 0
+            plain = not array.shape or index
+            if plain and flat < MOST_ELEMENTS and key in self.numbers:
+                found.append((self.numbers[key], flat, array.dtype))
+        return found
+
+    def _inside(self, region: Region, offset: int) -> int:
+        return offset % region.stride if region.stride else offset
+
+
+class _Steps:
+    """Puts events together into steps of warps."""
+
+    def __init__(self, launch: Launch, arrays: _Arrays) -> None:
+        self.sites = [launch.compiled.sites[k] for k in launch.compiled.told.sites]
+        self.arrays = arrays
+        self.variables = launch.compiled.told.variables
+        self.threads, self.blocks = launch.shape.threads, launch.shape.blocks
+        self.steps: list[dict[str, Any]] = []
+        self.open: dict[tuple[int, int], dict[str, Any]] = {}
+        self.returned: dict[tuple[int, int], int] = {}
+
+    def of(self, events: np.ndarray[Any, Any]) -> list[dict[str, Any]]:
+        """Return the steps, in the order in which they were begun."""
+        running = None
+        for row in events.tolist():
+            kind, site, block, thread, *rest = row
+            if running not in (None, block) and not self.arrays.whole:
+                self._end(running)
+            running = block
+            place = self.sites[site] if 0 <= site < len(self.sites) else None
+            if kind == watch.E_WORK:
+                self._work(place, block, thread, rest[0])
+            elif kind == watch.E_ACCESS:
+                self._access(place, block, thread, *rest)
+            elif kind == watch.E_VALUE:
+                self._value(block, thread, *rest[:3])
+            else:
+                self._meeting(kind, place, block, thread // 32, rest[0])
+        for left in sorted({b for b, _ in self.open}):
+            self._end(left)
+        return self.steps
+
+    def _end(self, block: int) -> None:
+        """Let the lanes that are still running at the end of the kernel return."""
+        for other, warp in sorted(self.open):
+            if other == block:
+                lanes = (1 << min(32, self.threads - 32 * warp)) - 1
+                left = lanes & ~self.returned.get((block, warp), 0)
+                if left:
+                    self._begin(block, warp, self.open[block, warp]["line"], "return", left)
+        self.open = {k: v for k, v in self.open.items() if k[0] != block}
+
+    def _begin(self, block: int, warp: int, line: int, kind: str, lanes: int) -> dict[str, Any]:
+        step = {"block": block, "warp": warp, "line": line, "kind": kind, "lanes": lanes,
+                "reads": [], "writes": [], "set": {}}  # fmt: skip
+        self.steps.append(step)
+        self.open[block, warp] = step
+        return step
+
+    def _work(self, place: Any, block: int, thread: int, lanes: int) -> None:
+        warp, last = thread // 32, self.open.get((block, thread // 32))
+        lanes &= _ALL
+        text = place.what
+        same = last is not None and last.get("text") == text and last["line"] == place.line
+        if same and not last["lanes"] & lanes and lanes > last["lanes"]:  # type: ignore[index]
+            last["lanes"] |= lanes  # type: ignore[index]  # the next row of the same warp
+            return
+        kind = _kind(text)
+        if kind == "return":
+            self.returned[block, warp] = self.returned.get((block, warp), 0) | lanes
+        if kind:
+            self._begin(block, warp, place.line, kind, lanes)["text"] = text
+
+    def _access(
+        self, place: Any, block: int, thread: int, how: int, address: int, bits: int, more: int
+    ) -> None:
+        step = self.open.get((block, thread // 32))
+        kind, number = how & 255, (how >> 8 & 0xFFFFFF) - 1
+        array = place.array if place is not None else ""
+        writes = kind != watch.LOAD
+        found = self.arrays.find(number, array, address, block, thread, writes)
+        lane = thread % 32
+        if step is None:
+            return
+        for which, flat, dtype in found:
+            value = _decode(bits, more, dtype)
+            if writes:
+                step["writes"].append([which, flat, lane, value, int(kind == watch.UPDATE)])
+            else:
+                step["reads"].append([which, flat, lane, value])
+
+    def _value(self, block: int, thread: int, variable: int, bits: int, real: int) -> None:
+        value = _plain(struct.unpack("d", struct.pack("q", bits))[0] if real else bits)
+        name = self.variables[variable]
+        everyone = thread == watch.EVERYONE
+        warps = range((self.threads + 31) // 32) if everyone else [thread // 32]
+        for warp in warps:
+            step = self.open.get((block, warp))
+            if step is None:
+                continue
+            lanes = [k for k in range(32) if step["lanes"] >> k & 1] if everyone else [thread % 32]
+            step["set"].setdefault(name, {}).update({str(k): value for k in lanes})
+
+    def _meeting(self, kind: int, place: Any, block: int, warp: int, lanes: int) -> None:
+        line = place.line if place is not None else 0
+        if kind == watch.E_SYNCWARP:
+            self._begin(block, warp, line, "syncwarp", lanes & _ALL)
+            return
+        blocks = range(self.blocks) if kind == watch.E_GRID else [block]
+        name = "barrier" if kind == watch.E_BARRIER else "grid_sync"
+        for b in blocks:
+            for every in range((self.threads + 31) // 32):
+                whole = (1 << min(32, self.threads - 32 * every)) - 1
+                here = whole & ~self.returned.get((b, every), 0)
+                if here:
+                    self._begin(b, every, line, name, here)
+
+
+def _kind(text: str) -> str:
+    """Return what a statement is to people; "" for one that the compiler has added.
+
+    >>> _kind("in_if_1[thread] = i < n;"), _kind("in_else_2[thread] = not in_if_1[thread];")
+    ('branch', '')
+    """
+    if text.startswith("returned ="):
+        return "return" if "True" in text else ""
+    if text.startswith(("in_else_", "in_while_")):
+        return ""
+    if text.startswith("if in_"):  # a mask of a loop: set to True first, then to its condition
+        return "" if "[thread] = True" in text else "branch"
+    return "branch" if text.startswith("in_") else "run"
+
+
+def _decode(bits: int, more: int, dtype: str) -> Any:
+    """Return the value of an element from its first sixteen bytes."""
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError):  # a record, described in words
+        return bits
+    raw = struct.pack("qq", bits, more)
+    if kind.itemsize > 16 or kind.names is not None:
+        return bits
+    return _plain(np.frombuffer(raw[: kind.itemsize], kind)[0])
+
+
+def _placed(
+    finding: dict[str, Any], steps: list[dict[str, Any]], shape: configure.Configuration,
+    arrays: list[dict[str, Any]],
+) -> dict[str, Any]:  # fmt: skip
+    """Add to a finding the number of the step in which it happens."""
+    block, thread = _first(finding["blocks"]), _first(finding["threads"])
+    number = _linear(block, shape.grid) if block else None
+    warp = _linear(thread, shape.block) // 32 if thread else None
+    here = [
+        k for k, step in enumerate(steps)
+        if step["line"] == finding["line"]
+        and (number is None or step["block"] == number)
+        and (warp is None or step["warp"] == warp)
+    ]  # fmt: skip
+    lane = _linear(thread, shape.block) % 32 if thread else None
+    touching = [k for k in here if _touches(steps[k], lane, _flat(finding, arrays))]
+    finding["step"] = next(iter([*touching, *here]), None)
+    return finding
+
+
+def _flat(finding: dict[str, Any], arrays: list[dict[str, Any]]) -> dict[int, int]:
+    """Return the flat index of a finding's element in each array of its name."""
+    found = {}
+    for k, array in enumerate(arrays):
+        index, shape = finding["index"], array["shape"]
+        inside = len(index) == len(shape) and all(
+            0 <= i < n for i, n in zip(index, shape, strict=True)
+        )
+        if array["name"] == finding["array"] and inside and shape:
+            found[k] = int(np.ravel_multi_index(tuple(index), tuple(shape)))
+    return found
+
+
+def _touches(step: dict[str, Any], lane: int | None, flat: dict[int, int]) -> bool:
+    """Tell whether a lane reads or writes an element in a step."""
+    return any(
+        flat.get(array) == index and lane in (None, at)
+        for array, index, at, *_ in [*step["reads"], *step["writes"]]
+    )
+
+
+def _first(values: Any) -> Any:
+    return values[0] if values else None
+
+
+def _linear(triple: Any, sizes: tuple[int, int, int]) -> int:
+    x, y, z = triple
+    return int(x + sizes[0] * (y + sizes[1] * z))

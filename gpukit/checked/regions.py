@@ -1,0 +1,153 @@
+"""The arrays of a launch as regions of memory: which bytes, how large a cell, whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpukit.compiler import watch
+
+
+@dataclass(frozen=True)
+class Array:
+    """One array that a kernel sees, by the name that the kernel gives it."""
+
+    name: str
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+    dtype: str
+    extent: tuple[int, int] = (0, 0)
+    host: Any = field(default=None, compare=False)
+    on_device: bool = False
+    grains: tuple[int, ...] = ()  # offsets and sizes of a record's fields
+
+    def index_of(self, address: int) -> tuple[int, ...]:
+        """Return the index of the element that holds an address; () if none can be told."""
+        back = sum((n - 1) * -s for n, s in zip(self.shape, self.strides, strict=True) if s < 0)
+        offset, index = address - self.address + back, [0] * len(self.shape)
+        axes = sorted(range(len(self.shape)), key=lambda k: -abs(self.strides[k]))
+        for k in axes:
+            step, size = abs(self.strides[k]), self.shape[k]
+            if step == 0 or size == 1:
+                continue
+            steps = min(max(offset // step, 0), size - 1)
+            index[k] = steps if self.strides[k] > 0 else size - 1 - steps
+            offset -= steps * step
+        return tuple(index) if 0 <= offset < self.itemsize else ()
+
+
+@dataclass
+class Region:
+    """Bytes that one or several arrays cover, with the size of one cell of shadow memory."""
+
+    space: str
+    begin: int
+    end: int
+    granule: int
+    arrays: list[Array]
+    stride: int = 0  # bytes between the copies of two blocks or threads
+    cells: Any = None
+    constant: bool = False  # nobody writes it in this launch
+    uninitialised: Any = None  # a flag for each cell, or None if all of it has values
+
+    @property
+    def base(self) -> int:
+        """What to take off an address to get that of a GPU, where an allocation begins at 0.
+
+        Memory of `cuda.to_device` lies as a GPU's would; a NumPy array is copied to a new place.
+        """
+        return 0 if self.arrays[0].on_device else self.begin
+
+    @property
+    def cell_count(self) -> int:
+        """How many cells the region has."""
+        return -(-(self.end - self.begin) // self.granule)
+
+    def array_named(self, text: str) -> Array:
+        """Return the array of which a kernel's text speaks; the first if it is not plain."""
+        return next((a for a in self.arrays if a.name == text), self.arrays[0])
+
+
+def arguments(names: list[str], values: tuple[Any, ...]) -> list[Array]:
+    """Return the arrays among the arguments of a launch, those in tuples too."""
+    found: list[Array] = []
+    for name, value in zip(names, values, strict=False):
+        _collect(found, name, value)
+    return found
+
+
+def _collect(found: list[Array], name: str, value: Any) -> None:
+    on_device = isinstance(getattr(value, "host", None), np.ndarray)
+    value = value.host if on_device else value
+    if hasattr(value, "copy_out") and hasattr(value, "value"):  # cuda.In, Out, InOut
+        value = value.value
+    if isinstance(value, np.ndarray):
+        if value.size:
+            found.append(of_array(name, value, on_device))
+    elif isinstance(value, tuple):
+        for k, part in enumerate(value):
+            _collect(found, f"{name}[{k}]", part)
+
+
+def of_array(name: str, value: np.ndarray, on_device: bool = False) -> Array:
+    """Return what regions need to know of a NumPy array."""
+    low, high = np.lib.array_utils.byte_bounds(value)
+    return Array(
+        name, value.__array_interface__["data"][0], value.shape, value.strides, value.itemsize,
+        str(value.dtype), (low, high), value, on_device, tuple(_grains(value.dtype)),
+    )  # fmt: skip
+
+
+def _grains(dtype: np.dtype[Any]) -> Iterator[int]:
+    """Yield offsets and sizes of the fields of a record, those of records in it too."""
+    for name in dtype.names or ():
+        kind, offset = dtype.fields[name][:2]  # type: ignore[index]
+        kind = kind.base
+        yield from (offset, kind.itemsize, *_grains(kind))
+
+
+def granule_of(*sizes: int) -> int:
+    """Return the largest power of two, up to 16, that divides all sizes."""
+    return min(16, *((n & -n) or 16 for n in sizes))
+
+
+def of_arrays(arrays: list[Array]) -> list[Region]:
+    """Put arrays that overlap into one region each."""
+    regions: list[Region] = []
+    for array in sorted(arrays, key=lambda a: a.extent):
+        low, high = array.extent
+        last = regions[-1] if regions else None
+        if last is not None and low < last.end:
+            last.end = max(last.end, high)
+            last.arrays.append(array)
+        else:
+            regions.append(Region("global", low, high, 1, [array]))
+    for region in regions:
+        parts = [n for a in region.arrays for n in (a.itemsize, *map(abs, a.strides), *a.grains)]
+        region.granule = granule_of(*parts, *(a.address - region.begin for a in region.arrays))
+    return regions
+
+
+def own(described: list[dict[str, Any]], dynamic: int, blocks: int, threads: int) -> list[Region]:
+    """Return the regions of the arrays that a kernel makes itself, for `blocks` in step."""
+    found = []
+    for d in described:
+        itemsize, shape = d["itemsize"], tuple(d["shape"])
+        stride = d["stride"] or dynamic
+        if shape == (0,):
+            shape = (dynamic // itemsize,)
+        copies = blocks if d["space"] == "shared" else blocks * threads
+        strides = tuple(int(itemsize * np.prod(shape[k + 1 :])) for k in range(len(shape)))
+        array = Array(d["name"], 0, shape, strides, itemsize, d["dtype"])
+        whole = "Record" not in d["dtype"]  # whose fields may have any size
+        granule = (d["granule"] or granule_of(itemsize)) if whole else 1
+        found.append(Region(d["space"], 0, max(stride * copies, 1), granule, [array], stride))
+    return found
+
+
+SPACES = {name: k for k, name in enumerate(watch.SPACES)}

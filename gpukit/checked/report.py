@@ -1,0 +1,154 @@
+"""What a checked launch, or a whole script of them, found: as text, HTML, JSON and JUnit XML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpukit.checked import report_html, report_json, report_junit, report_merge, report_text
+from gpukit.checked.finding import ERROR, INFO, KINDS, SEVERITIES, WARNING, Finding
+from gpukit.checked.report_merge import Launch
+
+
+@dataclass(repr=False)
+class Report:
+    """The findings of one or more launches, worst first, and what was run.
+
+    `launched` lists every kernel and shape of a merged report; for a single launch it is made
+    from the fields before it. Equal findings are equal text: no rendering depends on chance, and
+    none but JSON and JUnit shows the seconds.
+    """
+
+    findings: list[Finding]
+    kernel: str = ""
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    launches: int = 1
+    seconds: float = 0.0
+    blocks_run: int = 0
+    target: str = "checked"
+    notes: list[str] = field(default_factory=list)
+    launched: tuple[Launch, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.findings = sorted(self.findings, key=_order)
+        if not self.launched and self.kernel and self.launches:
+            mine = (self.kernel, tuple(self.grid), tuple(self.block))
+            self.launched = (Launch(*mine, self.launches, self.blocks_run, self.seconds),)
+
+    @property
+    def errors(self) -> list[Finding]:
+        """The findings that make a kernel wrong."""
+        return self.of(ERROR)
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """The findings that a kernel may get away with."""
+        return self.of(WARNING)
+
+    @property
+    def infos(self) -> list[Finding]:
+        """The findings worth knowing that are no fault."""
+        return self.of(INFO)
+
+    def of(self, severity: str) -> list[Finding]:
+        """Return the findings of one severity, in order."""
+        return [finding for finding in self.findings if finding.severity == severity]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there are no errors; warnings are allowed."""
+        return not self.errors
+
+    @property
+    def exit_code(self) -> int:
+        """What a command that prints this report exits with: 1 with errors, else 0."""
+        return 0 if self.ok else 1
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def text(self, *, colour: bool = False, width: int | None = None, limit: int = 50) -> str:
+        """Return the report for a terminal; `width` is the terminal's own, at most 100.
+
+        `limit` is how many findings are shown; the summary always counts all of them.
+        """
+        return report_text.render(self, colour=colour, width=width, limit=limit)
+
+    def _repr_html_(self) -> str:
+        return report_html.render(self)
+
+    def to_junit(self) -> str:
+        """Return JUnit XML: a test case for each kernel and kind of finding; errors fail."""
+        return report_junit.render(self)
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return the report as JSON; gpukit.checked.report_json documents the keys."""
+        return json.dumps(report_json.plain(self), indent=indent, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Report:
+        """Return the report that `to_json` wrote, in this or in another process."""
+        findings, launched, notes, target = report_json.parts(json.loads(text))
+        return _made(findings, launched, notes, target)
+
+    @classmethod
+    def merge(cls, reports: Iterable[Report]) -> Report:
+        """Return one report for many launches; findings of the same lines become one.
+
+        >>> one = Report([], kernel="add_kernel", grid=(4,), block=(256,), blocks_run=4)
+        >>> Report.merge([one, one]).launches
+        2
+        """
+        reports = list(reports)
+        targets = dict.fromkeys(report.target for report in reports)
+        return _made(
+            report_merge.findings(finding for report in reports for finding in report.findings),
+            report_merge.launches(launch for report in reports for launch in report.launched),
+            list(dict.fromkeys(note for report in reports for note in report.notes)),
+            ", ".join(targets) or "checked",
+        )
+
+
+def merge(reports: Iterable[Report]) -> Report:
+    """Return one report for many launches; see `Report.merge`."""
+    return Report.merge(reports)
+
+
+def _made(
+    findings: list[Finding], launched: Sequence[Launch], notes: list[str], target: str
+) -> Report:
+    """Return a report of several launches; what they do not have in common stays empty."""
+
+    def common(values: Iterable[Any], otherwise: Any) -> Any:
+        different = list(dict.fromkeys(values))
+        return different[0] if len(different) == 1 else otherwise
+
+    return Report(
+        findings,
+        kernel=common((launch.kernel for launch in launched), ""),
+        grid=common((launch.grid for launch in launched), ()),
+        block=common((launch.block for launch in launched), ()),
+        launches=sum(launch.launches for launch in launched),
+        seconds=sum(launch.seconds for launch in launched),
+        blocks_run=sum(launch.blocks_run for launch in launched),
+        target=target,
+        notes=notes,
+        launched=tuple(launched),
+    )
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    """Worst first, then as the source is read."""
+    return (
+        SEVERITIES.index(finding.severity),
+        finding.file,
+        finding.line,
+        list(KINDS).index(finding.kind),
+        finding.other_line,
+        finding.array,
+        tuple(int(i) for i in finding.index),
+        finding.message,
+    )

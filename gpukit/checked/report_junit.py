@@ -1,0 +1,59 @@
+"""A report as JUnit XML, which continuous integration shows.
+
+One suite, and in it for each kernel one test case for each kind of finding: the names stay the
+same from run to run. Errors fail their case; warnings and information are its output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from gpukit.checked import report_parts, report_text
+from gpukit.checked.finding import ERROR, KINDS, Finding
+
+if TYPE_CHECKING:
+    from gpukit.checked.report import Report
+
+
+def render(report: Report) -> str:
+    """Return the XML as text, declaration included."""
+    kernels = _kernels(report)
+    suite = ElementTree.Element("testsuite", name="gpukit check")
+    cases = [_case(report, kernel, kind) for kernel in kernels for kind in KINDS]
+    failed = sum(case.find("failure") is not None for case in cases)
+    for key, value in (("tests", len(cases)), ("failures", failed), ("errors", 0), ("skipped", 0)):
+        suite.set(key, str(value))
+    suite.set("time", f"{report.seconds:.3f}")
+    suite.extend(cases)
+    summary = [report_parts.summary(report), *report.notes]
+    ElementTree.SubElement(suite, "system-out").text = report_parts.clean("\n".join(summary))
+    ElementTree.indent(suite)
+    declared = '<?xml version="1.0" encoding="utf-8"?>\n'
+    return declared + ElementTree.tostring(suite, encoding="unicode") + "\n"
+
+
+def _kernels(report: Report) -> list[str]:
+    """Return the kernels launched, then other functions that findings stand in."""
+    launched = [launch.kernel for launch in report.launched]
+    return list(dict.fromkeys(launched + [finding.kernel for finding in report.findings]))
+
+
+def _case(report: Report, kernel: str, kind: str) -> ElementTree.Element:
+    mine = [each for each in report.findings if (each.kernel, each.kind) == (kernel, kind)]
+    group = report_parts.clean(f"gpukit.{KINDS[kind].tool}.{kernel or 'launch'}")
+    case = ElementTree.Element("testcase", classname=group, name=kind, time="0.000")
+    failing = [finding for finding in mine if finding.severity == ERROR]
+    if failing:
+        first = report_parts.clean(failing[0].message)
+        failure = ElementTree.SubElement(case, "failure", type=kind, message=first)
+        failure.text = _text(failing)
+    others = [finding for finding in mine if finding.severity != ERROR]
+    if others:
+        ElementTree.SubElement(case, "system-out").text = _text(others)
+    return case
+
+
+def _text(findings: Sequence[Finding]) -> str:
+    return "\n\n".join(report_text.finding_text(finding) for finding in findings)

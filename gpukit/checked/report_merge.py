@@ -1,0 +1,69 @@
+"""Make one of findings, and of launches, that are the same: for scripts with many launches."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from gpukit.checked.finding import Finding
+
+
+class Launch(NamedTuple):
+    """Launches of one kernel in one shape; `blocks_run` and `seconds` are sums over them."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    launches: int = 1
+    blocks_run: int = 0
+    seconds: float = 0.0
+
+    @property
+    def shape(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
+        """What makes two launches the same: kernel, grid and block."""
+        return self.kernel, self.grid, self.block
+
+
+def findings(found: Iterable[Finding]) -> list[Finding]:
+    """Make one of the findings that say the same of the same lines, and add their counts.
+
+    The first one's element, threads and words stay.
+    """
+    folded: dict[tuple[Any, ...], Finding] = {}
+    for finding in found:
+        key = _sameness(finding)
+        kept = folded.get(key)
+        folded[key] = (
+            dataclasses.replace(kept, count=kept.count + finding.count) if kept else finding
+        )
+    return list(folded.values())
+
+
+def _sameness(finding: Finding) -> tuple[Any, ...]:
+    """What findings have in common that are one mistake; those of no line need the same words."""
+    return (
+        finding.kind,
+        finding.severity,
+        finding.kernel,
+        finding.file,
+        finding.line,
+        finding.other_line,
+        finding.array,
+        str(finding.details.get("what", "")),
+        "" if finding.line else finding.message,
+    )
+
+
+def launches(made: Iterable[Launch]) -> list[Launch]:
+    folded: dict[tuple[Any, ...], Launch] = {}
+    for new in made:
+        old = folded.get(new.shape)
+        if old:
+            new = new._replace(
+                launches=old.launches + new.launches,
+                blocks_run=old.blocks_run + new.blocks_run,
+                seconds=old.seconds + new.seconds,
+            )
+        folded[new.shape] = new
+    return list(folded.values())

@@ -1,0 +1,105 @@
+"""A report in a terminal: plain text, coloured only where asked for."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import textwrap
+from typing import TYPE_CHECKING
+
+from gpukit.checked import report_parts
+from gpukit.checked.finding import ERROR, INFO, WARNING, Finding
+
+if TYPE_CHECKING:
+    from gpukit.checked.report import Report
+
+WIDEST, NARROWEST = 100, 30
+
+# Magenta, as gcc warns in: yellow cannot be read on white.
+_COLOURS = {ERROR: "1;31", WARNING: "1;35", INFO: "1;36", "strong": "1", "dim": "2", "good": "1;32"}
+# Code this long is broken like words: a line must not run over the edge.
+_LONG_CODE = 40
+
+
+def render(report: Report, *, colour: bool = False, width: int | None = None, limit: int) -> str:
+    """Return the findings, one paragraph each, and the summary."""
+    width = _fitting(width)
+    shown = report.findings[:limit]
+    paragraphs = [finding_text(finding, colour=colour, width=width) for finding in shown]
+    hidden = len(report.findings) - len(shown)
+    if hidden:
+        more = f"{hidden} more are not shown here; `report.findings` holds all of them."
+        paragraphs.append(_wrapped(more, width))
+    paragraphs.append(_last(report, colour, width))
+    return "\n\n".join(paragraphs)
+
+
+def _fitting(width: int | None) -> int:
+    if width is None:
+        width = shutil.get_terminal_size((WIDEST, 24)).columns
+    return max(NARROWEST, min(width, WIDEST))
+
+
+def _last(report: Report, colour: bool, width: int) -> str:
+    style = "good" if report.ok and report.launched else "strong"
+    lines = [
+        _paint(line, style if colour else "")
+        for line in _wrapped(report_parts.summary(report), width).splitlines()
+    ]
+    lines += [_wrapped(f"Note: {report_parts.clean(note)}", width) for note in report.notes]
+    return "\n".join(lines)
+
+
+def finding_text(finding: Finding, *, colour: bool = False, width: int = WIDEST) -> str:
+    """Return one finding: what and where, the lines, the sentence, what to do."""
+    place = report_parts.where(finding)
+    at = f" at {place}" if place and not place.startswith("in ") else f" {place}".rstrip()
+    head, *rest = _wrapped(f"{finding.severity}: {finding.kind}{at}", width).splitlines()
+    mark = f"{finding.severity}:"
+    if colour:
+        head = head.replace(mark, _paint(mark, finding.severity), 1)
+    lines = [head, *rest, *_source(finding, colour, width)]
+    lines.append(_wrapped(report_parts.clean(finding.message), width, "  "))
+    if finding.fix:
+        fix = _wrapped(f"What to do: {report_parts.clean(finding.fix)}", width, "  ")
+        mark = "What to do:"
+        lines.append(fix.replace(mark, _paint(mark, "strong"), 1) if colour else fix)
+    if finding.count > 1:
+        lines.append(_wrapped(report_parts.times(finding), width, "  "))
+    return "\n".join(lines)
+
+
+def _source(finding: Finding, colour: bool, width: int) -> list[str]:
+    """Return the source lines with their numbers; `>` marks the one that was caught."""
+    shown = report_parts.source_lines(finding)
+    digits = max((len(str(line.number)) for line in shown), default=0)
+    made = []
+    for line in shown:
+        mark = ">" if line.marked else " "
+        gutter = f"  {mark} {line.number:>{digits}} | " if line.number else f"  {mark} "
+        room = width - len(gutter)
+        text = line.text if len(line.text) <= room else f"{line.text[: room - 3]}..."
+        made.append((_paint(gutter, "dim") if colour else gutter) + text)
+    return made
+
+
+def _paint(text: str, style: str) -> str:
+    return f"\033[{_COLOURS[style]}m{text}\033[0m" if style else text
+
+
+def _wrapped(text: str, width: int, indent: str = "") -> str:
+    """Break words at the width; short pieces of code between backticks stay in one piece."""
+    kept = re.sub(
+        r"`[^`\n]+`",
+        lambda code: code[0].replace(" ", "\0") if len(code[0]) <= _LONG_CODE else code[0],
+        text.replace("\0", " "),
+    )
+    lines = textwrap.wrap(
+        kept,
+        width,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines).replace("\0", " ")

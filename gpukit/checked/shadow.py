@@ -1,0 +1,45 @@
+"""Shadow memory that lives from launch to launch, and the clock of stamps (`compiler/watch.py`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpukit.compiler import watch
+
+_KEPT = 1 << 30  # bytes of shadow memory that are kept for later launches
+
+
+class Memory:
+    """Buffers of cells, given out and taken back, and the stamp that comes next.
+
+    Cells of older launches need no clearing: their stamps are older than the launch.
+    """
+
+    def __init__(self) -> None:
+        self.stamp = 1
+        self.free: list[np.ndarray[Any, Any]] = []
+
+    def cells(self, count: int, *, clear: bool = False) -> np.ndarray[Any, Any]:
+        """Return room for `count` cells of two words; with `clear` all of it zero."""
+        fitting = [b for b in self.free if count <= len(b) <= 4 * count + 1024]
+        if clear or not fitting:
+            return np.zeros((count, 2), np.int64)
+        best = min(fitting, key=len)
+        self.free = [b for b in self.free if b is not best]
+        return best
+
+    def give_back(self, cells: np.ndarray[Any, Any]) -> None:
+        """Take back a buffer; one that is too much to keep is dropped."""
+        if cells.nbytes + sum(b.nbytes for b in self.free) <= _KEPT:
+            self.free.append(cells)
+
+    def begin(self) -> int:
+        """Return the first stamp of a launch."""
+        if self.stamp > watch.LAST_STAMP:
+            self.stamp, self.free = 1, []
+        return self.stamp
+
+
+MEMORY = Memory()

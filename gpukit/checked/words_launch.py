@@ -1,0 +1,110 @@
+"""Words for launches, for answers that depend on chance, and for types that slip."""
+
+from __future__ import annotations
+
+import ast
+
+from gpukit.checked.words_parts import Facts, name_element, one_line, parsed, some
+
+Words = tuple[str, str]
+
+
+def launch_refused(facts: Facts) -> Words:
+    """A launch that a GPU refuses; `reason` may be a LaunchError's text, advice included."""
+    smaller = "use smaller blocks and more of them"
+    if facts.has("reason"):
+        reason, _, advice = str(facts.get("reason")).strip().partition(". ")
+        advice = one_line(advice) or smaller
+        return f"a GPU refuses this launch: {one_line(reason)}", advice[:1].lower() + advice[1:]
+    if facts.has("given", "limit"):
+        what = facts.get("what", "threads a block")
+        asked = f"the launch asks for {facts.get('given')} {what}"
+        return f"{asked}, but a GPU allows at most {facts.get('limit')}", smaller
+    return "a GPU refuses this launch", "check the grid, the block and the shared memory"
+
+
+def raised(facts: Facts) -> Words:
+    """An exception that the kernel's own code raised."""
+    who = facts.who if facts.get("threads", ()) else "the kernel"
+    what = one_line(facts.get("reason", facts.get("what", "an exception")))
+    look = f"look at the values that line {facts.line} works with"
+    return f"{who} stopped{facts.here} with {what}", (
+        f"{look if facts.line else 'look at the values that lead there'}; a GPU stays silent "
+        "about it, unless the kernel is compiled with `debug=True`"
+    )
+
+
+def idle_threads(facts: Facts) -> Words:
+    """Whole blocks in which no thread touched memory; `idle` and `total` count blocks."""
+    idle, total = facts.get("idle", None), facts.get("total", None)
+    if idle is None:
+        message = "in some blocks no thread reads or writes anything"
+    else:
+        of = some(idle, "block") if total is None else f"{idle} of {some(total, 'block')}"
+        message = f"in {of} no thread reads or writes anything"
+    return message, (
+        "launch only the blocks that the data needs: `launch.ceil_div(n, threads)` of them"
+    )
+
+
+def block_order(facts: Facts) -> Words:
+    """An answer that changes with the order in which blocks run."""
+    count, total = facts.get("count", None), facts.get("elements", None)
+    order = one_line(facts.get("reason", "in another order"))
+    place = name_element(facts.get("array"), facts.index) if facts.index else facts.array
+    more = f" ({count} of {total} elements)" if count and total else ""
+    message = f"when the blocks run {order}, {place} comes out differently{more}"
+    return f"{message}, and a GPU runs them in any order", (
+        "let no block use what another one writes in the same launch: use an atomic, or do the "
+        "second step in a second launch"
+    )
+
+
+def int32_overflow(facts: Facts) -> Words:
+    """An index that 32 bits cannot hold."""
+    value = f" reaches {facts.get('given')}" if facts.has("given") else " grows too large"
+    limit = facts.get("limit", 2**31 - 1)
+    message = (
+        f"the index {facts.quoted(facts.element)}{facts.here}{value}, but 32 bits hold at most "
+        f"{limit}"
+    )
+    return message, (
+        "compute it in 64 bits, for example `np.int64(row) * width + col`, or split the data "
+        "into smaller arrays"
+    )
+
+
+def float64(facts: Facts) -> Words:
+    """An expression of a float32 kernel that is float64; `reason` says what made it so."""
+    reason, what = str(facts.get("reason")), facts.get("what")
+    why = "is float64"
+    if "literal" in reason:
+        why = "is a literal of type float64"
+    elif "division" in reason:
+        why = "divides integers, which gives float64"
+    elif "math" in reason or "call" in reason:
+        why = "is a call that returns float64"
+    subject = facts.quoted("an expression") if what else "an expression"
+    message = (
+        f"{subject}{facts.here} {why}, though the kernel's arrays are float32, and most GPUs "
+        "compute float64 many times more slowly"
+    )
+    return message, _as_float32(what)
+
+
+def _as_float32(what: str) -> str:
+    """Write the expression so that it stays float32, where that is easy to see.
+
+    >>> _as_float32("0.5"), _as_float32("math.sqrt(n)")
+    ('write `np.float32(0.5)`', 'write `math.sqrt(np.float32(n))`')
+    """
+    tree = parsed(what) if what else None
+    if isinstance(tree, (ast.Constant, ast.UnaryOp)):
+        return f"write `np.float32({ast.unparse(tree)})`"
+    if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div):
+        left, right = ast.unparse(tree.left), ast.unparse(tree.right)
+        return f"write `np.float32({left}) / np.float32({right})`"
+    if isinstance(tree, ast.Call) and tree.args and not tree.keywords:
+        inner = ", ".join(f"np.float32({ast.unparse(part)})" for part in tree.args)
+        return f"write `{ast.unparse(tree.func)}({inner})`"
+    return "make its numbers float32, for example `np.float32(0.5)` instead of `0.5`"

@@ -1,0 +1,152 @@
+"""Words for bad accesses, and for memory that was read or returned without being written."""
+
+from __future__ import annotations
+
+from gpukit.checked.words_parts import (
+    ONCE,
+    Facts,
+    in_line,
+    index_text,
+    name_element,
+    one_line,
+    some,
+)
+
+Words = tuple[str, str]
+
+
+def _does(facts: Facts) -> str:
+    return ONCE.get(str(facts.get("hazard")), "uses")
+
+
+def _extent(facts: Facts) -> str:
+    """How large the array is."""
+    if not facts.has("shape"):
+        return f"which is outside {facts.array}"
+    if len(facts.shape) == 1:
+        only = "no elements" if facts.shape[0] == 0 else f"only {some(facts.shape[0], 'element')}"
+        return f"but {facts.array} has {only}"
+    return f"but the shape of {facts.array} is {facts.shape}"
+
+
+def out_of_bounds(facts: Facts) -> Words:
+    """An access outside an array."""
+    message = f"{facts.who} {_does(facts)} {facts.element}{facts.here}, {_extent(facts)}"
+    for axis, (i, n) in enumerate(zip(facts.index, facts.shape, strict=False)):
+        text = index_text(facts.get("what"), axis)
+        if i >= n:
+            return message, _too_large(facts, axis, text)
+        if i < -n:
+            return message, (
+                f"guard the access with `if {text} >= 0:`, or mend how the index is computed"
+            )
+    return message, (
+        f"guard the access with `if ... < {facts.array}.shape[0]:`, or mend how the index is "
+        "computed"
+    )
+
+
+def _too_large(facts: Facts, axis: int, text: str) -> str:
+    if facts.get("space") in ("shared", "local"):
+        return (
+            f"make {facts.array} larger, or keep `{text}` below its size, "
+            f"{facts.shape[axis]}, in axis {axis}"
+        )
+    return (
+        f"guard the access with `if {text} < {facts.array}.shape[{axis}]:`; a grid often has "
+        "more threads than the array has elements"
+    )
+
+
+def misaligned(facts: Facts) -> Words:
+    """An access at an address that its size does not divide."""
+    size = facts.get("size", None)
+    width = "its size" if size is None else some(size, "byte")
+    start = f"byte {facts.get('given')}" if facts.has("given") else "an address"
+    message = (
+        f"{facts.who} {_does(facts)} {facts.element}{facts.here} at {start}, which is no "
+        f"multiple of {width}, and a GPU stops such a kernel"
+    )
+    return message, (
+        "make each element start at a multiple of its size: build a record's type with "
+        "`align=True`, and copy a view of odd bytes before the launch"
+    )
+
+
+def negative_index(facts: Facts) -> Words:
+    """An index below zero, which Numba counts from the end."""
+    index, shape = facts.index, facts.shape
+    axis = next((k for k, i in enumerate(index) if i < 0), 0)
+    known = len(index) == len(shape) and index
+    wrapped = [i + n if i < 0 else i for i, n in zip(index, shape, strict=False)]
+    meant = f" and means {name_element(facts.get('array'), wrapped)}" if known else ""
+    message = f"{facts.who} {_does(facts)} {facts.element}{facts.here}, which counts from the end"
+    text = index_text(facts.get("what"), axis)
+    return f"{message}{meant}", (
+        f"guard the access with `if {text} >= 0:`; if the end is meant, count from "
+        f"`{facts.array}.shape[{axis}]`, as CUDA C would need it"
+    )
+
+
+def uninitialised_shared(facts: Facts) -> Words:
+    """A read of shared memory that no thread of the block wrote."""
+    message = (
+        f"{facts.who} reads {facts.element}{facts.here}, but no thread of the block has written "
+        "it, and shared memory does not start as zeros"
+    )
+    return message, (
+        f"write every element of {facts.array} that is read, also those beyond the edge of the "
+        f"data (`... = 0`), then call `cuda.syncthreads()`{_before(facts)}"
+    )
+
+
+def uninitialised_local(facts: Facts) -> Words:
+    """A read of a thread's own array before it was written."""
+    message = (
+        f"{facts.who} reads {facts.element}{facts.here} before it has written it, and a local "
+        "array does not start as zeros"
+    )
+    size = facts.shape[0] if len(facts.shape) == 1 else "..."
+    return message, (
+        f"give {facts.array} its first values{_before(facts)}, for example "
+        f"`for k in range({size}): {facts.array}[k] = 0`"
+    )
+
+
+def uninitialised_global(facts: Facts) -> Words:
+    """A read of device memory that nothing wrote."""
+    message = (
+        f"{facts.who} reads {facts.element}{facts.here}, but nothing has been written there: "
+        "memory from `cuda.device_array` does not start as zeros"
+    )
+    return message, (
+        f"fill {facts.array} before the launch, for example with `cuda.to_device(np.zeros(...))`, "
+        f"or write it in the kernel{_before(facts)}"
+    )
+
+
+def _before(facts: Facts) -> str:
+    return f" before line {facts.line}" if facts.line else ""
+
+
+def never_written(facts: Facts) -> Words:
+    """An output that the kernel leaves as it was, in part or as a whole."""
+    total = facts.get("elements", facts.get("total", facts.get("size", None)))
+    written = facts.get("written", None)
+    first = facts.get("first_unwritten", facts.get("index", ()))
+    place = name_element(facts.get("array"), first)
+    if written == 0:
+        of = "" if total is None else f"any of the {total} elements of "
+        message = f"no thread writes {of}{facts.array}{in_line(facts.line)}"
+    elif written is None or total is None:
+        message = f"no thread writes {place}"
+    else:
+        message = (
+            f"the kernel writes {written} of the {some(total, 'element')} of {facts.array}; the "
+            f"first that it leaves as it was is {place}"
+        )
+    why = f" ({one_line(facts.get('reason'))})" if facts.has("reason") else ""
+    return f"{message}{why}", (
+        f"give every element of {facts.array} a thread: round the number of blocks up with "
+        "`launch.ceil_div(n, threads)`, and check the guard and the index of the store"
+    )

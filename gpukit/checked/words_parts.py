@@ -1,0 +1,206 @@
+"""The small phrases that the sentences about findings are made of.
+
+Every phrase falls back to shorter words where a detail is missing: a sentence about a bug must
+never fail itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+ONCE = {"read": "reads", "write": "writes", "atomic": "updates"}
+
+
+class Facts:
+    """The details of one finding, as phrases; `get` treats None and "" as missing."""
+
+    def __init__(self, details: Mapping[str, Any]) -> None:
+        self._details = details
+
+    def get(self, key: str, default: Any = "") -> Any:
+        """Return a detail, or `default` where it is missing."""
+        value = self._details.get(key)
+        return default if value is None or (isinstance(value, str) and not value) else value
+
+    def has(self, *keys: str) -> bool:
+        """Return whether all these details are known."""
+        return all(self.get(key, None) is not None for key in keys)
+
+    @property
+    def array(self) -> str:
+        """The array's name, or `the array`."""
+        return str(self.get("array", "the array"))
+
+    @property
+    def element(self) -> str:
+        """The element, as in `tile[2, 3]`, as much of it as is known."""
+        return name_element(self.get("array"), self.index)
+
+    @property
+    def line(self) -> int:
+        """The line that was caught; 0 where it is not known."""
+        return int(self.get("line", 0))
+
+    @property
+    def other_line(self) -> int:
+        """The line of the earlier access; 0 where it is not known."""
+        return int(self.get("other_line", 0))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The array's shape; () where it is not known."""
+        return tuple(int(n) for n in self.get("shape", ()))
+
+    @property
+    def index(self) -> tuple[int, ...]:
+        """The index; () where it is not known."""
+        index = self.get("index", ())
+        return tuple(int(i) for i in (index if isinstance(index, Iterable) else (index,)))
+
+    @property
+    def here(self) -> str:
+        """` in line 12`, or nothing where the line is not known."""
+        return in_line(self.line)
+
+    @property
+    def block(self) -> str:
+        """` of block 3`, or nothing where the block is not known."""
+        blocks = self.get("blocks", ())
+        return f" of block {triple(blocks[0])}" if blocks else ""
+
+    @property
+    def who(self) -> str:
+        """The thread that was caught, as in `thread 3 of block 0`."""
+        threads = self.get("threads", ())
+        return f"thread {triple(threads[0])}{self.block}" if threads else "a thread"
+
+    @property
+    def same_block(self) -> bool:
+        """Whether both threads are known to be of one block, or only one block is known."""
+        blocks = self.get("blocks", ())
+        return len(blocks) < 2 or tuple(blocks[0]) == tuple(blocks[1])
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The earlier thread and the one that was caught, in this order."""
+        threads, blocks = self.get("threads", ()), self.get("blocks", ())
+        if len(threads) < 2:
+            return "one thread", "another thread"
+        late, early = triple(threads[0]), triple(threads[1])
+        if not blocks:
+            return f"thread {early}", f"thread {late}"
+        if self.same_block:
+            together = "warp" if self.get("same_warp", False) else "block"
+            return f"thread {early} of block {triple(blocks[0])}", (
+                f"thread {late} of the same {together}"
+            )
+        return (
+            f"thread {early} of block {triple(blocks[1])}",
+            f"thread {late} of block {triple(blocks[0])}",
+        )
+
+    def quoted(self, default: str) -> str:
+        """Return the text of the call or expression between backticks."""
+        return f"`{one_line(self.get('what', default))}`"
+
+
+def triple(values: Iterable[int]) -> str:
+    """Write a thread or a block with as few axes as it needs.
+
+    >>> triple((5, 0, 0)), triple((5, 2, 0)), triple((0, 0, 1))
+    ('5', '(5, 2)', '(0, 0, 1)')
+    """
+    numbers = [int(value) for value in values] or [0]
+    while len(numbers) > 1 and numbers[-1] == 0:
+        numbers.pop()
+    text = ", ".join(map(str, numbers))
+    return text if len(numbers) == 1 else f"({text})"
+
+
+def name_element(array: str, index: int | Iterable[int]) -> str:
+    """Write an element of an array.
+
+    >>> name_element("tile", (2, 3)), name_element("", (7,)), name_element("tile", ())
+    ('tile[2, 3]', 'element 7', 'an element of tile')
+    """
+    numbers = list(index) if isinstance(index, Iterable) else [index]
+    at = ", ".join(str(int(i)) for i in numbers)
+    if not at:
+        return f"an element of {array}" if array else "an element"
+    return f"{array}[{at}]" if array else f"element {at}"
+
+
+def in_line(line: int) -> str:
+    """Return ` in line 12`, or nothing for line 0."""
+    return f" in line {line}" if line else ""
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital and end with a full stop.
+
+    >>> sentence("thread 3 reads it")
+    'Thread 3 reads it.'
+    """
+    return f"{text[:1].upper()}{text[1:].rstrip('. ')}."
+
+
+def one_line(text: Any) -> str:
+    """Return text on one line, without a full stop at its end."""
+    return " ".join(str(text).split()).rstrip(".")
+
+
+def some(count: Any, noun: str, many: str = "") -> str:
+    """Write a number and its noun.
+
+    >>> some(1, "element"), some(3, "element")
+    ('1 element', '3 elements')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {many or noun + 's'}"
+
+
+def _numbers(numbers: Any) -> str:
+    if isinstance(numbers, Iterable) and not isinstance(numbers, str):
+        return ", ".join(str(int(number)) for number in numbers)
+    return str(numbers)
+
+
+def listed(noun: str, numbers: Any) -> str:
+    """Write which threads or lanes, given as text such as "0-15" or as numbers.
+
+    >>> listed("lane", "5"), listed("lane", "16-31"), listed("lane", (3, 4))
+    ('lane 5', 'lanes 16-31', 'lanes 3, 4')
+    """
+    text = _numbers(numbers)
+    return f"{noun} {text}" if text.isdigit() else f"{noun}s {text}"
+
+
+def verb(numbers: Any, one: str, many: str) -> str:
+    """Return the verb that goes with what `listed` writes.
+
+    >>> verb("5", "does", "do"), verb("16-31", "does", "do")
+    ('does', 'do')
+    """
+    return one if _numbers(numbers).isdigit() else many
+
+
+def parsed(text: Any) -> ast.expr | None:
+    """Return an expression's tree, or None for text that is no expression."""
+    try:
+        return ast.parse(str(text), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def index_text(what: Any, axis: int) -> str:
+    """Return how the source writes the index of one axis, or `...`.
+
+    >>> index_text("x[row, col + 1]", 1), index_text("x[place]", 1)
+    ('col + 1', '...')
+    """
+    tree = parsed(what)
+    if not isinstance(tree, ast.Subscript):
+        return "..."
+    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
+    return ast.unparse(parts[axis]) if axis < len(parts) else "..."

@@ -1,0 +1,123 @@
+"""Words for races: who does what to which element, and what would put the two in order."""
+
+from __future__ import annotations
+
+from gpukit.checked.words_parts import ONCE, Facts, in_line
+
+Words = tuple[str, str]
+
+_EFFECTS = {
+    "write-write": "so either value may remain",
+    "write-read": "so the value read may be the old or the new one",
+    "read-write": "so the value read may be the old or the new one",
+}
+_ANY_EFFECT = "so the answer may differ from run to run"
+
+
+def _verbs(facts: Facts) -> Words:
+    """What the earlier access does, and what the one that was caught does."""
+    early, _, late = str(facts.get("hazard")).partition("-")
+    return ONCE.get(early, "uses"), ONCE.get(late, "uses")
+
+
+def _clash(facts: Facts, early: str = "", late: str = "") -> str:
+    """Both threads, both accesses and both lines; the earlier access comes first."""
+    first, second = facts.pair
+    does, also = _verbs(facts)
+    it = "it too" if does == also and not late else "it"
+    one = f"{first} {does} {facts.element}{early}"
+    two = f"{second} {also} {it}{late}"
+    if facts.line and facts.line == facts.other_line:
+        return f"in line {facts.line}, {one} and {two}"
+    return f"{one}{in_line(facts.other_line)} and {two}{in_line(facts.line)}"
+
+
+def _effect(facts: Facts) -> str:
+    return _EFFECTS.get(str(facts.get("hazard")), _ANY_EFFECT)
+
+
+def _between(facts: Facts, call: str, all_of_them: str) -> str:
+    """Say where a barrier belongs; a line that comes before the earlier one is run in a loop."""
+    early, late = facts.other_line, facts.line
+    reach = f"where {all_of_them} reach it"
+    if not early or not late:
+        return f"put `{call}` between the two accesses, {reach}"
+    if early < late:
+        return f"put `{call}` between line {early} and line {late}, {reach}"
+    return (
+        f"put `{call}` after line {early}, before any thread runs line {late} again "
+        f"(in a loop: at the end of its body), {reach}"
+    )
+
+
+def _order(facts: Facts, call: str, all_of_them: str) -> str:
+    """Say how to put two accesses of one block or warp in order."""
+    if not facts.line or facts.line != facts.other_line:
+        return _between(facts, call, all_of_them)
+    if facts.get("hazard") == "write-write":
+        return (
+            f"let each thread write an element of its own, or add up with `cuda.atomic.add`; if "
+            f"line {facts.line} stands in a loop, end its body with `{call}`"
+        )
+    return (
+        f"if line {facts.line} stands in a loop, end the loop's body with `{call}`, where "
+        f"{all_of_them} reach it; otherwise read into a variable, call `{call}`, then write"
+    )
+
+
+def shared_race(facts: Facts) -> Words:
+    """Two threads of a block, one element of shared memory, no barrier."""
+    message = f"{_clash(facts)}, with no barrier in between, {_effect(facts)}"
+    return message, _order(facts, "cuda.syncthreads()", "all threads of the block")
+
+
+def global_race(facts: Facts) -> Words:
+    """Two threads of any blocks, one element of global memory."""
+    if facts.same_block:
+        return shared_race(facts)
+    message = f"{_clash(facts)}, but blocks run in any order, {_effect(facts)}"
+    if facts.get("hazard") == "write-write":
+        return message, (
+            f"let each element of {facts.array} be written by one block only, or add up with "
+            "`cuda.atomic.add`"
+        )
+    return message, (
+        f"do not change {facts.array} in the launch that reads it: write to another array, or do "
+        "the second step in a second launch"
+    )
+
+
+def atomic_race(facts: Facts) -> Words:
+    """One access is atomic, the other is not. `atomic` says whether the one caught is."""
+    caught = facts.get("atomic", None)
+    does, also = _verbs(facts)
+    if caught is None:
+        clash = f"{_clash(facts)}, one of them atomically and the other not"
+        plain = ""
+    else:
+        marks = {True: " atomically", False: " with no atomic"}
+        clash = _clash(facts, marks[not caught], marks[bool(caught)])
+        plain = does if caught else also
+    effect = "so updates may be lost" if plain == "writes" else _ANY_EFFECT
+    if plain == "reads":
+        effect = "so some of the updates may be missing from the value read"
+    order = _between(facts, "cuda.syncthreads()", "all threads of the block")
+    if not facts.same_block:
+        order = "do one of the two in a second launch"
+    return f"{clash}, {effect}", f"use an atomic for both accesses, or {order}"
+
+
+def warp_race(facts: Facts) -> Words:
+    """Two lanes of a warp, no syncwarp: it works where a warp runs in step, which none must."""
+    message = (
+        f"{_clash(facts)}, with no `cuda.syncwarp()` in between, and lanes of a warp need not "
+        f"run in step, {_effect(facts)}"
+    )
+    return message, _order(facts, "cuda.syncwarp()", "all lanes of the warp")
+
+
+def same_value_race(facts: Facts) -> Words:
+    """Several threads write the same value: harmless, as long as the values agree."""
+    message = f"{_clash(facts)}, which is harmless only because both write the same value"
+    first = "cuda.threadIdx.x" if facts.same_block else "cuda.grid(1)"
+    return message, f"let one thread do it, for example with `if {first} == 0:`"

@@ -1,0 +1,114 @@
+"""Words for barriers, masks and shuffles that some threads miss."""
+
+from __future__ import annotations
+
+from gpukit.checked.words_parts import Facts, listed, one_line, some, verb
+
+Words = tuple[str, str]
+
+_BARRIER = "cuda.syncthreads()"
+
+
+def barrier_divergence(facts: Facts) -> Words:
+    """Some threads wait at a barrier to which others never come."""
+    waiting, missing = facts.get("waiting", None), facts.get("missing", None)
+    wait = "some threads wait"
+    if waiting is not None:
+        wait = f"{listed('thread', waiting)}{facts.block} {verb(waiting, 'waits', 'wait')}"
+    others = "the others do"
+    if missing is not None:
+        others = f"{listed('thread', missing)} {verb(missing, 'does', 'do')}"
+    message = (
+        f"{wait} at {facts.quoted(_BARRIER)}{facts.here}, but {others} not come to it, so on a "
+        "GPU the kernel hangs or goes wrong"
+    )
+    return message, (
+        "move the barrier out of the `if` or loop, so that all threads of the block reach it "
+        "equally often"
+    )
+
+
+def barrier_after_return(facts: Facts) -> Words:
+    """A barrier that some threads cannot reach, because they have returned."""
+    waiting, missing = facts.get("waiting", None), facts.get("missing", None)
+    gone = "some threads"
+    if missing is not None:
+        gone = f"{listed('thread', missing)}{facts.block}"
+    wait = "" if waiting is None else f", where {listed('thread', waiting)} "
+    wait += verb(waiting, "waits", "wait") if wait else ""
+    message = f"{gone} returned before {facts.quoted(_BARRIER)}{facts.here}{wait}"
+    return f"{message}, and CUDA does not promise that a barrier then works", (
+        "replace the early `return` by an `if` around the loads and stores, so that all threads "
+        "of the block reach the barrier"
+    )
+
+
+def _mask(facts: Facts) -> str:
+    mask = facts.get("mask", None)
+    if mask is None:
+        return "its mask"
+    return f"mask {mask}" if isinstance(mask, str) else f"mask 0x{int(mask) & 0xFFFFFFFF:08x}"
+
+
+def warp_mask(facts: Facts) -> Words:
+    """A mask that names lanes which do not call, or not the caller. `reason` tells which."""
+    lanes = facts.get("lanes", facts.get("missing", None))
+    call = f"{facts.who} calls {facts.quoted('a warp function')}{facts.here} with {_mask(facts)}"
+    if "caller" in str(facts.get("reason")):
+        own = "" if lanes is None else f", {listed('lane', lanes)}"
+        return f"{call}, which leaves out the caller itself{own}", (
+            "pass a mask that names every lane that makes the call; "
+            "`cuda.ballot_sync(0xffffffff, condition)` before the `if` gives it"
+        )
+    absent = "some lanes of the mask do"
+    if lanes is not None:
+        absent = f"{listed('lane', lanes)} {verb(lanes, 'does', 'do')}"
+    return f"{call}, but {absent} not take part in the call", (
+        "move the call out of the `if`, so that all lanes of the mask make it, or pass a mask "
+        "that names only the lanes that do"
+    )
+
+
+def shuffle_source(facts: Facts) -> Words:
+    """A shuffle that takes a value from a lane which gives none."""
+    lanes = facts.get("lanes", None)
+    source = "a lane" if lanes is None else listed("lane", lanes)
+    message = (
+        f"{facts.who} takes a value from {source} with {facts.quoted('a shuffle')}{facts.here}, "
+        "but that lane takes no part in the call, so the value may be anything"
+    )
+    return message, (
+        "let every lane that is read from make the call: shuffle outside the `if`, and choose "
+        "afterwards what to do with the value"
+    )
+
+
+def cooperative_misuse(facts: Facts) -> Words:
+    """A barrier of the whole grid that cannot work, for one of three reasons."""
+    call = f"{facts.quoted('grid.sync()')}{facts.here}"
+    if facts.has("limit"):
+        return _too_many_blocks(facts, call)
+    if facts.has("missing"):
+        missing = facts.get("missing")
+        noun = "thread" if facts.block else "block"
+        message = (
+            f"{listed(noun, missing)}{facts.block} {verb(missing, 'does', 'do')} not come to "
+            f"{call}, at which the others wait for ever"
+        )
+        return message, "move it where all threads of all blocks reach it equally often"
+    reason = one_line(facts.get("reason", "not all threads of the grid can meet there"))
+    return f"{call} cannot work: {reason}", (
+        "let all threads of all blocks reach it, in a grid that fits on the GPU at once"
+    )
+
+
+def _too_many_blocks(facts: Facts, call: str) -> Words:
+    limit = facts.get("limit")
+    asked = f"of the {facts.get('given')} blocks" if facts.has("given") else "of the blocks"
+    message = (
+        f"only {limit} {asked} fit on a GPU at once, but {call} needs all of them to run together"
+    )
+    return message, (
+        f"launch at most {some(limit, 'block')} and let each thread take several elements, in a "
+        "grid-stride loop"
+    )

@@ -1,0 +1,108 @@
+"""The verbs that watch a script's launches: check, profile, play."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gpukit.cli import FINDINGS, WELL, show
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """Run a script with every launch checked, and print what is wrong with them."""
+    from gpukit.checked import process
+    from gpukit.checked.report import merge
+
+    with process.checking() as reports, _output_aside(arguments.json):
+        code = _run(arguments)
+    report = merge(reports)
+    if arguments.junit:
+        Path(arguments.junit).write_text(report.to_junit(), encoding="utf-8")
+    if arguments.html:
+        Path(arguments.html).write_text(_page(report), encoding="utf-8")
+    if arguments.json:
+        show.text(report.to_json())
+    else:
+        show.text(report.text(colour=show.fancy(sys.stdout)))
+    return report.exit_code or code
+
+
+def profile(arguments: argparse.Namespace) -> int:
+    """Run a script and print what every launch asked of memory."""
+    from gpukit.checked import process
+
+    with process.profiling() as profiles, _output_aside(arguments.json):
+        code = _run(arguments)
+    if arguments.json:
+        show.data([p.as_dict() for p in profiles])
+        return code
+    if not profiles:
+        show.text("The script launched no kernel.")
+    for k, made in enumerate(profiles):
+        if k:
+            show.text()
+        show.text(made.text(colour=show.fancy(sys.stdout), occupancy=arguments.occupancy))
+    return code
+
+
+def play(arguments: argparse.Namespace) -> int:
+    """Run a script and write a page for each of its first launches that steps through it."""
+    from gpukit.checked import process
+
+    folder = Path(arguments.folder)
+    with process.recording_to(folder, arguments.launches) as pages, _output_aside(arguments.json):
+        code = _run(arguments)
+    if arguments.json:
+        show.data([str(p) for p in pages])
+    elif pages:
+        for path in pages:
+            show.text(f"wrote {path}")
+        show.text("Open a page in a browser; the arrow keys step forward and back.")
+    else:
+        show.text("The script launched no kernel.")
+    return code
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from gpukit import errors, script
+
+    try:
+        return script.run(arguments.script, arguments.arguments).code
+    except (errors.TargetError, script.ScriptError):
+        raise  # the machine's fault, or misuse: there is nothing to report
+    except Exception as error:
+        show.traceback_from(error, arguments.script)
+        return FINDINGS
+
+
+@contextlib.contextmanager
+def _output_aside(aside: bool) -> Iterator[None]:
+    """Send what the script prints to standard error where ours must be JSON and nothing else."""
+    if not aside:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)  # child processes and C code write there, whatever sys.stdout is
+    try:
+        os.dup2(2, 1)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _page(report: Any) -> str:
+    return (
+        "<!DOCTYPE html><html lang='en'><head><meta charset='utf-8'><title>gpukit check</title>"
+        f"</head><body>{report._repr_html_()}</body></html>\n"
+    )
+
+
+__all__ = ["WELL", "check", "play", "profile"]
