@@ -5,13 +5,16 @@ Every function returns a matplotlib figure; `show(fig, alt=...)` shows it, with 
 
 from gpukit.draw.explorer import explore, in_words
 from gpukit.draw.launches import launch_1d, launch_2d
+from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_map_in_words
 from gpukit.draw.patterns import block_3d, grid_stride, idle_share, warp_turns
 from gpukit.draw.pictures import curve, images, matrix, photo
+from gpukit.draw.profiles import roofline, roofline_in_words
 from gpukit.draw.style import Picture, show
 from gpukit.draw.timings import Table, ratios, table
 
 __all__ = [
-    "Picture", "Table", "block_3d", "curve", "explore", "grid_stride", "idle_share", "images",
-    "in_words", "launch_1d", "launch_2d", "matrix", "photo", "ratios", "show", "table",
+    "Picture", "Table", "address_map", "address_map_in_words", "bank_map", "bank_map_in_words",
+    "block_3d", "curve", "explore", "grid_stride", "idle_share", "images", "in_words", "launch_1d",
+    "launch_2d", "matrix", "photo", "ratios", "roofline", "roofline_in_words", "show", "table",
     "warp_turns",
 ]  # fmt: skip
