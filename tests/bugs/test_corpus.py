@@ -1,0 +1,91 @@
+"""The corpus: every bug is found with its kind and its line, and no mended twin is accused."""
+
+from __future__ import annotations
+
+import importlib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit.checked.finding import KINDS
+from tests.bugs.case import CASES, Case, Launch, on_host
+
+for _file in sorted(Path(__file__).resolve().parent.glob("*.py")):
+    if _file.stem != "case" and not _file.stem.startswith("test_"):
+        importlib.import_module(f"tests.bugs.{_file.stem}")
+
+BUGS = pytest.mark.parametrize("bug", CASES.values(), ids=CASES.keys())
+
+# What NVIDIA's manual of compute-sanitizer shows each tool with, a bug of the corpus that is in
+# the same situation, and the severity that the tool gives it.
+SITUATIONS = {
+    "memcheck, out of bounds": ("scale_unguarded-out-of-bounds", "error"),
+    "memcheck, misaligned": ("parse_packet-misaligned", "error"),
+    "racecheck, hazard in a block": ("sum_without_barrier-shared-race", "error"),
+    "racecheck, hazard in a warp": ("sum_warp_synchronous-warp-race", "warning"),
+    "initcheck, device memory without a value": ("accumulate_raw-uninitialised-global", "error"),
+    "synccheck, divergent threads": ("sum_barrier_of_adders-barrier-divergence", "error"),
+    "synccheck, caller not in its mask": ("exchange_lower_mask-warp-mask", "error"),
+}
+
+
+def checked(kernel: Any, launch: Launch, arguments: tuple[Any, ...]) -> Any:
+    return gpukit.check(kernel)[launch.grid, launch.block, 0, launch.shared](*arguments)
+
+
+def findings_of(bug: Case) -> list[Any]:
+    """Check the kernel with the bug, and return what was found at the marked lines."""
+    report = checked(bug.buggy, bug.launch, bug.arguments())
+    found = [f for f in report.findings if f.kind == bug.kind]
+    at_mark = [f for f in found if {f.line, f.other_line} & bug.lines]
+    assert at_mark, f"no {bug.kind} at {sorted(bug.lines)}, but {in_words(report.findings)}"
+    return at_mark
+
+
+def in_words(findings: list[Any]) -> list[str]:
+    return [f"{f.kind} at {f.line} (and {f.other_line}): {f.message}" for f in findings]
+
+
+@BUGS
+def test_a_bug_is_found_with_its_kind_and_its_line(bug: Case) -> None:
+    for found in findings_of(bug):
+        assert Path(found.file) == Path(bug.buggy.py_func.__code__.co_filename)
+
+
+@BUGS
+def test_a_mended_twin_gives_no_finding_and_the_right_answer(bug: Case) -> None:
+    arguments = bug.mended_arguments()
+    report = checked(bug.mended, bug.mended_launch, arguments)
+    assert in_words(report.findings) == []
+    wanted = bug.wanted()
+    for left, right in zip(arguments[-len(wanted) :], wanted, strict=True):
+        assert np.shape(left) == np.shape(right)
+        np.testing.assert_allclose(on_host(left), right, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_a_situation_of_the_sanitizer_has_its_tool_and_severity(situation: str) -> None:
+    name, severity = SITUATIONS[situation]
+    tool = situation.partition(",")[0]
+    assert {(f.tool, f.severity) for f in findings_of(CASES[name])} == {(tool, severity)}
+
+
+def test_the_corpus_has_at_least_180_bugs_of_all_classes() -> None:
+    """Every class of findings has a bug, and no class has only one."""
+    classes = Counter(bug.kind for bug in CASES.values())
+    assert len(CASES) >= 180
+    assert set(classes) == set(KINDS)
+    assert min(classes.values()) >= 2
+
+
+@BUGS
+def test_a_bug_marks_a_line_and_says_its_mistake(bug: Case) -> None:
+    assert bug.lines
+    for kernel in (bug.buggy, bug.mended):
+        text = kernel.py_func.__doc__
+        assert text.endswith(".")
+        assert "\n" not in text

@@ -1,0 +1,151 @@
+"""Reads of device memory that was allocated and never filled: device_array does not mean zeros."""
+
+import numpy as np
+
+from gpukit import cuda
+from tests.bugs.case import Launch, blank, case, counts, reals, zeros
+
+HALF = 32
+N = 2 * HALF
+TWO = Launch(2, HALF)
+
+
+def raw(*shape, dtype=np.float32):
+    """Allocate device memory and leave it as it is."""
+    return cuda.device_array(shape, dtype)
+
+
+def cleared(*shape, dtype=np.float32):
+    """Allocate device memory and fill it with zeros."""
+    return cuda.to_device(zeros(*shape, dtype=dtype))
+
+
+@cuda.jit
+def accumulate_raw_kernel(x, acc):
+    """Is given a fresh device_array to add to."""
+    i = cuda.grid(1)
+    acc[i] += x[i]  # BUG
+
+
+@cuda.jit
+def accumulate_kernel(x, acc):
+    """Is given zeros to add to."""
+    i = cuda.grid(1)
+    acc[i] += x[i]
+
+
+case(
+    accumulate_raw_kernel, accumulate_kernel, "uninitialised-global", TWO,
+    arguments=lambda: (reals(N), raw(N)),
+    mended_arguments=lambda: (reals(N), cleared(N)),
+    expected=lambda x, acc: x,
+)  # fmt: skip
+
+
+@cuda.jit
+def histogram_raw_kernel(x, hist):
+    """Is given a fresh device_array to count in."""
+    i = cuda.grid(1)
+    cuda.atomic.add(hist, x[i], 1)  # BUG
+
+
+@cuda.jit
+def histogram_kernel(x, hist):
+    """Is given zeros to count in."""
+    i = cuda.grid(1)
+    cuda.atomic.add(hist, x[i], 1)
+
+
+case(
+    histogram_raw_kernel, histogram_kernel, "uninitialised-global", TWO,
+    arguments=lambda: (counts(N, 8), raw(8, dtype=np.int32)),
+    mended_arguments=lambda: (counts(N, 8), cleared(8, dtype=np.int32)),
+    expected=lambda x, hist: np.bincount(x, minlength=8),
+)  # fmt: skip
+
+
+@cuda.jit
+def momentum_raw_kernel(gradient, rate, velocity, w):
+    """Starts with the velocity that device_array_like happens to hold."""
+    i = cuda.grid(1)
+    velocity[i] = np.float32(0.9) * velocity[i] - rate * gradient[i]  # BUG
+    w[i] += velocity[i]
+
+
+@cuda.jit
+def momentum_kernel(gradient, rate, velocity, w):
+    """Starts at rest."""
+    i = cuda.grid(1)
+    velocity[i] = np.float32(0.9) * velocity[i] - rate * gradient[i]
+    w[i] += velocity[i]
+
+
+def momentum(velocity):
+    w = cuda.to_device(reals(N, seed=8))
+    return reals(N), np.float32(0.1), velocity, w
+
+
+case(
+    momentum_raw_kernel, momentum_kernel, "uninitialised-global", TWO,
+    arguments=lambda: momentum(cuda.device_array_like(reals(N))),
+    mended_arguments=lambda: momentum(cleared(N)),
+    expected=lambda gradient, rate, velocity, w: w - rate * gradient,
+)  # fmt: skip
+
+
+def padded(values, fill):
+    """Put values at the start of a longer device array, and perhaps fill the rest."""
+    device = raw(N + 2)
+    device[: len(values)].copy_to_device(values)
+    if fill:
+        device[len(values) :].copy_to_device(zeros(N + 2 - len(values)))
+    return device
+
+
+@cuda.jit
+def smooth_raw_padding_kernel(x, out):
+    """Reads the padding at the end, which the host never filled."""
+    i = cuda.grid(1)
+    out[i] = (x[i] + x[i + 1] + x[i + 2]) / np.float32(3)  # BUG
+
+
+@cuda.jit
+def smooth_kernel(x, out):
+    """Reads padding that the host has filled."""
+    i = cuda.grid(1)
+    out[i] = (x[i] + x[i + 1] + x[i + 2]) / np.float32(3)
+
+
+case(
+    smooth_raw_padding_kernel, smooth_kernel, "uninitialised-global", TWO,
+    arguments=lambda: (padded(reals(N), fill=False), blank(N)),
+    mended_arguments=lambda: (padded(reals(N), fill=True), blank(N)),
+    expected=lambda x, out: np.convolve(np.append(x[:N], [0, 0]), np.ones(3) / 3, "valid"),
+)  # fmt: skip
+
+
+@cuda.jit
+def scratch_half_filled_kernel(x, scratch, out):
+    """Fills the even places of the scratch memory and reads both of each pair."""
+    tid = cuda.threadIdx.x
+    if tid % 2 == 0:
+        scratch[tid] = x[tid]
+    cuda.syncthreads()
+    out[tid] = scratch[tid] + scratch[tid ^ 1]  # BUG
+
+
+@cuda.jit
+def scratch_filled_kernel(x, scratch, out):
+    """Fills all of them."""
+    tid = cuda.threadIdx.x
+    scratch[tid] = x[tid]
+    cuda.syncthreads()
+    out[tid] = scratch[tid] + scratch[tid ^ 1]
+
+
+case(
+    scratch_half_filled_kernel, scratch_filled_kernel, "uninitialised-global",
+    Launch(1, N),
+    arguments=lambda: (reals(N), raw(N), blank(N)),
+    expected=lambda x, scratch, out: x + x.reshape(-1, 2)[:, ::-1].ravel(),
+)  # fmt: skip

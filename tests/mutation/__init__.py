@@ -1,0 +1,1 @@
+"""Mistakes put into the book's kernels on purpose, to see whether checked mode finds them."""

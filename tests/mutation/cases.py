@@ -1,0 +1,272 @@
+"""Small launches of every kernel of the book, in awkward sizes, with the right answers.
+
+A launch here is as small as shows every branch: several blocks, the last one partial, no two
+sizes alike. Outputs are device arrays, which start as NaN on the CPU targets, so an element that
+no thread writes is wrong.
+
+A kernel that has no launch here is launched as `gpukit bench --quick` launches it, and its own
+answer on the cpu target is the reference. So a new kernel joins when it joins the benchmarks.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from gpukit import cuda, launch
+from gpukit.bench.cases import CASES
+from gpukit.cpu.dispatcher import Configured
+from gpukit.kernels import backprop, conv, image, matmul, reduce, vector
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch: `make` gives fresh arguments, `expected` the answers by argument number.
+
+    `shape` is what stands between the brackets: grid, block, and where needed stream and shared
+    bytes. `terms` is how many values are added into one element.
+    """
+
+    shape: tuple[Any, ...]
+    make: Callable[[], tuple[Any, ...]]
+    expected: dict[int, Array]
+    terms: int = 1
+
+    def wrong(self, arguments: tuple[Any, ...]) -> bool:
+        """Tell whether any answer is off by more than rounding; NaN is."""
+        found = {at: launch.to_host(arguments[at]) for at in self.expected}
+        return any(self._differs(found[at], right) for at, right in self.expected.items())
+
+    def _differs(self, found: Array, right: Array) -> bool:
+        if not np.issubdtype(found.dtype, np.inexact):
+            return not np.array_equal(found, right)
+        room = (self.terms + 3) * np.finfo(found.dtype).eps * np.max(np.abs(right))
+        return not np.all(np.abs(found - right) <= room)
+
+
+Maker = Callable[[], Iterator[Case]]
+MAKERS: dict[str, Maker] = {}
+
+
+def of(kernel: Any) -> Callable[[Maker], Maker]:
+    """Register the launches of one kernel."""
+
+    def register(maker: Maker) -> Maker:
+        MAKERS[_name(kernel)] = maker
+        return maker
+
+    return register
+
+
+def _name(kernel: Any) -> str:
+    return f"{kernel.py_func.__module__}.{kernel.py_func.__name__}"
+
+
+@functools.cache
+def find(name: str) -> tuple[Case, ...]:
+    """Return the launches of a kernel, `gpukit.kernels.vector.fill_kernel` for example."""
+    if name in MAKERS:
+        return tuple(MAKERS[name]())
+    for case, entry in CASES.items():
+        if _name(entry.kernel) == name:
+            return tuple(_recorded(case, entry.kernel))
+    raise LookupError(
+        f"{name} has no launch to try its mutants on. Register it with a family in "
+        "gpukit/bench/cases.py, or give it a function with @of(...) in tests/mutation/cases.py."
+    )
+
+
+# ---- making launches ------------------------------------------------------------------------
+
+
+def values(*shape: int, dtype: Any = np.float32) -> Array:
+    """Return numbers from 0.5 to 2, all different: no sum is nearly zero, no swap is hidden."""
+    rng = np.random.default_rng([20261121, *shape])
+    if np.issubdtype(dtype, np.integer):
+        return rng.integers(1, 255, shape).astype(dtype)
+    return rng.uniform(0.5, 2, shape).astype(dtype)
+
+
+def case(
+    grid: Any,
+    block: Any,
+    inputs: tuple[Any, ...],
+    right: Array,
+    terms: int = 1,
+    start: float | None = None,
+) -> Case:
+    """Return a launch whose last argument is the output: empty, or filled with `start`."""
+    right = np.asarray(right)
+
+    def make() -> tuple[Any, ...]:
+        copies = (a.copy() if isinstance(a, np.ndarray) else a for a in inputs)
+        if start is None:
+            return (*copies, cuda.device_array(right.shape, np.float32))
+        return (*copies, np.full(right.shape, start, np.float32))
+
+    return Case((grid, block), make, {len(inputs): right}, terms)
+
+
+def _recorded(name: str, kernel: Any) -> Iterator[Case]:
+    """Yield what the benchmark case launches of a kernel, with the kernel's own answers."""
+    launches: list[tuple[Any, tuple[Any, ...]]] = []
+    genuine = Configured.__call__
+
+    def record(self: Configured, *arguments: Any) -> None:
+        if self.kernel.py_func is kernel.py_func:
+            launches.append((self.shape, _copied(arguments)))
+        genuine(self, *arguments)
+
+    contest = CASES[name].make(True)
+    with mock.patch.object(Configured, "__call__", record):
+        contest.ours()
+    for shape, arguments in launches:
+        after = _copied(arguments)
+        brackets = (shape.grid, shape.block, 0, shape.shared)
+        kernel[brackets](*after)
+        arrays = {at: a for at, a in enumerate(after) if isinstance(a, np.ndarray)}
+        yield Case(brackets, functools.partial(_copied, arguments), arrays, contest.terms)
+
+
+def _copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments)
+
+
+# ---- the kernels of the book ----------------------------------------------------------------
+
+FACTOR = np.float32(2.5)
+
+
+@of(vector.fill_kernel)
+def _fill() -> Iterator[Case]:
+    yield case(2, vector.BLOCK, (FACTOR,), vector.fill_reference(300, 2.5))
+
+
+@of(vector.vector_add_kernel)
+def _vector_add() -> Iterator[Case]:
+    a, b = values(2, 300)
+    yield case(2, vector.BLOCK, (a, b), vector.vector_add_reference(a, b))
+
+
+@of(vector.saxpy_kernel)
+def _saxpy() -> Iterator[Case]:
+    x, y = values(2, 300)
+    yield case(2, vector.BLOCK, (FACTOR, x, y), vector.saxpy_reference(2.5, x, y))
+
+
+@of(vector.saxpy_grid_stride_kernel)
+def _saxpy_grid_stride() -> Iterator[Case]:
+    x, y = values(2, 1300)
+    yield case(2, vector.BLOCK, (FACTOR, x, y), vector.saxpy_reference(2.5, x, y))
+
+
+def _pixels(cols: int, rows: int) -> tuple[Any, Any]:
+    block = (image.BLOCK_X, image.BLOCK_Y)
+    return launch.grid_2d("mutants", cols, rows, block), block
+
+
+@of(image.invert_kernel)
+def _invert() -> Iterator[Case]:
+    plane = values(11, 37)
+    yield case(*_pixels(37, 11), (plane, np.float32(255)), image.invert_reference(plane))
+
+
+@of(image.grey_kernel)
+def _grey() -> Iterator[Case]:
+    colour = values(11, 37, 3, dtype=np.uint8)
+    yield case(*_pixels(37, 11), (colour,), image.grey_reference(colour), 3)
+
+
+@of(image.box_blur_kernel)
+def _box_blur() -> Iterator[Case]:
+    plane = values(11, 37)
+    for radius in (1, 2):
+        yield case(*_pixels(37, 11), (plane, radius), image.box_blur_reference(plane, radius), 25)
+
+
+def _tiles(cols: int, rows: int, tile: int) -> tuple[Any, Any]:
+    return launch.grid_2d("mutants", cols, rows, (tile, tile)), (tile, tile)
+
+
+def _matmul() -> Iterator[Case]:
+    for m, n, k in ((18, 35, 17), (3, 20, 5)):
+        a, b = values(m, k), values(k, n)
+        yield case(*_tiles(n, m, matmul.TILE), (a, b), matmul.matmul_reference(a, b), k)
+
+
+of(matmul.matmul_naive_kernel)(_matmul)
+of(matmul.matmul_tiled_kernel)(_matmul)
+
+
+@of(reduce.sum_tree_kernel)
+def _sum_tree() -> Iterator[Case]:
+    x = values(700)
+    parts = [reduce.sum_reference(x[at : at + reduce.BLOCK]) for at in (0, 256, 512)]
+    yield case(3, reduce.BLOCK, (x,), parts, reduce.BLOCK)
+
+
+def _sum(n: int, blocks: int) -> Iterator[Case]:
+    x = values(n)
+    yield case(blocks, reduce.BLOCK, (x,), [reduce.sum_reference(x)], n, start=0)
+
+
+@of(reduce.sum_atomic_kernel)
+def _sum_atomic() -> Iterator[Case]:
+    return _sum(700, 3)
+
+
+@of(reduce.sum_grid_stride_kernel)
+def _sum_grid_stride() -> Iterator[Case]:
+    return _sum(1300, 2)
+
+
+@of(conv.conv2d_direct_kernel)
+def _conv2d() -> Iterator[Case]:
+    picture, weight, bias = values(2, 2, 9, 33), values(3, 2, 3, 2), values(3)
+    for stride, padding in (((1, 1), (1, 2)), ((2, 3), (0, 1))):
+        right = conv.conv2d_reference(picture, weight, bias, stride=stride, padding=padding)
+        block = (conv.BLOCK_X, conv.BLOCK_Y, 1)
+        grid = (*launch.grid_2d("mutants", right.shape[3], right.shape[2], block[:2]), 4)
+        yield case(grid, block, (picture, weight, bias, stride, padding), right, 13)
+
+
+def _layer(n: int, i: int, o: int) -> tuple[Array, ...]:
+    """Return x, weight, bias and grad_out; sizes that need unlike numbers of tiles."""
+    return values(n, i), values(o, i), values(o), values(n, o)
+
+
+def _linear() -> Iterator[Case]:
+    x, weight, bias, _ = _layer(18, 17, 35)
+    right = backprop.linear_reference(x, weight, bias)
+    yield case(*_tiles(35, 18, backprop.TILE), (x, weight, bias), right, 18)
+
+
+of(backprop.linear_naive_kernel)(_linear)
+of(backprop.linear_tiled_kernel)(_linear)
+
+
+@of(backprop.linear_grad_x_kernel)
+def _linear_grad_x() -> Iterator[Case]:
+    x, weight, _, grad = _layer(18, 35, 5)
+    right = backprop.linear_backward_reference(x, weight, grad)[0]
+    yield case(*_tiles(35, 18, backprop.TILE), (grad, weight), right, 5)
+
+
+@of(backprop.linear_grad_weight_kernel)
+def _linear_grad_weight() -> Iterator[Case]:
+    x, weight, _, grad = _layer(5, 18, 35)
+    right = backprop.linear_backward_reference(x, weight, grad)[1]
+    yield case(*_tiles(18, 35, backprop.TILE), (grad, x), right, 5)
+
+
+@of(backprop.linear_grad_bias_kernel)
+def _linear_grad_bias() -> Iterator[Case]:
+    grad = values(19, 300)
+    yield case(2, backprop.BLOCK, (grad,), grad.sum(axis=0, dtype=np.float64), 19)

@@ -1,0 +1,150 @@
+"""The mutants of the book: found, named, described and compiled."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib
+import itertools
+import linecache
+import pkgutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from gpukit import kernels
+from tests.mutation import operators, places
+from tests.mutation.code import Code, Edit, definition, device_name
+
+# Both files of operators have been read by now, so the register is full.
+OPERATORS = {**places.OPERATORS, **operators.OPERATORS}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A kernel with one mistake in it.
+
+    `line` counts from the `def`, so that an id outlives changes elsewhere in the file; `number`
+    tells apart the mutants of one operator in one line. `kernel` is what to launch.
+    """
+
+    id: str
+    subject: str
+    operator: str
+    room: str
+    function: str
+    kernel: str
+    text: str
+    diff: str
+    right_kinds: frozenset[str]
+
+    @property
+    def change(self) -> str:
+        """The lines that were changed, before and after."""
+        changed = [s for s in self.diff.splitlines()[2:] if s[:1] in ("-", "+")]
+        return "\n".join(f"{s[0]} {s[1:].strip()}" for s in changed)
+
+
+def apply(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text with all edits made; the last one first, so that places stay right."""
+    for edit in sorted(edits, key=lambda e: (e.start, e.end), reverse=True):
+        text = text[: edit.start] + edit.text + text[edit.end :]
+    return text
+
+
+def of(code: Code) -> Iterator[Mutant]:
+    """Yield the mutants of one function; two operators that make the same one count once."""
+    seen = {ast.dump(code.tree)}
+    for operator in OPERATORS.values():
+        numbers: dict[int, Iterator[int]] = {}
+        for edits in operator.find(code):
+            text = apply(code.text, edits)
+            dump = ast.dump(definition(text, code.name))
+            if dump in seen:
+                continue
+            seen.add(dump)
+            first = min(edit.start for edit in edits)
+            line = code.text.count("\n", 0, first) + 2 - code.tree.lineno
+            number = next(numbers.setdefault(line, itertools.count(1)))
+            yield Mutant(
+                f"{code.subject}:{operator.name}:{line}.{number}",
+                code.subject,
+                operator.name,
+                code.room,
+                code.name,
+                code.kernel,
+                text,
+                _diff(code, text),
+                operator.right_kinds,
+            )
+
+
+def _diff(code: Code, text: str) -> str:
+    path = f"gpukit/kernels/{code.room}.py"
+    lines = difflib.unified_diff(code.text.splitlines(), text.splitlines(), path, path, "", "", 1)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+# ---- finding and making kernels -------------------------------------------------------------
+
+
+def book() -> list[Code]:
+    """Return every kernel and device function of gpukit.kernels, found by looking."""
+    rooms = [m.name for m in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")]
+    return [code for room in sorted(rooms) for code in _functions(importlib.import_module(room))]
+
+
+def every() -> list[Mutant]:
+    """Return the mutants of the whole book."""
+    return [mutant for code in book() for mutant in of(code)]
+
+
+def _functions(module: ModuleType) -> Iterator[Code]:
+    made = {n: v for n, v in vars(module).items() if _is_own(module, n, v)}
+    whole = [n for n, v in made.items() if not device_name(v)]
+    yield from (Code(module, name) for name in whole)
+    for name in made:
+        users = [kernel for kernel in whole if name in called(Code(module, kernel))]
+        if device_name(made[name]) and users:
+            yield Code(module, name, users[0])
+
+
+def _is_own(module: ModuleType, name: str, value: Any) -> bool:
+    function = getattr(value, "py_func", None)
+    return (
+        function is not None
+        and function.__module__ == module.__name__
+        and function.__name__ == name
+    )
+
+
+def called(code: Code) -> set[str]:
+    """Return the device functions that a function calls, and those that they call."""
+    calls = [n for s in code.body for n in ast.walk(s) if isinstance(n, ast.Call)]
+    direct = {device_name(code.resolve(call.func)) for call in calls} - {""}
+    return direct.union(*(called(Code(code.module, name)) for name in direct))
+
+
+def build(mutant: Mutant, folder: Path) -> Any:
+    """Return the kernel that a mutant makes, compiled from a file of its own.
+
+    The file is the whole module with the mistake in it. Only the functions that differ are made
+    again: the mutated one, and those that call it; they share a copy of the module's names.
+    """
+    module = importlib.import_module(f"{kernels.__name__}.{mutant.room}")
+    path = folder / f"{mutant.id.replace(':', '-')}.py"
+    path.write_text(mutant.text, encoding="utf-8")
+    linecache.checkcache(str(path))
+    scope = dict(vars(module))
+    users = [
+        n for n, v in vars(module).items()
+        if _is_own(module, n, v) and mutant.function in called(Code(module, n))
+    ]  # fmt: skip
+    devices = [n for n in users if device_name(vars(module)[n])]
+    order = dict.fromkeys([mutant.function, *devices, mutant.kernel])
+    for name in order:
+        tree = definition(mutant.text, name)
+        exec(compile(ast.Module([tree], []), str(path), "exec"), scope)
+    return scope[mutant.kernel]

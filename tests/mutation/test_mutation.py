@@ -1,0 +1,299 @@
+"""The mutation run itself: operators, launches, the oracle's view, and a sample of the run."""
+
+import ast
+import importlib
+import itertools
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, kernels
+from gpukit.checked.finding import KINDS
+from tests.mutation import cases, mutants, pool, report, run, trouble, truth, verdict
+from tests.mutation.code import Code
+from tests.mutation.mutants import OPERATORS, Mutant
+
+EVERY = mutants.every()
+BY_ID = {mutant.id: mutant for mutant in EVERY}
+
+# One kernel for each operator: what it reads before, and the lines that may come out.
+OPERATED = {
+    "drop_barrier": ("cuda.syncthreads()", ["pass"]),
+    "drop_syncwarp": ("cuda.syncwarp()", ["pass"]),
+    "drop_fence": ("cuda.threadfence()", ["pass"]),
+    "drop_grid_sync": ("cuda.cg.this_grid().sync()", ["pass"]),
+    "barrier_down": ("cuda.syncthreads(); b[i] = a[i]", ["b[i] = a[i]; cuda.syncthreads()"]),
+    "barrier_up": ("b[i] = a[i]; cuda.syncthreads()", ["cuda.syncthreads(); b[i] = a[i]"]),
+    "wrong_mask": ("v = cuda.ballot_sync(0xFFFFFFFF, p)", ["(0xFFFFFFFF) >> 16, p)"]),
+    "wrong_shuffle_offset": ("v = cuda.shfl_down_sync(m, v, 8)", ["(m, v, 8 + 1)"]),
+    "atomic_to_plain": ("cuda.atomic.add(b, i, v)", ["b[i] += v"]),
+    "drop_fill": ("s = cuda.shared.array(8, t); s[i] = a[i]", ["t); pass"]),
+    "drop_store": ("b[i] = a[i]", ["pass"]),
+    "shared_to_local": ("s = cuda.shared.array(8, t)", ["cuda.local.array(8, t)"]),
+    "small_shared": ("s = cuda.shared.array((8, 9), t)", ["((8, 9 - 1), t)"]),
+    "wrong_buffer": ("b[i] = a[i]", ["b[i] = b[i]"]),
+    "float64_literal": ("v = np.float32(0)", ["v = 0.0"]),
+    "drop_cast": ("v = np.float32(i)", ["v = (i)"]),
+    "wrong_start": ("v = np.float32(0); v += i", ["v = np.float32(1); v += i"]),
+    "lost_sum": ("b[i] += v", ["b[i] = v"]),
+    "index_one_more": ("b[i] = 2", ["b[i + 1] = 2"]),
+    "index_one_less": ("b[0] = 2", ["b[-1] = 2"]),
+    "swapped_axes": ("b[i, j] = 2", ["b[j, i] = 2"]),
+    "swapped_targets": ("i, j = cuda.grid(2)", ["j, i = cuda.grid(2)"]),
+    "swapped_stride": ("k = i * n + j", ["k = i * j + n", "k = n * j + i"]),
+    "missing_offset": ("k = i + j", ["k = i", "k = j"]),
+    "flipped_sign": ("k = i - j", ["k = i + j"]),
+    "missing_block_offset": ("i, j = cuda.grid(2)", ["(cuda.threadIdx.x, cuda.threadIdx.y)"]),
+    "block_for_thread": ("k = cuda.threadIdx.y", ["k = cuda.blockIdx.y"]),
+    "wrong_size": ("k = cuda.blockDim.x", ["k = cuda.gridDim.x"]),
+    "wrong_axis": ("k = cuda.blockDim.x", ["k = cuda.blockDim.y"]),
+    "guard_looser": ("k = 0 <= i < n", ["-1 <= i < n", "0 <= i <= n"]),
+    "guard_tighter": ("k = 0 <= i < n", ["0 < i < n", "0 <= i < n - 1"]),
+    "drop_condition": ("k = i < n and j < n", ["k = j < n", "k = i < n"]),
+    "drop_clamp": ("k = max(i - 1, 0)", ["k = (i - 1)"]),
+    "missing_last_tile": ("k = (n + 15) // 16", ["k = n // 16"]),
+}
+# The same for operators on loops and branches, with the whole body before and after.
+OPERATED_BLOCKS = {
+    "barrier_into_guard": (
+        "if i < n:\n    b[i] = v\ncuda.syncthreads()",
+        ["if i < n:\n    b[i] = v\n    cuda.syncthreads()\npass"],
+    ),
+    "barrier_out_of_loop": (
+        "for k in range(n):\n    b[k] = v\n    cuda.syncthreads()",
+        ["for k in range(n):\n    b[k] = v\n    pass\ncuda.syncthreads()"],
+    ),
+    "early_return": (
+        "cuda.syncthreads()\nif i < n:\n    b[i] = v",
+        ["if not (i < n):\n    return\ncuda.syncthreads()\nif i < n:\n    b[i] = v"],
+    ),
+    "drop_guard": ("if i < n:\n    b[i] = v", ["if True:\n    b[i] = v"]),
+    "range_end": (
+        "for k in range(n):\n    v = k",
+        ["for k in range(n + 1):\n    v = k", "for k in range(n - 1):\n    v = k"],
+    ),
+    "range_start": (
+        "for k in range(2, n):\n    v = k",
+        ["for k in range(3, n):\n    v = k", "for k in range(1, n):\n    v = k"],
+    ),
+    "wrong_step": (
+        "for k in range(0, n, 16):\n    v = k",
+        ["for k in range(0, n, 1):\n    v = k"],
+    ),
+}
+
+
+def operate(name, body):
+    """Return the bodies that an operator makes of one."""
+    lines = [f"    {line}" for line in body.splitlines()]
+    text = "\n".join(["def kernel(a, b, i, j, m, n, p, v):", *lines, ""])
+    module = types.SimpleNamespace(__name__="tiny", cuda=cuda, np=np)
+    code = Code(module, "kernel", text=text)
+    made = (mutants.apply(code.text, edits) for edits in OPERATORS[name].find(code))
+    return ["\n".join(line[4:] for line in text.splitlines()[1:]) for text in made]
+
+
+@pytest.mark.parametrize("name", OPERATED)
+def test_an_operator_makes_its_mistake(name):
+    before, expected = OPERATED[name]
+    found = operate(name, before)
+    assert len(found) == len(expected)
+    assert all(text.endswith(end) for text, end in zip(found, expected, strict=True)), found
+
+
+@pytest.mark.parametrize("name", OPERATED_BLOCKS)
+def test_an_operator_on_blocks_makes_its_mistake(name):
+    before, expected = OPERATED_BLOCKS[name]
+    assert operate(name, before) == expected
+
+
+def test_every_operator_is_tested():
+    assert {*OPERATED, *OPERATED_BLOCKS} == {*OPERATORS}
+
+
+def test_every_operator_says_what_it_does_and_names_real_kinds():
+    for operator in OPERATORS.values():
+        assert operator.meaning
+        assert operator.right_kinds <= {*KINDS}
+
+
+# The book
+
+
+def test_every_kernel_of_the_book_is_found():
+    found = {(code.module.__name__, code.name) for code in mutants.book()}
+    for room in {code.module.__name__ for code in mutants.book()}:
+        tree = ast.parse(Path(importlib.import_module(room).__file__).read_text())
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and any(
+                "jit" in ast.unparse(decorator) for decorator in node.decorator_list
+            ):
+                assert (room, node.name) in found
+
+
+def test_every_kernel_of_a_ladder_is_found():
+    found = {(code.module.__name__, code.name) for code in mutants.book()}
+    modules = {code.module.__name__: code.module for code in mutants.book()}
+    rungs = [rung.kernel.py_func for module in modules.values() for rung in module.LADDER]
+    assert {(function.__module__, function.__name__) for function in rungs} <= found
+
+
+def test_every_kernel_yields_mutants():
+    mutated = {mutant.subject for mutant in EVERY}
+    assert {code.subject for code in mutants.book()} == mutated
+
+
+def test_there_are_at_least_150_mutants():
+    assert len(EVERY) >= 150
+
+
+def test_ids_are_unique():
+    assert len(BY_ID) == len(EVERY)
+
+
+def test_ids_are_the_same_in_the_next_run():
+    assert [mutant.id for mutant in mutants.every()] == [mutant.id for mutant in EVERY]
+
+
+def test_no_two_mutants_are_the_same_program():
+    assert len({(mutant.function, mutant.text) for mutant in EVERY}) == len(EVERY)
+
+
+def test_a_mutant_differs_from_its_kernel_in_few_lines():
+    changed = [line for line in BY_ID[EVERY[0].id].diff.splitlines()[2:] if line[0] in "+-"]
+    assert 1 <= len(changed) <= 4
+
+
+def test_the_equivalents_listed_are_mutants_of_today():
+    for name, entry in run.equivalents().items():
+        assert name in BY_ID, f"{name} is no mutant any more: take it out of equivalents.toml"
+        assert entry["change"].strip() == BY_ID[name].change, name
+        assert entry["reason"]
+
+
+# Launches
+
+
+@pytest.mark.parametrize("code", mutants.book(), ids=lambda code: code.subject)
+def test_a_kernel_without_a_mistake_gives_the_right_answer(code):
+    kernel = getattr(code.module, code.kernel)
+    for case in cases.find(f"{code.module.__name__}.{code.kernel}"):
+        arguments = case.make()
+        kernel[case.shape](*arguments)
+        assert not case.wrong(arguments)
+
+
+@pytest.mark.parametrize("code", mutants.book(), ids=lambda code: code.subject)
+def test_an_output_that_nobody_wrote_is_wrong(code):
+    for case in cases.find(f"{code.module.__name__}.{code.kernel}"):
+        assert case.wrong(case.make())
+
+
+def test_a_kernel_without_launches_is_launched_as_its_benchmark_does(monkeypatch):
+    monkeypatch.delitem(cases.MAKERS, "gpukit.kernels.vector.fill_kernel")
+    cases.find.cache_clear()
+    (case,) = cases.find("gpukit.kernels.vector.fill_kernel")
+    cases.find.cache_clear()
+    arguments = case.make()
+    kernels_fill = importlib.import_module(f"{kernels.__name__}.vector").fill_kernel
+    assert case.wrong(arguments)
+    kernels_fill[case.shape](*arguments)
+    assert not case.wrong(arguments)
+
+
+def test_a_kernel_without_any_launch_says_what_to_add():
+    with pytest.raises(LookupError, match=r"Register it with a family in gpukit/bench/cases\.py"):
+        cases.find("gpukit.kernels.vector.nothing_kernel")
+
+
+# The oracle's view
+
+
+@pytest.mark.parametrize("code", mutants.book(), ids=lambda code: code.subject)
+def test_the_oracle_sees_nothing_wrong_in_a_kernel_without_a_mistake(code):
+    kernel = getattr(code.module, code.kernel)
+    case = cases.find(f"{code.module.__name__}.{code.kernel}")[-1]
+    assert truth.of_launch(kernel, case) == set()
+
+
+def first(operator, subject, number=0):
+    """Return a mutant of one operator and one kernel."""
+    found = [m for m in EVERY if (m.operator, m.subject) == (operator, subject)]
+    return found[number]
+
+
+@pytest.mark.parametrize(
+    ("operator", "subject", "fault"),
+    [
+        ("drop_barrier", "reduce.add_up", "race"),
+        ("drop_guard", "vector.fill", "outside"),
+        ("index_one_less", "vector.saxpy", "negative"),
+        ("drop_store", "vector.fill", "unwritten"),
+        ("drop_fill", "reduce.sum_tree", "unset"),
+        ("atomic_to_plain", "reduce.sum_atomic", "race"),
+        ("early_return", "reduce.sum_tree", "returned"),
+        ("float64_literal", "reduce.sum_grid_stride", "wide"),
+        ("missing_block_offset", "vector.fill", "race"),
+    ],
+)
+def test_the_oracle_sees_what_a_mutant_does_wrong(operator, subject, fault):
+    assert fault in truth.of(first(operator, subject))
+
+
+def test_the_oracle_sees_nothing_forbidden_in_wrong_numbers():
+    assert truth.of(first("wrong_start", "reduce.sum_grid_stride")) == ()
+
+
+# The run
+
+
+def test_the_pool_outlives_processes_that_die_and_hang():
+    found = dict(pool.run(trouble.act, ["one", "die", "two", "hang", "three"], limit=10))
+    assert found == {
+        "one": "ONE", "die": "crashed", "two": "TWO", "hang": "hung", "three": "THREE",
+    }  # fmt: skip
+
+
+def _row(outcome, faults=(), reason="", kinds=()):
+    mutant = EVERY[0]
+    return report.Row(mutant, verdict.Verdict(mutant.id, outcome, kinds), faults, reason)
+
+
+def test_figures_count_each_mutant_where_it_belongs():
+    rows = [
+        _row("right finding", ("race",)),
+        _row("wrong answer", ("race",)),
+        _row("wrong answer"),
+        _row("survived"),
+        _row("survived", reason="the same"),
+        _row("refused"),
+    ]
+    n = report.figures(rows)
+    assert (n["mistakes"], n["flagged"]) == (4, 3)
+    assert (n["forbidden"], n["right"]) == (2, 1)
+    assert (n["equivalent"], n["refused"], n["only_wrong_numbers"]) == (1, 1, 2)
+
+
+def test_a_finding_that_the_oracle_does_not_confirm_is_counted():
+    rows = [
+        _row("right finding", ("race",), kinds=("global-race",)),
+        _row("right finding", ("unwritten",), kinds=("global-race",)),
+    ]
+    assert report.figures(rows)["unconfirmed"] == 1
+
+
+def test_a_survivor_is_in_the_report():
+    assert f"`{EVERY[0].id}` survived" in report.markdown([_row("survived")])
+
+
+def _sample(number):
+    """Return mutants spread evenly over the whole run, without equivalents."""
+    chosen = [m for m in EVERY if m.id not in run.equivalents()]
+    return list(itertools.islice(chosen, 0, None, max(1, len(chosen) // number)))
+
+
+@pytest.mark.parametrize("mutant", _sample(20), ids=lambda mutant: mutant.id)
+def test_a_mutant_of_the_sample_is_flagged(mutant: Mutant):
+    assert verdict.examine(mutant).outcome in report.FLAGGED

@@ -1,0 +1,67 @@
+"""What becomes of one mutant: checked mode's findings, the answer, and what they come to."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import gpukit
+from gpukit import errors, kernels
+from gpukit.checked.finding import KINDS
+from tests.mutation import cases, mutants
+
+# From good to bad. "refused": the mutant is no kernel at all, the compiler says so.
+OUTCOMES = ("right finding", "other finding", "wrong answer", "survived", "refused", "crashed",
+            "hung")  # fmt: skip
+# Says nothing about right or wrong: a small launch has threads without work.
+IGNORED = frozenset(["idle-threads"])
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was seen of one mutant. `kinds` are the classes of findings, `wrong` the answer."""
+
+    id: str
+    outcome: str
+    kinds: tuple[str, ...] = ()
+    wrong: bool = False
+    note: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        return asdict(self)
+
+
+def judge(kernel: Any, shape: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
+    """Run a launch in checked mode and return its report."""
+    return gpukit.check(kernel)[shape](*arguments)
+
+
+def examine(mutant: mutants.Mutant) -> Verdict:
+    """Run a mutant on every launch of its kernel."""
+    with tempfile.TemporaryDirectory() as folder:
+        kernel = mutants.build(mutant, Path(folder))
+        kinds: set[str] = set()
+        wrong = False
+        for case in cases.find(f"{kernels.__name__}.{mutant.room}.{mutant.kernel}"):
+            arguments = case.make()
+            try:
+                report = judge(kernel, case.shape, arguments)
+            except errors.CompileError as error:
+                return Verdict(mutant.id, "refused", note=error.message)
+            except errors.GpukitError as error:
+                return Verdict(mutant.id, "crashed", note=str(error))
+            kinds |= {finding.kind for finding in report.findings} - IGNORED
+            wrong = wrong or case.wrong(arguments)
+    found = tuple(kind for kind in KINDS if kind in kinds)
+    return Verdict(mutant.id, _outcome(mutant, kinds, wrong), found, wrong)
+
+
+def _outcome(mutant: mutants.Mutant, kinds: set[str], wrong: bool) -> str:
+    if kinds & mutant.right_kinds:
+        return "right finding"
+    if kinds:
+        return "other finding"
+    return "wrong answer" if wrong else "survived"
