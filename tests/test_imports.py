@@ -55,8 +55,11 @@ def test_public_names_are_these():
         "SourceError",
         "TargetError",
         "Unsupported",
+        "check",
         "cuda",
         "explain",
+        "play",
+        "profile",
         "standin",
     }
 

@@ -16,6 +16,7 @@ ROOMS = (
     "target",
     "compiler",
     "cpu",
+    "checked",
     "cuda",
     "standin",
     "launch",
@@ -53,7 +54,8 @@ PACKAGES = {
     "cli": {"rich"},
 }
 # The only rooms that may name the real numba.cuda.
-GPU_ROOMS = {"cuda", "standin"}
+# `checked` asks numba-cuda for registers, in a process of its own.
+GPU_ROOMS = {"checked", "cuda", "standin"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -87,3 +87,35 @@ def test_too_few_indices_for_a_number_are_refused_at_their_line():
             lambda: row_as_number_kernel[1, 1](a, np.zeros(4)), errors.KernelTypeError,
             "A whole row or array (1 axes) is stored into one element", "an index for each axis",
         )  # fmt: skip
+
+
+# A single index beside a slice
+
+
+@cuda.jit
+def row_kernel(a, j):
+    row = a[j, :]  # here
+    row[0] = 5
+
+
+@cuda.jit
+def column_kernel(a, j):
+    a[:, j][0] = 5  # here
+
+
+@cuda.jit
+def fill_row_kernel(a, j):
+    a[j, 1:] = 5  # here
+
+
+@pytest.mark.parametrize("kernel", [row_kernel, column_kernel, fill_row_kernel])
+@pytest.mark.parametrize("j", [4, 50, -5])
+def test_index_beside_a_slice_is_checked(kernel, j):
+    with guarded((4, 4)) as a:
+        assert_fails(lambda: kernel[1, 1](a, j), errors.OutOfBounds, f"index {j}", "shape is (4,)")
+
+
+def test_index_beside_a_slice_may_count_from_the_end():
+    with guarded((4, 3)) as a:
+        fill_row_kernel[1, 1](a, -1)
+        assert a[3].tolist()[1:] == [5, 5]

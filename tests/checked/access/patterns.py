@@ -1,0 +1,16 @@
+"""All access patterns by name.
+
+gpukit's counters are held against them in `tests/checked/test_counters.py`, those of a GPU in
+`benchmarks/counters_on_gpu.py`.
+"""
+
+from __future__ import annotations
+
+from tests.checked.access import in_global, in_shared
+from tests.checked.access.pattern import Pattern
+
+PATTERNS: dict[str, Pattern] = {
+    pattern.name: pattern
+    for family in (*in_global.FAMILIES, *in_shared.FAMILIES)
+    for pattern in family()
+}

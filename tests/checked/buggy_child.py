@@ -1,0 +1,163 @@
+"""Checks kernels with random mistakes, in a process that may die of it.
+
+    python -m tests.checked.buggy_child SEED LIMIT NUMBER...
+
+Says on standard output, a line of JSON each, which kernel it begins and how it ended. Whatever
+the kernels print goes nowhere. A kernel that takes more than LIMIT seconds of the processor ends
+the process, with the place where it stood on standard error; so does one that sleeps for long.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib.util
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import gpukit
+from gpukit import errors
+from gpukit.checked.report import Report
+from tests.checked import buggy
+
+IN_ONE_FILE = 20
+ASLEEP = 10  # a busy machine may need so many times the seconds of the processor
+FIFTH = 5  # every fifth kernel is profiled and played too
+# What each verb may raise; a report holds all that happens once the launch has begun.
+COMPILING = (errors.CompileError, errors.ArgumentError)
+RUNNING = (*COMPILING, errors.LaunchError, errors.KernelError)
+
+
+class Wrong(Exception):
+    """A promise of the checker that was not kept."""
+
+
+def main(argv: list[str]) -> int:
+    """Check the kernels and tell how each ended."""
+    seed, limit, *numbers = (int(a) for a in argv)
+    told = os.fdopen(os.dup(1), "w", buffering=1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    warnings.simplefilter("error")
+    faulthandler.enable()
+    faulthandler.register(signal.SIGPROF, chain=True)  # which then ends the process
+    with told, tempfile.TemporaryDirectory() as folder:
+        warm_up(Path(folder) / "made_to_warm_up.py")
+        for at in range(0, len(numbers), IN_ONE_FILE):
+            programs = [buggy.make(seed, k) for k in numbers[at : at + IN_ONE_FILE]]
+            module = load(Path(folder) / f"made_{seed}_{at}.py", buggy.module(programs))
+            for program in programs:
+                told.write(json.dumps({"begin": program.number}) + "\n")
+                with limited(limit):
+                    answer = judge(module, program.number)
+                told.write(json.dumps(answer) + "\n")
+    return 0
+
+
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """End the process after so many seconds of the processor, or ten times as many in all."""
+    faulthandler.dump_traceback_later(ASLEEP * seconds, exit=True)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        faulthandler.cancel_dump_traceback_later()
+
+
+def warm_up(path: Path) -> None:
+    """Pay for what is compiled once a process, so that no kernel has to."""
+    text = "\n\n@cuda.jit\ndef kernel_0(a):\n    a[cuda.threadIdx.x] = 1\n\n\n"
+    text += "def arguments_0():\n    return (room((32,), np.int32),)\n\n\n"
+    module = load(path, f"{buggy.HEAD}{text}LAUNCHES = {{0: (1, 32)}}\n")
+    for verb in (gpukit.check, gpukit.profile, gpukit.play):
+        launch(module, 0, verb)
+
+
+def load(path: Path, text: str) -> Any:
+    """Write a module and import it."""
+    path.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def judge(module: Any, number: int) -> dict[str, Any]:
+    """Return how a kernel ended: `kinds` of findings or `refused`, and `trouble` if any."""
+    start = time.perf_counter()
+    answer: dict[str, Any] = {"number": number, "kinds": {}, "refused": "", "trouble": ""}
+    try:
+        answer.update(checked(module, number))
+        if number % FIFTH == 0:
+            shown(module, number, gpukit.profile, lambda p: (repr(p), p._repr_html_()))
+            shown(module, number, gpukit.play, lambda p: p.html)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # also what is no Exception: nothing may come out of a kernel
+        answer["trouble"] = traceback.format_exc()
+    answer["seconds"] = round(time.perf_counter() - start, 3)
+    return answer
+
+
+def checked(module: Any, number: int) -> dict[str, Any]:
+    """Check a launch twice; both have to say the same."""
+    first, second = once(module, number), once(module, number)
+    if first != second:
+        raise Wrong(f"two checks of the same launch differ:\n{first}\n{second}")
+    if isinstance(first, str):
+        return {"refused": first.partition(":")[0]}
+    return {"kinds": Counter(f["kind"] for f in first)}
+
+
+def once(module: Any, number: int) -> list[dict[str, Any]] | str:
+    """Return the findings of a launch, or why it was refused."""
+    try:
+        report = launch(module, number, gpukit.check)
+    except COMPILING as refused:
+        return f"{type(refused).__name__}: {refused}"
+    if not isinstance(report, Report):
+        raise Wrong(f"check returned {type(report)}")
+    for text in (report.text(), report.to_json(), report.to_junit(), report._repr_html_()):
+        if not text:
+            raise Wrong("a report is empty")
+    return [f.as_dict() for f in report.findings]
+
+
+def shown(module: Any, number: int, verb: Any, show: Callable[[Any], Any]) -> None:
+    """Profile or play a launch and look at the result, unless the launch is refused."""
+    try:
+        result = launch(module, number, verb)
+    except RUNNING:
+        return
+    show(result)
+
+
+def launch(module: Any, number: int, verb: Any) -> Any:
+    """Launch a kernel with fresh arguments and look that nothing beside them was written."""
+    module.intact()
+    arguments = getattr(module, f"arguments_{number}")()
+    kernel = verb(getattr(module, f"kernel_{number}"))
+    try:
+        return kernel[module.LAUNCHES[number]](*arguments)
+    finally:
+        if not module.intact():
+            raise Wrong("memory beside an array was written")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,78 @@
+"""Runs `buggy_child.py`, and goes on behind a kernel that killed it or never ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+CHILD = ("-m", "tests.checked.buggy_child")
+ENDING = 60  # seconds that a process may take to end
+LAST = 3000  # characters of what a dead process said
+
+
+def outcomes(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, Any]]:
+    """Yield how each kernel ended; `crashed` or `hung` is true where it ended its process.
+
+    A process that dies behind its last kernel makes one more answer, for that kernel `again`.
+    """
+    left = list(numbers)
+    while left:
+        begun = None
+        for answer in _child(seed, left, limit):
+            if "begin" in answer:
+                begun = answer["begin"]
+                continue
+            if "number" in answer:
+                left.remove(answer["number"])
+                begun = None
+                yield answer
+                continue
+            if begun is None:  # it died between two kernels, or behind the last
+                begun = left[0] if left else numbers[-1]
+            again = begun not in left
+            if not again:
+                left.remove(begun)
+            yield {
+                "number": begun,
+                "again": again,
+                "kinds": {},
+                "refused": "",
+                "seconds": 0.0,
+                **answer,
+            }
+
+
+def _child(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, Any]]:
+    """Yield what a child says, and last how it died, unless it came to its end."""
+    command = [sys.executable, *CHILD, *(str(n) for n in (seed, limit, *numbers))]
+    environment = {**os.environ, "GPUKIT_TARGET": "cpu", "GPUKIT_CACHE": "0"}
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        with subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=said, text=True,
+        ) as child:  # fmt: skip
+            try:
+                assert child.stdout is not None
+                for line in child.stdout:
+                    if line.endswith("}\n"):
+                        yield json.loads(line)
+                child.wait(ENDING)
+            except subprocess.TimeoutExpired:
+                pass
+            finally:
+                child.kill()
+                child.stdout.close()
+        if child.returncode:
+            said.seek(0)
+            text = said.read()
+            hung = child.returncode in (-signal.SIGPROF, -signal.SIGKILL) or "Timeout (" in text
+            trouble = f"exit status {child.returncode}\n{text[-LAST:]}"
+            yield {"crashed": not hung, "hung": hung, "trouble": trouble}

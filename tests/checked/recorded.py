@@ -1,0 +1,98 @@
+"""Kernels to record, and questions to ask of a recording."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+
+import gpukit
+from gpukit import cuda
+from tests.checked.replayed import state_at
+
+BLOCK = 64
+
+
+def record(kernel, sizes, *arguments):
+    """Record a launch and return the recording."""
+    return gpukit.play(kernel)[sizes](*arguments).recording
+
+
+def after(made, name):
+    """What the arrays of a name hold at the end of a replay, in the order of the recording."""
+    arrays = state_at(made, len(made["steps"]))["arrays"]
+    return [a["values"] for a, told in zip(arrays, made["arrays"], strict=True)
+            if told["name"] == name]  # fmt: skip
+
+
+def registers_at_end(made, name):
+    """The values of a variable in all warps at the end of a replay."""
+    return [w["registers"][name] for w in state_at(made, len(made["steps"]))["warps"]]
+
+
+def line_of(kernel, text):
+    """The line of a kernel's source on which a text stands."""
+    lines, first = inspect.getsourcelines(kernel.py_func)
+    return next(first + k for k, line in enumerate(lines) if text in line)
+
+
+def steps_at(made, line):
+    return [step for step in made["steps"] if step["line"] == line]
+
+
+def lanes(*numbers):
+    return sum(1 << n for n in numbers)
+
+
+@cuda.jit
+def add_kernel(x, y, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = x[i] + y[i]
+
+
+@cuda.jit
+def reduce_kernel(x, total):
+    tile = cuda.shared.array(BLOCK, dtype=np.float32)
+    i, tx = cuda.grid(1), cuda.threadIdx.x
+    tile[tx] = x[i] if i < x.shape[0] else np.float32(0)
+    cuda.syncthreads()
+    step = BLOCK // 2
+    while step > 0:
+        if tx < step:
+            tile[tx] += tile[tx + step]
+        cuda.syncthreads()
+        step //= 2
+    if tx == 0:
+        cuda.atomic.add(total, 0, tile[0])
+
+
+@cuda.jit
+def count_kernel(x, counts):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        cuda.atomic.add(counts, x[i], 1)
+
+
+@cuda.jit
+def rows_kernel(x, out):
+    row = cuda.local.array(3, dtype=np.float32)
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        for k in range(3):
+            row[k] = x[i, k]
+        out[i] = row[0] + row[1] + row[2]
+
+
+@cuda.jit
+def copy_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = x[i]
+
+
+@cuda.jit
+def places_kernel(out):
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = 10 * row + col

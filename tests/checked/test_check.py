@@ -1,0 +1,281 @@
+"""gpukit.check as a programmer uses it: what may be passed, and what a launch leaves behind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.checked.report import Report
+
+BLOCK = 32
+SIZES = (1, 31, 32, 33, 131, 1000)
+TABLE = np.array([3.0, 5.0, 7.0], np.float32)
+PAIR = np.dtype([("left", np.float32), ("right", np.int32)])
+
+
+def kinds(report):
+    """The classes of what was found, in order."""
+    return [found.kind for found in report.findings]
+
+
+def blocks(n):
+    return launch.ceil_div(n, BLOCK)
+
+
+def line_of(kernel, text):
+    """The line of a kernel's source on which a text stands."""
+    import inspect
+
+    lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
+    return next(first + k for k, line in enumerate(lines) if text in line)
+
+
+@cuda.jit
+def double_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = x[i] + x[i]
+
+
+@cuda.jit
+def reverse_kernel(x):
+    tile = cuda.shared.array(BLOCK, dtype=np.float32)
+    i, tx = cuda.grid(1), cuda.threadIdx.x
+    if i < x.shape[0]:
+        tile[tx] = x[i]
+    cuda.syncthreads()
+    here = min(cuda.blockDim.x, x.shape[0] - cuda.blockIdx.x * cuda.blockDim.x)
+    if i < x.shape[0]:
+        x[i] = tile[here - 1 - tx]
+
+
+@cuda.jit
+def shift_kernel(x, out):
+    i = cuda.grid(1)
+    if i + 1 < x.shape[0]:
+        out[i] = x[i + 1]
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_a_checked_launch_leaves_what_a_plain_one_leaves(n):
+    checked, plain = np.arange(n, dtype=np.float32), np.arange(n, dtype=np.float32)
+    gpukit.check(reverse_kernel)[blocks(n), BLOCK](checked)
+    reverse_kernel[blocks(n), BLOCK](plain)
+    wanted = np.arange(n, dtype=np.float32)
+    for start in range(0, n, BLOCK):
+        wanted[start : start + BLOCK] = wanted[start : start + BLOCK][::-1].copy()
+    np.testing.assert_array_equal(plain, wanted)
+    np.testing.assert_array_equal(checked, plain)
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_a_sound_launch_gives_a_report_without_findings(n):
+    report = gpukit.check(reverse_kernel)[blocks(n), BLOCK](np.ones(n, np.float32))
+    assert isinstance(report, Report)
+    assert report.findings == []
+    assert report.ok
+
+
+def test_a_report_says_what_was_run():
+    x = np.ones(70, np.float32)
+    report = gpukit.check(double_kernel)[3, BLOCK](x, np.zeros_like(x))
+    assert (report.kernel, report.grid, report.block) == ("double_kernel", (3, 1, 1), (32, 1, 1))
+    assert (report.launches, report.blocks_run, report.target) == (1, 3, "checked")
+    assert report.seconds > 0
+
+
+# --- Arrays of every kind --------------------------------------------------------------------
+
+
+def test_a_device_array_is_changed_in_place():
+    x = cuda.to_device(np.arange(70, dtype=np.float32))
+    out = cuda.to_device(np.zeros(70, np.float32))
+    assert gpukit.check(double_kernel)[3, BLOCK](x, out).findings == []
+    np.testing.assert_array_equal(out.copy_to_host(), 2 * np.arange(70))
+
+
+def test_a_view_is_changed_and_what_lies_between_its_elements_is_not():
+    whole = np.full(211, -1, np.float32)
+    x = np.arange(70, dtype=np.float32)
+    assert gpukit.check(double_kernel)[3, BLOCK](x, whole[1::3]).findings == []
+    np.testing.assert_array_equal(whole[1::3], 2 * x)
+    assert (whole[0::3] == -1).all()
+    assert (whole[2::3] == -1).all()
+
+
+def test_a_reversed_view_is_changed_from_its_own_end():
+    whole = np.zeros(70, np.float32)
+    x = np.arange(70, dtype=np.float32)
+    assert gpukit.check(double_kernel)[3, BLOCK](x, whole[::-1]).findings == []
+    np.testing.assert_array_equal(whole, 2 * x[::-1])
+
+
+def test_a_finding_about_a_view_names_the_element_of_the_view():
+    whole = np.zeros(140, np.float32)
+    report = gpukit.check(collide_kernel)[1, BLOCK](whole[::2])
+    (found,) = report.errors
+    assert (found.kind, found.array, found.index) == ("global-race", "out", (5,))
+
+
+def test_a_finding_about_a_reversed_view_names_the_element_of_the_view():
+    report = gpukit.check(collide_kernel)[1, BLOCK](np.zeros(70, np.float32)[::-1])
+    (found,) = report.errors
+    assert (found.kind, found.array, found.index) == ("global-race", "out", (5,))
+
+
+@cuda.jit
+def collide_kernel(out):
+    out[5] = cuda.threadIdx.x
+
+
+def test_a_transposed_array_gives_the_index_as_the_kernel_writes_it():
+    report = gpukit.check(collide_2d_kernel)[1, BLOCK](np.zeros((7, 5), np.float32).T)
+    (found,) = report.errors
+    assert (found.kind, found.index) == ("global-race", (2, 6))
+
+
+@cuda.jit
+def collide_2d_kernel(out):
+    out[2, 6] = cuda.threadIdx.x
+
+
+def test_an_array_that_may_not_be_written_can_be_read():
+    x = np.broadcast_to(np.float32(4), (70,))
+    out = np.zeros(70, np.float32)
+    assert gpukit.check(double_kernel)[3, BLOCK](x, out).findings == []
+    assert (out == 8).all()
+
+
+def test_an_array_passed_twice_may_be_changed_element_by_element():
+    x = np.arange(70, dtype=np.float32)
+    assert gpukit.check(double_kernel)[3, BLOCK](x, x).findings == []
+    np.testing.assert_array_equal(x, 2 * np.arange(70))
+
+
+def test_an_array_passed_twice_races_where_a_thread_reads_what_its_neighbour_writes():
+    x = np.arange(70, dtype=np.float32)
+    report = gpukit.check(shift_kernel)[3, BLOCK](x, x)
+    assert {f.kind for f in report.findings} & {"global-race", "warp-race"}
+    assert {f.line for f in report.findings} == {line_of(shift_kernel, "x[i + 1]\n")}
+
+
+def test_two_arrays_do_not_race_with_each_other():
+    x = np.arange(70, dtype=np.float32)
+    out = np.zeros(69, np.float32)
+    assert gpukit.check(shift_kernel)[3, BLOCK](x, out).findings == []
+    np.testing.assert_array_equal(out, np.arange(1, 70))
+
+
+def test_views_that_overlap_race_where_they_share_elements():
+    whole = np.arange(71, dtype=np.float32)
+    report = gpukit.check(double_kernel)[3, BLOCK](whole[1:], whole[:-1])
+    assert {f.kind for f in report.findings} & {"global-race", "warp-race"}
+
+
+@cuda.jit
+def tuple_kernel(pair, outs):
+    i = cuda.grid(1)
+    if i < outs[0].shape[0]:
+        outs[0][i] = pair[0][i] + pair[1][i]
+        outs[1][i] = pair[0][i] - pair[1][i]
+
+
+def test_arrays_in_a_tuple_are_read_and_changed():
+    x, y = np.arange(70, dtype=np.float32), np.ones(70, np.float32)
+    outs = (np.zeros(70, np.float32), cuda.to_device(np.zeros(70, np.float32)))
+    assert gpukit.check(tuple_kernel)[3, BLOCK]((x, y), outs).findings == []
+    np.testing.assert_array_equal(outs[0], x + 1)
+    np.testing.assert_array_equal(outs[1].copy_to_host(), x - 1)
+
+
+@cuda.jit
+def tuple_race_kernel(outs):
+    outs[1][3] = cuda.threadIdx.x
+
+
+def test_a_finding_names_the_array_of_a_tuple():
+    outs = (np.zeros(7, np.float32), np.zeros(7, np.float32))
+    (found,) = gpukit.check(tuple_race_kernel)[1, BLOCK](outs).errors
+    assert (found.array, found.index) == ("outs[1]", (3,))
+
+
+@cuda.jit
+def fields_kernel(records):
+    i = cuda.grid(1) // 2
+    if i < records.shape[0]:
+        if cuda.threadIdx.x % 2 == 0:
+            records[i].left = i
+        else:
+            records[i].right = 10 * i
+
+
+@cuda.jit
+def one_field_kernel(records):
+    i = cuda.grid(1) // 2
+    if i < records.shape[0]:
+        records[i].left = cuda.threadIdx.x
+
+
+def test_threads_that_write_different_fields_of_a_record_do_not_race():
+    records = np.zeros(37, PAIR)
+    assert gpukit.check(fields_kernel)[3, BLOCK](records).findings == []
+    np.testing.assert_array_equal(records["left"], np.arange(37))
+    np.testing.assert_array_equal(records["right"], 10 * np.arange(37))
+
+
+def test_threads_that_write_one_field_of_a_record_race():
+    report = gpukit.check(one_field_kernel)[3, BLOCK](np.zeros(37, PAIR))
+    assert kinds(report) == ["global-race"]
+    assert report.findings[0].index == (0,)
+
+
+@cuda.jit
+def left_kernel(records):
+    i = cuda.grid(1)
+    if i < records.shape[0]:
+        records[i].left = i
+
+
+def test_a_kernel_may_write_one_field_and_leave_the_others():
+    records = np.ones(37, PAIR)
+    assert gpukit.check(left_kernel)[2, BLOCK](records).findings == []
+    np.testing.assert_array_equal(records["left"], np.arange(37))
+    assert (records["right"] == 1).all()
+
+
+@cuda.jit
+def captured_kernel(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = TABLE[i % 3]
+
+
+@cuda.jit
+def captured_outside_kernel(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = TABLE[i]
+
+
+def test_a_captured_array_is_read():
+    out = np.zeros(70, np.float32)
+    assert gpukit.check(captured_kernel)[3, BLOCK](out).findings == []
+    np.testing.assert_array_equal(out, np.resize(TABLE, 70))
+
+
+def test_a_captured_array_has_an_end():
+    (found,) = gpukit.check(captured_outside_kernel)[1, BLOCK](np.zeros(9, np.float32)).errors
+    assert (found.kind, found.array, found.index) == ("out-of-bounds", "TABLE", (3,))
+
+
+def test_wrapped_arguments_are_copied_out_as_in_a_plain_launch():
+    x, out = np.arange(70, dtype=np.float32), np.zeros(70, np.float32)
+    assert gpukit.check(double_kernel)[3, BLOCK](cuda.In(x), cuda.Out(out)).findings == []
+    np.testing.assert_array_equal(out, 2 * x)
+
+
+def test_an_empty_array_is_no_finding():
+    empty = np.zeros(0, np.float32)
+    assert gpukit.check(double_kernel)[1, BLOCK](empty, empty.copy()).errors == []

@@ -1,0 +1,181 @@
+"""gpukit.check and many blocks: their order, grids in step, and one launch after another."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda
+from gpukit.checked import order, shadow
+from gpukit.compiler import watch
+
+N = 70
+BLOCK = 32
+
+
+def line_of(kernel, text):
+    """The line of a kernel's source on which a text stands."""
+    lines, first = inspect.getsourcelines(kernel.py_func)
+    return next(first + k for k, line in enumerate(lines) if text in line)
+
+
+def kinds(report):
+    return [found.kind for found in report.findings]
+
+
+@cuda.jit
+def unguarded_kernel(out, seen):
+    i = cuda.grid(1)
+    out[i] = 7
+    seen[0] = i
+
+
+# --- The order of blocks ---------------------------------------------------------------------
+
+
+@cuda.jit
+def slots_kernel(x, out, next_slot):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        out[cuda.atomic.add(next_slot, 0, 1)] = x[i]
+
+
+@cuda.jit
+def sum_kernel(x, total):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        cuda.atomic.add(total, 0, x[i])
+
+
+def test_an_answer_that_depends_on_the_order_of_blocks_is_a_warning():
+    x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
+    report = gpukit.check(slots_kernel)[3, BLOCK](x, out, np.zeros(1, np.int32))
+    (found,) = report.findings
+    assert (found.kind, found.severity, found.array) == ("block-order", "warning", "out")
+    assert found.line == line_of(slots_kernel, "cuda.atomic.add")
+
+
+def test_other_orders_leave_the_arguments_as_the_usual_order_does():
+    x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
+    slot = np.zeros(1, np.int32)
+    gpukit.check(slots_kernel)[3, BLOCK](x, out, slot)
+    np.testing.assert_array_equal(out, x)
+    assert slot[0] == N
+
+
+def test_one_block_has_one_order():
+    x, out = np.arange(BLOCK, dtype=np.float32), np.zeros(BLOCK, np.float32)
+    report = gpukit.check(slots_kernel)[1, BLOCK](x, out, np.zeros(1, np.int32))
+    assert report.findings == []
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
+def test_a_sum_by_atomics_does_not_depend_on_the_order(dtype):
+    x = (1000 * np.random.default_rng(7).normal(size=1000)).astype(dtype)
+    total = np.zeros(1, dtype)
+    assert gpukit.check(sum_kernel)[32, BLOCK](x, total).findings == []
+    np.testing.assert_allclose(total[0], x.sum(dtype=np.float64), rtol=1e-3)
+
+
+def test_large_arguments_are_not_run_again(monkeypatch):
+    monkeypatch.setattr(order, "MOST_BYTES", 8)
+    x, out = np.arange(N, dtype=np.float32), np.zeros(N, np.float32)
+    report = gpukit.check(slots_kernel)[3, BLOCK](x, out, np.zeros(1, np.int32))
+    assert report.findings == []
+
+
+# --- Grids that wait for each other ----------------------------------------------------------
+
+
+@cuda.jit
+def neighbours_kernel(x, out):
+    grid = cuda.cg.this_grid()
+    i = cuda.grid(1)
+    x[i] = i
+    grid.sync()
+    out[i] = x[(i + BLOCK) % x.shape[0]]
+
+
+@cuda.jit
+def neighbours_unsynced_kernel(x, out):
+    i = cuda.grid(1)
+    x[i] = i
+    out[i] = x[(i + BLOCK) % x.shape[0]]
+
+
+def test_grid_sync_orders_the_blocks():
+    x, out = np.zeros(96, np.int32), np.zeros(96, np.int32)
+    assert gpukit.check(neighbours_kernel)[3, BLOCK](x, out).findings == []
+    np.testing.assert_array_equal(out, (np.arange(96) + BLOCK) % 96)
+
+
+def test_blocks_that_do_not_wait_race():
+    report = gpukit.check(neighbours_unsynced_kernel)[3, BLOCK](np.zeros(96), np.zeros(96))
+    assert kinds(report) == ["global-race"]
+    assert report.findings[0].blocks[0] != report.findings[0].blocks[1]
+
+
+def test_more_blocks_than_a_gpu_holds_cannot_wait_for_each_other():
+    n = 10_000 * BLOCK
+    report = gpukit.check(neighbours_kernel)[10_000, BLOCK](np.zeros(n), np.zeros(n))
+    assert kinds(report) == ["launch-refused"]
+
+
+# --- One launch after another ----------------------------------------------------------------
+
+
+@cuda.jit
+def fill_kernel(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = i
+
+
+def test_what_an_earlier_launch_wrote_is_no_race_in_a_later_one():
+    x = np.zeros(96, np.int32)
+    checker = gpukit.check(fill_kernel)[3, BLOCK]
+    assert [checker(x).findings for _ in range(50)] == [[]] * 50
+
+
+def test_the_same_launch_gives_the_same_findings_each_time():
+    def once():
+        return gpukit.check(neighbours_unsynced_kernel)[3, BLOCK](np.zeros(96), np.zeros(96))
+
+    first = once()
+    assert [once().findings for _ in range(5)] == [first.findings] * 5
+
+
+def test_findings_do_not_change_where_the_clock_begins_again(monkeypatch):
+    first = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
+    monkeypatch.setattr(shadow.MEMORY, "stamp", watch.LAST_STAMP - 9)
+    found = []
+    for _ in range(6):
+        report = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
+        found.append(report.findings)
+    assert shadow.MEMORY.stamp < watch.LAST_STAMP - 9
+    assert found == [first.findings] * 6
+
+
+def test_two_threads_of_python_may_check_at_once():
+    wanted = gpukit.check(neighbours_unsynced_kernel)[3, BLOCK](np.zeros(96), np.zeros(96))
+    wrong = []
+
+    def work(kernel, findings):
+        for _ in range(20):
+            report = gpukit.check(kernel)[3, BLOCK](np.zeros(96), np.zeros(96))
+            if report.findings != findings:
+                wrong.append(report)
+
+    workers = [
+        threading.Thread(target=work, args=(neighbours_unsynced_kernel, wanted.findings)),
+        threading.Thread(target=work, args=(neighbours_kernel, [])),
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert wrong == []

@@ -1,0 +1,200 @@
+"""gpukit.check while a launch runs: what stops it, and what survives."""
+
+from __future__ import annotations
+
+import inspect
+import signal
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda
+from gpukit.checked import launch as checked_launch
+
+N = 70
+BLOCK = 32
+
+
+def line_of(kernel, text):
+    """The line of a kernel's source on which a text stands."""
+    lines, first = inspect.getsourcelines(kernel.py_func)
+    return next(first + k for k, line in enumerate(lines) if text in line)
+
+
+def kinds(report):
+    return [found.kind for found in report.findings]
+
+
+# --- Accesses outside an array ---------------------------------------------------------------
+
+
+@cuda.jit
+def unguarded_kernel(out, seen):
+    i = cuda.grid(1)
+    out[i] = 7
+    seen[0] = i
+
+
+@cuda.jit
+def far_outside_kernel(out):
+    out[cuda.grid(1) + (1 << 40)] = 7
+
+
+@cuda.jit
+def read_outside_kernel(x, out):
+    i = cuda.grid(1)
+    out[i] = x[i + 1]
+
+
+def test_nothing_outside_an_array_is_touched():
+    whole = np.zeros(211, np.float32)
+    gpukit.check(unguarded_kernel)[3, BLOCK](whole[70:140], np.zeros(1, np.int32))
+    assert (whole[70:140] == 7).all()
+    assert not whole[:70].any()
+    assert not whole[140:].any()
+
+
+def test_what_is_wrong_after_an_access_outside_is_found_too():
+    report = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
+    assert [(f.kind, f.line, f.array) for f in report.errors] == [
+        ("out-of-bounds", line_of(unguarded_kernel, "out[i] = 7"), "out"),
+        ("global-race", line_of(unguarded_kernel, "seen[0] = i"), "seen"),
+    ]
+
+
+def test_every_access_outside_is_counted_and_the_first_named():
+    report = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
+    found = report.errors[0]
+    assert (found.count, found.index) == (96 - N, (N,))
+    assert (found.threads, found.blocks) == (((6, 0, 0),), ((2, 0, 0),))
+
+
+def test_an_access_far_outside_is_a_finding():
+    report = gpukit.check(far_outside_kernel)[1, BLOCK](np.zeros(N, np.float32))
+    assert "out-of-bounds" in kinds(report)
+
+
+def test_a_read_outside_leaves_the_other_elements_right():
+    x, out = np.arange(BLOCK, dtype=np.float32), np.zeros(BLOCK, np.float32)
+    report = gpukit.check(read_outside_kernel)[1, BLOCK](x, out)
+    assert kinds(report) == ["out-of-bounds"]
+    np.testing.assert_array_equal(out[:-1], x[1:])
+
+
+# --- Kernels that stop -----------------------------------------------------------------------
+
+
+@cuda.jit
+def raises_kernel(out, limit):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        if i == limit:
+            raise ValueError("the limit is reached")
+        out[i] = i + 1
+
+
+@cuda.jit
+def divergent_kernel(out):
+    tx = cuda.threadIdx.x
+    out[tx] = 1
+    if tx < 5:
+        cuda.syncthreads()
+        out[tx] = 2
+
+
+def test_a_kernel_that_raises_is_a_finding_at_its_line():
+    report = gpukit.check(raises_kernel)[3, BLOCK](np.zeros(N, np.int32), 40)
+    (found,) = report.errors
+    assert (found.kind, found.line) == ("raised", line_of(raises_kernel, "raise ValueError"))
+    assert (found.threads, found.blocks) == (((8, 0, 0),), ((1, 0, 0),))
+    assert "the limit is reached" in found.message
+
+
+def test_blocks_before_the_one_that_raises_have_written():
+    out = np.zeros(N, np.int32)
+    gpukit.check(raises_kernel)[3, BLOCK](out, 40)
+    np.testing.assert_array_equal(out[:BLOCK], np.arange(1, BLOCK + 1))
+    assert not out[64:].any()
+
+
+def test_a_kernel_that_did_not_raise_may_be_checked_after_one_that_did():
+    assert gpukit.check(raises_kernel)[3, BLOCK](np.zeros(N, np.int32), 40).errors
+    assert gpukit.check(raises_kernel)[3, BLOCK](np.zeros(N, np.int32), -1).findings == []
+
+
+def test_a_divergent_barrier_stops_the_launch_there():
+    out = np.zeros(BLOCK, np.int32)
+    report = gpukit.check(divergent_kernel)[1, BLOCK](out)
+    (found,) = report.errors
+    assert (found.kind, found.line) == (
+        "barrier-divergence",
+        line_of(divergent_kernel, "syncthreads"),
+    )
+    assert (out == 1).all()
+
+
+@cuda.jit
+def endless_after_race_kernel(out, go):
+    out[0] = cuda.threadIdx.x
+    while go[0] == 1:
+        out[1] = 1
+
+
+def test_a_block_that_does_not_end_after_a_finding_is_stopped_with_a_note(monkeypatch):
+    monkeypatch.setattr(checked_launch, "_PATIENCE", 0.2)
+    report = gpukit.check(endless_after_race_kernel)[1, BLOCK](np.zeros(2), np.ones(1, np.int32))
+    assert "global-race" in kinds(report)
+    assert report.notes == ["The launch was stopped: after these findings a block did not end."]
+
+
+def test_a_block_that_ends_has_no_note():
+    report = gpukit.check(endless_after_race_kernel)[1, BLOCK](np.zeros(2), np.zeros(1, np.int32))
+    assert "global-race" in kinds(report)
+    assert report.notes == []
+
+
+ENDLESS = """
+import os, signal, threading
+import numpy as np
+import gpukit
+from gpukit import cuda
+
+@cuda.jit
+def kernel(a, go):
+    i = cuda.grid(1)
+    while go == 1:
+        a[i] += 1
+        {barrier}
+
+def launch(go):
+    return gpukit.{verb}(kernel)[3, 64](np.zeros(192, np.int64), go)
+
+launch(0)
+watch = threading.Timer(60, os._exit, (9,))
+watch.daemon = True
+watch.start()
+timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+timer.start()
+try:
+    launch(1)
+    print("no interrupt")
+except KeyboardInterrupt:
+    print("interrupted")
+timer.join()
+watch.cancel()
+print(launch(0) is not None)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="no Ctrl-C")
+@pytest.mark.parametrize("verb", ["check", "profile"])
+@pytest.mark.parametrize("barrier", ["pass", "cuda.syncthreads()"])
+def test_ctrl_c_stops_a_watched_launch_and_the_process_lives(fresh_python, tmp_path, verb, barrier):
+    path = tmp_path / "endless.py"
+    path.write_text(textwrap.dedent(ENDLESS.format(verb=verb, barrier=barrier)), encoding="utf-8")
+    result = fresh_python(str(path))
+    assert result.returncode == 0, f"{result.returncode}\n{result.stdout}\n{result.stderr}"
+    assert result.stdout.split("\n")[:2] == ["interrupted", "True"]

@@ -1,0 +1,221 @@
+"""gpukit.check and memory that holds no value: who writes device_array, and who is noticed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+
+N = 70
+BLOCK = 32
+PAIR = np.dtype([("left", np.float32), ("right", np.float32)])
+
+
+@cuda.jit
+def copy_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = x[i]
+
+
+@cuda.jit
+def fill_kernel(out, first, last):
+    i = cuda.grid(1)
+    if first <= i < last:
+        out[i] = i
+
+
+@cuda.jit
+def count_kernel(out):
+    i = cuda.grid(1)
+    if i < N:
+        cuda.atomic.add(out, i, 1)
+
+
+def unset(n=N):
+    """Device memory that holds no value."""
+    return cuda.device_array(n, np.float32)
+
+
+def unset_reads(x):
+    """Read all of x under the checker; return (how many elements had no value, the first)."""
+    blocks = launch.ceil_div(x.shape[0], BLOCK)
+    report = gpukit.check(copy_kernel)[blocks, BLOCK](x, np.zeros(x.shape[0], np.float32))
+    assert {f.kind for f in report.findings} <= {"uninitialised-global"}
+    if not report.findings:
+        return 0, None
+    (found,) = report.findings
+    assert found.array == "x"
+    return found.count, found.index
+
+
+def test_reading_fresh_device_memory_is_found_at_every_element():
+    assert unset_reads(unset()) == (N, (0,))
+
+
+def test_what_was_copied_to_the_device_has_values():
+    assert unset_reads(cuda.to_device(np.ones(N, np.float32))) == (0, None)
+
+
+def test_copy_to_device_gives_values():
+    x = unset()
+    x.copy_to_device(np.ones(N, np.float32))
+    assert unset_reads(x) == (0, None)
+
+
+def test_copy_to_a_slice_gives_values_to_the_slice_only():
+    x = unset()
+    x[:40].copy_to_device(np.ones(40, np.float32))
+    assert unset_reads(x) == (30, (40,))
+
+
+def test_assignment_to_a_slice_gives_values_to_the_slice_only():
+    x = unset()
+    x[10:] = np.float32(3)
+    assert unset_reads(x) == (10, (0,))
+
+
+def test_assignment_with_steps_leaves_what_lies_between():
+    x = unset()
+    x[::2] = np.float32(3)
+    assert unset_reads(x) == (35, (1,))
+
+
+def test_assignment_of_one_element_gives_one_value():
+    x = unset()
+    x[0] = 3
+    assert unset_reads(x) == (69, (1,))
+
+
+def test_memset_gives_values():
+    x = unset()
+    cuda.cudadrv.driver.device_memset(x, 0, x.nbytes)
+    assert unset_reads(x) == (0, None)
+
+
+def test_device_copy_gives_values():
+    x = unset()
+    x.copy_to_device(cuda.to_device(np.ones(N, np.float32)))
+    assert unset_reads(x) == (0, None)
+
+
+def test_a_launch_that_nobody_watches_may_write_anything():
+    x = unset()
+    fill_kernel[3, BLOCK](x, 0, 1)
+    assert unset_reads(x) == (0, None)
+
+
+def test_an_unwatched_launch_on_a_slice_speaks_for_the_whole_array():
+    x = unset()
+    fill_kernel[3, BLOCK](x[:5], 0, 5)
+    assert unset_reads(x) == (0, None)
+
+
+def test_a_checked_launch_that_writes_part_gives_values_to_that_part():
+    x = unset()
+    gpukit.check(fill_kernel)[3, BLOCK](x, 5, 33)
+    assert unset_reads(x) == (N - 28, (0,))
+
+
+def test_two_checked_launches_that_write_half_each_give_values_to_all():
+    x = unset()
+    gpukit.check(fill_kernel)[3, BLOCK](x, 0, 33)
+    gpukit.check(fill_kernel)[3, BLOCK](x, 33, N)
+    assert unset_reads(x) == (0, None)
+
+
+def test_a_profiled_launch_gives_values_as_an_unwatched_one():
+    x = unset()
+    gpukit.profile(fill_kernel)[3, BLOCK](x, 0, N)
+    assert unset_reads(x) == (0, None)
+
+
+def test_reading_twice_is_found_twice():
+    x = unset()
+    assert unset_reads(x) == unset_reads(x) == (N, (0,))
+
+
+def test_memory_that_is_given_again_is_fresh_again():
+    for _ in range(5):
+        x = unset()
+        assert unset_reads(x)[0] == N
+        x[:] = 1
+        assert unset_reads(x)[0] == 0
+
+
+def test_memory_of_a_freed_array_is_not_blamed_on_its_next_owner():
+    for _ in range(20):
+        fresh = unset()
+        del fresh
+        assert unset_reads(np.ones(N, np.float32)) == (0, None)
+
+
+@pytest.mark.parametrize("n", [1, 31, 33, N])
+def test_a_view_is_unset_where_its_array_is(n):
+    x = unset()
+    x[:1] = np.float32(3)
+    assert unset_reads(x[:n]) == (n - 1, (1,) if n > 1 else None)
+
+
+def test_an_atomic_reads_memory_without_a_value():
+    report = gpukit.check(count_kernel)[3, BLOCK](unset())
+    assert [(f.kind, f.count) for f in report.errors] == [("uninitialised-global", N)]
+
+
+def test_memory_that_is_written_before_it_is_read_is_no_finding():
+    assert gpukit.check(write_first_kernel)[3, BLOCK](unset()).findings == []
+
+
+@cuda.jit
+def write_first_kernel(x):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        x[i] = i
+        x[i] += np.float32(1)
+
+
+@cuda.jit
+def one_field_kernel(records):
+    i = cuda.grid(1)
+    if i < records.shape[0]:
+        records[i].left = i
+
+
+@cuda.jit
+def read_right_kernel(records, out):
+    i = cuda.grid(1)
+    if i < records.shape[0]:
+        out[i] = records[i].right
+
+
+@cuda.jit
+def read_left_kernel(records, out):
+    i = cuda.grid(1)
+    if i < records.shape[0]:
+        out[i] = records[i].left
+
+
+@pytest.mark.parametrize(
+    ("reader", "found"), [(read_left_kernel, []), (read_right_kernel, ["uninitialised-global"])]
+)
+def test_a_field_has_a_value_once_it_is_written_itself(reader, found):
+    records = cuda.device_array(N, PAIR)
+    gpukit.check(one_field_kernel)[3, BLOCK](records)
+    report = gpukit.check(reader)[3, BLOCK](records, np.zeros(N, np.float32))
+    assert [f.kind for f in report.findings] == found
+
+
+def test_fresh_memory_that_a_kernel_writes_in_part_is_an_output_never_written():
+    report = gpukit.check(fill_kernel)[3, BLOCK](unset(), 5, 66)
+    (found,) = report.findings
+    assert (found.kind, found.array, found.index) == ("never-written", "out", (0,))
+    assert "61 of the 70" in found.message
+
+
+def test_a_second_launch_that_completes_an_output_is_no_finding():
+    x = unset()
+    gpukit.check(fill_kernel)[3, BLOCK](x, 0, 33)
+    report = gpukit.check(fill_kernel)[3, BLOCK](x, 33, N)
+    assert "never-written" not in [f.kind for f in report.findings]

@@ -1,0 +1,130 @@
+"""The comparison with a GPU, on tables as Nsight Compute prints them; no GPU is used here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks import counters_on_gpu as comparison
+from gpukit import target
+from tests.checked.access.patterns import PATTERNS
+
+HEAD = (
+    '"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size",'
+    '"Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"'
+)
+BEFORE = "==PROF== Connected to process 71\ndevice: NVIDIA Test GPU\n"
+COUNTED = {
+    name: {c: p.figures.get(c, 0) for pair in comparison.RATIOS.values() for c in pair}
+    for name, p in PATTERNS.items()
+}
+
+
+def row(number: int, metric: str, value: str) -> str:
+    return (
+        f'"{number}","71","python3","host","k(Array<float, 1>)","1","7","(32, 1, 1)","(1, 1, 1)",'
+        f'"0","9.0","Command line profiler metrics","{metric}","sector","{value}"'
+    )
+
+
+def table(counted: dict[str, dict[str, int]]) -> str:
+    """Return the output of a tool that sees what gpukit counts."""
+    parts = comparison.metrics()
+    rows = [
+        row(number, metric, f"{value if metric == parts[counter][-1] else 0:,}")
+        for number, counters in enumerate(counted.values())
+        for counter, value in counters.items()
+        for metric in parts[counter]
+    ]
+    return "\n".join([BEFORE + HEAD, *rows, "==PROF== Disconnected from process 71"])
+
+
+def test_a_table_is_read_launch_by_launch() -> None:
+    lines = [HEAD, row(0, "a.sum", "1,024"), row(0, "b.sum", "3.5"), row(1, "a.sum", "n/a")]
+    first, second = comparison.parse(BEFORE + "\n".join(lines) + "\n==PROF== Disconnected\n")
+    assert first.kernel == "k(Array<float, 1>)"
+    assert first.metrics == {"a.sum": 1024, "b.sum": 3.5}
+    assert second.metrics == {}
+
+
+def test_output_without_a_table_is_refused() -> None:
+    with pytest.raises(comparison.Unable, match="no table"):
+        comparison.parse("==ERROR== No kernels were profiled.")
+
+
+def test_equal_counters_agree_in_every_pattern() -> None:
+    found = comparison.compare(COUNTED, comparison.parse(table(COUNTED)))
+    summary = comparison.judged(found)
+    assert summary["agree"] == summary["patterns"] == len(PATTERNS)
+    assert summary["met"]
+
+
+def test_twice_the_sectors_are_a_difference_without_a_reason() -> None:
+    name = "load at stride 2"
+    counters = {**COUNTED[name], "global_load_sectors": 16}
+    launches = comparison.parse(table({**COUNTED, name: counters}))
+    (off,) = [r for r in comparison.compare(COUNTED, launches) if not r.agrees]
+    assert (off.pattern, off.ratio, off.ours, off.gpu) == (name, "global load", 8, 16)
+    assert comparison.judged([off])["unexplained"] == [name]
+
+
+def test_a_counter_that_the_gpu_does_not_have_is_a_difference() -> None:
+    name = "banks at stride 2"
+    launches = comparison.parse(table({**COUNTED, name: dict.fromkeys(COUNTED[name], 0)}))
+    off = [r for r in comparison.compare(COUNTED, launches) if not r.agrees]
+    assert {(r.pattern, r.gpu) for r in off} == {(name, None)}
+
+
+def test_a_difference_that_was_known_before_brings_its_reason() -> None:
+    name = "4 phases at stride 1"
+    counters = {**COUNTED[name], "shared_load_wavefronts": 9}
+    launches = comparison.parse(table({**COUNTED, name: counters}))
+    (off,) = [r for r in comparison.compare(COUNTED, launches) if not r.agrees]
+    assert "complex" in off.differs
+    assert comparison.judged([off])["unexplained"] == []
+
+
+def test_a_launch_that_is_missing_is_refused() -> None:
+    launches = comparison.parse(table(COUNTED))
+    with pytest.raises(comparison.Unable, match=f"saw {len(PATTERNS) - 1} launches"):
+        comparison.compare(COUNTED, launches[1:])
+
+
+def test_the_figures_of_another_machine_are_compared_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there, kept = tmp_path / "ncu.csv", tmp_path / "kept.json"
+    there.write_text(table(COUNTED))
+    monkeypatch.setattr(comparison, "child", lambda *_: json.dumps(COUNTED))
+    assert comparison.main(["--csv", str(there), "--json", str(kept)]) == 0
+    record = json.loads(kept.read_text())
+    assert (record["device"], record["part"]) == ("NVIDIA Test GPU", 1)
+    assert f"{len(PATTERNS)} of {len(PATTERNS)} patterns agree" in capsys.readouterr().out
+
+
+def test_without_a_gpu_it_says_so_and_ends_with_three(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(target, "usable_gpu", lambda: target.Gpu(False, "no driver was found"))
+    assert comparison.main([]) == 3
+    message = capsys.readouterr().err
+    assert "There is no GPU that Numba can use: no driver was found" in message
+    assert "Nothing was compared." in message
+
+
+def test_without_nsight_compute_it_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(target, "usable_gpu", lambda: target.Gpu(True, "", ("numba.cuda",)))
+    monkeypatch.setattr(comparison.shutil, "which", lambda _: None)
+    assert comparison.main([]) == 3
+    assert "Nsight Compute is missing" in capsys.readouterr().err
+
+
+def test_every_ratio_names_metrics_of_the_tool() -> None:
+    parts = comparison.metrics()
+    assert "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum" in parts["global_atomic_sectors"]
+    for counter, names in parts.items():
+        assert all(n.endswith(".sum") and " " not in n for n in names), counter

@@ -1,0 +1,279 @@
+"""Checking all launches of a process: GPUKIT_TARGET=checked, `with checking()`, and the bar."""
+
+from __future__ import annotations
+
+import io
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors
+from gpukit.checked import process, progress
+
+BLOCK = 32
+HEAD = """
+import warnings
+import numpy as np
+from gpukit import cuda
+
+@cuda.jit
+def collide_kernel(out):
+    out[0] = cuda.threadIdx.x
+
+@cuda.jit
+def half_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = 0.5 * x[i]
+
+@cuda.jit
+def fill_kernel(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = i
+
+x, out = np.ones(70, np.float32), np.zeros(70, np.float32)
+one = np.zeros(1, np.float32)
+"""
+RACE_LINE = 1 + HEAD.split("\n").index("    out[0] = cuda.threadIdx.x")
+FLOAT64_LINE = 1 + HEAD.split("\n").index("        out[i] = 0.5 * x[i]")
+
+
+@pytest.fixture
+def script(fresh_python, tmp_path):
+    """Run a script whose every launch is checked."""
+
+    def run(text, target="checked", *options):
+        path = tmp_path / "script.py"
+        path.write_text(HEAD + textwrap.dedent(text), encoding="utf-8")
+        return fresh_python(*options, str(path), GPUKIT_TARGET=target)
+
+    return run
+
+
+def test_a_sound_script_runs_as_on_the_cpu(script):
+    text = "fill_kernel[3, 32](out)\nprint(out.sum(), cuda.is_available())"
+    checked, plain = script(text), script(text, "cpu")
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert checked.stdout == plain.stdout
+    assert checked.stdout.startswith("2415.0")
+
+
+def test_an_error_is_raised_at_the_line_of_the_kernel(script):
+    done = script("collide_kernel[1, 32](one)\nprint('not reached')")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert f'script.py", line {RACE_LINE}, in collide_kernel' in done.stderr
+    assert "    out[0] = cuda.threadIdx.x" in done.stderr
+    assert "gpukit.errors.CheckFailed" in done.stderr
+    assert "global-race: " in done.stderr
+    assert "What to do: " in done.stderr
+    files = [line for line in done.stderr.splitlines() if line.lstrip().startswith("File ")]
+    assert "script.py" in files[-1]
+    assert f"line {RACE_LINE}" in files[-1]
+
+
+def test_the_same_script_on_the_cpu_raises_nothing(script):
+    assert script("collide_kernel[1, 32](one)", "cpu").returncode == 0
+
+
+def test_an_error_can_be_caught_and_knows_its_place(script):
+    done = script("""
+        from gpukit import errors
+        try:
+            collide_kernel[1, 32](one)
+        except errors.CheckFailed as error:
+            print(error.kernel, error.line, error.array, error.index, error.source)
+        fill_kernel[3, 32](out)
+        print(out[69])
+    """)
+    first, second = done.stdout.splitlines()
+    assert first == f"collide_kernel {RACE_LINE} out (0,) out[0] = cuda.threadIdx.x"
+    assert second == "69.0"
+
+
+def test_a_warning_is_a_check_warning_with_the_line(script):
+    done = script("""
+        from gpukit import errors
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            half_kernel[3, 32](x, out)
+        (one,) = caught
+        print(one.category.__name__, one.lineno, one.filename.endswith("script.py"))
+        print(one.message)
+        print(out.sum())
+    """)
+    place, message, total = done.stdout.splitlines()
+    at = HEAD.count("\n") + 5
+    assert place == f"CheckWarning {at} True"
+    assert f"script.py:{FLOAT64_LINE}: float64: " in message
+    assert "What to do: " in message
+    assert total == "35.0"
+
+
+def test_warnings_that_are_errors_stop_the_script(script):
+    done = script("half_kernel[3, 32](x, out)\nprint('not reached')")
+    assert done.returncode == 1
+    assert "CheckWarning" in done.stderr
+    assert done.stdout == ""
+
+
+def test_an_error_comes_before_warnings_that_are_errors(script):
+    done = script("collide_kernel[1, 32](out)")  # a race, and an output not written to its end
+    assert "CheckFailed" in done.stderr
+
+
+def test_an_error_of_a_plain_launch_stays_what_it_is(script):
+    done = script("fill_kernel[3, 32](out, out)")
+    assert "gpukit.errors.ArgumentError: fill_kernel takes 1 arguments" in done.stderr
+
+
+def test_a_launch_in_another_thread_is_checked(script):
+    done = script("""
+        import threading
+        seen = []
+        threading.excepthook = lambda given: seen.append(given.exc_type.__name__)
+        worker = threading.Thread(target=lambda: collide_kernel[1, 32](one))
+        worker.start()
+        worker.join()
+        print(seen)
+    """)
+    assert done.stdout == "['CheckFailed']\n"
+
+
+def test_a_launch_by_forall_is_checked(script):
+    assert "CheckFailed" in script("collide_kernel.forall(70)(one)").stderr
+
+
+# --- with checking() -------------------------------------------------------------------------
+
+
+@cuda.jit
+def collide_kernel(out):
+    out[0] = cuda.threadIdx.x
+
+
+@cuda.jit
+def fill_kernel(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = i
+
+
+def test_every_launch_inside_a_with_block_has_its_report():
+    out = np.zeros(70, np.float32)
+    with process.checking() as reports:
+        collide_kernel[1, BLOCK](out)
+        fill_kernel[3, BLOCK](out)
+    assert [r.kernel for r in reports] == ["collide_kernel", "fill_kernel"]
+    assert [r.ok for r in reports] == [False, True]
+    np.testing.assert_array_equal(out, np.arange(70))
+
+
+def test_launches_behind_the_with_block_are_plain():
+    with process.checking() as reports:
+        pass
+    collide_kernel[1, BLOCK](np.zeros(3))
+    assert reports == []
+
+
+def test_an_error_inside_a_with_block_ends_the_checking_too():
+    with pytest.raises(errors.ArgumentError), process.checking() as reports:
+        fill_kernel[3, BLOCK]()
+    collide_kernel[1, BLOCK](np.zeros(3))
+    assert reports == []
+
+
+def test_with_blocks_may_stand_inside_each_other():
+    with process.checking() as outer:
+        with process.profiling() as inner:
+            fill_kernel[3, BLOCK](np.zeros(70))
+        fill_kernel[3, BLOCK](np.zeros(70))
+    assert (len(outer), len(inner)) == (1, 1)
+
+
+# --- The bar ---------------------------------------------------------------------------------
+
+
+class Screen(io.StringIO):
+    """Standard error that somebody looks at, or nobody."""
+
+    def __init__(self, looked_at=True):
+        super().__init__()
+        self.looked_at = looked_at
+
+    def isatty(self):
+        return self.looked_at
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test sets."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+
+    def set_seconds(seconds):
+        now[0] = 100.0 + seconds
+
+    return set_seconds
+
+
+def bar_of(monkeypatch, clock, seconds, screen):
+    monkeypatch.setattr(sys, "stderr", screen)
+    clock(0)
+    with progress.Bar("check long_kernel") as bar:
+        clock(seconds)
+        bar(6_000, 24_000)
+        text = screen.getvalue()
+    return text, screen.getvalue()
+
+
+def test_a_short_launch_shows_no_bar(monkeypatch, clock):
+    assert bar_of(monkeypatch, clock, 1.99, Screen()) == ("", "")
+
+
+def test_a_long_launch_shows_how_far_it_is_and_how_long_it_takes(monkeypatch, clock):
+    text, _ = bar_of(monkeypatch, clock, 5, Screen())
+    bar = "######.................."
+    assert text == f"\r\033[Kcheck long_kernel [{bar}] 6,000 of 24,000 blocks, 15 s left"
+
+
+def test_the_bar_is_gone_at_the_end(monkeypatch, clock):
+    text, after = bar_of(monkeypatch, clock, 5, Screen())
+    assert after == f"{text}\r\033[K"
+
+
+def test_a_bar_that_nobody_looks_at_is_not_shown(monkeypatch, clock):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    assert bar_of(monkeypatch, clock, 5, Screen(looked_at=False)) == ("", "")
+
+
+def test_a_notebook_looks_at_its_bar(monkeypatch, clock):
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    assert bar_of(monkeypatch, clock, 5, Screen(looked_at=False))[0] != ""
+
+
+def test_no_standard_error_is_no_fault(monkeypatch, clock):
+    monkeypatch.setattr(sys, "stderr", None)
+    with progress.Bar("check") as bar:
+        clock(5)
+        bar(1, 2)
+
+
+def test_a_bar_of_no_blocks_does_not_divide_by_them(monkeypatch, clock):
+    monkeypatch.setattr(sys, "stderr", Screen())
+    with progress.Bar("check") as bar:
+        clock(5)
+        bar(0, 0)
+    assert "0 of 0 blocks" in sys.stderr.getvalue()
+
+
+def test_a_checked_launch_reports_its_blocks_to_the_bar(monkeypatch):
+    told = []
+    monkeypatch.setattr(progress.Bar, "__call__", lambda _, *given: told.append(given))
+    with process.checking():
+        fill_kernel[3, BLOCK](np.zeros(70))
+    assert told[-1] == (3, 3)
+    assert [done for done, _ in told] == sorted({done for done, _ in told})

@@ -1,0 +1,132 @@
+"""A report in a notebook: well formed, escaped, and readable on any page by anybody."""
+
+import re
+import sys
+from html.parser import HTMLParser
+from types import SimpleNamespace
+
+import pytest
+
+from gpukit.checked.finding import KINDS, SEVERITIES
+from tests.checked.findings import finding, full, nasty, report
+
+VOID = {"br", "hr", "img"}
+
+
+class Page(HTMLParser):
+    """Collects elements and text, and fails at tags that do not pair up."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.stack, self.tags, self.words = [], [], []
+        self.feed(source)
+        self.close()
+        assert not self.stack
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self):
+        return "".join(self.words)
+
+    def all(self, name):
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def page(made):
+    return Page(made._repr_html_())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_html_holds_the_words_of_every_kind(kind):
+    one = finding(kind)
+    text = page(report(one)).text
+    for words in (one.severity, kind, one.message.replace("`", ""), one.fix.replace("`", "")):
+        assert words in text
+
+
+def test_html_escapes_everything():
+    made = nasty()._repr_html_()
+    assert not Page(made).all("b")
+    assert "\x1b" not in made
+    assert "&lt;b&gt;" in made
+    made.encode()
+
+
+def test_html_shows_each_severity_as_a_word_beside_its_colour():
+    made = page(full())
+    badges = [a for a in made.all("span") if "background" in a.get("style", "")]
+    assert len(badges) == len(KINDS)
+    assert sum(made.words.count(severity) for severity in SEVERITIES) == len(KINDS)
+
+
+def test_html_marks_the_line_that_was_caught_by_sign_and_weight():
+    made = report(finding("shared-race"))._repr_html_()
+    assert "&gt; 15 | </span><strong>    total += tile[tid + 1]</strong>" in made
+    assert "  12 | </span>tile[tid] = x[i]\n" in made
+
+
+def test_html_is_a_list_of_headed_details():
+    made = page(full())
+    assert made.all("section")[0]["aria-label"]
+    assert made.all("ol")[0]["role"] == "list"
+    assert [len(made.all(tag)) for tag in ("h3", "li", "details", "summary", "h4")] == [
+        1, *[len(KINDS)] * 4,
+    ]  # fmt: skip
+
+
+def test_only_the_first_findings_are_open():
+    assert ["open" in each for each in page(full()).all("details")][:5] == [True] * 3 + [False] * 2
+
+
+def test_html_needs_nothing_from_elsewhere():
+    made = full()._repr_html_()
+    assert not re.search(r"<(script|link|style|img|iframe)|https?:|url\(", made)
+
+
+def test_text_in_html_takes_the_colour_of_the_page():
+    for _, attributes in page(full()).tags:
+        style = attributes.get("style", "")
+        colours = re.findall(r"(?<![-\w])color: ([^;]+)", style)
+        # A fixed colour of text stands on a fixed background only.
+        assert all(c == "inherit" or "background: #" in style for c in colours)
+
+
+def _luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_badges_have_enough_contrast():
+    found = set(re.findall(r"background: (#[0-9a-f]{6})", full()._repr_html_()))
+    assert len(found) == len(SEVERITIES)
+    assert min(1.05 / (_luminance(colour) + 0.05) for colour in found) >= 4.5
+
+
+def test_html_of_a_clean_report_has_no_empty_list():
+    made = page(report())
+    assert not made.all("ol")
+    assert made.text.startswith("No findings: 7 blocks")
+
+
+def test_html_of_very_many_findings_stays_small():
+    made = page(report(*(finding("shared-race", line=line) for line in range(20, 320))))
+    assert len(made.all("li")) == 200
+    assert "100 more are not shown here" in made.text
+
+
+def test_html_names_the_cell_of_a_notebook(monkeypatch):
+    compiler = SimpleNamespace(format_code_name=lambda file: ("Cell", "In[3]"))
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(compile=compiler))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    assert "Cell In[3], line 15 in sum_kernel" in page(report(finding("float64"))).text

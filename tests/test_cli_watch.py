@@ -1,0 +1,291 @@
+"""The verbs that watch a script: check, profile and play; what they print, write and exit with."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from gpukit import cli
+
+HEAD = """
+import sys
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def collide_kernel(out):
+    out[0] = cuda.threadIdx.x
+
+@cuda.jit
+def half_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = 0.5 * x[i]
+
+@cuda.jit
+def fill_kernel(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = i
+
+x, out = np.ones(70, np.float32), np.zeros(70, np.float32)
+one = np.zeros(1, np.float32)
+"""
+RACE_LINE = 1 + HEAD.split("\n").index("    out[0] = cuda.threadIdx.x")
+SOUND = "fill_kernel[3, 32](out)\n"
+WARNED = "half_kernel[3, 32](x, out)\n"
+WRONG = "collide_kernel[1, 32](one)\n"
+VERBS = ("check", "profile", "play")
+
+
+@pytest.fixture
+def script(tmp_path, monkeypatch):
+    """Write a script in a folder of the test's own and return its path."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text):
+        path = tmp_path / "script.py"
+        path.write_text(HEAD + textwrap.dedent(text), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+# --- All three -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_says_what_the_verb_does(verb, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([verb, "--help"])
+    assert stop.value.code == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert f"usage: gpukit {verb}" in words
+    assert "SCRIPT.py" in words
+    assert "print JSON and nothing else" in words
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_all_names_the_verb(verb, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["--help"])
+    assert f"\n    {verb} " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_no_script_is_misuse(verb, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([verb])
+    assert stop.value.code == 2
+    assert "usage: gpukit" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_script_that_is_not_there_exits_with_2_and_one_sentence(verb, capsys):
+    assert cli.main([verb, "not_there.py"]) == 2
+    shown = capsys.readouterr()
+    assert shown.err.startswith("gpukit: error: run: expected a Python script")
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_script_gets_its_arguments(verb, script, capsys):
+    path = script("print(sys.argv[1:])")
+    assert cli.main([verb, path, "--n", "3", "--json"]) == 0
+    assert capsys.readouterr().out.startswith("['--n', '3', '--json']\n")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_script_without_launches_is_said_and_is_well(verb, script, capsys):
+    assert cli.main([verb, script("")]) == 0
+    words = capsys.readouterr().out.lower()
+    assert "no kernel" in words
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_json_of_a_script_without_launches_is_json(verb, script, capsys):
+    assert cli.main([verb, "--json", script("")]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["launches"] if verb == "check" else data) == []
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_json_is_all_of_standard_output_whatever_the_script_prints(verb, script, capsys):
+    path = script("print('hello')\n" + SOUND)
+    assert cli.main([verb, "--json", path]) == 0
+    shown = capsys.readouterr()
+    json.loads(shown.out)
+    assert "hello" in shown.err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_json_is_all_of_standard_output_whatever_a_child_of_the_script_prints(verb, script, capfd):
+    path = script("""
+        import os, subprocess
+        subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
+        os.write(1, b"straight to the file")
+    """)
+    assert cli.main([verb, "--json", path]) == 0
+    shown = capfd.readouterr()
+    json.loads(shown.out)
+    assert "from a child" in shown.err
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_script_that_fails_exits_with_1_and_its_own_traceback(verb, script, capsys):
+    assert cli.main([verb, script(SOUND + "1 / 0")]) == 1
+    words = capsys.readouterr().err
+    assert "ZeroDivisionError" in words
+    assert "script.py" in words
+    assert "gpukit/" not in words
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_was_seen_before_a_script_failed_is_shown(verb, script, capsys):
+    cli.main([verb, script(SOUND + "1 / 0")])
+    assert "fill_kernel" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_exit_code_of_a_sound_script_is_its_own(verb, script):
+    assert cli.main([verb, script(SOUND + "sys.exit(5)")]) == 5
+
+
+# --- check -----------------------------------------------------------------------------------
+
+
+def test_check_of_a_sound_script_exits_with_0(script, capsys):
+    assert cli.main(["check", script(SOUND)]) == 0
+    shown = capsys.readouterr()
+    assert "no findings" in shown.out.lower()
+    assert "fill_kernel" in shown.out
+    assert shown.err == ""
+
+
+def test_check_prints_an_error_and_exits_with_1(script, capsys):
+    assert cli.main(["check", script(WRONG)]) == 1
+    words = capsys.readouterr().out
+    assert words.startswith("error: global-race at ")
+    assert f"script.py:{RACE_LINE}" in words
+    assert f"> {RACE_LINE} | out[0] = cuda.threadIdx.x" in words
+    assert "What to do: " in words
+
+
+def test_check_with_warnings_only_exits_with_0(script, capsys):
+    assert cli.main(["check", script(WARNED)]) == 0
+    assert capsys.readouterr().out.startswith("warning: float64 at ")
+
+
+def test_check_goes_on_after_an_error(script, capsys):
+    assert cli.main(["check", script(WRONG + SOUND + "print(out[69])")]) == 1
+    assert capsys.readouterr().out.startswith("69.0\n")
+
+
+def test_check_makes_one_finding_of_many_launches(script, capsys):
+    cli.main(["check", "--json", script(f"for _ in range(5):\n    {WRONG}")])
+    data = json.loads(capsys.readouterr().out)
+    (found,) = data["findings"]
+    assert found["count"] == 5 * 31
+    assert data["launches"][0]["launches"] == 5
+
+
+def test_check_json_holds_the_finding_and_the_exit_code(script, capsys):
+    assert cli.main(["check", "--json", script(WRONG)]) == 1
+    data = json.loads(capsys.readouterr().out)
+    assert (data["schema"], data["exit_code"], data["ok"]) == ("gpukit-check", 1, False)
+    (found,) = data["findings"]
+    assert (found["kind"], found["line"]) == ("global-race", RACE_LINE)
+    assert found["details"]["hazard"] == "write-write"
+
+
+def test_check_json_is_complete_where_a_script_fails(script, capsys):
+    assert cli.main(["check", "--json", script(WRONG + "1 / 0")]) == 1
+    assert json.loads(capsys.readouterr().out)["findings"]
+
+
+def test_check_shows_its_findings_where_a_later_launch_is_refused(script, capsys):
+    assert cli.main(["check", script(WRONG + "fill_kernel[3, 32](out, out)")]) == 1
+    shown = capsys.readouterr()
+    assert "global-race" in shown.out
+    assert "fill_kernel takes 1 arguments" in shown.err
+
+
+def test_check_json_is_complete_where_an_error_of_ours_ends_the_script(script, capsys):
+    assert cli.main(["check", "--json", script(WRONG + "fill_kernel[3, 32](out, out)")]) == 1
+    assert json.loads(capsys.readouterr().out)["findings"]
+
+
+def test_check_writes_junit_beside_the_text(script, capsys):
+    assert cli.main(["check", "--junit", "found.xml", script(WRONG)]) == 1
+    suite = ElementTree.parse("found.xml").getroot()
+    assert suite.get("failures") == "1"
+    failing = [case for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert [case.get("name") for case in failing] == ["global-race"]
+    assert "global-race" in capsys.readouterr().out
+
+
+def test_check_writes_a_page_beside_the_text(script):
+    assert cli.main(["check", "--html", "found.html", script(WRONG)]) == 1
+    page = Path("found.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "global-race" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+
+
+def test_check_writes_its_files_for_a_sound_script_too(script):
+    assert cli.main(["check", "--junit", "a.xml", "--html", "a.html", script(SOUND)]) == 0
+    assert ElementTree.parse("a.xml").getroot().get("failures") == "0"
+    assert Path("a.html").exists()
+
+
+# --- profile and play ------------------------------------------------------------------------
+
+
+def test_profile_prints_a_table_for_every_launch(script, capsys):
+    assert cli.main(["profile", script(SOUND + WARNED)]) == 0
+    words = capsys.readouterr().out
+    assert "fill_kernel" in words
+    assert "half_kernel" in words
+    assert "out[i] = 0.5 * x[i]" in words
+
+
+def test_profile_json_counts_what_each_launch_asked_for(script, capsys):
+    assert cli.main(["profile", "--json", script(SOUND + WARNED)]) == 0
+    first, second = json.loads(capsys.readouterr().out)
+    assert (first["kernel"], second["kernel"]) == ("fill_kernel", "half_kernel")
+
+
+def test_profile_of_a_wrong_kernel_is_no_failure(script, capsys):
+    assert cli.main(["profile", script(WRONG)]) == 0
+
+
+def test_play_writes_a_page_for_each_launch(script, capsys):
+    assert cli.main(["play", "--folder", "pages", script(SOUND + WRONG)]) == 0
+    names = sorted(p.name for p in Path("pages").iterdir())
+    assert names == ["01_fill_kernel.html", "02_collide_kernel.html"]
+    words = capsys.readouterr().out
+    assert all(f"wrote {Path('pages') / name}" in words for name in names)
+
+
+def test_play_writes_the_first_launches_only_and_runs_the_others(script, capsys):
+    text = f"for _ in range(4):\n    out[:] = 0\n    {SOUND}print(out[69])"
+    assert cli.main(["play", "--launches", "2", script(text)]) == 0
+    assert len(list(Path("gpukit-play").iterdir())) == 2
+    assert capsys.readouterr().out.startswith("69.0\n")
+
+
+def test_play_json_lists_the_pages(script, capsys):
+    assert cli.main(["play", "--json", "--folder", "pages", script(SOUND)]) == 0
+    (page,) = json.loads(capsys.readouterr().out)
+    assert Path(page).read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("count", ["-1", "0", "many"])
+def test_play_refuses_a_number_of_launches_that_is_none(count, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["play", "--launches", count, "script.py"])
+    assert stop.value.code == 2
