@@ -1,0 +1,292 @@
+"""gpukit's counters against those of a GPU: the access patterns of the tests under Nsight Compute.
+
+    python benchmarks/counters_on_gpu.py [--json FILE] [--csv FILE]
+
+Needs an NVIDIA GPU, a Numba CUDA package (`pip install 'gpukit[cuda13]'`), NVIDIA Nsight Compute
+(`ncu`, part of the CUDA toolkit) and the right to read counters. Where one of them is missing it
+says so and ends with 3. It runs itself twice:
+
+    GPUKIT_TARGET=cpu python benchmarks/counters_on_gpu.py --count
+    GPUKIT_TARGET=cuda ncu --csv ... python benchmarks/counters_on_gpu.py --run
+
+`--csv` reads what `ncu` printed for the second, on another machine say, instead of running it.
+Sectors per request, and passes per request of shared memory, must agree for at least 90% of the
+patterns; it ends with 1 where they do not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+GOAL = 0.9  # part of the patterns that must agree
+TOLERANCE = 0.01  # of a ratio
+OPS = ("load", "store", "atomic")
+
+# A ratio of ours, by name: the counters above and below the line.
+RATIOS = {
+    **{f"global {op}": (f"global_{op}_sectors", f"global_{op}_requests") for op in OPS},
+    **{f"shared {op}": (f"shared_{op}_wavefronts", f"shared_{op}_requests") for op in OPS},
+}
+# Other instructions that do an atomic, with metrics of their own: a reduction, where nobody uses
+# the old value, and in shared memory those with arithmetic and those that compare and swap.
+ALSO = {
+    "_global_op_atom.sum": ("_global_op_red.sum",),
+    "_op_shared_atom.sum": ("_op_shared_atom_dot_alu.sum", "_op_shared_atom_dot_cas.sum"),
+}
+DEVICE = "device: "  # what `--run` prints before the name of the GPU
+
+
+def metrics() -> dict[str, tuple[str, ...]]:
+    """Return the metrics of the tool that add up to each of our counters."""
+    from gpukit.checked.counters import COUNTERS
+
+    found = {}
+    for name in dict.fromkeys(counter for pair in RATIOS.values() for counter in pair):
+        metric = COUNTERS[name].metric
+        also = [metric.replace(end, o) for end, others in ALSO.items() for o in others
+                if metric.endswith(end)]  # fmt: skip
+        found[name] = (metric, *also)
+    return found
+
+
+# ---- the two runs ---------------------------------------------------------------------------
+
+
+def count() -> dict[str, dict[str, int]]:
+    """Return gpukit's counters for every pattern."""
+    import gpukit
+    from tests.checked.access.patterns import PATTERNS
+
+    totals = {
+        name: gpukit.profile(p.kernel)[p.launch](*p.make()).total for name, p in PATTERNS.items()
+    }
+    return {
+        name: {counter: total[counter] for pair in RATIOS.values() for counter in pair}
+        for name, total in totals.items()
+    }
+
+
+def run() -> None:
+    """Launch every pattern once, in order, on the GPU; `ncu` looks on."""
+    from gpukit import cuda
+    from tests.checked.access.patterns import PATTERNS
+
+    name = cuda.get_current_device().name
+    print(DEVICE + (name.decode() if isinstance(name, bytes) else name))
+    for pattern in PATTERNS.values():
+        pattern.kernel[pattern.launch](*pattern.make())
+    cuda.synchronize()
+
+
+def missing() -> str:
+    """Return what this machine lacks, in a sentence; "" if nothing."""
+    from gpukit import target
+
+    gpu = target.usable_gpu()
+    if not gpu.usable:
+        return f"There is no GPU that Numba can use: {gpu.reason}"
+    if shutil.which("ncu") is None:
+        return "Nsight Compute is missing: ncu is not on the PATH. It is part of the CUDA toolkit."
+    return ""
+
+
+def child(mode: str, target: str, *before: str) -> str:
+    """Run this file in a process of its own and return what it printed."""
+    command = [*before, sys.executable, __file__, mode]
+    environment = {**os.environ, "GPUKIT_TARGET": target, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if "ERR_NVGPUCTRPERM" in done.stdout + done.stderr:
+        raise Unable(
+            "This user may not read the GPU's counters (ERR_NVGPUCTRPERM). Run as root, or load "
+            "the driver with NVreg_RestrictProfilingToAdminUsers=0."
+        )
+    if done.returncode:
+        raise Unable(f"{' '.join(command)} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+class Unable(Exception):
+    """The comparison cannot be made here; the message says why."""
+
+
+def under_ncu() -> str:
+    """Run the patterns on the GPU under `ncu` and return what it printed."""
+    names = dict.fromkeys(metric for parts in metrics().values() for metric in parts)
+    asked = subprocess.run(["ncu", "--query-metrics"], capture_output=True, text=True, check=False)
+    listed = {line.split()[0] for line in asked.stdout.splitlines() if line.strip()}
+    if not asked.returncode:  # an unknown name would stop the tool
+        names = dict.fromkeys(metric for metric in names if metric.split(".")[0] in listed)
+    options = ("--csv", "--print-units", "base", "--metrics", ",".join(names))
+    return child("--run", "cuda", "ncu", *options)
+
+
+# ---- what ncu prints ------------------------------------------------------------------------
+
+
+@dataclass
+class Measured:
+    """One launch as `ncu` saw it: its kernel, and the metrics by name."""
+
+    kernel: str
+    metrics: dict[str, float]
+
+
+def parse(text: str) -> list[Measured]:
+    """Return the launches in the output of `ncu --csv`, in order.
+
+    The table has a row for each metric of each launch. Other lines, of the tool and the program,
+    come before it.
+    """
+    lines = text.splitlines()
+    start = next((k for k, line in enumerate(lines) if line.startswith('"ID"')), None)
+    if start is None:
+        raise Unable('The output of ncu has no table: no line begins with "ID".')
+    found: dict[str, Measured] = {}
+    for row in csv.DictReader(io.StringIO("\n".join(lines[start:]))):
+        if not (row["ID"] or "").isdigit():
+            continue
+        launch = found.setdefault(row["ID"], Measured(row["Kernel Name"], {}))
+        value = number(row["Metric Value"])
+        if value is not None:
+            launch.metrics[row["Metric Name"]] = value
+    return list(found.values())
+
+
+def number(text: str | None) -> float | None:
+    """Return a figure of the table; None for what the tool could not measure (`n/a`)."""
+    try:
+        return float((text or "").replace(",", ""))
+    except ValueError:
+        return None
+
+
+# ---- the comparison -------------------------------------------------------------------------
+
+
+@dataclass
+class Row:
+    """One ratio of one pattern, ours and the GPU's; `differs` is a reason that was known before."""
+
+    pattern: str
+    ratio: str
+    ours: float
+    gpu: float | None
+    agrees: bool
+    differs: str
+
+
+def compare(counted: dict[str, dict[str, int]], launches: list[Measured]) -> list[Row]:
+    """Return every ratio of every pattern; the launches come in the order of the patterns."""
+    from tests.checked.access.patterns import PATTERNS
+
+    if len(launches) != len(counted):
+        raise Unable(
+            f"ncu saw {len(launches)} launches, but there are {len(counted)} patterns. "
+            "Was the output made with the same version of this file?"
+        )
+    return [
+        row
+        for (name, counters), launch in zip(counted.items(), launches, strict=True)
+        for row in rows(name, counters, launch, PATTERNS[name].differs)
+    ]
+
+
+def rows(name: str, counters: dict[str, int], launch: Measured, differs: str) -> Iterable[Row]:
+    """Return the ratios of one pattern that it has."""
+    parts = metrics()
+    for ratio, (top, bottom) in RATIOS.items():
+        if not counters[bottom]:
+            continue
+        ours = counters[top] / counters[bottom]
+        above, below = (sum(launch.metrics.get(m, 0) for m in parts[c]) for c in (top, bottom))
+        gpu = above / below if below else None
+        agrees = gpu is not None and abs(gpu - ours) <= TOLERANCE * ours
+        yield Row(name, ratio, ours, gpu, agrees, differs)
+
+
+def judged(found: list[Row]) -> dict[str, Any]:
+    """Return how many patterns agree in all their ratios."""
+    names = dict.fromkeys(row.pattern for row in found)
+    off = {row.pattern for row in found if not row.agrees}
+    part = 1 - len(off) / len(names) if names else 0.0
+    return {"patterns": len(names), "agree": len(names) - len(off), "part": part,
+            "met": part >= GOAL, "unexplained": sorted(
+                {row.pattern for row in found if not row.agrees and not row.differs})}  # fmt: skip
+
+
+def show(found: list[Row], summary: dict[str, Any]) -> None:
+    """Print what differs, as Markdown, and the sum."""
+    off = [row for row in found if not row.agrees]
+    if off:
+        print("| pattern | ratio | gpukit | GPU | why |\n|---|---|---:|---:|---|")
+    for row in off:
+        gpu = "none" if row.gpu is None else f"{row.gpu:.3g}"
+        print(f"| {row.pattern} | {row.ratio} | {row.ours:.3g} | {gpu} | {row.differs or '?'} |")
+    verdict = "met" if summary["met"] else "missed"
+    print(
+        f"\n{summary['agree']} of {summary['patterns']} patterns agree ({summary['part']:.1%}); "
+        f"the goal of {GOAL:.0%} is {verdict}."
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the comparison, or one side of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--run", action="store_true", help="only launch the patterns, for ncu")
+    parser.add_argument("--count", action="store_true", help="only print gpukit's counters")
+    parser.add_argument("--csv", type=Path, help="output of ncu that was made before")
+    parser.add_argument("--json", type=Path, help="file for all figures")
+    options = parser.parse_args(arguments)
+    if options.run:
+        run()
+        return 0
+    if options.count:
+        print(json.dumps(count()))
+        return 0
+    try:
+        return whole(options)
+    except Unable as error:
+        print(error, file=sys.stderr)
+        return 3
+
+
+def whole(options: argparse.Namespace) -> int:
+    """Compare both sides; return the exit code."""
+    lacking = "" if options.csv else missing()
+    if lacking:
+        raise Unable(
+            f"{lacking}\nNothing was compared. Nsight Compute's output from another machine can "
+            "be read with --csv FILE; the head of this file says how to make it."
+        )
+    text = options.csv.read_text() if options.csv else under_ncu()
+    launches = parse(text)
+    found = compare(json.loads(child("--count", "cpu")), launches)
+    summary = judged(found)
+    show(found, summary)
+    if options.json:
+        named = [line for line in text.splitlines() if line.startswith(DEVICE)]
+        device = named[0].removeprefix(DEVICE) if named else "not named"
+        about = {"device": device, "python": platform.python_version(), **summary}
+        record = {**about, "rows": [asdict(row) for row in found]}
+        options.json.write_text(json.dumps(record, indent=1) + "\n")
+    return 0 if summary["met"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
