@@ -3,6 +3,7 @@
 # make notebooks   the same as lab without a person: execute every notebook
 # make lint types  ruff and mypy       make format   let ruff mend what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
+# make mutation    break every kernel and see what the checker says (an hour)
 # PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
 
 # The first of these that is new enough. Only asked when .venv has to be made.
@@ -23,10 +24,10 @@ CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pyt
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab notebooks test lint types format bench conformance hooks clean
+.PHONY: help lab notebooks test lint types format bench mutation conformance hooks clean
 
 help:
-	@sed -n 's/^# //p' Makefile | head -6
+	@sed -n 's/^# //p' Makefile | head -7
 
 # FOLDER/.made: a virtual environment with pip in it, or a message that says what is missing.
 %/.made:
@@ -75,6 +76,9 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/gpukit bench
+
+mutation: $(READY)
+	$(BIN)/python -m tests.mutation.run --write
 
 conformance: $(CONFORMANCE)/.ready
 	$(CONFORMANCE)/bin/python benchmarks/conformance.py
