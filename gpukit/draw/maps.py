@@ -1,6 +1,6 @@
 """Maps of one request of a warp: the sectors of global memory, the banks of shared memory.
 
-Both draw a `Pattern` (`gpukit.checked.profile_pattern`): one of a profile, or one made by hand.
+Both draw a `Pattern` (`gpukit.checked.profile.pattern`): one of a profile, or one made by hand.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from gpukit.checked.profile_pattern import BANKS, SECTOR, WORD, Pattern
+from gpukit.checked.profile.pattern import BANKS, SECTOR, WORD, Pattern
 from gpukit.draw import style
 
 if TYPE_CHECKING:

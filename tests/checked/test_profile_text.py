@@ -8,9 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from gpukit.checked import profile_occupancy, profile_parts, registers
+from gpukit.checked import registers
 from gpukit.checked.counters import Counts
-from gpukit.checked.profile_pattern import Pattern
+from gpukit.checked.profile import occupancy, parts
+from gpukit.checked.profile.pattern import Pattern
 from tests.checked.profiled import made, nasty, profile
 
 NAMES = ["column", "tile", "calling", "hot", "uneven", "again", "idle"]
@@ -165,12 +166,12 @@ def test_a_profile_shows_itself_in_the_interpreter():
     "number", [0, 1, 999, 1000, 99_999, 999_499, 10**9, 999_960_000, 7 * 10**17]
 )
 def test_short_numbers_have_at_most_five_letters(number):
-    assert len(profile_parts.short(number)) <= 5
+    assert len(parts.short(number)) <= 5
 
 
 @pytest.mark.parametrize("number", [1, 999, 1234, 99_950, 5_000_000])
 def test_short_numbers_are_right_to_half_a_per_cent(number):
-    text = profile_parts.short(number)
+    text = parts.short(number)
     scale = {"k": 1e3, "M": 1e6}.get(text[-1], 1)
     assert abs(float(text.rstrip("kM")) * scale / number - 1) <= 0.005
 
@@ -250,7 +251,7 @@ def test_a_kernel_without_faults_is_told_so():
 
 
 def test_more_advice_than_is_shown_is_counted(monkeypatch):
-    monkeypatch.setattr("gpukit.checked.profile_text.MOST_ADVICE", 1)
+    monkeypatch.setattr("gpukit.checked.profile.as_text.MOST_ADVICE", 1)
     assert f"{len(advice('uneven')) - 1} more: profile.advice()" in profile("uneven").text()
 
 
@@ -283,8 +284,8 @@ def test_registers_are_asked_for_once(monkeypatch):
         asked.append(arguments)
         return {c: registers.Registers(40) for c in registers.CAPABILITIES}
 
-    monkeypatch.setattr(profile_occupancy.registers, "measure", measure)
-    made_of = profile_occupancy.Remembered(None, (np.zeros((3, 5), np.float32, "F"), 2))
+    monkeypatch.setattr(occupancy.registers, "measure", measure)
+    made_of = occupancy.Remembered(None, (np.zeros((3, 5), np.float32, "F"), 2))
     one = made(remembered=made_of)
     assert "?" in one.text(width=100).split("Occupancy\n")[1]
     for _ in range(2):
@@ -296,7 +297,7 @@ def test_registers_are_asked_for_once(monkeypatch):
 
 
 def test_a_profile_keeps_no_large_array_alive():
-    kept = profile_occupancy.Remembered(None, (np.zeros(10**6), (np.zeros((9, 9))[::2, ::2],)))
+    kept = occupancy.Remembered(None, (np.zeros(10**6), (np.zeros((9, 9))[::2, ::2],)))
     first, (second,) = kept.arguments
     assert first.size < 10
     assert not second.flags.c_contiguous
@@ -351,4 +352,4 @@ def test_step_of_a_pattern_is_what_most_lanes_have():
 def test_counts_of_another_line_are_not_mixed_in():
     counts = Counts({"global_load_requests": 2, "global_load_sectors": 8})
     one = made(source=[(1, "a"), (2, "b")], lines={2: counts}, total=counts)
-    assert profile_parts.line_of(one, 1).counts.values == {}
+    assert parts.line_of(one, 1).counts.values == {}

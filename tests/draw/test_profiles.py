@@ -8,7 +8,7 @@ import pytest
 from gpukit import draw
 from gpukit.checked.counters import Counts
 from gpukit.checked.profile import Profile
-from gpukit.checked.profile_pattern import Pattern
+from gpukit.checked.profile.pattern import Pattern
 from gpukit.draw import maps, profiles
 
 

@@ -7,8 +7,8 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
-from gpukit.checked import report_parts
 from gpukit.checked.finding import ERROR, INFO, WARNING, Finding
+from gpukit.checked.report import parts
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report
@@ -23,18 +23,18 @@ _LONG_CODE = 40
 
 def render(report: Report, *, colour: bool = False, width: int | None = None, limit: int) -> str:
     """Return the findings, one paragraph each, and the summary."""
-    width = _fitting(width)
+    width = fitting(width)
     shown = report.findings[:limit]
     paragraphs = [finding_text(finding, colour=colour, width=width) for finding in shown]
     hidden = len(report.findings) - len(shown)
     if hidden:
         more = f"{hidden} more are not shown here; `report.findings` holds all of them."
-        paragraphs.append(_wrapped(more, width))
+        paragraphs.append(wrapped(more, width))
     paragraphs.append(_last(report, colour, width))
     return "\n\n".join(paragraphs)
 
 
-def _fitting(width: int | None) -> int:
+def fitting(width: int | None) -> int:
     if width is None:
         width = shutil.get_terminal_size((WIDEST, 24)).columns
     return max(NARROWEST, min(width, WIDEST))
@@ -44,34 +44,34 @@ def _last(report: Report, colour: bool, width: int) -> str:
     style = "good" if report.ok and report.launched else "strong"
     lines = [
         _paint(line, style if colour else "")
-        for line in _wrapped(report_parts.summary(report), width).splitlines()
+        for line in wrapped(parts.summary(report), width).splitlines()
     ]
-    lines += [_wrapped(f"Note: {report_parts.clean(note)}", width) for note in report.notes]
+    lines += [wrapped(f"Note: {parts.clean(note)}", width) for note in report.notes]
     return "\n".join(lines)
 
 
 def finding_text(finding: Finding, *, colour: bool = False, width: int = WIDEST) -> str:
     """Return one finding: what and where, the lines, the sentence, what to do."""
-    place = report_parts.where(finding)
+    place = parts.where(finding)
     at = f" at {place}" if place and not place.startswith("in ") else f" {place}".rstrip()
-    head, *rest = _wrapped(f"{finding.severity}: {finding.kind}{at}", width).splitlines()
+    head, *rest = wrapped(f"{finding.severity}: {finding.kind}{at}", width).splitlines()
     mark = f"{finding.severity}:"
     if colour:
         head = head.replace(mark, _paint(mark, finding.severity), 1)
     lines = [head, *rest, *_source(finding, colour, width)]
-    lines.append(_wrapped(report_parts.clean(finding.message), width, "  "))
+    lines.append(wrapped(parts.clean(finding.message), width, "  "))
     if finding.fix:
-        fix = _wrapped(f"What to do: {report_parts.clean(finding.fix)}", width, "  ")
+        fix = wrapped(f"What to do: {parts.clean(finding.fix)}", width, "  ")
         mark = "What to do:"
         lines.append(fix.replace(mark, _paint(mark, "strong"), 1) if colour else fix)
     if finding.count > 1:
-        lines.append(_wrapped(report_parts.times(finding), width, "  "))
+        lines.append(wrapped(parts.times(finding), width, "  "))
     return "\n".join(lines)
 
 
 def _source(finding: Finding, colour: bool, width: int) -> list[str]:
     """Return the source lines with their numbers; `>` marks the one that was caught."""
-    shown = report_parts.source_lines(finding)
+    shown = parts.source_lines(finding)
     digits = max((len(str(line.number)) for line in shown), default=0)
     made = []
     for line in shown:
@@ -87,7 +87,7 @@ def _paint(text: str, style: str) -> str:
     return f"\033[{_COLOURS[style]}m{text}\033[0m" if style else text
 
 
-def _wrapped(text: str, width: int, indent: str = "") -> str:
+def wrapped(text: str, width: int, indent: str = "") -> str:
     """Break words at the width; short pieces of code between backticks stay in one piece."""
     kept = re.sub(
         r"`[^`\n]+`",

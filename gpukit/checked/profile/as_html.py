@@ -9,12 +9,13 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from gpukit.checked import profile_advice, profile_parts, profile_source, profile_tables
-from gpukit.checked.profile_parts import Cell, Column
-from gpukit.checked.profile_source import Listing
-from gpukit.checked.profile_tables import Table
-from gpukit.checked.report_html import _CODE, _MONO, _SUMMARY
-from gpukit.checked.report_parts import clean
+from gpukit.checked.profile import advice, source, tables
+from gpukit.checked.profile import parts as profile_parts
+from gpukit.checked.profile.parts import Cell, Column
+from gpukit.checked.profile.source import Listing
+from gpukit.checked.profile.tables import Table
+from gpukit.checked.report.as_html import CODE, MONO, SUMMARY
+from gpukit.checked.report.parts import clean
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -36,16 +37,16 @@ _DATA = (
     "border-bottom: 1px solid rgba(128, 128, 128, 0.2); text-align:"
 )
 _HEAT = (
-    f"{_MONO}; padding: 0 0.5em; text-align: right; vertical-align: top; white-space: nowrap; "
+    f"{MONO}; padding: 0 0.5em; text-align: right; vertical-align: top; white-space: nowrap; "
     "min-width: 4.2em"
 )
 _BAR = "border-left: 1px solid rgba(128, 128, 128, 0.3)"
 _NUMBER = (
-    f"{_MONO}; padding: 0 0.6em; text-align: right; opacity: 0.75; font-weight: normal; "
+    f"{MONO}; padding: 0 0.6em; text-align: right; opacity: 0.75; font-weight: normal; "
     "vertical-align: top; user-select: none; background: none"
 )
 _SOURCE = (
-    f"{_MONO}; text-align: left; vertical-align: top; width: 100%; min-width: 22em; "
+    f"{MONO}; text-align: left; vertical-align: top; width: 100%; min-width: 22em; "
     "white-space: pre-wrap; overflow-wrap: anywhere; text-indent: -4ch; padding:"
 )
 _BLANK = "height: 0.8em"
@@ -58,11 +59,11 @@ _HOT = "rgba(213, 94, 0, 0.42)"
 
 def render(profile: Profile) -> str:
     """Return the profile as one section of a page."""
-    heading = _tag("h3", _SUMMARY, _escaped(profile_parts.heading(profile)))
+    heading = _tag("h3", SUMMARY, _escaped(profile_parts.heading(profile)))
     parts = [
         heading, _tag("p", _QUIET, _escaped(profile_parts.subtitle(profile))), _totals(profile),
-        _advice(profile), _source(profile), _table(profile_tables.arrays(profile)),
-        _table(profile_tables.accesses(profile)), _occupancy(profile), _columns(profile),
+        _advice(profile), _source(profile), _table(tables.arrays(profile)),
+        _table(tables.accesses(profile)), _occupancy(profile), _columns(profile),
         *(_tag("p", _TEXT, f"Note: {_words(note)}") for note in profile.notes),
     ]  # fmt: skip
     label = f"Profile of {_escaped(profile.kernel)}"
@@ -74,7 +75,7 @@ def _totals(profile: Profile) -> str:
         f'<tr><th scope="row" style="{_DATA} left">{_escaped(label)}</th>'
         + "".join(_tag("td", f"{_DATA} left", _escaped(text)) for text in rest)
         + "</tr>"
-        for label, *rest in profile_tables.totals(profile)
+        for label, *rest in tables.totals(profile)
     )
     if not rows:
         return _tag("p", _TEXT, "Nothing was counted.")
@@ -83,7 +84,7 @@ def _totals(profile: Profile) -> str:
 
 
 def _advice(profile: Profile) -> str:
-    items = "".join(_tag("li", _TEXT, _words(text)) for text in profile_advice.advise(profile))
+    items = "".join(_tag("li", _TEXT, _words(text)) for text in advice.advise(profile))
     return _tag("h4", _HEADING, "Advice") + _tag("ul", _LIST, items)
 
 
@@ -91,7 +92,7 @@ def _advice(profile: Profile) -> str:
 
 
 def _source(profile: Profile) -> str:
-    listings = profile_source.listings(profile.kernel, profile.source, profile.called)
+    listings = source.listings(profile.kernel, profile.source, profile.called)
     if not listings:
         return ""
     columns = profile_parts.columns(profile)
@@ -169,8 +170,8 @@ def _row(row: tuple[str, ...], sides: list[str]) -> str:
 
 
 def _occupancy(profile: Profile) -> str:
-    about = _tag("p", _QUIET, _escaped(profile_tables.about_occupancy(profile)))
-    return _table(profile_tables.occupancy(profile)) + about
+    about = _tag("p", _QUIET, _escaped(tables.about_occupancy(profile)))
+    return _table(tables.occupancy(profile)) + about
 
 
 def _columns(profile: Profile) -> str:
@@ -178,7 +179,7 @@ def _columns(profile: Profile) -> str:
     items = "".join(
         f"<dt><strong>{_escaped(column.name)}</strong></dt>"
         f'<dd style="margin: 0 0 0.4em 1.3em">{_escaped(column.what)}. Nsight Compute: '
-        f"{_tag('code', f'{_CODE}; overflow-wrap: anywhere', _escaped(column.metric))}</dd>"
+        f"{_tag('code', f'{CODE}; overflow-wrap: anywhere', _escaped(column.metric))}</dd>"
         for column in profile_parts.columns(profile)
     )
     if not items:
@@ -197,4 +198,4 @@ def _escaped(text: str) -> str:
 
 def _words(text: str) -> str:
     """Escape a sentence, and set what stands between backticks as code."""
-    return re.sub(r"`([^`\n]+)`", rf'<code style="{_CODE}">\1</code>', _escaped(text))
+    return re.sub(r"`([^`\n]+)`", rf'<code style="{CODE}">\1</code>', _escaped(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpukit.checked.words_parts import (
+from gpukit.checked.words.parts import (
     ONCE,
     Facts,
     in_line,

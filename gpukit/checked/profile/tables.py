@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpukit.checked import profile_occupancy
 from gpukit.checked.counters import Counts
-from gpukit.checked.occupancy_words import show_percent
-from gpukit.checked.profile_parts import (
+from gpukit.checked.occupancy.words import show_percent
+from gpukit.checked.profile import occupancy as profile_occupancy
+from gpukit.checked.profile.parts import (
     WARP,
     in_turn,
     many,
@@ -18,7 +18,7 @@ from gpukit.checked.profile_parts import (
     plain,
     sum_of,
 )
-from gpukit.checked.profile_source import text_of
+from gpukit.checked.profile.source import text_of
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpukit import errors
-from gpukit.checked import report_parts
 from gpukit.checked.counters import COUNTERS, RATIOS, Counts
-from gpukit.checked.report_merge import Launch
+from gpukit.checked.report import parts
+from gpukit.checked.report.merging import Launch
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile
@@ -230,7 +230,7 @@ def columns(profile: Profile) -> list[Column]:
 
 def heading(profile: Profile) -> str:
     """Return the launch as its line in the script writes it."""
-    return report_parts.shaped(Launch(profile.kernel, profile.grid, profile.block))
+    return parts.shaped(Launch(profile.kernel, profile.grid, profile.block))
 
 
 def subtitle(profile: Profile) -> str:
@@ -240,8 +240,8 @@ def subtitle(profile: Profile) -> str:
     line = profile.source[0][0] if profile.source else 0
     place = errors.place(profile.file, line)
     if place == f"{profile.file}:{line}":
-        place = f"{report_parts._short(profile.file)}:{line}"
+        place = f"{parts._short(profile.file)}:{line}"
     return (
         f"{many(math.prod(profile.grid), 'block')} of {many(threads, 'thread')}, "
-        f"{many(warps, 'warp')} each, at {report_parts.clean(place)}"
+        f"{many(warps, 'warp')} each, at {parts.clean(place)}"
     )

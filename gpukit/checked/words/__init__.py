@@ -29,33 +29,33 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpukit.checked import words_launch, words_memory, words_race, words_sync
-from gpukit.checked.words_parts import Facts, sentence
+from gpukit.checked.words import launch, memory, race, sync
+from gpukit.checked.words.parts import Facts, sentence
 
 _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
-    "out-of-bounds": words_memory.out_of_bounds,
-    "misaligned": words_memory.misaligned,
-    "negative-index": words_memory.negative_index,
-    "shared-race": words_race.shared_race,
-    "global-race": words_race.global_race,
-    "atomic-race": words_race.atomic_race,
-    "warp-race": words_race.warp_race,
-    "same-value-race": words_race.same_value_race,
-    "uninitialised-shared": words_memory.uninitialised_shared,
-    "uninitialised-local": words_memory.uninitialised_local,
-    "uninitialised-global": words_memory.uninitialised_global,
-    "never-written": words_memory.never_written,
-    "barrier-divergence": words_sync.barrier_divergence,
-    "barrier-after-return": words_sync.barrier_after_return,
-    "warp-mask": words_sync.warp_mask,
-    "shuffle-source": words_sync.shuffle_source,
-    "cooperative-misuse": words_sync.cooperative_misuse,
-    "launch-refused": words_launch.launch_refused,
-    "raised": words_launch.raised,
-    "idle-threads": words_launch.idle_threads,
-    "block-order": words_launch.block_order,
-    "int32-overflow": words_launch.int32_overflow,
-    "float64": words_launch.float64,
+    "out-of-bounds": memory.out_of_bounds,
+    "misaligned": memory.misaligned,
+    "negative-index": memory.negative_index,
+    "shared-race": race.shared_race,
+    "global-race": race.global_race,
+    "atomic-race": race.atomic_race,
+    "warp-race": race.warp_race,
+    "same-value-race": race.same_value_race,
+    "uninitialised-shared": memory.uninitialised_shared,
+    "uninitialised-local": memory.uninitialised_local,
+    "uninitialised-global": memory.uninitialised_global,
+    "never-written": memory.never_written,
+    "barrier-divergence": sync.barrier_divergence,
+    "barrier-after-return": sync.barrier_after_return,
+    "warp-mask": sync.warp_mask,
+    "shuffle-source": sync.shuffle_source,
+    "cooperative-misuse": sync.cooperative_misuse,
+    "launch-refused": launch.launch_refused,
+    "raised": launch.raised,
+    "idle-threads": launch.idle_threads,
+    "block-order": launch.block_order,
+    "int32-overflow": launch.int32_overflow,
+    "float64": launch.float64,
 }
 
 

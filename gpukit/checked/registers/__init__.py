@@ -2,7 +2,7 @@
 
 NVIDIA's compilers come as Python packages (the extras `cuda12` and `cuda13`) and need neither
 GPU nor driver: NVVM makes PTX of the kernel, nvJitLink makes machine code and says how many
-registers it uses. That runs in a process of its own (`registers_child.py`), because in this
+registers it uses. That runs in a process of its own (`registers/child.py`), because in this
 process `cuda` may mean gpukit, in the kernel's globals and, after `standin.install()`, everywhere.
 So the function is taken apart here: its code, what its names stand for, its arguments' types.
 
@@ -30,7 +30,7 @@ from gpukit.checked.gpus import GPUS
 from gpukit.compiler import intrinsics
 from gpukit.cpu import marshal as arguments_of
 
-CHILD = Path(__file__).with_name("registers_child.py")
+CHILD = Path(__file__).with_name("child.py")
 CAPABILITIES = tuple(sorted({gpu.capability for gpu in GPUS.values()}))
 _INSTALL = "on Linux or Windows: python -m pip install 'gpukit[cuda13]'"
 _SECONDS = 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpukit.checked.profile_parts import (
+from gpukit.checked.profile.parts import (
     OPS,
     degree,
     excess,
@@ -15,7 +15,7 @@ from gpukit.checked.profile_parts import (
     plain,
     sum_of,
 )
-from gpukit.checked.profile_source import text_of
+from gpukit.checked.profile.source import text_of
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile

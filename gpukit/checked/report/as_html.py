@@ -10,8 +10,8 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from gpukit.checked import report_parts
 from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
+from gpukit.checked.report import parts as report_parts
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report
@@ -22,12 +22,12 @@ OPEN, SHOWN = 3, 200
 # White words on these have a contrast of at least 4.5.
 _COLOURS = {ERROR: "#b3261e", WARNING: "#8a5a00", INFO: "#1c5d99"}
 
-_MONO = "font-family: var(--jp-code-font-family, ui-monospace, Menlo, Consolas, monospace)"
+MONO = "font-family: var(--jp-code-font-family, ui-monospace, Menlo, Consolas, monospace)"
 _SECTION = (
     "max-width: 56em; margin: 0.5em 0; line-height: 1.5; "
     "font-family: var(--jp-ui-font-family, system-ui, sans-serif)"
 )
-_SUMMARY = "font-size: 1.05em; font-weight: 600; margin: 0.4em 0"
+SUMMARY = "font-size: 1.05em; font-weight: 600; margin: 0.4em 0"
 _LIST = "list-style: none; margin: 0; padding: 0"
 _ITEM = (
     "margin: 0.5em 0; border: 1px solid rgba(128, 128, 128, 0.4); border-radius: 4px; "
@@ -36,17 +36,17 @@ _ITEM = (
 _HEAD = "cursor: pointer; padding: 0.4em 0.7em"
 _BADGE = "color: #fff; border-radius: 3px; padding: 0.1em 0.5em; font-weight: 600; background:"
 _KIND = "display: inline; font-size: 1em; font-weight: 600; margin: 0 0 0 0.4em"
-_PLACE = f"{_MONO}; font-size: 0.92em; overflow-wrap: anywhere; margin-left: 0.4em"
+_PLACE = f"{MONO}; font-size: 0.92em; overflow-wrap: anywhere; margin-left: 0.4em"
 _BODY = "padding: 0 0.9em 0.6em"
 _PRE = (
-    f"{_MONO}; font-size: 0.92em; color: inherit; background: rgba(128, 128, 128, 0.13); "
+    f"{MONO}; font-size: 0.92em; color: inherit; background: rgba(128, 128, 128, 0.13); "
     "padding: 0.4em 0.6em; margin: 0.2em 0 0.5em; border-radius: 3px; overflow-x: auto; "
     "white-space: pre"
 )
 _NUMBER = "opacity: 0.75; user-select: none"
 _TEXT = "margin: 0.3em 0"
-_CODE = (
-    f"{_MONO}; font-size: 0.92em; color: inherit; background: rgba(128, 128, 128, 0.13); "
+CODE = (
+    f"{MONO}; font-size: 0.92em; color: inherit; background: rgba(128, 128, 128, 0.13); "
     "padding: 0 0.25em; border-radius: 3px"
 )
 
@@ -55,7 +55,7 @@ def render(report: Report) -> str:
     """Return the report as one section of a page."""
     shown = report.findings[:SHOWN]
     items = "".join(_item(finding, place < OPEN) for place, finding in enumerate(shown))
-    parts = [_tag("h3", _SUMMARY, _escaped(report_parts.summary(report)))]
+    parts = [_tag("h3", SUMMARY, _escaped(report_parts.summary(report)))]
     if items:
         parts.append(f'<ol role="list" style="{_LIST}">{items}</ol>')
     hidden = len(report.findings) - len(shown)
@@ -116,4 +116,4 @@ def _escaped(text: str) -> str:
 
 def _words(text: str) -> str:
     """Escape a sentence, and set what stands between backticks as code."""
-    return re.sub(r"`([^`\n]+)`", rf'<code style="{_CODE}">\1</code>', _escaped(text))
+    return re.sub(r"`([^`\n]+)`", rf'<code style="{CODE}">\1</code>', _escaped(text))

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gpukit.checked import occupancy_parts as parts
+from gpukit.checked.occupancy import parts as parts
 
 if TYPE_CHECKING:
     from gpukit.checked.occupancy import Occupancy, OccupancyTable

@@ -21,7 +21,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from gpukit.checked.finding import SEVERITIES, Finding
-from gpukit.checked.report_merge import Launch
+from gpukit.checked.report.merging import Launch
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report

@@ -6,11 +6,14 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING
 
-from gpukit.checked import profile_advice, profile_parts, profile_source, profile_tables
-from gpukit.checked.profile_parts import Cell, Column
-from gpukit.checked.profile_tables import Table
-from gpukit.checked.report_parts import clean
-from gpukit.checked.report_text import _fitting, _wrapped
+from gpukit.checked.profile import advice as profile_advice
+from gpukit.checked.profile import parts as profile_parts
+from gpukit.checked.profile import source as profile_source
+from gpukit.checked.profile import tables
+from gpukit.checked.profile.parts import Cell, Column
+from gpukit.checked.profile.tables import Table
+from gpukit.checked.report.as_text import fitting, wrapped
+from gpukit.checked.report.parts import clean
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -25,11 +28,11 @@ _STRONG, _DIM, _WARM, _HOT = "1", "2", "1;35", "1;31"
 
 def render(profile: Profile, *, colour: bool = False, width: int | None = None) -> str:
     """Return the profile: what was launched, totals, advice, source with heat, tables."""
-    width = _fitting(width)
+    width = fitting(width)
     page = _Page(colour, width)
     parts = [
         page.heading(profile), page.totals(profile), page.advice(profile), page.source(profile),
-        page.table(profile_tables.arrays(profile)), page.table(profile_tables.accesses(profile)),
+        page.table(tables.arrays(profile)), page.table(tables.accesses(profile)),
         page.occupancy(profile), page.notes(profile),
     ]  # fmt: skip
     return "\n\n".join(part for part in parts if part)
@@ -53,10 +56,10 @@ class _Page:
 
     def heading(self, profile: Profile) -> str:
         name = self.title(self.cut(profile_parts.heading(profile)))
-        return f"{name}\n{_wrapped(profile_parts.subtitle(profile), self.width)}"
+        return f"{name}\n{wrapped(profile_parts.subtitle(profile), self.width)}"
 
     def totals(self, profile: Profile) -> str:
-        rows = profile_tables.totals(profile)
+        rows = tables.totals(profile)
         if not rows:
             return "Nothing was counted."
         first, second, third = (max(len(row[k]) for row in rows) for k in range(3))
@@ -68,7 +71,7 @@ class _Page:
             else:
                 under = first + second + len(_GAP) > self.width
                 indent = " " * (2 if under else first + len(_GAP))
-                below = [_wrapped(text, self.width, indent) for text in (words, counts) if text]
+                below = [wrapped(text, self.width, indent) for text in (words, counts) if text]
                 if not under:
                     below[0] = label.ljust(len(indent)) + below[0].lstrip()
                 lines += [label, *below] if under else below
@@ -80,7 +83,7 @@ class _Page:
         lines = [self.title("Advice"), *(_bullet(text, self.width) for text in shown)]
         if len(texts) > len(shown):
             more = f"{len(texts) - len(shown)} more: profile.advice() returns all."
-            lines.append(_wrapped(more, self.width, "  "))
+            lines.append(wrapped(more, self.width, "  "))
         return "\n".join(lines)
 
     def source(self, profile: Profile) -> str:
@@ -99,7 +102,7 @@ class _Page:
                 cells = [column.cell(line) for column in columns]
                 lines.append(self._line(cells, widths, f"{number:>{digits}}", text))
         if columns:
-            lines += ["", _wrapped(self._legend(), self.width)]
+            lines += ["", wrapped(self._legend(), self.width)]
         return "\n".join(lines)
 
     def _that_fit(self, columns: list[Column], digits: int) -> list[Column]:
@@ -159,11 +162,11 @@ class _Page:
         return "\n".join(made)
 
     def occupancy(self, profile: Profile) -> str:
-        about = _wrapped(profile_tables.about_occupancy(profile), self.width)
-        return f"{self.table(profile_tables.occupancy(profile))}\n\n{about}"
+        about = wrapped(tables.about_occupancy(profile), self.width)
+        return f"{self.table(tables.occupancy(profile))}\n\n{about}"
 
     def notes(self, profile: Profile) -> str:
-        return "\n".join(_wrapped(f"Note: {clean(note)}", self.width) for note in profile.notes)
+        return "\n".join(wrapped(f"Note: {clean(note)}", self.width) for note in profile.notes)
 
 
 def _broken(text: str, room: int) -> list[str]:
@@ -178,7 +181,7 @@ def _broken(text: str, room: int) -> list[str]:
 
 
 def _bullet(text: str, width: int) -> str:
-    return f"- {_wrapped(clean(text), width, '  ')[2:]}"
+    return f"- {wrapped(clean(text), width, '  ')[2:]}"
 
 
 def _shades() -> tuple[str, ...]:

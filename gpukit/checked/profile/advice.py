@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from gpukit.checked import gpus
-from gpukit.checked import profile_advice_memory as memory
 from gpukit.checked.counters import Counts
-from gpukit.checked.profile_advice_memory import Advice
-from gpukit.checked.profile_parts import WARP, many, operations, plain, sum_of
+from gpukit.checked.profile import advice_memory as memory
+from gpukit.checked.profile.advice_memory import Advice
+from gpukit.checked.profile.parts import WARP, many, operations, plain, sum_of
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.checked.words_parts import Facts, name_element, one_line, parsed, some
+from gpukit.checked.words.parts import Facts, name_element, one_line, parsed, some
 
 Words = tuple[str, str]
 

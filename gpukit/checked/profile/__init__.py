@@ -10,19 +10,16 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
-from gpukit.checked import (
-    profile_advice,
-    profile_html,
-    profile_occupancy,
-    profile_pattern,
-    profile_source,
-    profile_text,
-)
 from gpukit.checked.check import kernel_of
 from gpukit.checked.counters import Counts
 from gpukit.checked.launch import Launch, Seen
 from gpukit.checked.occupancy import OccupancyTable
-from gpukit.checked.profile_pattern import Pattern
+from gpukit.checked.profile import advice as profile_advice
+from gpukit.checked.profile import as_html, as_text
+from gpukit.checked.profile import occupancy as profile_occupancy
+from gpukit.checked.profile import pattern as profile_pattern
+from gpukit.checked.profile import source as profile_source
+from gpukit.checked.profile.pattern import Pattern
 from gpukit.checked.progress import Bar
 from gpukit.compiler import watch
 from gpukit.cpu import configure, untouched
@@ -90,10 +87,10 @@ class Profile:
         `occupancy=True` compiles the kernel for GPUs, which takes some seconds, for its registers.
         """
         self.occupancy(registers=occupancy)
-        return profile_text.render(self, colour=colour, width=width)
+        return as_text.render(self, colour=colour, width=width)
 
     def _repr_html_(self) -> str:
-        return profile_html.render(self)
+        return as_html.render(self)
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return the profile as JSON; its keys are the names in `counters`."""

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpukit.checked import report_html, report_json, report_junit, report_merge, report_text
 from gpukit.checked.finding import ERROR, INFO, KINDS, SEVERITIES, WARNING, Finding
-from gpukit.checked.report_merge import Launch
+from gpukit.checked.report import as_html, as_json, as_junit, as_text, merging
+from gpukit.checked.report.merging import Launch
 
 
 @dataclass(repr=False)
@@ -75,23 +75,23 @@ class Report:
 
         `limit` is how many findings are shown; the summary always counts all of them.
         """
-        return report_text.render(self, colour=colour, width=width, limit=limit)
+        return as_text.render(self, colour=colour, width=width, limit=limit)
 
     def _repr_html_(self) -> str:
-        return report_html.render(self)
+        return as_html.render(self)
 
     def to_junit(self) -> str:
         """Return JUnit XML: a test case for each kernel and kind of finding; errors fail."""
-        return report_junit.render(self)
+        return as_junit.render(self)
 
     def to_json(self, indent: int | None = 2) -> str:
-        """Return the report as JSON; gpukit.checked.report_json documents the keys."""
-        return json.dumps(report_json.plain(self), indent=indent, allow_nan=False)
+        """Return the report as JSON; gpukit.checked.report.as_json documents the keys."""
+        return json.dumps(as_json.plain(self), indent=indent, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Report:
         """Return the report that `to_json` wrote, in this or in another process."""
-        findings, launched, notes, target = report_json.parts(json.loads(text))
+        findings, launched, notes, target = as_json.parts(json.loads(text))
         return _made(findings, launched, notes, target)
 
     @classmethod
@@ -105,8 +105,8 @@ class Report:
         reports = list(reports)
         targets = dict.fromkeys(report.target for report in reports)
         return _made(
-            report_merge.findings(finding for report in reports for finding in report.findings),
-            report_merge.launches(launch for report in reports for launch in report.launched),
+            merging.findings(finding for report in reports for finding in report.findings),
+            merging.launches(launch for report in reports for launch in report.launched),
             list(dict.fromkeys(note for report in reports for note in report.notes)),
             ", ".join(targets) or "checked",
         )
