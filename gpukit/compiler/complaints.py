@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import linecache
 import re
+import traceback
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 from gpukit import errors
@@ -92,6 +94,11 @@ def plain(unit: Unit, kinds: tuple[Any, ...]) -> Iterator[None]:
     except NumbaError as error:
         # Its frames are all Numba's.
         raise _translated(unit, kinds, error) from error.with_traceback(None)
+    except Exception as error:
+        frames = list(traceback.walk_tb(error.__traceback__))
+        if not _of_numba(frames[-1][0]):
+            raise
+        raise _baffled(unit, kinds, frames, error) from error
 
 
 def type_error_class() -> type[errors.KernelTypeError]:
@@ -102,13 +109,36 @@ def type_error_class() -> type[errors.KernelTypeError]:
 def _translated(unit: Unit, kinds: tuple[Any, ...], error: Any) -> errors.KernelTypeError:
     text = str(getattr(error, "msg", error)).strip()
     rule, fix = type_rule(text)
-    pairs = zip(unit.parameters, kinds, strict=False)
-    given = ", ".join(f"{n}: {k}" for n, k in pairs)
     return type_error_class()(
         rule or _short(text),
         **_place(unit, text, getattr(getattr(error, "loc", None), "line", 0)),
-        fix=fix or f"check the types of the arguments ({given}) against what the line needs",
+        fix=fix
+        or f"check the types of the arguments ({_given(unit, kinds)}) against what the line needs",
     )
+
+
+def _of_numba(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] == "numba"
+
+
+def _baffled(
+    unit: Unit, kinds: tuple[Any, ...], frames: list[tuple[FrameType, int]], error: Exception
+) -> errors.KernelTypeError:
+    """Return the error for types that Numba's own code trips over instead of refusing them."""
+    # What Numba was about to type knows its place: the innermost object with one.
+    places = [getattr(frame.f_locals.get("self"), "loc", None) for frame, _ in frames]
+    line = next((loc.line for loc in reversed(places) if hasattr(loc, "line")), 0)
+    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return type_error_class()(
+        f"Numba cannot find the types of this statement; its own code fails with {said}.",
+        **_place(unit, "", line),
+        fix=f"check the types of the arguments ({_given(unit, kinds)}); give rows an index for "
+        "each axis",
+    )
+
+
+def _given(unit: Unit, kinds: tuple[Any, ...]) -> str:
+    return ", ".join(f"{n}: {k}" for n, k in zip(unit.parameters, kinds, strict=False))
 
 
 # Numba tells of the innermost function first: where its typing failed, then its first lines.

@@ -89,6 +89,19 @@ def test_too_few_indices_for_a_number_are_refused_at_their_line():
         )  # fmt: skip
 
 
+@cuda.jit
+def row_of_other_type_kernel(a, n):
+    a[0] *= n  # here
+
+
+def test_row_whose_type_does_not_fit_is_refused_at_its_line():
+    with guarded((4, 3), np.uint64) as a:  # uint64 times int64 is float64: Numba itself trips
+        assert_fails(
+            lambda: row_of_other_type_kernel[1, 1](a, 2), errors.KernelTypeError,
+            "Numba cannot find the types of this statement", "give rows an index for each axis",
+        )  # fmt: skip
+
+
 # A single index beside a slice
 
 
