@@ -9,6 +9,8 @@ from typing import Any
 from gpukit.errors import (
     ArgumentError,
     BarrierDivergence,
+    CheckFailed,
+    CheckWarning,
     CompileError,
     GpukitError,
     Invalid,
@@ -24,8 +26,8 @@ from gpukit.errors import (
 __version__ = "0.1.0"
 __all__ = [
     "check", "cuda", "explain", "play", "profile", "standin", "ArgumentError", "BarrierDivergence",
-    "CompileError", "GpukitError", "Invalid", "KernelError", "KernelTypeError", "LaunchError",
-    "OutOfBounds", "SourceError", "TargetError", "Unsupported",
+    "CheckFailed", "CheckWarning", "CompileError", "GpukitError", "Invalid", "KernelError",
+    "KernelTypeError", "LaunchError", "OutOfBounds", "SourceError", "TargetError", "Unsupported",
 ]  # fmt: skip
 
 

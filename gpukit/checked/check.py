@@ -14,48 +14,19 @@ from gpukit.checked.launch import Launch, Seen, Watch
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
 from gpukit.checked.report import Report
+from gpukit.checked.verb import Verb
 from gpukit.compiler import sites
-from gpukit.cpu import configure, dispatcher, marshal, untouched
+from gpukit.cpu import marshal, untouched
 
 
-def kernel_of(kernel: Any) -> Any:
-    """Return a kernel of the CPU target for a kernel of any target, or for a plain function."""
-    if isinstance(kernel, dispatcher.Kernel):
-        return kernel
-    function = getattr(kernel, "py_func", kernel)
-    if not inspect.isfunction(function):
-        raise errors.ArgumentError(
-            f"check: expected a kernel made with @cuda.jit, got {kernel!r}. Write "
-            "gpukit.check(kernel)[blocks, threads](*arguments)."
-        )
-    given = getattr(kernel, "targetoptions", {})
-    options = {k: v for k, v in given.items() if k in ("fastmath", "debug", "extensions")}
-    return dispatcher.Kernel(function, [], options)
-
-
-class Checker:
-    """A kernel to be checked; `checker[grid, block, stream, shared_bytes](*arguments)`."""
-
-    def __init__(self, kernel: Any) -> None:
-        self.kernel = kernel_of(kernel)
-
-    def __getitem__(self, items: Any) -> Any:
-        try:
-            shape = configure.parse(items)
-        except errors.LaunchError as refused:
-            report = _refused(self.kernel, items, refused)
-            return lambda *_arguments: report
-        return lambda *arguments: run(self.kernel, shape, arguments)
-
-
-def check(kernel: Any) -> Checker:
+def check(kernel: Any) -> Verb:
     """Return the kernel ready to be launched under the checker.
 
     `gpukit.check(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
     the effect on its arguments that it always has, and returns a `Report`. Kernels of numba.cuda
     are taken too: their Python function is run on the CPU.
     """
-    return Checker(kernel)
+    return Verb("check", kernel, run, _refused)
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
@@ -309,4 +280,4 @@ def _report(
     return Report(found, name, shape.grid, shape.block, 1, seconds, blocks, notes=notes)
 
 
-__all__ = ["Checker", "check", "kernel_of", "run"]
+__all__ = ["check", "run"]

@@ -64,7 +64,7 @@ class Launch:
         self.packed = launcher.packed(shape, arguments, self.retrieve)
         self.compiled = launcher.watched(shape, self.packed, how)
         self.names = [p.name for p in launcher.parameters]
-        self.arguments = arguments
+        self.arguments = self.packed.arguments  # defaults and extensions have been at work
 
     def run(
         self, functions: tuple[int, ...], *, races: bool = True, progress: Progress | None = None,

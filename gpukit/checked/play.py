@@ -5,27 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from gpukit.checked import recording
-from gpukit.checked.check import kernel_of
 from gpukit.checked.player import Player
-from gpukit.cpu import configure
+from gpukit.checked.verb import Verb
 
 
-class Recorder:
-    """A kernel to be recorded; `recorder[grid, block, stream, shared_bytes](*arguments)`."""
-
-    def __init__(self, kernel: Any) -> None:
-        self.kernel = kernel_of(kernel)
-
-    def __getitem__(self, items: Any) -> Any:
-        shape = configure.parse(items)
-        return lambda *arguments: Player(recording.record(self.kernel, shape, arguments))
-
-
-def play(kernel: Any) -> Recorder:
+def play(kernel: Any) -> Verb:
     """Return the kernel ready to be launched and recorded.
 
     `gpukit.play(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with the
     effect on its arguments that it always has, and returns a `Player`: show it in a notebook,
     `player.save("page.html")`, or `player.open()` in a browser.
     """
-    return Recorder(kernel)
+    return Verb("play", kernel, _run)
+
+
+def _run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Player:
+    return Player(recording.record(kernel, shape, arguments))

@@ -273,18 +273,18 @@ class Configured:
 class ForAll:
     """A kernel that is launched with enough threads for a number of tasks."""
 
-    def __init__(self, kernel: Kernel, tasks: int, block: int, stream: Any, shared: int) -> None:
-        self.kernel = kernel
+    def __init__(self, kernel: Any, tasks: int, block: int, stream: Any, shared: int) -> None:
+        self.kernel = kernel  # a Kernel, or what is launched like one
         self.tasks = tasks
         self.block = block or 256
         self.stream = stream
         self.shared = shared
 
-    def __call__(self, *arguments: Any) -> None:
+    def __call__(self, *arguments: Any) -> Any:
         if self.tasks == 0:
-            return
+            return None
         blocks = (self.tasks + self.block - 1) // self.block
-        self.kernel[blocks, self.block, self.stream, self.shared](*arguments)
+        return self.kernel[blocks, self.block, self.stream, self.shared](*arguments)
 
 
 __all__ = ["DeviceFunction", "ForAll", "Kernel", "jit"]

@@ -25,9 +25,10 @@ Kind = Any
 class Packed:
     """The arguments of one launch: their kinds, the values for `struct`, and what must live.
 
-    `ranges` are the addresses that arrays cover.
+    `arguments` are those that were packed, `ranges` the addresses that arrays cover.
     """
 
+    arguments: tuple[Any, ...] = ()
     kinds: list[Kind] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
     keep: list[Any] = field(default_factory=list)
@@ -43,7 +44,7 @@ class Packed:
 
 def pack(arguments: tuple[Any, ...], wanted: tuple[Any, ...] | None = None) -> Packed:
     """Pack the arguments of a launch; `wanted` are the numba types of an explicit signature."""
-    packed = Packed()
+    packed = Packed(arguments)
     for position, argument in enumerate(arguments):
         target = wanted[position] if wanted is not None else None
         packed.kinds.append(_pack_one(packed, argument, target, position))

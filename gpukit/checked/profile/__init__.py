@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
-from gpukit.checked.check import kernel_of
 from gpukit.checked.counters import Counts
 from gpukit.checked.launch import Launch, Seen
 from gpukit.checked.occupancy import OccupancyTable
@@ -21,8 +20,9 @@ from gpukit.checked.profile import pattern as profile_pattern
 from gpukit.checked.profile import source as profile_source
 from gpukit.checked.profile.pattern import Pattern
 from gpukit.checked.progress import Bar
+from gpukit.checked.verb import Verb
 from gpukit.compiler import watch
-from gpukit.cpu import configure, untouched
+from gpukit.cpu import untouched
 
 _OPS = {watch.LOAD: "load", watch.STORE: "store", watch.UPDATE: "atomic"}
 
@@ -145,25 +145,14 @@ class Profile:
         }  # fmt: skip
 
 
-class Profiler:
-    """A kernel to be profiled; `profiler[grid, block, stream, shared_bytes](*arguments)`."""
-
-    def __init__(self, kernel: Any) -> None:
-        self.kernel = kernel_of(kernel)
-
-    def __getitem__(self, items: Any) -> Any:
-        shape = configure.parse(items)
-        return lambda *arguments: run(self.kernel, shape, arguments)
-
-
-def profile(kernel: Any) -> Profiler:
+def profile(kernel: Any) -> Verb:
     """Return the kernel ready to be launched and counted.
 
     `gpukit.profile(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
     the effect on its arguments that it always has, and returns a `Profile`. An error of the kernel
     is raised, as by a plain launch.
     """
-    return Profiler(kernel)
+    return Verb("profile", kernel, run)
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:

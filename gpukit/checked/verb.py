@@ -1,0 +1,80 @@
+"""What `check`, `profile` and `play` have in common: a kernel to be launched under watch."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from gpukit import errors
+from gpukit.cpu import configure, dispatcher
+
+# (kernel, configuration, arguments) -> what the verb returns
+Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
+# (kernel, what stood in the square brackets, why a GPU refuses it) -> what the verb returns
+Refused = Callable[[Any, Any, errors.LaunchError], Any]
+
+
+class Verb:
+    """A kernel with a verb: `verb[grid, block, stream, shared_bytes](*arguments)` runs it.
+
+    As a kernel it has `forall(tasks)`. Raises ArgumentError for what is no kernel, and LaunchError
+    for a launch that a GPU refuses, unless `refused` makes something of it.
+    """
+
+    def __init__(self, name: str, kernel: Any, run: Run, refused: Refused | None = None) -> None:
+        self.name = name
+        self.kernel = _kernel_of(name, kernel)
+        self._run = run
+        self._refused = refused
+
+    def __getitem__(self, items: Any) -> Callable[..., Any]:
+        try:
+            shape = configure.parse(items)
+        except errors.LaunchError as refused:
+            if self._refused is None:
+                raise
+            answer = self._refused(self.kernel, items, refused)
+            return lambda *_arguments: answer
+        return lambda *arguments, **named: self._launch(shape, arguments, named)
+
+    def _launch(self, shape: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        if named:
+            raise errors.ArgumentError(
+                f"{self.name}: a kernel takes no keyword arguments, got {', '.join(named)}. "
+                f"Write {self._example()} with all arguments in order."
+            )
+        return self._run(self.kernel, shape, arguments)
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise errors.LaunchError(
+            f"launch configuration was not specified: write {self._example()}, with square "
+            "brackets before the arguments."
+        )
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Any:
+        """Return the kernel configured for at least `ntasks` threads in one dimension."""
+        if ntasks < 1:
+            raise errors.LaunchError(
+                f"{self.name}: forall({ntasks}) starts no thread, so there is nothing to look at. "
+                "Give it the number of elements, 1 or more."
+            )
+        return dispatcher.ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    def _example(self) -> str:
+        return f"gpukit.{self.name}({self.kernel.py_func.__name__})[blocks, threads](...)"
+
+
+def _kernel_of(name: str, kernel: Any) -> Any:
+    """Return a kernel of the CPU target for a kernel of any target, or for a plain function."""
+    if isinstance(kernel, dispatcher.Kernel):
+        return kernel
+    function = getattr(kernel, "py_func", kernel)
+    if not inspect.isfunction(function):
+        raise errors.ArgumentError(
+            f"{name}: expected a kernel made with @cuda.jit, got {kernel!r}. Write "
+            f"gpukit.{name}(kernel)[blocks, threads](*arguments)."
+        )
+    given = getattr(kernel, "targetoptions", {})
+    options = {k: v for k, v in given.items() if k in ("fastmath", "debug", "extensions")}
+    return dispatcher.Kernel(function, [], options)

@@ -1,0 +1,96 @@
+"""gpukit.check, profile and play are used alike: as the kernel itself."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, errors
+
+N = 70
+VERBS = [gpukit.check, gpukit.profile, gpukit.play]
+every_verb = pytest.mark.parametrize("verb", VERBS, ids=["check", "profile", "play"])
+
+
+@cuda.jit
+def double_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = 2 * x[i]
+
+
+@cuda.jit
+def default_kernel(out, value=3):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = value
+
+
+class Copies:
+    """An extension that gives the kernel copies of its arrays, and copies them back."""
+
+    def prepare_args(self, kind, value, stream, retr):
+        array = value.copy()
+        retr.append(lambda: value.__setitem__(slice(None), array))
+        return kind, array
+
+
+def numbers():
+    return np.arange(N, dtype=np.float32), np.full(N, np.nan, np.float32)
+
+
+@every_verb
+def test_verb_runs_the_kernel_for_all_tasks(verb):
+    x, out = numbers()
+    verb(double_kernel).forall(N, tpb=32)(x, out)
+    np.testing.assert_array_equal(out, 2 * x)
+
+
+@every_verb
+def test_forall_without_tasks_is_refused(verb):
+    with pytest.raises(errors.LaunchError, match=r"forall\(0\) starts no thread"):
+        verb(double_kernel).forall(0)
+
+
+@every_verb
+def test_verb_without_brackets_says_what_to_write(verb):
+    with pytest.raises(
+        errors.LaunchError, match=rf"write gpukit\.{verb.__name__}\(double_kernel\)"
+    ):
+        verb(double_kernel)(*numbers())
+
+
+@every_verb
+def test_verb_takes_no_keyword_arguments(verb):
+    x, out = numbers()
+    with pytest.raises(errors.ArgumentError, match="no keyword arguments, got out"):
+        verb(double_kernel)[3, 32](x, out=out)
+
+
+@every_verb
+@pytest.mark.parametrize("value", [3, "kernel", None, np.sin])
+def test_what_is_no_kernel_is_refused_with_what_to_write(verb, value):
+    with pytest.raises(errors.ArgumentError, match=rf"Write gpukit\.{verb.__name__}\(kernel\)\["):
+        verb(value)
+
+
+@every_verb
+def test_default_of_a_parameter_is_used(verb):
+    _, out = numbers()
+    verb(default_kernel)[3, 32](out)
+    assert out.tolist() == [3] * N
+
+
+@every_verb
+def test_extension_of_a_kernel_makes_its_arguments(verb):
+    x, out = numbers()
+    verb(cuda.jit(extensions=[Copies()])(double_kernel.py_func))[3, 32](x, out)
+    np.testing.assert_array_equal(out, 2 * x)
+
+
+def test_race_in_an_array_that_an_extension_made_is_found():
+    @cuda.jit(extensions=[Copies()])
+    def kernel(out):
+        out[0] = cuda.threadIdx.x
+
+    (found,) = gpukit.check(kernel)[1, 64](np.zeros(1)).errors
+    assert (found.kind, found.array) == ("global-race", "out")
