@@ -30,6 +30,7 @@ DOCUMENT = ROOT / "docs" / "checking.md"
 RESULT = ROOT / "benchmarks" / "results" / "checked.json"
 BEGIN, END = "<!-- checked begin -->", "<!-- checked end -->"
 MEDIAN, WORST, BYTES = 30, 60, 20
+SHORT = 0.1  # seconds
 
 
 def seconds(work: Any) -> float:
@@ -63,13 +64,16 @@ def measure(name: str, *, quick: bool, turns: int) -> dict[str, Any]:
     contest.ours()
     shadow.MEMORY.free.clear()
     watched(checking)
+    checked_once = watched(checking)
     answer = np.asarray(contest.result(), np.float64)
     error = float(np.max(np.abs(answer - contest.expected()), initial=0.0))
     kept = sum(b.nbytes for b in shadow.MEMORY.free)
     plain, checked = [], []
     for _ in range(turns):
         plain.append(min(seconds(contest.ours) for _ in range(3)))
-        checked.append(watched(checking))
+        # Small launches are over before the machine is at ease: of both the best of three.
+        times = 3 if checked_once < SHORT else 1
+        checked.append(min(watched(checking) for _ in range(times)))
     counted = watched(profiling) if quick else 0.0
     return {
         "kernel": name, "size": contest.size, "plain": statistics.median(plain),

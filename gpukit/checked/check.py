@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any, NamedTuple
 
@@ -232,7 +233,11 @@ class _Place(NamedTuple):
 
 def _definition(kernel: Any) -> _Place:
     """Return the line of a kernel's `def`."""
-    function = kernel.py_func
+    return _definition_of(kernel.py_func)
+
+
+@functools.lru_cache(maxsize=256)  # reading the source costs more than checking a small launch
+def _definition_of(function: Any) -> _Place:
     try:
         lines, start = inspect.getsourcelines(function)
     except (OSError, TypeError):

@@ -45,7 +45,7 @@ class Seen:
 
     def written(self, region: Region) -> np.ndarray[Any, Any]:
         """Return for each cell of a region whether the launch wrote it."""
-        cells = region.cells[: region.cell_count, 0]
+        cells = region.cells[0, : region.cell_count]
         flags: np.ndarray[Any, Any] = cells >= self.first_stamp << watch.STAMP
         return flags
 
@@ -85,7 +85,7 @@ class Launch:
             region.constant = region.uninitialised is None and self._is_constant(region)
             region.cells = MEMORY.cells(region.cell_count, clear=region.uninitialised is not None)
             if region.uninitialised is not None:
-                flagged = region.cells[: len(region.uninitialised), 0]
+                flagged = region.cells[0, : len(region.uninitialised)]
                 flagged[region.uninitialised] = watch.UNINITIALISED
         state = Watch(self, all_regions, first, races, functions, words)
         start = time.perf_counter()
@@ -209,6 +209,7 @@ class Watch:
         for row, region in zip(self.table, all_regions, strict=False):
             row[watch.BEGIN], row[watch.END] = region.begin, region.end
             row[watch.CELLS] = region.cells.ctypes.data
+            row[watch.GAP] = region.cells.strides[0]
             row[watch.SHIFT] = region.granule.bit_length() - 1
             row[watch.BASE] = region.base
             row[watch.CONSTANT] = int(region.constant)

@@ -22,11 +22,14 @@ class Memory:
         self.free: list[np.ndarray[Any, Any]] = []
 
     def cells(self, count: int, *, clear: bool = False) -> np.ndarray[Any, Any]:
-        """Return room for `count` cells of two words; with `clear` all of it zero."""
-        fitting = [b for b in self.free if count <= len(b) <= 4 * count + 1024]
+        """Return room for at least `count` cells: the words of the writes, those of the reads.
+
+        With `clear` all of it is zero.
+        """
+        fitting = [b for b in self.free if count <= b.shape[1] <= 4 * count + 1024]
         if clear or not fitting:
-            return np.zeros((count, 2), np.int64)
-        best = min(fitting, key=len)
+            return np.zeros((2, count), np.int64)
+        best = min(fitting, key=lambda b: b.size)
         self.free = [b for b in self.free if b is not best]
         return best
 

@@ -50,7 +50,11 @@ TICK = 64  # grows with every loop over the threads of a block (profiles only)
 LAST_SYNCWARP = 70  # stamp of the last syncwarp of any warp
 FUNCTIONS = 72  # addresses of the native functions that kernels call, in the order of CALLS
 SNAPSHOT = 96  # lanes of 32 warps that were in a loop before its condition was evaluated
-WORDS = 128
+WRITES = 128  # grows with every write that is told
+# Areas of which more reads tell nothing new: stamp, writes, cells, stride, count, jump, lines.
+SETTLED = 136
+SETTLED_WORDS, SETTLED_ROWS = 8, 15
+WORDS = 256
 
 # What kernels, and the functions themselves, call, by name, with the number of arguments behind
 # the address of the watch.
@@ -66,10 +70,11 @@ ACCESS, NOTE = (list(CALLS).index(name) for name in ("access", "note"))
 
 # ---- regions ----------------------------------------------------------------------------------
 
-REGION_WORDS = 8
+REGION_WORDS = 9
 # SHIFT: log2 of the bytes of one cell; BASE: what to take off an address to get a GPU's.
 # CONSTANT: 1 if nobody writes there in this launch, so that reads need no notes.
-BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT = range(8)
+# CELLS: address of the words of the last writes; GAP: how far behind each that of the reads stands.
+BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT, GAP = range(9)
 GLOBAL, SHARED, LOCAL = range(3)
 SPACES = ("global", "shared", "local")
 
@@ -134,6 +139,7 @@ BEFORE = -1  # taken: only remember who evaluates the condition of a loop
 # ---- kinds of access --------------------------------------------------------------------------
 
 LOAD, STORE, UPDATE = range(3)
+CLAIM = 3  # a row of stores of which row_free knows that no earlier write is in the way
 
 # A place in a watched kernel names its site twice: the process-wide number in the low half, the
 # kernel's own in the high half.

@@ -32,11 +32,16 @@ class Watched(Leaves):
             return [*before, self._thread_loop(leaf, low, high, frozenset())]
         hoisted = self._hoistable(leaf)
         checks = self._range_checks(hoisted, low, high)
-        calls = [self._row_call("row", t, leaf, low, high, [tree.const(t[1])]) for t in told]
-        for t in told:
-            if t[1] == watch.STORE:
-                free = self._row_call("row_free", t, leaf, low, high, [tree.const(0)])
-                checks.append(tree.expr("f != 0", f=free))
+        stores = [t for t in told if t[1] == watch.STORE]
+        claim = self.options.watched == "access" and len(stores) == 1
+        kinds = [watch.CLAIM if claim and t[1] == watch.STORE else t[1] for t in told]
+        calls = [
+            self._row_call("row", t, leaf, low, high, [tree.const(kind)])
+            for t, kind in zip(told, kinds, strict=True)
+        ]
+        for t in stores:
+            free = self._row_call("row_free", t, leaf, low, high, [tree.const(0)])
+            checks.append(tree.expr("f != 0", f=free))
         fast = self._thread_loop(leaf, low, high, frozenset(hoisted))
         self.rewriter.uses_thread = True
         inside: list[ast.stmt] = [*self._unless_told(leaf, [ast.Expr(c) for c in calls]), fast]

@@ -56,12 +56,12 @@ def _contend(watch, row, address):  # type: ignore[no-untyped-def]
     region = find_region(watch, address)
     if region == 0:
         return
-    cell = peek(region, w.CELLS) + 16 * ((address - peek(region, w.BEGIN)) >> peek(region, w.SHIFT))
-    block = peek(watch, w.BLOCK)
-    fresh = peek(region, w.SPACE) != w.GLOBAL and peek(cell, 1) != block
-    count = 1 if fresh or peek(cell, 1) < peek(watch, w.LAUNCH) else peek(cell, 0) + 1
+    cell = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> peek(region, w.SHIFT))
+    block, last = peek(watch, w.BLOCK), cell + peek(region, w.GAP)
+    fresh = peek(region, w.SPACE) != w.GLOBAL and peek(last, 0) != block
+    count = 1 if fresh or peek(last, 0) < peek(watch, w.LAUNCH) else peek(cell, 0) + 1
     poke(cell, 0, count)
-    poke(cell, 1, block)
+    poke(last, 0, block)
     poke(row, w.S_CONTENTION, max(peek(row, w.S_CONTENTION), count))
 
 

@@ -16,8 +16,8 @@ from numba.core import config, types
 from gpukit.compiler import place
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime import counting as counting_
+from gpukit.compiler.runtime import meetings, shadow, shadow_rows
 from gpukit.compiler.runtime import recording as recording_
-from gpukit.compiler.runtime import shadow
 from gpukit.compiler.runtime.raw import peek, poke
 
 _I = types.int64
@@ -66,16 +66,16 @@ def checking() -> tuple[int, ...]:
 
     @_entry("row")
     def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
-        shadow.row(watch, site, thread, count, address, step, size, mask, kind)
+        shadow_rows.row(watch, site, thread, count, address, step, size, mask, kind)
         return 0
 
     @_entry("row_free")
     def row_free(watch, site, thread, count, address, step, size, mask):  # type: ignore[no-untyped-def]
-        return shadow.row_free(watch, site, thread, count, address, step, size, mask)
+        return shadow_rows.row_free(watch, site, thread, count, address, step, size, mask)
 
     @_entry("area")
     def area(watch, site, thread, count, address, step, size, mask, rounds, leap):  # type: ignore[no-untyped-def]
-        return shadow.area(watch, site, thread, count, address, step, size, mask, rounds, leap)
+        return shadow_rows.area(watch, site, thread, count, address, step, size, mask, rounds, leap)
 
     return _table(dict(_common(), access=access, row=row, row_free=row_free, area=area))
 
@@ -100,7 +100,7 @@ def counting() -> tuple[int, ...]:
 
     @_entry("barrier")
     def barrier(watch, site):  # type: ignore[no-untyped-def]
-        shadow.barrier(watch)
+        meetings.barrier(watch)
         counting_.barrier(watch, site)
         return 0
 
@@ -146,7 +146,7 @@ def recording() -> tuple[int, ...]:
     def grid_barrier(watch, site):  # type: ignore[no-untyped-def]
         recording_.settle(watch)
         recording_.event(watch, w.E_GRID, site, 0, 0, 0, 0, 0)
-        shadow.grid_barrier(watch)
+        meetings.grid_barrier(watch)
         return 0
 
     @_entry("meet_warps")
@@ -215,37 +215,37 @@ def _common() -> dict[str, Any]:
 
     @_entry("begin_block")
     def begin_block(watch, block):  # type: ignore[no-untyped-def]
-        shadow.begin_block(watch, block)
+        meetings.begin_block(watch, block)
         return 0
 
     @_entry("barrier")
     def barrier(watch, site):  # type: ignore[no-untyped-def]
-        shadow.barrier(watch)
+        meetings.barrier(watch)
         return 0
 
     @_entry("grid_barrier")
     def grid_barrier(watch, site):  # type: ignore[no-untyped-def]
-        shadow.grid_barrier(watch)
+        meetings.grid_barrier(watch)
         return 0
 
     @_entry("fence")
     def fence(watch):  # type: ignore[no-untyped-def]
-        shadow.fence(watch)
+        meetings.fence(watch)
         return 0
 
     @_entry("meet_warps")
     def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
-        shadow.meet_warps(watch, threads, active)
+        meetings.meet_warps(watch, threads, active)
         return 0
 
     @_entry("check_mask")
     def check_mask(watch, site, thread, threads, active, returned, mask):  # type: ignore[no-untyped-def]
-        shadow.check_mask(watch, site, thread, threads, active, returned, mask)
+        meetings.check_mask(watch, site, thread, threads, active, returned, mask)
         return 0
 
     @_entry("check_source")
     def check_source(watch, site, thread, threads, active, source, mask):  # type: ignore[no-untyped-def]
-        shadow.check_source(watch, site, thread, threads, active, source, mask)
+        meetings.check_source(watch, site, thread, threads, active, source, mask)
         return 0
 
     @_entry("outside")
@@ -260,12 +260,12 @@ def _common() -> dict[str, Any]:
 
     @_entry("after_return")
     def after_return(watch, site, threads, returned):  # type: ignore[no-untyped-def]
-        shadow.after_return(watch, site, threads, returned)
+        meetings.after_return(watch, site, threads, returned)
         return 0
 
     @_entry("grid_return")
     def grid_return(watch, site, threads, returned):  # type: ignore[no-untyped-def]
-        shadow.grid_return(watch, site, threads, returned)
+        meetings.grid_return(watch, site, threads, returned)
         return 0
 
     @_entry("tick")

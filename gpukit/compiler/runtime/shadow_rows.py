@@ -1,0 +1,400 @@
+"""Rows of threads that touch elements at equal distances: shadow memory, many cells at once.
+
+What is plain (nobody else has written or read of late) is decided and noted here, in loops without
+branches over two arrays of words, which the compiler turns into vector instructions. All else goes
+to `shadow.access`, thread by thread.
+"""
+
+from __future__ import annotations
+
+from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.raw import peek, peek8, poke
+from gpukit.compiler.runtime.shadow import compiled, find_region, since, tell
+
+
+@compiled
+def _run_begin(mask, k, count):  # type: ignore[no-untyped-def]
+    """Return the first thread from k on that is in a mask, `count` if there is none."""
+    if mask == 0:
+        return k
+    while k < count and peek8(mask, k) == 0:
+        while k + 8 <= count and peek(mask + k, 0) == 0:
+            k += 8
+        if k < count and peek8(mask, k) == 0:
+            k += 1
+    return k
+
+
+@compiled
+def _run_end(mask, k, count):  # type: ignore[no-untyped-def]
+    """Return the first thread from k on that is not in a mask, `count` if there is none."""
+    if mask == 0:
+        return count
+    while k < count and peek8(mask, k) != 0:
+        while k + 8 <= count and peek(mask + k, 0) == _ALL_SET:
+            k += 8
+        if k < count and peek8(mask, k) != 0:
+            k += 1
+    return k
+
+
+_ALL_SET = 0x0101010101010101
+
+
+@compiled
+def _touch(watch, thread, count):  # type: ignore[no-untyped-def]
+    """Note that a run of threads has touched memory."""
+    warps = ((thread + count - 1) >> 5) - (thread >> 5) + 1
+    poke(watch, w.TOUCHED, peek(watch, w.TOUCHED) | ((1 << warps) - 1) << (thread >> 5))
+
+
+@compiled
+def row_free(watch, site, thread, count, address, step, size, mask):  # type: ignore[no-untyped-def]
+    """Tell whether the threads of a row may write without a look at what they write.
+
+    They may not where two of them write one element, or where an element was written since the
+    last barrier by others: then the values decide how bad it is.
+    """
+    if count <= 0:
+        return 1
+    region = find_region(watch, address)
+    if region == 0:
+        return 0
+    shift, space = peek(region, w.SHIFT), peek(region, w.SPACE)
+    if size > abs(step) or size != 1 << shift or space == w.LOCAL or peek(watch, w.WHOLE):
+        return 1 if count == 1 and size == 1 << shift else 0
+    if (address | step) & (min(size, 16) - 1):
+        return 0
+    cells = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> shift)
+    stride = 8 * (step >> shift)
+    low, block, epoch = since(watch, space), peek(watch, w.BLOCK), peek(watch, w.EPOCH)
+    k = _run_begin(mask, 0, count)
+    while k < count:
+        end = _run_end(mask, k, count)
+        if not _all_free(cells + k * stride, stride, end - k, low, block, epoch, thread + k):
+            return 0
+        k = _run_begin(mask, end, count)
+    return 1
+
+
+@compiled
+def _all_free(cells, stride, count, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+    """Tell whether all elements were last written before this interval, or by their own thread.
+
+    Words are compared as a whole: the stamp stands in their upper half.
+    """
+    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
+    bad = 0
+    if stride == 8:
+        for k in range(count):
+            bad |= _written_by_others(peek(cells, k), low, block, epoch, thread + k)
+    else:
+        for k in range(count):
+            bad |= _written_by_others(peek(cells + k * stride, 0), low, block, epoch, thread + k)
+    return bad == 0
+
+
+@compiled
+def _written_by_others(word, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+    """Return 1 where a write is not in order with one of a thread, by its word alone."""
+    mine = ((word >> w.WRITE_THREAD) & w.THREAD_MASK == thread) & (word & _SHARED_FLAGS == 0)
+    within = (word >= block) & ((word < epoch) & (word & w.ELSEWHERE == 0) | mine)
+    return 1 - int((word < low) | within)
+
+
+_SHARED_FLAGS = w.SEVERAL | w.ELSEWHERE
+
+
+@compiled
+def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+    """Check the accesses of a row of threads to elements at equal distances."""
+    if count <= 0:
+        return
+    region = find_region(watch, address)
+    aligned = (address | step) & (min(size & -size, 16) - 1) == 0
+    if kind == w.LOAD and region and aligned and peek(region, w.CONSTANT):
+        _touch(watch, thread, count)  # some of them may be masked out; a warp is what counts
+        return
+    shift = peek(region, w.SHIFT) if region else 0
+    odd = region == 0 or size != 1 << shift or (address | step) & (min(size, 16) - 1)
+    slow = odd or peek(watch, w.WHOLE) or peek(region, w.SPACE) == w.LOCAL
+    k = _run_begin(mask, 0, count)
+    while k < count:
+        end = _run_end(mask, k, count)
+        _touch(watch, thread + k, end - k)
+        at = address + k * step
+        if slow:
+            for j in range(end - k):
+                tell(watch, site, thread + k + j, at + j * step, size, min(kind, w.STORE))
+        else:
+            cells = peek(region, w.CELLS) + 8 * ((at - peek(region, w.BEGIN)) >> shift)
+            far, n = thread + end - 1, end - k
+            if step == 0 and kind == w.LOAD:
+                # Of threads that all read one element the first and the last speak for the others.
+                _run(watch, region, at, 0, size, cells, 0, site, thread + k, 0, 1, kind)
+                if n > 1:
+                    _run(watch, region, at, 0, size, cells, 0, site, far, 0, 1, kind)
+            else:
+                _run(watch, region, at, step, size, cells, 8 * (step >> shift), site, thread + k,
+                     1, n, kind)  # fmt: skip
+        k = _run_begin(mask, end, count)
+
+
+@compiled
+def area(watch, site, thread, count, address, step, size, mask, rounds, leap):  # type: ignore[no-untyped-def]
+    """Check the reads of a row of threads in all rounds of a loop; return 0 if they must be told.
+
+    From thread to thread lie `step` bytes, from round to round `leap`.
+    """
+    if count <= 0 or rounds <= 0:
+        return 1
+    region = find_region(watch, address)
+    if region == 0 or mask != 0 or peek(watch, w.WHOLE) or peek(region, w.SPACE) == w.LOCAL:
+        return 0
+    shift = peek(region, w.SHIFT)
+    across, along = (count - 1) * step, (rounds - 1) * leap
+    low = address + min(across, 0) + min(along, 0)
+    high = address + max(across, 0) + max(along, 0) + size
+    inside = peek(region, w.BEGIN) <= low and high <= peek(region, w.END)
+    if not inside or size != 1 << shift or (address | step | leap) & (min(size, 16) - 1):
+        return 0
+    _touch(watch, thread, count)
+    if peek(region, w.CONSTANT):
+        return 1
+    cells = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> shift)
+    stride, jump = 8 * (step >> shift), 8 * (leap >> shift)
+    if step == 0:
+        last = thread + count - 1
+        _run(watch, region, address, leap, size, cells, jump, site, thread, 0, rounds, w.LOAD)
+        if count > 1:
+            _run(watch, region, address, leap, size, cells, jump, site, last, 0, rounds, w.LOAD)
+        return 1
+    lines = rounds if leap else 1
+    if _is_settled(watch, cells, stride, count, jump, lines):
+        return 1
+    for j in range(lines):
+        _run(watch, region, address + j * leap, step, size, cells + j * jump, stride, site, thread,
+             1, count, w.LOAD)  # fmt: skip
+    _settle(watch, region, cells, stride, count, jump, lines)
+    return 1
+
+
+@compiled
+def _is_settled(watch, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
+    """Tell whether no reader of these elements could change anything, since nobody has written."""
+    row = watch + 8 * (w.SETTLED + w.SETTLED_WORDS * ((cells >> 8) % w.SETTLED_ROWS))
+    return (
+        (peek(row, 0) == peek(watch, w.NOW)) & (peek(row, 1) == peek(watch, w.WRITES))
+        & (peek(row, 2) == cells) & (peek(row, 3) == stride) & (peek(row, 4) == count)
+        & (peek(row, 5) == jump) & (peek(row, 6) == lines)
+    )  # fmt: skip
+
+
+@compiled
+def _by_two(seen):  # type: ignore[no-untyped-def]
+    """Tell whether the word of an element's reads names two threads."""
+    return (seen >> w.READ_FIRST ^ seen >> w.READ_OTHER) & w.THREAD_MASK != 0
+
+
+@compiled
+def _settle(watch, region, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
+    """Remember elements of which two readers are known and which nobody has written of late."""
+    space, gap = peek(region, w.SPACE), peek(region, w.GAP)
+    if not _by_two(peek(cells + gap, 0)):
+        return
+    low, block, epoch = since(watch, space), peek(watch, w.BLOCK), peek(watch, w.EPOCH)
+    recent = max(epoch, peek(watch, w.LAST_SYNCWARP)) << w.STAMP
+    known, block, epoch = (
+        (low if space == w.GLOBAL else 0) << w.STAMP,
+        block << w.STAMP,
+        epoch << w.STAMP,
+    )
+    open_ = 0
+    for j in range(lines):
+        for k in range(count):
+            at = cells + j * jump + k * stride
+            word, seen = peek(at, 0), peek(at + gap, 0)
+            fine = ((word < known) | ((word >= block) & (word < epoch))) & (word & _NOT_PLAIN == 0)
+            open_ |= 1 - int(fine & _by_two(seen) & (seen >= recent))
+    if open_:
+        return
+    row = watch + 8 * (w.SETTLED + w.SETTLED_WORDS * ((cells >> 8) % w.SETTLED_ROWS))
+    poke(row, 0, peek(watch, w.NOW))
+    poke(row, 1, peek(watch, w.WRITES))
+    poke(row, 2, cells)
+    poke(row, 3, stride)
+    poke(row, 4, count)
+    poke(row, 5, jump)
+    poke(row, 6, lines)
+
+
+@compiled
+def _run(  # type: ignore[no-untyped-def]
+    watch, region, address, step, size, cells, stride, site, thread, next_thread, count, kind
+):
+    """Check accesses to elements at equal distances, by threads that are `next_thread` apart."""
+    space = peek(region, w.SPACE)
+    low, block, epoch = since(watch, space), peek(watch, w.BLOCK), peek(watch, w.EPOCH)
+    recent = max(epoch, peek(watch, w.LAST_SYNCWARP))
+    stamp, gap = peek(watch, w.NOW), peek(region, w.GAP)
+    if kind == w.LOAD:
+        # Memory of the host had values before the launch; shared memory had none.
+        known = low if space == w.GLOBAL else 0
+        state = 1
+        if peek(cells + gap, 0) >= recent << w.STAMP:  # the first was read in this interval
+            state = _load_state(cells, gap, stride, count, known, block, epoch, recent, thread,
+                                next_thread)  # fmt: skip
+        if state == 1:
+            state = _note_loads(cells, gap, stride, count, stamp, low, known, block, epoch, recent,
+                                site, thread, next_thread)  # fmt: skip
+    elif kind == w.CLAIM and count > 1:
+        poke(watch, w.WRITES, peek(watch, w.WRITES) + 1)
+        state = _claim(cells, gap, stride, count, stamp, low, block, epoch, site, thread)
+    else:
+        poke(watch, w.WRITES, peek(watch, w.WRITES) + 1)
+        state = _store_state(cells, gap, stride, count, low, block, epoch, thread)
+        if state == 0:
+            _put_writes(cells, stride, count, stamp, site, thread)
+    if state:
+        kind = min(kind, w.STORE)
+        for k in range(count):
+            tell(watch, site, thread + k * next_thread, address + k * step, size, kind)
+
+
+@compiled
+def _load_state(  # type: ignore[no-untyped-def]
+    cells, gap, stride, count, known, block, epoch, recent, thread, next_thread
+):
+    """Return 0 if nothing is new about reads of some elements, 1 if only readers are, else more."""
+    known, block = known << w.STAMP, block << w.STAMP
+    epoch, recent = epoch << w.STAMP, recent << w.STAMP
+    state = 0
+    if stride == 8:
+        for k in range(count):
+            state |= _one_load(peek(cells, k), peek(cells + gap, k), known, block, epoch,
+                               recent, thread + k * next_thread)  # fmt: skip
+    else:
+        for k in range(count):
+            at = cells + k * stride
+            state |= _one_load(peek(at, 0), peek(at + gap, 0), known, block, epoch, recent,
+                               thread + k * next_thread)  # fmt: skip
+    return state
+
+
+@compiled
+def _one_load(word, seen, known, block, epoch, recent, thread):  # type: ignore[no-untyped-def]
+    """Return what `_load_state` says of one element, without a branch."""
+    mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
+    fine = ((word < known) | ((word >= block) & ((word < epoch) | mine))) & (word & _NOT_PLAIN == 0)
+    first = (seen >> w.READ_FIRST) & w.THREAD_MASK
+    other = (seen >> w.READ_OTHER) & w.THREAD_MASK
+    noted = (seen >= recent) & ((first != other) | (first == thread))
+    # Reads in this interval, but before a syncwarp, need a closer look.
+    unclear = (seen >= epoch) & (seen < recent)
+    return (1 - int(noted)) | 2 * (1 - int(fine & (not unclear)))
+
+
+_NOT_PLAIN = w.UNINITIALISED | w.SEVERAL | w.ELSEWHERE
+
+
+@compiled
+def _note_loads(  # type: ignore[no-untyped-def]
+    cells, gap, stride, count, stamp, low, known, block, epoch, recent, site, thread, next_thread
+):
+    """Note the readers of some elements; return 0 unless some need a closer look."""
+    fresh = stamp << w.STAMP | site << w.READ_SITE
+    low, known, block = low << w.STAMP, known << w.STAMP, block << w.STAMP
+    epoch, recent = epoch << w.STAMP, recent << w.STAMP
+    state = 0
+    if stride == 8:
+        for k in range(count):
+            word, seen, me = peek(cells, k), peek(cells + gap, k), thread + k * next_thread
+            state |= _one_load(word, seen, known, block, epoch, recent, me)
+            poke(cells + gap, k, _with_reader(seen, fresh, low, epoch, recent, me))
+    else:
+        for k in range(count):
+            at, me = cells + k * stride, thread + k * next_thread
+            word, seen = peek(at, 0), peek(at + gap, 0)
+            state |= _one_load(word, seen, known, block, epoch, recent, me)
+            poke(at + gap, 0, _with_reader(seen, fresh, low, epoch, recent, me))
+    return state & 2
+
+
+@compiled
+def _with_reader(seen, fresh, low, epoch, recent, me):  # type: ignore[no-untyped-def]
+    """Return the word of an element's reads with one more reader, without a branch."""
+    flag = seen & w.READ_ELSEWHERE if seen >= low else 0
+    alone = fresh | me << w.READ_FIRST | me << w.READ_OTHER | flag
+    second = seen & ~(w.THREAD_MASK << w.READ_OTHER) | me << w.READ_OTHER
+    first = (seen >> w.READ_FIRST) & w.THREAD_MASK
+    full = (first == me) | (first != (seen >> w.READ_OTHER) & w.THREAD_MASK)
+    # What was read in this interval, but before a syncwarp, is left to the closer look.
+    kept = seen if full or seen < recent else second
+    return kept if seen >= epoch else alone
+
+
+@compiled
+def _store_state(cells, gap, stride, count, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+    """Return 0 if writing some elements is in order as far as is easy to tell."""
+    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
+    bad = 0
+    if stride == 8:
+        for k in range(count):
+            word, seen = peek(cells, k), peek(cells + gap, k)
+            bad |= _one_store(word, seen, low, block, epoch, thread + k)
+    else:
+        for k in range(count):
+            at = cells + k * stride
+            bad |= _one_store(peek(at, 0), peek(at + gap, 0), low, block, epoch, thread + k)
+    return bad
+
+
+@compiled
+def _one_store(word, seen, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+    """Return 1 unless others last wrote and read an element before this interval."""
+    mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
+    free = (word >= block) & ((word < epoch) | mine) & (word & _SHARED_FLAGS == 0)
+    return 1 - int(((word < low) | free) & _unread(seen, low, block, epoch, thread))
+
+
+@compiled
+def _claim(  # type: ignore[no-untyped-def]
+    cells, gap, stride, count, stamp, low, block, epoch, site, thread
+):
+    """Note writers where `row_free` has seen that no write is in the way.
+
+    Return 0 unless some elements were read by others since: those need a closer look.
+    """
+    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
+    fresh = stamp << w.STAMP | site << w.WRITE_SITE
+    bad = 0
+    if stride == 8:
+        for k in range(count):
+            bad |= 1 - int(_unread(peek(cells + gap, k), low, block, epoch, thread + k))
+            poke(cells, k, fresh | (thread + k) << w.WRITE_THREAD)
+    else:
+        for k in range(count):
+            at, me = cells + k * stride, thread + k
+            bad |= 1 - int(_unread(peek(at + gap, 0), low, block, epoch, me))
+            poke(at, 0, fresh | me << w.WRITE_THREAD)
+    return bad
+
+
+@compiled
+def _unread(seen, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+    """Tell whether only a thread itself has read an element in this interval, by its word."""
+    both = thread << w.READ_FIRST | thread << w.READ_OTHER
+    own = (seen & (w.THREAD_MASK << w.READ_FIRST | w.THREAD_MASK << w.READ_OTHER)) == both
+    here = (seen >= block) & ((seen < epoch) | own) & (seen & w.READ_ELSEWHERE == 0)
+    return (seen < low) | here
+
+
+@compiled
+def _put_writes(cells, stride, count, stamp, site, thread):  # type: ignore[no-untyped-def]
+    word = stamp << w.STAMP | site << w.WRITE_SITE
+    if stride == 8:
+        for k in range(count):
+            poke(cells, k, word | (thread + k) << w.WRITE_THREAD)
+    else:
+        for k in range(count):
+            poke(cells + k * stride, 0, word | (thread + k) << w.WRITE_THREAD)
