@@ -45,7 +45,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         return _report(kernel, shape, found, 0.0, 0, [])
     arrays = _Arguments(launch)
     with Bar(f"check {kernel.py_func.__name__}") as bar:
-        seen = launch.run(entries.checking(), progress=bar, uninitialised=uninitialised)
+        functions = bar.prepare(entries.checking)
+        seen = launch.run(functions, progress=bar, uninitialised=uninitialised)
     found = decode.findings(seen)
     if seen.error is not None:
         found.append(_stopped(seen.error, kernel))

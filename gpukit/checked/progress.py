@@ -1,13 +1,17 @@
-"""A bar for launches that take more than two seconds to check."""
+"""What people see while they wait: for a long launch, and for the checker's first use."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 _PATIENCE = 2.0  # seconds after which the bar shows
+_COMPILING = 1.0  # the functions that watch come from a cache faster than that
 _WIDTH = 24
+_prepared: set[Callable[[], tuple[int, ...]]] = set()  # in this process
 
 
 class Bar:
@@ -27,6 +31,25 @@ class Bar:
     ) -> None:  # fmt: skip
         if self.shown:
             self._write("\r\033[K")
+
+    def prepare(self, functions: Callable[[], tuple[int, ...]]) -> tuple[int, ...]:
+        """Return the functions that watch a launch; say so if they are being compiled."""
+        if functions in _prepared:
+            return functions()
+        notice = threading.Timer(_COMPILING, self._say_compiling)
+        notice.daemon = True
+        notice.start()
+        try:
+            return functions()
+        finally:
+            notice.cancel()
+            _prepared.add(functions)
+            self.start = time.monotonic()
+
+    def _say_compiling(self) -> None:
+        if _somebody_looks():
+            self.shown = True
+            self._write(f"{self.what}: compiling the checker, once for this version of gpukit ...")
 
     def __call__(self, done: int, total: int) -> None:
         seconds = time.monotonic() - self.start

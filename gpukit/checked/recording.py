@@ -10,6 +10,7 @@ import numpy as np
 
 from gpukit.checked import check
 from gpukit.checked.launch import Launch, Seen
+from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Region
 from gpukit.compiler import watch
 from gpukit.cpu import configure
@@ -38,7 +39,9 @@ def record(
             host[...] = old
     events = np.zeros((MOST_EVENTS, watch.EVENT_WORDS), np.int64)
     words = {watch.EVENTS: events.ctypes.data, watch.EVENT_ROOM: MOST_EVENTS}
-    seen = launch.run(entries.recording(), races=False, words=words)
+    with Bar(f"play {kernel.py_func.__name__}") as bar:
+        functions = bar.prepare(entries.recording)
+        seen = launch.run(functions, races=False, progress=bar, words=words)
     assert seen.words is not None
     entries.settle()(int(seen.words.ctypes.data))
     count = int(seen.words[watch.EVENT_COUNT])

@@ -62,11 +62,11 @@ CALLS = {
     "access": 6, "row": 8, "row_free": 7, "begin_block": 1, "barrier": 1, "grid_barrier": 1,
     "fence": 0, "meet_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "region": 3,
     "branch": 5, "work": 5, "value": 5, "after_return": 3, "grid_return": 3, "note": 11, "tick": 0,
-    "area": 9,
+    "area": 9, "run": 11,
 }  # fmt: skip
 
 # Numbers of those that call each other: small parts compile much faster than one large one.
-ACCESS, NOTE = (list(CALLS).index(name) for name in ("access", "note"))
+ACCESS, NOTE, RUN = (list(CALLS).index(name) for name in ("access", "note", "run"))
 
 # ---- regions ----------------------------------------------------------------------------------
 

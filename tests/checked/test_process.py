@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -268,6 +269,24 @@ def test_a_bar_of_no_blocks_does_not_divide_by_them(monkeypatch, clock):
         clock(5)
         bar(0, 0)
     assert "0 of 0 blocks" in sys.stderr.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("looked_at", "said"), [(True, "compiling the checker, once"), (False, "")]
+)
+def test_who_waits_for_the_checker_to_be_compiled_is_told(monkeypatch, looked_at, said):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    monkeypatch.setattr(sys, "stderr", Screen(looked_at))
+    monkeypatch.setattr(progress, "_COMPILING", 0)
+    told = threading.Event()
+    genuine = progress.Bar._say_compiling
+    monkeypatch.setattr(
+        progress.Bar, "_say_compiling", lambda bar: (genuine(bar), told.set()) and None
+    )
+    with progress.Bar("check") as bar:
+        assert bar.prepare(lambda: (told.wait(30), 7)) == (True, 7)
+        assert ("compiling the checker, once" in sys.stderr.getvalue()) == looked_at
+    assert sys.stderr.getvalue().endswith("\r\033[K" if looked_at else "")
 
 
 def test_a_checked_launch_reports_its_blocks_to_the_bar(monkeypatch):

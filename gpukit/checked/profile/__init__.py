@@ -164,7 +164,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:
     table[:, watch.S_WORK_LAST] = -1
     words = {watch.SITES: table.ctypes.data}
     with Bar(f"profile {kernel.py_func.__name__}") as bar:
-        seen = launch.run(entries.counting(), races=False, progress=bar, words=words)
+        functions = bar.prepare(entries.counting)
+        seen = launch.run(functions, races=False, progress=bar, words=words)
     for begin, end in launch.packed.ranges:
         untouched.touch_range(begin, end)
     assert seen.words is not None

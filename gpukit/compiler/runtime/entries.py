@@ -77,7 +77,14 @@ def checking() -> tuple[int, ...]:
     def area(watch, site, thread, count, address, step, size, mask, rounds, leap):  # type: ignore[no-untyped-def]
         return shadow_rows.area(watch, site, thread, count, address, step, size, mask, rounds, leap)
 
-    return _table(dict(_common(), access=access, row=row, row_free=row_free, area=area))
+    @_entry("run")
+    def run(watch, region, address, step, size, cells, stride, site, thread, apart, count, kind):  # type: ignore[no-untyped-def]
+        shadow_rows.check_run(watch, region, address, step, size, cells, stride, site, thread,
+                              apart, count, kind)  # fmt: skip
+        return 0
+
+    own = {"access": access, "row": row, "row_free": row_free, "area": area, "run": run}
+    return _table({**_common(), **own})
 
 
 @functools.cache
@@ -286,9 +293,8 @@ def _common() -> dict[str, Any]:
         "begin_block": begin_block, "barrier": barrier, "grid_barrier": grid_barrier,
         "fence": fence, "meet_warps": meet_warps, "check_mask": check_mask,
         "check_source": check_source, "outside": outside, "region": region, "branch": nothing,
-        "area": nothing,
-        "work": nothing, "value": nothing, "after_return": after_return, "note": note,
-        "grid_return": grid_return, "tick": tick,
+        "area": nothing, "run": nothing, "work": nothing, "value": nothing, "note": note,
+        "after_return": after_return, "grid_return": grid_return, "tick": tick,
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ to `shadow.access`, thread by thread.
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
-from gpukit.compiler.runtime.raw import peek, peek8, poke
+from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
 from gpukit.compiler.runtime.shadow import compiled, find_region, since, tell
 
 
@@ -131,11 +131,11 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
             far, n = thread + end - 1, end - k
             if step == 0 and kind == w.LOAD:
                 # Of threads that all read one element the first and the last speak for the others.
-                _run(watch, region, at, 0, size, cells, 0, site, thread + k, 0, 1, kind)
+                run(watch, region, at, 0, size, cells, 0, site, thread + k, 0, 1, kind)
                 if n > 1:
-                    _run(watch, region, at, 0, size, cells, 0, site, far, 0, 1, kind)
+                    run(watch, region, at, 0, size, cells, 0, site, far, 0, 1, kind)
             else:
-                _run(watch, region, at, step, size, cells, 8 * (step >> shift), site, thread + k,
+                run(watch, region, at, step, size, cells, 8 * (step >> shift), site, thread + k,
                      1, n, kind)  # fmt: skip
         k = _run_begin(mask, end, count)
 
@@ -165,15 +165,15 @@ def area(watch, site, thread, count, address, step, size, mask, rounds, leap):  
     stride, jump = 8 * (step >> shift), 8 * (leap >> shift)
     if step == 0:
         last = thread + count - 1
-        _run(watch, region, address, leap, size, cells, jump, site, thread, 0, rounds, w.LOAD)
+        run(watch, region, address, leap, size, cells, jump, site, thread, 0, rounds, w.LOAD)
         if count > 1:
-            _run(watch, region, address, leap, size, cells, jump, site, last, 0, rounds, w.LOAD)
+            run(watch, region, address, leap, size, cells, jump, site, last, 0, rounds, w.LOAD)
         return 1
     lines = rounds if leap else 1
     if _is_settled(watch, cells, stride, count, jump, lines):
         return 1
     for j in range(lines):
-        _run(watch, region, address + j * leap, step, size, cells + j * jump, stride, site, thread,
+        run(watch, region, address + j * leap, step, size, cells + j * jump, stride, site, thread,
              1, count, w.LOAD)  # fmt: skip
     _settle(watch, region, cells, stride, count, jump, lines)
     return 1
@@ -229,7 +229,18 @@ def _settle(watch, region, cells, stride, count, jump, lines):  # type: ignore[n
 
 
 @compiled
-def _run(  # type: ignore[no-untyped-def]
+def run(  # type: ignore[no-untyped-def]
+    watch, region, address, step, size, cells, stride, site, thread, next_thread, count, kind
+):
+    """Let accesses to elements at equal distances be checked (`check_run`)."""
+    function = peek(watch, w.FUNCTIONS + w.RUN)
+    given = (watch, region, address, step, size, cells, stride, site, thread, next_thread, count,
+             kind)  # fmt: skip
+    invoke(function, given)
+
+
+@compiled
+def check_run(  # type: ignore[no-untyped-def]
     watch, region, address, step, size, cells, stride, site, thread, next_thread, count, kind
 ):
     """Check accesses to elements at equal distances, by threads that are `next_thread` apart."""
