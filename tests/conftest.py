@@ -40,10 +40,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run Python with these arguments in a new process, warnings being errors there too."""
 
-    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: str, folder: Path = ROOT, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-W", "error", *arguments],
-            cwd=ROOT,
+            cwd=folder,
             env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
             capture_output=True,
             text=True,

@@ -32,14 +32,15 @@ def python_blocks(lines: list[str]) -> str:
 def test_python_blocks_run(fresh_python, tmp_path):
     file = tmp_path / "README.py"
     file.write_text(python_blocks(LINES), encoding="utf-8")
-    done = fresh_python(str(file))
+    done = fresh_python(str(file), folder=tmp_path)  # it saves a page
     assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "player.html").exists()
 
 
 def test_bad_index_of_the_readme_is_reported_with_its_block_and_thread(fresh_python, tmp_path):
     file = tmp_path / "README.py"
     file.write_text(python_blocks(LINES), encoding="utf-8")
-    shown = fresh_python(str(file), GPUKIT_TARGET="cpu").stdout
+    shown = fresh_python(str(file), folder=tmp_path, GPUKIT_TARGET="cpu").stdout
     assert all(word in shown for word in ("vector_add_kernel", "(500,)", "block", "thread"))
 
 
