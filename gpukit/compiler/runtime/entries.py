@@ -16,7 +16,7 @@ from numba.core import config, types
 from gpukit.compiler import place
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime import counting as counting_
-from gpukit.compiler.runtime import meetings, shadow, shadow_rows
+from gpukit.compiler.runtime import meetings, shadow, shadow_areas, shadow_rows
 from gpukit.compiler.runtime import recording as recording_
 from gpukit.compiler.runtime.raw import peek, poke
 
@@ -75,7 +75,9 @@ def checking() -> tuple[int, ...]:
 
     @_entry("area")
     def area(watch, site, thread, count, address, step, size, mask, rounds, leap):  # type: ignore[no-untyped-def]
-        return shadow_rows.area(watch, site, thread, count, address, step, size, mask, rounds, leap)
+        return shadow_areas.area(
+            watch, site, thread, count, address, step, size, mask, rounds, leap
+        )
 
     @_entry("run")
     def run(watch, region, address, step, size, cells, stride, site, thread, apart, count, kind):  # type: ignore[no-untyped-def]

@@ -42,7 +42,7 @@ _ALL_SET = 0x0101010101010101
 
 
 @compiled
-def _touch(watch, thread, count):  # type: ignore[no-untyped-def]
+def touch(watch, thread, count):  # type: ignore[no-untyped-def]
     """Note that a run of threads has touched memory."""
     warps = ((thread + count - 1) >> 5) - (thread >> 5) + 1
     poke(watch, w.TOUCHED, peek(watch, w.TOUCHED) | ((1 << warps) - 1) << (thread >> 5))
@@ -113,7 +113,7 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
     region = find_region(watch, address)
     aligned = (address | step) & (min(size & -size, 16) - 1) == 0
     if kind == w.LOAD and region and aligned and peek(region, w.CONSTANT):
-        _touch(watch, thread, count)  # some of them may be masked out; a warp is what counts
+        touch(watch, thread, count)  # some of them may be masked out; a warp is what counts
         return
     shift = peek(region, w.SHIFT) if region else 0
     odd = region == 0 or size != 1 << shift or (address | step) & (min(size, 16) - 1)
@@ -121,7 +121,7 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
     k = _run_begin(mask, 0, count)
     while k < count:
         end = _run_end(mask, k, count)
-        _touch(watch, thread + k, end - k)
+        touch(watch, thread + k, end - k)
         at = address + k * step
         if slow:
             for j in range(end - k):
@@ -138,94 +138,6 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
                 run(watch, region, at, step, size, cells, 8 * (step >> shift), site, thread + k,
                      1, n, kind)  # fmt: skip
         k = _run_begin(mask, end, count)
-
-
-@compiled
-def area(watch, site, thread, count, address, step, size, mask, rounds, leap):  # type: ignore[no-untyped-def]
-    """Check the reads of a row of threads in all rounds of a loop; return 0 if they must be told.
-
-    From thread to thread lie `step` bytes, from round to round `leap`.
-    """
-    if count <= 0 or rounds <= 0:
-        return 1
-    region = find_region(watch, address)
-    if region == 0 or mask != 0 or peek(watch, w.WHOLE) or peek(region, w.SPACE) == w.LOCAL:
-        return 0
-    shift = peek(region, w.SHIFT)
-    across, along = (count - 1) * step, (rounds - 1) * leap
-    low = address + min(across, 0) + min(along, 0)
-    high = address + max(across, 0) + max(along, 0) + size
-    inside = peek(region, w.BEGIN) <= low and high <= peek(region, w.END)
-    if not inside or size != 1 << shift or (address | step | leap) & (min(size, 16) - 1):
-        return 0
-    _touch(watch, thread, count)
-    if peek(region, w.CONSTANT):
-        return 1
-    cells = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> shift)
-    stride, jump = 8 * (step >> shift), 8 * (leap >> shift)
-    if step == 0:
-        last = thread + count - 1
-        run(watch, region, address, leap, size, cells, jump, site, thread, 0, rounds, w.LOAD)
-        if count > 1:
-            run(watch, region, address, leap, size, cells, jump, site, last, 0, rounds, w.LOAD)
-        return 1
-    lines = rounds if leap else 1
-    if _is_settled(watch, cells, stride, count, jump, lines):
-        return 1
-    for j in range(lines):
-        run(watch, region, address + j * leap, step, size, cells + j * jump, stride, site, thread,
-             1, count, w.LOAD)  # fmt: skip
-    _settle(watch, region, cells, stride, count, jump, lines)
-    return 1
-
-
-@compiled
-def _is_settled(watch, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
-    """Tell whether no reader of these elements could change anything, since nobody has written."""
-    row = watch + 8 * (w.SETTLED + w.SETTLED_WORDS * ((cells >> 8) % w.SETTLED_ROWS))
-    return (
-        (peek(row, 0) == peek(watch, w.NOW)) & (peek(row, 1) == peek(watch, w.WRITES))
-        & (peek(row, 2) == cells) & (peek(row, 3) == stride) & (peek(row, 4) == count)
-        & (peek(row, 5) == jump) & (peek(row, 6) == lines)
-    )  # fmt: skip
-
-
-@compiled
-def _by_two(seen):  # type: ignore[no-untyped-def]
-    """Tell whether the word of an element's reads names two threads."""
-    return (seen >> w.READ_FIRST ^ seen >> w.READ_OTHER) & w.THREAD_MASK != 0
-
-
-@compiled
-def _settle(watch, region, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
-    """Remember elements of which two readers are known and which nobody has written of late."""
-    space, gap = peek(region, w.SPACE), peek(region, w.GAP)
-    if not _by_two(peek(cells + gap, 0)):
-        return
-    low, block, epoch = since(watch, space), peek(watch, w.BLOCK), peek(watch, w.EPOCH)
-    recent = max(epoch, peek(watch, w.LAST_SYNCWARP)) << w.STAMP
-    known, block, epoch = (
-        (low if space == w.GLOBAL else 0) << w.STAMP,
-        block << w.STAMP,
-        epoch << w.STAMP,
-    )
-    open_ = 0
-    for j in range(lines):
-        for k in range(count):
-            at = cells + j * jump + k * stride
-            word, seen = peek(at, 0), peek(at + gap, 0)
-            fine = ((word < known) | ((word >= block) & (word < epoch))) & (word & _NOT_PLAIN == 0)
-            open_ |= 1 - int(fine & _by_two(seen) & (seen >= recent))
-    if open_:
-        return
-    row = watch + 8 * (w.SETTLED + w.SETTLED_WORDS * ((cells >> 8) % w.SETTLED_ROWS))
-    poke(row, 0, peek(watch, w.NOW))
-    poke(row, 1, peek(watch, w.WRITES))
-    poke(row, 2, cells)
-    poke(row, 3, stride)
-    poke(row, 4, count)
-    poke(row, 5, jump)
-    poke(row, 6, lines)
 
 
 @compiled
@@ -296,7 +208,7 @@ def _load_state(  # type: ignore[no-untyped-def]
 def _one_load(word, seen, known, block, epoch, recent, thread):  # type: ignore[no-untyped-def]
     """Return what `_load_state` says of one element, without a branch."""
     mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
-    fine = ((word < known) | ((word >= block) & ((word < epoch) | mine))) & (word & _NOT_PLAIN == 0)
+    fine = ((word < known) | ((word >= block) & ((word < epoch) | mine))) & (word & NOT_PLAIN == 0)
     first = (seen >> w.READ_FIRST) & w.THREAD_MASK
     other = (seen >> w.READ_OTHER) & w.THREAD_MASK
     noted = (seen >= recent) & ((first != other) | (first == thread))
@@ -305,7 +217,7 @@ def _one_load(word, seen, known, block, epoch, recent, thread):  # type: ignore[
     return (1 - int(noted)) | 2 * (1 - int(fine & (not unclear)))
 
 
-_NOT_PLAIN = w.UNINITIALISED | w.SEVERAL | w.ELSEWHERE
+NOT_PLAIN = w.UNINITIALISED | w.SEVERAL | w.ELSEWHERE
 
 
 @compiled
