@@ -1,7 +1,12 @@
 """What every host function around a kernel needs: grid shapes, array checks, and the cost record.
 
 A host function checks its arguments, makes room for the result, launches one kernel and hands
-back a NumPy array. The helpers here keep the four steps one line each.
+back an array of the kind that it was given. The helpers here keep the four steps one line each:
+
+    launch.check_array("negate", "x", x := launch.adopt(x), ndim=1, dtypes=(np.float32,))
+    result = launch.Result("negate", out, x.shape, np.float32, x, stream=stream)
+    negate_kernel[grid, BLOCK, stream](launch.to_device(x, stream), result.array)
+    return result.get()
 """
 
 from __future__ import annotations
@@ -165,17 +170,72 @@ def check_int(function: str, name: str, value: Any, *, least: int) -> int:
 # ---------------------------------------------------------------------------------------------
 
 
+def adopt(array: Any) -> Any:
+    """Return an array of another library as one of ours, on the same memory.
+
+    Arrays on a GPU (`__cuda_array_interface__`: CuPy, PyTorch, Numba) become device arrays; those
+    of the host that NumPy can read in place (PyTorch's CPU tensors) NumPy arrays. All else, lists
+    for example, is returned as it is, for `check_array` to refuse.
+    """
+    if isinstance(array, np.ndarray):
+        return array
+    if is_device_array(array):
+        return cuda.as_cuda_array(array)
+    return np.from_dlpack(array) if hasattr(array, "__dlpack__") else array
+
+
+class Result:
+    """Where a host function's result goes: the caller's `out`, or a new array.
+
+    A new array lies where the inputs lie: with a device array among them it is one, and nothing
+    is copied or waited for; else it is a NumPy array. Raises TypeError or ValueError, in the words
+    of `function`, for an `out` that cannot take the result.
+    """
+
+    def __init__(
+        self, function: str, out: Any, shape: tuple[int, ...], dtype: npt.DTypeLike, *inputs: Any,
+        stream: Any = 0,
+    ) -> None:  # fmt: skip
+        self.out, self.stream = out, stream
+        self.stays = any(is_device_array(array) for array in inputs)
+        given = None if out is None else adopt(out)
+        if given is None:
+            given = cuda.device_array(shape, dtype) if self.stays else np.empty(shape, dtype)
+        else:
+            _check_out(function, given, shape, np.dtype(dtype))
+        self.host = given if isinstance(given, np.ndarray) else None
+        moves = self.host is not None and target.active().name == "cuda"
+        self.array: Any = cuda.device_array(shape, dtype) if moves else given
+
+    def get(self) -> Any:
+        """Return the result once the kernel is launched: `out` itself where it was given."""
+        if self.host is not None and self.array is not self.host:
+            self.host[...] = self.array.copy_to_host(stream=self.stream)
+        if self.out is not None:
+            return self.out
+        return self.array if self.host is None else self.host
+
+
+def _check_out(function: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    check_array(function, "out", out, ndim=len(shape), dtypes=(dtype.type,))
+    check_shape(function, "out", out, shape, f"Make it with np.empty({shape}, np.{dtype.name}).")
+    if isinstance(out, np.ndarray) and not out.flags.writeable:
+        raise ValueError(
+            f"{function}: expected out to be writeable, got a read-only array. Copy it."
+        )
+
+
 def is_device_array(array: Any) -> bool:
     """Whether `array` is memory that a kernel can use without a copy."""
     return bool(cuda.is_cuda_array(array))
 
 
-def to_device(array: Any) -> Any:
-    """Return `array` in C order where kernels can read it, without a copy where it can."""
+def to_device(array: Any, stream: Any = 0) -> Any:
+    """Return `array` where kernels can read it, a NumPy array in C order; no copy without need."""
     if is_device_array(array):
         return array
     array = np.ascontiguousarray(array)
-    return cuda.to_device(array) if target.active().name == "cuda" else array
+    return cuda.to_device(array, stream) if target.active().name == "cuda" else array
 
 
 def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpukit import errors, launch
+from gpukit import cuda, errors, launch
 
 CEIL_DIV = [(0, 256, 0), (1, 256, 1), (255, 256, 1), (256, 256, 1), (257, 256, 2), (7, 1, 7)]
 
@@ -122,3 +122,93 @@ def test_to_device_brings_a_transposed_array_into_c_order():
 def test_empty_has_the_shape_and_dtype_asked_for():
     out = launch.empty((2, 3), np.float32)
     assert (tuple(out.shape), out.dtype) == ((2, 3), np.float32)
+
+
+class Foreign:
+    """An array of another library: it can only be asked for its memory."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class OnGpu:
+    """A GPU array of another library."""
+
+    def __init__(self, array):
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+def test_adopt_reads_the_memory_of_another_library_in_place():
+    array = np.arange(5, dtype=np.float32)
+    adopted = launch.adopt(Foreign(array))
+    assert isinstance(adopted, np.ndarray)
+    assert np.shares_memory(adopted, array)
+
+
+def test_adopt_makes_a_device_array_of_what_is_on_a_gpu():
+    device = cuda.to_device(np.arange(5, dtype=np.float32))
+    adopted = launch.adopt(OnGpu(device))
+    assert (adopted.dtype, adopted.copy_to_host().tolist()) == (np.float32, [0, 1, 2, 3, 4])
+
+
+def test_adopt_leaves_a_list_for_the_check_to_refuse():
+    assert launch.adopt([1, 2]) == [1, 2]
+
+
+def filled(result):
+    """What a kernel does with the array of a result, and what the host function returns."""
+    array = result.array
+    array[:] = 7
+    return result.get()
+
+
+def test_result_of_host_arrays_is_a_numpy_array():
+    made = filled(launch.Result("f", None, (3,), np.float32, np.zeros(3)))
+    assert isinstance(made, np.ndarray)
+    assert (made.dtype, made.tolist()) == (np.float32, [7, 7, 7])
+
+
+def test_result_of_a_device_array_stays_on_the_device():
+    made = filled(launch.Result("f", None, (3,), np.float32, cuda.to_device(np.zeros(3))))
+    assert launch.is_device_array(made)
+    assert made.copy_to_host().tolist() == [7, 7, 7]
+
+
+@pytest.mark.parametrize("kind", [lambda a: a, Foreign], ids=["numpy", "foreign"])
+def test_result_is_out_itself_where_it_is_given(kind):
+    array = np.zeros(3, np.float32)
+    out = kind(array)
+    assert filled(launch.Result("f", out, (3,), np.float32)) is out
+    assert array.tolist() == [7, 7, 7]
+
+
+def test_out_of_a_strided_view_is_written_in_place():
+    whole = np.zeros(6, np.float32)
+    filled(launch.Result("f", whole[::2], (3,), np.float32))
+    assert whole.tolist() == [7, 0, 7, 0, 7, 0]
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "words"),
+    [
+        (np.zeros(3), TypeError, "f: expected out to be a float32 array, got float64"),
+        (np.zeros(4, np.float32), ValueError, r"f: expected out.shape == \(3,\), got \(4,\)"),
+        ([0, 0, 0], TypeError, "f: expected out to be a float32 array, got list"),
+    ],
+)
+def test_out_that_cannot_take_the_result_is_refused(out, error, words):
+    with pytest.raises(error, match=words):
+        launch.Result("f", out, (3,), np.float32)
+
+
+def test_read_only_out_is_refused():
+    out = np.zeros(3, np.float32)
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="expected out to be writeable"):
+        launch.Result("f", out, (3,), np.float32)

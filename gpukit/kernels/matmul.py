@@ -108,22 +108,26 @@ def matmul_tiled_cost(m: int, n: int, k: int) -> Cost:
 # --- Host function ---------------------------------------------------------------------------
 
 
-def matmul(a: Any, b: Any, *, rung: str = "tiled") -> npt.NDArray[np.float32]:
+def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any = 0) -> Any:
     """Return the matrix product of two float32 matrices.
 
-    (M, K) and (K, N) give (M, N): `[[1. 2.]] @ [[3.] [4.]]` is `[[11.]]`. A sum over K = 0
-    is zero. Raises TypeError for another dtype, ValueError for shapes that do not fit or an
-    unknown rung, LaunchError (a ValueError) for M above 65535 * TILE.
+    (M, K) and (K, N) give (M, N): `[[1. 2.]] @ [[3.] [4.]]` is `[[11.]]`. A sum over K = 0 is
+    zero. The result is a device array if a or b is one; written to `out` where it is given.
+    Raises TypeError for another dtype, ValueError for shapes that do not fit or an unknown rung,
+    LaunchError (a ValueError) for M above 65535 * TILE.
     """
     kernel = launch.pick("matmul", LADDER, rung).kernel
+    a, b = launch.adopt(a), launch.adopt(b)
     _check_operands(a, b)
     m, k, n = a.shape[0], a.shape[1], b.shape[1]
-    if 0 in (m, k, n):
-        return np.zeros((m, n), np.float32)
-    grid = launch.grid_2d("matmul", n, m, (TILE, TILE))
-    out = launch.empty((m, n), np.float32)
-    kernel[grid, (TILE, TILE)](launch.to_device(a), launch.to_device(b), out)
-    return launch.to_host(out)
+    result = launch.Result("matmul", out, (m, n), np.float32, a, b, stream=stream)
+    if k == 0:  # a product of zeros has the same shape and something to multiply
+        a, b = np.zeros((m, 1), np.float32), np.zeros((1, n), np.float32)
+    if m and n:
+        grid = launch.grid_2d("matmul", n, m, (TILE, TILE))
+        inputs = launch.to_device(a, stream), launch.to_device(b, stream)
+        kernel[grid, (TILE, TILE), stream](*inputs, result.array)
+    return result.get()
 
 
 def _check_operands(a: Any, b: Any) -> None:

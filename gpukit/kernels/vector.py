@@ -22,7 +22,6 @@ BLOCK = 256
 # runs about a thousand blocks of 256 threads at once.
 MAX_BLOCKS = 1024
 
-Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 
@@ -144,58 +143,68 @@ def saxpy_grid_stride_cost(n: int) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
-def fill(n: int, value: float) -> Float32:
+def fill(n: int, value: float, *, out: Any = None, stream: Any = 0) -> Any:
     """Return a float32 vector of n elements, all `value`.
 
-    `fill(3, 7)` is `[7. 7. 7.]`. Raises TypeError or ValueError unless n is an int >= 0.
+    `fill(3, 7)` is `[7. 7. 7.]`. The result is written to `out` where it is given.
+    Raises TypeError or ValueError unless n is an int >= 0.
     """
     n = launch.check_int("fill", "n", n, least=0)
-    out = launch.empty((n,), np.float32)
+    result = launch.Result("fill", out, (n,), np.float32, stream=stream)
     if n:
-        fill_kernel[launch.grid_1d("fill", n, BLOCK), BLOCK](np.float32(value), out)
-    return launch.to_host(out)
+        grid = launch.grid_1d("fill", n, BLOCK)
+        fill_kernel[grid, BLOCK, stream](np.float32(value), result.array)
+    return result.get()
 
 
-def vector_add(a: Any, b: Any) -> Float32:
+def vector_add(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return a + b for two float32 vectors of one length.
 
-    `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,).
+    `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,), a device array if one of them
+    is one; written to `out` where it is given.
     Raises TypeError for another dtype, ValueError for other shapes.
     """
-    _check_pair("vector_add", a=a, b=b)
-    out = launch.empty(a.shape, np.float32)
+    a, b = _pair("vector_add", a=a, b=b)
     n = a.shape[0]
+    result = launch.Result("vector_add", out, (n,), np.float32, a, b, stream=stream)
     if n:
         grid = launch.grid_1d("vector_add", n, BLOCK)
-        vector_add_kernel[grid, BLOCK](launch.to_device(a), launch.to_device(b), out)
-    return launch.to_host(out)
+        inputs = launch.to_device(a, stream), launch.to_device(b, stream)
+        vector_add_kernel[grid, BLOCK, stream](*inputs, result.array)
+    return result.get()
 
 
-def saxpy(alpha: float, x: Any, y: Any, *, rung: str = "saxpy_grid_stride") -> Float32:
+def saxpy(
+    alpha: float, x: Any, y: Any, *, rung: str = "saxpy_grid_stride", out: Any = None,
+    stream: Any = 0,
+) -> Any:  # fmt: skip
     """Return alpha * x + y for two float32 vectors of one length.
 
-    `2 * [1. 2.] + [10. 20.]` is `[12. 24.]`: (n,) and (n,) give (n,).
+    `2 * [1. 2.] + [10. 20.]` is `[12. 24.]`: (n,) and (n,) give (n,), a device array if one of
+    them is one; written to `out` where it is given.
     Raises TypeError for another dtype, ValueError for other shapes or an unknown rung.
     """
     kernel = launch.pick("saxpy", SAXPY_LADDER, rung).kernel
-    _check_pair("saxpy", x=x, y=y)
-    out = launch.empty(x.shape, np.float32)
+    x, y = _pair("saxpy", x=x, y=y)
     n = x.shape[0]
+    result = launch.Result("saxpy", out, (n,), np.float32, x, y, stream=stream)
     if n:
         (blocks,) = launch.grid_1d("saxpy", n, BLOCK)
         if rung == "saxpy_grid_stride":
             blocks = min(blocks, MAX_BLOCKS)
-        kernel[blocks, BLOCK](np.float32(alpha), launch.to_device(x), launch.to_device(y), out)
-    return launch.to_host(out)
+        inputs = launch.to_device(x, stream), launch.to_device(y, stream)
+        kernel[blocks, BLOCK, stream](np.float32(alpha), *inputs, result.array)
+    return result.get()
 
 
-def _check_pair(function: str, **pair: Any) -> None:
-    """Raise unless both arrays are float32 vectors of one length."""
-    for name, array in pair.items():
+def _pair(function: str, **pair: Any) -> tuple[Any, Any]:
+    """Return both arrays as ours; raise unless they are float32 vectors of one length."""
+    (first, a), (second, b) = ((name, launch.adopt(array)) for name, array in pair.items())
+    for name, array in ((first, a), (second, b)):
         launch.check_array(function, name, array, ndim=1, dtypes=(np.float32,))
-    (first, a), (second, b) = pair.items()
     advice = f"Make {first} and {second} equally long."
     launch.check_shape(function, second, b, tuple(a.shape), advice)
+    return a, b
 
 
 SAXPY_LADDER = (

@@ -67,13 +67,6 @@ def test_vector_add_takes_arrays_that_are_not_contiguous():
     np.testing.assert_array_equal(vector.vector_add(a[::2], a[::-2]), a[::2] + a[::-2])
 
 
-def test_vector_add_takes_device_arrays(signed):
-    from gpukit import cuda
-
-    a, b = signed(50), signed(50)
-    np.testing.assert_array_equal(vector.vector_add(cuda.to_device(a), cuda.to_device(b)), a + b)
-
-
 def test_vector_add_takes_arrays_that_may_not_be_written():
     a = np.ones(5, np.float32)
     a.flags.writeable = False

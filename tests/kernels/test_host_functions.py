@@ -1,0 +1,71 @@
+"""What every host function promises: `out`, `stream`, and results that lie where the inputs lie."""
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, launch
+from gpukit.kernels import matmul, vector
+
+
+def numbers(*shape):
+    return np.random.default_rng(20261122).standard_normal(shape).astype(np.float32)
+
+
+# A host function of arrays, the arrays, and the shape of what it returns.
+CASES = {
+    "fill": (lambda **options: vector.fill(7, 2.5, **options), (), (7,)),
+    "vector_add": (vector.vector_add, (numbers(7), numbers(7)), (7,)),
+    "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
+    "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
+}
+every_function = pytest.mark.parametrize("name", CASES)
+
+
+@every_function
+def test_result_of_numpy_arrays_is_a_numpy_array(name):
+    function, arrays, shape = CASES[name]
+    made = function(*arrays)
+    assert isinstance(made, np.ndarray)
+    assert made.shape == shape
+
+
+@every_function
+def test_result_is_written_to_out(name):
+    function, arrays, shape = CASES[name]
+    out = np.full(shape, np.nan, np.float32)
+    assert function(*arrays, out=out) is out
+    np.testing.assert_array_equal(out, function(*arrays))
+
+
+@every_function
+def test_result_in_a_part_of_an_array_leaves_the_rest_alone(name):
+    function, arrays, shape = CASES[name]
+    whole = np.full((*shape[:-1], shape[-1] + 3), 7, np.float32)
+    function(*arrays, out=whole[..., 1:-2])
+    np.testing.assert_array_equal(whole[..., 1:-2], function(*arrays))
+    assert (whole[..., 0] == 7).all()
+    assert (whole[..., -2:] == 7).all()
+
+
+@every_function
+def test_result_of_device_arrays_stays_on_the_device(name):
+    function, arrays, _ = CASES[name]
+    made = function(*map(cuda.to_device, arrays))
+    assert launch.is_device_array(made) == bool(arrays)
+    np.testing.assert_array_equal(launch.to_host(made), function(*arrays))
+
+
+@every_function
+def test_launch_goes_into_the_stream(name):
+    function, arrays, _ = CASES[name]
+    stream = cuda.stream()
+    made = function(*arrays, stream=stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(made, function(*arrays))
+
+
+@every_function
+def test_out_of_another_shape_is_refused(name):
+    function, arrays, shape = CASES[name]
+    with pytest.raises(ValueError, match=rf"{name}: expected out\.shape == "):
+        function(*arrays, out=np.zeros((*shape[:-1], shape[-1] + 1), np.float32))
