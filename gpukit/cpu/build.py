@@ -59,7 +59,7 @@ def _compile(
 
 
 def _captured(kernel: Any) -> marshal.Packed:
-    """Return the arrays that the kernel captured, frozen as they are now.
+    """Return the arrays that the kernel captured, frozen as they are now, and read-only.
 
     Device arrays are taken as they are: the kernel sees later changes, as on a GPU.
     """
@@ -67,6 +67,9 @@ def _captured(kernel: Any) -> marshal.Packed:
 
     arrays = pipeline.captured_arrays(kernel.py_func)
     frozen = [a.copy() if isinstance(a, np.ndarray) else captures.host(a) for a in arrays]
+    for array, copy in zip(arrays, frozen, strict=True):
+        if isinstance(array, np.ndarray):
+            copy.flags.writeable = False
     return marshal.pack(tuple(frozen))
 
 

@@ -121,7 +121,25 @@ def fill_row_kernel(a, j):
     a[j, 1:] = 5  # here
 
 
-@pytest.mark.parametrize("kernel", [row_kernel, column_kernel, fill_row_kernel])
+@cuda.jit
+def last_axis_kernel(a, j):
+    a[..., j] = 5  # here
+
+
+@cuda.jit
+def whole_row_kernel(a, j):
+    a[j] = 5  # here
+
+
+@cuda.jit
+def whole_row_by_remainder_kernel(a, j):
+    a[(j + cuda.laneid) % a.shape[0]] = 5  # here
+
+
+BESIDE = [row_kernel, column_kernel, fill_row_kernel, last_axis_kernel, whole_row_kernel]
+
+
+@pytest.mark.parametrize("kernel", BESIDE)
 @pytest.mark.parametrize("j", [4, 50, -5])
 def test_index_beside_a_slice_is_checked(kernel, j):
     with guarded((4, 4)) as a:
@@ -132,3 +150,62 @@ def test_index_beside_a_slice_may_count_from_the_end():
     with guarded((4, 3)) as a:
         fill_row_kernel[1, 1](a, -1)
         assert a[3].tolist()[1:] == [5, 5]
+
+
+def test_index_behind_an_ellipsis_counts_axes_from_the_end():
+    with guarded((2, 3, 4)) as a:
+        last_axis_kernel[1, 1](a, 3)
+        assert (a[..., 3] == 5).all()
+        assert a.sum() == 5 * 6
+
+
+def test_row_of_an_array_without_rows_is_outside():
+    with guarded((0, 3)) as a:
+        assert_fails(
+            lambda: whole_row_by_remainder_kernel[1, 24](a, 0), errors.OutOfBounds, "shape is (0,)"
+        )
+
+
+@cuda.jit
+def two_of_three_kernel(a, i, j):
+    a[i, j] = 5  # here
+
+
+@cuda.jit
+def read_two_of_three_kernel(a, i, j):
+    row = a[i, j]  # here
+    row[0] = 5
+
+
+@pytest.mark.parametrize("kernel", [two_of_three_kernel, read_two_of_three_kernel])
+@pytest.mark.parametrize(("i", "j"), [(2, 0), (0, 3), (-3, 0), (0, 1 << 40)])
+def test_indices_of_a_part_are_all_checked(kernel, i, j):
+    with guarded((2, 3, 4)) as a:
+        assert_fails(
+            lambda: kernel[1, 1](a, i, j), errors.OutOfBounds, f"({i}, {j})", "shape is (2, 3)"
+        )
+
+
+# Constants
+
+TABLE = np.arange(4.0)
+
+
+@cuda.jit
+def write_captured_kernel(out):
+    TABLE[0] = out[0]  # here
+
+
+@cuda.jit
+def write_constant_kernel(out):
+    table = cuda.const.array_like(TABLE)
+    table[0] = out[0]  # here
+
+
+@pytest.mark.parametrize("kernel", [write_captured_kernel, write_constant_kernel])
+def test_array_that_a_kernel_captured_cannot_be_written(kernel):
+    with guarded(4) as out:
+        assert_fails(
+            lambda: kernel[1, 1](out), errors.KernelTypeError,
+            "The kernel writes to an array that is read-only",
+        )  # fmt: skip

@@ -41,17 +41,30 @@ def array_name(node: ast.expr) -> str:
 
 
 def check_beside_slices(rewrite: Any, node: ast.Subscript, what: str) -> None:
-    """Let the single indices of `a[i, :]` be checked, in place."""
+    """Let the single indices of `a[i, :]` and `a[..., i]` be checked, in place."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if not any(isinstance(p, ast.Slice) for p in parts) or len(parts) > layout.MAX_NDIM:
+    if len(parts) > layout.MAX_NDIM or not any(_is_slice(p) or _is_constant(p, ...) for p in parts):
         return
-    if any(isinstance(p, ast.Constant) and p.value is ... for p in parts):
-        return  # which axis an index stands for is Numba's to say
-    for k, part in enumerate(parts):
-        if not isinstance(part, (ast.Slice, ast.Starred)):
-            place = rewrite.place(node, array_name(node.value), what)
-            check = rewrite.bind(f"axis_{k}", memory.AXIS_CHECKED[k])
-            parts[k] = tree.at(tree.call(check, place, tree.clone(node.value), part), node)
+    axes = [p for p in parts if not _is_constant(p, None)]  # np.newaxis takes no axis
+    middle = next((k for k, p in enumerate(axes) if _is_constant(p, ...)), len(axes))
+    for k, part in enumerate(axes):
+        if _is_slice(part) or k == middle:
+            continue
+        at = k if k < middle else k - len(axes)  # behind an ellipsis they count from the end
+        place = rewrite.place(node, array_name(node.value), what)
+        check = rewrite.bind(f"axis_{at}".replace("-", "last_"), memory.AXIS_CHECKED[at])
+        call = tree.call(check, place, tree.clone(node.value), part)
+        parts[parts.index(part)] = tree.at(call, node)
+    if not isinstance(node.slice, ast.Tuple):
+        node.slice = parts[0]
+
+
+def _is_slice(part: ast.expr) -> bool:
+    return isinstance(part, (ast.Slice, ast.Starred))
+
+
+def _is_constant(part: ast.expr, value: object) -> bool:
+    return isinstance(part, ast.Constant) and part.value is value
 
 
 def checked_load(rewrite: Any, node: ast.Subscript, what: str) -> ast.expr:
@@ -79,8 +92,10 @@ def rewrite_assign(rewrite: Any, node: ast.Assign) -> Any:
     simple = [t for t in node.targets if not _holds_element(rewrite, t)]
     if len(simple) == len(node.targets):
         node.value = value
+        whats = [ast.unparse(t) for t in node.targets]
         node.targets = [rewrite.visit(t) for t in node.targets]
-        return node
+        pairs = zip(node.targets, whats, strict=True)
+        return [*(s for t, what in pairs for s in _tell_part(rewrite, t, what)), node]
     if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
         return _store(rewrite, node.targets[0], value)
     new: list[ast.stmt] = []
@@ -119,7 +134,8 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
         target.value = rewrite.visit(target.value)
         target.slice = rewrite.visit(target.slice)
         check_beside_slices(rewrite, target, what)
-        return tree.at(ast.Assign([target], value), target)
+        made = tree.at(ast.Assign([target], value), target)
+        return [*_tell_part(rewrite, target, what), made]
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)
     return (
@@ -127,6 +143,20 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
         if hasattr(rewrite, "element_store")
         else checked_store(rewrite, target, value, what)
     )
+
+
+def _tell_part(rewrite: Any, target: ast.expr, what: str) -> list[ast.stmt]:
+    """Return the statement that tells the watch of `a[i, :] = v`."""
+    if not getattr(rewrite, "watched", "") or not isinstance(target, ast.Subscript):
+        return []
+    kind = rewrite.unit.types.get(target.value.id) if isinstance(target.value, ast.Name) else None
+    if not hasattr(kind, "layout"):
+        return []
+    part = tree.clone(target)
+    part.ctx = ast.Load()
+    place = rewrite.place(target, array_name(target.value), what)
+    call = tree.call(rewrite.helper("memory", "tell_part"), place, part)
+    return [tree.at(ast.Expr(call), target)]
 
 
 def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:

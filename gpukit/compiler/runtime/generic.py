@@ -10,17 +10,17 @@ from gpukit.compiler.runtime import memory
 
 
 def item(place, base, idx):  # type: ignore[no-untyped-def]
-    """Read `base[idx]`; an element or a row of an array is bounds-checked."""
+    """Read `base[idx]`; an element or a part of an array is bounds-checked."""
     raise NotImplementedError
 
 
 def set_item(place, base, idx, value):  # type: ignore[no-untyped-def]
-    """Write `base[idx] = value`; an element of an array is bounds-checked."""
+    """Write `base[idx] = value`; an element or a part of an array is bounds-checked."""
     raise NotImplementedError
 
 
 def _form(base, idx):  # type: ignore[no-untyped-def]
-    """Tell what a subscript is: "element", "row" or "other"."""
+    """Tell what a subscript is: "element", "part" (fewer indices than axes) or "other"."""
     if not isinstance(base, types.Array):
         return "other"
     parts = memory.index_types(idx)
@@ -30,7 +30,7 @@ def _form(base, idx):  # type: ignore[no-untyped-def]
         return "element"
     if len(parts) > base.ndim:
         raise TypingError(f"an array with {base.ndim} axes cannot take {len(parts)} indices")
-    return "row" if len(parts) == 1 and not isinstance(idx, types.BaseTuple) else "other"
+    return "part"
 
 
 @overload(item, prefer_literal=True, inline="never")
@@ -38,7 +38,7 @@ def _item(place, base, idx):  # type: ignore[no-untyped-def]
     form = _form(base, idx)
     if form == "element":
         return lambda place, base, idx: memory.load_checked(place, base, idx)
-    if form == "row":
+    if form == "part":
         return lambda place, base, idx: base[memory.part_checked(place, base, idx)]
     if isinstance(base, types.Record) and isinstance(idx, types.IntegerLiteral):
         return _field(base, idx.literal_value)
@@ -58,8 +58,20 @@ def _set_item(place, base, idx, value):  # type: ignore[no-untyped-def]
     form = _form(base, idx)
     if form == "element":
         return lambda place, base, idx, value: memory.store_checked(place, base, idx, value)
+    if form == "part":
+        return _set_part if len(place) == 4 else _set_part_unwatched
 
     def plain(place, base, idx, value):  # type: ignore[no-untyped-def]
         base[idx] = value
 
     return plain
+
+
+def _set_part(place, base, idx, value):  # type: ignore[no-untyped-def]
+    at = memory.part_checked(place, base, idx)
+    memory.tell_part(place, base[at])
+    base[at] = value
+
+
+def _set_part_unwatched(place, base, idx, value):  # type: ignore[no-untyped-def]
+    base[memory.part_checked(place, base, idx)] = value

@@ -242,13 +242,13 @@ def store_checked(typingctx, place, array, idx, value):  # type: ignore[no-untyp
 def axis_checked(axis: int) -> Any:
     """Return an intrinsic (place, array, index) -> index, which checks one index beside slices.
 
-    Whatever is no integer is passed on as it is.
+    A negative `axis` counts from the last. Whatever is no integer is passed on as it is.
     """
 
     @intrinsic
     def check(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
         whole = isinstance(idx, (types.Integer, types.Boolean))
-        if not whole or not isinstance(array, types.Array) or axis >= array.ndim:
+        if not whole or not isinstance(array, types.Array) or not _has_axis(array, axis):
             return idx(place, array, idx), lambda context, builder, signature, args: args[2]
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
@@ -265,6 +265,10 @@ def axis_checked(axis: int) -> Any:
     return check
 
 
+def _has_axis(array: types.Array, axis: int) -> bool:
+    return -int(array.ndim) <= axis < int(array.ndim)
+
+
 def _require_inside(context: Any, builder: Any, value: Any, size: Any, place: Place) -> None:
     """Stop the kernel unless an index lies inside one axis, counted from either end."""
     zero = ir.Constant(WORD, 0)
@@ -277,7 +281,7 @@ def _require_inside(context: Any, builder: Any, value: Any, size: Any, place: Pl
         abort(context, builder, address, layout.OUT_OF_BOUNDS, site, thread)
 
 
-AXIS_CHECKED = tuple(axis_checked(k) for k in range(layout.MAX_NDIM))
+AXIS_CHECKED = {k: axis_checked(k) for k in range(-layout.MAX_NDIM, layout.MAX_NDIM)}
 
 
 def record_field(offset: int, size: int, kind: int) -> Any:
@@ -302,17 +306,18 @@ def record_field(offset: int, size: int, kind: int) -> Any:
 
 @intrinsic
 def part_checked(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
-    """Check the first index of a view `array[idx]` with fewer indices than axes; return it."""
+    """Check the indices of a view `array[idx]` with fewer indices than axes; return them."""
     parts = index_types(idx)
-    if parts is None or len(parts) != 1 or not isinstance(array, types.Array):
+    if parts is None or not isinstance(array, types.Array) or len(parts) >= array.ndim:
         raise TypingError(f"an array index must be integers, not {idx}")
+    axes = len(parts)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        first = array.copy(ndim=1, layout="A")
+        first = array.copy(ndim=axes, layout="A")
         whole = make_array(array)(context, builder, args[1])
         view = make_array(first)(context, builder)
-        shape = cgutils.unpack_tuple(builder, whole.shape, array.ndim)[:1]
-        strides = cgutils.unpack_tuple(builder, whole.strides, array.ndim)[:1]
+        shape = cgutils.unpack_tuple(builder, whole.shape, array.ndim)[:axes]
+        strides = cgutils.unpack_tuple(builder, whole.strides, array.ndim)[:axes]
         populate_array(
             view, data=whole.data, shape=cgutils.pack_array(builder, shape),
             strides=cgutils.pack_array(builder, strides), itemsize=whole.itemsize,
@@ -321,9 +326,29 @@ def part_checked(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
         values = index_values(context, builder, idx, args[2])
         where = place_of(context, builder, place, args[0])
         checked_pointer(context, builder, first, view, values, where)
-        return values[0]
+        return args[2]
 
-    return types.intp(place, array, idx), codegen
+    return idx(place, array, idx), codegen
+
+
+@intrinsic
+def tell_part(typingctx, place, view):  # type: ignore[no-untyped-def]
+    """Tell the watch that all elements of a view are about to be written."""
+    if not isinstance(view, types.Array):
+        raise TypingError("a part of an array is needed")
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        from gpukit.compiler.runtime import hooks
+
+        array = make_array(view)(context, builder, args[1])
+        shape = cgutils.unpack_tuple(builder, array.shape, view.ndim)
+        where = place_of(context, builder, place, args[0])
+        with cgutils.loop_nest(builder, shape, WORD) as at:
+            pointer = _pointer(context, builder, view, array, list(at))
+            hooks.see(context, builder, view, pointer, where, watch.STORE, None)
+        return context.get_dummy_value()
+
+    return types.void(place, view), codegen
 
 
 def _distinct(builder: Any, pointer: Any) -> Any:
