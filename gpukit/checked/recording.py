@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import struct
 from typing import Any
 
@@ -250,8 +251,9 @@ class _Steps:
         name = self.variables[variable]
         everyone = thread == watch.EVERYONE
         warps = range((self.threads + 31) // 32) if everyone else [thread // 32]
-        for warp in warps:
-            step = self.open.get((block, warp))
+        blocks = range(self.blocks) if everyone and self.arrays.whole else [block]
+        for place in itertools.product(blocks, warps):
+            step = self.open.get(place)
             if step is None:
                 continue
             lanes = [k for k in range(32) if step["lanes"] >> k & 1] if everyone else [thread % 32]

@@ -58,10 +58,12 @@ def _contend(watch, row, address):  # type: ignore[no-untyped-def]
         return
     cell = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> peek(region, w.SHIFT))
     block, last = peek(watch, w.BLOCK), cell + peek(region, w.GAP)
-    fresh = peek(region, w.SPACE) != w.GLOBAL and peek(last, 0) != block
-    count = 1 if fresh or peek(last, 0) < peek(watch, w.LAUNCH) else peek(cell, 0) + 1
+    # The stamp stands where checks keep theirs: what one of them left here is older.
+    stamp = peek(last, 0) >> w.STAMP
+    fresh = peek(region, w.SPACE) != w.GLOBAL and stamp != block
+    count = 1 if fresh or stamp < peek(watch, w.LAUNCH) else peek(cell, 0) + 1
     poke(cell, 0, count)
-    poke(last, 0, block)
+    poke(last, 0, block << w.STAMP)
     poke(row, w.S_CONTENTION, max(peek(row, w.S_CONTENTION), count))
 
 
@@ -192,12 +194,16 @@ def work(watch, site, thread, count, mask):  # type: ignore[no-untyped-def]
     if peek(row_, w.S_WORK_TICK) != peek(watch, w.TICK):
         poke(row_, w.S_WORK_TICK, peek(watch, w.TICK))
         last = -1
-    for k in range(count):
-        if mask == 0 or peek8(mask, k) != 0:
-            if last < 0 or thread + k <= last or (thread + k) >> 5 != last >> 5:
-                _add(row_, w.S_STEPS, 1)
-            last = thread + k
-            _add(row_, w.S_THREADS, 1)
+    # A statement that is done once for a grid in step: each block has warps of its own.
+    size = peek(watch, w.THREADS)
+    for first in range(0, count, size):
+        for k in range(first, min(first + size, count)):
+            at = thread + k - first
+            if mask == 0 or peek8(mask, k) != 0:
+                if last < 0 or at <= last or at >> 5 != last >> 5:
+                    _add(row_, w.S_STEPS, 1)
+                last = at
+                _add(row_, w.S_THREADS, 1)
     poke(row_, w.S_WORK_LAST, last)
 
 
@@ -207,21 +213,24 @@ def branch(watch, site, count, taken, here):  # type: ignore[no-untyped-def]
 
     `taken` and `here` are flags of the threads for which it holds and of those that evaluate it;
     0 stands for all. The mask of a loop holds both, one after the other: BEFORE its condition is
-    evaluated, `here` is remembered.
+    evaluated, `here` is remembered. Of a grid in step that is remembered for 32 warps only.
     """
-    row_ = _site(watch, site)
-    for first in range(0, count, 32):
-        lanes = yes = 0
-        for k in range(first, min(first + 32, count)):
-            if here == 0 or here == w.BEFORE or peek8(here, k) != 0:
-                lanes |= 1 << (k - first)
-            if taken == 0 or (taken != w.BEFORE and peek8(taken, k) != 0):
-                yes |= 1 << (k - first)
-        word = w.SNAPSHOT + (first >> 5 & 31)
-        if taken == w.BEFORE:
-            poke(watch, word, lanes)
-        else:
-            _branch(row_, peek(watch, word) if here == w.BEFORE else lanes, yes)
+    row_, size = _site(watch, site), peek(watch, w.THREADS)
+    warps = 0
+    for base in range(0, count, size):
+        for first in range(base, base + size, 32):
+            lanes = yes = 0
+            for k in range(first, min(first + 32, base + size)):
+                if here == 0 or here == w.BEFORE or peek8(here, k) != 0:
+                    lanes |= 1 << (k - first)
+                if taken == 0 or (taken != w.BEFORE and peek8(taken, k) != 0):
+                    yes |= 1 << (k - first)
+            word = w.SNAPSHOT + (warps & 31)
+            if taken == w.BEFORE:
+                poke(watch, word, lanes)
+            else:
+                _branch(row_, peek(watch, word) if here == w.BEFORE else lanes, yes)
+            warps += 1
 
 
 @_njit

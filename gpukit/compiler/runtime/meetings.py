@@ -65,14 +65,14 @@ def fence(watch):  # type: ignore[no-untyped-def]
 
 @compiled
 def meet_warps(watch, threads, active):  # type: ignore[no-untyped-def]
-    """Pass a syncwarp; `active` holds a flag for each thread, or is 0 for all of them."""
-    stamp = _advance(watch)
-    for warp in range((threads + 31) // 32):
-        present = active == 0
-        for k in range(32 * warp, min(32 * warp + 32, threads)):
-            present = present or peek8(active, k) != 0
-        if present:
-            poke(watch, w.WARPS + warp, stamp)
+    """Pass a syncwarp; `active` holds a flag for each thread, or is 0 for all of them.
+
+    In a grid in step these are the threads of all blocks; warps of one number share a stamp.
+    """
+    stamp, size = _advance(watch), peek(watch, w.THREADS)
+    for thread in range(threads):
+        if active == 0 or peek8(active, thread) != 0:
+            poke(watch, w.WARPS + (thread % size >> 5), stamp)
     poke(watch, w.LAST_SYNCWARP, stamp)
 
 

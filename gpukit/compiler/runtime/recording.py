@@ -74,26 +74,39 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
 def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
     """Write down which lanes pass a syncwarp, warp by warp."""
     settle(watch)
-    for first in range(0, threads, 32):
-        lanes = 0
-        for k in range(first, min(first + 32, threads)):
-            if active == 0 or peek8(active, k) != 0:
-                lanes |= 1 << (k - first)
-        if lanes:
-            event(watch, w.E_SYNCWARP, site, first, lanes, 0, 0, 0)
+    _all_lanes(watch, w.E_SYNCWARP, site, threads, active)
 
 
 @_njit
 def work(watch, site, thread, count, mask):  # type: ignore[no-untyped-def]
     """Write down which lanes begin a statement, warp by warp."""
     settle(watch)
+    if count > peek(watch, w.THREADS):  # once for the whole grid
+        _all_lanes(watch, w.E_WORK, site, count, mask)
+    else:
+        _lanes(watch, w.E_WORK, site, thread, count, mask)
+
+
+@_njit
+def _all_lanes(watch, kind, site, threads, mask):  # type: ignore[no-untyped-def]
+    """Write down lanes of the running block, or in a grid in step of one block after the other."""
+    size = peek(watch, w.THREADS)
+    for block in range(threads // size):
+        if threads > size:
+            poke(watch, w.BLOCK_NUMBER, block)
+        _lanes(watch, kind, site, 0, size, mask + block * size if mask else 0)
+
+
+@_njit
+def _lanes(watch, kind, site, thread, count, mask):  # type: ignore[no-untyped-def]
+    """Write down which of some threads of a block do something, warp by warp."""
     lanes, warp = 0, thread >> 5
     for k in range(count):
         if (thread + k) >> 5 != warp:
             if lanes:
-                event(watch, w.E_WORK, site, 32 * warp, lanes, 0, 0, 0)
+                event(watch, kind, site, 32 * warp, lanes, 0, 0, 0)
             lanes, warp = 0, (thread + k) >> 5
         if mask == 0 or peek8(mask, k) != 0:
             lanes |= 1 << ((thread + k) & 31)
     if lanes:
-        event(watch, w.E_WORK, site, 32 * warp, lanes, 0, 0, 0)
+        event(watch, kind, site, 32 * warp, lanes, 0, 0, 0)

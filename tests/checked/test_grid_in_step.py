@@ -1,0 +1,61 @@
+"""Grids whose blocks run in step (grid.sync): each block keeps warps of its own.
+
+Blocks of 70 threads: the third warp of each has 6 lanes, and no warp spans two blocks.
+"""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda
+from tests.checked.recorded import line_of, record, steps_at
+
+BLOCKS, THREADS = 3, 70
+FULL, REST = 0xFFFFFFFF, (1 << 6) - 1
+
+
+@cuda.jit
+def uniform_kernel(out):
+    size = cuda.blockDim.x  # the same for every thread of the grid
+    out[cuda.grid(1)] = size
+    cuda.cg.this_grid().sync()
+
+
+@cuda.jit
+def warps_kernel(out):
+    i = cuda.grid(1)
+    out[i] = 1
+    cuda.syncwarp()
+    out[i] += 1
+    cuda.cg.this_grid().sync()
+    out[i] += 1
+
+
+def test_statement_of_all_blocks_is_recorded_for_the_warps_of_each():
+    made = record(uniform_kernel, (BLOCKS, THREADS), np.zeros(BLOCKS * THREADS))
+    steps = steps_at(made, line_of(uniform_kernel, "size = cuda.blockDim.x"))
+    expected = [(b, w, REST if w == 2 else FULL) for b in range(BLOCKS) for w in range(3)]
+    assert [(s["block"], s["warp"], s["lanes"]) for s in steps] == expected
+
+
+def test_value_that_is_the_same_for_the_grid_is_shown_in_every_block():
+    made = record(uniform_kernel, (BLOCKS, THREADS), np.zeros(BLOCKS * THREADS))
+    shown = {(s["block"], s["warp"]) for s in made["steps"] if "size" in s["set"]}
+    assert shown == {(b, w) for b in range(BLOCKS) for w in range(3)}
+
+
+def test_statement_of_all_blocks_counts_the_warps_of_each():
+    profile = gpukit.profile(uniform_kernel)[BLOCKS, THREADS](np.zeros(BLOCKS * THREADS))
+    lines, first = inspect.getsourcelines(uniform_kernel.py_func)
+    at = next(first + k for k, line in enumerate(lines) if "size =" in line)
+    counts = profile.lines[at]
+    assert (counts["warp_steps"], counts["thread_steps"]) == (BLOCKS * 3, BLOCKS * THREADS)
+
+
+@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile, gpukit.play])
+def test_syncwarp_in_a_grid_of_more_than_32_warps(verb):
+    out = np.zeros(40 * 64)
+    verb(warps_kernel)[40, 64](out)
+    assert out.tolist() == [3] * out.size
