@@ -32,6 +32,11 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "use // instead of /, or int(...)",
     ),
     (
+        r"an array index must be integers, not (.+)",
+        "An array index must be an integer, here the index is {0}.",
+        "use // instead of /, or int(...)",
+    ),
+    (
         r"setitem\(array\((\w+), \dd, \w\), .*, array\((\w+), (\d)d, \w\)\)",
         "A whole row or array ({2} axes) is stored into one element of {0}.",
         "give the array on the right an index for each axis",
@@ -167,5 +172,5 @@ def _short(text: str) -> str:
         if line.strip().startswith(("File ", "During:")) and kept:
             break
         if line.strip() and not line.strip().startswith(("File ", *dropped)):
-            kept.append(line)
+            kept.append(line.strip())
     return "\n".join(kept[:12])

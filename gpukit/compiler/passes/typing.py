@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import types as python_types
+import warnings
 from typing import Any
 
 from numba.core import bytecode, compiler, typed_passes, types, untyped_passes
@@ -56,7 +57,9 @@ def build(
     # Under a name of its own, or it would hide a global that it calls: `def max(a): max(a, 0)`.
     function = tree.function(_MADE, parameters, body)
     module = tree.settle(ast.Module([tree.at(function, unit.tree)], []))
-    code = compile(module, unit.source.file, "exec")
+    with warnings.catch_warnings():  # an argument that is None stands as None in its places
+        warnings.simplefilter("ignore", SyntaxWarning)
+        code = compile(module, unit.source.file, "exec")
     scope = dict(scope)
     exec(code, scope)
     made = scope[_MADE]
