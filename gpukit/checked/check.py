@@ -147,16 +147,21 @@ def _block(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
-    compiled = launch.compiled
-    only_written = set(compiled.told.stores) - set(compiled.told.loads)
+    told = launch.compiled.told
     found = []
     for region in seen.regions:
         for array in region.arrays if region.space == "global" else []:
-            if array.name in only_written and len(region.arrays) == 1:
-                gap = _gap(seen, region, array, compiled.told.by_data)
+            forgotten = array.name not in told.stores and region.uninitialised is not None
+            is_output = array.name in told.stores or forgotten
+            if is_output and array.name not in told.loads and len(region.arrays) == 1:
+                gap = _gap(seen, region, array, told.by_data)
                 if gap is not None:
                     site = _store_site(launch, array.name) or place
-                    found.append(decode.make("never-written", site, array=array.name, **gap))
+                    found.append(
+                        decode.make(
+                            "never-written", site, array=array.name, forgotten=forgotten, **gap
+                        )
+                    )
     return found
 
 

@@ -192,3 +192,18 @@ case(
     arguments=lambda: (reals(4, N), blank(N)),
     expected=lambda a, out: a.sum(0),
 )  # fmt: skip
+
+
+@cuda.jit
+def relu_wrong_target_kernel(x, out):  # BUG
+    """Writes the result back to its input; the new array for it stays as it came."""
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        x[i] = max(x[i], np.float32(0))
+
+
+case(
+    relu_wrong_target_kernel, relu_kernel, "never-written", TWO,
+    arguments=lambda: (reals(N), cuda.device_array(N, np.float32)),
+    expected=rectified,
+)  # fmt: skip

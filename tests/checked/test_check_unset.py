@@ -219,3 +219,22 @@ def test_a_second_launch_that_completes_an_output_is_no_finding():
     gpukit.check(fill_kernel)[3, BLOCK](x, 0, 33)
     report = gpukit.check(fill_kernel)[3, BLOCK](x, 33, N)
     assert "never-written" not in [f.kind for f in report.findings]
+
+
+@cuda.jit
+def forgetful_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        doubled = x[i] + x[i]  # noqa: F841
+
+
+def test_new_memory_that_a_kernel_never_touches_is_an_output_never_written():
+    x, out = cuda.to_device(np.ones(N, np.float32)), cuda.device_array(N, np.float32)
+    (found,) = gpukit.check(forgetful_kernel)[3, 32](x, out).findings
+    assert (found.kind, found.array) == ("never-written", "out")
+    assert found.message.startswith("The kernel never touches out, which is new memory")
+
+
+def test_array_with_values_that_a_kernel_never_touches_is_no_finding():
+    x, out = np.ones(N, np.float32), np.zeros(N, np.float32)
+    assert gpukit.check(forgetful_kernel)[3, 32](x, out).findings == []

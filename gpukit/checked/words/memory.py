@@ -135,6 +135,10 @@ def never_written(facts: Facts) -> Words:
     written = facts.get("written", None)
     first = facts.get("first_unwritten", facts.get("index", ()))
     place = name_element(facts.get("array"), first)
+    if facts.get("forgotten", False) and written == 0:
+        return f"the kernel never touches {facts.array}, which is new memory without values", (
+            f"store the result in {facts.array}, or leave it out of the arguments"
+        )
     if written == 0:
         of = "" if total is None else f"any of the {total} elements of "
         message = f"no thread writes {of}{facts.array}{in_line(facts.line)}"
