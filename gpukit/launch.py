@@ -31,7 +31,8 @@ class Cost:
 
     `bytes` are the global-memory bytes that the loads and stores of the kernel ask for (an
     atomic is one load and one store); caches and coalescing are not modelled. `flops` are the
-    floating-point additions, subtractions, multiplications and divisions.
+    floating-point additions, subtractions, multiplications and divisions, and one for each call
+    of a mathematical function, as `gpukit.profile` counts them.
     """
 
     bytes: int
@@ -109,9 +110,12 @@ def check_grid(function: str, grid: tuple[int, ...]) -> None:
 
 
 def check_array(
-    function: str, name: str, array: Any, *, ndim: int, dtypes: tuple[type[np.generic], ...]
+    function: str, name: str, array: Any, *, ndim: int | None, dtypes: tuple[type[np.generic], ...]
 ) -> None:
-    """Raise unless `array` is a NumPy or device array with `ndim` axes and one of `dtypes`."""
+    """Raise unless `array` is a NumPy or device array with `ndim` axes and one of `dtypes`.
+
+    With None for `ndim`, any number of axes will do.
+    """
     allowed = " or ".join(np.dtype(dtype).name for dtype in dtypes)
     if not isinstance(array, np.ndarray) and not is_device_array(array):
         raise TypeError(
@@ -123,7 +127,7 @@ def check_array(
             f"{function}: expected {name} to be a {allowed} array, got {array.dtype}. "
             f"Convert it with {name}.astype(np.{np.dtype(dtypes[0]).name})."
         )
-    if array.ndim != ndim:
+    if ndim is not None and array.ndim != ndim:
         raise ValueError(
             f"{function}: expected {name}.ndim == {ndim}, got shape {tuple(array.shape)}. "
             f"Reshape it to {ndim} axes."
@@ -147,6 +151,37 @@ def check_shape(function: str, name: str, array: Any, shape: tuple[int, ...], ad
         raise ValueError(
             f"{function}: expected {name}.shape == {shape}, got {tuple(array.shape)}. {advice}"
         )
+
+
+def check_apart(function: str, out: Any, **inputs: Any) -> None:
+    """Raise ValueError if `out` may lie on the memory of an input: threads would read results.
+
+    None for `out` lies nowhere. What counts is the stretch from the first byte to the last.
+    """
+    if out is None:
+        return
+    begin, end = _stretch(adopt(out))
+    for name, array in inputs.items():
+        first, last = _stretch(array)
+        if first < end and begin < last:
+            raise ValueError(
+                f"{function}: expected out to lie apart from {name}, got one on the memory of the "
+                "other. Leave out away, or pass another array."
+            )
+
+
+def _stretch(array: Any) -> tuple[int, int]:
+    """Return the addresses of the first byte of an array and of the byte after its last."""
+    on_device = is_device_array(array)
+    known = array.__cuda_array_interface__ if on_device else array.__array_interface__
+    if not array.size:
+        return 0, 0
+    steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
+    begin = known["data"][0]
+    return (
+        begin + sum(step for step in steps if step < 0),
+        begin + sum(step for step in steps if step > 0) + array.dtype.itemsize,
+    )
 
 
 def check_int(function: str, name: str, value: Any, *, least: int) -> int:
@@ -196,7 +231,7 @@ class Result:
         self, function: str, out: Any, shape: tuple[int, ...], dtype: npt.DTypeLike, *inputs: Any,
         stream: Any = 0,
     ) -> None:  # fmt: skip
-        self.out, self.stream = out, stream
+        self.function, self.out, self.stream = function, out, stream
         self.stays = any(is_device_array(array) for array in inputs)
         given = None if out is None else adopt(out)
         if given is None:
@@ -207,10 +242,22 @@ class Result:
         moves = self.host is not None and target.active().name == "cuda"
         self.array: Any = cuda.device_array(shape, dtype) if moves else given
 
+    def flat(self) -> Any:
+        """Return the array on one axis, in C order, for a kernel that takes it so.
+
+        An `out` of NumPy that is not contiguous cannot be seen so: the kernel gets another array,
+        and `get` brings the elements over.
+        """
+        host = self.host
+        if host is not None and self.array is host and not host.flags.c_contiguous:
+            self.array = np.empty(host.shape, host.dtype)
+        return flatten(self.function, "out", self.array)
+
     def get(self) -> Any:
         """Return the result once the kernel is launched: `out` itself where it was given."""
         if self.host is not None and self.array is not self.host:
-            self.host[...] = self.array.copy_to_host(stream=self.stream)
+            ours = isinstance(self.array, np.ndarray)
+            self.host[...] = self.array if ours else self.array.copy_to_host(stream=self.stream)
         if self.out is not None:
             return self.out
         return self.array if self.host is None else self.host
@@ -228,6 +275,20 @@ def _check_out(function: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[
 def is_device_array(array: Any) -> bool:
     """Whether `array` is memory that a kernel can use without a copy."""
     return bool(cuda.is_cuda_array(array))
+
+
+def flatten(function: str, name: str, array: Any) -> Any:
+    """Return all elements of `array` on one axis, in C order; no copy without need.
+
+    Raises ValueError for a device array in another order: the host cannot copy it.
+    """
+    if is_device_array(array) and not array.is_c_contiguous():
+        raise ValueError(
+            f"{function}: expected {name} in C order, got shape {tuple(array.shape)} with strides "
+            f"{tuple(array.strides)}. Copy it: "
+            f"cuda.to_device(np.ascontiguousarray({name}.copy_to_host()))."
+        )
+    return array.reshape(array.size)
 
 
 def to_device(array: Any, stream: Any = 0) -> Any:

@@ -1,5 +1,7 @@
 """Grid shapes, argument checks and the cost record."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,13 @@ def test_check_array_names_the_shape_when_axes_are_missing():
         launch.check_array("f", "a", np.ones(3, np.float32), ndim=2, dtypes=(np.float32,))
 
 
+def test_check_array_takes_any_number_of_axes_when_none_is_said():
+    for axes in range(4):
+        launch.check_array(
+            "f", "a", np.ones([2] * axes, np.float32), ndim=None, dtypes=(np.float32,)
+        )
+
+
 def test_check_same_dtype_lists_names_and_dtypes():
     with pytest.raises(
         TypeError, match=r"f: expected a, b to have one dtype, got float32, float64"
@@ -81,6 +90,36 @@ def test_check_same_dtype_lists_names_and_dtypes():
 def test_check_shape_gives_both_shapes_and_the_advice():
     with pytest.raises(ValueError, match=r"f: expected a\.shape == \(2,\), got \(3,\)\. Cut it\."):
         launch.check_shape("f", "a", np.ones(3), (2,), "Cut it.")
+
+
+NUMBERS = np.arange(20, dtype=np.float32)
+DEVICE = cuda.to_device(NUMBERS)
+# Two arrays, and whether their stretches of memory meet.
+MEETING = {
+    "itself": (NUMBERS, NUMBERS, True),
+    "a part": (NUMBERS[3:5], NUMBERS, True),
+    "its transpose": (NUMBERS.reshape(4, 5).T, NUMBERS, True),
+    "backwards": (NUMBERS[9::-1], NUMBERS[9:], True),
+    "up to it": (NUMBERS[8::-1], NUMBERS[9:], False),
+    "the element after": (NUMBERS[:9], NUMBERS[9:], False),
+    "interleaved": (NUMBERS[::2], NUMBERS[1::2], True),
+    "nothing of it": (NUMBERS[5:5], NUMBERS, False),
+    "a copy": (NUMBERS.copy(), NUMBERS, False),
+    "on the device": (DEVICE[2:], DEVICE[:3], True),
+    "side by side on the device": (DEVICE[3:], DEVICE[:3], False),
+}
+
+
+@pytest.mark.parametrize("name", MEETING)
+def test_check_apart_finds_arrays_that_share_memory(name):
+    out, array, meet = MEETING[name]
+    refused = pytest.raises(ValueError, match="f: expected out to lie apart from a, got one on")
+    with refused if meet else contextlib.nullcontext():
+        launch.check_apart("f", out, a=array)
+
+
+def test_check_apart_lets_no_out_pass():
+    launch.check_apart("f", None, a=NUMBERS)
 
 
 def test_check_int_takes_numpy_integers():
@@ -117,6 +156,38 @@ def test_to_device_brings_a_transposed_array_into_c_order():
     array = np.arange(6, dtype=np.float32).reshape(2, 3).T
     moved = launch.to_device(array)
     assert (moved.shape, launch.to_host(moved).tolist()) == ((3, 2), array.tolist())
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (2, 3), (2, 1, 3), (0, 4)])
+@pytest.mark.parametrize("place", [np.asarray, cuda.to_device], ids=["numpy", "device"])
+def test_flatten_gives_one_axis_on_the_same_memory(place, shape):
+    array = place(np.ones(shape, np.float32))
+    flat = launch.flatten("f", "a", array)
+    assert flat.shape == (array.size,)
+    flat[:] = 5
+    assert (launch.to_host(array) == 5).all()
+
+
+def test_flatten_copies_a_numpy_array_that_is_not_contiguous():
+    array = np.arange(6, dtype=np.float32).reshape(2, 3).T
+    assert launch.flatten("f", "a", array).tolist() == [0, 3, 1, 4, 2, 5]
+
+
+def test_flatten_refuses_a_device_array_in_another_order():
+    device = cuda.to_device(np.arange(6, dtype=np.float32).reshape(2, 3))[:, 1:]
+    expected = (
+        r"f: expected a in C order, got shape \(2, 2\) with strides \(12, 4\)\. "
+        r"Copy it: cuda\.to_device\(np\.ascontiguousarray\(a\.copy_to_host\(\)\)\)\."
+    )
+    with pytest.raises(ValueError, match=expected):
+        launch.flatten("f", "a", device)
+
+
+def test_the_advice_of_flatten_helps():
+    device = cuda.to_device(np.arange(6, dtype=np.float32).reshape(2, 3))[:, 1:]
+    copied = cuda.to_device(np.ascontiguousarray(device.copy_to_host()))
+    flat = launch.flatten("f", "a", copied)
+    assert flat.copy_to_host().tolist() == [1, 2, 4, 5]
 
 
 def test_empty_has_the_shape_and_dtype_asked_for():
@@ -192,6 +263,34 @@ def test_out_of_a_strided_view_is_written_in_place():
     whole = np.zeros(6, np.float32)
     filled(launch.Result("f", whole[::2], (3,), np.float32))
     assert whole.tolist() == [7, 0, 7, 0, 7, 0]
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_flat_result_is_written_in_c_order_whatever_the_order_of_out(order):
+    out = np.zeros((2, 3), np.float32, order=order)
+    result = launch.Result("f", out, (2, 3), np.float32)
+    result.flat()[:] = np.arange(6, dtype=np.float32)
+    assert result.get() is out
+    assert out.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_flat_result_in_a_part_of_an_array_leaves_the_rest_alone():
+    whole = np.zeros((2, 3), np.float32)
+    result = launch.Result("f", whole[:, 1:], (2, 2), np.float32)
+    result.flat()[:] = np.arange(1, 5, dtype=np.float32)
+    result.get()
+    assert whole.tolist() == [[0, 1, 2], [0, 3, 4]]
+
+
+def test_flat_result_needs_no_copy_when_out_is_contiguous():
+    out = np.zeros((2, 3), np.float32)
+    assert np.shares_memory(launch.Result("f", out, (2, 3), np.float32).flat(), out)
+
+
+def test_flat_result_refuses_a_device_array_in_another_order():
+    out = cuda.to_device(np.zeros((2, 3), np.float32))[:, 1:]
+    with pytest.raises(ValueError, match="f: expected out in C order"):
+        launch.Result("f", out, (2, 2), np.float32).flat()
 
 
 @pytest.mark.parametrize(
