@@ -13,7 +13,7 @@ import numpy as np
 from gpukit import launch
 from gpukit.bench.register import CASES, choose, contest, family, launcher, make, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import backprop, conv, image, matmul, reduce, vector
+from gpukit.kernels import backprop, conv, image, matmul, reduce, transpose, vector
 
 __all__ = ["CASES", "choose", "make"]
 
@@ -94,6 +94,37 @@ def _blur(plane: Any, radius: int, out: Any) -> None:
         for n in (rows, cols)
     ]
     out /= np.outer(*counts).astype(np.float32)
+
+
+_TRANSPOSES = (
+    "copy",
+    "copy_strided",
+    "transpose_naive",
+    "transpose_tiled",
+    "transpose_padded",
+)
+
+
+@family(transpose, *_TRANSPOSES)
+def _transpose(name: str, kernel: Any, quick: bool) -> Contest:
+    rows, cols = (300, 500) if quick else (3000, 5000)
+    x, turned = random(rows, cols), name.startswith("transpose")
+    source = x.T if turned else x
+    mine, out = np.empty(source.shape, np.float32), launch.empty(source.shape, np.float32)
+    along = (rows, cols) if name == "copy_strided" else (cols, rows)
+    tiled = name in ("transpose_tiled", "transpose_padded")
+    covered = (transpose.TILE, transpose.TILE if tiled else transpose.ROWS)
+    block = (transpose.TILE, transpose.ROWS)
+    ours = launcher(kernel, launch.grid_2d(name, *along, covered), block, x, out)
+    return contest(
+        name,
+        f"{rows} x {cols}",
+        ours,
+        lambda: np.copyto(mine, source),
+        out,
+        expected=lambda: np.array(source, np.float64),
+        cost=getattr(transpose, f"{name}_cost")(rows, cols),
+    )
 
 
 @family(matmul, "matmul_naive", "matmul_tiled")

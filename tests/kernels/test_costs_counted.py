@@ -9,7 +9,7 @@ import types
 
 import pytest
 
-from gpukit.kernels import backprop, conv, image, matmul, vector
+from gpukit.kernels import backprop, conv, image, matmul, transpose, vector
 from gpukit.launch import Cost
 
 
@@ -86,6 +86,18 @@ VECTOR = [
 def test_vector_costs_are_what_the_kernels_do():
     counted = [count(kernel, grid, *args) for kernel, grid, args, _ in VECTOR]
     assert counted == [cost for *_, cost in VECTOR]
+
+
+@pytest.mark.parametrize("itemsize", [4, 8])
+def test_copy_and_naive_transpose_costs_are_what_the_kernels_do(itemsize):
+    x, turned = [(7, 11), itemsize], [(11, 7), itemsize]
+    counted = [
+        count(transpose.copy_kernel, (12, 9), x, x),
+        count(transpose.copy_strided_kernel, (9, 12), x, x),
+        count(transpose.transpose_naive_kernel, (12, 9), x, turned),
+    ]
+    rungs = transpose.LADDER[:3]
+    assert counted == [rung.cost(7, 11, itemsize) for rung in rungs]
 
 
 def test_invert_cost_is_what_the_kernel_does():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, launch
-from gpukit.kernels import matmul, vector
+from gpukit.kernels import matmul, transpose, vector
 
 
 def numbers(*shape):
@@ -17,6 +17,8 @@ CASES = {
     "vector_add": (vector.vector_add, (numbers(7), numbers(7)), (7,)),
     "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
     "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
+    "copy": (transpose.copy, (numbers(3, 5),), (3, 5)),
+    "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
 }
 every_function = pytest.mark.parametrize("name", CASES)
 

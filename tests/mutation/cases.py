@@ -21,7 +21,7 @@ import numpy as np
 from gpukit import cuda, launch
 from gpukit.bench.cases import CASES
 from gpukit.cpu.dispatcher import Configured
-from gpukit.kernels import backprop, conv, image, matmul, reduce, vector
+from gpukit.kernels import backprop, conv, image, matmul, reduce, transpose, vector
 
 Array = Any
 
@@ -189,6 +189,21 @@ def _box_blur() -> Iterator[Case]:
     plane = values(11, 37)
     for radius in (1, 2):
         yield case(*_pixels(37, 11), (plane, radius), image.box_blur_reference(plane, radius), 25)
+
+
+def _moved(kernel: Any, covered: tuple[int, int]) -> Iterator[Case]:
+    """Yield launches of a copy or transpose whose blocks take `covered` elements along x and y."""
+    for rows, cols in ((35, 41), (9, 70)):
+        x = values(rows, cols)
+        along = (rows, cols) if kernel is transpose.copy_strided_kernel else (cols, rows)
+        copies = kernel in (transpose.copy_kernel, transpose.copy_strided_kernel)
+        grid = launch.grid_2d("mutants", *along, covered)
+        yield case(grid, (transpose.TILE, transpose.ROWS), (x,), x if copies else x.T)
+
+
+for _rung in transpose.LADDER:
+    _high = transpose.TILE if _rung.name in ("tiled", "padded") else transpose.ROWS
+    of(_rung.kernel)(functools.partial(_moved, _rung.kernel, (transpose.TILE, _high)))
 
 
 def _tiles(cols: int, rows: int, tile: int) -> tuple[Any, Any]:

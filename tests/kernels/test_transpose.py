@@ -1,0 +1,330 @@
+"""Copies and transposes, and what their warps do to memory."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import transpose
+
+TILE, ROWS = transpose.TILE, transpose.ROWS
+# (rows, cols): one; around a tile and around ROWS; primes; a single row or column; all different.
+SHAPES = [
+    (1, 1),
+    (TILE, TILE),
+    (TILE - 1, TILE + 1),
+    (TILE + 1, TILE - 1),
+    (ROWS - 1, ROWS + 1),
+    (2 * TILE, 3 * TILE),
+    (1, 67),
+    (67, 1),
+    (43, 71),
+    (97, 29),
+]
+COPIES = [rung.name for rung in transpose.COPY_LADDER]
+TURNS = [rung.name for rung in transpose.TRANSPOSE_LADDER]
+ALL = {rung.name: rung for rung in transpose.LADDER}
+
+copies = pytest.mark.parametrize("rung", COPIES)
+turns = pytest.mark.parametrize("rung", TURNS)
+every_rung = pytest.mark.parametrize("rung", ALL)
+shapes = pytest.mark.parametrize(("rows", "cols"), SHAPES, ids=lambda size: str(size))
+
+
+def function_of(rung):
+    return transpose.copy if rung in COPIES else transpose.transpose
+
+
+def right(rung, x):
+    return x if rung in COPIES else x.T
+
+
+def grid_of(rung, rows, cols):
+    """Return the grid of the docstring."""
+    if rung == "strided":
+        return launch.ceil_div(rows, TILE), launch.ceil_div(cols, ROWS)
+    height = TILE if rung in ("tiled", "padded") else ROWS
+    return launch.ceil_div(cols, TILE), launch.ceil_div(rows, height)
+
+
+@every_rung
+@shapes
+def test_kernel_moves_every_element_to_its_place(rung, rows, cols, signed, poisoned):
+    x = signed(rows, cols)
+    out = poisoned(*right(rung, x).shape)
+    ALL[rung].kernel[grid_of(rung, rows, cols), (TILE, ROWS)](x, out)
+    np.testing.assert_array_equal(out, right(rung, x))
+
+
+@every_rung
+@shapes
+def test_host_function_moves_every_element_to_its_place(rung, rows, cols, signed):
+    x = signed(rows, cols)
+    np.testing.assert_array_equal(function_of(rung)(x, rung=rung), right(rung, x))
+
+
+@pytest.mark.parametrize("rung", ["coalesced", "strided", "naive"])
+def test_kernel_that_names_no_dtype_moves_float64_unrounded(rung, signed):
+    x = signed(37, 41, dtype=np.float64)
+    made = function_of(rung)(x, rung=rung)
+    assert made.dtype == np.float64
+    np.testing.assert_array_equal(made, right(rung, x))
+
+
+@every_rung
+def test_kernel_keeps_the_bits_of_nan_infinity_and_minus_zero(rung):
+    x = np.array([[np.nan, np.inf, -np.inf], [-0.0, 1e-45, 3]], np.float32)
+    x.view(np.uint32)[0, 0] |= 5  # a NaN that carries a number
+    made = np.ascontiguousarray(function_of(rung)(x, rung=rung))
+    bits = np.ascontiguousarray(right(rung, x)).view(np.uint32)
+    np.testing.assert_array_equal(made.view(np.uint32), bits)
+
+
+@every_rung
+def test_kernel_leaves_what_surrounds_out_alone(rung, signed):
+    x = signed(TILE + 3, TILE + 5)
+    whole = np.full([size + 4 for size in right(rung, x).shape], 7, np.float32)
+    part = whole[2:-2, 2:-2]
+    ALL[rung].kernel[grid_of(rung, *x.shape), (TILE, ROWS)](x, part)
+    np.testing.assert_array_equal(part, right(rung, x))
+    part[:] = 7
+    assert (whole == 7).all()
+
+
+@turns
+def test_transpose_twice_gives_the_matrix_back(rung, signed):
+    x = signed(35, 67)
+    back = transpose.transpose(transpose.transpose(x, rung=rung), rung=rung)
+    np.testing.assert_array_equal(back, x)
+
+
+def test_transpose_reference_is_the_sum_of_its_definition(signed):
+    x = signed(5, 7)
+    made = transpose.transpose_reference(x)
+    assert all(made[col, row] == x[row, col] for row in range(5) for col in range(7))
+
+
+@every_rung
+def test_result_has_memory_of_its_own(rung):
+    x = np.ones((3, 4), np.float32)
+    assert not np.shares_memory(function_of(rung)(x, rung=rung), x)
+
+
+@every_rung
+def test_result_is_in_c_order(rung):
+    assert function_of(rung)(np.ones((3, 4), np.float32), rung=rung).flags.c_contiguous
+
+
+@every_rung
+@pytest.mark.parametrize(
+    "view",
+    [lambda a: a.T, lambda a: a[::2, 1:-1], lambda a: a[::-1, ::-3], np.asfortranarray],
+    ids=["transposed", "part", "backwards", "fortran"],
+)
+def test_array_that_is_not_contiguous_is_moved_rightly(rung, view, signed):
+    x = view(signed(40, 37))
+    np.testing.assert_array_equal(function_of(rung)(x, rung=rung), right(rung, x))
+
+
+@every_rung
+def test_device_array_that_is_not_contiguous_is_moved_rightly(rung, signed):
+    x = signed(40, 37)
+    made = function_of(rung)(cuda.to_device(x)[3:, ::2], rung=rung)
+    np.testing.assert_array_equal(made.copy_to_host(), right(rung, x[3:, ::2]))
+
+
+@every_rung
+def test_array_that_may_not_be_written_can_be_read(rung):
+    x = np.ones((2, 3), np.float32)
+    x.flags.writeable = False
+    assert function_of(rung)(x, rung=rung).sum() == 6
+
+
+@every_rung
+@pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0, 0)])
+def test_matrix_without_elements_gives_one_without_elements(rung, shape):
+    x = np.empty(shape, np.float32)
+    assert function_of(rung)(x, rung=rung).shape == right(rung, x).shape
+
+
+@every_rung
+def test_out_on_the_memory_of_x_is_refused(rung):
+    x = np.ones((4, 4), np.float32)
+    name = function_of(rung).__name__
+    expected = f"{name}: expected out to lie apart from x, got one on the memory of the other"
+    with pytest.raises(ValueError, match=expected):
+        function_of(rung)(x, rung=rung, out=x)
+
+
+@every_rung
+def test_out_on_the_memory_of_a_device_array_is_refused(rung):
+    x = cuda.to_device(np.ones((4, 4), np.float32))
+    with pytest.raises(ValueError, match="expected out to lie apart from x"):
+        function_of(rung)(x, rung=rung, out=x)
+
+
+@turns
+def test_out_of_the_shape_of_x_is_refused(rung):
+    expected = r"transpose: expected out\.shape == \(3, 2\), got \(2, 3\)\. Make it with np\.empty"
+    with pytest.raises(ValueError, match=expected):
+        transpose.transpose(np.ones((2, 3), np.float32), rung=rung, out=np.ones((2, 3), np.float32))
+
+
+@pytest.mark.parametrize("rung", ["tiled", "padded"])
+def test_tiles_refuse_float64_and_name_the_rung_that_takes_it(rung):
+    expected = (
+        rf"transpose: expected a float32 array for rung '{rung}', got float64\. "
+        r"Pass rung='naive'\."
+    )
+    with pytest.raises(TypeError, match=expected):
+        transpose.transpose(np.ones((2, 3)), rung=rung)
+
+
+@every_rung
+def test_integers_are_refused(rung):
+    name = function_of(rung).__name__
+    expected = (
+        rf"{name}: expected x to be a float32 or float64 array, got int64\. "
+        r"Convert it with x\.astype\(np\.float32\)\."
+    )
+    with pytest.raises(TypeError, match=expected):
+        function_of(rung)(np.ones((2, 3), np.int64), rung=rung)
+
+
+@every_rung
+def test_list_is_refused(rung):
+    with pytest.raises(TypeError, match="expected x to be a float32 or float64 array, got list"):
+        function_of(rung)([[1.0]], rung=rung)
+
+
+@every_rung
+@pytest.mark.parametrize("shape", [(4,), (2, 3, 4)])
+def test_other_than_two_axes_are_refused(rung, shape):
+    with pytest.raises(ValueError, match=r"expected x\.ndim == 2, got shape .* Reshape it to 2"):
+        function_of(rung)(np.ones(shape, np.float32), rung=rung)
+
+
+def test_copy_lists_its_rungs_when_the_name_is_unknown():
+    expected = "copy: expected rung to be one of 'coalesced', 'strided', got 'naive'. Pick one."
+    with pytest.raises(ValueError, match=expected):
+        transpose.copy(np.ones((2, 3), np.float32), rung="naive")
+
+
+def test_transpose_lists_its_rungs_when_the_name_is_unknown():
+    expected = "transpose: expected rung to be one of 'naive', 'tiled', 'padded', got 'fast'"
+    with pytest.raises(ValueError, match=expected):
+        transpose.transpose(np.ones((2, 3), np.float32), rung="fast")
+
+
+@pytest.mark.parametrize(
+    ("rung", "shape"),
+    [
+        ("coalesced", (65535 * ROWS + 1, 1)),
+        ("strided", (1, 65535 * ROWS + 1)),
+        ("naive", (65535 * ROWS + 1, 1)),
+        ("tiled", (65535 * TILE + 1, 1)),
+        ("padded", (65535 * TILE + 1, 1)),
+    ],
+)
+def test_more_than_the_grid_holds_along_y_is_refused(rung, shape):
+    x = np.broadcast_to(np.float32(1), shape)
+    with pytest.raises(ValueError, match=r"expected a grid of at most .* got \(1, 65536\)\. Split"):
+        function_of(rung)(x, rung=rung)
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+
+@every_rung
+@pytest.mark.parametrize("shape", [(TILE + 1, TILE + 5), (3, 2 * TILE - 1)], ids=str)
+def test_checker_finds_nothing_wrong(rung, shape, signed):
+    x = signed(*shape)
+    out = cuda.device_array(right(rung, x).shape, np.float32)
+    report = gpukit.check(ALL[rung].kernel)[grid_of(rung, *shape), (TILE, ROWS)](x, out)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
+@functools.cache
+def counted(rung, rows=2 * TILE, cols=3 * TILE):
+    """Return what a launch is counted to do; both sizes whole tiles unless said otherwise."""
+    x = np.ones((rows, cols), np.float32)
+    out = np.empty(right(rung, x).shape, np.float32)
+    kernel = gpukit.profile(ALL[rung].kernel)
+    return kernel[grid_of(rung, rows, cols), (TILE, ROWS)](x, out).total
+
+
+# Sectors of a load and of a store of a full warp, as the docstrings have them.
+SECTORS = {
+    "coalesced": (4, 4),
+    "strided": (32, 32),
+    "naive": (4, 32),
+    "tiled": (4, 4),
+    "padded": (4, 4),
+}
+
+
+@every_rung
+def test_warps_touch_as_many_sectors_as_the_docstring_says(rung):
+    found = counted(rung)
+    each = tuple(
+        found[f"global_{op}_sectors"] / found[f"global_{op}_requests"] for op in ("load", "store")
+    )
+    assert each == SECTORS[rung]
+
+
+def test_strided_copy_moves_eight_times_what_it_asks_for():
+    found = counted("strided")
+    assert found["global_bytes_moved"] == 8 * found["global_bytes_asked"]
+
+
+@pytest.mark.parametrize("rung", ["coalesced", "tiled", "padded"])
+def test_coalesced_kernel_moves_only_what_it_asks_for(rung):
+    found = counted(rung)
+    assert found["global_bytes_moved"] == found["global_bytes_asked"]
+
+
+@pytest.mark.parametrize("shape", [(2 * TILE, 3 * TILE), (43, 71), (97, 29)], ids=str)
+def test_tiles_move_less_than_the_naive_kernel(shape):
+    naive, tiled = (counted(rung, *shape)["global_bytes_moved"] for rung in ("naive", "tiled"))
+    assert tiled < naive / 2
+
+
+def test_tiled_kernel_reads_a_column_of_its_tile_in_32_passes():
+    found = counted("tiled")
+    requests = found["shared_load_requests"]
+    assert found["shared_load_wavefronts"] == 32 * requests
+    assert found["shared_load_conflicts"] == 31 * requests
+
+
+def test_tiled_kernel_fills_its_tile_without_conflicts():
+    assert counted("tiled")["shared_store_conflicts"] == 0
+
+
+@pytest.mark.parametrize("shape", [(2 * TILE, 3 * TILE), (43, 71), (97, 29)], ids=str)
+def test_padded_kernel_has_no_bank_conflicts(shape):
+    found = counted("padded", *shape)
+    assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0
+
+
+@pytest.mark.parametrize("rung", ["coalesced", "strided", "naive"])
+def test_kernel_without_a_tile_uses_no_shared_memory(rung):
+    assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
+
+
+@every_rung
+@pytest.mark.parametrize("shape", [(1, 1), (TILE, TILE), (43, 71), (97, 29)], ids=str)
+def test_cost_is_what_is_counted(rung, shape):
+    found = counted(rung, *shape)
+    assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@pytest.mark.parametrize("rung", ["coalesced", "strided", "naive"])
+def test_cost_of_float64_is_twice_that_of_float32(rung):
+    assert ALL[rung].cost(3, 5, 8).bytes == 2 * ALL[rung].cost(3, 5).bytes == 240
+
+
+@pytest.mark.parametrize("rung", ["tiled", "padded"])
+def test_every_warp_of_a_tile_waits_once(rung):
+    assert counted(rung)["barriers"] == 6 * ROWS
