@@ -13,7 +13,17 @@ import numpy as np
 from gpukit import launch
 from gpukit.bench.register import CASES, choose, contest, family, launcher, make, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import backprop, conv, image, matmul, reduce, transpose, vector
+from gpukit.kernels import (
+    activations,
+    activations_grad,
+    backprop,
+    conv,
+    image,
+    matmul,
+    reduce,
+    transpose,
+    vector,
+)
 
 __all__ = ["CASES", "choose", "make"]
 
@@ -94,6 +104,94 @@ def _blur(plane: Any, radius: int, out: Any) -> None:
         for n in (rows, cols)
     ]
     out /= np.outer(*counts).astype(np.float32)
+
+
+@family(activations, "relu", "sigmoid", "tanh", "gelu")
+def _activations(name: str, kernel: Any, quick: bool) -> Contest:
+    n = 100_000 if quick else 10_000_000
+    x, mine, out = 3 * random(n), np.empty(n, np.float32), launch.empty((n,), np.float32)
+
+    def sigmoid() -> None:
+        np.negative(x, out=mine)
+        np.exp(mine, out=mine)
+        np.add(mine, 1, out=mine)
+        np.reciprocal(mine, out=mine)
+
+    def gelu() -> None:
+        _normal_below(x, mine)
+        np.multiply(mine, x, out=mine)
+
+    numpy = {
+        "relu": lambda: np.maximum(x, 0, out=mine),
+        "sigmoid": sigmoid,
+        "tanh": lambda: np.tanh(x, out=mine),
+        "gelu": gelu,
+    }[name]
+    ours = launcher(kernel, launch.ceil_div(n, activations.BLOCK), activations.BLOCK, x, out)
+    reference = getattr(activations, f"{name}_reference")
+    cost = getattr(activations, f"{name}_cost")(n)
+    return contest(name, f"{n:,}", ours, numpy, out, expected=lambda: reference(x), cost=cost)
+
+
+def _normal_below(x: Any, out: Any) -> None:
+    """Write the normal distribution function of x, as well as NumPy can in float32.
+
+    NumPy has no erf. This is formula 7.1.26 of Abramowitz and Stegun, right to 1.5e-7: as near as
+    float32 comes, where the tanh that often stands for it would be another function.
+    """
+    t = 1 / (1 + np.float32(0.3275911 * 0.5**0.5) * np.abs(x))
+    out[:] = np.float32(1.061405429)
+    for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        out *= t
+        out += np.float32(factor)
+    out *= t
+    out *= np.exp(x * x * np.float32(-0.5))  # now erfc(|x| / sqrt(2))
+    out *= np.float32(0.5)
+    np.subtract(1, out, out=out, where=x > 0)
+
+
+@family(activations_grad, "relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad")
+def _activations_grad(name: str, kernel: Any, quick: bool) -> Contest:
+    n = 100_000 if quick else 10_000_000
+    grad, x, mine = random(n)[::-1].copy(), 3 * random(n), np.empty(n, np.float32)
+    out, mask = launch.empty((n,), np.float32), np.empty(n, np.bool_)
+    given = {"sigmoid_grad": 1 / (1 + np.exp(-x)), "tanh_grad": np.tanh(x)}.get(name, x)
+
+    def relu_grad() -> None:
+        np.greater(given, 0, out=mask)
+        np.multiply(grad, mask, out=mine)
+
+    def sigmoid_grad() -> None:
+        np.subtract(1, given, out=mine)
+        np.multiply(mine, given, out=mine)
+        np.multiply(mine, grad, out=mine)
+
+    def tanh_grad() -> None:
+        np.multiply(given, given, out=mine)
+        np.subtract(1, mine, out=mine)
+        np.multiply(mine, grad, out=mine)
+
+    def gelu_grad() -> None:
+        _normal_below(given, mine)
+        density = np.exp(given * given * np.float32(-0.5))
+        density *= activations_grad.PEAK
+        density *= given
+        np.add(mine, density, out=mine)
+        np.multiply(mine, grad, out=mine)
+
+    numpy = {
+        "relu_grad": relu_grad,
+        "sigmoid_grad": sigmoid_grad,
+        "tanh_grad": tanh_grad,
+        "gelu_grad": gelu_grad,
+    }[name]
+    grid = launch.ceil_div(n, activations.BLOCK)
+    ours = launcher(kernel, grid, activations.BLOCK, grad, given, out)
+    reference = getattr(activations_grad, f"{name}_reference")
+    cost = getattr(activations_grad, f"{name}_cost")(n)
+    return contest(
+        name, f"{n:,}", ours, numpy, out, expected=lambda: reference(grad, given), cost=cost
+    )
 
 
 _TRANSPOSES = (

@@ -7,9 +7,19 @@ this way; their costs are tested against counts by hand, in the files of their k
 import itertools
 import types
 
+import numpy as np
 import pytest
 
-from gpukit.kernels import backprop, conv, image, matmul, transpose, vector
+from gpukit.kernels import (
+    activations,
+    activations_grad,
+    backprop,
+    conv,
+    image,
+    matmul,
+    transpose,
+    vector,
+)
 from gpukit.launch import Cost
 
 
@@ -29,6 +39,16 @@ class Number:
         return self
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = operate
+
+    def keep(self):
+        return self
+
+    __neg__ = __abs__ = keep
+
+    def compare(self, other):
+        return True
+
+    __lt__ = __le__ = __gt__ = __ge__ = compare
 
 
 class Array:
@@ -69,7 +89,12 @@ def count(kernel, grid, *args):
             gridDim=xyz(**dict(zip("xyz", (*grid, 1, 1), strict=False))),
         )
         numpy = xyz(float32=lambda value: Number(tally))
-        names = {**kernel.py_func.__globals__, "cuda": cuda, "np": numpy}
+        called = {name: lambda value: value.operate(None) for name in ("exp", "tanh", "erf")}
+        names = {
+            name: Number(tally) if isinstance(value, np.float32) else value
+            for name, value in kernel.py_func.__globals__.items()
+        }
+        names |= {"cuda": cuda, "np": numpy, "math": xyz(**called)}
         types.FunctionType(kernel.py_func.__code__, names)(*args)
     return Cost(tally.bytes, tally.flops)
 
@@ -86,6 +111,16 @@ VECTOR = [
 def test_vector_costs_are_what_the_kernels_do():
     counted = [count(kernel, grid, *args) for kernel, grid, args, _ in VECTOR]
     assert counted == [cost for *_, cost in VECTOR]
+
+
+@pytest.mark.parametrize("rung", activations.LADDER, ids=lambda rung: rung.name)
+def test_activation_costs_are_what_the_kernels_do(rung):
+    assert count(rung.kernel, (31,), N, N) == rung.cost(29)
+
+
+@pytest.mark.parametrize("rung", activations_grad.LADDER, ids=lambda rung: rung.name)
+def test_activation_gradient_costs_are_what_the_kernels_do(rung):
+    assert count(rung.kernel, (31,), N, N, N) == rung.cost(29)
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, launch
-from gpukit.kernels import matmul, transpose, vector
+from gpukit.kernels import activations, activations_grad, matmul, transpose, vector
 
 
 def numbers(*shape):
@@ -17,6 +17,14 @@ CASES = {
     "vector_add": (vector.vector_add, (numbers(7), numbers(7)), (7,)),
     "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
     "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
+    "relu": (activations.relu, (numbers(2, 3, 5),), (2, 3, 5)),
+    "sigmoid": (activations.sigmoid, (numbers(3, 5),), (3, 5)),
+    "tanh": (activations.tanh, (numbers(7),), (7,)),
+    "gelu": (activations.gelu, (numbers(3, 5),), (3, 5)),
+    "relu_grad": (activations_grad.relu_grad, (numbers(3, 5), numbers(3, 5)), (3, 5)),
+    "sigmoid_grad": (activations_grad.sigmoid_grad, (numbers(7), numbers(7)), (7,)),
+    "tanh_grad": (activations_grad.tanh_grad, (numbers(3, 5), numbers(3, 5)), (3, 5)),
+    "gelu_grad": (activations_grad.gelu_grad, (numbers(2, 3, 5), numbers(2, 3, 5)), (2, 3, 5)),
     "copy": (transpose.copy, (numbers(3, 5),), (3, 5)),
     "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
 }

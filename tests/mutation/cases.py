@@ -21,7 +21,17 @@ import numpy as np
 from gpukit import cuda, launch
 from gpukit.bench.cases import CASES
 from gpukit.cpu.dispatcher import Configured
-from gpukit.kernels import backprop, conv, image, matmul, reduce, transpose, vector
+from gpukit.kernels import (
+    activations,
+    activations_grad,
+    backprop,
+    conv,
+    image,
+    matmul,
+    reduce,
+    transpose,
+    vector,
+)
 
 Array = Any
 
@@ -189,6 +199,40 @@ def _box_blur() -> Iterator[Case]:
     plane = values(11, 37)
     for radius in (1, 2):
         yield case(*_pixels(37, 11), (plane, radius), image.box_blur_reference(plane, radius), 25)
+
+
+def _signed(n: int) -> Array:
+    """Return numbers of both signs from -3 to 3, none of them near 0."""
+    x = 2 * values(n) - 1
+    return np.where(np.arange(n) % 2, x, -x).astype(np.float32)
+
+
+def _activation(name: str) -> Iterator[Case]:
+    # Some beyond the limits of gelu, where float32 gives 0 and x.
+    x = _signed(300)
+    x[:2] = -40, 40
+    reference = getattr(activations, f"{name}_reference")
+    yield case(2, activations.BLOCK, (x,), reference(x))
+    yield case(1, activations.BLOCK, (x[2:13],), reference(x[2:13]))
+
+
+for _rung in activations.LADDER:
+    of(_rung.kernel)(functools.partial(_activation, _rung.name))
+
+
+def _activation_grad(name: str) -> Iterator[Case]:
+    grad, x = values(300), _signed(300)
+    if name in ("sigmoid_grad", "tanh_grad"):
+        x = (1 / (1 + np.exp(-x))).astype(np.float32)
+    reference = getattr(activations_grad, f"{name}_reference")
+    yield case(2, activations.BLOCK, (grad, x), reference(grad, x))
+    if name == "gelu_grad":
+        x = np.array([-1e20, -40, 40, 1e20], np.float32)
+        yield case(1, activations.BLOCK, (grad[:4], x), reference(grad[:4], x))
+
+
+for _rung in activations_grad.LADDER:
+    of(_rung.kernel)(functools.partial(_activation_grad, _rung.name))
 
 
 def _moved(kernel: Any, covered: tuple[int, int]) -> Iterator[Case]:

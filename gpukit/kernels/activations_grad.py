@@ -1,0 +1,224 @@
+"""Gradients of the activations: how the error changes with the input of each.
+
+    grad  = dE/d out                     comes from the layer above
+    out'  = dE/dx = grad * d out / dx    handed to the layer below
+
+Every element has a chain of its own, so again there is one thread for one element. What differs
+is what the forward pass must keep: relu, sigmoid and tanh can do with their results, so x may be
+overwritten; gelu needs x, for two inputs have one result.
+
+Legend
+    n       elements of the array, all axes together       1000
+    i       the element this thread works on               range [0, n)
+    grad    the gradient that comes from above             0.25
+    y       the result of the forward pass                 sigmoid(x)
+    BLOCK   threads in a block, as in activations.py       256
+    LIMIT   where the slope of gelu is 0 or 1 in float32   15
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda
+from gpukit.kernels import activations
+from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64
+from gpukit.launch import Cost, Rung
+
+# The height of the normal density at 0.
+PEAK = np.float32(1 / math.sqrt(2 * math.pi))
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def relu_grad_reference(grad: npt.ArrayLike, x: npt.ArrayLike) -> Float64:
+    """Return grad where x is positive, 0 elsewhere."""
+    return np.asarray(grad, np.float64) * (np.asarray(x, np.float64) > 0)
+
+
+def sigmoid_grad_reference(grad: npt.ArrayLike, y: npt.ArrayLike) -> Float64:
+    """Return grad y (1 - y)."""
+    y = np.asarray(y, np.float64)
+    slope: Float64 = y - y**2
+    return np.asarray(grad, np.float64) * slope
+
+
+def tanh_grad_reference(grad: npt.ArrayLike, y: npt.ArrayLike) -> Float64:
+    """Return grad (1 - y^2)."""
+    y = np.asarray(y, np.float64)
+    slope: Float64 = (1 - y) * (1 + y)
+    return np.asarray(grad, np.float64) * slope
+
+
+def gelu_grad_reference(grad: npt.ArrayLike, x: npt.ArrayLike) -> Float64:
+    """Return grad times the slope of x times the normal distribution function of x."""
+    x = np.asarray(x, np.float64)
+    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    slope: Float64 = activations.normal_below(x) + x * density
+    return np.asarray(grad, np.float64) * slope
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def relu_grad_kernel(grad, x, out):
+    """Let the gradient through where x is positive, one thread for one element.
+
+    New here   a second input; at 0, where relu has no slope, the gradient is 0 by agreement.
+               The result of relu does as well as x: it is positive in the same places
+    Shapes     grad (n,), x (n,), out (n,); any n >= 1
+    Dtypes     float32 in, float32 out
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     0 bytes
+    Cost       bytes: 12 n; flops: 0, for comparing is not counted; barriers: 0
+    Errors     the host function rejects unequal shapes; the kernel assumes them equal. Where x
+               is NaN the gradient passes, as in PyTorch: the forward pass has shown the NaN
+    Source     Nair and Hinton, "Rectified Linear Units Improve Restricted Boltzmann Machines", 2010
+    """
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        above = grad[i]
+        out[i] = np.float32(0) if x[i] <= np.float32(0) else above
+
+
+def relu_grad_cost(n: int) -> Cost:
+    """Two loads and one store for each element."""
+    return Cost(bytes=12 * n, flops=0)
+
+
+@cuda.jit
+def sigmoid_grad_kernel(grad, y, out):
+    """Compute grad y (1 - y), one thread for one element.
+
+    New here   the slope is made from the result, without another exp: what the forward pass
+               computed is kept, for reading 4 bytes is cheaper than computing them again
+    Shapes     grad (n,), y (n,), out (n,); any n >= 1
+    Dtypes     float32 in, float32 out, float32 arithmetic
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     0 bytes
+    Cost       bytes: 12 n; flops: 3 n; barriers: 0
+    Errors     the host function rejects unequal shapes; the kernel assumes them equal. For large
+               x the slope is 0 as soon as y is rounded to 1, from x = 17
+    Source     Rumelhart, Hinton and Williams, Nature 323, 1986
+    """
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        result = y[i]
+        out[i] = grad[i] * (result * (np.float32(1) - result))
+
+
+def sigmoid_grad_cost(n: int) -> Cost:
+    """Two loads and one store for each element; one difference and two products."""
+    return Cost(bytes=12 * n, flops=3 * n)
+
+
+@cuda.jit
+def tanh_grad_kernel(grad, y, out):
+    """Compute grad (1 - y^2), one thread for one element.
+
+    New here   (1 - y) (1 + y) instead of 1 - y^2: near 1 the first difference is exact, while
+               the square is rounded before most of it is taken away
+    Shapes     grad (n,), y (n,), out (n,); any n >= 1
+    Dtypes     float32 in, float32 out, float32 arithmetic
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     0 bytes
+    Cost       bytes: 12 n; flops: 4 n; barriers: 0
+    Errors     the host function rejects unequal shapes; the kernel assumes them equal. For large
+               x the slope is 0 as soon as y is rounded to 1, from x = 9.1
+    Source     LeCun, Bottou, Orr and Müller, "Efficient BackProp", 1998
+    """
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        result = y[i]
+        out[i] = grad[i] * ((np.float32(1) - result) * (np.float32(1) + result))
+
+
+def tanh_grad_cost(n: int) -> Cost:
+    """Two loads and one store for each element; one difference, one sum and two products."""
+    return Cost(bytes=12 * n, flops=4 * n)
+
+
+@cuda.jit
+def gelu_grad_kernel(grad, x, out):
+    """Compute grad times the slope of the exact gelu, one thread for one element.
+
+    New here   a product of two functions of x, so two terms: the normal distribution function,
+               and x times its density. Limits on both sides, or inf times 0 would be NaN
+    Shapes     grad (n,), x (n,), out (n,); any n >= 1
+    Dtypes     float32 in, float32 out, float32 arithmetic
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     0 bytes
+    Cost       bytes: 12 n; flops: 11 n, two of them the calls of erf and exp; barriers: 0
+    Errors     the host function rejects unequal shapes; the kernel assumes them equal
+    Source     Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016
+    """
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        value = x[i]
+        bounded = -LIMIT if value < -LIMIT else value
+        bounded = LIMIT if bounded > LIMIT else bounded
+        below = HALF * (np.float32(1) + math.erf(bounded * SQRT_HALF))
+        density = PEAK * math.exp(-(HALF * bounded * bounded))
+        out[i] = grad[i] * (below + bounded * density)
+
+
+def gelu_grad_cost(n: int) -> Cost:
+    """Two loads and one store; seven products, two sums, erf and exp."""
+    return Cost(bytes=12 * n, flops=11 * n)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def relu_grad(grad: Any, x: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the gradient of x from the gradient of relu(x); relu(x) does as well as x.
+
+    `grad = [5. 7.]` and `x = [-1. 2.]` give `[0. 7.]`: two arrays of one shape give that shape,
+    float32, a device array if one of them is one; written to `out` where it is given.
+    Raises TypeError for another dtype, ValueError for unequal shapes.
+    """
+    return activations.elementwise("relu_grad", relu_grad_kernel, out, stream, grad=grad, x=x)
+
+
+def sigmoid_grad(grad: Any, y: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the gradient of x from the gradient of y = sigmoid(x), and y.
+
+    `grad = [8.]` and `y = [0.5]` give `[2.]`: two arrays of one shape give that shape, float32,
+    a device array if one of them is one; written to `out` where it is given.
+    Raises TypeError for another dtype, ValueError for unequal shapes.
+    """
+    return activations.elementwise("sigmoid_grad", sigmoid_grad_kernel, out, stream, grad=grad, y=y)
+
+
+def tanh_grad(grad: Any, y: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the gradient of x from the gradient of y = tanh(x), and y.
+
+    `grad = [8.]` and `y = [0.5]` give `[6.]`: two arrays of one shape give that shape, float32,
+    a device array if one of them is one; written to `out` where it is given.
+    Raises TypeError for another dtype, ValueError for unequal shapes.
+    """
+    return activations.elementwise("tanh_grad", tanh_grad_kernel, out, stream, grad=grad, y=y)
+
+
+def gelu_grad(grad: Any, x: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the gradient of x from the gradient of gelu(x), and x.
+
+    `grad = [8.]` and `x = [0.]` give `[4.]`: two arrays of one shape give that shape, float32,
+    a device array if one of them is one; written to `out` where it is given.
+    Raises TypeError for another dtype, ValueError for unequal shapes.
+    """
+    return activations.elementwise("gelu_grad", gelu_grad_kernel, out, stream, grad=grad, x=x)
+
+
+LADDER = (
+    Rung("relu_grad", relu_grad_kernel, relu_grad_cost),
+    Rung("sigmoid_grad", sigmoid_grad_kernel, sigmoid_grad_cost),
+    Rung("tanh_grad", tanh_grad_kernel, tanh_grad_cost),
+    Rung("gelu_grad", gelu_grad_kernel, gelu_grad_cost),
+)

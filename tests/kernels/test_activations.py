@@ -1,0 +1,362 @@
+"""Activations and their gradients."""
+
+import math
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import activations, activations_grad
+from gpukit.launch import ceil_div
+
+BLOCK = activations.BLOCK
+EPS = np.finfo(np.float32).eps
+TINY = np.finfo(np.float32).tiny
+SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
+SHAPES = [(), (1,), (7, 1, 5), (2, 3, 4, 5), (17, 31), (1, BLOCK + 1)]
+FORWARD = {rung.name: rung for rung in activations.LADDER}
+GRAD = {rung.name: rung for rung in activations_grad.LADDER}
+# The functions that NVIDIA's CUDA programming guide allows two units in the last place.
+FUNCTION = 2 * EPS
+
+forward = pytest.mark.parametrize("name", FORWARD)
+grads = pytest.mark.parametrize("name", GRAD)
+every_kernel = pytest.mark.parametrize("name", [*FORWARD, *GRAD])
+sizes = pytest.mark.parametrize("n", SIZES)
+
+
+def of(name):
+    """Return the kernel, the host function and the reference called `name`."""
+    room, rung = (activations, FORWARD) if name in FORWARD else (activations_grad, GRAD)
+    return rung[name].kernel, getattr(room, name), getattr(room, f"{name}_reference")
+
+
+def inputs(name, signed, *shape):
+    """Return what a function takes: numbers of both signs, 0 and outliers; y where it takes y."""
+    x = signed(*shape)
+    if name in FORWARD:
+        return (x,)
+    grad = signed(*shape[::-1]).T
+    if name in ("sigmoid_grad", "tanh_grad"):
+        x = np.asarray(of(name.removesuffix("_grad"))[2](x), np.float32)
+    return np.ascontiguousarray(grad).reshape(shape), x
+
+
+def allowed(name, *arrays):
+    """Return how far off rounding may be: steps of the formula times the size of what it adds."""
+    x = np.asarray(arrays[-1], np.float64)
+    right = np.abs(of(name)[2](*arrays))
+    # 1 + erf and the terms of a gradient are rounded as numbers near 1, whatever is left of them.
+    if name == "gelu":
+        return (FUNCTION + 3 * EPS) * np.abs(x) + TINY
+    if name == "gelu_grad":
+        return np.abs(arrays[0]) * (2 * FUNCTION + 8 * EPS) + TINY
+    return (FUNCTION + 4 * EPS) * right + TINY
+
+
+def assert_right(name, made, *arrays):
+    made = np.asarray(made)
+    right = of(name)[2](*arrays)
+    assert made.shape == right.shape
+    error = np.abs(made.astype(np.float64) - right)
+    wrong = np.argwhere(np.atleast_1d(~(error <= allowed(name, *arrays))))
+    assert len(wrong) == 0, f"{len(wrong)} of {made.size} wrong, first at {wrong[0]}"
+
+
+@every_kernel
+@sizes
+def test_kernel_matches_the_reference(name, n, signed, poisoned):
+    arrays, out = inputs(name, signed, n), poisoned(n)
+    of(name)[0][ceil_div(n, BLOCK), BLOCK](*arrays, out)
+    assert_right(name, out, *arrays)
+
+
+@every_kernel
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_host_function_matches_the_reference_in_any_shape(name, shape, signed):
+    arrays = inputs(name, signed, *shape)
+    made = of(name)[1](*arrays)
+    assert made.dtype == np.float32
+    assert_right(name, made, *arrays)
+
+
+@every_kernel
+def test_kernel_is_right_for_the_whole_range_of_float32(name, poisoned):
+    steps = np.logspace(-44, 38, 2001).astype(np.float32)
+    x = np.concatenate([-steps[::-1], np.zeros(1, np.float32), steps])
+    if name in ("sigmoid_grad", "tanh_grad"):
+        x = of(name.removesuffix("_grad"))[2](x).astype(np.float32)
+    arrays = (x,) if name in FORWARD else (np.linspace(-3, 2, len(x)).astype(np.float32), x)
+    assert_right(name, of(name)[1](*arrays), *arrays)
+
+
+@every_kernel
+def test_kernel_leaves_the_elements_past_the_end_alone(name):
+    whole = [np.full(300, 0.5, np.float32) for _ in range(2 if name in FORWARD else 3)]
+    of(name)[0][2, BLOCK](*(array[:290] for array in whole))
+    assert (whole[-1][290:] == 0.5).all()
+    assert (whole[-1][:290] != 0.5).sum() == (0 if name in ("relu", "relu_grad") else 290)
+
+
+# ---- the references themselves --------------------------------------------------------------
+
+
+def numbers():
+    return np.linspace(-6, 6, 241)
+
+
+def test_sigmoid_reference_is_its_definition():
+    x = numbers()
+    np.testing.assert_allclose(
+        activations.sigmoid_reference(x), [1 / (1 + math.exp(-v)) for v in x], rtol=1e-14
+    )
+
+
+def test_gelu_reference_is_its_definition():
+    x = numbers()
+    definition = [v * 0.5 * (1 + math.erf(v / math.sqrt(2))) for v in x]
+    np.testing.assert_allclose(activations.gelu_reference(x), definition, rtol=1e-7, atol=1e-15)
+
+
+def test_tanh_approximation_of_gelu_is_off_by_what_the_docstring_says():
+    x = np.linspace(-6, 6, 20001)
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+    off = np.abs(x / 2 * (1 + np.tanh(inner)) - activations.gelu_reference(x)).max()
+    assert 0.0004 < off < 0.0005
+
+
+@grads
+def test_gradient_is_the_slope_of_the_forward_function(name):
+    operation = name.removesuffix("_grad")
+    reference = of(operation)[2]
+    x = numbers() + 1e-3  # so that no step crosses 0, where relu has no slope
+    step = 1e-6
+    slope = (reference(x + step) - reference(x - step)) / (2 * step)
+    given = reference(x) if name in ("sigmoid_grad", "tanh_grad") else x
+    made = of(name)[2](np.ones(len(x)), given)
+    # Two roundings of numbers up to 6, divided by the step; the step itself adds step**2.
+    np.testing.assert_allclose(made, slope, atol=4 * 6 * np.finfo(np.float64).eps / step)
+
+
+@grads
+def test_gradient_of_the_kernel_is_the_slope_of_the_forward_function(name):
+    operation = name.removesuffix("_grad")
+    reference = of(operation)[2]
+    x = (numbers() + 1e-3).astype(np.float32)
+    wide, step = x.astype(np.float64), 1e-6
+    slope = (reference(wide + step) - reference(wide - step)) / (2 * step)
+    given = of(operation)[1](x) if name in ("sigmoid_grad", "tanh_grad") else x
+    made = of(name)[1](np.full(len(x), 3, np.float32), given)
+    np.testing.assert_allclose(made, 3 * slope, atol=3 * 16 * EPS)
+
+
+# ---- special values -------------------------------------------------------------------------
+
+INF = np.inf
+SPECIAL = np.array([0.0, -0.0, INF, -INF, np.nan], np.float32)
+# What each makes of 0, -0, inf, -inf and NaN.
+ANSWERS = {
+    "relu": [0.0, 0.0, INF, 0.0, np.nan],
+    "sigmoid": [0.5, 0.5, 1.0, 0.0, np.nan],
+    "tanh": [0.0, -0.0, 1.0, -1.0, np.nan],
+    "gelu": [0.0, -0.0, INF, -0.0, np.nan],
+    "relu_grad": [0.0, 0.0, 2.0, 0.0, 2.0],
+    "gelu_grad": [1.0, 1.0, 2.0, 0.0, np.nan],
+}
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_special_values_give_what_they_tend_to_and_nan_stays(name):
+    arrays = (SPECIAL,) if name in FORWARD else (np.full(5, 2, np.float32), SPECIAL)
+    np.testing.assert_array_equal(of(name)[1](*arrays), np.array(ANSWERS[name], np.float32))
+
+
+@forward
+def test_sign_of_zero_is_kept_where_the_function_is_odd_at_zero(name):
+    made = of(name)[1](np.array([-0.0], np.float32))
+    assert bool(np.signbit(made[0])) == (name in ("tanh", "gelu"))
+
+
+@pytest.mark.parametrize("name", ["sigmoid_grad", "tanh_grad"])
+def test_gradient_of_a_result_that_is_nan_is_nan(name):
+    one = np.ones(1, np.float32)
+    assert np.isnan(of(name)[1](one, np.full(1, np.nan, np.float32)))[0]
+
+
+@grads
+def test_gradient_that_is_nan_stays_nan(name):
+    half = np.full(1, 0.5, np.float32)
+    assert np.isnan(of(name)[1](np.full(1, np.nan, np.float32), half))[0]
+
+
+def test_gradient_that_is_nan_stops_where_relu_is_off():
+    nan = np.full(1, np.nan, np.float32)
+    assert activations_grad.relu_grad(nan, np.full(1, -1, np.float32))[0] == 0
+
+
+@pytest.mark.parametrize("result", [0.0, 1.0])
+def test_sigmoid_that_is_saturated_has_no_gradient(result):
+    made = activations_grad.sigmoid_grad(np.ones(1, np.float32), np.full(1, result, np.float32))
+    assert made[0] == 0
+
+
+def test_tanh_that_is_saturated_has_no_gradient():
+    made = activations_grad.tanh_grad(np.ones(2, np.float32), np.array([-1, 1], np.float32))
+    assert made.tolist() == [0, 0]
+
+
+def test_relu_grad_takes_the_result_as_well_as_the_input(signed):
+    x, grad = signed(300), signed(300)
+    from_result = activations_grad.relu_grad(grad, activations.relu(x))
+    np.testing.assert_array_equal(from_result, activations_grad.relu_grad(grad, x))
+
+
+def test_sigmoid_far_below_zero_keeps_its_digits():
+    x = np.array([-80, -87], np.float32)
+    right = activations.sigmoid_reference(x)
+    assert (np.abs(activations.sigmoid(x) - right) <= (FUNCTION + 4 * EPS) * right).all()
+
+
+def test_sigmoid_of_x_and_of_minus_x_make_one(signed):
+    x = signed(999)
+    both = activations.sigmoid(x).astype(np.float64) + activations.sigmoid(-x)
+    assert (np.abs(both - 1) <= FUNCTION + 4 * EPS).all()
+
+
+def test_tanh_near_zero_keeps_its_digits():
+    x = np.array([1e-20, 1e-5, -1e-3], np.float32)
+    right = np.tanh(x.astype(np.float64))
+    assert (np.abs(activations.tanh(x) - right) <= FUNCTION * np.abs(right)).all()
+
+
+# ---- arrays of all kinds --------------------------------------------------------------------
+
+
+@every_kernel
+@pytest.mark.parametrize(
+    "view",
+    [lambda a: a.T, lambda a: a[::2, 1:-1], lambda a: a[::-1, ::-3], np.asfortranarray],
+    ids=["transposed", "part", "backwards", "fortran"],
+)
+def test_array_that_is_not_contiguous_is_read_rightly(name, view, signed):
+    arrays = [view(array) for array in inputs(name, signed, 20, 37)]
+    assert_right(name, of(name)[1](*arrays), *arrays)
+
+
+@every_kernel
+@pytest.mark.parametrize("order", ["transposed", "part"])
+def test_out_that_is_not_contiguous_is_written_rightly(name, order, signed):
+    arrays = inputs(name, signed, 20, 37)
+    whole = np.full((37, 20) if order == "transposed" else (40, 77), 7, np.float32)
+    out = whole.T if order == "transposed" else whole[::2, 1:-2:2]
+    assert of(name)[1](*arrays, out=out) is out
+    np.testing.assert_array_equal(out, of(name)[1](*arrays))
+    assert (whole[1::2] == 7).all() or order == "transposed"
+
+
+@every_kernel
+def test_out_may_be_the_input(name, signed):
+    arrays = inputs(name, signed, 20, 37)
+    right = of(name)[1](*arrays)
+    made = of(name)[1](*arrays, out=arrays[-1])
+    assert made is arrays[-1]
+    np.testing.assert_array_equal(made, right)
+
+
+@every_kernel
+@pytest.mark.parametrize("shape", [(), (5,), (3, 4)], ids=str)
+def test_device_array_gives_a_device_array(name, shape, signed):
+    arrays = inputs(name, signed, *shape)
+    made = of(name)[1](*map(cuda.to_device, arrays))
+    assert launch.is_device_array(made)
+    assert_right(name, made.copy_to_host().reshape(shape), *arrays)
+
+
+@every_kernel
+def test_device_array_that_is_not_contiguous_is_refused_with_advice(name, signed):
+    arrays = [cuda.to_device(array) for array in inputs(name, signed, 6, 8)]
+    first = "x" if name in FORWARD else "grad"
+    expected = (
+        rf"{name}: expected {first} in C order, got shape \(6, 7\) with strides \(32, 4\)\. "
+        rf"Copy it: cuda\.to_device\(np\.ascontiguousarray\({first}\.copy_to_host\(\)\)\)\."
+    )
+    with pytest.raises(ValueError, match=expected):
+        of(name)[1](*(array[:, 1:] for array in arrays))
+
+
+@every_kernel
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 2, 4)], ids=str)
+def test_array_without_elements_gives_one_without_elements(name, shape):
+    arrays = [np.empty(shape, np.float32)] * (1 if name in FORWARD else 2)
+    assert of(name)[1](*arrays).shape == shape
+
+
+@every_kernel
+def test_float64_is_refused(name):
+    arrays = [np.ones(3)] * (1 if name in FORWARD else 2)
+    first = "x" if name in FORWARD else "grad"
+    expected = (
+        rf"{name}: expected {first} to be a float32 array, got float64\. "
+        rf"Convert it with {first}\.astype\(np\.float32\)\."
+    )
+    with pytest.raises(TypeError, match=expected):
+        of(name)[1](*arrays)
+
+
+@every_kernel
+def test_number_that_is_no_array_is_refused(name):
+    with pytest.raises(TypeError, match=rf"{name}: expected .* to be a float32 array, got float\."):
+        of(name)[1](*[1.0] * (1 if name in FORWARD else 2))
+
+
+@grads
+def test_inputs_of_unequal_shapes_are_refused(name):
+    second = "y" if name in ("sigmoid_grad", "tanh_grad") else "x"
+    expected = (
+        rf"{name}: expected {second}\.shape == \(3, 2\), got \(2, 3\)\. "
+        r"It has the shape of grad\."
+    )
+    with pytest.raises(ValueError, match=expected):
+        of(name)[1](np.ones((3, 2), np.float32), np.ones((2, 3), np.float32))
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+
+@every_kernel
+def test_checker_finds_nothing_wrong(name, signed):
+    arrays = inputs(name, signed, BLOCK + 13)
+    out = cuda.device_array(BLOCK + 13, np.float32)
+    report = gpukit.check(of(name)[0])[2, BLOCK](*arrays, out)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
+@every_kernel
+@pytest.mark.parametrize("n", [1, BLOCK, 1009])
+def test_cost_is_what_is_counted(name, n, signed, poisoned):
+    arrays = inputs(name, signed, n)
+    found = gpukit.profile(of(name)[0])[ceil_div(n, BLOCK), BLOCK](*arrays, poisoned(n)).total
+    counted = launch.Cost(found["global_bytes_asked"], found.flops)
+    assert {**FORWARD, **GRAD}[name].cost(n) == counted
+
+
+@every_kernel
+def test_arithmetic_is_float32(name, signed, poisoned):
+    arrays = inputs(name, signed, 33)
+    found = gpukit.profile(of(name)[0])[1, BLOCK](*arrays, poisoned(33)).total
+    assert found["flops_float64"] == 0
+
+
+@every_kernel
+def test_every_warp_touches_as_few_sectors_as_there_are(name, signed, poisoned):
+    arrays = inputs(name, signed, 2 * BLOCK)
+    found = gpukit.profile(of(name)[0])[2, BLOCK](*arrays, poisoned(2 * BLOCK)).total
+    assert found.ratio("sectors_per_request") == 4
+
+
+def test_costs_of_ten_elements():
+    costs = [rung.cost(10) for rung in (*FORWARD.values(), *GRAD.values())]
+    # One array is read going forward, two going back, and one written, 4 bytes an element.
+    assert [cost.bytes for cost in costs] == [80] * 4 + [120] * 4
+    assert [cost.flops for cost in costs] == [0, 30, 10, 50, 0, 30, 40, 110]
