@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, launch
-from gpukit.kernels import activations, activations_grad, matmul, transpose, vector
+from gpukit.kernels import activations, activations_grad, matmul, scan, transpose, vector
 
 
 def numbers(*shape):
@@ -27,6 +27,8 @@ CASES = {
     "gelu_grad": (activations_grad.gelu_grad, (numbers(2, 3, 5), numbers(2, 3, 5)), (2, 3, 5)),
     "copy": (transpose.copy, (numbers(3, 5),), (3, 5)),
     "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
+    "inclusive_scan": (scan.inclusive_scan, (numbers(300),), (300,)),
+    "exclusive_scan": (scan.exclusive_scan, (numbers(300),), (300,)),
 }
 every_function = pytest.mark.parametrize("name", CASES)
 
@@ -42,17 +44,19 @@ def test_result_of_numpy_arrays_is_a_numpy_array(name):
 @every_function
 def test_result_is_written_to_out(name):
     function, arrays, shape = CASES[name]
-    out = np.full(shape, np.nan, np.float32)
+    expected = function(*arrays)
+    out = np.full(shape, np.nan if expected.dtype.kind == "f" else -1, expected.dtype)
     assert function(*arrays, out=out) is out
-    np.testing.assert_array_equal(out, function(*arrays))
+    np.testing.assert_array_equal(out, expected)
 
 
 @every_function
 def test_result_in_a_part_of_an_array_leaves_the_rest_alone(name):
     function, arrays, shape = CASES[name]
-    whole = np.full((*shape[:-1], shape[-1] + 3), 7, np.float32)
+    expected = function(*arrays)
+    whole = np.full((*shape[:-1], shape[-1] + 3), 7, expected.dtype)
     function(*arrays, out=whole[..., 1:-2])
-    np.testing.assert_array_equal(whole[..., 1:-2], function(*arrays))
+    np.testing.assert_array_equal(whole[..., 1:-2], expected)
     assert (whole[..., 0] == 7).all()
     assert (whole[..., -2:] == 7).all()
 
@@ -77,5 +81,6 @@ def test_launch_goes_into_the_stream(name):
 @every_function
 def test_out_of_another_shape_is_refused(name):
     function, arrays, shape = CASES[name]
+    dtype = function(*arrays).dtype
     with pytest.raises(ValueError, match=rf"{name}: expected out\.shape == "):
-        function(*arrays, out=np.zeros((*shape[:-1], shape[-1] + 1), np.float32))
+        function(*arrays, out=np.zeros((*shape[:-1], shape[-1] + 1), dtype))

@@ -29,6 +29,7 @@ from gpukit.kernels import (
     image,
     matmul,
     reduce,
+    scan,
     transpose,
     vector,
 )
@@ -284,6 +285,38 @@ def _sum_atomic() -> Iterator[Case]:
 @of(reduce.sum_grid_stride_kernel)
 def _sum_grid_stride() -> Iterator[Case]:
     return _sum(1300, 2)
+
+
+def _scan() -> Iterator[Case]:
+    # Three blocks, the last one partial. Whole numbers: their sums are exact in every order.
+    for shift, dtype in ((0, np.float32), (1, np.int32)):
+        x = values(549, dtype=np.uint8).astype(dtype)
+        moved = np.pad(x, (shift, scan.BLOCK))[: 3 * scan.BLOCK].astype(np.float64)
+        sums = moved.reshape(3, scan.BLOCK).cumsum(axis=1)
+
+        def make(x: Array = x, shift: int = shift) -> tuple[Any, ...]:
+            out, totals = cuda.device_array(549, x.dtype), cuda.device_array(3, x.dtype)
+            return x.copy(), shift, out, totals
+
+        yield Case((3, scan.BLOCK), make, {2: sums.ravel()[:549], 3: sums[:, -1]})
+
+
+for _rung in scan.SCAN_LADDER:
+    of(_rung.kernel)(_scan)
+
+
+@of(scan.add_offsets_kernel)
+def _add_offsets() -> Iterator[Case]:
+    x, offsets = values(549), values(3)
+    right = x + np.repeat(offsets, scan.BLOCK)[:549]
+    yield Case((3, scan.BLOCK), lambda: (offsets.copy(), x.copy()), {1: right})
+
+
+@of(scan.compact_scatter_kernel)
+def _compact_scatter() -> Iterator[Case]:
+    x, keep = values(300), values(300) > 1.2
+    places = np.cumsum(keep, dtype=np.int32) - keep
+    yield case(2, scan.BLOCK, (x, keep, places), x[keep])
 
 
 @of(conv.conv2d_direct_kernel)

@@ -1,0 +1,398 @@
+"""Scan: every element becomes the sum of those up to it. Blocks scan, then their totals.
+
+A scan of many blocks takes three launches: each block scans its BLOCK elements and writes its
+total to `sums`, the totals are scanned, and each block adds the total of all blocks before it.
+
+Sums have the dtype of the array. An int32 sum wraps. A float32 sum is rounded at each addition;
+an element passes through some 20 of them for each factor BLOCK in n, in np.cumsum through n.
+
+Legend
+    n          elements to scan                                       1000
+    i          the element of out that this thread writes             ranges [0, n)
+    shift      0: inclusive, 1: exclusive, the same sums one place later
+    tid        the thread in its block                                ranges [0, BLOCK)
+    lane       the thread in its warp                                 ranges [0, 32)
+    acc        the sum that ends at this thread's element
+    step       how far away the sum lies that is added                1, 2, 4, ..., BLOCK / 2
+    sums       the total of each block                                4 for n = 1000
+    BLOCK      threads and elements of a block, a power of two        256
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.launch import Cost, Rung, ceil_div
+
+BLOCK = 256
+WARP = 32
+LEVELS = BLOCK.bit_length() - 1  # log2(BLOCK)
+ALL_LANES = 0xFFFFFFFF
+NUMBERS = (np.float32, np.int32)
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def inclusive_scan_reference(x: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return the sums up to each element and with it, in float64; of integers in int64."""
+    x = np.asarray(x)
+    return np.cumsum(x, dtype=np.float64 if x.dtype.kind == "f" else np.int64)
+
+
+def exclusive_scan_reference(x: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return the sums of what comes before each element; the first is 0."""
+    sums = inclusive_scan_reference(x)
+    return np.concatenate([np.zeros(1, sums.dtype), sums])[:-1]
+
+
+def compact_reference(x: npt.ArrayLike, keep: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return the elements whose flag is true, in order."""
+    return np.asarray(x)[np.asarray(keep, np.bool_)]
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def load(x, at, out):
+    """Return x[at] in the dtype of out, and 0 outside x."""
+    value = out.dtype.type(0)
+    if 0 <= at < x.shape[0]:
+        value = out.dtype.type(x[at])
+    return value
+
+
+@cuda.jit(device=True)
+def place(k, pad):
+    """Return where element k lies in the tile: with pad 1, behind k // 32 unused words."""
+    return k + pad * (k // WARP)
+
+
+@cuda.jit(device=True)
+def sweep(tile, tid, pad):
+    """Replace the tile by its exclusive scan. Every thread of the block must call it.
+
+    On the way up, the last element of each part becomes the part's sum. On the way down, the
+    last element of each part is the sum before the part: its left half gets that, its right
+    half that and the sum of the left half.
+    """
+    step = 1
+    while step < BLOCK:
+        cuda.syncthreads()  # the sums of half the size are written before they are read
+        last = 2 * step * (tid + 1) - 1
+        if last < BLOCK:
+            tile[place(last, pad)] += tile[place(last - step, pad)]
+        step *= 2
+    if tid == 0:
+        tile[place(BLOCK - 1, pad)] = 0  # only thread 0 wrote the total: no barrier is needed
+    while step > 1:
+        cuda.syncthreads()  # the sums before parts of twice the size are written
+        step //= 2
+        last = 2 * step * (tid + 1) - 1
+        if last < BLOCK:
+            left = tile[place(last - step, pad)]
+            tile[place(last - step, pad)] = tile[place(last, pad)]
+            tile[place(last, pad)] += left
+    cuda.syncthreads()  # every element is written before its thread reads it
+
+
+@cuda.jit(device=True)
+def scan_lanes(acc, lane, out):
+    """Return the sum of acc over this lane and those below. Every lane of the warp must call it."""
+    step = 1
+    while step < WARP:
+        below = cuda.shfl_up_sync(ALL_LANES, acc, step)
+        if lane >= step:
+            acc = out.dtype.type(acc + below)
+        step *= 2
+    return acc
+
+
+@cuda.jit
+def scan_block_kernel(x, shift, out, sums):
+    """Scan BLOCK elements in each block, one thread for one element.
+
+    New here   after the step of 1, 2, 4, ... each thread holds the sum of twice as many
+               elements, its own the last; two buffers in turn save the second barrier: nobody
+               reads the one that is written
+    Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
+    Dtypes     float32 or int32 out and sums, any in; the accumulator has the dtype of out
+    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
+    Shared     2 * BLOCK * 4 bytes, static
+    Cost       bytes: 4 (2 n + blocks); flops: 1793 blocks for BLOCK 256; barriers: log2(BLOCK)
+    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
+    Source     Hillis and Steele, "Data Parallel Algorithms", CACM 29, 1986
+    """
+    i = cuda.grid(1)
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array((2, BLOCK), out.dtype)
+    acc = load(x, i - shift, out)
+    step = 1
+    buffer = 0
+    while step < BLOCK:
+        tile[buffer, tid] = acc
+        cuda.syncthreads()  # all sums of this level are written before a neighbour's is read
+        if tid >= step:
+            acc = out.dtype.type(acc + tile[buffer, tid - step])
+        buffer = 1 - buffer
+        step *= 2
+    if i < out.shape[0]:
+        out[i] = acc
+    if tid == BLOCK - 1:
+        sums[cuda.blockIdx.x] = acc
+
+
+def scan_block_cost(n: int) -> Cost:
+    """Inclusive: a load and a store an element; at each level all but `step` threads add."""
+    blocks = ceil_div(n, BLOCK)
+    return Cost(bytes=4 * (2 * n + blocks), flops=(BLOCK * LEVELS - BLOCK + 1) * blocks)
+
+
+@cuda.jit
+def scan_blelloch_kernel(x, shift, out, sums):
+    """Scan BLOCK elements in each block with fewer than half the additions.
+
+    New here   a tree instead of a ladder: sums of pairs, of pairs of pairs, ... on the way up,
+               and back down; 3 BLOCK additions, not 7 BLOCK. But the threads read words 2, 4,
+               8, ... apart, which lie in the same banks
+    Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
+    Dtypes     float32 or int32 out and sums, any in; the tree has the dtype of out
+    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
+    Shared     BLOCK * 4 bytes, static
+    Cost       bytes: 4 (2 n + blocks); flops: (3 BLOCK - 2) blocks; barriers: 1 + 2 log2(BLOCK)
+    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
+    Source     Blelloch, "Prefix Sums and Their Applications", 1990; GPU Gems 3, chapter 39
+    """
+    i = cuda.grid(1)
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK, out.dtype)
+    own = load(x, i - shift, out)
+    tile[tid] = own
+    sweep(tile, tid, 0)
+    acc = out.dtype.type(tile[tid] + own)
+    if i < out.shape[0]:
+        out[i] = acc
+    if tid == BLOCK - 1:
+        sums[cuda.blockIdx.x] = acc
+
+
+def scan_blelloch_cost(n: int) -> Cost:
+    """Inclusive: BLOCK - 1 additions up, as many down, and then each thread adds its own."""
+    blocks = ceil_div(n, BLOCK)
+    return Cost(bytes=4 * (2 * n + blocks), flops=(3 * BLOCK - 2) * blocks)
+
+
+@cuda.jit
+def scan_padded_kernel(x, shift, out, sums):
+    """Scan BLOCK elements in each block up and down a tree, in other banks.
+
+    New here   one unused word behind every 32 moves each row on by a bank: words 32 apart
+               no longer share one, and no conflict is left
+    Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
+    Dtypes     float32 or int32 out and sums, any in; the tree has the dtype of out
+    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
+    Shared     (BLOCK + BLOCK / 32) * 4 bytes, static
+    Cost       bytes: 4 (2 n + blocks); flops: (3 BLOCK - 2) blocks; barriers: 1 + 2 log2(BLOCK)
+    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
+    Source     Harris, Sengupta and Owens, GPU Gems 3, chapter 39
+    """
+    i = cuda.grid(1)
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK + BLOCK // WARP, out.dtype)
+    own = load(x, i - shift, out)
+    tile[place(tid, 1)] = own
+    sweep(tile, tid, 1)
+    acc = out.dtype.type(tile[place(tid, 1)] + own)
+    if i < out.shape[0]:
+        out[i] = acc
+    if tid == BLOCK - 1:
+        sums[cuda.blockIdx.x] = acc
+
+
+def scan_padded_cost(n: int) -> Cost:
+    """The work of scan_blelloch_cost: only the places in shared memory differ."""
+    return scan_blelloch_cost(n)
+
+
+@cuda.jit
+def scan_warp_kernel(x, shift, out, sums):
+    """Scan BLOCK elements in each block, each warp in its registers.
+
+    New here   a shuffle hands a value from lane to lane without memory and without a barrier;
+               only the warps' totals go through shared memory, where each warp adds up those
+               of the warps below it: all lanes read one word, which is no conflict
+    Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
+    Dtypes     float32 or int32 out and sums, any in; the accumulator has the dtype of out
+    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
+    Shared     BLOCK / 32 * 4 bytes, static
+    Cost       bytes: 4 (2 n + blocks); flops: 1928 blocks for BLOCK 256; barriers: 1
+    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
+    Source     Harris and Garland, GPU Computing Gems Jade Edition, 2011, chapter 3
+    """
+    i = cuda.grid(1)
+    tid = cuda.threadIdx.x
+    lane = tid % WARP
+    warp = tid // WARP
+    totals = cuda.shared.array(BLOCK // WARP, out.dtype)
+    acc = scan_lanes(load(x, i - shift, out), lane, out)
+    if lane == WARP - 1:
+        totals[warp] = acc
+    cuda.syncthreads()  # the warps' totals are written before other warps read them
+    for k in range(warp):
+        acc = out.dtype.type(acc + totals[k])
+    if i < out.shape[0]:
+        out[i] = acc
+    if tid == BLOCK - 1:
+        sums[cuda.blockIdx.x] = acc
+
+
+def scan_warp_cost(n: int) -> Cost:
+    """Inclusive: 129 additions in a warp's shuffles, and one for each lane and warp below."""
+    blocks, warps = ceil_div(n, BLOCK), BLOCK // WARP
+    flops = 129 * warps + WARP * warps * (warps - 1) // 2
+    return Cost(bytes=4 * (2 * n + blocks), flops=flops * blocks)
+
+
+@cuda.jit
+def add_offsets_kernel(offsets, out):
+    """Add to each block's elements the sum of all blocks before it.
+
+    New here   the end of a launch is the only barrier that all blocks share: what one launch
+               wrote, the next reads safely
+    Shapes     offsets (blocks,), the exclusive scan of sums, out (n,); any n >= 1
+    Dtypes     float32 or int32, one for both
+    Launch     block BLOCK, grid ceil_div(n, BLOCK), as for the scan; x = element
+    Shared     0 bytes
+    Cost       bytes: 12 n; flops: n; barriers: 0
+    Errors     the kernel assumes its block is BLOCK and the grid that of the scan
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 11
+    """
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] += offsets[cuda.blockIdx.x]
+
+
+def add_offsets_cost(n: int) -> Cost:
+    """Two loads, one addition and one store for each element."""
+    return Cost(bytes=12 * n, flops=n)
+
+
+@cuda.jit
+def compact_scatter_kernel(x, keep, places, out):
+    """Copy each element that is kept to its place, one thread for one element.
+
+    New here   the exclusive scan of the flags counts the kept elements before each one, and
+               that is its place: every thread knows where to write without asking another
+    Shapes     x (n,), keep (n,), places (n,) or one more, out (kept,); any n >= 1
+    Dtypes     float32 or int32 x and out, bool keep, int32 places
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     0 bytes
+    Cost       bytes: n + 12 kept; flops: 0; barriers: 0
+    Errors     the host function rejects unequal shapes; the kernel assumes places to be right
+    Source     Blelloch, "Prefix Sums and Their Applications", 1990
+    """
+    i = cuda.grid(1)
+    if i < x.shape[0] and keep[i]:
+        out[places[i]] = x[i]
+
+
+def compact_scatter_cost(n: int, kept: int) -> Cost:
+    """One flag of a byte for each element; place, element and store for those that are kept."""
+    return Cost(bytes=n + 12 * kept, flops=0)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def inclusive_scan(x: Any, *, rung: str = "block", out: Any = None, stream: Any = 0) -> Any:
+    """Return the sums of a float32 or int32 vector up to each element and with it.
+
+    `[1. 2. 3.]` gives `[1. 3. 6.]`: (n,) gives (n,) of the same dtype, written to `out` where it
+    is given, which may be x. np.cumsum widens int32 to int64; this does not, and wraps. All rungs
+    give the same; "block" is the quickest on a CPU.
+    Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
+    """
+    return _scan("inclusive_scan", x, 0, rung, out, stream)
+
+
+cumsum = inclusive_scan  # NumPy's name
+
+
+def exclusive_scan(x: Any, *, rung: str = "block", out: Any = None, stream: Any = 0) -> Any:
+    """Return the sums of a float32 or int32 vector before each element.
+
+    `[1. 2. 3.]` gives `[0. 1. 3.]`: (n,) gives (n,) of the same dtype, written to `out` where it
+    is given, which must not be x: blocks read elements of the block before them.
+    Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
+    """
+    if out is not None and out is x:
+        raise ValueError(
+            "exclusive_scan: expected out to be another array than x, got the same. Copy x."
+        )
+    return _scan("exclusive_scan", x, 1, rung, out, stream)
+
+
+def compact(x: Any, keep: Any, *, stream: Any = 0) -> Any:
+    """Return the elements of a float32 or int32 vector whose flag is true, in order.
+
+    `[5. 6. 7.]` with `[True False True]` is `[5. 7.]`: (n,) and bool (n,) give (kept,), a device
+    array if one of them is one. Waits for the stream, to know how many there are.
+    Raises TypeError for another dtype, ValueError for other axes or unequal lengths.
+    """
+    x, keep = launch.adopt(x), launch.adopt(keep)
+    launch.check_array("compact", "x", x, ndim=1, dtypes=NUMBERS)
+    launch.check_array("compact", "keep", keep, ndim=1, dtypes=(np.bool_,))
+    launch.check_shape("compact", "keep", keep, tuple(x.shape), "Give each element a flag.")
+    n, kept = x.shape[0], 0
+    flags, places = launch.to_device(keep, stream), launch.empty((n + 1,), np.int32)
+    if n:
+        _scan_blocks("compact", scan_block_kernel, flags, 1, places, stream)
+        last = places[n:]  # how many flags are true
+        kept = int((last if isinstance(last, np.ndarray) else last.copy_to_host(stream=stream))[0])
+    result = launch.Result("compact", None, (kept,), x.dtype, x, keep, stream=stream)
+    if kept:
+        grid = launch.grid_1d("compact", n, BLOCK)
+        values = launch.to_device(x, stream)
+        compact_scatter_kernel[grid, BLOCK, stream](values, flags, places, result.array)
+    return result.get()
+
+
+def _scan(function: str, x: Any, shift: int, rung: str, out: Any, stream: Any) -> Any:
+    """Check, scan, and return the result of a public function."""
+    kernel = launch.pick(function, SCAN_LADDER, rung).kernel
+    x = launch.adopt(x)
+    launch.check_array(function, "x", x, ndim=1, dtypes=NUMBERS)
+    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
+    if x.shape[0]:
+        _scan_blocks(function, kernel, launch.to_device(x, stream), shift, result.array, stream)
+    return result.get()
+
+
+def _scan_blocks(function: str, kernel: Any, x: Any, shift: int, out: Any, stream: Any) -> None:
+    """Scan x into out: the blocks, then their totals in the same way, then add those."""
+    grid = launch.grid_1d(function, out.shape[0], BLOCK)
+    sums = launch.empty(grid, out.dtype)
+    kernel[grid, BLOCK, stream](x, shift, out, sums)
+    if grid[0] > 1:
+        offsets = launch.empty(grid, out.dtype)
+        _scan_blocks(function, kernel, sums, 1, offsets, stream)
+        add_offsets_kernel[grid, BLOCK, stream](offsets, out)
+
+
+SCAN_LADDER = (
+    Rung("block", scan_block_kernel, scan_block_cost),
+    Rung("blelloch", scan_blelloch_kernel, scan_blelloch_cost),
+    Rung("padded", scan_padded_kernel, scan_padded_cost),
+    Rung("warp", scan_warp_kernel, scan_warp_cost),
+)
+
+LADDER = (
+    *SCAN_LADDER,
+    Rung("add_offsets", add_offsets_kernel, add_offsets_cost),
+    Rung("compact_scatter", compact_scatter_kernel, compact_scatter_cost),
+)
