@@ -18,6 +18,7 @@ from gpukit.kernels import (
     activations_grad,
     backprop,
     conv,
+    histogram,
     image,
     matmul,
     reduce,
@@ -323,6 +324,33 @@ def _compact(name: str, kernel: Any, quick: bool) -> Contest:
         out,
         expected=lambda: scan.compact_reference(x, keep),
         cost=scan.compact_scatter_cost(n, kept),
+    )
+
+
+@family(histogram, "histogram_atomic", "histogram_privatised")
+def _histogram(name: str, _kernel: Any, quick: bool) -> Contest:
+    n, bins, rung = 100_000 if quick else 10_000_000, 256, name.removeprefix("histogram_")
+    x = np.random.default_rng(20261120).integers(0, bins, n, np.uint8)
+    moved, out = launch.to_device(x), launch.empty((bins,), np.int32)
+
+    def ours() -> None:
+        # The host function: the atomics need bins that are 0.
+        histogram.bincount(moved, bins, rung=rung, out=out)
+        cuda.synchronize()
+
+    return contest(
+        name,
+        f"{n:,}",
+        ours,
+        lambda: np.bincount(x, minlength=bins),
+        out,
+        expected=lambda: histogram.bincount_reference(x, bins),
+        cost={
+            "atomic": histogram.histogram_atomic_cost(n),
+            "privatised": histogram.histogram_privatised_cost(
+                n, bins, histogram.private_blocks(n, bins)
+            ),
+        }[rung],
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, launch
-from gpukit.kernels import activations, activations_grad, matmul, scan, transpose, vector
+from gpukit.kernels import activations, activations_grad, histogram, matmul, scan, transpose, vector
 
 
 def numbers(*shape):
@@ -29,6 +29,11 @@ CASES = {
     "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
     "inclusive_scan": (scan.inclusive_scan, (numbers(300),), (300,)),
     "exclusive_scan": (scan.exclusive_scan, (numbers(300),), (300,)),
+    "bincount": (
+        lambda x, **o: histogram.bincount(x, 5, **o),
+        (np.arange(9, dtype=np.int32),),
+        (5,),
+    ),
 }
 every_function = pytest.mark.parametrize("name", CASES)
 

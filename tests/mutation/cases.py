@@ -26,6 +26,7 @@ from gpukit.kernels import (
     activations_grad,
     backprop,
     conv,
+    histogram,
     image,
     matmul,
     reduce,
@@ -317,6 +318,21 @@ def _compact_scatter() -> Iterator[Case]:
     x, keep = values(300), values(300) > 1.2
     places = np.cumsum(keep, dtype=np.int32) - keep
     yield case(2, scan.BLOCK, (x, keep, places), x[keep])
+
+
+@of(histogram.histogram_atomic_kernel)
+def _histogram() -> Iterator[Case]:
+    # 299 bins, more than a block has threads; values at both ends, and outside on either side.
+    x = values(549, dtype=np.uint8).astype(np.int32) * 2 - 60
+    x[:4] = 0, -1, 298, 299
+    right = histogram.bincount_reference(x, 299)
+    yield Case((3, 256), lambda: (x.copy(), np.zeros(299, np.int32)), {1: right})
+
+
+@of(histogram.histogram_privatised_kernel)
+def _privatised() -> Iterator[Case]:
+    for one in _histogram():
+        yield Case((2, 256, 0, 1196), one.make, one.expected)
 
 
 @of(conv.conv2d_direct_kernel)

@@ -1,0 +1,150 @@
+"""Histogram: count how often each value occurs. Many threads, few bins, so atomics collide.
+
+Legend
+    n          values to count                                        1000
+    i          the value this thread counts                           ranges [0, n)
+    bins       counts to keep; values outside [0, bins) are not counted  256
+    b          the bin this thread clears or adds up                  ranges [0, bins)
+    tid        the thread in its block                                ranges [0, BLOCK)
+    mine       the block's own counts, in shared memory
+    BLOCK      threads in a block                                     256
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels import vector
+from gpukit.launch import Cost, Rung, ceil_div
+
+BLOCK = 256
+# Enough blocks to fill the largest GPU of today once; more would only add up more copies.
+MAX_BLOCKS = 1024
+# The 48 KiB of shared memory that every GPU gives a block, in counts of 4 bytes.
+MAX_PRIVATE_BINS = 12288
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def bincount_reference(x: npt.ArrayLike, bins: int) -> npt.NDArray[np.int64]:
+    """Return how often each of 0, 1, ..., bins - 1 occurs in x."""
+    x = np.asarray(x)
+    return np.bincount(x[(x >= 0) & (x < bins)], minlength=bins)
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def histogram_atomic_kernel(x, out):
+    """Count every value with an atomic on its bin, one thread for one value.
+
+    New here   the data say where a thread writes, so two may want one bin at once: the atomic
+               reads, adds and writes in one go. Threads with the same value wait in turn, all
+               threads of the launch where all values are alike
+    Shapes     x (n,), out (bins,); any n, bins >= 1
+    Dtypes     uint8 or int32 in, int32 out
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = value
+    Shared     0 bytes
+    Cost       bytes: (itemsize + 8) n, less where values are not counted; flops: 0; barriers: 0
+    Errors     values outside [0, bins) are not counted; the kernel assumes that out is 0 before
+               the launch
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 9
+    """
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        value = x[i]
+        if 0 <= value < out.shape[0]:
+            cuda.atomic.add(out, value, 1)
+
+
+def histogram_atomic_cost(n: int, itemsize: int = 1) -> Cost:
+    """A load and an atomic for each value, all of them counted."""
+    return Cost(bytes=(itemsize + 8) * n, flops=0)
+
+
+@cuda.jit
+def histogram_privatised_kernel(x, out):
+    """Count every value in a copy of the bins for each block, then add up the copies.
+
+    New here   atomics in shared memory are fast, and only the threads of one block wait for
+               each other there; global memory sees one atomic a bin and block, whatever n is
+    Shapes     x (n,), out (bins,); any n >= 1, bins 1 to MAX_PRIVATE_BINS
+    Dtypes     uint8 or int32 in, int32 out
+    Launch     block BLOCK, grid ceil_div(n, max(BLOCK, bins)) up to MAX_BLOCKS, or any other;
+               x = value
+    Shared     bins * 4 bytes, dynamic
+    Cost       bytes: itemsize n + 8 bins blocks; flops: 0; barriers: 2
+    Errors     values outside [0, bins) are not counted; the kernel assumes that out is 0 before
+               the launch, and 4 bins bytes of shared memory in it
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 9
+    """
+    tid = cuda.threadIdx.x
+    bins = out.shape[0]
+    mine = cuda.shared.array(0, np.int32)
+    for b in range(tid, bins, cuda.blockDim.x):
+        mine[b] = 0
+    cuda.syncthreads()  # all bins are 0 before any thread counts
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        value = x[i]
+        if 0 <= value < bins:
+            cuda.atomic.add(mine, value, 1)
+    cuda.syncthreads()  # all threads of the block have counted before the counts are read
+    for b in range(tid, bins, cuda.blockDim.x):
+        cuda.atomic.add(out, b, mine[b])
+
+
+def histogram_privatised_cost(n: int, bins: int, blocks: int, itemsize: int = 1) -> Cost:
+    """A load for each value, an atomic for each bin of each block."""
+    return Cost(bytes=itemsize * n + 8 * bins * blocks, flops=0)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def bincount(
+    x: Any, bins: int, *, rung: str = "privatised", out: Any = None, stream: Any = 0
+) -> Any:
+    """Return how often each of 0, 1, ..., bins - 1 occurs in a uint8 or int32 vector.
+
+    `[1 1 3]` with 4 bins gives `[0 2 0 1]`: (n,) gives int32 (bins,), written to `out` where it
+    is given. Values outside [0, bins) are not counted, where np.bincount raises or returns more
+    bins. More than MAX_PRIVATE_BINS bins do not fit into shared memory: then the rung "atomic"
+    counts them whichever is asked for. A count above 2**31 - 1 wraps.
+    Raises TypeError for another dtype, ValueError for other axes, bins < 1 or an unknown rung.
+    """
+    kernel = launch.pick("bincount", LADDER, rung).kernel
+    x = launch.adopt(x)
+    launch.check_array("bincount", "x", x, ndim=1, dtypes=(np.uint8, np.int32))
+    bins = launch.check_int("bincount", "bins", bins, least=1)
+    result = launch.Result("bincount", out, (bins,), np.int32, x, stream=stream)
+    grid = launch.grid_1d("bincount", bins, BLOCK)
+    vector.fill_kernel[grid, BLOCK, stream](0, result.array)  # the atomics add to what is there
+    n = x.shape[0]
+    values = launch.to_device(x, stream)
+    if n and kernel is histogram_privatised_kernel and bins <= MAX_PRIVATE_BINS:
+        kernel[private_blocks(n, bins), BLOCK, stream, 4 * bins](values, result.array)
+    elif n:
+        grid = launch.grid_1d("bincount", n, BLOCK)
+        histogram_atomic_kernel[grid, BLOCK, stream](values, result.array)
+    return result.get()
+
+
+def private_blocks(n: int, bins: int) -> int:
+    """Return the grid of histogram_privatised_kernel: a block counts more values than it has bins.
+
+    >>> private_blocks(1000, 16), private_blocks(1000, 400), private_blocks(10**9, 16)
+    (4, 3, 1024)
+    """
+    return min(ceil_div(n, max(BLOCK, bins)), MAX_BLOCKS)
+
+
+LADDER = (
+    Rung("atomic", histogram_atomic_kernel, histogram_atomic_cost),
+    Rung("privatised", histogram_privatised_kernel, histogram_privatised_cost),
+)

@@ -1,0 +1,262 @@
+"""Histogram: global atomics, and a private copy of the bins for each block."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.checked.shadow import MEMORY
+from gpukit.kernels import histogram
+
+BLOCK = histogram.BLOCK
+MOST = histogram.MAX_PRIVATE_BINS
+SIZES = [1, 31, 32, 33, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 20 * BLOCK + 1]
+BINS = [1, 2, 10, 31, BLOCK - 1, BLOCK, BLOCK + 1, 4096]
+NAMES = [rung.name for rung in histogram.LADDER]
+
+sizes = pytest.mark.parametrize("n", SIZES)
+every_bins = pytest.mark.parametrize("bins", BINS)
+rungs = pytest.mark.parametrize("rung", NAMES)
+dtypes = pytest.mark.parametrize("dtype", [np.uint8, np.int32], ids=lambda dtype: dtype.__name__)
+
+
+@pytest.fixture(autouse=True)
+def no_cells_of_a_profile():
+    """Keep the cells in which a profile counts atomics from later launches, which misread them."""
+    yield
+    MEMORY.free = []
+
+
+def run(rung, x, out, blocks=None):
+    """Launch the kernel of a rung."""
+    kernel = launch.pick("test", histogram.LADDER, rung).kernel
+    blocks = blocks or launch.ceil_div(len(x), BLOCK)
+    shared = 4 * len(out) if rung == "privatised" else 0
+    kernel[blocks, BLOCK, 0, shared](x, out)
+
+
+# ---- checked: what is found -----------------------------------------------------------------
+
+
+@dtypes
+@rungs
+def test_checked_mode_finds_nothing_wrong(rung, dtype):
+    x, out = (np.arange(700) % 41).astype(dtype), np.zeros(37, np.int32)
+    kernel = launch.pick("test", histogram.LADDER, rung).kernel
+    found = gpukit.check(kernel)[3, BLOCK, 0, 4 * 37](x, out).findings
+    assert [finding for finding in found if finding.severity in ("error", "warning")] == []
+
+
+# ---- the kernels ----------------------------------------------------------------------------
+
+
+@sizes
+@dtypes
+@rungs
+def test_kernels_count_every_value(rung, dtype, n, rng):
+    x, out = rng.integers(0, 37, n).astype(dtype), np.zeros(37, np.int32)
+    run(rung, x, out)
+    np.testing.assert_array_equal(out, np.bincount(x, minlength=37))
+
+
+@rungs
+def test_kernels_add_to_what_is_in_out(rung):
+    out = np.array([100, 200, 300], np.int32)
+    run(rung, np.array([0, 2, 2], np.uint8), out)
+    np.testing.assert_array_equal(out, [101, 200, 302])
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 5, 9])
+def test_privatised_kernel_is_right_for_any_grid(blocks, rng):
+    x, out = rng.integers(0, 37, 1009).astype(np.int32), np.zeros(37, np.int32)
+    run("privatised", x, out, blocks)
+    np.testing.assert_array_equal(out, np.bincount(x, minlength=37))
+
+
+@rungs
+def test_kernels_do_not_count_values_outside_the_bins(rung):
+    x = np.array([-(2**31), -1, 0, 36, 37, 2**31 - 1], np.int32)
+    out = np.zeros(37, np.int32)
+    run(rung, x, out)
+    assert (out[0], out[36], out.sum()) == (1, 1, 2)
+
+
+# ---- the host function ----------------------------------------------------------------------
+
+
+@every_bins
+@sizes
+@rungs
+def test_bincount_matches_the_reference(rung, n, bins, rng):
+    x = rng.integers(-5, bins + 5, n).astype(np.int32)
+    made = histogram.bincount(x, bins, rung=rung)
+    np.testing.assert_array_equal(made, histogram.bincount_reference(x, bins))
+
+
+@every_bins
+@rungs
+def test_bincount_of_bytes_matches_numpy(rung, bins, rng):
+    x = rng.integers(0, 256, 1009).astype(np.uint8)
+    made = histogram.bincount(x, bins, rung=rung)
+    np.testing.assert_array_equal(made, np.bincount(x, minlength=bins)[:bins])
+
+
+@rungs
+def test_bincount_of_equal_values_fills_one_bin(rung):
+    made = histogram.bincount(np.full(5000, 7, np.uint8), 256, rung=rung)
+    np.testing.assert_array_equal(made, 5000 * (np.arange(256) == 7))
+
+
+@pytest.mark.parametrize("bins", [MOST - 1, MOST, MOST + 1, 100_003])
+@rungs
+def test_bincount_takes_any_number_of_bins(rung, bins, rng):
+    x = rng.integers(0, bins, 3001).astype(np.int32)
+    made = histogram.bincount(x, bins, rung=rung)
+    np.testing.assert_array_equal(made, np.bincount(x, minlength=bins))
+
+
+@dtypes
+@rungs
+def test_bincount_of_nothing_is_zero(rung, dtype):
+    out = np.full(5, -1, np.int32)
+    histogram.bincount(np.empty(0, dtype), 5, rung=rung, out=out)
+    np.testing.assert_array_equal(out, np.zeros(5))
+
+
+@dtypes
+@rungs
+def test_bincount_writes_every_bin_of_out(rung, dtype):
+    out = np.full(300, -1, np.int32)
+    histogram.bincount(np.array([3, 3, 1], dtype), 300, rung=rung, out=out)
+    np.testing.assert_array_equal(out[:5], [0, 1, 0, 2, 0])
+    assert out.sum() == 3
+
+
+@rungs
+def test_bincount_returns_int32(rung):
+    assert histogram.bincount(np.zeros(3, np.uint8), 4, rung=rung).dtype == np.int32
+
+
+@rungs
+def test_bincount_leaves_its_input_as_it_was(rung, rng):
+    x = rng.integers(0, 9, 700).astype(np.int32)
+    before = x.copy()
+    histogram.bincount(x, 9, rung=rung)
+    np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize("part", [np.s_[::2], np.s_[::-1], np.s_[3:-2]], ids=str)
+@rungs
+def test_bincount_takes_parts_of_an_array(rung, part, rng):
+    x = rng.integers(0, 9, 700).astype(np.int32)[part]
+    np.testing.assert_array_equal(histogram.bincount(x, 9, rung=rung), np.bincount(x, minlength=9))
+
+
+def test_bincount_takes_every_second_value_of_a_device_array():
+    x = cuda.to_device(np.arange(100, dtype=np.int32))[::2]
+    np.testing.assert_array_equal(launch.to_host(histogram.bincount(x, 4)), [1, 0, 1, 0])
+
+
+def test_a_block_counts_more_values_than_it_has_bins():
+    assert histogram.private_blocks(10_000, 16) == 40
+    assert histogram.private_blocks(10_000, 4096) == 3
+
+
+def test_blocks_are_no_more_than_fill_a_gpu():
+    assert histogram.private_blocks(10**9, 16) == histogram.MAX_BLOCKS
+
+
+def test_private_bins_fit_into_the_shared_memory_of_every_gpu():
+    assert 4 * MOST == 48 * 1024
+
+
+# ---- what is refused ------------------------------------------------------------------------
+
+
+def test_bincount_rejects_a_picture():
+    with pytest.raises(
+        ValueError, match=r"bincount: expected x\.ndim == 1, got shape \(2, 2\)\. Reshape it to 1"
+    ):
+        histogram.bincount(np.ones((2, 2), np.uint8), 4)
+
+
+def test_bincount_rejects_floats():
+    with pytest.raises(
+        TypeError, match="bincount: expected x to be a uint8 or int32 array, got float32"
+    ):
+        histogram.bincount(np.ones(2, np.float32), 4)
+
+
+def test_bincount_rejects_no_bins():
+    with pytest.raises(ValueError, match=r"bincount: expected bins >= 1, got 0\. Pass 1 or more"):
+        histogram.bincount(np.ones(2, np.uint8), 0)
+
+
+def test_bincount_rejects_half_a_bin():
+    with pytest.raises(TypeError, match="bincount: expected bins to be an int, got float"):
+        histogram.bincount(np.ones(2, np.uint8), 2.5)
+
+
+def test_bincount_rejects_an_unknown_rung():
+    with pytest.raises(
+        ValueError, match="bincount: expected rung to be one of 'atomic', 'privatised', got 'fast'"
+    ):
+        histogram.bincount(np.ones(2, np.uint8), 4, rung="fast")
+
+
+def test_bincount_rejects_an_out_of_another_length():
+    with pytest.raises(ValueError, match=r"bincount: expected out\.shape == \(4,\), got \(5,\)"):
+        histogram.bincount(np.ones(2, np.uint8), 4, out=np.zeros(5, np.int32))
+
+
+# ---- checked: what is counted ---------------------------------------------------------------
+
+N, FEW, BLOCKS = 5000, 37, 3
+
+
+def counted(rung, dtype=np.int32, value=None):
+    x = (np.arange(N) % FEW if value is None else np.full(N, value)).astype(dtype)
+    kernel = launch.pick("test", histogram.LADDER, rung).kernel
+    blocks = BLOCKS if rung == "privatised" else launch.ceil_div(N, BLOCK)
+    return gpukit.profile(kernel)[blocks, BLOCK, 0, 4 * FEW](x, np.zeros(FEW, np.int32)).total
+
+
+# The counter takes the four bytes of an atomic once, the cost as a load and a store.
+
+
+@dtypes
+def test_atomic_cost_is_what_checked_mode_counts(dtype):
+    cost = histogram.histogram_atomic_cost(N, np.dtype(dtype).itemsize)
+    assert counted("atomic", dtype)["global_bytes_asked"] == cost.bytes - 4 * N
+
+
+@dtypes
+def test_privatised_cost_is_what_checked_mode_counts(dtype):
+    cost = histogram.histogram_privatised_cost(N, FEW, BLOCKS, np.dtype(dtype).itemsize)
+    counts = counted("privatised", dtype)
+    assert counts["global_bytes_asked"] == cost.bytes - 4 * FEW * BLOCKS
+
+
+def test_global_atomics_fall_from_one_a_value_to_one_a_bin_and_block():
+    assert counted("atomic")["global_atomic_requests"] == launch.ceil_div(N, 32)
+    warps = launch.ceil_div(FEW, 32)
+    assert counted("privatised")["global_atomic_requests"] == warps * BLOCKS
+
+
+def test_equal_values_wait_for_all_of_the_launch_or_of_the_block():
+    assert counted("atomic", value=7)["atomic_contention"] == N
+    blocks_share = 7 * BLOCK  # 20 steps of 256 threads, shared by 3 blocks; the last has 136
+    assert counted("privatised", value=7)["atomic_contention"] == blocks_share
+
+
+def test_counting_twice_as_many_values_adds_no_global_atomic():
+    x, kernel = np.zeros(2 * N, np.uint8), histogram.histogram_privatised_kernel
+    run = gpukit.profile(kernel)[BLOCKS, BLOCK, 0, 4 * FEW]
+    requests = [
+        run(part, np.zeros(FEW, np.int32)).total["global_atomic_requests"] for part in (x, x[:N])
+    ]
+    assert requests[0] == requests[1]
+
+
+def test_privatised_kernel_waits_twice():
+    assert counted("privatised")["barriers"] == 2 * BLOCKS * (BLOCK // 32)
