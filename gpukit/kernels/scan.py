@@ -330,10 +330,6 @@ def exclusive_scan(x: Any, *, rung: str = "block", out: Any = None, stream: Any 
     is given, which must not be x: blocks read elements of the block before them.
     Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
     """
-    if out is not None and out is x:
-        raise ValueError(
-            "exclusive_scan: expected out to be another array than x, got the same. Copy x."
-        )
     return _scan("exclusive_scan", x, 1, rung, out, stream)
 
 
@@ -368,6 +364,8 @@ def _scan(function: str, x: Any, shift: int, rung: str, out: Any, stream: Any) -
     x = launch.adopt(x)
     launch.check_array(function, "x", x, ndim=1, dtypes=NUMBERS)
     result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
+    if shift:
+        launch.check_apart(function, out, x=x)
     if x.shape[0]:
         _scan_blocks(function, kernel, launch.to_device(x, stream), shift, result.array, stream)
     return result.get()

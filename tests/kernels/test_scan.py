@@ -222,7 +222,7 @@ def test_inclusive_scan_may_write_over_its_input(rung, rng):
 
 def test_exclusive_scan_refuses_to_write_over_its_input():
     x = np.ones(3, np.float32)
-    with pytest.raises(ValueError, match=r"exclusive_scan: expected out to be another array than"):
+    with pytest.raises(ValueError, match=r"exclusive_scan: expected out to lie apart from x"):
         scan.exclusive_scan(x, out=x)
 
 

@@ -1,0 +1,120 @@
+"""Cases of kernels in which many elements become few: sums, scans, histograms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpukit import cuda, launch
+from gpukit.bench.register import contest, family, launcher, random
+from gpukit.bench.timing import Contest
+from gpukit.kernels import histogram, reduce, scan
+
+
+@family(reduce, "sum_tree", "sum_atomic", "sum_grid_stride")
+def _sum(name: str, _kernel: Any, quick: bool) -> Contest:
+    n = 100_000 if quick else 10_000_000
+    x, found = random(n), np.empty(1, np.float32)
+    moved, rung = launch.to_device(x), name.removeprefix("sum_")
+
+    def ours() -> None:
+        # The host function, because a sum is only done when the last partial sum is added.
+        found[0] = reduce.sum(moved, rung=rung)
+
+    return contest(
+        name,
+        f"{n:,}",
+        ours,
+        lambda: np.sum(x),
+        found,
+        terms=n,
+        expected=lambda: np.array([reduce.sum_reference(x)]),
+        cost=getattr(reduce, f"{name}_cost")(n),
+    )
+
+
+@family(scan, "scan_block", "scan_blelloch", "scan_padded", "scan_warp")
+def _scan(name: str, _kernel: Any, quick: bool) -> Contest:
+    n = 100_000 if quick else 10_000_000
+    x, mine, rung = random(n), np.empty(n, np.float32), name.removeprefix("scan_")
+    moved, out = launch.to_device(x), launch.empty((n,), np.float32)
+
+    def ours() -> None:
+        # The host function: a scan is only done when the blocks' totals are added.
+        scan.inclusive_scan(moved, rung=rung, out=out)
+        cuda.synchronize()
+
+    parts = getattr(scan, f"{name}_cost")(n), scan.add_offsets_cost(n)
+    return contest(
+        name,
+        f"{n:,}",
+        ours,
+        lambda: np.cumsum(x, out=mine),
+        out,
+        terms=60,
+        expected=lambda: scan.inclusive_scan_reference(x),
+        cost=launch.Cost(sum(part.bytes for part in parts), sum(part.flops for part in parts)),
+    )
+
+
+@family(scan, "add_offsets")
+def _add_offsets(name: str, kernel: Any, quick: bool) -> Contest:
+    n = 100_000 if quick else 10_000_000
+    x, offsets = random(n), random(launch.ceil_div(n, scan.BLOCK))
+    each, mine = np.repeat(offsets, scan.BLOCK)[:n], x.copy()
+    out = launch.to_device(x.copy())  # added to in place: the first launch's answer is checked
+    return contest(
+        name,
+        f"{n:,}",
+        launcher(kernel, len(offsets), scan.BLOCK, offsets, out),
+        lambda: np.add(mine, each, out=mine),
+        out,
+        expected=lambda: x.astype(np.float64) + each,
+        cost=scan.add_offsets_cost(n),
+    )
+
+
+@family(scan, "compact_scatter")
+def _compact(name: str, kernel: Any, quick: bool) -> Contest:
+    n = 100_000 if quick else 10_000_000
+    x = random(n)
+    keep = x > 0
+    places, kept = np.cumsum(keep, dtype=np.int32) - keep, int(keep.sum())
+    mine, out = np.empty(kept, np.float32), launch.empty((kept,), np.float32)
+    return contest(
+        name,
+        f"{n:,}",
+        launcher(kernel, launch.ceil_div(n, scan.BLOCK), scan.BLOCK, x, keep, places, out),
+        lambda: np.compress(keep, x, out=mine),
+        out,
+        expected=lambda: scan.compact_reference(x, keep),
+        cost=scan.compact_scatter_cost(n, kept),
+    )
+
+
+@family(histogram, "histogram_atomic", "histogram_privatised")
+def _histogram(name: str, _kernel: Any, quick: bool) -> Contest:
+    n, bins, rung = 100_000 if quick else 10_000_000, 256, name.removeprefix("histogram_")
+    x = np.random.default_rng(20261120).integers(0, bins, n, np.uint8)
+    moved, out = launch.to_device(x), launch.empty((bins,), np.int32)
+
+    def ours() -> None:
+        # The host function: the atomics need bins that are 0.
+        histogram.bincount(moved, bins, rung=rung, out=out)
+        cuda.synchronize()
+
+    return contest(
+        name,
+        f"{n:,}",
+        ours,
+        lambda: np.bincount(x, minlength=bins),
+        out,
+        expected=lambda: histogram.bincount_reference(x, bins),
+        cost={
+            "atomic": histogram.histogram_atomic_cost(n),
+            "privatised": histogram.histogram_privatised_cost(
+                n, bins, histogram.private_blocks(n, bins)
+            ),
+        }[rung],
+    )

@@ -1,0 +1,105 @@
+"""Cases of kernels on matrices and layers: products, convolutions, gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpukit import launch
+from gpukit.bench.register import contest, family, launcher, random
+from gpukit.bench.timing import Contest
+from gpukit.kernels import backprop, conv, matmul
+
+
+@family(matmul, "matmul_naive", "matmul_tiled")
+def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
+    n = 128 if quick else 512
+    a, b, mine = random(n, n), random(n, n).T.copy(), np.empty((n, n), np.float32)
+    out, block = launch.empty((n, n), np.float32), (matmul.TILE, matmul.TILE)
+    ours = launcher(kernel, launch.grid_2d(name, n, n, block), block, a, b, out)
+    cost = getattr(matmul, f"{name}_cost")(n, n, n)
+    return contest(
+        name,
+        f"{n} x {n} x {n}",
+        ours,
+        lambda: np.matmul(a, b, out=mine),
+        out,
+        expected=lambda: matmul.matmul_reference(a, b),
+        cost=cost,
+        terms=n,
+    )
+
+
+@family(conv, "conv2d_direct")
+def _conv(name: str, kernel: Any, quick: bool) -> Contest:
+    batch, size = (1, 32) if quick else (4, 128)
+    picture, weight, bias = random(batch, 3, size, size), random(16, 3, 3, 3), random(16)
+    out = launch.empty((batch, 16, size, size), np.float32)
+    pad: dict[str, Any] = {"stride": (1, 1), "padding": (1, 1)}
+
+    def numpy() -> Any:
+        padded = np.pad(picture, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+        product = np.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3)))
+        return np.ascontiguousarray(product.transpose(0, 3, 1, 2)) + bias[:, None, None]
+
+    block = (conv.BLOCK_X, conv.BLOCK_Y, 1)
+    grid = (*launch.grid_2d(name, size, size, block[:2]), batch * 16)
+    ours = launcher(kernel, grid, block, picture, weight, bias, *pad.values(), out)
+    cost = conv.conv2d_direct_cost(picture.shape, weight.shape, **pad)
+    return contest(
+        name,
+        f"{batch} x 3 x {size} x {size}, 16 of 3 x 3",
+        ours,
+        numpy,
+        out,
+        cost=cost,
+        terms=28,
+        expected=lambda: conv.conv2d_reference(picture, weight, bias, **pad),
+    )
+
+
+_BACKPROP = (
+    "linear_naive",
+    "linear_tiled",
+    "linear_grad_x",
+    "linear_grad_weight",
+    "linear_grad_bias",
+)
+
+
+@family(backprop, *_BACKPROP)
+def _linear(name: str, kernel: Any, quick: bool) -> Contest:
+    n, i, o = (16, 64, 32) if quick else (64, 1024, 512)
+    x, weight, bias, grad = random(n, i), random(o, i), random(o), random(n, o)
+    grads = ("linear_grad_x", "linear_grad_weight", "linear_grad_bias")
+    shape, arguments, numpy = {
+        "linear_grad_x": ((n, i), (grad, weight), lambda: grad @ weight),
+        "linear_grad_weight": ((o, i), (grad, x), lambda: grad.T @ x),
+        "linear_grad_bias": ((o,), (grad,), lambda: grad.sum(axis=0)),
+    }.get(name, ((n, o), (x, weight, bias), lambda: x @ weight.T + bias))
+
+    def expected() -> Any:
+        if name in grads:
+            return backprop.linear_backward_reference(x, weight, grad)[grads.index(name)]
+        return backprop.linear_reference(x, weight, bias)
+
+    out, block = launch.empty(shape, np.float32), (backprop.TILE, backprop.TILE)
+    if len(shape) == 1:
+        ours = launcher(kernel, launch.ceil_div(o, backprop.BLOCK), backprop.BLOCK, grad, out)
+        cost = backprop.linear_grad_bias_cost(n, o)
+    else:
+        grid = launch.grid_2d(name, shape[1], shape[0], block)
+        ours = launcher(kernel, grid, block, *arguments, out)
+        cost = getattr(backprop, f"{name}_cost")(n, i, o)
+    return contest(
+        name,
+        f"{n} x {i} to {o}",
+        ours,
+        numpy,
+        out,
+        expected=expected,
+        cost=cost,
+        terms=max(n, i, o),
+    )
