@@ -153,17 +153,21 @@ def check_shape(function: str, name: str, array: Any, shape: tuple[int, ...], ad
         )
 
 
-def check_apart(function: str, out: Any, **inputs: Any) -> None:
+def check_apart(function: str, out: Any, *, in_place: bool = False, **inputs: Any) -> None:
     """Raise ValueError if `out` may lie on the memory of an input: threads would read results.
 
-    None for `out` lies nowhere. What counts is the stretch from the first byte to the last.
+    None for `out` lies nowhere. What counts is the stretch from the first byte to the last. With
+    `in_place`, where each thread reads only what it writes, `out` may be an input, element on
+    element.
     """
     if out is None:
         return
-    begin, end = _stretch(adopt(out))
+    given = adopt(out)
+    begin, end = _stretch(given)
     for name, array in inputs.items():
         first, last = _stretch(array)
-        if first < end and begin < last:
+        same = (first, last, tuple(array.strides)) == (begin, end, tuple(given.strides))
+        if first < end and begin < last and not (in_place and same):
             raise ValueError(
                 f"{function}: expected out to lie apart from {name}, got one on the memory of the "
                 "other. Leave out away, or pass another array."

@@ -221,7 +221,8 @@ def gelu(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
 def elementwise(function: str, kernel: Any, out: Any, stream: Any, **inputs: Any) -> Any:
     """Return what a kernel computes from float32 arrays of one shape, in that shape.
 
-    Raises TypeError or ValueError, in the words of `function`, for inputs that are not so.
+    Raises TypeError or ValueError, in the words of `function`, for inputs that are not so, and for
+    an out that shares memory with one of them in any other way than element on element.
     """
     arrays = {name: launch.adopt(array) for name, array in inputs.items()}
     first = next(iter(arrays))
@@ -230,6 +231,7 @@ def elementwise(function: str, kernel: Any, out: Any, stream: Any, **inputs: Any
         shape = tuple(arrays[first].shape)
         launch.check_shape(function, name, array, shape, f"It has the shape of {first}.")
     result = launch.Result(function, out, shape, np.float32, *arrays.values(), stream=stream)
+    launch.check_apart(function, out, in_place=True, **arrays)
     if n := math.prod(shape):
         grid = launch.grid_1d(function, n, BLOCK)
         flat = [launch.flatten(function, name, array) for name, array in arrays.items()]

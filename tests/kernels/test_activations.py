@@ -265,6 +265,14 @@ def test_out_may_be_the_input(name, signed):
 
 
 @every_kernel
+def test_out_that_lies_askew_on_the_input_is_refused(name, signed):
+    whole = signed(21)
+    arrays = (whole[:-1],) if name in FORWARD else (signed(20), whole[:-1])
+    with pytest.raises(ValueError, match=rf"{name}: expected out to lie apart from [xy], got one"):
+        of(name)[1](*arrays, out=whole[1:])
+
+
+@every_kernel
 @pytest.mark.parametrize("shape", [(), (5,), (3, 4)], ids=str)
 def test_device_array_gives_a_device_array(name, shape, signed):
     arrays = inputs(name, signed, *shape)
