@@ -5,7 +5,6 @@ import pytest
 
 import gpukit
 from gpukit import cuda, launch
-from gpukit.checked.shadow import MEMORY
 from gpukit.kernels import histogram
 
 BLOCK = histogram.BLOCK
@@ -18,13 +17,6 @@ sizes = pytest.mark.parametrize("n", SIZES)
 every_bins = pytest.mark.parametrize("bins", BINS)
 rungs = pytest.mark.parametrize("rung", NAMES)
 dtypes = pytest.mark.parametrize("dtype", [np.uint8, np.int32], ids=lambda dtype: dtype.__name__)
-
-
-@pytest.fixture(autouse=True)
-def no_cells_of_a_profile():
-    """Keep the cells in which a profile counts atomics from later launches, which misread them."""
-    yield
-    MEMORY.free = []
 
 
 def run(rung, x, out, blocks=None):

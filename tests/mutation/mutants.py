@@ -108,7 +108,7 @@ def _functions(module: ModuleType) -> Iterator[Code]:
     for name in made:
         users = [kernel for kernel in whole if name in called(Code(module, kernel))]
         if device_name(made[name]) and users:
-            yield Code(module, name, users[0])
+            yield Code(module, name, users[-1])
 
 
 def _is_own(module: ModuleType, name: str, value: Any) -> bool:

@@ -236,6 +236,8 @@ def small_shared(code: Code) -> Edits:
     for call in code.walk(ast.Call):
         if code.intrinsic(call) in ("shared.array", "local.array") and call.args:
             last = indices(call.args[0])[-1]
+            if code.of(last) == "0":
+                continue  # its size is given at the launch
             yield [code.replace(last, f"{code.of(last)} - 1")]
 
 

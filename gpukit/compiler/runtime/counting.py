@@ -58,11 +58,12 @@ def _contend(watch, row, address):  # type: ignore[no-untyped-def]
         return
     cell = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> peek(region, w.SHIFT))
     block, last = peek(watch, w.BLOCK), cell + peek(region, w.GAP)
-    # The stamp stands where checks keep theirs: what one of them left here is older.
-    stamp = peek(last, 0) >> w.STAMP
+    # Count and stamp stand where checks keep a line and theirs: what a check left here is older,
+    # and what stays here is, for the next check, an old write without flags.
+    stamp, before = peek(last, 0) >> w.STAMP, peek(cell, 0) >> w.WRITE_SITE
     fresh = peek(region, w.SPACE) != w.GLOBAL and stamp != block
-    count = 1 if fresh or stamp < peek(watch, w.LAUNCH) else peek(cell, 0) + 1
-    poke(cell, 0, count)
+    count = 1 if fresh or stamp < peek(watch, w.LAUNCH) else before + 1
+    poke(cell, 0, count << w.WRITE_SITE)
     poke(last, 0, block << w.STAMP)
     poke(row, w.S_CONTENTION, max(peek(row, w.S_CONTENTION), count))
 
