@@ -310,6 +310,6 @@ def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
     return np.empty(shape, dtype)
 
 
-def to_host(array: Any) -> npt.NDArray[Any]:
-    """Return a result as a NumPy array."""
-    return array if isinstance(array, np.ndarray) else array.copy_to_host()
+def to_host(array: Any, stream: Any = 0) -> npt.NDArray[Any]:
+    """Return a result as a NumPy array once the work in the stream before it is done."""
+    return array if isinstance(array, np.ndarray) else array.copy_to_host(stream=stream)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, errors, launch
+from tests.foreign import Foreign
 
 CEIL_DIV = [(0, 256, 0), (1, 256, 1), (255, 256, 1), (256, 256, 1), (257, 256, 2), (7, 1, 7)]
 
@@ -205,19 +206,6 @@ def test_the_advice_of_flatten_helps():
 def test_empty_has_the_shape_and_dtype_asked_for():
     out = launch.empty((2, 3), np.float32)
     assert (tuple(out.shape), out.dtype) == ((2, 3), np.float32)
-
-
-class Foreign:
-    """An array of another library: it can only be asked for its memory."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
 
 
 class OnGpu:

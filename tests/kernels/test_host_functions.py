@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, launch
-from gpukit.kernels import activations, activations_grad, histogram, matmul, scan, transpose, vector
+from gpukit.kernels import (
+    activations,
+    activations_grad,
+    dot,
+    extremes,
+    histogram,
+    matmul,
+    matvec,
+    reduce,
+    scan,
+    transpose,
+    vector,
+)
+from tests.foreign import Foreign
 
 
 def numbers(*shape):
@@ -17,6 +30,7 @@ CASES = {
     "vector_add": (vector.vector_add, (numbers(7), numbers(7)), (7,)),
     "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
     "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
+    "matvec": (matvec.matvec, (numbers(3, 5), numbers(5)), (3,)),
     "relu": (activations.relu, (numbers(2, 3, 5),), (2, 3, 5)),
     "sigmoid": (activations.sigmoid, (numbers(3, 5),), (3, 5)),
     "tanh": (activations.tanh, (numbers(7),), (7,)),
@@ -89,3 +103,42 @@ def test_out_of_another_shape_is_refused(name):
     dtype = function(*arrays).dtype
     with pytest.raises(ValueError, match=rf"{name}: expected out\.shape == "):
         function(*arrays, out=np.zeros((*shape[:-1], shape[-1] + 1), dtype))
+
+
+# ---- host functions that return one number --------------------------------------------------
+
+ONE = {
+    "sum": (reduce.sum, (numbers(300),)),
+    "max": (extremes.max, (numbers(300),)),
+    "min": (extremes.min, (numbers(300),)),
+    "argmax": (extremes.argmax, (numbers(300),)),
+    "dot": (dot.dot, (numbers(300), numbers(300)[::-1])),
+}
+one_number = pytest.mark.parametrize("name", ONE)
+
+
+@one_number
+def test_one_number_is_a_scalar_of_numpy(name):
+    function, arrays = ONE[name]
+    assert isinstance(function(*arrays), np.generic)
+
+
+@one_number
+def test_one_number_of_device_arrays_is_that_of_numpy_arrays(name):
+    function, arrays = ONE[name]
+    moved = [cuda.to_device(np.ascontiguousarray(array)) for array in arrays]
+    np.testing.assert_allclose(function(*moved), function(*arrays), rtol=1e-4)
+
+
+@one_number
+def test_one_number_is_there_when_a_call_in_a_stream_returns(name):
+    function, arrays = ONE[name]
+    made = function(*arrays, stream=cuda.stream())
+    np.testing.assert_allclose(made, getattr(np, name)(*arrays), rtol=1e-4)
+
+
+@one_number
+def test_one_number_of_arrays_of_another_library_is_taken(name):
+    function, arrays = ONE[name]
+    foreign = [Foreign(array) for array in arrays]
+    np.testing.assert_allclose(function(*foreign), getattr(np, name)(*arrays), rtol=1e-4)
