@@ -124,20 +124,31 @@ class Launch:
         named = {a.name.partition("[")[0] for a in region.arrays}
         return region.space == "global" and known and not named & set(told.stores)
 
-    def _blocks(self, state: Watch, progress: Progress | None) -> BaseException | None:
-        """Run the blocks in chunks, so that progress can be shown; return what stopped them."""
+    def prepared(self, state: Watch) -> tuple[Callable[[int, int], int], pool.Bench]:
+        """Return the function (first block, last) -> status under this watch, and its bench."""
         compiled, shape = self.compiled, self.shape
         buffer = plain.argument_buffer(compiled, shape, self.packed)
-        address = ctypes.addressof(buffer)
         bench = pool.Bench()
         bench.ready(compiled.scratch_bytes(shape.threads, shape.blocks, shape.shared))
         bench.context[layout.WATCH] = state.address
+
+        def run(first: int, last: int) -> int:
+            address = ctypes.addressof(buffer)  # which lives as long as this function
+            status = compiled.entry(address, first, last, bench.address, bench.scratch_address)
+            return int(status)
+
+        return run, bench
+
+    def _blocks(self, state: Watch, progress: Progress | None) -> BaseException | None:
+        """Run the blocks in chunks, so that progress can be shown; return what stopped them."""
+        compiled, shape = self.compiled, self.shape
+        run, bench = self.prepared(state)
         first, size = 0, 1
         while first < shape.blocks:
             last = shape.blocks if compiled.whole_grid else min(first + size, shape.blocks)
             start = time.perf_counter()
             with _Watchdog(state, bench.context) as dog:
-                status = compiled.entry(address, first, last, bench.address, bench.scratch_address)
+                status = run(first, last)
             if status > 0:
                 return None if dog.bit else self._stopped(status, bench.context)
             size = _next_size(size, time.perf_counter() - start)

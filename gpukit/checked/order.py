@@ -6,7 +6,6 @@ there are no races between blocks, that leaves atomics.
 
 from __future__ import annotations
 
-import ctypes
 import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -15,8 +14,6 @@ import numpy as np
 
 from gpukit.checked.launch import Launch
 from gpukit.compiler import context as layout
-from gpukit.cpu import launch as plain
-from gpukit.cpu import pool
 
 MOST_BYTES = 1 << 26  # larger arguments are not copied and run again
 MOST_BLOCKS = 1 << 14
@@ -46,8 +43,8 @@ def orders(blocks: int) -> Iterator[tuple[str, list[int]]]:
 
 def is_worth_it(launch: Launch) -> bool:
     """Tell whether the order of blocks could matter to a launch, and can be tried in short time."""
-    texts = [launch.compiled.sites[k].what for k in launch.compiled.told.sites]
-    atomic = any("atomic." in t for t in texts)
+    told = launch.compiled.told
+    atomic = told.ordered and any("atomic." in launch.compiled.sites[k].what for k in told.sites)
     return atomic and 1 < launch.shape.blocks <= MOST_BLOCKS and not launch.compiled.whole_grid
 
 
@@ -81,14 +78,9 @@ def compare(launch: Launch, state: Any, arrays: list[Any], names: list[str],
 
 def _run(launch: Launch, state: Any, order: list[int]) -> None:
     """Run single blocks one after the other, seen by nobody."""
-    compiled, shape = launch.compiled, launch.shape
-    buffer = plain.argument_buffer(compiled, shape, launch.packed)
-    address = ctypes.addressof(buffer)
-    bench = pool.Bench()
-    bench.ready(compiled.scratch_bytes(shape.threads, shape.blocks, shape.shared))
-    bench.context[layout.WATCH] = state.address
+    run, bench = launch.prepared(state)
     for block in order:
-        status = compiled.entry(address, block, block + 1, bench.address, bench.scratch_address)
+        status = run(block, block + 1)
         if status > 0:
             if bench.context[layout.CODE] == layout.INTERRUPTED:
                 raise KeyboardInterrupt

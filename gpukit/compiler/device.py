@@ -91,8 +91,6 @@ def compile_for(made: Any, signatures: Any) -> None:
 class DeviceBody(scalar.Scalar):
     """What one thread runs of a device function, every access to an array checked."""
 
-    itself: frozenset[str] = frozenset()
-
     def context(self) -> ast.expr:
         return tree.name(_NAME)
 

@@ -17,7 +17,8 @@ class Told:
     `sites` are the process-wide numbers of its sites, in its own order; `regions` the arrays that
     it makes itself (`frame.OwnRegion`); `stores` and `loads` the arrays that it writes and reads,
     `by_data` those written at places that depend on data; `flops` the operations of statements by
-    the kernel's own site; `variables` those of a recording, by number.
+    the kernel's own site; `variables` those of a recording, by number; `ordered` whether the order
+    of blocks could show in the result.
     """
 
     sites: list[int] = field(default_factory=list)
@@ -27,6 +28,7 @@ class Told:
     by_data: list[str] = field(default_factory=list)
     flops: dict[str, dict[str, int]] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)
+    ordered: bool = True
 
 
 @dataclass
@@ -150,7 +152,7 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.passes import absent, merge, typing
+    from gpukit.compiler.passes import absent, merge, new_arrays, typing
 
     unit = front(function, options.watched)
     mergeable = not (debug or options.watched) and merge.run(unit)
@@ -164,6 +166,7 @@ def compile_kernel(
         parameters = [a.arg for a in loops.args.args]
         made = typing.build(unit.tree.name, parameters, loops.body, scope, unit)
         entry, code = native.compile(made, fastmath=fastmath, debug=debug)
+        new_arrays.check_code(unit, code.needs, emitter.slot_types.values())
     used = emitter.rewriter.used_sites | _device_sites(unit)
     return Compiled(
         entry, code, emitter.per_thread, emitter.fixed, emitter.plan.whole_grid,
@@ -173,7 +176,7 @@ def compile_kernel(
 
 
 def _told(unit: Unit, emitter: Any) -> Told:
-    from gpukit.compiler.passes import provenance
+    from gpukit.compiler.passes import block_order, provenance
 
     if not unit.watched:
         return Told()
@@ -182,6 +185,7 @@ def _told(unit: Unit, emitter: Any) -> Told:
         [site for site, *_ in rewriter.own_sites], [asdict(r) for r in emitter.regions],
         sorted(rewriter.stores), sorted(rewriter.loads), sorted(provenance.written_by_data(unit)),
         {str(k): v for k, v in emitter.flops.items()}, list(emitter.variables),
+        block_order.matters(unit, {*emitter.shared, *emitter.local}),
     )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ def kernel(
     `watched` as in `Unit`.
     """
     from gpukit.compiler import cache
-    from gpukit.compiler.passes import resolve
+    from gpukit.compiler.passes import allocate, resolve
 
     options = kernel.targetoptions
     boundscheck = options.get("boundscheck", True) is not False
@@ -26,7 +26,7 @@ def kernel(
     unit = resolve.run(kernel.py_func)
     parts = (
         marshal.describe(kinds), marshal.describe(tuple(captured.kinds)), distinct, block,
-        boundscheck, str(fastmath), debug, watched,
+        boundscheck, str(fastmath), debug, watched, allocate.switched_on(),
     )  # fmt: skip
     name = cache.key(unit, parts)
     made = cache.load(name) if name else None

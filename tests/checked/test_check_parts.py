@@ -52,6 +52,81 @@ def test_two_threads_that_write_one_row_are_a_race(kernel):
     assert (found.kind, found.array) == ("global-race", "out")
 
 
+@cuda.jit
+def read_and_slice_kernel(out, seen):
+    if cuda.threadIdx.x == 0:
+        out[0, 1:] = 5
+    else:
+        seen[cuda.threadIdx.x] = out[0, 1]
+
+
+@cuda.jit
+def read_and_add_kernel(out, seen):
+    if cuda.threadIdx.x == 0:
+        out[0] += 5
+    else:
+        seen[cuda.threadIdx.x] = out[0, 1]
+
+
+@pytest.mark.parametrize("kernel", [read_and_slice_kernel, read_and_add_kernel])
+def test_reading_an_element_of_a_row_that_is_written_is_a_race(kernel):
+    (found,) = gpukit.check(kernel)[1, 64](np.zeros((2, 64)), np.zeros(64)).errors
+    assert (found.kind, found.array, found.index) == ("global-race", "out", (0, 1))
+
+
+def test_row_that_is_added_to_is_no_output_that_was_forgotten():
+    @cuda.jit
+    def kernel(out):
+        out[0] += 5
+
+    out = np.ones((2, 3))
+    assert gpukit.check(kernel)[1, 1](out).findings == []
+    assert out.tolist() == [[6] * 3, [1] * 3]
+
+
 def test_row_outside_the_array_is_a_finding():
     (found,) = gpukit.check(row_kernel)[1, ROWS](np.zeros((ROWS - 1, 3))).errors
     assert (found.kind, found.index) == ("out-of-bounds", (ROWS - 1,))
+
+
+@cuda.jit
+def next_row_kernel(count, out):
+    out[cuda.atomic.add(count, 0, 1), :] = 5
+
+
+@cuda.jit
+def next_whole_row_kernel(count, out):
+    out[cuda.atomic.add(count, 0, 1)] = 5
+
+
+@pytest.mark.parametrize("kernel", [next_row_kernel, next_whole_row_kernel])
+def test_index_of_a_slice_is_worked_out_once(kernel):
+    count, out = np.zeros(1, np.int32), np.zeros((8, 3), np.float32)
+    gpukit.check(kernel)[1, 4](count, out)
+    assert (count[0], out[:, 0].tolist()) == (4, [5] * 4 + [0] * 4)
+
+
+def test_value_of_a_slice_is_worked_out_before_its_index():
+    @cuda.jit
+    def kernel(count, out):
+        out[cuda.atomic.add(count, 0, 1), :] = cuda.atomic.add(count, 0, 1)
+
+    count, out = np.zeros(1, np.int32), np.full((2, 3), np.nan, np.float32)
+    gpukit.check(kernel)[1, 1](count, out)
+    np.testing.assert_array_equal(out, [[np.nan] * 3, [0] * 3])
+
+
+@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile, gpukit.play])
+def test_ellipsis_beside_all_indices_is_an_element(verb):
+    out = np.zeros(ROWS, np.float32)
+    verb(ellipsis_kernel)[1, ROWS](out)
+    assert out.tolist() == [5] * ROWS
+
+
+def test_race_on_an_element_behind_an_ellipsis_is_found():
+    @cuda.jit
+    def kernel(out):
+        out[..., 0] = cuda.threadIdx.x
+
+    (found,) = gpukit.check(kernel)[1, 64](np.zeros(1, np.float32)).errors
+    assert (found.kind, found.array) == ("global-race", "out")

@@ -113,6 +113,80 @@ def test_new_array_is_refused_where_a_gpu_would_refuse_it(monkeypatch):
         kernel_of("x = np.empty(3)\na[0] = x[0]")[1, 1](np.zeros(4))
 
 
+# Arrays that operators make
+
+
+def doubled(a, out):
+    b = a[1:] * 2
+    out[0] = b.copy()[1]
+
+
+def doubled_across_barrier(a, out):
+    b = a[cuda.threadIdx.x :] * 2
+    cuda.syncthreads()
+    out[0] = b[1]
+
+
+def test_operators_make_arrays_where_the_memory_runtime_is_on(memory_runtime):
+    out = poisoned(1)
+    cuda.jit(doubled)[1, 1](np.array([3.0, 4, 5]), out)
+    assert out[0] == 10
+
+
+def test_array_that_must_last_beyond_a_barrier_is_refused(memory_runtime):
+    with pytest.raises(errors.Unsupported, match="beyond a barrier"):
+        cuda.jit(doubled_across_barrier)[1, 2](np.ones(3), poisoned(1))
+
+
+@pytest.mark.parametrize("function", [doubled, doubled_across_barrier])
+def test_operators_make_no_arrays_where_it_is_off(function, monkeypatch):
+    monkeypatch.delenv("NUMBA_CUDA_ENABLE_NRT", raising=False)
+    with pytest.raises(errors.Invalid, match="makes a new array"):
+        cuda.jit(function)[1, 4](np.ones(3), np.zeros(1))
+
+
+def test_array_of_a_function_with_several_returns_is_refused():
+    @cuda.jit(device=True)
+    def made(a):
+        for k in range(3):
+            if a[0]:
+                return a * k
+        return a
+
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = made(a)[0]
+
+    with pytest.raises(errors.Invalid, match="kernel or a function that it calls makes a new"):
+        kernel[1, 1](np.ones(3), np.zeros(1))
+
+
+def test_array_of_a_function_that_calls_itself_is_refused():
+    @cuda.jit(device=True)
+    def made(a, n):
+        return a * 3 if n == 0 else made(a, n - 1)
+
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = made(a, 2)[0]
+
+    with pytest.raises(errors.Invalid, match="makes a new array"):
+        kernel[1, 1](np.ones(3), np.zeros(1))
+
+
+def test_what_works_in_place_or_is_a_view_is_no_new_array():
+    @cuda.jit
+    def kernel(a, out):
+        row = a[1]
+        row += 2
+        np.sqrt(row, out)
+        out[0] = a.reshape(6)[5] + a[:, 0].shape[0]
+
+    a, out = np.full((2, 3), 7.0), poisoned(3)
+    kernel[1, 1](a, out)
+    assert (a.tolist(), out.tolist()) == ([[7] * 3, [9] * 3], [11, 3, 3])
+
+
 # Alignment
 
 

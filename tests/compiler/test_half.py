@@ -155,7 +155,7 @@ def test_mixed_arithmetic_has_the_type_of_the_cuda_target(other, wanted):
         right = b * a
         return left, right
 
-    found = typing.infer(function, (F2, other))
+    found = typing.infer(function, (F2, other)).typemap
     assert {found["left"], found["right"]} == {wanted}
 
 
@@ -164,7 +164,7 @@ def test_a_literal_integer_makes_float64():
         doubled = a * 2
         return doubled
 
-    assert typing.infer(function, (F2,))["doubled"] == F8
+    assert typing.infer(function, (F2,)).typemap["doubled"] == F8
 
 
 @pytest.mark.parametrize("function", [math.sin, math.floor, math.trunc, math.sqrt, abs, float])

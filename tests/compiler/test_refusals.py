@@ -62,6 +62,11 @@ TABLE = [
     # new arrays
     ("np.zeros", "x = np.zeros(3)  # here", INVALID, "np.zeros", "cuda.local.array"),
     ("np.empty_like", "x = np.empty_like(a)  # here", INVALID, "np.empty_like", "cuda.local.array"),
+    ("array times number", "x = a[:] * 2  # here", INVALID, "makes a new array", "index for each"),
+    ("minus an array", "a[0] = (-a[1:])[0]  # here", INVALID, "makes a new array", "a loop"),
+    ("compared array", "if (a[:] > 0)[0]:  # here\n    a[0] = 1", INVALID, "makes a new array"),
+    ("copy of an array", "x = a[1:].copy()  # here", INVALID, "makes a new array"),
+    ("root of an array", "x = np.sqrt(a[1:])  # here", INVALID, "makes a new array"),
     ("shared of n", "x = cuda.shared.array(a.shape[0], np.float32)  # here", INVALID,
      "cuda.shared.array must be a constant", "a.shape[0]", "cuda.shared.array(0, dtype)"),
     ("shared of a variable", "n = a.shape[0]\nx = cuda.shared.array((TILE, n), np.float32)  # here",

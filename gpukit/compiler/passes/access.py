@@ -6,6 +6,7 @@ Rewriters give `place(node, array, what)` (where an error would be reported) and
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from gpukit.compiler import context as layout
@@ -67,8 +68,26 @@ def _is_constant(part: ast.expr, value: object) -> bool:
     return isinstance(part, ast.Constant) and part.value is value
 
 
+def _leave_out_ellipsis(rewrite: Any, node: ast.Subscript) -> None:
+    """Write `a[..., i]` of an array of one axis as `a[i]`, in place: it is an element."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    indices = [p for p in parts if not _is_constant(p, ...)]
+    kind = _array_type(rewrite, node)
+    if kind is None or any(_is_slice(p) or _is_constant(p, None) for p in indices):
+        return
+    if len(indices) < len(parts) and len(indices) == kind.ndim > 0:
+        node.slice = indices[0] if len(indices) == 1 else ast.Tuple(indices, ast.Load())
+
+
+def _array_type(rewrite: Any, node: ast.Subscript) -> Any:
+    """Return the type of the array in a subscript, None where it is not known to be one."""
+    kind = rewrite.unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    return kind if hasattr(kind, "layout") else None
+
+
 def checked_load(rewrite: Any, node: ast.Subscript, what: str) -> ast.expr:
     """Return the expression that reads an element with a check."""
+    _leave_out_ellipsis(rewrite, node)
     check_beside_slices(rewrite, node, what)
     if not isinstance(node.ctx, ast.Load) or not is_element(rewrite, node):
         return node
@@ -89,13 +108,15 @@ def checked_store(rewrite: Any, target: ast.Subscript, value: ast.expr, what: st
 def rewrite_assign(rewrite: Any, node: ast.Assign) -> Any:
     """Rewrite `a[i] = v`, also as one of several targets or in a tuple."""
     value = rewrite.visit(node.value)
+    for inner in (n for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Subscript)):
+        _leave_out_ellipsis(rewrite, inner)
     simple = [t for t in node.targets if not _holds_element(rewrite, t)]
     if len(simple) == len(node.targets):
         node.value = value
         whats = [ast.unparse(t) for t in node.targets]
         node.targets = [rewrite.visit(t) for t in node.targets]
         pairs = zip(node.targets, whats, strict=True)
-        return [*(s for t, what in pairs for s in _tell_part(rewrite, t, what)), node]
+        return _after(rewrite, [s for t, what in pairs for s in _tell_part(rewrite, t, what)], node)
     if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
         return _store(rewrite, node.targets[0], value)
     new: list[ast.stmt] = []
@@ -135,7 +156,7 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
         target.slice = rewrite.visit(target.slice)
         check_beside_slices(rewrite, target, what)
         made = tree.at(ast.Assign([target], value), target)
-        return [*_tell_part(rewrite, target, what), made]
+        return _after(rewrite, _tell_part(rewrite, target, what), made)
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)
     return (
@@ -146,21 +167,63 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
 
 
 def _tell_part(rewrite: Any, target: ast.expr, what: str) -> list[ast.stmt]:
-    """Return the statement that tells the watch of `a[i, :] = v`."""
+    """Return the statements that tell the watch of `a[i, :] = v`, before it is done.
+
+    They work out the indices, once: what stands in `target` from then on is their values.
+    """
     if not getattr(rewrite, "watched", "") or not isinstance(target, ast.Subscript):
         return []
-    kind = rewrite.unit.types.get(target.value.id) if isinstance(target.value, ast.Name) else None
-    if not hasattr(kind, "layout"):
+    if _array_type(rewrite, target) is None:
         return []
+    new = _worked_out(rewrite, target, _calls)
     part = tree.clone(target)
     part.ctx = ast.Load()
     place = rewrite.place(target, array_name(target.value), what)
-    call = tree.call(rewrite.helper("memory", "tell_part"), place, part)
-    return [tree.at(ast.Expr(call), target)]
+    return [*new, *_told(rewrite, place, part, target)]
+
+
+def _after(rewrite: Any, told: list[ast.stmt], node: ast.Assign) -> list[ast.stmt]:
+    """Return the statements that work out the value, then tell the watch, then store it."""
+    if not told or not _calls(node.value):
+        return [*told, node]
+    held = rewrite.unit.fresh("value")
+    first = tree.assign(held, node.value, node)
+    node.value = tree.name(held)
+    return [first, *told, node]
+
+
+def _calls(e: ast.expr) -> bool:
+    """Tell whether an expression calls anything, which it must do once and in its turn."""
+    return any(isinstance(n, ast.Call) for n in ast.walk(e))
+
+
+def _worked_out(
+    rewrite: Any, target: ast.Subscript, wanted: Callable[[ast.expr], bool]
+) -> list[ast.Assign]:
+    """Give the wanted indices and bounds of slices a name, in place; return the assignments."""
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    new: list[ast.Assign] = []
+
+    def named(e: ast.expr | None) -> ast.expr | None:
+        if e is None or not wanted(e):
+            return e
+        name = rewrite.unit.fresh("index")
+        new.append(tree.assign(name, e, target))
+        return tree.name(name)
+
+    for k, part in enumerate(parts):
+        if isinstance(part, ast.Slice):
+            bounds = (named(part.lower), named(part.upper), named(part.step))
+            part.lower, part.upper, part.step = bounds
+        else:
+            parts[k] = named(part) or part
+    if not isinstance(target.slice, ast.Tuple):
+        target.slice = parts[0]
+    return new
 
 
 def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
-    """Rewrite `a[i] += v` as a read and a write of the same element."""
+    """Rewrite `a[i] += v` as a read and a write of the same element; a part changes in place."""
     if not isinstance(node.target, ast.Subscript):
         node.value = rewrite.visit(node.value)
         if isinstance(node.target, ast.Attribute):
@@ -170,7 +233,52 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
             value = ast.BinOp(rewrite.visit(old), node.op, node.value)
             return tree.at(ast.Assign([node.target], value), node)
         return node
+    first = _worked_out(rewrite, node.target, lambda e: _acts(rewrite, e))
+    for s in first:
+        s.value = rewrite.visit(s.value)
+    _leave_out_ellipsis(rewrite, node.target)
+    if _is_part(rewrite, node.target):
+        return [*first, *_in_place(rewrite, node, node.target)]
     old = tree.clone(node.target)
     old.ctx = ast.Load()
     assign = ast.Assign([node.target], ast.BinOp(old, node.op, node.value))
-    return rewrite_assign(rewrite, tree.at(assign, node))
+    made = rewrite_assign(rewrite, tree.at(assign, node))
+    return [*first, *made] if isinstance(made, list) else [*first, made]
+
+
+def _is_part(rewrite: Any, target: ast.Subscript) -> bool:
+    """Tell whether a subscript of a known array has a slice, or fewer indices than axes."""
+    kind = _array_type(rewrite, target)
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    return kind is not None and (any(map(_is_slice, parts)) or len(parts) < kind.ndim)
+
+
+def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
+    """Return the statements that change all elements of a part: no new array is made."""
+    what = ast.unparse(target)
+    part = rewrite.unit.fresh("part")
+    view = rewrite.visit(target)
+    view.ctx = ast.Load()
+    made = [tree.assign(part, view, node)]
+    change = tree.at(ast.AugAssign(tree.store(part), node.op, rewrite.visit(node.value)), node)
+    if not getattr(rewrite, "watched", ""):
+        return [*made, change]
+    place = rewrite.place(target, array_name(target.value), what)
+    return [*made, *_told(rewrite, place, tree.name(part), node), change]
+
+
+def _told(rewrite: Any, place: ast.expr, view: ast.expr, node: ast.AST) -> list[ast.stmt]:
+    """Return the statement that tells the watch that a part is about to be written."""
+    call = tree.call(rewrite.helper("memory", "tell_part"), place, view)
+    return [tree.at(ast.Expr(call), node)]
+
+
+def _acts(rewrite: Any, e: ast.expr) -> bool:
+    """Tell whether an expression calls what may change memory, so that once is enough."""
+    for node in ast.walk(e):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in rewrite.unit.devices or node.func.id in rewrite.itself:
+                return True
+        elif (tree.called(node) or "").startswith("atomic."):
+            return True
+    return False

@@ -42,11 +42,16 @@ _FILL = {"zeros": 0, "ones": 1}
 _KINDS = {int: "int64", float: "float64", bool: "boolean", complex: "complex128"}
 
 
-def allowed(function: Any) -> bool:
-    """Tell whether a kernel may call this function of NumPy to get an array."""
+def switched_on() -> bool:
+    """Tell whether kernels may make arrays."""
     config = sys.modules.get("numba.core.config")
     on = os.environ.get(VARIABLE, "0") not in ("", "0") or getattr(config, "CUDA_ENABLE_NRT", False)
-    return bool(on) and any(function is maker for maker in _MAKERS)
+    return bool(on)
+
+
+def allowed(function: Any) -> bool:
+    """Tell whether a kernel may call this function of NumPy to get an array."""
+    return switched_on() and any(function is maker for maker in _MAKERS)
 
 
 def run(unit: Unit) -> None:

@@ -6,7 +6,8 @@ Before                                   After
                                              else:
                                                  tile[t] = 0.0
 
-The condition can then narrow the loop over threads, which a choice inside it cannot.
+The condition can then narrow the loop over threads, which a choice inside it cannot. A choice
+between values that are at hand stays one store, which vectorises:
 
 >>> def kernel(tile, a, n, t, i):
 ...     tile[t] = a[i] if i < n else 0.0
@@ -16,6 +17,11 @@ def kernel(tile, a, n, t, i):
         tile[t] = a[i]
     else:
         tile[t] = 0.0
+>>> def relu(out, value, i):
+...     out[i] = value if value > 0 else 0.0
+>>> print(_show(relu))
+def relu(out, value, i):
+    out[i] = value if value > 0 else 0.0
 """
 
 from __future__ import annotations
@@ -46,11 +52,22 @@ def _two_stores(s: ast.stmt) -> ast.stmt:
     if not isinstance(s.value, ast.IfExp) or not isinstance(s.targets[0], ast.Subscript):
         return s
     choice = s.value
+    if not _must_work_out(choice.body) and not _must_work_out(choice.orelse):
+        return s
     one = ast.Assign([s.targets[0]], choice.body)
     other = ast.Assign([tree.clone(s.targets[0])], choice.orelse)
     made = tree.at(ast.If(choice.test, [one], [other]), s)
     made.chosen = choice  # for who wants to know how it was written
     return made  # type: ignore[no-any-return]
+
+
+def _must_work_out(side: ast.expr) -> bool:
+    """Tell whether one side of a choice reads memory or calls more than `np.float32(0)`."""
+    return any(
+        isinstance(n, ast.Subscript)
+        or (isinstance(n, ast.Call) and not all(isinstance(a, ast.Constant) for a in n.args))
+        for n in ast.walk(side)
+    )
 
 
 def _show(function: object) -> str:

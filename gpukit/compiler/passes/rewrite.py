@@ -167,8 +167,7 @@ class Rewriter(scalar.Scalar):
         if self.watched and self.record_field(node) is not None:
             return self._told_field(node)
         text = ast.unparse(node)
-        if isinstance(node.ctx, ast.Load):
-            self.loads.add(root(node.value))
+        (self.loads if isinstance(node.ctx, ast.Load) else self.stores).add(root(node.value))
         self.generic_visit(node)
         if self.readable:
             return node
@@ -260,6 +259,8 @@ class Rewriter(scalar.Scalar):
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         if self.readable:
             return self.generic_visit(node)
+        if isinstance(node.target, ast.Subscript):
+            self.loads.add(root(node.target.value))
         return access.rewrite_aug_assign(self, node)
 
     def visit_While(self, node: ast.While) -> Any:

@@ -14,7 +14,12 @@ from gpukit.compiler.unit import Unit
 
 
 class Scalar(ast.NodeTransformer):
-    """Base of the rewrites; `bind` puts an object under a name into the new globals."""
+    """Base of the rewrites; `bind` puts an object under a name into the new globals.
+
+    `itself` holds the names under which a device function calls itself.
+    """
+
+    itself: frozenset[str] = frozenset()
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit

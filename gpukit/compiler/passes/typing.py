@@ -16,7 +16,7 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 
 from gpukit.compiler import device, kinds, lean, shapes, tree
-from gpukit.compiler.passes import apart, scalar
+from gpukit.compiler.passes import apart, new_arrays, scalar
 from gpukit.compiler.unit import Unit
 
 _MET_TYPES = {
@@ -47,7 +47,9 @@ def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type
     body = [probe.visit(s) for s in copy.body]
     everything = {**arguments, **probe.arguments}
     function = build(copy.name, list(everything), body, {**unit.globals, **probe.globals}, unit)
-    return infer(function, tuple(everything.values()))
+    inferred = infer(function, tuple(everything.values()))
+    new_arrays.check_types(unit, inferred)
+    return dict(inferred.typemap)
 
 
 def build(
@@ -68,8 +70,8 @@ def build(
     return made
 
 
-def infer(function: Any, arguments: tuple[types.Type, ...]) -> dict[str, types.Type]:
-    """Run Numba's front end and type inference; return the type of each of its variables."""
+def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
+    """Run Numba's front end and type inference; return its state: func_ir, typemap, calltypes."""
     typing_context, target_context = cpu_target.typing_context, cpu_target.target_context
     lean.fill_tables()
     flags = compiler.Flags()
@@ -86,7 +88,7 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> dict[str, types.T
     manager.finalize()
     with lean.wrapping_integers():  # device functions are compiled on the way
         manager.run(state)
-    return dict(state.typemap)
+    return state
 
 
 def _by_variable(typemap: dict[str, types.Type]) -> dict[str, set[types.Type]]:

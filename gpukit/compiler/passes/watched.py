@@ -17,7 +17,6 @@ from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.passes.leaves import Leaves
 
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
-_CONDITIONAL = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.comprehension)
 
 
 class Watched(Leaves):
@@ -145,7 +144,7 @@ class Watched(Leaves):
         found: list[tuple[ast.Subscript, int, list[Form]]] = []
         hoisted = self._hoistable(leaf)
         for s in leaf.body:
-            if not isinstance(s, _PLAIN) or any(map(self._hides, ast.walk(s))):
+            if not isinstance(s, _PLAIN) or self._hides_accesses(s):
                 if any(map(self._touches, ast.walk(s))):
                     return None
                 continue
@@ -160,14 +159,23 @@ class Watched(Leaves):
                 found.append((node, kind, hoisted[text][1]))
         return found or None
 
-    def _hides(self, node: ast.AST) -> bool:
-        """Tell whether what stands inside a node may not be evaluated."""
+    def _hides_accesses(self, s: ast.stmt) -> bool:
+        """Tell whether an access stands where it may not be evaluated."""
+        hidden = (part for node in ast.walk(s) for part in self._hidden(node))
+        return any(self._touches(inner) for part in hidden for inner in ast.walk(part))
+
+    def _hidden(self, node: ast.AST) -> list[ast.AST]:
+        """Return the parts of a node that may not be evaluated when it is, or are told apart."""
         fields = isinstance(node, (ast.Attribute, ast.Subscript))
         if fields and self.rewriter.record_field(node) is not None:
-            return True  # told field by field
-        return isinstance(node, _CONDITIONAL) or (
-            isinstance(node, ast.Compare) and len(node.ops) > 1
-        )
+            return [node]  # told field by field
+        if isinstance(node, ast.Lambda) or hasattr(node, "generators"):
+            return [node]
+        if isinstance(node, ast.IfExp):
+            return [node.body, node.orelse]
+        if isinstance(node, ast.BoolOp):
+            return list(node.values[1:])
+        return list(node.comparators[1:]) if isinstance(node, ast.Compare) else []
 
     def _touches(self, node: ast.AST) -> bool:
         """Tell whether a node itself reads or writes an array, as far as its form tells."""

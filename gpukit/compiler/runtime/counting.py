@@ -6,26 +6,22 @@ collected until another warp begins or a lane comes again; then the request is c
 
 from __future__ import annotations
 
-from numba import njit
-
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime.raw import peek, peek8, poke
-from gpukit.compiler.runtime.shadow import find_region
-
-_njit = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+from gpukit.compiler.runtime.shadow import compiled, find_region
 
 
-@_njit
+@compiled
 def _add(row, counter, value):  # type: ignore[no-untyped-def]
     poke(row, counter, peek(row, counter) + value)
 
 
-@_njit
+@compiled
 def _site(watch, site):  # type: ignore[no-untyped-def]
     return peek(watch, w.SITES) + 8 * w.SITE_WORDS * site
 
 
-@_njit
+@compiled
 def lane(watch, site, thread, address, size, kind):  # type: ignore[no-untyped-def]
     """Add one lane's access to the open request of a place."""
     row = _site(watch, site)
@@ -50,7 +46,7 @@ def lane(watch, site, thread, address, size, kind):  # type: ignore[no-untyped-d
         _contend(watch, row, address)
 
 
-@_njit
+@compiled
 def _contend(watch, row, address):  # type: ignore[no-untyped-def]
     """Count the atomics on one element: its cell is free for that in a profile."""
     region = find_region(watch, address)
@@ -68,7 +64,7 @@ def _contend(watch, row, address):  # type: ignore[no-untyped-def]
     poke(row, w.S_CONTENTION, max(peek(row, w.S_CONTENTION), count))
 
 
-@_njit
+@compiled
 def close(watch, site):  # type: ignore[no-untyped-def]
     """Count the open request of a place."""
     row = _site(watch, site)
@@ -94,7 +90,7 @@ def close(watch, site):  # type: ignore[no-untyped-def]
         _add(row, w.S_SERIAL, same)
 
 
-@_njit
+@compiled
 def _keep_worst(row, count, cost):  # type: ignore[no-untyped-def]
     """Keep the lanes of the most expensive request, for pictures."""
     if cost <= peek(row, w.S_WORST):
@@ -106,25 +102,30 @@ def _keep_worst(row, count, cost):  # type: ignore[no-untyped-def]
         poke(row, w.S_WORST_LANES + k, peek(row, w.S_PHASES + k))
 
 
-@_njit
+@compiled
+def _with(row, found, unit):  # type: ignore[no-untyped-def]
+    """Add a sector or word to those `found` so far, each once; return how many there are."""
+    for j in range(found - 1, -1, -1):
+        if peek(row, w.S_SCRATCH + j) == unit:
+            return found
+    if found >= w.SCRATCH_WORDS:
+        return found
+    poke(row, w.S_SCRATCH + found, unit)
+    return found + 1
+
+
+@compiled
 def _sectors(row, count, size):  # type: ignore[no-untyped-def]
     """Return how many different 32-byte sectors a request touches."""
     found = 0
     for k in range(count):
         at = peek(row, w.S_ADDRESSES + k)
         for sector in range(at >> 5, ((at + size - 1) >> 5) + 1):
-            known = False
-            for j in range(found - 1, -1, -1):
-                if peek(row, w.S_SCRATCH + j) == sector:
-                    known = True
-                    break
-            if not known and found < w.SCRATCH_WORDS:
-                poke(row, w.S_SCRATCH + found, sector)
-                found += 1
+            found = _with(row, found, sector)
     return found
 
 
-@_njit
+@compiled
 def _wavefronts(row, count, size):  # type: ignore[no-untyped-def]
     """Return how many passes through the 32 banks a shared request takes, and the least possible.
 
@@ -140,7 +141,7 @@ def _wavefronts(row, count, size):  # type: ignore[no-untyped-def]
     return total, least
 
 
-@_njit
+@compiled
 def _phase(row, count, size, lanes, phase):  # type: ignore[no-untyped-def]
     """Return the passes of one phase: the most different words that one bank must give."""
     found = 0
@@ -148,14 +149,7 @@ def _phase(row, count, size, lanes, phase):  # type: ignore[no-untyped-def]
         if peek(row, w.S_PHASES + k) // lanes == phase:
             at = peek(row, w.S_ADDRESSES + k)
             for word in range(at >> 2, ((at + size - 1) >> 2) + 1):
-                known = False
-                for j in range(found - 1, -1, -1):
-                    if peek(row, w.S_SCRATCH + j) == word:
-                        known = True
-                        break
-                if not known and found < w.SCRATCH_WORDS:
-                    poke(row, w.S_SCRATCH + found, word)
-                    found += 1
+                found = _with(row, found, word)
     for bank in range(32):
         poke(row, w.S_BANKS + bank, 0)
     most = 0
@@ -167,7 +161,7 @@ def _phase(row, count, size, lanes, phase):  # type: ignore[no-untyped-def]
     return most
 
 
-@_njit
+@compiled
 def _most_alike(row, count):  # type: ignore[no-untyped-def]
     """Return how many lanes of a request name the same address, at most."""
     most = 0
@@ -179,7 +173,7 @@ def _most_alike(row, count):  # type: ignore[no-untyped-def]
     return most
 
 
-@_njit
+@compiled
 def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
     """Count the accesses of a row of threads to elements at equal distances."""
     for k in range(count):
@@ -187,7 +181,7 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
             lane(watch, site, thread + k, address + k * step, size, kind)
 
 
-@_njit
+@compiled
 def work(watch, site, thread, count, mask):  # type: ignore[no-untyped-def]
     """Count the warps and threads that execute a statement."""
     row_ = _site(watch, site)
@@ -208,7 +202,7 @@ def work(watch, site, thread, count, mask):  # type: ignore[no-untyped-def]
     poke(row_, w.S_WORK_LAST, last)
 
 
-@_njit
+@compiled
 def branch(watch, site, count, taken, here):  # type: ignore[no-untyped-def]
     """Count a condition for each warp: whether its lanes agree.
 
@@ -234,7 +228,7 @@ def branch(watch, site, count, taken, here):  # type: ignore[no-untyped-def]
             warps += 1
 
 
-@_njit
+@compiled
 def _branch(row, lanes, yes):  # type: ignore[no-untyped-def]
     """Count one warp's condition."""
     if lanes == 0:
@@ -248,13 +242,13 @@ def _branch(row, lanes, yes):  # type: ignore[no-untyped-def]
         _add(row, w.S_DIVERGENT, 1)
 
 
-@_njit
+@compiled
 def barrier(watch, site):  # type: ignore[no-untyped-def]
     """Count a barrier, once for each warp of the block."""
     _add(_site(watch, site), w.S_BARRIERS, (peek(watch, w.THREADS) + 31) // 32)
 
 
-@_njit
+@compiled
 def close_all(watch, sites):  # type: ignore[no-untyped-def]
     """Count what is open at the end of a launch."""
     for site in range(sites):

@@ -28,7 +28,8 @@ def _entry(name: str) -> Any:
     signature = _I(*[_I] * (1 + w.CALLS[name]))
 
     def compile_(function: Any) -> Any:
-        options = {"nopython": True, "error_model": "numpy"}
+        # Put into its C wrapper: words that are passed on by way of the stack stall a processor.
+        options = {"nopython": True, "error_model": "numpy", "forceinline": True}
         folder = _folder()
         if folder is None:
             return cfunc(signature, **options)(function)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime.raw import peek, peek8, poke
-from gpukit.compiler.runtime.shadow import find_region
-
-_njit = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+from gpukit.compiler.runtime.shadow import compiled, find_region
 
 
-@_njit
+@compiled
 def event(watch, kind, site, thread, a, b, c, d):  # type: ignore[no-untyped-def]
     """Append an event; return its address, 0 where there is no room left."""
     count = peek(watch, w.EVENT_COUNT)
@@ -30,7 +26,7 @@ def event(watch, kind, site, thread, a, b, c, d):  # type: ignore[no-untyped-def
     return row
 
 
-@_njit
+@compiled
 def _value(address, first, size):  # type: ignore[no-untyped-def]
     """Return up to eight bytes of an element, from the one numbered `first` on, as a word."""
     value = 0
@@ -39,7 +35,7 @@ def _value(address, first, size):  # type: ignore[no-untyped-def]
     return value
 
 
-@_njit
+@compiled
 def settle(watch):  # type: ignore[no-untyped-def]
     """Write down what the last atomic left: it was told before it was done."""
     row = peek(watch, w.PENDING)
@@ -48,7 +44,7 @@ def settle(watch):  # type: ignore[no-untyped-def]
         poke(watch, w.PENDING, 0)
 
 
-@_njit
+@compiled
 def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
     """Write down an access: the value that was read, or the one that will be written."""
     settle(watch)
@@ -62,7 +58,7 @@ def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-
         poke(watch, w.PENDING, row)
 
 
-@_njit
+@compiled
 def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
     """Write down the reads of a row of threads."""
     for k in range(count):
@@ -70,14 +66,14 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
             access(watch, site, thread + k, address + k * step, size, kind, 0)
 
 
-@_njit
+@compiled
 def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
     """Write down which lanes pass a syncwarp, warp by warp."""
     settle(watch)
     _all_lanes(watch, w.E_SYNCWARP, site, threads, active)
 
 
-@_njit
+@compiled
 def work(watch, site, thread, count, mask):  # type: ignore[no-untyped-def]
     """Write down which lanes begin a statement, warp by warp."""
     settle(watch)
@@ -87,7 +83,7 @@ def work(watch, site, thread, count, mask):  # type: ignore[no-untyped-def]
         _lanes(watch, w.E_WORK, site, thread, count, mask)
 
 
-@_njit
+@compiled
 def _all_lanes(watch, kind, site, threads, mask):  # type: ignore[no-untyped-def]
     """Write down lanes of the running block, or in a grid in step of one block after the other."""
     size = peek(watch, w.THREADS)
@@ -97,7 +93,7 @@ def _all_lanes(watch, kind, site, threads, mask):  # type: ignore[no-untyped-def
         _lanes(watch, kind, site, 0, size, mask + block * size if mask else 0)
 
 
-@_njit
+@compiled
 def _lanes(watch, kind, site, thread, count, mask):  # type: ignore[no-untyped-def]
     """Write down which of some threads of a block do something, warp by warp."""
     lanes, warp = 0, thread >> 5

@@ -12,7 +12,10 @@ from numba import njit
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
 
-compiled = njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+compiled = njit(**_OPTIONS)
+# For functions with one caller, the one that a kernel calls.
+inlined = njit(forceinline=True, **_OPTIONS)
 
 # How an earlier access stands to one of the running block.
 _BEFORE, _ORDERED, _SAME_EPOCH, _OTHER_BLOCK = range(4)
@@ -303,7 +306,7 @@ def see_cell(watch, region, space, address, size, cell, site, thread, kind, valu
         _write(watch, space, cell, site, thread, kind == w.UPDATE)
 
 
-@compiled
+@inlined
 def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
     """Check one access of one thread."""
     warp = thread >> 5
@@ -322,10 +325,48 @@ def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-
     # Never beyond the region, whatever size an access is told to have.
     last = (min(address + size, peek(region, w.END)) - 1 - begin) >> shift
     cells = peek(region, w.CELLS)
+    if space == w.SHARED and first == last:
+        if _in_order(watch, region, cells + 8 * first, site, thread, kind):
+            return
     for k in range(first, last + 1):
         see_cell(watch, region, space, address, size, cells + 8 * k, site, thread, kind, value)
-    if kind == w.UPDATE:
+    if kind == w.UPDATE and space == w.GLOBAL:
         _synchronise(watch, address)
+
+
+@compiled
+def _in_order(watch, region, cell, site, thread, kind):  # type: ignore[no-untyped-def]
+    """Note an access to a shared element that no other access since the last barrier concerns.
+
+    The same as `see_cell`, which looks at every way that two accesses can stand; this at the
+    usual ones: all others were before the barrier, the thread's own, or atomics like this one.
+    """
+    if peek(watch, w.WHOLE):
+        return False
+    word, seen = peek(cell, 0), peek(cell + peek(region, w.GAP), 0)
+    recent, fresh = peek(watch, w.EPOCH) << w.STAMP, peek(watch, w.NOW) << w.STAMP
+    own = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
+    if kind == w.LOAD:
+        unset = word < peek(watch, w.BLOCK) << w.STAMP
+        if unset | (word >= recent) & (not own) | (word & (w.SEVERAL | w.ELSEWHERE) != 0):
+            return False
+        if (seen >= recent) | (seen & w.READ_ELSEWHERE != 0):
+            return False
+        fresh |= thread << w.READ_FIRST | thread << w.READ_OTHER | site << w.READ_SITE
+        poke(cell + peek(region, w.GAP), 0, fresh)
+        return True
+    if seen >= recent:
+        return False
+    flags = 0
+    if kind == w.UPDATE:
+        if (word < recent) | (word & (w.ATOMIC | w.ELSEWHERE) != w.ATOMIC):
+            return False
+        flags = w.ATOMIC | word & w.PLAIN | (word & w.SEVERAL if own else w.SEVERAL)
+    elif (word >= recent) | (word & w.ELSEWHERE != 0) | (seen & w.READ_ELSEWHERE != 0):
+        return False
+    poke(cell, 0, fresh | thread << w.WRITE_THREAD | site << w.WRITE_SITE | flags)
+    poke(watch, w.WRITES, peek(watch, w.WRITES) + 1)
+    return True
 
 
 @compiled

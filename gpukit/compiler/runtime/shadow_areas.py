@@ -52,9 +52,15 @@ def area(watch, site, thread, count, address, step, size, mask, rounds, leap):  
 
 
 @compiled
+def _row_of(watch, cells):  # type: ignore[no-untyped-def]
+    """Return the address of the row in which an area that begins at these cells is remembered."""
+    return watch + 8 * (w.SETTLED + w.SETTLED_WORDS * ((cells >> 8) % w.SETTLED_ROWS))
+
+
+@compiled
 def _is_settled(watch, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
     """Tell whether no reader of these elements could change anything, since nobody has written."""
-    row = watch + 8 * (w.SETTLED + w.SETTLED_WORDS * ((cells >> 8) % w.SETTLED_ROWS))
+    row = _row_of(watch, cells)
     return (
         (peek(row, 0) == peek(watch, w.NOW)) & (peek(row, 1) == peek(watch, w.WRITES))
         & (peek(row, 2) == cells) & (peek(row, 3) == stride) & (peek(row, 4) == count)
@@ -76,11 +82,8 @@ def _settle(watch, region, cells, stride, count, jump, lines):  # type: ignore[n
         return
     low, block, epoch = since(watch, space), peek(watch, w.BLOCK), peek(watch, w.EPOCH)
     recent = max(epoch, peek(watch, w.LAST_SYNCWARP)) << w.STAMP
-    known, block, epoch = (
-        (low if space == w.GLOBAL else 0) << w.STAMP,
-        block << w.STAMP,
-        epoch << w.STAMP,
-    )
+    known = (low if space == w.GLOBAL else 0) << w.STAMP
+    block, epoch = block << w.STAMP, epoch << w.STAMP
     open_ = 0
     for j in range(lines):
         for k in range(count):
@@ -90,7 +93,7 @@ def _settle(watch, region, cells, stride, count, jump, lines):  # type: ignore[n
             open_ |= 1 - int(fine & _by_two(seen) & (seen >= recent))
     if open_:
         return
-    row = watch + 8 * (w.SETTLED + w.SETTLED_WORDS * ((cells >> 8) % w.SETTLED_ROWS))
+    row = _row_of(watch, cells)
     poke(row, 0, peek(watch, w.NOW))
     poke(row, 1, peek(watch, w.WRITES))
     poke(row, 2, cells)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
-from gpukit.compiler.runtime.shadow import compiled, find_region, since, tell
+from gpukit.compiler.runtime.shadow import compiled, find_region, inlined, since, tell
 
 
 @compiled
@@ -48,7 +48,7 @@ def touch(watch, thread, count):  # type: ignore[no-untyped-def]
     poke(watch, w.TOUCHED, peek(watch, w.TOUCHED) | ((1 << warps) - 1) << (thread >> 5))
 
 
-@compiled
+@inlined
 def row_free(watch, site, thread, count, address, step, size, mask):  # type: ignore[no-untyped-def]
     """Tell whether the threads of a row may write without a look at what they write.
 
@@ -105,7 +105,7 @@ def _written_by_others(word, low, block, epoch, thread):  # type: ignore[no-unty
 _SHARED_FLAGS = w.SEVERAL | w.ELSEWHERE
 
 
-@compiled
+@inlined
 def row(watch, site, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
     """Check the accesses of a row of threads to elements at equal distances."""
     if count <= 0:
@@ -151,7 +151,7 @@ def run(  # type: ignore[no-untyped-def]
     invoke(function, given)
 
 
-@compiled
+@inlined
 def check_run(  # type: ignore[no-untyped-def]
     watch, region, address, step, size, cells, stride, site, thread, next_thread, count, kind
 ):
