@@ -9,10 +9,10 @@ import numpy as np
 from gpukit import cuda, launch
 from gpukit.bench.register import contest, family, launcher, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import histogram, reduce, scan
+from gpukit.kernels import dot, extremes, histogram, reduce, scan
 
 
-@family(reduce, "sum_tree", "sum_atomic", "sum_grid_stride")
+@family(reduce, "sum_tree", "sum_atomic", "sum_grid_stride", "sum_shuffle")
 def _sum(name: str, _kernel: Any, quick: bool) -> Contest:
     n = 100_000 if quick else 10_000_000
     x, found = random(n), np.empty(1, np.float32)
@@ -31,6 +31,67 @@ def _sum(name: str, _kernel: Any, quick: bool) -> Contest:
         terms=n,
         expected=lambda: np.array([reduce.sum_reference(x)]),
         cost=getattr(reduce, f"{name}_cost")(n),
+    )
+
+
+@family(extremes, "max", "min", "argmax")
+def _extreme(name: str, _kernel: Any, quick: bool) -> Contest:
+    n = 100_000 if quick else 10_000_000
+    x, found = random(n), np.empty(1, np.int64 if name == "argmax" else np.float32)
+    moved, function, numpy = launch.to_device(x), getattr(extremes, name), getattr(np, name)
+
+    def ours() -> None:
+        # The host function: an extreme is only found when the blocks' extremes are compared.
+        found[0] = function(moved)
+
+    cost, blocks = getattr(extremes, f"{name}_cost"), extremes.blocks_for(n)
+    second = extremes.argmax_finish_cost(blocks) if name == "argmax" else cost(blocks, 1)
+    return contest(
+        name,
+        f"{n:,}",
+        ours,
+        lambda: numpy(x),
+        found,
+        expected=lambda: np.array([getattr(extremes, f"{name}_reference")(x)]),
+        cost=launch.Cost(cost(n).bytes + second.bytes, 0),
+    )
+
+
+@family(extremes, "argmax_finish")
+def _argmax_finish(name: str, kernel: Any, quick: bool) -> Contest:
+    n, share = 100_000 if quick else 10_000_000, 10_000
+    x, out = random(n), launch.empty((1,), np.int64)
+    places = np.arange(0, n, share) + x.reshape(-1, share).argmax(axis=1)
+    return contest(
+        name,
+        f"{len(places):,} of {n:,}",
+        launcher(kernel, 1, extremes.BLOCK, x, places, out),
+        lambda: places[np.argmax(x[places])],
+        out,
+        expected=lambda: np.array([extremes.argmax_reference(x)]),
+        cost=extremes.argmax_finish_cost(len(places)),
+    )
+
+
+@family(dot, "dot_tree", "dot_shuffle")
+def _dot(name: str, _kernel: Any, quick: bool) -> Contest:
+    n = 100_000 if quick else 10_000_000
+    x, y, found = random(n), random(n)[::-1].copy(), np.empty(1, np.float32)
+    moved, rung = (launch.to_device(x), launch.to_device(y)), name.removeprefix("dot_")
+
+    def ours() -> None:
+        # The host function, because the atomics need an out that is 0.
+        found[0] = dot.dot(*moved, rung=rung)
+
+    return contest(
+        name,
+        f"{n:,}",
+        ours,
+        lambda: np.dot(x, y),
+        found,
+        terms=n,
+        expected=lambda: np.array([dot.dot_reference(x, y)]),
+        cost=getattr(dot, f"{name}_cost")(n),
     )
 
 

@@ -9,7 +9,26 @@ import numpy as np
 from gpukit import launch
 from gpukit.bench.register import contest, family, launcher, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import backprop, conv, matmul
+from gpukit.kernels import backprop, conv, matmul, matvec
+
+
+@family(matvec, "matvec_thread_a_row", "matvec_warp_a_row", "matvec_block_a_row")
+def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
+    rows, cols = (130, 300) if quick else (4000, 2500)
+    a, x, mine = random(rows, cols), random(cols), np.empty(rows, np.float32)
+    out = launch.empty((rows,), np.float32)
+    covered = matvec.ROWS_A_BLOCK[name.removeprefix("matvec_")]
+    ours = launcher(kernel, launch.grid_1d(name, rows, covered), matvec.BLOCK, a, x, out)
+    return contest(
+        name,
+        f"{rows} x {cols}",
+        ours,
+        lambda: np.matmul(a, x, out=mine),
+        out,
+        expected=lambda: matvec.matvec_reference(a, x),
+        cost=getattr(matvec, f"{name}_cost")(rows, cols),
+        terms=cols,
+    )
 
 
 @family(matmul, "matmul_naive", "matmul_tiled")

@@ -17,6 +17,7 @@ from gpukit.kernels import (
     conv,
     image,
     matmul,
+    matvec,
     transpose,
     vector,
 )
@@ -155,6 +156,11 @@ def test_box_blur_cost_is_what_the_kernel_does(radius):
 def test_matmul_naive_cost_is_what_the_kernel_does():
     counted = count(matmul.matmul_naive_kernel, (12, 9), [(7, 5)], [(5, 11)], [(7, 11)])
     assert counted == matmul.matmul_naive_cost(7, 11, 5)
+
+
+def test_matvec_thread_a_row_cost_is_what_the_kernel_does():
+    counted = count(matvec.matvec_thread_a_row_kernel, (9,), [(7, 5)], [(5,)], [(7,)])
+    assert counted == matvec.matvec_thread_a_row_cost(7, 5)
 
 
 @pytest.mark.parametrize("planes", [1, 3, 8])

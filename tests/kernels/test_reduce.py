@@ -1,21 +1,24 @@
-"""Sum: block tree, atomic finish, grid-stride."""
+"""Sum: block tree, atomic finish, grid-stride, shuffles."""
 
 import math
 
 import numpy as np
 import pytest
 
+import gpukit
 from gpukit import launch
 from gpukit.kernels import reduce
 
 BLOCK = reduce.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
 NAMES = [rung.name for rung in reduce.LADDER]
-FINISHED = [reduce.sum_atomic_kernel, reduce.sum_grid_stride_kernel]
+STRIDED = [reduce.sum_grid_stride_kernel, reduce.sum_shuffle_kernel]
+FINISHED = [reduce.sum_atomic_kernel, *STRIDED]
 
 sizes = pytest.mark.parametrize("n", SIZES)
 rungs = pytest.mark.parametrize("rung", NAMES)
-finished_kernels = pytest.mark.parametrize("kernel", FINISHED, ids=["atomic", "grid_stride"])
+finished_kernels = pytest.mark.parametrize("kernel", FINISHED, ids=NAMES[1:])
+strided_kernels = pytest.mark.parametrize("kernel", STRIDED, ids=NAMES[2:])
 
 
 @sizes
@@ -36,10 +39,11 @@ def test_finished_kernels_add_the_sum_to_out(kernel, n, signed, assert_close):
     assert_close(out, expected, magnitude=size, length=n)
 
 
+@strided_kernels
 @pytest.mark.parametrize("blocks", [1, 2, 5])
-def test_sum_grid_stride_kernel_is_right_for_any_grid(blocks, signed, assert_close):
+def test_grid_stride_kernels_are_right_for_any_grid(kernel, blocks, signed, assert_close):
     x, out = signed(1009), np.zeros(1, np.float32)
-    reduce.sum_grid_stride_kernel[blocks, BLOCK](x, out)
+    kernel[blocks, BLOCK](x, out)
     size = [reduce.sum_reference(np.abs(x))]
     assert_close(out, [reduce.sum_reference(x)], magnitude=size, length=1009)
 
@@ -121,12 +125,48 @@ def test_sum_rejects_an_unknown_rung():
 def test_costs_of_a_thousand_elements():
     # 1000 loads and 4 blocks; a block stores 1 partial, or loads and stores out once.
     costs = [rung.cost(1000) for rung in reduce.LADDER]
-    assert [cost.bytes for cost in costs] == [4 * 1004, 4 * 1008, 4 * 1008]
-    # 4 trees of 255 additions; 4 atomics; 1000 additions before the trees.
-    assert [cost.flops for cost in costs] == [1020, 1024, 2024]
+    assert [cost.bytes for cost in costs] == [4 * 1004, 4 * 1008, 4 * 1008, 4 * 1008]
+    # 4 trees of 255 additions; 4 atomics; 1000 additions before the trees; 8 of 256 threads.
+    assert [cost.flops for cost in costs] == [1020, 1024, 2024, 1000 + 4 * 2049]
+
+
+@pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
+def test_shuffle_cost_is_what_is_counted(n, blocks):
+    found = counted(reduce.sum_shuffle_kernel, n, blocks)
+    atomics = found["global_atomic_requests"]  # one thread each, counted as a load alone
+    expected = launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
+    assert reduce.sum_shuffle_cost(n, blocks) == expected
+
+
+def test_shuffles_need_an_eighth_of_the_barriers_and_less():
+    tree, shuffle = (counted(kernel, 700, 2)["barriers"] for kernel in STRIDED)
+    assert (tree, shuffle) == (9 * 2 * reduce.WARPS, 2 * reduce.WARPS)
+
+
+def test_shuffles_store_one_shared_word_a_warp():
+    found = counted(reduce.sum_shuffle_kernel, 700, 2)
+    assert found["shared_store_requests"] == 2 * reduce.WARPS
+
+
+@strided_kernels
+@pytest.mark.parametrize("n", [1, 300, 1009])
+def test_checker_finds_nothing_wrong(kernel, n, signed):
+    report = gpukit.check(kernel)[2, BLOCK](signed(n), np.zeros(1, np.float32))
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
+def counted(kernel, n, blocks):
+    arguments = np.ones(n, np.float32), np.zeros(1, np.float32)
+    return gpukit.profile(kernel)[blocks, BLOCK](*arguments).total
 
 
 def test_grid_stride_cost_does_not_count_more_blocks_than_are_launched():
     n = 10**7
     expected = launch.Cost(bytes=4 * n + 8 * 1024, flops=n + 256 * 1024)
     assert reduce.sum_grid_stride_cost(n) == expected
+
+
+def test_shuffle_cost_does_not_count_more_blocks_than_are_launched():
+    n = 10**7
+    expected = launch.Cost(bytes=4 * n + 8 * 1024, flops=n + 2049 * 1024)
+    assert reduce.sum_shuffle_cost(n) == expected

@@ -26,9 +26,12 @@ from gpukit.kernels import (
     activations_grad,
     backprop,
     conv,
+    dot,
+    extremes,
     histogram,
     image,
     matmul,
+    matvec,
     reduce,
     scan,
     transpose,
@@ -52,15 +55,18 @@ class Case:
     terms: int = 1
 
     def wrong(self, arguments: tuple[Any, ...]) -> bool:
-        """Tell whether any answer is off by more than rounding; NaN is."""
+        """Tell whether any answer is off by more than rounding; NaN is, where none belongs."""
         found = {at: launch.to_host(arguments[at]) for at in self.expected}
         return any(self._differs(found[at], right) for at, right in self.expected.items())
 
     def _differs(self, found: Array, right: Array) -> bool:
         if not np.issubdtype(found.dtype, np.inexact):
             return not np.array_equal(found, right)
-        room = (self.terms + 3) * np.finfo(found.dtype).eps * np.max(np.abs(right))
-        return not np.all(np.abs(found - right) <= room)
+        largest = np.max(np.abs(right), initial=0, where=np.isfinite(right))
+        room = (self.terms + 3) * np.finfo(found.dtype).eps * largest
+        same = (found == right) | (np.isnan(found) & np.isnan(right))
+        with np.errstate(invalid="ignore"):  # inf - inf, where both are
+            return not np.all(same | (np.abs(found - right) <= room))
 
 
 Maker = Callable[[], Iterator[Case]]
@@ -267,6 +273,32 @@ of(matmul.matmul_naive_kernel)(_matmul)
 of(matmul.matmul_tiled_kernel)(_matmul)
 
 
+def _row_sums(rows: int, cols: int, grid: int, block: int) -> Case:
+    """Return one launch of a product of a matrix and a vector."""
+    a, x = values(rows, cols), values(cols)
+    return case(grid, block, (a, x), matvec.matvec_reference(a, x), cols)
+
+
+@of(matvec.matvec_thread_a_row_kernel)
+def _thread_a_row() -> Iterator[Case]:
+    yield _row_sums(70, 11, 3, 32)
+    yield _row_sums(5, 37, 1, 32)
+
+
+@of(matvec.matvec_warp_a_row_kernel)
+def _warp_a_row() -> Iterator[Case]:
+    yield _row_sums(11, 70, 2, matvec.BLOCK)
+    yield _row_sums(41, 7, 11, 128)
+
+
+@of(matvec.matvec_block_a_row_kernel)
+def _block_a_row() -> Iterator[Case]:
+    # As many warps as there are places for partial sums, and then as few as need them.
+    yield _row_sums(3, 1100, 3, 1024)
+    yield _row_sums(5, 300, 5, matvec.BLOCK)
+    yield _row_sums(7, 101, 7, 64)
+
+
 @of(reduce.sum_tree_kernel)
 def _sum_tree() -> Iterator[Case]:
     x = values(700)
@@ -287,6 +319,89 @@ def _sum_atomic() -> Iterator[Case]:
 @of(reduce.sum_grid_stride_kernel)
 def _sum_grid_stride() -> Iterator[Case]:
     return _sum(1300, 2)
+
+
+of(reduce.sum_shuffle_kernel)(_sum_grid_stride)
+
+
+def _dot(n: int, blocks: int) -> Iterator[Case]:
+    x, y = values(2, n)
+    yield case(blocks, dot.BLOCK, (x, y), [dot.dot_reference(x, y)], n, start=0)
+
+
+of(dot.dot_tree_kernel)(functools.partial(_dot, 700, 3))
+of(dot.dot_shuffle_kernel)(functools.partial(_dot, 1300, 2))
+
+
+# Where the extremes of the two blocks lie: every step of the shuffles has to find one of them, and
+# the larger of the first block also where only a second one that walks astray would come by.
+_EXTREMES = ((255, 256 + 16), (0, 1299), (517, 300))
+
+
+def _extremes() -> Iterator[Array]:
+    """Yield vectors for two blocks, none with a number above 0: none may win that is not there."""
+    for at in _EXTREMES:
+        x = -1 - values(1300)
+        x[list(at)] = -1, -1.25
+        yield x
+    yield np.full(300, -np.inf, np.float32)
+    x = -values(549)
+    x[[37, 40, 200]] = np.nan, np.inf, np.nan  # all in the first block, on lanes far apart
+    x[301] = np.inf  # not NaN: an answer that nobody wrote is NaN
+    yield x
+
+
+def _shares(x: Array) -> list[Array]:
+    """Return where the elements lie that each of two blocks looks at."""
+    block = np.arange(len(x)) // extremes.BLOCK % 2
+    return [np.flatnonzero(block == number) for number in (0, 1)]
+
+
+@of(extremes.max_kernel)
+def _max() -> Iterator[Case]:
+    for x in _extremes():
+        right = [extremes.max_reference(x[share]) for share in _shares(x)]
+        yield case(2, extremes.BLOCK, (x,), right)
+
+
+@of(extremes.min_kernel)
+def _min() -> Iterator[Case]:
+    for x in _extremes():
+        right = [extremes.min_reference(-x[share]) for share in _shares(x)]
+        yield case(2, extremes.BLOCK, (-x,), right)
+
+
+def _ties() -> Iterator[Array]:
+    """Yield vectors in which the first of equal elements comes later in its lane, or earlier."""
+    yield np.ones(1300, np.float32)
+    x = -values(1300)
+    x[[200, 1027, 511, 770]] = np.nan, np.nan, 3, 3
+    yield x
+
+
+@of(extremes.argmax_kernel)
+def _argmax() -> Iterator[Case]:
+    for x in (*_extremes(), *_ties()):
+        right = [share[extremes.argmax_reference(x[share])] for share in _shares(x)]
+        yield _places((2, extremes.BLOCK), x, (), right)
+
+
+@of(extremes.argmax_finish_kernel)
+def _argmax_finish() -> Iterator[Case]:
+    for x in (*_extremes(), *_ties()):
+        # Also backwards: the first of equal elements, even of neighbours, is then looked at last.
+        for places in (np.arange(len(x))[::-1], np.arange(len(x))):
+            right = [extremes.argmax_reference(x)]
+            yield _places((1, extremes.BLOCK), x, (places,), right)
+
+
+def _places(shape: tuple[Any, ...], x: Array, more: tuple[Array, ...], right: Any) -> Case:
+    """Return a launch whose last argument takes places in x."""
+
+    def make() -> tuple[Any, ...]:
+        return x.copy(), *(a.copy() for a in more), np.full(len(right), -1, np.int64)
+
+    return Case(shape, make, {1 + len(more): np.asarray(right)})
 
 
 def _scan() -> Iterator[Case]:

@@ -1,0 +1,329 @@
+"""Largest and smallest: max, min and argmax. Lanes compare registers, and a second launch finishes.
+
+Which of two elements wins is asked in one place, `larger`: NaN wins over every number, so the
+answer is NaN where any element is, as np.max and np.argmax have it. There is no atomic: blocks
+write what they found, and one block more looks through that, so the answer never depends on
+which block came first. 0.0 and -0.0 are equal, and the largest of them is either of the two.
+
+Legend
+    n          elements to look through                               1000
+    i          the element this thread looks at                       ranges [0, n)
+    tid        the thread in its block                                ranges [0, BLOCK)
+    best       the largest this thread has seen, -inf before the first
+    at         where that element lies in x, n before the first       ranges [0, n]
+    step       how many lanes away the element is that joins          16, 8, 4, 2, 1
+    found      the largest (or the smallest) of each block            4 for n = 1000
+    places     where it lies in x                                     4 for n = 1000
+    tops       the largest of each warp of the block                  WARPS of them
+    tops_at    where it lies in x                                     WARPS of them
+    BLOCK      threads in a block                                     256
+    WARPS      warps in a block, a power of two                       8
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.launch import Cost, Rung, ceil_div
+
+BLOCK = 256
+WARP = 32
+WARPS = BLOCK // WARP
+ALL_LANES = 0xFFFFFFFF
+LOWEST = np.float32(-np.inf)
+# Enough blocks to fill the largest GPU of today once; with more, the second launch has more to do.
+MAX_BLOCKS = 1024
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def max_reference(x: npt.ArrayLike) -> float:
+    """Return the largest element, NaN if there is one."""
+    return float(np.max(np.asarray(x, np.float64)))
+
+
+def min_reference(x: npt.ArrayLike) -> float:
+    """Return the smallest element, NaN if there is one."""
+    return float(np.min(np.asarray(x, np.float64)))
+
+
+def argmax_reference(x: npt.ArrayLike) -> int:
+    """Return the place of the first NaN, or else of the first of the largest elements."""
+    return int(np.argmax(np.asarray(x, np.float64)))
+
+
+# --- Which one wins --------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def larger(value, best):
+    """Return whether value is larger than best, NaN being larger than every number."""
+    return value > best or (value != value and best == best)
+
+
+@cuda.jit(device=True)
+def ahead(value, i, best, at):
+    """Return whether x[i], which is value, is larger than x[at], or as large and before it."""
+    return larger(value, best) or (i < at and not larger(best, value))
+
+
+# --- Kernels: values -------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def largest_lane(best, lanes):
+    """Return, in lane 0, the largest of its first lanes. Every lane of the warp must call it."""
+    step = lanes // 2
+    while step > 0:
+        other = cuda.shfl_down_sync(ALL_LANES, best, step)
+        if larger(other, best):
+            best = other
+        step //= 2
+    return best
+
+
+@cuda.jit(device=True)
+def largest_thread(best, tops, tid):
+    """Return, in thread 0, the largest of the block. Every thread of the block must call it."""
+    best = largest_lane(best, WARP)
+    if tid % WARP == 0:
+        tops[tid // WARP] = best
+    cuda.syncthreads()  # every warp's largest is written before other warps read it
+    return largest_lane(tops[tid % WARPS], WARPS)
+
+
+@cuda.jit
+def max_kernel(x, found):
+    """Find the largest element in the share of each block, each thread first looking at many.
+
+    New here   the largest instead of the sum: it is exact, so its order does not matter, and an
+               element may count twice. What the blocks found is looked through by one block in
+               a second launch of this kernel: no atomics, and always the same bits
+    Shapes     x (n,), found (blocks,); any n >= 1
+    Dtypes     float32 in, float32 out
+    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Shared     BLOCK / 32 * 4 bytes, static
+    Cost       bytes: 4 (n + blocks); flops: 0; barriers: 1
+    Errors     the host function rejects other dtypes and no elements; the kernel assumes its
+               block is BLOCK, and finds -inf where a block has no element
+    Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
+    """
+    tid = cuda.threadIdx.x
+    tops = cuda.shared.array(WARPS, np.float32)
+    best = LOWEST
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        value = x[i]
+        if larger(value, best):
+            best = value
+    best = largest_thread(best, tops, tid)
+    if tid == 0:
+        found[cuda.blockIdx.x] = best
+
+
+def max_cost(n: int, blocks: int | None = None) -> Cost:
+    """One load for each element, one store for each block; to compare is no arithmetic."""
+    return Cost(bytes=4 * (n + (blocks or blocks_for(n))), flops=0)
+
+
+@cuda.jit
+def min_kernel(x, found):
+    """Find the smallest element in the share of each block, each thread first looking at many.
+
+    New here   no comparison of its own: the smallest is minus the largest of all with the sign
+               changed. A change of sign is exact, and NaN stays NaN
+    Shapes     x (n,), found (blocks,); any n >= 1
+    Dtypes     float32 in, float32 out
+    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Shared     BLOCK / 32 * 4 bytes, static
+    Cost       bytes: 4 (n + blocks); flops: 0; barriers: 1
+    Errors     the host function rejects other dtypes and no elements; the kernel assumes its
+               block is BLOCK, and finds inf where a block has no element
+    Source     ours
+    """
+    tid = cuda.threadIdx.x
+    tops = cuda.shared.array(WARPS, np.float32)
+    best = LOWEST
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        value = -x[i]
+        if larger(value, best):
+            best = value
+    best = largest_thread(best, tops, tid)
+    if tid == 0:
+        found[cuda.blockIdx.x] = -best
+
+
+def min_cost(n: int, blocks: int | None = None) -> Cost:
+    """The work of max_cost: a change of sign is no arithmetic either."""
+    return max_cost(n, blocks)
+
+
+# --- Kernels: places -------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def first_lane(best, at, lanes):
+    """Return, in lane 0, what is ahead in its first lanes. Every lane of the warp must call it."""
+    step = lanes // 2
+    while step > 0:
+        other = cuda.shfl_down_sync(ALL_LANES, best, step)
+        other_at = cuda.shfl_down_sync(ALL_LANES, at, step)
+        if ahead(other, other_at, best, at):
+            best = other
+            at = other_at
+        step //= 2
+    return best, at
+
+
+@cuda.jit(device=True)
+def first_thread(best, at, tops, tops_at, tid):
+    """Return, in thread 0, what is ahead in the block. Every thread of the block must call it."""
+    best, at = first_lane(best, at, WARP)
+    if tid % WARP == 0:
+        tops[tid // WARP] = best
+        tops_at[tid // WARP] = at
+    cuda.syncthreads()  # what is ahead in every warp is written before other warps read it
+    return first_lane(tops[tid % WARPS], tops_at[tid % WARPS], WARPS)
+
+
+@cuda.jit
+def argmax_kernel(x, places):
+    """Find where the largest element lies in the share of each block.
+
+    New here   a value and its place travel together, two shuffles a step. Lanes meet in no
+               order of theirs, so of equal elements the place decides: the lower one is ahead
+    Shapes     x (n,), places (blocks,); any n >= 1
+    Dtypes     float32 in, int64 out
+    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or less; x = element
+    Shared     BLOCK / 32 * 12 bytes, static
+    Cost       bytes: 4 n + 8 blocks; flops: 0; barriers: 1
+    Errors     the host function rejects other dtypes and no elements; the kernel assumes its
+               block is BLOCK, and that every block has an element
+    Source     ours
+    """
+    tid = cuda.threadIdx.x
+    tops = cuda.shared.array(WARPS, np.float32)
+    tops_at = cuda.shared.array(WARPS, np.int64)
+    best = LOWEST
+    at = x.shape[0]
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        value = x[i]
+        if ahead(value, i, best, at):
+            best = value
+            at = i
+    best, at = first_thread(best, at, tops, tops_at, tid)
+    if tid == 0:
+        places[cuda.blockIdx.x] = at
+
+
+def argmax_cost(n: int, blocks: int | None = None) -> Cost:
+    """One load for each element, one store of 8 bytes for each block."""
+    return Cost(bytes=4 * n + 8 * (blocks or blocks_for(n)), flops=0)
+
+
+@cuda.jit
+def argmax_finish_kernel(x, places, out):
+    """Find which of some places in x holds the largest element, in one block.
+
+    New here   a place is enough to hand from launch to launch: the value is looked up in x
+    Shapes     x (n,), places (m,), out (1,); any n >= 1 and m >= 1
+    Dtypes     float32 x, int64 places and out
+    Launch     block BLOCK, grid 1; x = place
+    Shared     BLOCK / 32 * 12 bytes, static
+    Cost       bytes: 12 m + 8; flops: 0; barriers: 1
+    Errors     the kernel assumes its block is BLOCK, its grid 1, and places to lie in x
+    Source     ours
+    """
+    tid = cuda.threadIdx.x
+    tops = cuda.shared.array(WARPS, np.float32)
+    tops_at = cuda.shared.array(WARPS, np.int64)
+    best = LOWEST
+    at = x.shape[0]
+    for k in range(tid, places.shape[0], BLOCK):
+        i = places[k]
+        value = x[i]
+        if ahead(value, i, best, at):
+            best = value
+            at = i
+    best, at = first_thread(best, at, tops, tops_at, tid)
+    if tid == 0:
+        out[0] = at
+
+
+def argmax_finish_cost(m: int) -> Cost:
+    """A place and a value for each block of the launch before, and one store."""
+    return Cost(bytes=12 * m + 8, flops=0)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def max(x: Any, *, stream: Any = 0) -> np.float32:
+    """Return the largest element of a float32 vector, NaN if there is one.
+
+    (n,) gives one number: `[1. 3. 2.]` gives `3.` Waits for the stream.
+    Raises TypeError for another dtype, ValueError for other axes or no elements.
+    """
+    return _extreme("max", max_kernel, x, stream)
+
+
+def min(x: Any, *, stream: Any = 0) -> np.float32:
+    """Return the smallest element of a float32 vector, NaN if there is one.
+
+    (n,) gives one number: `[2. 1. 3.]` gives `1.` Waits for the stream.
+    Raises TypeError for another dtype, ValueError for other axes or no elements.
+    """
+    return _extreme("min", min_kernel, x, stream)
+
+
+def argmax(x: Any, *, stream: Any = 0) -> np.int64:
+    """Return where the largest element of a float32 vector lies, of equal ones the first.
+
+    (n,) gives one place: `[1. 3. 3.]` gives `1`. NaN counts as the largest. Waits for the stream.
+    Raises TypeError for another dtype, ValueError for other axes or no elements.
+    """
+    x = _adopt("argmax", x, stream)
+    blocks = blocks_for(x.shape[0])
+    places, out = launch.empty((blocks,), np.int64), launch.empty((1,), np.int64)
+    argmax_kernel[blocks, BLOCK, stream](x, places)
+    argmax_finish_kernel[1, BLOCK, stream](x, places, out)
+    return np.int64(launch.to_host(out, stream)[0])
+
+
+def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> np.float32:
+    """Find what is extreme in each block, then in what the blocks found."""
+    x = _adopt(function, x, stream)
+    blocks = blocks_for(x.shape[0])
+    found, out = launch.empty((blocks,), np.float32), launch.empty((1,), np.float32)
+    kernel[blocks, BLOCK, stream](x, found)
+    kernel[1, BLOCK, stream](found, out)
+    return np.float32(launch.to_host(out, stream)[0])
+
+
+def _adopt(function: str, x: Any, stream: Any) -> Any:
+    """Return x where kernels can read it, once it is a vector with an element."""
+    x = launch.adopt(x)
+    launch.check_array(function, "x", x, ndim=1, dtypes=(np.float32,))
+    if x.shape[0] == 0:
+        raise ValueError(
+            f"{function}: expected x.shape[0] >= 1, got shape (0,). Pass one element or more: "
+            "nothing is the largest or smallest of none."
+        )
+    return launch.to_device(x, stream)
+
+
+def blocks_for(n: int) -> int:
+    """Return the blocks of a first launch. The names min and max are taken, in this file."""
+    return int(np.minimum(ceil_div(n, BLOCK), MAX_BLOCKS))
+
+
+LADDER = (
+    Rung("max", max_kernel, max_cost),
+    Rung("min", min_kernel, min_cost),
+    Rung("argmax", argmax_kernel, argmax_cost),
+    Rung("argmax_finish", argmax_finish_kernel, argmax_finish_cost),
+)

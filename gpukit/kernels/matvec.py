@@ -1,0 +1,199 @@
+"""Matrix times vector: y = a x, the work on a row given to a thread, to a warp, to a block.
+
+Every element of a is used once, in one multiplication and one addition: two operations for the
+four bytes of the element, which is far fewer than a GPU can do meanwhile. So the memory decides,
+and the ladder is about who reads what. A GPU moves sectors of 32 bytes, eight float32; all
+sectors below are for one load of a full warp, with rows that begin at multiples of 32 bytes.
+
+Legend
+    rows, cols  height and width of a; x has cols elements, y has rows     4000, 2500
+    row         the element of y, and the row of a, that is worked on      ranges [0, rows)
+    col         the place along that row, and in x                         ranges [0, cols)
+    tid         the thread in its block                                    ranges [0, BLOCK)
+    lane        the thread in its warp                                     ranges [0, WARP)
+    warp        the warp in its block                                      ranges [0, WARPS)
+    acc         the part of the row's sum that this thread holds
+    partials    one sum for each warp of the block, in shared memory
+    BLOCK       threads in a block, a multiple of 32                       256
+    WARPS       warps in a block                                           8
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.reduce import add_up_lanes
+from gpukit.launch import Cost, Rung
+
+BLOCK = 256
+WARP = 32
+WARPS = BLOCK // WARP
+LEVELS = WARP.bit_length() - 1  # log2(WARP)
+
+# How many rows a block takes, so how many blocks there are.
+ROWS_A_BLOCK = {"thread_a_row": BLOCK, "warp_a_row": WARPS, "block_a_row": 1}
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def matvec_reference(a: npt.ArrayLike, x: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return a x, summed in float64: the error of a float32 sum would hide the kernel's own."""
+    return np.asarray(a, np.float64) @ np.asarray(x, np.float64)
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def matvec_thread_a_row_kernel(a, x, y):
+    """Multiply a matrix by a vector, one thread for one row.
+
+    New here   each thread walks its own row, and that is slow on purpose: in each turn a warp
+               reads 32 elements of one column, 32 sectors, of which this turn uses an eighth;
+               that of x is one element for all, 1 sector
+    Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
+    Dtypes     float32 in, float32 out, float32 accumulator
+    Launch     block BLOCK, grid ceil_div(rows, BLOCK), or any other that covers rows; x = row
+    Shared     0 bytes
+    Cost       bytes: 4 rows (2 cols + 1); flops: 2 rows cols; barriers: 0
+    Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them equal
+    Source     Bell and Garland, "Implementing Sparse Matrix-Vector Multiplication on
+               Throughput-Oriented Processors", SC 2009, the scalar kernel, for full rows
+    """
+    row = cuda.grid(1)
+    if row < a.shape[0]:
+        acc = np.float32(0)
+        for col in range(a.shape[1]):
+            acc += a[row, col] * x[col]
+        y[row] = acc
+
+
+def matvec_thread_a_row_cost(rows: int, cols: int) -> Cost:
+    """For each row: 2 loads, a multiplication and an addition in each column, then one store."""
+    return Cost(bytes=4 * rows * (2 * cols + 1), flops=2 * rows * cols)
+
+
+@cuda.jit
+def matvec_warp_a_row_kernel(a, x, y):
+    """Multiply a matrix by a vector, one warp for one row.
+
+    New here   the lanes of a warp share a row and take neighbouring elements of it: 4 sectors
+               a load, all of each used; shuffles then join the 32 sums without memory and
+               without a barrier. The price: a row shorter than a warp leaves lanes idle
+    Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
+    Dtypes     float32 in, float32 out, float32 accumulator
+    Launch     block BLOCK or another multiple of 32, grid ceil_div(rows, BLOCK / 32);
+               x = row * 32 + lane
+    Shared     0 bytes
+    Cost       bytes: 4 rows (2 cols + 1); flops: rows (2 cols + 160); barriers: 0
+    Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them
+               equal, and its block to be a multiple of 32 threads
+    Source     Bell and Garland, "Implementing Sparse Matrix-Vector Multiplication on
+               Throughput-Oriented Processors", SC 2009, the vector kernel, for full rows
+    """
+    row = cuda.grid(1) // WARP
+    lane = cuda.threadIdx.x % WARP
+    if row < a.shape[0]:  # true for all lanes of a warp or for none, so all meet in add_up_lanes
+        acc = np.float32(0)
+        for col in range(lane, a.shape[1], WARP):
+            acc += a[row, col] * x[col]
+        acc = add_up_lanes(acc, WARP)
+        if lane == 0:
+            y[row] = acc
+
+
+def matvec_warp_a_row_cost(rows: int, cols: int) -> Cost:
+    """The work of a thread on a row, and one addition for each lane and level of the shuffles."""
+    return Cost(bytes=4 * rows * (2 * cols + 1), flops=rows * (2 * cols + LEVELS * WARP))
+
+
+@cuda.jit
+def matvec_block_a_row_kernel(a, x, y):
+    """Multiply a matrix by a vector, one block for one row.
+
+    New here   eight warps on a row, for matrices with few and long rows: shuffles add up each
+               warp, its sum goes through shared memory, and the first warp adds up those with
+               the same shuffles. 32 places are enough: no block has more warps
+    Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
+    Dtypes     float32 in, float32 out, float32 accumulator and partial sums
+    Launch     block BLOCK or another multiple of 32, grid rows; x = place in the row
+    Shared     32 * 4 bytes, static
+    Cost       bytes: 4 rows (2 cols + 1); flops: rows (2 cols + 5 BLOCK + 160); barriers: 1
+    Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them
+               equal, its block to be a multiple of 32 threads, and one block for each row
+    Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
+    """
+    row, tid = cuda.blockIdx.x, cuda.threadIdx.x
+    lane = tid % WARP
+    warp = tid // WARP
+    partials = cuda.shared.array(WARP, np.float32)
+    acc = np.float32(0)
+    for col in range(tid, a.shape[1], cuda.blockDim.x):
+        acc += a[row, col] * x[col]
+    acc = add_up_lanes(acc, WARP)
+    if lane == 0:
+        partials[warp] = acc
+    cuda.syncthreads()  # every warp's sum is written before the first warp reads them
+    if warp == 0:
+        # All 32 lanes go on, also those beyond the last warp: a shuffle needs the whole warp.
+        acc = partials[lane] if lane < cuda.blockDim.x // WARP else np.float32(0)
+        acc = add_up_lanes(acc, WARP)
+        if lane == 0:
+            y[row] = acc
+
+
+def matvec_block_a_row_cost(rows: int, cols: int, block: int = BLOCK) -> Cost:
+    """The work of a thread on a row, and shuffles in every warp and once more in the first."""
+    shuffled = LEVELS * (block + WARP)
+    return Cost(bytes=4 * rows * (2 * cols + 1), flops=rows * (2 * cols + shuffled))
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def matvec(a: Any, x: Any, *, rung: str = "warp_a_row", out: Any = None, stream: Any = 0) -> Any:
+    """Return the product of a float32 matrix and a float32 vector.
+
+    (rows, cols) and (cols,) give (rows,): `[[1. 2.]] @ [3. 4.]` is `[11.]`. A sum over no columns
+    is zero. The result is a device array if a or x is one; written to `out` where it is given.
+    Raises TypeError for another dtype, ValueError for shapes that do not fit, an unknown rung or
+    an out on the memory of a or x.
+    """
+    kernel = launch.pick("matvec", LADDER, rung).kernel
+    a, x = launch.adopt(a), launch.adopt(x)
+    _check_operands(a, x)
+    rows, cols = a.shape
+    result = launch.Result("matvec", out, (rows,), np.float32, a, x, stream=stream)
+    launch.check_apart("matvec", out, a=a, x=x)
+    if cols == 0:  # a product of zeros has the same shape and something to multiply
+        a, x = np.zeros((rows, 1), np.float32), np.zeros(1, np.float32)
+    if rows:
+        grid = launch.grid_1d("matvec", rows, ROWS_A_BLOCK[rung])
+        inputs = launch.to_device(a, stream), launch.to_device(x, stream)
+        kernel[grid, BLOCK, stream](*inputs, result.array)
+    return result.get()
+
+
+def _check_operands(a: Any, x: Any) -> None:
+    """Raise unless a is a float32 matrix and x a vector that it can be multiplied by."""
+    for name, array, ndim in (("a", a, 2), ("x", x, 1)):
+        launch.check_array("matvec", name, array, ndim=ndim, dtypes=(np.float32,))
+    if a.shape[1] != x.shape[0]:
+        transposed = a.shape[0] == x.shape[0]
+        advice = "Did you mean a.T?" if transposed else "x needs an element for each column of a."
+        raise ValueError(
+            "matvec: expected a.shape[1] == x.shape[0], "
+            f"got {tuple(a.shape)} and {tuple(x.shape)}. {advice}"
+        )
+
+
+LADDER = (
+    Rung("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost),
+    Rung("warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost),
+    Rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost),
+)

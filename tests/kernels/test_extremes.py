@@ -1,0 +1,299 @@
+"""max, min and argmax: NaN, ties, zeros and infinities, and what the launches cost."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import extremes
+
+BLOCK, WARP = extremes.BLOCK, extremes.WARP
+SIZES = [1, 2, WARP - 1, WARP, WARP + 1, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
+# One thread of the most blocks there are takes a second element, and one block more is not made.
+MANY = extremes.MAX_BLOCKS * BLOCK + 1
+NAMES = ["max", "min", "argmax"]
+
+sizes = pytest.mark.parametrize("n", SIZES)
+functions = pytest.mark.parametrize("name", NAMES)
+values = pytest.mark.parametrize("name", ["max", "min"])
+
+
+def ours(name, x):
+    return getattr(extremes, name)(x)
+
+
+def kernel(name):
+    return getattr(extremes, f"{name}_kernel")
+
+
+def shares(n, blocks):
+    """Return the places that each block looks at."""
+    block = np.arange(n) // BLOCK % blocks
+    return [np.flatnonzero(block == number) for number in range(blocks)]
+
+
+# ---- kernels --------------------------------------------------------------------------------
+
+
+@values
+@sizes
+def test_kernel_finds_the_extreme_of_each_block(name, n, signed, poisoned):
+    x, blocks = signed(n), launch.ceil_div(n, BLOCK)
+    found = poisoned(blocks)
+    kernel(name)[blocks, BLOCK](x, found)
+    expected = [getattr(np, name)(x[share]) for share in shares(n, blocks)]
+    np.testing.assert_array_equal(found, expected)
+
+
+@values
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_kernel_finds_the_extremes_of_strided_shares(name, blocks, signed, poisoned):
+    x, found = signed(1009), poisoned(blocks)
+    kernel(name)[blocks, BLOCK](x, found)
+    expected = [getattr(np, name)(x[share]) for share in shares(1009, blocks)]
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("name", "rest"), [("max", -np.inf), ("min", np.inf)])
+def test_kernel_finds_an_infinity_where_a_block_has_no_element(name, rest, poisoned):
+    found = poisoned(3)
+    kernel(name)[3, BLOCK](np.array([7], np.float32), found)
+    np.testing.assert_array_equal(found, [7, rest, rest])
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 3])
+def test_argmax_kernel_finds_the_place_in_each_block(blocks, signed):
+    x, places = signed(1009), np.full(blocks, -1)
+    extremes.argmax_kernel[blocks, BLOCK](x, places)
+    expected = [share[np.argmax(x[share])] for share in shares(1009, blocks)]
+    np.testing.assert_array_equal(places, expected)
+
+
+@pytest.mark.parametrize("m", [1, 2, WARP + 1, BLOCK - 1, BLOCK, BLOCK + 1, 700])
+def test_argmax_finish_kernel_finds_the_best_of_the_places(m, rng):
+    x = rng.integers(0, 9, 1009).astype(np.float32)  # many are equal
+    places, out = rng.permutation(1009)[:m], np.full(1, -1)
+    extremes.argmax_finish_kernel[1, BLOCK](x, places, out)
+    expected = max(places, key=lambda i: (x[i], -i))
+    np.testing.assert_array_equal(out, [expected])
+
+
+@pytest.mark.parametrize("at", range(0, BLOCK, 5))
+def test_largest_is_found_on_every_lane_and_in_every_warp(at):
+    x = np.zeros(BLOCK, np.float32)
+    x[at] = 1
+    assert (extremes.max(x), extremes.min(-x), extremes.argmax(x)) == (1, -1, at)
+
+
+# ---- host functions -------------------------------------------------------------------------
+
+
+@functions
+@sizes
+def test_answer_is_that_of_numpy(name, n, signed):
+    x = signed(n)
+    assert ours(name, x) == getattr(np, name)(x)
+
+
+@functions
+def test_answer_is_that_of_numpy_with_more_elements_than_threads(name, signed):
+    x = signed(MANY)
+    x[-1] = -1e6 if name == "min" else 1e6
+    assert ours(name, x) == getattr(np, name)(x)
+
+
+@functions
+def test_answer_is_that_of_the_reference(name, signed):
+    x = signed(1009)
+    assert ours(name, x) == getattr(extremes, f"{name}_reference")(x)
+
+
+@values
+@sizes
+@pytest.mark.parametrize("part", [0, 0.5, 1])
+def test_extreme_of_a_nan_is_nan_wherever_it_lies(name, n, part, signed):
+    x = signed(n)
+    x[int(part * (n - 1))] = np.nan
+    assert np.isnan(ours(name, x))
+
+
+@values
+def test_extreme_is_nan_beside_infinities(name):
+    assert np.isnan(ours(name, np.array([np.inf, np.nan, -np.inf], np.float32)))
+
+
+@functions
+def test_nan_with_its_sign_set_counts_as_any_other(name):
+    x = np.array([1, -np.nan, 2], np.float32)
+    np.testing.assert_array_equal(ours(name, x), getattr(np, name)(x))
+
+
+@pytest.mark.parametrize("places", [(0,), (5, 3), (900, 40), (1008, 700, 699), (BLOCK, WARP)])
+def test_argmax_gives_the_first_nan(places):
+    x = np.linspace(-1, 1, 1009, dtype=np.float32)
+    x[list(places)] = np.nan
+    assert extremes.argmax(x) == min(places) == np.argmax(x)
+
+
+def test_argmax_prefers_nan_to_infinity():
+    assert extremes.argmax(np.array([1, np.inf, np.nan, np.inf], np.float32)) == 2
+
+
+@pytest.mark.parametrize(
+    "places",
+    [(0, 1), (3, WARP + 2), (200, 3 + 4 * BLOCK), (BLOCK + 1, 2 * BLOCK), (1100, 1101)],
+    ids=str,
+)
+def test_argmax_of_equal_elements_gives_the_first(places):
+    x = np.zeros(1200, np.float32)
+    x[list(places)] = 5
+    assert extremes.argmax(x) == places[0]
+
+
+@pytest.mark.parametrize("value", [0, -3, np.inf, -np.inf, np.nan])
+@sizes
+def test_argmax_is_0_when_all_are_equal(value, n):
+    assert extremes.argmax(np.full(n, value, np.float32)) == 0
+
+
+def test_argmax_of_few_values_is_that_of_numpy(rng):
+    for _ in range(20):
+        x = rng.choice(np.array([-np.inf, -1, 0, 2, np.inf], np.float32), 700)
+        assert extremes.argmax(x) == np.argmax(x)
+
+
+@pytest.mark.parametrize("zeros", [(0.0, -0.0), (-0.0, 0.0)])
+def test_zeros_of_both_signs_are_equal(zeros):
+    x = np.array([-1, *zeros, -2], np.float32)
+    assert (extremes.max(x), extremes.argmax(x), extremes.min(-x)) == (0, 1, 0)
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, np.inf, -np.inf, 1e-45, -1e-45, 3.4e38])
+@values
+def test_extreme_of_one_value_keeps_its_bits(name, value):
+    x = np.full(300, value, np.float32)
+    assert ours(name, x).tobytes() == x[:1].tobytes()
+
+
+@values
+def test_infinities_are_the_extremes(name):
+    x = np.array([1, np.inf, -np.inf, 2], np.float32)
+    assert ours(name, x) == {"max": np.inf, "min": -np.inf}[name]
+
+
+@functions
+def test_second_call_gives_the_same_bits(name, signed):
+    x = np.where(signed(5000) > 0, np.float32(0), np.float32(-0.0))
+    assert {ours(name, x).tobytes() for _ in range(5)} == {ours(name, x).tobytes()}
+
+
+@values
+def test_extreme_is_a_float32(name):
+    assert ours(name, np.ones(3, np.float32)).dtype == np.float32
+
+
+def test_argmax_is_an_int64():
+    assert extremes.argmax(np.ones(3, np.float32)).dtype == np.int64
+
+
+@functions
+@pytest.mark.parametrize(
+    "view", [lambda x: x[::2], lambda x: x[::-1], lambda x: x[5:-7]], ids=["2nd", "back", "part"]
+)
+def test_vector_that_is_not_contiguous_is_read_rightly(name, view, signed):
+    x = view(signed(1009))
+    assert ours(name, x) == getattr(np, name)(x)
+
+
+@functions
+def test_device_array_that_is_not_contiguous_is_read_rightly(name, signed):
+    x = signed(1009)
+    assert ours(name, cuda.to_device(x)[1::2]) == getattr(np, name)(x[1::2])
+
+
+@functions
+def test_input_is_left_as_it_was(name, signed):
+    x = signed(700)
+    before = x.copy()
+    ours(name, x)
+    np.testing.assert_array_equal(x, before)
+
+
+@functions
+def test_vector_that_may_not_be_written_can_be_read(name):
+    x = np.ones(5, np.float32)
+    x.flags.writeable = False
+    assert ours(name, x) == getattr(np, name)(x)
+
+
+@functions
+def test_nothing_has_no_extreme(name):
+    expected = rf"{name}: expected x\.shape\[0\] >= 1, got shape \(0,\)\. Pass one element or more"
+    with pytest.raises(ValueError, match=expected):
+        ours(name, np.empty(0, np.float32))
+
+
+@functions
+def test_matrix_is_refused(name):
+    expected = rf"{name}: expected x\.ndim == 1, got shape \(2, 2\)\. Reshape it to 1 axes"
+    with pytest.raises(ValueError, match=expected):
+        ours(name, np.ones((2, 2), np.float32))
+
+
+@functions
+def test_other_dtype_is_refused(name):
+    expected = rf"{name}: expected x to be a float32 array, got float64\. Convert it with x\.astype"
+    with pytest.raises(TypeError, match=expected):
+        ours(name, np.ones(2))
+
+
+@functions
+def test_list_is_refused(name):
+    with pytest.raises(TypeError, match=rf"{name}: expected x to be a float32 array, got list"):
+        ours(name, [1.0])
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+
+def launch_of(rung, n, blocks):
+    """Return a launch and its output."""
+    x = np.linspace(1, 2, n, dtype=np.float32)
+    if rung.name == "argmax_finish":
+        return (1, BLOCK), (x, np.arange(0, n, 3), cuda.device_array(1, np.int64))
+    dtype = np.int64 if rung.name == "argmax" else np.float32
+    return (blocks, BLOCK), (x, cuda.device_array(blocks, dtype))
+
+
+every_rung = pytest.mark.parametrize("rung", extremes.LADDER, ids=lambda rung: rung.name)
+launches = pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
+
+
+@every_rung
+@launches
+def test_checker_finds_nothing_wrong(rung, n, blocks):
+    shape, arguments = launch_of(rung, n, blocks)
+    report = gpukit.check(rung.kernel)[shape](*arguments)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
+@every_rung
+@launches
+def test_cost_is_what_is_counted(rung, n, blocks):
+    shape, arguments = launch_of(rung, n, blocks)
+    found = gpukit.profile(rung.kernel)[shape](*arguments).total
+    given = (len(arguments[1]),) if rung.name == "argmax_finish" else (n, blocks)
+    assert rung.cost(*given) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@every_rung
+def test_every_warp_waits_once(rung):
+    shape, arguments = launch_of(rung, 300, 2)
+    found = gpukit.profile(rung.kernel)[shape](*arguments).total
+    assert found["barriers"] == shape[0] * extremes.WARPS
+
+
+@functions
+def test_cost_does_not_count_more_blocks_than_are_launched(name):
+    n, rung = 10**7, next(rung for rung in extremes.LADDER if rung.name == name)
+    assert rung.cost(n).bytes == 4 * n + extremes.MAX_BLOCKS * (8 if name == "argmax" else 4)

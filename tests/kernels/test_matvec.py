@@ -1,0 +1,335 @@
+"""Matrix times vector, and what its warps do to memory."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import matvec
+
+BLOCK, WARP, WARPS = matvec.BLOCK, matvec.WARP, matvec.WARPS
+# (rows, cols): one; around a warp, its rows and a block, both ways; primes; one row or column.
+SHAPES = [
+    (1, 1),
+    (WARPS - 1, WARP + 1),
+    (WARPS, WARP),
+    (WARPS + 1, WARP - 1),
+    (BLOCK - 1, 3),
+    (BLOCK, 2),
+    (BLOCK + 1, 5),
+    (3, BLOCK - 1),
+    (2, BLOCK),
+    (5, BLOCK + 1),
+    (1, 997),
+    (541, 1),
+    (37, 613),
+]
+ALL = {rung.name: rung for rung in matvec.LADDER}
+
+rungs = pytest.mark.parametrize("rung", ALL)
+shapes = pytest.mark.parametrize(("rows", "cols"), SHAPES, ids=lambda size: str(size))
+with_shuffles = pytest.mark.parametrize("rung", ["warp_a_row", "block_a_row"])
+
+
+def grid_of(rung, rows, block=BLOCK):
+    """Return the grid of the docstring."""
+    covered = {"thread_a_row": block, "warp_a_row": block // WARP, "block_a_row": 1}[rung]
+    return launch.ceil_div(rows, covered)
+
+
+def size_of(a, x):
+    """Return for each row the sum of the absolute terms, which bounds the rounding error."""
+    return matvec.matvec_reference(np.abs(a), np.abs(x))
+
+
+# ---- the right numbers ----------------------------------------------------------------------
+
+
+@rungs
+@shapes
+def test_kernel_matches_the_reference(rung, rows, cols, signed, poisoned, assert_close):
+    a, x, y = signed(rows, cols), signed(cols), poisoned(rows)
+    ALL[rung].kernel[grid_of(rung, rows), BLOCK](a, x, y)
+    assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
+
+
+@rungs
+@shapes
+def test_host_function_matches_the_reference(rung, rows, cols, signed, assert_close):
+    a, x = signed(rows, cols), signed(cols)
+    y = matvec.matvec(a, x, rung=rung)
+    assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
+
+
+@rungs
+@pytest.mark.parametrize("block", [WARP, 3 * WARP, 1024])
+def test_kernel_takes_blocks_of_other_sizes(rung, block, signed, poisoned, assert_close):
+    a, x, y = signed(43, 1031), signed(1031), poisoned(43)
+    ALL[rung].kernel[grid_of(rung, 43, block), block](a, x, y)
+    assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=1031)
+
+
+def test_matvec_reference_is_the_sum_of_its_definition(signed, assert_close):
+    a, x = signed(5, 7), signed(7)
+    terms = [[float(a[row, col]) * float(x[col]) for col in range(7)] for row in range(5)]
+    made = matvec.matvec_reference(a, x)
+    assert_close(made, np.sum(terms, axis=1), magnitude=np.abs(terms).sum(axis=1), length=7)
+
+
+@rungs
+def test_each_column_meets_its_element_of_x(rung):
+    # Powers of two: the sum names its terms, and it is exact.
+    a = np.eye(20, dtype=np.float32) + np.eye(20, k=1, dtype=np.float32)
+    x = np.exp2(np.arange(20, dtype=np.float32))
+    right = np.where(np.arange(20) < 19, 3 * x, x)
+    np.testing.assert_array_equal(matvec.matvec(a, x, rung=rung), right)
+
+
+@rungs
+def test_each_place_of_a_long_row_is_added_once(rung):
+    # Whole numbers below 2^24 are added exactly, in whatever order.
+    ones = np.ones((3, 5000), np.float32)
+    places = np.arange(5000, dtype=np.float32) % 100
+    np.testing.assert_array_equal(matvec.matvec(ones, places, rung=rung), [50 * 99 * 50] * 3)
+
+
+@rungs
+@pytest.mark.parametrize("col", [0, WARP - 1, WARP, BLOCK, 2 * BLOCK + 2])
+def test_nan_stays_in_its_row(rung, col):
+    a = np.ones((11, 2 * BLOCK + 3), np.float32)
+    a[4, col] = np.nan
+    y = matvec.matvec(a, np.ones(a.shape[1], np.float32), rung=rung)
+    np.testing.assert_array_equal(np.isnan(y), np.arange(11) == 4)
+
+
+@rungs
+def test_nan_in_x_reaches_every_row(rung):
+    x = np.ones(BLOCK + 1, np.float32)
+    x[BLOCK] = np.nan
+    assert np.isnan(matvec.matvec(np.ones((11, BLOCK + 1), np.float32), x, rung=rung)).all()
+
+
+@rungs
+def test_sum_is_kept_in_float32(rung):
+    # 2^24 + 1 is not a float32: a float64 accumulator would keep the ones and give 2^24 + 2.
+    a = np.array([[2**24, 1, 1]], np.float32)
+    assert matvec.matvec(a, np.ones(3, np.float32), rung=rung)[0] == 2**24
+
+
+@rungs
+def test_kernel_leaves_what_surrounds_y_alone(rung, signed, assert_close):
+    a, x = signed(WARPS + 3, 50), signed(50)
+    whole = np.full(WARPS + 7, 7, np.float32)
+    ALL[rung].kernel[grid_of(rung, WARPS + 3), BLOCK](a, x, whole[2:-2])
+    assert_close(whole[2:-2], matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=50)
+    assert (whole[[0, 1, -2, -1]] == 7).all()
+
+
+# ---- what the host function takes -----------------------------------------------------------
+
+
+@rungs
+@pytest.mark.parametrize(
+    "view",
+    [lambda a: a.T, lambda a: a[::2, 1:-1], lambda a: a[::-1, ::-3], np.asfortranarray],
+    ids=["transposed", "part", "backwards", "fortran"],
+)
+def test_matrix_that_is_not_contiguous_is_multiplied_rightly(rung, view, signed, assert_close):
+    a = view(signed(40, 37))
+    x = signed(2 * a.shape[1])[::2]
+    y = matvec.matvec(a, x, rung=rung)
+    assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=len(x))
+
+
+@rungs
+def test_device_array_that_is_not_contiguous_is_multiplied_rightly(rung, signed, assert_close):
+    a, x = signed(40, 37), signed(38)
+    y = matvec.matvec(cuda.to_device(a)[3:, ::2], cuda.to_device(x)[::2], rung=rung)
+    part, half = a[3:, ::2], x[::2]
+    right = matvec.matvec_reference(part, half)
+    assert_close(y.copy_to_host(), right, magnitude=size_of(part, half), length=19)
+
+
+@rungs
+def test_arrays_that_may_not_be_written_can_be_read(rung):
+    a, x = np.ones((2, 3), np.float32), np.ones(3, np.float32)
+    a.flags.writeable = x.flags.writeable = False
+    np.testing.assert_array_equal(matvec.matvec(a, x, rung=rung), [3, 3])
+
+
+@rungs
+@pytest.mark.parametrize(("rows", "cols"), [(0, 3), (3, 0), (0, 0)])
+def test_matrix_with_an_empty_axis_gives_zeros(rung, rows, cols):
+    y = matvec.matvec(np.ones((rows, cols), np.float32), np.ones(cols, np.float32), rung=rung)
+    np.testing.assert_array_equal(y, np.zeros(rows, np.float32))
+
+
+@rungs
+def test_matrix_without_columns_overwrites_out_with_zeros(rung, poisoned):
+    out = poisoned(3)
+    matvec.matvec(np.ones((3, 0), np.float32), np.ones(0, np.float32), rung=rung, out=out)
+    np.testing.assert_array_equal(out, [0, 0, 0])
+
+
+@rungs
+def test_kernel_given_no_columns_writes_zeros(rung, poisoned):
+    y = poisoned(BLOCK + 1)
+    a, x = np.ones((BLOCK + 1, 0), np.float32), np.ones(0, np.float32)
+    ALL[rung].kernel[grid_of(rung, BLOCK + 1), BLOCK](a, x, y)
+    np.testing.assert_array_equal(y, np.zeros(BLOCK + 1))
+
+
+def test_matvec_uses_a_warp_for_a_row_unless_told_otherwise(signed):
+    a, x = signed(9, 301), signed(301)
+    same = matvec.matvec(a, x, rung="warp_a_row")
+    np.testing.assert_array_equal(matvec.matvec(a, x), same)
+
+
+@rungs
+def test_result_has_the_bits_of_the_run_before(rung, signed):
+    a, x = signed(9, 301), signed(301)
+    first, second = matvec.matvec(a, x, rung=rung), matvec.matvec(a, x, rung=rung)
+    np.testing.assert_array_equal(first.view(np.uint32), second.view(np.uint32))
+
+
+# ---- what it refuses ------------------------------------------------------------------------
+
+
+def test_matvec_suggests_the_transpose_when_it_would_fit():
+    expected = r"matvec: expected a\.shape\[1\] == x\.shape\[0\], got \(4, 3\) and \(4,\)\. .*a\.T"
+    with pytest.raises(ValueError, match=expected):
+        matvec.matvec(np.ones((4, 3), np.float32), np.ones(4, np.float32))
+
+
+def test_matvec_does_not_suggest_a_transpose_that_would_not_fit():
+    expected = r"got \(4, 3\) and \(5,\)\. x needs an element for each column of a"
+    with pytest.raises(ValueError, match=expected):
+        matvec.matvec(np.ones((4, 3), np.float32), np.ones(5, np.float32))
+
+
+def test_matvec_refuses_a_column_for_a_vector():
+    with pytest.raises(ValueError, match=r"matvec: expected x\.ndim == 1, got shape \(3, 1\)"):
+        matvec.matvec(np.ones((4, 3), np.float32), np.ones((3, 1), np.float32))
+
+
+def test_matvec_refuses_a_vector_for_the_matrix():
+    with pytest.raises(ValueError, match=r"matvec: expected a\.ndim == 2, got shape \(3,\)"):
+        matvec.matvec(np.ones(3, np.float32), np.ones(3, np.float32))
+
+
+def test_matvec_refuses_a_float64_matrix():
+    with pytest.raises(TypeError, match="matvec: expected a to be a float32 array, got float64"):
+        matvec.matvec(np.ones((2, 2)), np.ones(2, np.float32))
+
+
+def test_matvec_refuses_a_float64_vector():
+    with pytest.raises(TypeError, match="matvec: expected x to be a float32 array, got float64"):
+        matvec.matvec(np.ones((2, 2), np.float32), np.ones(2))
+
+
+def test_matvec_refuses_a_list():
+    with pytest.raises(TypeError, match="matvec: expected x to be a float32 array, got list"):
+        matvec.matvec(np.ones((2, 2), np.float32), [1.0, 2.0])
+
+
+def test_matvec_refuses_an_out_on_the_memory_of_x():
+    x = np.ones(4, np.float32)
+    with pytest.raises(ValueError, match="matvec: expected out to lie apart from x"):
+        matvec.matvec(np.ones((4, 4), np.float32), x, out=x)
+
+
+def test_matvec_refuses_an_out_on_the_memory_of_a():
+    a = np.ones((4, 4), np.float32)
+    with pytest.raises(ValueError, match="matvec: expected out to lie apart from a"):
+        matvec.matvec(a, np.ones(4, np.float32), out=a[2])
+
+
+def test_matvec_lists_its_rungs_when_the_name_is_unknown():
+    expected = (
+        "matvec: expected rung to be one of 'thread_a_row', 'warp_a_row', 'block_a_row', "
+        "got 'fast'. Pick one."
+    )
+    with pytest.raises(ValueError, match=expected):
+        matvec.matvec(np.ones((2, 2), np.float32), np.ones(2, np.float32), rung="fast")
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+
+@rungs
+@pytest.mark.parametrize("shape", [(WARPS + 1, 2 * WARP + 5), (BLOCK + 1, 3)], ids=str)
+def test_checker_finds_nothing_wrong(rung, shape, signed):
+    a, x, y = signed(*shape), signed(shape[1]), cuda.device_array(shape[0], np.float32)
+    report = gpukit.check(ALL[rung].kernel)[grid_of(rung, shape[0]), BLOCK](a, x, y)
+    assert report.findings == []
+
+
+@functools.cache
+def counted(rung, rows=WARPS, cols=BLOCK):
+    """Return what a launch is counted to do; rows of whole sectors unless said otherwise."""
+    a, x, y = np.ones((rows, cols), np.float32), np.ones(cols, np.float32), np.empty(rows, "f4")
+    return gpukit.profile(ALL[rung].kernel)[grid_of(rung, rows), BLOCK](a, x, y).total
+
+
+@rungs
+@pytest.mark.parametrize("shape", [(1, 1), (WARPS + 1, WARP - 1), (37, 613)], ids=str)
+def test_cost_is_what_is_counted(rung, shape):
+    found = counted(rung, *shape)
+    assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+def test_block_a_row_cost_knows_other_blocks():
+    a, x, y = np.ones((3, 70), np.float32), np.ones(70, np.float32), np.empty(3, np.float32)
+    found = gpukit.profile(matvec.matvec_block_a_row_kernel)[3, 64](a, x, y).total
+    right = matvec.matvec_block_a_row_cost(3, 70, 64)
+    assert right == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+def test_thread_a_row_cost_of_two_rows_of_three():
+    # Each row: 3 + 3 loads and 1 store of 4 bytes, 3 multiplications and 3 additions.
+    assert matvec.matvec_thread_a_row_cost(2, 3) == launch.Cost(bytes=2 * 7 * 4, flops=2 * 6)
+
+
+@pytest.mark.parametrize(
+    ("rung", "each"), [("thread_a_row", 32 + 1), ("warp_a_row", 4 + 4), ("block_a_row", 4 + 4)]
+)
+def test_warps_touch_as_many_sectors_as_the_docstring_says(rung, each):
+    # Half of the loads are of a, half of x.
+    found = counted(rung, BLOCK, BLOCK)
+    assert 2 * found["global_load_sectors"] == each * found["global_load_requests"]
+
+
+@with_shuffles
+def test_kernel_with_neighbouring_lanes_moves_only_what_it_asks_of_the_matrix(rung):
+    found = counted(rung, BLOCK, BLOCK)
+    stored = BLOCK * 32  # a row's sum is stored alone: a sector for four bytes
+    assert found["global_bytes_moved"] == 2 * 4 * BLOCK * BLOCK + stored
+
+
+def test_thread_a_row_moves_four_times_what_its_neighbours_move():
+    slow, fast = (counted(rung, BLOCK, BLOCK) for rung in ("thread_a_row", "warp_a_row"))
+    assert slow["global_load_sectors"] > 4 * fast["global_load_sectors"]
+
+
+@rungs
+def test_kernel_does_no_float64_arithmetic(rung):
+    assert counted(rung)["flops_float64"] == 0
+
+
+@pytest.mark.parametrize("rung", ["thread_a_row", "warp_a_row"])
+def test_kernel_without_partial_sums_uses_no_shared_memory(rung):
+    assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
+
+
+@pytest.mark.parametrize(
+    ("rung", "barriers"), [("thread_a_row", 0), ("warp_a_row", 0), ("block_a_row", 1)]
+)
+def test_every_warp_waits_as_often_as_the_docstring_says(rung, barriers):
+    assert counted(rung)["barriers"] == barriers * WARPS * grid_of(rung, WARPS)
+
+
+def test_partial_sums_have_no_bank_conflicts():
+    found = counted("block_a_row")
+    assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0
