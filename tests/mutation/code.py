@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,10 +127,15 @@ class Code:
             if isinstance(call, ast.Call):
                 if self.intrinsic(call) in BARRIERS:
                     return True
-                function = device_name(self.resolve(call.func))
-                if function and Code(self.module, function).has_barrier:
+                value = self.resolve(call.func)
+                function = device_name(value)
+                if function and Code(self._home(value), function).has_barrier:
                     return True
         return False
+
+    def _home(self, function: Any) -> ModuleType:
+        """Return the module of a device function: a room may call those of another."""
+        return sys.modules.get(function.py_func.__module__, self.module)
 
     @functools.cached_property
     def has_barrier(self) -> bool:

@@ -62,6 +62,8 @@ class Row:
     def unconfirmed(self) -> bool:
         """Whether checked mode reports a class of which the oracle saw nothing."""
         true = set().union(*(FAULTS[fault] for fault in self.faults if fault in FAULTS))
+        if "race" in self.faults:  # the order, which the oracle has otherwise, decides what is set
+            true |= FAULTS["unset"]
         said = set(self.verdict.kinds) - OWN - IGNORED
         # After an access outside the oracle stops: it did not see what would have followed.
         return bool(said - true) and not {"outside", "diverged"} & set(self.faults)

@@ -36,6 +36,8 @@ FAULTS = {
     "diverged": {"barrier-divergence", "warp-mask"},
     # Who leaves a loop that the others wait in has returned to one and gone astray to another.
     "returned": {"barrier-after-return", "barrier-divergence"},
+    # A shuffle's source lane has left the kernel, or stands elsewhere.
+    "absent": {"shuffle-source", "warp-mask", "barrier-after-return"},
     "wide": {"float64"},
 }
 
@@ -210,6 +212,8 @@ def of_launch(kernel: Any, case: cases.Case) -> set[str]:
             oracle.launch(kernel, grid, block, *arguments, shared_bytes=shared)
         except oracle.OutOfBounds:
             diary.faults.add("outside")
+        except oracle.UndefinedValue:
+            diary.faults.add("absent")
         except oracle.OracleError:
             diary.faults.add("diverged")
         else:
