@@ -21,6 +21,7 @@ from gpukit.kernels import matmul, reduce, vector
 from gpukit.launch import ceil_div
 
 TILE = 32
+PADDED = TILE + 1
 BINS = 256
 BLOCK_X, BLOCK_Y = 32, 8
 
@@ -56,14 +57,14 @@ def transpose_tiled_kernel(a, out):
     Shapes     a (M, N), out (N, M); any sizes >= 1, C order
     Dtypes     float32 in, float32 out
     Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
-    Shared     TILE * (TILE + 1) * 4 bytes, static
+    Shared     TILE * PADDED * 4 bytes, static
     Cost       bytes: 8 M N; flops: 0; barriers: 1
     Errors     the kernel assumes out.shape == a.shape[::-1] and its block to be (TILE, TILE)
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     left, top = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
-    tile = cuda.shared.array((TILE, TILE + 1), np.float32)
+    tile = cuda.shared.array((TILE, PADDED), np.float32)
     if top + ty < a.shape[0] and left + tx < a.shape[1]:
         tile[ty, tx] = a[top + ty, left + tx]
     cuda.syncthreads()  # the tile is full before any thread reads it across

@@ -12,6 +12,7 @@ Legend
     O, o   outputs of the layer                        512
     k      the axis that is summed away; the docstring of each kernel says which
     TILE   side of the block, and of the tiles in shared memory       16
+    PADDED width of a tile with the column that nobody uses           17
     BLOCK  threads of a block of the bias kernel                      256
 """
 
@@ -26,6 +27,7 @@ from gpukit import cuda, launch
 from gpukit.launch import Cost, Rung, ceil_div
 
 TILE = 16
+PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
 BLOCK = 256
 
 Float64 = npt.NDArray[np.float64]
@@ -93,7 +95,7 @@ def linear_tiled_kernel(x, weight, bias, out):
     Dtypes     float32 in, float32 out, float32 accumulator
     Launch     block (TILE, TILE), grid (ceil_div(O, TILE), ceil_div(N, TILE)); x = output,
                y = sample
-    Shared     TILE * TILE * 4 + TILE * (TILE + 1) * 4 bytes, static
+    Shared     TILE * TILE * 4 + TILE * PADDED * 4 bytes, static
     Cost       bytes: 4 (N I ceil_div(O, TILE) + O I ceil_div(N, TILE) + 2 N O);
                flops: 2 N' O' I' + N O, each primed size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(I, TILE)
@@ -105,7 +107,7 @@ def linear_tiled_kernel(x, weight, bias, out):
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     first_col = cuda.blockIdx.x * TILE
     x_tile = cuda.shared.array((TILE, TILE), np.float32)
-    weight_tile = cuda.shared.array((TILE, TILE + 1), np.float32)
+    weight_tile = cuda.shared.array((TILE, PADDED), np.float32)
     acc = np.float32(0)
     for t in range(0, x.shape[1], TILE):
         k = t + tx

@@ -16,6 +16,8 @@ Legend
     step       how far away the sum lies that is added                1, 2, 4, ..., BLOCK / 2
     sums       the total of each block                                4 for n = 1000
     BLOCK      threads and elements of a block, a power of two        256
+    WARPS      warps in a block                                       8
+    PADDED     a block's elements, with an unused one after each 32   264
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ from gpukit.launch import Cost, Rung, ceil_div
 
 BLOCK = 256
 WARP = 32
+WARPS = BLOCK // WARP
+PADDED = BLOCK + BLOCK // WARP
 LEVELS = BLOCK.bit_length() - 1  # log2(BLOCK)
 ALL_LANES = 0xFFFFFFFF
 NUMBERS = (np.float32, np.int32)
@@ -196,14 +200,14 @@ def scan_padded_kernel(x, shift, out, sums):
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the tree has the dtype of out
     Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
-    Shared     (BLOCK + BLOCK / 32) * 4 bytes, static
+    Shared     PADDED * 4 bytes, static
     Cost       bytes: 4 (2 n + blocks); flops: (3 BLOCK - 2) blocks; barriers: 1 + 2 log2(BLOCK)
     Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
     Source     Harris, Sengupta and Owens, GPU Gems 3, chapter 39
     """
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
-    tile = cuda.shared.array(BLOCK + BLOCK // WARP, out.dtype)
+    tile = cuda.shared.array(PADDED, out.dtype)
     own = load(x, i - shift, out)
     tile[place(tid, 1)] = own
     sweep(tile, tid, 1)
@@ -229,7 +233,7 @@ def scan_warp_kernel(x, shift, out, sums):
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the accumulator has the dtype of out
     Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
-    Shared     BLOCK / 32 * 4 bytes, static
+    Shared     WARPS * 4 bytes, static
     Cost       bytes: 4 (2 n + blocks); flops: 1928 blocks for BLOCK 256; barriers: 1
     Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
     Source     Harris and Garland, GPU Computing Gems Jade Edition, 2011, chapter 3
@@ -238,7 +242,7 @@ def scan_warp_kernel(x, shift, out, sums):
     tid = cuda.threadIdx.x
     lane = tid % WARP
     warp = tid // WARP
-    totals = cuda.shared.array(BLOCK // WARP, out.dtype)
+    totals = cuda.shared.array(WARPS, out.dtype)
     acc = scan_lanes(load(x, i - shift, out), lane, out)
     if lane == WARP - 1:
         totals[warp] = acc
@@ -253,8 +257,8 @@ def scan_warp_kernel(x, shift, out, sums):
 
 def scan_warp_cost(n: int) -> Cost:
     """Inclusive: 129 additions in a warp's shuffles, and one for each lane and warp below."""
-    blocks, warps = ceil_div(n, BLOCK), BLOCK // WARP
-    flops = 129 * warps + WARP * warps * (warps - 1) // 2
+    blocks = ceil_div(n, BLOCK)
+    flops = 129 * WARPS + WARP * WARPS * (WARPS - 1) // 2
     return Cost(bytes=4 * (2 * n + blocks), flops=flops * blocks)
 
 

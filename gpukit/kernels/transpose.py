@@ -10,6 +10,7 @@ Legend
     row, col            the element of x that this thread moves          [0, rows), [0, cols)
     tx, ty              the thread's column and row in its block         [0, TILE), [0, ROWS)
     TILE                side of a tile, and threads along x              32, one warp
+    PADDED              width of a tile with the unused column           33
     ROWS                threads along y; each moves TILE / ROWS rows     8
     first_row           where the tile of this block begins in x         0, 32, 64, ...
     first_col           the same along the columns                       0, 32, 64, ...
@@ -27,6 +28,7 @@ from gpukit import cuda, launch
 from gpukit.launch import Cost, Rung
 
 TILE = 32
+PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
 ROWS = 8
 
 FLOATS = (np.float32, np.float64)
@@ -172,7 +174,7 @@ def transpose_padded_kernel(x, out):
     Dtypes     float32 in, float32 out
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, TILE)); x = col,
                y = row
-    Shared     TILE * (TILE + 1) * 4 bytes, static
+    Shared     TILE * PADDED * 4 bytes, static
     Cost       bytes: 8 rows cols; flops: 0; barriers: 1
     Errors     the host function rejects float64, and an out of another shape or on the memory
                of x; the kernel assumes its block is exactly (TILE, ROWS)
@@ -180,7 +182,7 @@ def transpose_padded_kernel(x, out):
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     first_col, first_row = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
-    tile = cuda.shared.array((TILE, TILE + 1), np.float32)
+    tile = cuda.shared.array((TILE, PADDED), np.float32)
     for r in range(ty, TILE, ROWS):
         if first_row + r < x.shape[0] and first_col + tx < x.shape[1]:
             tile[r, tx] = x[first_row + r, first_col + tx]

@@ -6,6 +6,8 @@ from gpukit import cuda
 from tests.bugs.case import BLOCK, Launch, blank, case, reals
 
 TILE = 8
+HALF_TILE = TILE // 2
+WITH_HALO = BLOCK + 2
 WINDOW = 4
 
 
@@ -51,7 +53,7 @@ def smooth_short_tile_kernel(x, out):
 @cuda.jit
 def smooth_kernel(x, out):
     """Makes room for the halo."""
-    tile = cuda.shared.array(BLOCK + 2, np.float32)
+    tile = cuda.shared.array(WITH_HALO, np.float32)
     tid = cuda.threadIdx.x
     tile[tid + 1] = x[tid + 1]
     if tid < 2:
@@ -168,7 +170,7 @@ case(
 def matmul_narrow_tile_kernel(a, b, out):
     """Declares the second tile with half the columns."""
     a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE // 2), np.float32)
+    b_tile = cuda.shared.array((TILE, HALF_TILE), np.float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     a_tile[ty, tx] = a[ty, tx]
     b_tile[ty, tx] = b[ty, tx]  # BUG

@@ -6,6 +6,8 @@ from gpukit import cuda
 from tests.bugs.case import BLOCK, Launch, blank, case, reals
 
 TILE = 8
+PADDED = TILE + 1
+WITH_HALO = BLOCK + 2
 
 
 @cuda.jit
@@ -54,7 +56,7 @@ case(
 @cuda.jit
 def transpose_unsynced_kernel(a, out):
     """Writes the transposed tile out before the other threads have loaded it."""
-    tile = cuda.shared.array((TILE, TILE + 1), np.float32)
+    tile = cuda.shared.array((TILE, PADDED), np.float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     tile[ty, tx] = a[ty, tx]
     out[ty, tx] = tile[tx, ty]  # BUG
@@ -63,7 +65,7 @@ def transpose_unsynced_kernel(a, out):
 @cuda.jit
 def transpose_kernel(a, out):
     """Waits for the tile."""
-    tile = cuda.shared.array((TILE, TILE + 1), np.float32)
+    tile = cuda.shared.array((TILE, PADDED), np.float32)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     tile[ty, tx] = a[ty, tx]
     cuda.syncthreads()  # the tile is full before it is read by columns
@@ -80,7 +82,7 @@ case(
 @cuda.jit
 def smooth_halo_unsynced_kernel(x, out):
     """Reads the halo cells, which only two threads load, without a barrier."""
-    tile = cuda.shared.array(BLOCK + 2, np.float32)
+    tile = cuda.shared.array(WITH_HALO, np.float32)
     tid = cuda.threadIdx.x
     tile[tid + 1] = x[tid + 1]
     cuda.syncthreads()
@@ -94,7 +96,7 @@ def smooth_halo_unsynced_kernel(x, out):
 @cuda.jit
 def smooth_halo_kernel(x, out):
     """Waits after the halo too."""
-    tile = cuda.shared.array(BLOCK + 2, np.float32)
+    tile = cuda.shared.array(WITH_HALO, np.float32)
     tid = cuda.threadIdx.x
     tile[tid + 1] = x[tid + 1]
     if tid == 0:

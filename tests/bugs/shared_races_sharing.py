@@ -5,6 +5,8 @@ import numpy as np
 from gpukit import cuda
 from tests.bugs.case import BLOCK, blank, case, counts, reals, zeros
 
+TWO_BLOCKS = 2 * BLOCK
+
 BINS = 8
 
 
@@ -91,7 +93,7 @@ case(
 @cuda.jit
 def sort_unsynced_kernel(x):
     """Sorts neighbours in odd and even turns, without waiting between the turns."""
-    tile = cuda.shared.array(2 * BLOCK, np.float32)
+    tile = cuda.shared.array(TWO_BLOCKS, np.float32)
     tid = cuda.threadIdx.x
     tile[tid] = x[tid]
     tile[tid + BLOCK] = x[tid + BLOCK]
@@ -110,7 +112,7 @@ def sort_unsynced_kernel(x):
 @cuda.jit
 def sort_kernel(x):
     """Waits after each turn."""
-    tile = cuda.shared.array(2 * BLOCK, np.float32)
+    tile = cuda.shared.array(TWO_BLOCKS, np.float32)
     tid = cuda.threadIdx.x
     tile[tid] = x[tid]
     tile[tid + BLOCK] = x[tid + BLOCK]

@@ -7,6 +7,8 @@ from tests.bugs.case import BLOCK, Launch, blank, case, counts, reals, zeros
 
 BINS = 8
 TILE = 8
+WITH_HALO = BLOCK + 2
+TWO_BLOCKS = 2 * BLOCK
 N = BLOCK - 14
 
 
@@ -81,7 +83,7 @@ case(
 @cuda.jit
 def smooth_no_halo_kernel(x, out):
     """Loads the block's elements and forgets the two beside them."""
-    tile = cuda.shared.array(BLOCK + 2, np.float32)
+    tile = cuda.shared.array(WITH_HALO, np.float32)
     tid = cuda.threadIdx.x
     tile[tid + 1] = x[tid + 1]
     cuda.syncthreads()
@@ -91,7 +93,7 @@ def smooth_no_halo_kernel(x, out):
 @cuda.jit
 def smooth_kernel(x, out):
     """Loads the halo too."""
-    tile = cuda.shared.array(BLOCK + 2, np.float32)
+    tile = cuda.shared.array(WITH_HALO, np.float32)
     tid = cuda.threadIdx.x
     tile[tid + 1] = x[tid + 1]
     if tid < 2:
@@ -180,7 +182,7 @@ case(
 @cuda.jit
 def pairs_every_other_kernel(x, out):
     """Fills every other cell of the tile and reads them all."""
-    tile = cuda.shared.array(2 * BLOCK, np.float32)
+    tile = cuda.shared.array(TWO_BLOCKS, np.float32)
     tid = cuda.threadIdx.x
     tile[2 * tid] = x[2 * tid]
     cuda.syncthreads()
@@ -190,7 +192,7 @@ def pairs_every_other_kernel(x, out):
 @cuda.jit
 def pairs_kernel(x, out):
     """Fills both cells of the pair."""
-    tile = cuda.shared.array(2 * BLOCK, np.float32)
+    tile = cuda.shared.array(TWO_BLOCKS, np.float32)
     tid = cuda.threadIdx.x
     tile[2 * tid] = x[2 * tid]
     tile[2 * tid + 1] = x[2 * tid + 1]

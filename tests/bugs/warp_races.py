@@ -6,6 +6,7 @@ from gpukit import cuda
 from tests.bugs.case import Launch, blank, case, counts, reals, zeros
 
 WARP = 32
+TWO_WARPS = 2 * WARP
 BINS = 8
 ONE = Launch(1, WARP)
 
@@ -172,7 +173,7 @@ case(
 @cuda.jit
 def last_warp_unrolled_kernel(x, out):
     """Stops waiting when one warp is left, as code for old GPUs did."""
-    tile = cuda.shared.array(2 * WARP, np.float32)
+    tile = cuda.shared.array(TWO_WARPS, np.float32)
     tid = cuda.threadIdx.x
     tile[tid] = x[tid]
     cuda.syncthreads()
@@ -189,7 +190,7 @@ def last_warp_unrolled_kernel(x, out):
 @cuda.jit
 def last_warp_joined_kernel(x, out):
     """Joins the lanes of the last warp after each level."""
-    tile = cuda.shared.array(2 * WARP, np.float32)
+    tile = cuda.shared.array(TWO_WARPS, np.float32)
     tid = cuda.threadIdx.x
     tile[tid] = x[tid]
     cuda.syncthreads()

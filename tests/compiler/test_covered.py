@@ -8,6 +8,7 @@ from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
 BLOCK = 32
+TWO_BLOCKS = 2 * BLOCK
 
 
 @cuda.jit
@@ -50,7 +51,7 @@ def returned_before_kernel(out, n):
 
 @cuda.jit
 def larger_than_the_block_kernel(out, n):
-    tile = cuda.shared.array(2 * BLOCK, np.float32)
+    tile = cuda.shared.array(TWO_BLOCKS, np.float32)
     t = cuda.threadIdx.x
     tile[t] = cuda.blockIdx.x
     cuda.syncthreads()

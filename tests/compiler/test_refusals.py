@@ -9,6 +9,7 @@ import itertools
 import linecache
 import math
 import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -75,6 +76,26 @@ TABLE = [
      "cuda.local.array must be a constant", "a.shape[0]"),
     ("shared of a float", "x = cuda.shared.array(TILE / 2, np.float32)  # here", INVALID,
      "must be a constant"),
+    # a GPU compiler does not work these out, so they would not run there
+    ("shared of a sum", "x = cuda.shared.array(TILE + 1, np.float32)  # here", INVALID,
+     "the GPU compiler does not work out TILE + 1", "outside the kernel: SIZE = TILE + 1"),
+    ("shared of a tuple with a sum", "x = cuda.shared.array((TILE, TILE + 1), np.float32)  # here",
+     INVALID, "cuda.shared.array must be a number or a name", "does not work out TILE + 1"),
+    ("local of a product", "x = cuda.local.array(shape=2 * TILE, dtype=np.float32)  # here",
+     INVALID, "cuda.local.array must be a number or a name", "does not work out 2 * TILE"),
+    ("shared of a variable that is a sum",
+     "n = TILE + 1\nx = cuda.shared.array(n, np.float32)  # here", INVALID, "work out TILE + 1"),
+    ("shared of the length of a tuple", "x = cuda.shared.array(len(SHAPE), np.float32)  # here",
+     INVALID, "work out len(SHAPE)"),
+    ("shared of a name in a module", "x = cuda.shared.array(ROOM.TILE, np.float32)  # here",
+     INVALID, "work out ROOM.TILE", "SIZE = ROOM.TILE"),
+    ("shared of a NumPy integer", "x = cuda.shared.array(WIDTH, np.float32)  # here", INVALID,
+     "work out WIDTH"),
+    ("shared of the warp size", "x = cuda.shared.array(cuda.warpsize, np.float32)  # here",
+     INVALID, "work out cuda.warpsize"),
+    ("shared of a sum with an argument",
+     "n = a.shape[0] + 1\nx = cuda.shared.array(n, np.float32)  # here", INVALID,
+     "must be a constant", "cuda.shared.array(0, dtype)"),
     ("negative shared", "x = cuda.shared.array(-3, np.float32)  # here", INVALID, "negative", "-3"),
     ("negative local", "x = cuda.local.array((2, -3), np.float32)  # here", INVALID, "negative"),
     ("shared without dtype", "x = cuda.shared.array(4)  # here", INVALID, "shape and a dtype"),
@@ -114,7 +135,8 @@ def kernel_of(body: str, signature: str = "a") -> object:
     text = f"@cuda.jit\ndef bad_kernel({signature}):\n" + textwrap.indent(body, "    ") + "\n"
     name = f"<cell {next(_cells)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"cuda": cuda, "np": np, "math": math, "TILE": TILE}
+    scope = {"cuda": cuda, "np": np, "math": math, "TILE": TILE, "SHAPE": (2, 3)}
+    scope |= {"WIDTH": np.int32(4), "ROOM": SimpleNamespace(TILE=4)}
     scope["recursive_barrier"] = recursive_barrier
     exec(compile(text, name, "exec"), scope)
     return scope["bad_kernel"]
@@ -185,3 +207,14 @@ def test_lambda_that_returns_a_value_is_refused():
 @pytest.mark.parametrize("body", ["return", "return None", "if a[0] == 0:\n    return\na[0] = 1"])
 def test_bare_return_is_allowed(body):
     kernel_of(body)[1, 4](np.zeros(4))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    ["TILE", "2 * 32", "(TILE, 2)[0]", "SHAPE[1]", "n", "m"],
+)
+def test_shapes_that_a_gpu_compiler_can_tell_are_allowed(shape):
+    kernel = kernel_of(
+        f"n = 5\nm = 2 * 32\nx = cuda.shared.array({shape}, np.float32)\nx[0] = a[0]\na[0] = x[0]"
+    )
+    kernel[1, 1](np.ones(4))

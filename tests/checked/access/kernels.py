@@ -73,10 +73,11 @@ def shared_atomic_kernel(index, out):
 @functools.cache
 def tiled_transpose(pad: int) -> Any:
     """Return a transpose by way of a tile of 32 by 32 whose rows are `pad` elements longer."""
+    width = 32 + pad
 
     @cuda.jit
     def tiled_transpose_kernel(x, out):
-        tile = cuda.shared.array((32, 32 + pad), float32)
+        tile = cuda.shared.array((32, width), float32)
         tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
         tile[ty, tx] = x[ty, tx]
         cuda.syncthreads()
