@@ -16,6 +16,7 @@ ROOMS = (
     "target",
     "compiler",
     "cpu",
+    "gpu_code",
     "checked",
     "cuda",
     "standin",
@@ -54,8 +55,8 @@ PACKAGES = {
     "cli": {"rich"},
 }
 # The only rooms that may name the real numba.cuda.
-# `checked` asks numba-cuda for registers, in a process of its own.
-GPU_ROOMS = {"checked", "cuda", "standin"}
+# `gpu_code` asks numba-cuda for code, in a process of its own.
+GPU_ROOMS = {"gpu_code", "cuda", "standin"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -131,6 +131,7 @@ _B200 = Gpu(
 )  # fmt: skip
 
 GPUS = {gpu.name: gpu for gpu in (_T4, _L4, _A100, _RTX_4090, _H100, _H200, _B200)}
+CAPABILITIES = tuple(sorted({gpu.capability for gpu in GPUS.values()}))
 
 
 def find(name: str) -> Gpu:

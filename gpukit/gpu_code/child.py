@@ -1,7 +1,7 @@
-"""The process behind `registers.py`: compiles one kernel with the real numba-cuda.
+"""The process behind `build`: compiles kernels with the real numba-cuda.
 
-Run as a script: a pickled request on its input, a JSON list with an answer for each compute
-capability as the last line of its output. It does not import gpukit.
+Run as a script: a pickled list of requests on its input; as the last line of its output JSON, for
+each request a list with an answer for each compute capability. It does not import gpukit.
 """
 
 from __future__ import annotations
@@ -12,17 +12,20 @@ import marshal
 import operator
 import pickle
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 from importlib.metadata import version
 from pathlib import Path
-from types import CellType, FunctionType, SimpleNamespace
-from typing import Any
+from types import CellType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
 
 
 def main() -> None:
-    """Answer the request on the standard input."""
-    request = pickle.loads(sys.stdin.buffer.read())
-    answers = [_answer(request, tuple(c)) for c in request["capabilities"]]
+    """Answer the requests on the standard input."""
+    requests = map(pickle.loads, pickle.loads(sys.stdin.buffer.read()))
+    answers = [[_answer(request, c) for c in request["capabilities"]] for request in requests]
     sys.stdout.write("\n" + json.dumps(answers) + "\n")
 
 
@@ -32,7 +35,7 @@ def _answer(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, A
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said = " ".join(lines[:3]) or "no message"
-        return {"count": None, "reason": f"the GPU compiler refused: {said}"}
+        return {"registers": None, "reason": f"the GPU compiler refused: {said}"}
 
 
 def _compile(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, Any]:
@@ -45,9 +48,15 @@ def _compile(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, 
     options = dict(request["options"])
     most = options.pop("max_registers", None)
     kernel = _Built(cuda, request["functions"]).function(0)
+    options["lineinfo"] = True
     ptx, _ = cuda.compile_ptx(kernel, request["types"], cc=capability, **options)
-    log, linker = _link(ptx, capability, most)
-    return {**_read(log), "tool": f"numba-cuda {version('numba-cuda')}, nvJitLink {linker}"}
+    linked = _link(ptx, capability, most)
+    return {
+        **_read(linked.log),
+        "tool": f"numba-cuda {version('numba-cuda')}, nvJitLink {linked.version}",
+        "ptx": ptx,
+        "sass": _disassemble(linked.cubin),
+    }
 
 
 class _Built:
@@ -83,6 +92,10 @@ class _Built:
             return operator.attrgetter(value)(self.cuda)
         if kind == "module":
             return importlib.import_module(value)
+        if kind == "namespace":
+            room = ModuleType("room")
+            vars(room).update({name: self.value(found) for name, found in value.items()})
+            return room
         if kind == "function":
             if value not in self.devices:
                 self.devices[value] = self.cuda.jit(device=True)(self.function(value))
@@ -90,10 +103,18 @@ class _Built:
         return pickle.loads(value)
 
 
-def _link(ptx: str, capability: tuple[int, int], most: int | None) -> tuple[str, str]:
-    """Make machine code of PTX; return what the linker said, and its version."""
+class _Linked(NamedTuple):
+    """Machine code, what the linker said of it, and the linker's version."""
+
+    cubin: bytes
+    log: str
+    version: str
+
+
+def _link(ptx: str, capability: tuple[int, int], most: int | None) -> _Linked:
+    """Make machine code of PTX."""
     nvjitlink = importlib.import_module("cuda.bindings.nvjitlink")
-    options = ["-arch=sm_{}{}".format(*capability), "-verbose", "-Xptxas=-v"]
+    options = ["-arch=sm_{}{}".format(*capability), "-verbose", "-Xptxas=-v", "-lineinfo"]
     if most is not None:
         options.append(f"-maxrregcount={most}")
     handle = nvjitlink.create(len(options), options)
@@ -110,31 +131,63 @@ def _link(ptx: str, capability: tuple[int, int], most: int | None) -> tuple[str,
             raise RuntimeError(said.decode(errors="replace").strip("\0 \n")) from error
         log = bytearray(nvjitlink.get_info_log_size(handle))
         nvjitlink.get_info_log(handle, log)
+        cubin = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, cubin)
     finally:
         nvjitlink.destroy(handle)
-    return log.decode(errors="replace"), "{}.{}".format(*nvjitlink.version())
+    text = log.decode(errors="replace")
+    return _Linked(bytes(cubin), text, "{}.{}".format(*nvjitlink.version()))
 
 
 def _device_runtime() -> str:
+    found = _installed("libcudadevrt.a", "cudadevrt.lib")
+    if found is None:
+        raise RuntimeError("the package nvidia-cuda-runtime has no libcudadevrt here")
+    return found
+
+
+def _installed(*names: str) -> str | None:
+    """Return the path of a file that one of NVIDIA's Python packages holds."""
     for folder in filter(None, sys.path):
-        for name in ("libcudadevrt.a", "cudadevrt.lib"):
+        for name in names:
             for found in sorted(Path(folder).glob(f"nvidia/**/{name}")):
                 return str(found)
-    raise RuntimeError("the package nvidia-cuda-runtime has no libcudadevrt here")
+    return None
+
+
+def _disassemble(cubin: bytes) -> str:
+    """Return machine code as text, with the lines of the source it comes from."""
+    tool = _installed("nvdisasm", "nvdisasm.exe") or shutil.which("nvdisasm")
+    if tool is None:
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "kernel.cubin")
+        file.write_bytes(cubin)
+        flags = ["--print-code", "--print-line-info", "--no-dataflow"]
+        done = subprocess.run([tool, *flags, str(file)], capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"nvdisasm failed: {done.stderr.decode(errors='replace').strip()}")
+    return done.stdout.decode(errors="replace")
 
 
 def _read(log: str) -> dict[str, Any]:
     """Return the numbers in ptxas's report of the kernel.
 
-    >>> _read("0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\\nUsed 31 registers")
-    {'count': 31, 'spilled': 8, 'stack': 0}
+    >>> _read("0 bytes stack frame, 8 bytes spill stores\\nUsed 31 registers, 64 bytes smem")
+    {'registers': 31, 'spilled': 8, 'stack': 0, 'shared': 64}
     """
     used = re.search(r"Used (\d+) registers", log)
     if used is None:
         raise RuntimeError("the linker did not say how many registers the kernel uses")
     memory = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores", log)
     stack, spilled = (int(memory[1]), int(memory[2])) if memory else (0, 0)
-    return {"count": int(used[1]), "spilled": spilled, "stack": stack}
+    shared = re.search(r"(\d+) bytes smem", log)
+    return {
+        "registers": int(used[1]),
+        "spilled": spilled,
+        "stack": stack,
+        "shared": int(shared[1]) if shared else 0,
+    }
 
 
 if __name__ == "__main__":

@@ -1,95 +1,29 @@
-"""Registers a thread of a kernel, from a real GPU compile on a machine that need have no GPU.
+"""A kernel as plain data, for compilers in another process.
 
-NVIDIA's compilers come as Python packages (the extras `cuda12` and `cuda13`) and need neither
-GPU nor driver: NVVM makes PTX of the kernel, nvJitLink makes machine code and says how many
-registers it uses. That runs in a process of its own (`registers/child.py`), because in this
-process `cuda` may mean gpukit, in the kernel's globals and, after `standin.install()`, everywhere.
-So the function is taken apart here: its code, what its names stand for, its arguments' types.
-
-Nsight Compute calls the number `launch__registers_per_thread`. It depends on the compute
-capability and on the compilers' version, so `Registers.tool` is to be shown beside it.
+In this process `cuda` may mean gpukit, in the kernel's globals and, after `standin.install()`,
+everywhere. So the function is taken apart here: its code, what its names stand for, its arguments'
+types. `child.py` puts it together again with the real `cuda`.
 """
 
 from __future__ import annotations
 
-import functools
-import importlib.util
-import json
 import marshal
-import os
 import pickle
-import subprocess
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from gpukit.checked.gpus import GPUS
 from gpukit.compiler import intrinsics
 from gpukit.cpu import marshal as arguments_of
 
-CHILD = Path(__file__).with_name("child.py")
-CAPABILITIES = tuple(sorted({gpu.capability for gpu in GPUS.values()}))
-_INSTALL = "on Linux or Windows: python -m pip install 'gpukit[cuda13]'"
-_SECONDS = 300
 # Options of cuda.jit that change the machine code.
 _OPTIONS = ("fastmath", "opt", "launch_bounds", "max_registers")
 
 
-@dataclass(frozen=True)
-class Registers:
-    """What the compile for one compute capability said; `count` is None where `reason` says why.
-
-    `spilled` are the bytes a thread that did not fit in registers, `stack` its local memory.
-    """
-
-    count: int | None
-    reason: str = ""
-    spilled: int = 0
-    stack: int = 0
-    tool: str = ""
-
-
-def registers(
-    kernel: Any, arguments: Sequence[Any], capability: tuple[int, int] = (9, 0)
-) -> Registers:
-    """Return the registers a thread of `kernel`, launched with these arguments, on one GPU."""
-    return measure(kernel, arguments, [capability])[capability]
-
-
-def measure(
-    kernel: Any,
-    arguments: Sequence[Any],
-    capabilities: Sequence[tuple[int, int]] = CAPABILITIES,
-) -> dict[tuple[int, int], Registers]:
-    """Return the registers a thread of `kernel` for each compute capability.
-
-    Takes some seconds for a new kernel; the same one again costs nothing.
-    """
-    reason = missing()
-    if not reason:
-        try:
-            request = _request(kernel, arguments, capabilities)
-        except Exception as error:
-            reason = f"the kernel could not be handed to the GPU compiler: {error}"
-    if reason:
-        return {capability: Registers(None, reason) for capability in capabilities}
-    return dict(zip(capabilities, _answers(request, capabilities), strict=True))
-
-
-def missing() -> str:
-    """Return why no GPU compiler is at hand, or nothing where one is."""
-    if importlib.util.find_spec("numba_cuda") is None:
-        return f"the GPU compiler is not installed; {_INSTALL}"
-    return ""
-
-
-# ---- a kernel as plain data ----------------------------------------------------------------------
-
-
-def _request(kernel: Any, arguments: Sequence[Any], capabilities: Sequence[Any]) -> bytes:
+def describe(
+    kernel: Any, arguments: Sequence[Any], capabilities: Sequence[tuple[int, int]]
+) -> bytes:
+    """Return what `child.py` has to know of a kernel launched with these arguments."""
     function = getattr(kernel, "py_func", kernel)
     given = getattr(kernel, "targetoptions", {})
     kinds = arguments_of.pack(tuple(arguments)).kinds
@@ -122,11 +56,11 @@ class _Taken:
         return self.numbers[function]
 
     def _apart(self, function: FunctionType) -> dict[str, Any]:
-        scope = function.__globals__
-        used = {name: scope[name] for name in _names(function.__code__) if name in scope}
-        described = {name: self._describe(value) for name, value in used.items()}
-        cells = [self._describe(_content(cell)) for cell in function.__closure__ or ()]
-        defaults = [self._describe(value) for value in function.__defaults__ or ()]
+        scope, names = function.__globals__, _names(function.__code__)
+        used = {name: scope[name] for name in sorted(names) if name in scope}
+        described = {name: self._describe(value, names) for name, value in used.items()}
+        cells = [self._describe(_content(cell), names) for cell in function.__closure__ or ()]
+        defaults = [self._describe(value, names) for value in function.__defaults__ or ()]
         return {
             # The format without back references: those depend on who else holds a constant, and
             # the same kernel must be the same request.
@@ -137,16 +71,21 @@ class _Taken:
             "defaults": defaults,
         }
 
-    def _describe(self, value: Any) -> tuple[str, Any] | None:
+    def _describe(self, value: Any, names: set[str]) -> tuple[str, Any] | None:
         """Return what a name stands for as plain data, None where that cannot be said.
 
-        `co_names` holds attributes too, so a global of that name may have nothing to do with
-        the kernel: what cannot be said is left out, and the compiler complains if it was needed.
+        `names` are all that the function uses. They hold attributes too, so a global of that name
+        may have nothing to do with the kernel: what cannot be said is left out, and the compiler
+        complains if it was needed.
         """
         name = intrinsics.name_of(value) or _room(value)
         if name is not None:
             return "cuda", name
         if isinstance(value, ModuleType):
+            ours = {n: getattr(value, n) for n in sorted(names) if hasattr(value, n)}
+            if any(hasattr(found, "py_func") for found in ours.values()):
+                # `reduce.add_up(...)`: imported there, it would be a device function of gpukit's.
+                return "namespace", {n: self._describe(found, names) for n, found in ours.items()}
             return "module", _installed_name(value)
         function = getattr(value, "py_func", value)
         if isinstance(function, FunctionType) and not _of_numpy(function):
@@ -184,41 +123,3 @@ def _installed_name(module: ModuleType) -> str:
         if module.__name__ == ours or module.__name__.startswith(ours + "."):
             return "numba.cuda" + module.__name__[len(ours) :]
     return module.__name__
-
-
-# ---- the compile ---------------------------------------------------------------------------------
-
-
-class _Failed(Exception):
-    """The compiler gave no answer; never remembered, so that the next call tries again."""
-
-
-def _answers(request: bytes, capabilities: Sequence[tuple[int, int]]) -> list[Registers]:
-    try:
-        return list(_compile(request))
-    except _Failed as failure:
-        return [Registers(None, str(failure)) for _ in capabilities]
-
-
-@functools.lru_cache(maxsize=256)
-def _compile(request: bytes) -> tuple[Registers, ...]:
-    """Hand a kernel to the child process; return its answer for each compute capability."""
-    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
-    environment["GPUKIT_STANDIN"] = "0"
-    try:
-        done = subprocess.run(
-            [sys.executable, str(CHILD)],
-            input=request,
-            env=environment,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise _Failed(f"the GPU compiler took more than {_SECONDS} seconds") from None
-    lines = done.stdout.decode(errors="replace").splitlines()
-    if done.returncode or not lines:
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        why = said[-1] if said else f"it ended with code {done.returncode}"
-        raise _Failed(f"the GPU compiler failed: {why}")
-    return tuple(Registers(**answer) for answer in json.loads(lines[-1]))

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from gpukit.checked import registers
+from gpukit import gpu_code
 from gpukit.checked.counters import Counts
 from gpukit.checked.profile import occupancy, parts
 from gpukit.checked.profile.pattern import Pattern
@@ -280,11 +280,11 @@ def test_occupancy_counts_static_shared_memory():
 def test_registers_are_asked_for_once(monkeypatch):
     asked = []
 
-    def measure(kernel, arguments):
+    def build(kernel, arguments, capabilities):
         asked.append(arguments)
-        return {c: registers.Registers(40) for c in registers.CAPABILITIES}
+        return {capability: gpu_code.Code(40) for capability in capabilities}
 
-    monkeypatch.setattr(occupancy.registers, "measure", measure)
+    monkeypatch.setattr(gpu_code, "build", build)
     made_of = occupancy.Remembered(None, (np.zeros((3, 5), np.float32, "F"), 2))
     one = made(remembered=made_of)
     assert "?" in one.text(width=100).split("Occupancy\n")[1]

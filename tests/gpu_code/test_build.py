@@ -1,4 +1,4 @@
-"""Registers from a real compile, where numba-cuda is installed; a reason where it is not."""
+"""Code from a real compile, where numba-cuda is installed; a reason where it is not."""
 
 import importlib.util
 import json
@@ -8,15 +8,20 @@ import sys
 import numpy as np
 import pytest
 
-from gpukit import cuda
-from gpukit.checked import registers as registers_module
-from gpukit.checked.registers import CAPABILITIES, Registers, measure, missing, registers
+from gpukit import cuda, gpu_code
+from gpukit.gpu_code import Code, build, build_many, missing
+from gpukit.kernels import dot
 
 needs_compiler = pytest.mark.skipif(
     importlib.util.find_spec("numba_cuda") is None,
     reason="needs the GPU compiler: pip install 'gpukit[cuda13]' (no GPU is needed)",
 )
 VECTOR = np.zeros(1000, np.float32)
+CAPABILITIES = ((7, 5), (8, 0), (8, 9), (9, 0), (10, 0))
+
+
+def code(kernel, arguments):
+    return build(kernel, arguments, [(9, 0)])[(9, 0)]
 
 
 @cuda.jit(device=True)
@@ -57,53 +62,53 @@ def impossible_kernel(out):
 
 
 def test_registers_are_none_with_what_to_install_where_no_compiler_is(monkeypatch):
-    monkeypatch.setattr(registers_module.importlib.util, "find_spec", lambda name: None)
-    answer = registers(nothing_kernel, (VECTOR,))
-    assert answer.count is None
+    monkeypatch.setattr(gpu_code.importlib.util, "find_spec", lambda name: None)
+    answer = code(nothing_kernel, (VECTOR,))
+    assert answer.registers is None
     assert "pip install 'gpukit[cuda13]'" in answer.reason
 
 
-def test_measure_without_a_compiler_answers_for_every_capability(monkeypatch):
-    monkeypatch.setattr(registers_module, "missing", lambda: "none here")
-    expected = {capability: Registers(None, "none here") for capability in CAPABILITIES}
-    assert measure(nothing_kernel, (VECTOR,)) == expected
+def test_build_without_a_compiler_answers_for_every_capability(monkeypatch):
+    monkeypatch.setattr(gpu_code, "missing", lambda: "none here")
+    expected = {capability: Code(None, "none here") for capability in CAPABILITIES}
+    assert build(nothing_kernel, (VECTOR,), CAPABILITIES) == expected
 
 
 def test_arguments_that_no_kernel_takes_are_a_reason(monkeypatch):
-    monkeypatch.setattr(registers_module, "missing", lambda: "")
-    answer = registers(nothing_kernel, ([1, 2],))
-    assert answer.count is None
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    answer = code(nothing_kernel, ([1, 2],))
+    assert answer.registers is None
     assert "argument 1 is of type list" in answer.reason
 
 
 def test_child_that_dies_is_a_reason(monkeypatch, tmp_path):
     child = tmp_path / "child.py"
     child.write_text("raise SystemExit('the compiler is broken')", encoding="utf-8")
-    monkeypatch.setattr(registers_module, "missing", lambda: "")
-    monkeypatch.setattr(registers_module, "CHILD", child)
-    answer = registers(nothing_kernel, (VECTOR, 1))
-    assert answer == Registers(None, "the GPU compiler failed: the compiler is broken")
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    monkeypatch.setattr(gpu_code, "CHILD", child)
+    answer = code(nothing_kernel, (VECTOR, 1))
+    assert answer == Code(None, "the GPU compiler failed: the compiler is broken")
 
 
 def test_failure_is_not_remembered(monkeypatch, tmp_path):
     child = tmp_path / "child.py"
-    monkeypatch.setattr(registers_module, "missing", lambda: "")
-    monkeypatch.setattr(registers_module, "CHILD", child)
-    said = json.dumps([{"count": 30, "spilled": 0, "stack": 0, "tool": "t"}])
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    monkeypatch.setattr(gpu_code, "CHILD", child)
+    said = json.dumps([[{"registers": 30, "spilled": 0, "stack": 0, "tool": "t"}]])
     answers = []
     for text in ("raise SystemExit('the compiler is broken')", f"print({said!r})"):
         child.write_text(text, encoding="utf-8")
-        answers.append(registers(nothing_kernel, (VECTOR, VECTOR, 1)).count)
+        answers.append(code(nothing_kernel, (VECTOR, VECTOR, 1)).registers)
     assert answers == [None, 30]
 
 
 def test_child_is_heard_through_other_output(monkeypatch, tmp_path):
     child = tmp_path / "child.py"
-    said = json.dumps([{"count": 31, "spilled": 0, "stack": 0, "tool": "t"}])
+    said = json.dumps([[{"registers": 31, "spilled": 0, "stack": 0, "tool": "t"}]])
     child.write_text(f"print('chatter'); print({said!r})", encoding="utf-8")
-    monkeypatch.setattr(registers_module, "missing", lambda: "")
-    monkeypatch.setattr(registers_module, "CHILD", child)
-    assert registers(nothing_kernel, (VECTOR, 2)) == Registers(31, tool="t")
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    monkeypatch.setattr(gpu_code, "CHILD", child)
+    assert code(nothing_kernel, (VECTOR, 2)) == Code(31, tool="t")
 
 
 @needs_compiler
@@ -113,47 +118,47 @@ def test_compiler_is_found():
 
 @needs_compiler
 def test_registers_are_counted_for_every_capability():
-    answers = measure(busy(), (VECTOR, VECTOR, VECTOR))
+    answers = build(busy(), (VECTOR, VECTOR, VECTOR), CAPABILITIES)
     assert list(answers) == list(CAPABILITIES)
-    assert [(a.reason, 16 <= a.count <= 255) for a in answers.values()] == [("", True)] * 5
+    assert [(a.reason, 16 <= a.registers <= 255) for a in answers.values()] == [("", True)] * 5
 
 
 @needs_compiler
 def test_registers_say_which_tools_counted():
-    tool = registers(nothing_kernel, (VECTOR,)).tool
+    tool = code(nothing_kernel, (VECTOR,)).tool
     assert tool.startswith("numba-cuda ")
     assert ", nvJitLink " in tool
 
 
 @needs_compiler
 def test_kernel_with_more_work_needs_more_registers():
-    little = registers(nothing_kernel, (VECTOR,))
-    assert little.count < registers(busy(), (VECTOR, VECTOR, VECTOR)).count
+    little = code(nothing_kernel, (VECTOR,))
+    assert little.registers < code(busy(), (VECTOR, VECTOR, VECTOR)).registers
 
 
 @needs_compiler
 def test_max_registers_is_kept_and_what_does_not_fit_is_spilled():
-    answer = registers(busy(max_registers=16), (VECTOR, VECTOR, VECTOR))
-    assert answer.count <= 24
+    answer = code(busy(max_registers=16), (VECTOR, VECTOR, VECTOR))
+    assert answer.registers <= 24
     assert answer.spilled > 0
 
 
 @needs_compiler
 def test_grid_sync_is_linked_with_the_device_runtime():
-    assert registers(grid_wide_kernel, (VECTOR,)).reason == ""
+    assert code(grid_wide_kernel, (VECTOR,)).reason == ""
 
 
 @needs_compiler
 def test_kernel_that_does_not_compile_is_a_reason():
-    answer = registers(impossible_kernel, (VECTOR,))
-    assert answer.count is None
+    answer = code(impossible_kernel, (VECTOR,))
+    assert answer.registers is None
     assert "no_such_name" in answer.reason
 
 
 @needs_compiler
 def test_measuring_leaves_numba_cuda_out_of_this_process():
     before = "numba.cuda.dispatcher" in sys.modules
-    registers(nothing_kernel, (VECTOR, VECTOR))
+    code(nothing_kernel, (VECTOR, VECTOR))
     assert ("numba.cuda.dispatcher" in sys.modules) == before
 
 
@@ -165,16 +170,64 @@ def test_script_under_the_stand_in_is_measured(fresh_python, tmp_path):
         "from gpukit import standin\n"
         "standin.install(children=True)\n"
         "from numba import cuda, float32\n"
-        "from gpukit.checked.registers import registers\n"
+        "from gpukit.gpu_code import build\n"
         "@cuda.jit\n"
         "def kernel(out):\n"
         "    tile = cuda.shared.array(32, float32)\n"
         "    tile[cuda.threadIdx.x] = cuda.grid(1)\n"
         "    cuda.syncthreads()\n"
         "    out[cuda.grid(1)] = tile[31 - cuda.threadIdx.x]\n"
-        "answer = registers(kernel, (np.zeros(64, np.float32),))\n"
+        "answer = build(kernel, (np.zeros(64, np.float32),), [(9, 0)])[9, 0]\n"
         "print(answer.reason or 'counted')\n",
         encoding="utf-8",
     )
     done = fresh_python(str(script), GPUKIT_TARGET="cpu")
     assert (done.stderr, done.stdout.strip()) == ("", "counted")
+
+
+def test_many_kernels_are_answered_in_their_order(monkeypatch, tmp_path):
+    child = tmp_path / "child.py"
+    said = [[{"registers": n}] for n in (11, 12)]
+    child.write_text(f"print({json.dumps(said)!r})", encoding="utf-8")
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    monkeypatch.setattr(gpu_code, "CHILD", child)
+    jobs = [(nothing_kernel, (VECTOR,)), (nothing_kernel, ([1],)), (nothing_kernel, (VECTOR,))]
+    answers = [found[(9, 0)] for found in build_many(jobs, [(9, 0)])]
+    assert [answer.registers for answer in answers] == [11, None, 12]
+    assert "argument 1 is of type list" in answers[1].reason
+
+
+def test_many_kernels_without_a_compiler_are_a_reason_each(monkeypatch):
+    monkeypatch.setattr(gpu_code, "missing", lambda: "none here")
+    answers = build_many([(nothing_kernel, (VECTOR,))] * 2, [(9, 0)])
+    assert answers == [{(9, 0): Code(None, "none here")}] * 2
+
+
+def test_many_kernels_of_a_child_that_dies_are_a_reason_each(monkeypatch, tmp_path):
+    child = tmp_path / "child.py"
+    child.write_text("raise SystemExit('the compiler is broken')", encoding="utf-8")
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    monkeypatch.setattr(gpu_code, "CHILD", child)
+    (answer,) = build_many([(nothing_kernel, (VECTOR,))], [(9, 0)])
+    assert answer[(9, 0)].reason == "the GPU compiler failed: the compiler is broken"
+
+
+@needs_compiler
+def test_ptx_and_machine_code_name_the_source_line():
+    made = code(busy(), (VECTOR, VECTOR, VECTOR))
+    assert f'"{__file__}"' in made.ptx
+    assert f'File "{__file__}"' in made.sass
+
+
+@needs_compiler
+def test_many_kernels_are_compiled_by_one_process():
+    jobs = [(nothing_kernel, (VECTOR,)), (impossible_kernel, (VECTOR,))]
+    right, wrong = (found[(9, 0)] for found in build_many(jobs, [(9, 0)]))
+    assert right.registers > 0
+    assert "no_such_name" in wrong.reason
+
+
+@needs_compiler
+def test_device_functions_are_found_through_the_module_that_holds_them():
+    out = np.zeros(1, np.float32)
+    assert code(dot.dot_tree_kernel, (VECTOR, VECTOR, out)).reason == ""

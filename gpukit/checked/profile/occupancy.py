@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpukit.checked import occupancy, registers
+from gpukit import gpu_code
+from gpukit.checked import occupancy
+from gpukit.checked.gpus import CAPABILITIES
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -19,11 +21,11 @@ class Remembered:
     def __init__(self, kernel: Any, arguments: tuple[Any, ...]) -> None:
         self.kernel = kernel
         self.arguments = tuple(map(_small, arguments))
-        self.measured: dict[tuple[int, int], registers.Registers] = {}
+        self.measured: dict[tuple[int, int], gpu_code.Code] = {}
 
     def measure(self) -> None:
         """Ask the GPU compiler for the registers; takes seconds the first time."""
-        self.measured = self.measured or registers.measure(self.kernel, self.arguments)
+        self.measured = self.measured or gpu_code.build(self.kernel, self.arguments, CAPABILITIES)
 
 
 def _small(value: Any) -> Any:
@@ -47,7 +49,7 @@ def _small(value: Any) -> Any:
 def table(profile: Profile) -> occupancy.OccupancyTable:
     """Return the occupancy on all GPUs, with the registers that are known by now."""
     measured = profile.remembered.measured if profile.remembered else {}
-    counts = {capability: answer.count for capability, answer in measured.items()}
+    counts = {capability: answer.registers for capability, answer in measured.items()}
     return occupancy.table(
         math.prod(profile.block), counts or None, profile.shared_static, profile.shared_dynamic
     )
@@ -57,5 +59,5 @@ def unknown(profile: Profile) -> str:
     """Return why registers are not known, or nothing where they are."""
     measured = profile.remembered.measured if profile.remembered else {}
     if not measured:
-        return registers.missing() or "not asked for: occupancy=True compiles the kernel for GPUs"
+        return gpu_code.missing() or "not asked for: occupancy=True compiles the kernel for GPUs"
     return next((answer.reason for answer in measured.values() if answer.reason), "")

@@ -1,0 +1,148 @@
+"""What NVIDIA's compilers make of a kernel, on a machine that need have no GPU.
+
+They come as Python packages (the extras `cuda12` and `cuda13`) and need neither GPU nor driver:
+NVVM makes PTX of the kernel, nvJitLink makes machine code (SASS) and says how many registers it
+uses, nvdisasm writes the machine code as text. That runs in a process of its own (`child.py`), to
+which `request.py` hands the kernel as plain data; `sass.py` reads the text.
+
+All of it depends on the compute capability and on the compilers' version, so `Code.tool` is to be
+shown beside it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpukit.gpu_code.request import describe
+
+CHILD = Path(__file__).with_name("child.py")
+_INSTALL = "on Linux or Windows: python -m pip install 'gpukit[cuda13]'"
+NO_DISASSEMBLER = f"nvdisasm is not installed; {_INSTALL}"
+# The compilers need some ten seconds to load, then about one for a kernel and capability.
+_SECONDS = 300
+_SECONDS_A_KERNEL = 30
+
+Capability = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A kernel compiled for one compute capability; where `reason` says why not, the rest is empty.
+
+    `registers` are those of a thread (Nsight Compute: `launch__registers_per_thread`), `spilled`
+    the bytes a thread that did not fit in them, `stack` its local memory, `shared` the static
+    shared memory of a block, all in bytes; from compute capability 9.0 on with 1 KB that the system
+    takes. `sass` is empty where nvdisasm is not installed. Both texts name the source line that
+    each piece comes from.
+    """
+
+    registers: int | None
+    reason: str = ""
+    spilled: int = 0
+    stack: int = 0
+    shared: int = 0
+    tool: str = ""
+    ptx: str = ""
+    sass: str = ""
+
+
+def missing() -> str:
+    """Return why no GPU compiler is at hand, or nothing where one is."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        return f"the GPU compiler is not installed; {_INSTALL}"
+    return ""
+
+
+def build(
+    kernel: Any, arguments: Sequence[Any], capabilities: Sequence[Capability]
+) -> dict[Capability, Code]:
+    """Return the code of `kernel`, launched with these arguments, for each compute capability.
+
+    Takes some seconds for a new kernel; the same one again costs nothing.
+    """
+    reason = missing()
+    if not reason:
+        try:
+            request = describe(kernel, arguments, capabilities)
+        except Exception as error:
+            reason = _not_described(error)
+    if reason:
+        return _all(capabilities, reason)
+    try:
+        return dict(zip(capabilities, _remembered(request), strict=True))
+    except _Failed as failure:
+        return _all(capabilities, str(failure))
+
+
+def build_many(
+    launches: Sequence[tuple[Any, Sequence[Any]]], capabilities: Sequence[Capability]
+) -> list[dict[Capability, Code]]:
+    """Return what `build` returns for each kernel and its arguments; one process does them all."""
+    reason = missing()
+    if reason:
+        return [_all(capabilities, reason) for _ in launches]
+    requests, refused = [], {}
+    for number, (kernel, arguments) in enumerate(launches):
+        try:
+            requests.append(describe(kernel, arguments, capabilities))
+        except Exception as error:
+            refused[number] = _all(capabilities, _not_described(error))
+    try:
+        answers = iter(_ask(requests))
+    except _Failed as failure:
+        return [refused.get(n) or _all(capabilities, str(failure)) for n in range(len(launches))]
+    return [
+        refused.get(n) or dict(zip(capabilities, next(answers), strict=True))
+        for n in range(len(launches))
+    ]
+
+
+def _all(capabilities: Sequence[Capability], reason: str) -> dict[Capability, Code]:
+    return {capability: Code(None, reason) for capability in capabilities}
+
+
+def _not_described(error: Exception) -> str:
+    return f"the kernel could not be handed to the GPU compiler: {error}"
+
+
+class _Failed(Exception):
+    """The compiler gave no answer; never remembered, so that the next call tries again."""
+
+
+@functools.lru_cache(maxsize=64)
+def _remembered(request: bytes) -> tuple[Code, ...]:
+    return _ask([request])[0]
+
+
+def _ask(requests: Sequence[bytes]) -> list[tuple[Code, ...]]:
+    """Hand kernels to the child process; return its answers, one for each compute capability."""
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_ENABLE_CUDASIM"}
+    environment["GPUKIT_STANDIN"] = "0"
+    seconds = _SECONDS + _SECONDS_A_KERNEL * len(requests)
+    try:
+        done = subprocess.run(
+            [sys.executable, str(CHILD)],
+            input=pickle.dumps(list(requests)),
+            env=environment,
+            capture_output=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise _Failed(f"the GPU compiler took more than {seconds} seconds") from None
+    lines = done.stdout.decode(errors="replace").splitlines()
+    if done.returncode or not lines:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        why = said[-1] if said else f"it ended with code {done.returncode}"
+        raise _Failed(f"the GPU compiler failed: {why}")
+    return [tuple(Code(**code) for code in codes) for codes in json.loads(lines[-1])]
