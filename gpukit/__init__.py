@@ -1,6 +1,7 @@
 """A GPU classroom that needs no GPU: `from gpukit import cuda`, and Numba CUDA kernels run.
 
-The names below without a class load on first use: importing gpukit imports no numba.
+The names below without a class load on first use: importing gpukit imports no numba. The functions
+of the book are called as NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, rung="tree")`.
 """
 
 import importlib
@@ -24,10 +25,30 @@ from gpukit.errors import (
 )
 
 __version__ = "0.1.0"
+
+# The book's host functions, by the module of gpukit.kernels that holds them.
+_BOOK = {
+    "activations": ("relu", "sigmoid", "tanh", "gelu"),
+    "activations_grad": ("relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
+    "backprop": ("linear", "linear_backward"),
+    "conv": ("conv2d",),
+    "dot": ("dot",),
+    "extremes": ("max", "min", "argmax"),
+    "histogram": ("bincount",),
+    "image": ("invert", "grey", "box_blur"),
+    "matmul": ("matmul",),
+    "matvec": ("matvec",),
+    "reduce": ("sum",),
+    "scan": ("inclusive_scan", "exclusive_scan", "compact"),
+    "transpose": ("copy", "transpose"),
+    "vector": ("fill", "vector_add", "saxpy"),
+}
+_MODULES = {name: module for module, names in _BOOK.items() for name in names}
 __all__ = [
     "check", "cuda", "explain", "play", "profile", "standin", "ArgumentError", "BarrierDivergence",
     "CheckFailed", "CheckWarning", "CompileError", "GpukitError", "Invalid", "KernelError",
     "KernelTypeError", "LaunchError", "OutOfBounds", "SourceError", "TargetError", "Unsupported",
+    *_MODULES,
 ]  # fmt: skip
 
 
@@ -38,4 +59,6 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"gpukit.checked.{name}"), name)
     if name in ("cuda", "standin"):
         return importlib.import_module(f"gpukit.{name}")
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"gpukit.kernels.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'gpukit' has no attribute {name!r}")

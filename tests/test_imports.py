@@ -41,8 +41,16 @@ def test_drawing_is_loaded_only_when_asked_for(fresh_python):
     assert (done.stdout.strip(), done.stderr) == ("False", "")
 
 
-def test_public_names_are_these():
-    assert set(gpukit.__all__) == {
+HOST_FUNCTIONS = {
+    *("relu", "sigmoid", "tanh", "gelu", "relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
+    *("linear", "linear_backward", "conv2d", "matmul", "matvec", "dot", "sum", "max", "min"),
+    *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
+    *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
+}
+
+
+def test_public_names_are_these_and_the_books_functions():
+    assert set(gpukit.__all__) - HOST_FUNCTIONS == {
         "ArgumentError",
         "BarrierDivergence",
         "CheckFailed",
@@ -64,6 +72,14 @@ def test_public_names_are_these():
         "profile",
         "standin",
     }
+
+
+@pytest.mark.parametrize("name", sorted(HOST_FUNCTIONS))
+def test_functions_of_the_book_can_be_called_from_the_top(name):
+    function = getattr(gpukit, name)
+    assert function.__module__.startswith("gpukit.kernels.")
+    assert function.__name__ == name
+    assert name in gpukit.__all__
 
 
 @pytest.mark.parametrize("name", gpukit.__all__)
