@@ -4,6 +4,7 @@
 # make lint types  ruff and mypy       make format   let ruff mend what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
 # make mutation    break every kernel and see what the checker says (an hour)
+# make codegen     compile every kernel for GPUs, without one, and look at the code
 # PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
 
 # The first of these that is new enough. Only asked when .venv has to be made.
@@ -17,6 +18,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CONFORMANCE := .venv-conformance
+CODEGEN := .venv-codegen
 # numba-cuda's test suite as it was measured; its pytest is older than ours.
 CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pytest-xdist \
 	pytest-benchmark filecheck ml_dtypes psutil cffi cuda-core
@@ -24,10 +26,10 @@ CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pyt
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab notebooks test lint types format bench mutation conformance hooks clean
+.PHONY: help lab notebooks test lint types format bench mutation conformance codegen hooks clean
 
 help:
-	@sed -n 's/^# //p' Makefile | head -7
+	@sed -n 's/^# //p' Makefile | head -8
 
 # FOLDER/.made: a virtual environment with pip in it, or a message that says what is missing.
 %/.made:
@@ -52,6 +54,12 @@ $(CONFORMANCE)/.ready: $(CONFORMANCE)/.made Makefile pyproject.toml
 	@echo "Installing numba-cuda and what its tests need into $(CONFORMANCE)"
 	@$(CONFORMANCE)/bin/python -m pip install --quiet --disable-pip-version-check \
 		$(CONFORMANCE_NEEDS) --editable .
+	@touch $@
+
+$(CODEGEN)/.ready: $(CODEGEN)/.made pyproject.toml constraints.txt
+	@echo "Installing NVIDIA's compilers into $(CODEGEN): 800 MB, a minute or two"
+	@$(CODEGEN)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+		--constraint constraints.txt --editable '.[cuda13,test]'
 	@touch $@
 
 lab: $(READY)
@@ -83,8 +91,12 @@ mutation: $(READY)
 conformance: $(CONFORMANCE)/.ready
 	$(CONFORMANCE)/bin/python benchmarks/conformance.py
 
+codegen: $(CODEGEN)/.ready
+	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py $(PYTEST_FLAGS)
+	$(CODEGEN)/bin/gpukit codegen
+
 hooks: $(READY)
 	$(BIN)/pre-commit install
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CONFORMANCE) $(CODEGEN) .mypy_cache .pytest_cache .ruff_cache .hypothesis

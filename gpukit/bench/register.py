@@ -59,6 +59,14 @@ def choose(names: Sequence[str]) -> list[str]:
     return [name for name in CASES if any(name in found for found in chosen.values())]
 
 
+def choose_one(name: str) -> str:
+    """Return the case meant by a kernel's name, its own or the one that it has in its module."""
+    short = name.removesuffix("_kernel")
+    if short not in CASES:
+        raise BenchError(f"expected the name of a kernel, got {name!r}. {_guess(short)}")
+    return short
+
+
 def _meant(name: str) -> list[str]:
     if name in CASES:
         return [name]

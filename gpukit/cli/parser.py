@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ def build() -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     _machine_verbs(verbs)
     _watch_verbs(verbs)
+    _code_verbs(verbs)
     _learner_verbs(verbs)
     return parser
 
@@ -86,6 +88,21 @@ def _watch_verbs(verbs: Any) -> None:
         _script(parser)
 
 
+def _code_verbs(verbs: Any) -> None:
+    for name, language in (("ptx", "PTX"), ("sass", "machine code")):
+        text = f"show the {language} of a kernel beside its source; needs no GPU"
+        code = _add(verbs, name, f"code.{name}", text)
+        code.add_argument("kernel", metavar="KERNEL", help="a kernel of the book: matmul_tiled")
+        code.add_argument(
+            "--arch", type=_arch, default=(9, 0), metavar="sm_NN",
+            help="what to compile for: sm_75, sm_80, sm_90 (the default), sm_100",
+        )  # fmt: skip
+    text = "compile the kernels for GPUs and refuse spills, float64 by accident, narrow loads"
+    gate = _add(verbs, "codegen", "code.codegen", text)
+    gate.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a family; all if none")
+    gate.add_argument("--write", metavar="FILE", help="write what was found as JSON")
+
+
 def _script(parser: Any) -> None:
     parser.add_argument("script", metavar="SCRIPT.py")
     parser.add_argument(
@@ -118,6 +135,13 @@ def _count(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"expected 1 or more, got {text}")
     return value
+
+
+def _arch(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(?:sm_|compute_)?(\d+)\.?(\d)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"expected one such as sm_90, got {text}")
+    return int(match[1]), int(match[2])
 
 
 def _positive(text: str) -> float:

@@ -1,0 +1,179 @@
+"""The code generation gate: what NVIDIA's compilers make of every kernel of the book.
+
+Needs the extra `cuda13` and no GPU. A source that looks right can still become slow code: a Python
+literal makes a float32 kernel compute in float64, a signed index hides from the compiler that
+sixteen bytes can be loaded at once, a tile one too large spills. All of that can be read in the
+machine code. `gpukit codegen` prints what is found here; `make codegen` sets up what it needs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpukit import errors, gpu_code
+from gpukit.bench import cases
+from gpukit.bench.launches import launches
+from gpukit.gpu_code import sass
+
+# Turing (T4), Ampere (A100), Hopper (H100, H200), Blackwell (B200).
+CAPABILITIES = ((7, 5), (8, 0), (9, 0), (10, 0))
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What the code of one kernel must show: a share of FFMA in its main loop, 16-byte accesses."""
+
+    ffma: float = 0.0
+    wide: tuple[str, ...] = ()
+
+
+# Shares are those measured with the versions in benchmarks/results/codegen.json, rounded down.
+BARS = {
+    "matmul_tiled": Bar(ffma=0.14),
+    "linear_tiled": Bar(ffma=0.17),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """What was found in one kernel's code for one compute capability."""
+
+    kernel: str
+    capability: tuple[int, int]
+    registers: int
+    spilled: int
+    stack: int
+    shared: int
+    instructions: int
+    mix: dict[str, int]
+    wide: dict[str, int]
+    ffma_in_loop: float
+    float32: bool
+    tool: str
+
+    @property
+    def arch(self) -> str:
+        """The compute capability as compilers spell it."""
+        return "sm_{}{}".format(*self.capability)
+
+
+def measure(names: Sequence[str] = ()) -> list[Line]:
+    """Compile kernels for each of CAPABILITIES and return what their code is made of.
+
+    `names` are those of the benchmark's cases; none means all. Raises TargetError where there is no
+    GPU compiler.
+    """
+    if reason := gpu_code.missing():
+        raise errors.TargetError(f"codegen: {reason}")
+    chosen = cases.choose(names)
+    jobs = [(launched.kernel, launched.arguments) for launched in map(_first_launch, chosen)]
+    workers = min(os.cpu_count() or 1, len(jobs))
+    with ThreadPoolExecutor(workers) as pool:
+        shares = [range(k, len(jobs), workers) for k in range(workers)]
+        answers = pool.map(
+            lambda share: gpu_code.build_many([jobs[k] for k in share], CAPABILITIES), shares
+        )
+        built = {
+            k: codes
+            for share, found in zip(shares, answers, strict=True)
+            for k, codes in zip(share, found, strict=True)
+        }
+    return [
+        _line(name, jobs[k][1], capability, code)
+        for k, name in enumerate(chosen)
+        for capability, code in built[k].items()
+    ]
+
+
+def _first_launch(name: str) -> Any:
+    return launches(name)[0]
+
+
+def _line(
+    name: str, arguments: Sequence[Any], capability: tuple[int, int], code: gpu_code.Code
+) -> Line:
+    if code.registers is None:
+        raise errors.TargetError(f"codegen: {name}: {code.reason}")
+    if not code.sass:
+        raise errors.TargetError(f"codegen: {gpu_code.NO_DISASSEMBLER}")
+    instructions = sass.parse(code.sass)
+    loop = sass.main_loop(instructions)
+    return Line(
+        kernel=name,
+        capability=capability,
+        registers=code.registers,
+        spilled=code.spilled,
+        stack=code.stack,
+        shared=code.shared,
+        instructions=len(instructions),
+        mix=dict(sorted(sass.mix(instructions).items())),
+        wide=dict(sorted(sass.wide_accesses(instructions).items())),
+        ffma_in_loop=sass.mix(loop)["FFMA"] / len(loop) if loop else 0.0,
+        float32=not any(_is_double(argument) for argument in arguments),
+        tool=code.tool,
+    )
+
+
+def _is_double(argument: Any) -> bool:
+    return isinstance(argument, np.ndarray) and argument.dtype == np.float64
+
+
+def faults(lines: Iterable[Line]) -> list[str]:
+    """Return what is wrong with code, a sentence each; nothing where all is well."""
+    found = []
+    for line in lines:
+        bar = BARS.get(line.kernel, Bar())
+        where = f"{line.kernel} for {line.arch}"
+        if line.spilled:
+            found.append(
+                f"{where} spills {line.spilled} bytes a thread with {line.registers} registers. "
+                "Give a thread less to hold, or launch_bounds that leave it more."
+            )
+        if line.float32 and line.mix.get("double"):
+            found.append(
+                f"{where} takes no float64 and has {line.mix['double']} float64 instructions. "
+                "Look for a literal or a division that wants np.float32: gpukit sass "
+                f"{line.kernel}."
+            )
+        found += [
+            f"{where} has no 16-byte {access}: an index that hides its alignment?"
+            for access in bar.wide
+            if not line.wide.get(access)
+        ]
+        if line.capability == (9, 0) and line.ffma_in_loop < bar.ffma:
+            found.append(
+                f"{where}: {line.ffma_in_loop:.1%} of the main loop are FFMA, "
+                f"{bar.ffma:.1%} were before."
+            )
+    return found
+
+
+HEADERS = ("kernel", "for", "registers", "spills", "shared", "instructions", "FFMA in loop", "wide")
+
+
+def row(line: Line) -> list[str]:
+    """Return the cells of one line of the table."""
+    share = f"{line.ffma_in_loop:.0%}" if line.ffma_in_loop else "-"
+    wide = " ".join(f"{count} {access}" for access, count in line.wide.items())
+    return [
+        line.kernel, line.arch, str(line.registers), str(line.spilled), str(line.shared),
+        str(line.instructions), share, wide or "-",
+    ]  # fmt: skip
+
+
+def as_json(lines: Sequence[Line]) -> dict[str, Any]:
+    """Return everything found, by kernel and compute capability."""
+    kernels: dict[str, dict[str, Any]] = {}
+    for line in lines:
+        kernels.setdefault(line.kernel, {})[line.arch] = {
+            "registers": line.registers, "spilled": line.spilled, "stack": line.stack,
+            "shared": line.shared, "instructions": line.instructions, "mix": line.mix,
+            "wide": line.wide, "ffma_in_loop": round(line.ffma_in_loop, 4),
+        }  # fmt: skip
+    return {"tool": lines[0].tool, "kernels": kernels}

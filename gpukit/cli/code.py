@@ -1,0 +1,113 @@
+"""The verbs that show what GPU compilers make of a kernel: ptx, sass, codegen."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import linecache
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from gpukit.cli import FINDINGS, WELL, show
+
+
+def ptx(arguments: argparse.Namespace) -> int:
+    """Show the PTX of a kernel beside its source."""
+    from gpukit.gpu_code import ptx as language
+
+    name, code = _build(arguments)
+    return _listing(arguments, name, code, language.parse(code.ptx, name))
+
+
+def sass(arguments: argparse.Namespace) -> int:
+    """Show the machine code of a kernel beside its source."""
+    from gpukit import errors
+    from gpukit.gpu_code import NO_DISASSEMBLER
+    from gpukit.gpu_code import sass as language
+
+    name, code = _build(arguments)
+    if not code.sass:
+        raise errors.TargetError(f"sass: {NO_DISASSEMBLER}")
+    return _listing(arguments, name, code, language.parse(code.sass))
+
+
+def codegen(arguments: argparse.Namespace) -> int:
+    """Compile every kernel for GPUs and say what is wrong with their code."""
+    _on_the_cpu()
+    from gpukit.bench import codegen as gate
+
+    lines = gate.measure(arguments.names)
+    found = gate.faults(lines)
+    result = {**gate.as_json(lines), "faults": found}
+    if arguments.write:
+        Path(arguments.write).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    if arguments.json:
+        show.data(result)
+        return FINDINGS if found else WELL
+    show.table(gate.HEADERS, [gate.row(line) for line in lines], right=(2, 3, 4, 5, 6))
+    show.text()
+    for fault in found:
+        show.paragraph(fault, indent="")
+    kernels = len({line.kernel for line in lines})
+    counts = f"{_count(kernels, 'kernel')}, {_count(len(lines), 'compile')}"
+    verdict = _count(len(found), "fault") if found else "no fault"
+    show.text(f"{counts}, {verdict}. {lines[0].tool}.")
+    return FINDINGS if found else WELL
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _on_the_cpu() -> None:
+    """Choose the target on which launches can be watched: they say what a kernel is called with."""
+    os.environ["GPUKIT_TARGET"] = "cpu"
+
+
+def _build(arguments: argparse.Namespace) -> tuple[str, Any]:
+    """Return the full name of the kernel that was asked for, and its code."""
+    _on_the_cpu()
+    from gpukit import errors, gpu_code
+    from gpukit.bench import cases, launches
+
+    case = cases.choose_one(arguments.kernel)
+    launched = launches.launches(case)[0]
+    code = gpu_code.build(launched.kernel, launched.arguments, [arguments.arch])[arguments.arch]
+    if code.registers is None:
+        raise errors.TargetError(f"{case}: {code.reason}")
+    return launched.kernel.py_func.__name__, code
+
+
+def _listing(arguments: argparse.Namespace, name: str, code: Any, pieces: Iterable[Any]) -> int:
+    """Print pieces of code, each run of them below the source line that it was made of."""
+    pieces = list(pieces)
+    arch = "sm_{}{}".format(*arguments.arch)
+    if arguments.json:
+        listing = [{**asdict(piece), "source": _source(piece)} for piece in pieces]
+        facts = {"kernel": name, "arch": arch, "registers": code.registers, "tool": code.tool}
+        show.data({**facts, "spilled": code.spilled, "shared": code.shared, "code": listing})
+        return WELL
+    said = f"{code.registers} registers, {code.spilled} bytes spilled, {code.shared} bytes shared"
+    show.text(show.paint(f"{name} for {arch}: {said}, {len(pieces)} lines", "strong"))
+    show.text(show.paint(code.tool, "dim"))
+    for (file, line), run in groupby(pieces, key=lambda piece: (piece.file, piece.line)):
+        show.text()
+        if line:
+            at = f"{Path(file).name}:{line}"
+            show.text(f"{show.paint(at, 'dim')}  {show.paint(_source_line(file, line), 'note')}")
+        for piece in run:
+            address = f"{piece.address:5x}" if hasattr(piece, "address") else "   "
+            show.text(f"  {show.paint(address, 'dim')}  {piece.text}")
+    return WELL
+
+
+def _source(piece: Any) -> str:
+    return _source_line(piece.file, piece.line)
+
+
+def _source_line(file: str, line: int) -> str:
+    return linecache.getline(file, line).strip()

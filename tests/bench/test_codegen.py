@@ -1,0 +1,161 @@
+"""The code generation gate: which code is refused, and what the refusal says."""
+
+import dataclasses
+import importlib.util
+
+import numpy as np
+import pytest
+
+from gpukit import errors, gpu_code
+from gpukit.bench import codegen, launches
+from gpukit.bench.codegen import Bar, Line
+
+needs_compiler = pytest.mark.skipif(
+    importlib.util.find_spec("numba_cuda") is None,
+    reason="needs the GPU compiler: pip install 'gpukit[cuda13]' (no GPU is needed)",
+)
+
+LOOP = """
+/*0000*/ LDC R1, c[0x0][0x28] ;
+.L_x_0:
+/*0010*/ LDG.E.128 R4, [R2] ;
+/*0020*/ FFMA R0, R4, R5, R0 ;
+/*0030*/ FFMA R0, R6, R7, R0 ;
+/*0040*/ @P0 BRA `(.L_x_0) ;
+/*0050*/ EXIT ;
+"""
+GOOD = Line(
+    kernel="saxpy",
+    capability=(9, 0),
+    registers=16,
+    spilled=0,
+    stack=0,
+    shared=0,
+    instructions=6,
+    mix={"FFMA": 2},
+    wide={"LDG": 1},
+    ffma_in_loop=0.5,
+    float32=True,
+    tool="the compilers",
+)
+
+
+def but(**changes):
+    return dataclasses.replace(GOOD, **changes)
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """Compilers that make the same code of every kernel; the test may change it."""
+    made = {"code": gpu_code.Code(16, tool="the compilers", sass=LOOP)}
+
+    def build_many(jobs, capabilities):
+        return [dict.fromkeys(capabilities, made["code"]) for _ in jobs]
+
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    monkeypatch.setattr(gpu_code, "build_many", build_many)
+    return made
+
+
+def test_good_code_has_no_faults():
+    assert codegen.faults([GOOD]) == []
+
+
+def test_a_spill_is_a_fault():
+    (fault,) = codegen.faults([but(spilled=24)])
+    assert fault.startswith("saxpy for sm_90 spills 24 bytes a thread with 16 registers.")
+
+
+def test_float64_in_a_kernel_of_float32_is_a_fault_that_says_where_to_look():
+    (fault,) = codegen.faults([but(mix={"double": 3})])
+    assert "takes no float64 and has 3 float64 instructions" in fault
+    assert "gpukit sass saxpy" in fault
+
+
+def test_float64_in_a_kernel_that_takes_float64_is_none():
+    assert codegen.faults([but(mix={"double": 3}, float32=False)]) == []
+
+
+def test_a_kernel_that_should_load_sixteen_bytes_and_does_not_is_a_fault(monkeypatch):
+    monkeypatch.setitem(codegen.BARS, "saxpy", Bar(wide=("LDG", "STG")))
+    (fault,) = codegen.faults([GOOD])
+    assert fault.startswith("saxpy for sm_90 has no 16-byte STG")
+
+
+def test_a_share_of_ffma_below_the_bar_is_a_fault_on_hopper(monkeypatch):
+    monkeypatch.setitem(codegen.BARS, "saxpy", Bar(ffma=0.55))
+    (fault,) = codegen.faults([GOOD, but(capability=(7, 5))])
+    assert fault == "saxpy for sm_90: 50.0% of the main loop are FFMA, 55.0% were before."
+
+
+def test_every_bar_is_of_a_kernel_of_the_book():
+    assert set(codegen.BARS) <= set(launches.CASES)
+
+
+def test_kernels_are_measured_for_every_capability(compiled):
+    lines = codegen.measure(["saxpy", "relu"])
+    assert [(line.kernel, line.arch) for line in lines] == [
+        (kernel, arch)
+        for kernel in ("saxpy", "relu")
+        for arch in ("sm_75", "sm_80", "sm_90", "sm_100")
+    ]
+
+
+def test_a_line_says_what_the_code_is_made_of(compiled):
+    line = codegen.measure(["saxpy"])[2]
+    assert (line.registers, line.instructions, line.mix["FFMA"]) == (16, 6, 2)
+    assert line.wide == {"LDG": 1}
+    assert line.ffma_in_loop == 0.5
+    assert line.float32
+
+
+def test_a_kernel_that_the_compiler_refuses_is_an_error(compiled):
+    compiled["code"] = gpu_code.Code(None, "the GPU compiler refused: no such name")
+    with pytest.raises(errors.TargetError, match="saxpy: the GPU compiler refused"):
+        codegen.measure(["saxpy"])
+
+
+def test_code_that_cannot_be_read_is_an_error_that_says_what_to_install(compiled):
+    compiled["code"] = gpu_code.Code(16)
+    with pytest.raises(errors.TargetError, match=r"nvdisasm is not installed.*pip install"):
+        codegen.measure(["saxpy"])
+
+
+def test_no_compiler_is_an_error_that_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(gpu_code, "missing", lambda: "none here")
+    with pytest.raises(errors.TargetError, match="codegen: none here"):
+        codegen.measure(["saxpy"])
+
+
+def test_a_case_with_a_host_function_is_seen_to_launch_its_kernel():
+    (launched,) = launches.launches("dot_shuffle")
+    assert launched.kernel.py_func.__name__ == "dot_shuffle_kernel"
+    assert [a.dtype for a in launched.arguments] == [np.float32] * 3
+
+
+def test_arguments_are_those_before_the_launch():
+    *_, out = launches.launches("dot_shuffle")[0].arguments
+    assert out[0] == 0
+
+
+def test_a_kernel_that_is_launched_in_passes_is_seen_each_time():
+    assert len(launches.launches("max")) > 1
+
+
+@needs_compiler
+def test_float64_by_accident_is_seen_in_real_code():
+    from gpukit import cuda
+
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            out[i] = 1.0 / (1.0 + x[i])
+
+    x = np.zeros(9, np.float32)
+    (line,) = [
+        codegen._line("accident", (x, x), (9, 0), code)
+        for code in gpu_code.build(kernel, (x, x), [(9, 0)]).values()
+    ]
+    (fault,) = codegen.faults([line])
+    assert "accident for sm_90 takes no float64" in fault

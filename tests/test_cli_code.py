@@ -1,0 +1,136 @@
+"""The verbs about what GPU compilers make of a kernel: ptx, sass, codegen."""
+
+import json
+
+import pytest
+
+from gpukit import cli, gpu_code
+
+PTX = """.visible .entry _Zlong(
+)
+{
+\t.loc\t1 7 0
+\tmov.u32 \t%r1, %tid.x;
+\tret;
+}
+\t.file\t1 "FILE"
+"""
+SASS = """
+\t//## File "FILE", line 7
+/*0000*/ S2R R1, SR_TID.X ;
+\t//## File "FILE", line 8
+/*0010*/ FFMA R0, R1, R2, R3 ;
+/*0020*/ EXIT ;
+"""
+
+
+@pytest.fixture
+def compiled(monkeypatch, tmp_path):
+    """Compilers that make the same code of every kernel; the test may change it."""
+    source = tmp_path / "book.py"
+    source.write_text("# a line\n" * 6 + "    i = cuda.grid(1)\n    out[i] = a * x[i] + y[i]\n")
+    made = {
+        "code": gpu_code.Code(
+            18, tool="the compilers", shared=64,
+            ptx=PTX.replace("FILE", str(source)), sass=SASS.replace("FILE", str(source)),
+        )
+    }  # fmt: skip
+    monkeypatch.setenv("GPUKIT_TARGET", "cpu")
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    monkeypatch.setattr(
+        gpu_code, "build", lambda kernel, arguments, wanted: dict.fromkeys(wanted, made["code"])
+    )
+    monkeypatch.setattr(
+        gpu_code,
+        "build_many",
+        lambda jobs, wanted: [dict.fromkeys(wanted, made["code"]) for _ in jobs],
+    )
+    return made
+
+
+def test_sass_shows_each_instruction_below_its_source_line(compiled, capsys):
+    assert cli.main(["sass", "saxpy"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "saxpy_kernel for sm_90: 18 registers, 0 bytes spilled, 64 bytes shared, 3 lines",
+        "the compilers",
+        "",
+        "book.py:7  i = cuda.grid(1)",
+        "      0  S2R R1, SR_TID.X",
+        "",
+        "book.py:8  out[i] = a * x[i] + y[i]",
+        "     10  FFMA R0, R1, R2, R3",
+        "     20  EXIT",
+    ]
+
+
+def test_ptx_shows_each_statement_below_its_source_line(compiled, capsys):
+    assert cli.main(["ptx", "saxpy_kernel"]) == 0
+    assert capsys.readouterr().out.splitlines()[3:] == [
+        "book.py:7  i = cuda.grid(1)",
+        "       mov.u32 \t%r1, %tid.x;",
+        "       ret;",
+    ]
+
+
+def test_another_gpu_can_be_asked_for(compiled, capsys):
+    cli.main(["ptx", "saxpy", "--arch", "sm_100"])
+    assert capsys.readouterr().out.startswith("saxpy_kernel for sm_100:")
+
+
+def test_sass_as_json_holds_every_instruction(compiled, capsys):
+    cli.main(["sass", "saxpy", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kernel"], found["arch"], found["registers"]) == ("saxpy_kernel", "sm_90", 18)
+    first, _, last = found["code"]
+    assert (first["source"], last["text"]) == ("i = cuda.grid(1)", "EXIT")
+
+
+def test_an_arch_that_is_none_is_misuse(capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["sass", "saxpy", "--arch", "hopper"])
+    assert stop.value.code == 2
+    assert "expected one such as sm_90, got hopper" in capsys.readouterr().err
+
+
+def test_a_kernel_that_is_none_is_misuse_and_answered_with_the_right_one(compiled, capsys):
+    assert cli.main(["ptx", "saxpi"]) == 2
+    assert "got 'saxpi'. Did you mean saxpy?" in capsys.readouterr().err
+
+
+def test_a_family_is_no_kernel(compiled, capsys):
+    assert cli.main(["ptx", "matmul"]) == 2
+    assert "expected the name of a kernel, got 'matmul'" in capsys.readouterr().err
+
+
+def test_no_compiler_is_the_machines_fault_and_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setenv("GPUKIT_TARGET", "cpu")
+    monkeypatch.setattr(gpu_code.importlib.util, "find_spec", lambda name: None)
+    assert cli.main(["ptx", "saxpy"]) == 3
+    assert "pip install 'gpukit[cuda13]'" in capsys.readouterr().err
+
+
+def test_no_disassembler_is_the_machines_fault_and_says_what_to_install(compiled, capsys):
+    compiled["code"] = gpu_code.Code(18)
+    assert cli.main(["sass", "saxpy"]) == 3
+    assert "nvdisasm is not installed" in capsys.readouterr().err
+
+
+def test_codegen_prints_a_table_and_that_there_is_no_fault(compiled, capsys):
+    assert cli.main(["codegen", "saxpy", "fill"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:4] == ["kernel", "for", "registers", "spills"]
+    assert lines[1].split()[:4] == ["fill", "sm_75", "18", "0"]
+    assert lines[-1] == "2 kernels, 8 compiles, no fault. the compilers."
+
+
+def test_codegen_exits_with_1_where_code_has_a_fault(compiled, capsys):
+    compiled["code"] = gpu_code.Code(255, spilled=16, tool="the compilers", sass=SASS)
+    assert cli.main(["codegen", "relu_grad"]) == 1
+    assert "relu_grad for sm_75 spills 16 bytes a thread" in capsys.readouterr().out
+
+
+def test_codegen_writes_what_it_found(compiled, capsys, tmp_path):
+    cli.main(["codegen", "relu_grad", "--write", str(tmp_path / "found.json")])
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert found["kernels"]["relu_grad"]["sm_90"]["registers"] == 18
+    assert found["faults"] == []
