@@ -12,7 +12,7 @@ from gpukit.bench.timing import Contest
 from gpukit.kernels import dot, extremes, histogram, reduce, scan
 
 
-@family(reduce, "sum_tree", "sum_atomic", "sum_grid_stride", "sum_shuffle")
+@family(reduce, "sum_sequential", "sum_atomic", "sum_grid_stride", "sum_shuffle")
 def _sum(name: str, _kernel: Any, quick: bool) -> Contest:
     n = 100_000 if quick else 10_000_000
     x, found = random(n), np.empty(1, np.float32)

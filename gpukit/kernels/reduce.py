@@ -60,7 +60,7 @@ def add_up(tile, tid):
 
 
 @cuda.jit
-def sum_tree_kernel(x, partials):
+def sum_sequential_kernel(x, partials):
     """Add up BLOCK elements in each block, one partial sum for each block.
 
     New here   threads of a block work together: a tree in shared memory, with a barrier
@@ -82,7 +82,7 @@ def sum_tree_kernel(x, partials):
         partials[cuda.blockIdx.x] = tile[0]
 
 
-def sum_tree_cost(n: int) -> Cost:
+def sum_sequential_cost(n: int) -> Cost:
     """Each element is loaded once; a tree over BLOCK values has BLOCK - 1 additions."""
     blocks = ceil_div(n, BLOCK)
     return Cost(bytes=4 * (n + blocks), flops=(BLOCK - 1) * blocks)
@@ -113,7 +113,7 @@ def sum_atomic_kernel(x, out):
 
 
 def sum_atomic_cost(n: int) -> Cost:
-    """The tree of sum_tree_cost, and for each block one addition that loads and stores out."""
+    """The tree of sum_sequential_cost; each block also loads out, adds to it and stores it."""
     blocks = ceil_div(n, BLOCK)
     return Cost(bytes=4 * (n + 2 * blocks), flops=BLOCK * blocks)
 
@@ -221,7 +221,7 @@ def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> np.float32:
     if x.shape[0] == 0:
         return np.float32(0)
     x = launch.to_device(x, stream)
-    if rung == "tree":
+    if rung == "sequential":
         return _sum_in_passes(x, stream)
     return _sum_at_once(kernel, rung, x, stream)
 
@@ -231,7 +231,7 @@ def _sum_in_passes(x: Any, stream: Any) -> np.float32:
     while True:
         grid = launch.grid_1d("sum", x.shape[0], BLOCK)
         partials = launch.empty(grid, np.float32)
-        sum_tree_kernel[grid, BLOCK, stream](x, partials)
+        sum_sequential_kernel[grid, BLOCK, stream](x, partials)
         if partials.shape[0] == 1:
             return np.float32(launch.to_host(partials, stream)[0])
         x = partials
@@ -248,7 +248,7 @@ def _sum_at_once(kernel: Any, rung: str, x: Any, stream: Any) -> np.float32:
 
 
 LADDER = (
-    Rung("tree", sum_tree_kernel, sum_tree_cost),
+    Rung("sequential", sum_sequential_kernel, sum_sequential_cost),
     Rung("atomic", sum_atomic_kernel, sum_atomic_cost),
     Rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost),
     Rung("shuffle", sum_shuffle_kernel, sum_shuffle_cost),

@@ -22,10 +22,10 @@ strided_kernels = pytest.mark.parametrize("kernel", STRIDED, ids=NAMES[2:])
 
 
 @sizes
-def test_sum_tree_kernel_gives_the_sum_of_each_block(n, signed, poisoned, assert_close):
+def test_sum_sequential_kernel_gives_the_sum_of_each_block(n, signed, poisoned, assert_close):
     x, blocks = signed(n), launch.ceil_div(n, BLOCK)
     partials = poisoned(blocks)
-    reduce.sum_tree_kernel[blocks, BLOCK](x, partials)
+    reduce.sum_sequential_kernel[blocks, BLOCK](x, partials)
     padded = np.pad(x.astype(np.float64), (0, blocks * BLOCK - n)).reshape(blocks, BLOCK)
     assert_close(partials, padded.sum(axis=1), magnitude=np.abs(padded).sum(axis=1), length=BLOCK)
 
@@ -62,11 +62,11 @@ def test_sum_is_exact_for_small_whole_numbers(rung):
     assert reduce.sum(x, rung=rung) == int(x.sum(dtype=np.int64))
 
 
-def test_sum_by_tree_takes_as_many_launches_as_it_needs():
+def test_sum_by_sequential_addressing_takes_as_many_launches_as_it_needs():
     n = BLOCK * BLOCK + 1  # 257 partials, then 2, then 1
     x = np.zeros(n, np.float32)
     x[[0, BLOCK, n - 1]] = 1, 2, 4
-    assert reduce.sum(x, rung="tree") == 7
+    assert reduce.sum(x, rung="sequential") == 7
 
 
 @rungs
@@ -118,7 +118,7 @@ def test_sum_rejects_integers():
 
 
 def test_sum_rejects_an_unknown_rung():
-    with pytest.raises(ValueError, match="sum: expected rung to be one of 'tree', 'atomic'"):
+    with pytest.raises(ValueError, match="sum: expected rung to be one of 'sequential', 'atomic'"):
         reduce.sum(np.ones(2, np.float32), rung="fast")
 
 

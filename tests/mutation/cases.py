@@ -299,8 +299,8 @@ def _block_a_row() -> Iterator[Case]:
     yield _row_sums(7, 101, 7, 64)
 
 
-@of(reduce.sum_tree_kernel)
-def _sum_tree() -> Iterator[Case]:
+@of(reduce.sum_sequential_kernel)
+def _sum_sequential() -> Iterator[Case]:
     x = values(700)
     parts = [reduce.sum_reference(x[at : at + reduce.BLOCK]) for at in (0, 256, 512)]
     yield case(3, reduce.BLOCK, (x,), parts, reduce.BLOCK)
