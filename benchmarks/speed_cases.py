@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import cuda
-from gpukit.kernels import matmul, reduce, vector
+from gpukit.kernels import matmul, reduce, reduce_trees, vector
 from gpukit.launch import ceil_div
 
 TILE = 32
@@ -165,7 +165,7 @@ def reduction(n: int) -> Iterator[Case]:
         kernel[grid, reduce.BLOCK](x, out)
 
     for name, kernel, ours in (
-        ("block reduction, partials", reduce.sum_sequential_kernel, tree),
+        ("block reduction, partials", reduce_trees.sum_sequential_kernel, tree),
         ("block reduction, atomic", reduce.sum_atomic_kernel, lambda k: atomic(k, blocks)),
         ("block reduction, grid-stride", reduce.sum_grid_stride_kernel, lambda k: atomic(k, few)),
     ):

@@ -9,10 +9,11 @@ import numpy as np
 from gpukit import cuda, launch
 from gpukit.bench.register import contest, family, launcher, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import dot, extremes, histogram, reduce, scan
+from gpukit.kernels import dot, extremes, histogram, reduce, reduce_trees, scan
 
 
-@family(reduce, "sum_sequential", "sum_atomic", "sum_grid_stride", "sum_shuffle")
+@family(reduce, "sum_atomic", "sum_grid_stride", "sum_shuffle")
+@family(reduce_trees, "sum_interleaved", "sum_sequential", "sum_first_add", "sum_unrolled")
 def _sum(name: str, _kernel: Any, quick: bool) -> Contest:
     n = 100_000 if quick else 10_000_000
     x, found = random(n), np.empty(1, np.float32)
@@ -30,7 +31,7 @@ def _sum(name: str, _kernel: Any, quick: bool) -> Contest:
         found,
         terms=n,
         expected=lambda: np.array([reduce.sum_reference(x)]),
-        cost=getattr(reduce, f"{name}_cost")(n),
+        cost=launch.pick("sum", reduce.SUM_LADDER, rung).cost(n),
     )
 
 

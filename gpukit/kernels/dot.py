@@ -22,8 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels import reduce
-from gpukit.kernels.reduce import BLOCK, MAX_BLOCKS, WARPS
+from gpukit.kernels import reduce, reduce_trees
+from gpukit.kernels.reduce import MAX_BLOCKS, WARPS
+from gpukit.kernels.reduce_trees import BLOCK
 from gpukit.launch import Cost, Rung, ceil_div
 
 # --- Reference -------------------------------------------------------------------------------
@@ -56,7 +57,7 @@ def dot_tree_kernel(x, y, out):
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(BLOCK, np.float32)
     tile[tid] = x[i] * y[i] if i < x.shape[0] else np.float32(0)
-    reduce.add_up(tile, tid)
+    reduce_trees.add_up(tile, tid)
     if tid == 0:
         cuda.atomic.add(out, 0, tile[0])
 

@@ -1,12 +1,13 @@
-"""Sum: many threads, one number. Two ways to add up a block, and three to join the blocks.
+"""Sum: many threads, one number, in one launch. Trees or shuffles add up a block, atomics the rest.
+
+Read `reduce_trees` first: its rungs leave a partial sum for each block and need more launches, and
+its `add_up` is the tree of the first two rungs here. `sum` takes the rungs of both.
 
 Legend
     n          elements to add                                        1000
     i          the element this thread loads                          ranges [0, n)
     tid        the thread in its block                                ranges [0, BLOCK)
     tile       the block's values in shared memory, added up in place
-    half       threads that still add, halved at every level          128, 64, ..., 1
-    partials   one sum for each block                                 4 for n = 1000
     acc        the sum this thread holds in a register
     step       how many lanes away the sum is that is added           16, 8, 4, 2, 1
     totals     the sum of each warp of the block                      WARPS of them
@@ -22,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
+from gpukit.kernels import reduce_trees
+from gpukit.kernels.reduce_trees import BLOCK, WARP, add_up
 from gpukit.launch import Cost, Rung, ceil_div
 
-BLOCK = 256
-WARP = 32
 WARPS = BLOCK // WARP
 ALL_LANES = 0xFFFFFFFF
 # Enough blocks to fill the largest GPU of today once; with more, each only adds an atomic.
@@ -41,51 +42,6 @@ def sum_reference(x: npt.ArrayLike) -> float:
 
 
 # --- Kernels ---------------------------------------------------------------------------------
-
-
-@cuda.jit(device=True)
-def add_up(tile, tid):
-    """Leave the sum of tile in tile[0]. Every thread of the block must call it.
-
-    The threads that add stay side by side, so whole warps fall idle together, and they read
-    neighbouring words, so no two of a warp meet in one bank.
-    """
-    cuda.syncthreads()  # the tile is full before any thread reads another thread's element
-    half = BLOCK // 2
-    while half > 0:
-        if tid < half:
-            tile[tid] += tile[tid + half]
-        cuda.syncthreads()  # the sums of this level are written before the next level reads them
-        half //= 2
-
-
-@cuda.jit
-def sum_sequential_kernel(x, partials):
-    """Add up BLOCK elements in each block, one partial sum for each block.
-
-    New here   threads of a block work together: a tree in shared memory, with a barrier
-               between its levels; adding the partials is left to another launch
-    Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
-    Dtypes     float32 in, float32 out, float32 tree
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     BLOCK * 4 bytes, static
-    Cost       bytes: 4 (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
-    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
-    Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 3
-    """
-    i = cuda.grid(1)
-    tid = cuda.threadIdx.x
-    tile = cuda.shared.array(BLOCK, np.float32)
-    tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
-    add_up(tile, tid)
-    if tid == 0:
-        partials[cuda.blockIdx.x] = tile[0]
-
-
-def sum_sequential_cost(n: int) -> Cost:
-    """Each element is loaded once; a tree over BLOCK values has BLOCK - 1 additions."""
-    blocks = ceil_div(n, BLOCK)
-    return Cost(bytes=4 * (n + blocks), flops=(BLOCK - 1) * blocks)
 
 
 @cuda.jit
@@ -215,26 +171,15 @@ def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> np.float32:
     (n,) gives one number: `[1. 2. 3.]` gives `6.`, and an empty vector 0. Waits for the stream.
     Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
     """
-    kernel = launch.pick("sum", LADDER, rung).kernel
+    kernel = launch.pick("sum", SUM_LADDER, rung).kernel
     x = launch.adopt(x)
     launch.check_array("sum", "x", x, ndim=1, dtypes=(np.float32,))
     if x.shape[0] == 0:
         return np.float32(0)
     x = launch.to_device(x, stream)
-    if rung == "sequential":
-        return _sum_in_passes(x, stream)
+    if rung in reduce_trees.SHARES:
+        return reduce_trees.sum_in_passes(kernel, reduce_trees.SHARES[rung], x, stream)
     return _sum_at_once(kernel, rung, x, stream)
-
-
-def _sum_in_passes(x: Any, stream: Any) -> np.float32:
-    """Sum blocks, then the partial sums, until one number is left."""
-    while True:
-        grid = launch.grid_1d("sum", x.shape[0], BLOCK)
-        partials = launch.empty(grid, np.float32)
-        sum_sequential_kernel[grid, BLOCK, stream](x, partials)
-        if partials.shape[0] == 1:
-            return np.float32(launch.to_host(partials, stream)[0])
-        x = partials
 
 
 def _sum_at_once(kernel: Any, rung: str, x: Any, stream: Any) -> np.float32:
@@ -248,8 +193,10 @@ def _sum_at_once(kernel: Any, rung: str, x: Any, stream: Any) -> np.float32:
 
 
 LADDER = (
-    Rung("sequential", sum_sequential_kernel, sum_sequential_cost),
     Rung("atomic", sum_atomic_kernel, sum_atomic_cost),
     Rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost),
     Rung("shuffle", sum_shuffle_kernel, sum_shuffle_cost),
 )
+
+# All that `sum` takes, from the slowest tree up.
+SUM_LADDER = (*reduce_trees.LADDER, *LADDER)

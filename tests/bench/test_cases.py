@@ -65,8 +65,9 @@ def test_a_whole_name_chooses_nothing_that_only_begins_so():
 
 
 def test_the_beginning_of_a_name_chooses_all_that_begin_so():
-    sums = ["sum_sequential", "sum_atomic", "sum_grid_stride", "sum_shuffle"]
-    assert cases.choose(["sum"]) == sums
+    trees = ["sum_interleaved", "sum_sequential", "sum_first_add", "sum_unrolled"]
+    sums = ["sum_atomic", "sum_grid_stride", "sum_shuffle"]
+    assert cases.choose(["sum"]) == trees + sums
 
 
 def test_names_come_in_the_order_of_the_book_and_once():

@@ -1,4 +1,4 @@
-"""Sum: block tree, atomic finish, grid-stride, shuffles."""
+"""Sum: every rung by its host function, and the kernels that need one launch."""
 
 import math
 
@@ -11,23 +11,16 @@ from gpukit.kernels import reduce
 
 BLOCK = reduce.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
-NAMES = [rung.name for rung in reduce.LADDER]
+NAMES = [rung.name for rung in reduce.SUM_LADDER]
 STRIDED = [reduce.sum_grid_stride_kernel, reduce.sum_shuffle_kernel]
 FINISHED = [reduce.sum_atomic_kernel, *STRIDED]
 
 sizes = pytest.mark.parametrize("n", SIZES)
 rungs = pytest.mark.parametrize("rung", NAMES)
-finished_kernels = pytest.mark.parametrize("kernel", FINISHED, ids=NAMES[1:])
-strided_kernels = pytest.mark.parametrize("kernel", STRIDED, ids=NAMES[2:])
-
-
-@sizes
-def test_sum_sequential_kernel_gives_the_sum_of_each_block(n, signed, poisoned, assert_close):
-    x, blocks = signed(n), launch.ceil_div(n, BLOCK)
-    partials = poisoned(blocks)
-    reduce.sum_sequential_kernel[blocks, BLOCK](x, partials)
-    padded = np.pad(x.astype(np.float64), (0, blocks * BLOCK - n)).reshape(blocks, BLOCK)
-    assert_close(partials, padded.sum(axis=1), magnitude=np.abs(padded).sum(axis=1), length=BLOCK)
+finished_kernels = pytest.mark.parametrize(
+    "kernel", FINISHED, ids=["atomic", "grid_stride", "shuffle"]
+)
+strided_kernels = pytest.mark.parametrize("kernel", STRIDED, ids=["grid_stride", "shuffle"])
 
 
 @sizes
@@ -60,13 +53,6 @@ def test_sum_matches_the_reference(rung, n, signed, assert_close):
 def test_sum_is_exact_for_small_whole_numbers(rung):
     x = np.arange(1500, dtype=np.float32) % 7 - 3
     assert reduce.sum(x, rung=rung) == int(x.sum(dtype=np.int64))
-
-
-def test_sum_by_sequential_addressing_takes_as_many_launches_as_it_needs():
-    n = BLOCK * BLOCK + 1  # 257 partials, then 2, then 1
-    x = np.zeros(n, np.float32)
-    x[[0, BLOCK, n - 1]] = 1, 2, 4
-    assert reduce.sum(x, rung="sequential") == 7
 
 
 @rungs
@@ -118,16 +104,16 @@ def test_sum_rejects_integers():
 
 
 def test_sum_rejects_an_unknown_rung():
-    with pytest.raises(ValueError, match="sum: expected rung to be one of 'sequential', 'atomic'"):
+    with pytest.raises(ValueError, match="sum: expected rung to be one of 'interleaved', 'seq"):
         reduce.sum(np.ones(2, np.float32), rung="fast")
 
 
 def test_costs_of_a_thousand_elements():
-    # 1000 loads and 4 blocks; a block stores 1 partial, or loads and stores out once.
+    # 1000 loads, and 4 blocks that load and store out once.
     costs = [rung.cost(1000) for rung in reduce.LADDER]
-    assert [cost.bytes for cost in costs] == [4 * 1004, 4 * 1008, 4 * 1008, 4 * 1008]
-    # 4 trees of 255 additions; 4 atomics; 1000 additions before the trees; 8 of 256 threads.
-    assert [cost.flops for cost in costs] == [1020, 1024, 2024, 1000 + 4 * 2049]
+    assert [cost.bytes for cost in costs] == [4 * 1008, 4 * 1008, 4 * 1008]
+    # 4 trees of 255 additions and 4 atomics; 1000 additions before them; 8 of 256 threads.
+    assert [cost.flops for cost in costs] == [1024, 2024, 1000 + 4 * 2049]
 
 
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])

@@ -33,6 +33,7 @@ from gpukit.kernels import (
     matmul,
     matvec,
     reduce,
+    reduce_trees,
     scan,
     transpose,
     vector,
@@ -299,11 +300,16 @@ def _block_a_row() -> Iterator[Case]:
     yield _row_sums(7, 101, 7, 64)
 
 
-@of(reduce.sum_sequential_kernel)
-def _sum_sequential() -> Iterator[Case]:
-    x = values(700)
-    parts = [reduce.sum_reference(x[at : at + reduce.BLOCK]) for at in (0, 256, 512)]
-    yield case(3, reduce.BLOCK, (x,), parts, reduce.BLOCK)
+def _partials(share: int) -> Iterator[Case]:
+    # Three blocks; of the last one more than half is there, and then less.
+    for n in (3 * share - 68, 2 * share + 100):
+        x = values(n)
+        right = reduce_trees.partials_reference(x, share)
+        yield case(3, reduce_trees.BLOCK, (x,), right, share)
+
+
+for _rung in reduce_trees.LADDER:
+    of(_rung.kernel)(functools.partial(_partials, reduce_trees.SHARES[_rung.name]))
 
 
 def _sum(n: int, blocks: int) -> Iterator[Case]:

@@ -229,13 +229,13 @@ def first(operator, subject, number=0):
 @pytest.mark.parametrize(
     ("operator", "subject", "fault"),
     [
-        ("drop_barrier", "reduce.add_up", "race"),
+        ("drop_barrier", "reduce_trees.add_up", "race"),
         ("drop_guard", "vector.fill", "outside"),
         ("index_one_less", "vector.saxpy", "negative"),
         ("drop_store", "vector.fill", "unwritten"),
-        ("drop_fill", "reduce.sum_sequential", "unset"),
+        ("drop_fill", "reduce_trees.sum_sequential", "unset"),
         ("atomic_to_plain", "reduce.sum_atomic", "race"),
-        ("early_return", "reduce.sum_sequential", "returned"),
+        ("early_return", "reduce_trees.sum_sequential", "returned"),
         ("float64_literal", "reduce.sum_grid_stride", "wide"),
         ("missing_block_offset", "vector.fill", "race"),
     ],

@@ -1,0 +1,265 @@
+"""Sum in passes: four trees that leave one partial sum for each block, each wasting less.
+
+The trees differ in which threads add and in how often the block waits. What is said of warps,
+branches and barriers is said of one full block, as `gpukit.profile` counts it. `reduce.sum` goes on
+until one sum is left; the rungs of `reduce` itself need one launch.
+
+Legend
+    n          elements to add                                        1000
+    i          the element this thread loads, the first of its two    ranges [0, n)
+    tid        the thread in its block                                ranges [0, BLOCK)
+    lane       the thread in its warp                                 ranges [0, WARP)
+    tile       the block's values in shared memory, added up in place
+    step       how far away the sum is that is added                  1, 2, ..., 128
+    half       threads that still add, halved at every level          128, 64, ..., 1
+    acc        the sum this thread holds in a register
+    partials   one sum for each block                                 4 for n = 1000, or 2
+    share      elements that a block adds up                          BLOCK or 2 BLOCK
+    BLOCK      threads in a block, a power of two from 64 up          256
+    WARP       threads in a warp                                      32
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.launch import Cost, Rung, ceil_div
+
+BLOCK = 256
+WARP = 32
+# Elements that one block adds up.
+SHARES = {
+    "interleaved": BLOCK,
+    "sequential": BLOCK,
+    "first_add": 2 * BLOCK,
+    "unrolled": 2 * BLOCK,
+}
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def partials_reference(x: npt.ArrayLike, share: int) -> npt.NDArray[np.float64]:
+    """Return the sum of each `share` elements of x, the last of those that are left, in float64."""
+    x = np.asarray(x, np.float64)
+    return np.array([x[first : first + share].sum() for first in range(0, len(x), share)])
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def sum_interleaved_kernel(x, partials):
+    """Add up BLOCK elements in each block, neighbours first, one partial sum for each block.
+
+    New here   threads of a block work together: a tree in shared memory, with a barrier
+               between its levels; adding the partials is left to another launch. Slow on
+               purpose: the threads that add move ever further apart, so all 8 warps run the
+               first five levels, with 16, 8, 4, 2 and then 1 lane of 32. The lanes of a warp
+               part at 48 of 144 branches; in one bank they never meet
+    Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
+    Dtypes     float32 in, float32 out, float32 tree
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     BLOCK * 4 bytes, static
+    Cost       bytes: 4 (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
+    Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 1
+    """
+    i = cuda.grid(1)
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+    cuda.syncthreads()  # the tile is full before any thread reads another thread's element
+    step = 1
+    while step < BLOCK:
+        if tid % (2 * step) == 0:
+            tile[tid] += tile[tid + step]
+        cuda.syncthreads()  # the sums of this level are written before the next level reads them
+        step *= 2
+    if tid == 0:
+        partials[cuda.blockIdx.x] = tile[0]
+
+
+def sum_interleaved_cost(n: int) -> Cost:
+    """Each element is loaded once; a tree over BLOCK values has BLOCK - 1 additions."""
+    blocks = ceil_div(n, BLOCK)
+    return Cost(bytes=4 * (n + blocks), flops=(BLOCK - 1) * blocks)
+
+
+@cuda.jit(device=True)
+def add_up(tile, tid):
+    """Leave the sum of tile in tile[0]. Every thread of the block must call it.
+
+    The threads that add stay side by side, so whole warps fall idle together, and they read
+    neighbouring words, so no two of a warp meet in one bank.
+    """
+    cuda.syncthreads()  # the tile is full before any thread reads another thread's element
+    half = BLOCK // 2
+    while half > 0:
+        if tid < half:
+            tile[tid] += tile[tid + half]
+        cuda.syncthreads()  # the sums of this level are written before the next level reads them
+        half //= 2
+
+
+@cuda.jit
+def sum_sequential_kernel(x, partials):
+    """Add up BLOCK elements in each block, its halves first, one partial sum for each block.
+
+    New here   the threads that add stay side by side: 4, 2 and 1 warps run the first levels with
+               all their lanes, and the lanes of a warp part at 6 of 144 branches. There are as
+               many additions, but warps run one 12 times instead of 47
+    Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
+    Dtypes     float32 in, float32 out, float32 tree
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Shared     BLOCK * 4 bytes, static
+    Cost       bytes: 4 (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
+    Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 3
+    """
+    i = cuda.grid(1)
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+    add_up(tile, tid)
+    if tid == 0:
+        partials[cuda.blockIdx.x] = tile[0]
+
+
+def sum_sequential_cost(n: int) -> Cost:
+    """The work of sum_interleaved_cost: the same additions, done by other threads."""
+    return sum_interleaved_cost(n)
+
+
+@cuda.jit
+def sum_first_add_kernel(x, partials):
+    """Add up 2 BLOCK elements in each block, the first two of each thread while it loads them.
+
+    New here   half of the threads of sum_sequential_kernel load an element and never add; here
+               each adds the two that it loads, BLOCK apart so that both loads are coalesced.
+               Half the blocks will do, with half the barriers, branches and partial sums
+    Shapes     x (n,), partials (ceil_div(n, 2 BLOCK),); any n >= 1
+    Dtypes     float32 in, float32 out, float32 tree
+    Launch     block BLOCK, grid ceil_div(n, 2 BLOCK); x = two elements, BLOCK apart
+    Shared     BLOCK * 4 bytes, static
+    Cost       bytes: 4 (n + blocks); flops: (2 BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
+    Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 4
+    """
+    tid = cuda.threadIdx.x
+    i = cuda.blockIdx.x * 2 * BLOCK + tid
+    tile = cuda.shared.array(BLOCK, np.float32)
+    first = x[i] if i < x.shape[0] else np.float32(0)
+    second = x[i + BLOCK] if i + BLOCK < x.shape[0] else np.float32(0)
+    tile[tid] = first + second
+    add_up(tile, tid)
+    if tid == 0:
+        partials[cuda.blockIdx.x] = tile[0]
+
+
+def sum_first_add_cost(n: int) -> Cost:
+    """Each element is loaded once; a tree over 2 BLOCK values has 2 BLOCK - 1 additions."""
+    blocks = ceil_div(n, 2 * BLOCK)
+    return Cost(bytes=4 * (n + blocks), flops=(2 * BLOCK - 1) * blocks)
+
+
+@cuda.jit(device=True)
+def add_up_last_warp(tile, lane):
+    """Return, in lane 0, the sum of tile[0] to tile[63]. All lanes of one warp must call it.
+
+    Each step takes two syncwarp: a lane writes the word that the lane 16, 8, 4 or 2 below it reads,
+    so all have read before any writes, and all have written before any reads again. The sums of
+    the upper lanes are of no use; to leave them out would only cost a branch.
+    """
+    acc = tile[lane] + tile[lane + 32]
+    tile[lane] = acc
+    cuda.syncwarp()  # all have written
+    acc += tile[lane + 16]
+    cuda.syncwarp()  # all have read
+    tile[lane] = acc
+    cuda.syncwarp()  # all have written
+    acc += tile[lane + 8]
+    cuda.syncwarp()  # all have read
+    tile[lane] = acc
+    cuda.syncwarp()  # all have written
+    acc += tile[lane + 4]
+    cuda.syncwarp()  # all have read
+    tile[lane] = acc
+    cuda.syncwarp()  # all have written
+    acc += tile[lane + 2]
+    cuda.syncwarp()  # all have read
+    tile[lane] = acc
+    cuda.syncwarp()  # all have written
+    return acc + tile[lane + 1]
+
+
+@cuda.jit
+def sum_unrolled_kernel(x, partials):
+    """Add up 2 BLOCK elements in each block, the last 64 sums by one warp without barriers.
+
+    New here   when 64 sums are left one warp adds them, in steps written out one by one: 3
+               barriers of 9 are left and 49 branches of 144, for the other warps are done.
+               Harris has no syncwarp, only a volatile tile: that was right while the lanes of
+               a warp ran in step, and since Volta (2017) they need not, so it is a race
+    Shapes     x (n,), partials (ceil_div(n, 2 BLOCK),); any n >= 1
+    Dtypes     float32 in, float32 out, float32 tree
+    Launch     block BLOCK, grid ceil_div(n, 2 BLOCK); x = two elements, BLOCK apart
+    Shared     BLOCK * 4 bytes, static
+    Cost       bytes: 4 (n + blocks); flops: (2 BLOCK + 4 WARP) blocks; barriers: log2(BLOCK / 32)
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
+    Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 5;
+               Yuan Lin and Vinod Grover, "Using CUDA Warp-Level Primitives", NVIDIA blog, 2018
+    """
+    tid = cuda.threadIdx.x
+    i = cuda.blockIdx.x * 2 * BLOCK + tid
+    tile = cuda.shared.array(BLOCK, np.float32)
+    first = x[i] if i < x.shape[0] else np.float32(0)
+    second = x[i + BLOCK] if i + BLOCK < x.shape[0] else np.float32(0)
+    tile[tid] = first + second
+    cuda.syncthreads()  # the tile is full before any thread reads another thread's sum
+    half = BLOCK // 2
+    while half > WARP:
+        if tid < half:
+            tile[tid] += tile[tid + half]
+        cuda.syncthreads()  # the sums of this level are written before the next level reads them
+        half //= 2
+    if tid < WARP:
+        acc = add_up_last_warp(tile, tid)
+        if tid == 0:
+            partials[cuda.blockIdx.x] = acc
+
+
+def sum_unrolled_cost(n: int) -> Cost:
+    """Additions down to 64 sums are those of sum_first_add_cost; then a warp adds six times."""
+    blocks = ceil_div(n, 2 * BLOCK)
+    flops = 2 * BLOCK - 2 * WARP + 6 * WARP
+    return Cost(bytes=4 * (n + blocks), flops=flops * blocks)
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def sum_in_passes(kernel: Any, share: int, x: Any, stream: Any) -> np.float32:
+    """Sum the share of each block, then the partial sums, until one number is left.
+
+    For `reduce.sum`, which checks x and brings it to the device. Waits for the stream.
+    """
+    while True:
+        grid = launch.grid_1d("sum", x.shape[0], share)
+        partials = launch.empty(grid, np.float32)
+        kernel[grid, BLOCK, stream](x, partials)
+        if partials.shape[0] == 1:
+            return np.float32(launch.to_host(partials, stream)[0])
+        x = partials
+
+
+LADDER = (
+    Rung("interleaved", sum_interleaved_kernel, sum_interleaved_cost),
+    Rung("sequential", sum_sequential_kernel, sum_sequential_cost),
+    Rung("first_add", sum_first_add_kernel, sum_first_add_cost),
+    Rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost),
+)

@@ -1,0 +1,192 @@
+"""Sum in passes: the four trees that leave partial sums, and what each one saves."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import reduce, reduce_trees
+
+BLOCK = reduce_trees.BLOCK
+WARPS = BLOCK // reduce_trees.WARP
+ALL = {rung.name: rung for rung in reduce_trees.LADDER}
+SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 2 * BLOCK - 1, 2 * BLOCK + 1, 4 * BLOCK]
+FULL = 4 * BLOCK  # elements of which every block of every rung is full
+
+sizes = pytest.mark.parametrize("n", SIZES)
+rungs = pytest.mark.parametrize("rung", ALL)
+
+
+def blocks_of(rung, n):
+    return launch.ceil_div(n, reduce_trees.SHARES[rung])
+
+
+def counted(rung, n=FULL):
+    x, partials = np.ones(n, np.float32), np.full(blocks_of(rung, n), np.nan, np.float32)
+    return gpukit.profile(ALL[rung].kernel)[len(partials), BLOCK](x, partials).total
+
+
+# ---- The sums -------------------------------------------------------------------------------
+
+
+@rungs
+@sizes
+def test_kernel_gives_the_sum_of_each_block(rung, n, signed, poisoned, assert_close):
+    x, blocks, share = signed(n), blocks_of(rung, n), reduce_trees.SHARES[rung]
+    partials = poisoned(blocks)
+    ALL[rung].kernel[blocks, BLOCK](x, partials)
+    padded = np.pad(x.astype(np.float64), (0, blocks * share - n)).reshape(blocks, share)
+    assert_close(partials, padded.sum(axis=1), magnitude=np.abs(padded).sum(axis=1), length=share)
+
+
+@rungs
+def test_kernel_adds_every_element_once(rung):
+    # Each place in the block in turn: an element that is lost or counted twice shows.
+    share = reduce_trees.SHARES[rung]
+    x, partials = np.eye(share, dtype=np.float32).ravel(), np.empty(share, np.float32)
+    ALL[rung].kernel[share, BLOCK](x, partials)
+    np.testing.assert_array_equal(partials, 1)
+
+
+@rungs
+def test_kernel_lets_no_block_see_the_nan_of_another(rung):
+    share = reduce_trees.SHARES[rung]
+    x, partials = np.ones(2 * share + 1, np.float32), np.zeros(3, np.float32)
+    x[share] = np.nan
+    ALL[rung].kernel[3, BLOCK](x, partials)
+    np.testing.assert_array_equal(partials, [share, np.nan, 1])
+
+
+@rungs
+def test_sum_takes_as_many_launches_as_it_needs(rung):
+    share = reduce_trees.SHARES[rung]
+    n = share * share + 1  # share + 1 partial sums, then 2, then 1
+    x = np.zeros(n, np.float32)
+    x[[0, share, n - 1]] = 1, 2, 4
+    assert reduce.sum(x, rung=rung) == 7
+
+
+@sizes
+@pytest.mark.parametrize("share", [BLOCK, 2 * BLOCK])
+def test_reference_adds_up_to_the_sum_of_all(share, n):
+    parts = reduce_trees.partials_reference(np.arange(n), share)
+    assert len(parts) == launch.ceil_div(n, share)
+    assert parts.sum() == n * (n - 1) / 2
+
+
+# ---- What is asked of memory ----------------------------------------------------------------
+
+
+def test_costs_of_a_thousand_elements():
+    # 1000 loads; 4 blocks, or 2 where each takes twice as many, store a partial sum each.
+    costs = [rung.cost(1000) for rung in reduce_trees.LADDER]
+    assert [cost.bytes for cost in costs] == [4 * 1004, 4 * 1004, 4 * 1002, 4 * 1002]
+    # 255 additions; with 256 at the loads 511; of these 448 until 64 are left, and 6 of a warp.
+    assert [cost.flops for cost in costs] == [4 * 255, 4 * 255, 2 * 511, 2 * (448 + 6 * 32)]
+
+
+@rungs
+@pytest.mark.parametrize("n", [1, 300, 1009])
+def test_cost_is_what_is_counted(rung, n):
+    found = counted(rung, n)
+    assert ALL[rung].cost(n) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@rungs
+def test_loads_are_coalesced(rung):
+    found = counted(rung)
+    assert found["global_load_sectors"] == 4 * found["global_load_requests"]
+
+
+@rungs
+def test_no_two_lanes_meet_in_a_bank(rung):
+    found = counted(rung)
+    assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0
+
+
+# ---- What each rung saves -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rung", "parted", "branches"),
+    [("interleaved", 48, 144), ("sequential", 6, 144), ("first_add", 6, 144), ("unrolled", 1, 49)],
+)
+def test_lanes_of_a_warp_part_as_often_as_the_docstring_says(rung, parted, branches):
+    found, blocks = counted(rung), blocks_of(rung, FULL)
+    assert found["divergent_branches"] == parted * blocks
+    assert found["branches"] == branches * blocks
+
+
+def test_warps_add_four_times_as_often_when_the_adding_threads_lie_apart():
+    # All warps fill the tile; every other store of a warp is of a sum.
+    stores = [counted(rung)["shared_store_requests"] for rung in ("interleaved", "sequential")]
+    assert [count // 4 - WARPS for count in stores] == [47, 12]
+
+
+def test_sequential_addressing_saves_no_addition():
+    assert counted("interleaved").flops == counted("sequential").flops
+
+
+@pytest.mark.parametrize(
+    ("rung", "barriers"),
+    [("interleaved", 9), ("sequential", 9), ("first_add", 9), ("unrolled", 3)],
+)
+def test_every_warp_waits_as_often_as_the_docstring_says(rung, barriers):
+    assert counted(rung)["barriers"] == barriers * WARPS * blocks_of(rung, FULL)
+
+
+def test_adding_at_the_load_halves_the_barriers_and_branches():
+    before, after = counted("sequential"), counted("first_add")
+    assert before["barriers"] == 2 * after["barriers"]
+    assert before["branches"] == 2 * after["branches"]
+
+
+def test_warps_execute_fewer_statements_from_rung_to_rung():
+    steps = [counted(rung)["warp_steps"] for rung in ALL]
+    assert steps == sorted(set(steps), reverse=True)
+
+
+# ---- Checked mode ---------------------------------------------------------------------------
+
+
+@rungs
+@pytest.mark.parametrize("n", [1, 300, 1009])
+def test_checker_finds_nothing_wrong(rung, n, signed):
+    partials = cuda.device_array(blocks_of(rung, n), np.float32)
+    report = gpukit.check(ALL[rung].kernel)[len(partials), BLOCK](signed(n), partials)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
+@cuda.jit
+def last_warp_of_2007_kernel(x, out):
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(64, np.float32)
+    tile[tid] = x[tid]
+    tile[tid + 32] = x[tid + 32]
+    cuda.syncwarp()
+    tile[tid] += tile[tid + 32]
+    tile[tid] += tile[tid + 16]
+    if tid == 0:
+        out[0] = tile[0]
+
+
+@cuda.jit
+def last_warp_with_one_syncwarp_a_step_kernel(x, out):
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(64, np.float32)
+    tile[tid] = x[tid]
+    tile[tid + 32] = x[tid + 32]
+    cuda.syncwarp()
+    tile[tid] += tile[tid + 32]
+    cuda.syncwarp()
+    tile[tid] += tile[tid + 16]
+    if tid == 0:
+        out[0] = tile[0]
+
+
+@pytest.mark.parametrize(
+    "kernel", [last_warp_of_2007_kernel, last_warp_with_one_syncwarp_a_step_kernel]
+)
+def test_checker_finds_the_race_of_a_last_warp_that_counts_on_lockstep(kernel):
+    report = gpukit.check(kernel)[1, 32](np.ones(64, np.float32), np.zeros(1, np.float32))
+    assert "warp-race" in {finding.kind for finding in report.findings}
