@@ -1,7 +1,7 @@
 """A GPU classroom that needs no GPU: `from gpukit import cuda`, and Numba CUDA kernels run.
 
 The names below without a class load on first use: importing gpukit imports no numba. The functions
-of the book are called as NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, rung="tree")`.
+of the book are called as NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, rung="first_add")`.
 """
 
 import importlib
