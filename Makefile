@@ -92,7 +92,8 @@ conformance: $(CONFORMANCE)/.ready
 	$(CONFORMANCE)/bin/python benchmarks/conformance.py
 
 codegen: $(CODEGEN)/.ready
-	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py $(PYTEST_FLAGS)
+	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \
+		tests/test_wide.py $(PYTEST_FLAGS)
 	$(CODEGEN)/bin/gpukit codegen
 
 hooks: $(READY)

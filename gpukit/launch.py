@@ -281,12 +281,19 @@ def is_device_array(array: Any) -> bool:
     return bool(cuda.is_cuda_array(array))
 
 
+def is_contiguous(array: Any) -> bool:
+    """Whether the elements of a NumPy or device array lie side by side, in C order."""
+    if isinstance(array, np.ndarray):
+        return array.flags.c_contiguous
+    return bool(array.is_c_contiguous())
+
+
 def flatten(function: str, name: str, array: Any) -> Any:
     """Return all elements of `array` on one axis, in C order; no copy without need.
 
     Raises ValueError for a device array in another order: the host cannot copy it.
     """
-    if is_device_array(array) and not array.is_c_contiguous():
+    if is_device_array(array) and not is_contiguous(array):
         raise ValueError(
             f"{function}: expected {name} in C order, got shape {tuple(array.shape)} with strides "
             f"{tuple(array.strides)}. Copy it: "

@@ -21,6 +21,7 @@ ROOMS = (
     "cuda",
     "standin",
     "launch",
+    "wide",
     "kernels",
     "bench",
     "draw",
@@ -29,7 +30,7 @@ ROOMS = (
     "cli",
 )
 # These see less than their place in the list would let them.
-NARROW = {"__init__": {"errors"}, "kernels": {"cuda", "launch", "errors"}}
+NARROW = {"__init__": {"errors"}, "kernels": {"cuda", "launch", "wide", "errors"}}
 
 # What belongs to a room of another name.
 BELONGS_TO = {
@@ -38,6 +39,7 @@ BELONGS_TO = {
     "standin_modules": "standin",
     "standin_suite": "standin",
     "startup": "standin",
+    "wide_gpu": "wide",
 }
 
 # Third-party packages, by room. Rooms that are not named here get numpy, numba and llvmlite.
@@ -56,7 +58,8 @@ PACKAGES = {
 }
 # The only rooms that may name the real numba.cuda.
 # `gpu_code` asks numba-cuda for code, in a process of its own.
-GPU_ROOMS = {"gpu_code", "cuda", "standin"}
+# `wide` has a form of its own there.
+GPU_ROOMS = {"gpu_code", "cuda", "standin", "wide"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

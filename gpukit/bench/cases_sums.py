@@ -12,7 +12,7 @@ from gpukit.bench.timing import Contest
 from gpukit.kernels import dot, extremes, histogram, reduce, reduce_trees, scan
 
 
-@family(reduce, "sum_atomic", "sum_grid_stride", "sum_shuffle")
+@family(reduce, "sum_atomic", "sum_grid_stride", "sum_shuffle", "sum_vectorised")
 @family(reduce_trees, "sum_interleaved", "sum_sequential", "sum_first_add", "sum_unrolled")
 def _sum(name: str, _kernel: Any, quick: bool) -> Contest:
     n = 100_000 if quick else 10_000_000

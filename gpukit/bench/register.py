@@ -48,7 +48,7 @@ def family(module: Any, *names: str) -> Callable[[Maker], Maker]:
 def choose(names: Sequence[str]) -> list[str]:
     """Return the cases meant by names: a kernel, a family, or how kernels' names begin.
 
-    No name means all. `sum` means all rungs of the sum, from sum_interleaved to sum_shuffle.
+    No name means all. `sum` means all rungs of the sum, from sum_interleaved to sum_vectorised.
     """
     if not names:
         return list(CASES)

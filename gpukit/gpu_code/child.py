@@ -6,7 +6,9 @@ each request a list with an answer for each compute capability. It does not impo
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.util
 import json
 import marshal
 import operator
@@ -92,6 +94,9 @@ class _Built:
             return operator.attrgetter(value)(self.cuda)
         if kind == "module":
             return importlib.import_module(value)
+        if kind == "file":
+            path, name = value
+            return getattr(_loaded(path), name)
         if kind == "namespace":
             room = ModuleType("room")
             vars(room).update({name: self.value(found) for name, found in value.items()})
@@ -101,6 +106,17 @@ class _Built:
                 self.devices[value] = self.cuda.jit(device=True)(self.function(value))
             return self.devices[value]
         return pickle.loads(value)
+
+
+@functools.cache
+def _loaded(path: str) -> ModuleType:
+    """Return the module in a file, without what lies around it."""
+    spec = importlib.util.spec_from_file_location(Path(path).stem, path)
+    if spec is None or spec.loader is None:
+        raise RuntimeError(f"{path} cannot be read")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class _Linked(NamedTuple):

@@ -78,13 +78,15 @@ class _Taken:
         may have nothing to do with the kernel: what cannot be said is left out, and the compiler
         complains if it was needed.
         """
+        if hasattr(value, "on_gpu"):  # it has another form there: a file, and a name in it
+            return "file", value.on_gpu
         name = intrinsics.name_of(value) or _room(value)
         if name is not None:
             return "cuda", name
         if isinstance(value, ModuleType):
             ours = {n: getattr(value, n) for n in sorted(names) if hasattr(value, n)}
             if any(hasattr(found, "py_func") for found in ours.values()):
-                # `reduce_trees.add_up(...)`: imported there, it would be a device function of gpukit's.
+                # `reduce.add_up(...)`: imported there, it would be a device function of gpukit's.
                 return "namespace", {n: self._describe(found, names) for n, found in ours.items()}
             return "module", _installed_name(value)
         function = getattr(value, "py_func", value)

@@ -66,7 +66,7 @@ def test_a_whole_name_chooses_nothing_that_only_begins_so():
 
 def test_the_beginning_of_a_name_chooses_all_that_begin_so():
     trees = ["sum_interleaved", "sum_sequential", "sum_first_add", "sum_unrolled"]
-    sums = ["sum_atomic", "sum_grid_stride", "sum_shuffle"]
+    sums = ["sum_atomic", "sum_grid_stride", "sum_shuffle", "sum_vectorised"]
     assert cases.choose(["sum"]) == trees + sums
 
 

@@ -6,21 +6,27 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import launch
+from gpukit import cuda, launch
 from gpukit.kernels import reduce
 
 BLOCK = reduce.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
 NAMES = [rung.name for rung in reduce.SUM_LADDER]
-STRIDED = [reduce.sum_grid_stride_kernel, reduce.sum_shuffle_kernel]
+STRIDED = [
+    reduce.sum_grid_stride_kernel,
+    reduce.sum_shuffle_kernel,
+    reduce.sum_vectorised_kernel,
+]
 FINISHED = [reduce.sum_atomic_kernel, *STRIDED]
 
 sizes = pytest.mark.parametrize("n", SIZES)
 rungs = pytest.mark.parametrize("rung", NAMES)
 finished_kernels = pytest.mark.parametrize(
-    "kernel", FINISHED, ids=["atomic", "grid_stride", "shuffle"]
+    "kernel", FINISHED, ids=["atomic", "grid_stride", "shuffle", "vectorised"]
 )
-strided_kernels = pytest.mark.parametrize("kernel", STRIDED, ids=["grid_stride", "shuffle"])
+strided_kernels = pytest.mark.parametrize(
+    "kernel", STRIDED, ids=["grid_stride", "shuffle", "vectorised"]
+)
 
 
 @sizes
@@ -111,9 +117,9 @@ def test_sum_rejects_an_unknown_rung():
 def test_costs_of_a_thousand_elements():
     # 1000 loads, and 4 blocks that load and store out once.
     costs = [rung.cost(1000) for rung in reduce.LADDER]
-    assert [cost.bytes for cost in costs] == [4 * 1008, 4 * 1008, 4 * 1008]
+    assert [cost.bytes for cost in costs] == [4 * 1008, 4 * 1008, 4 * 1008, 4 * 1002]
     # 4 trees of 255 additions and 4 atomics; 1000 additions before them; 8 of 256 threads.
-    assert [cost.flops for cost in costs] == [1024, 2024, 1000 + 4 * 2049]
+    assert [cost.flops for cost in costs] == [1024, 2024, 1000 + 4 * 2049, 1000 + 2049]
 
 
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
@@ -124,8 +130,39 @@ def test_shuffle_cost_is_what_is_counted(n, blocks):
     assert reduce.sum_shuffle_cost(n, blocks) == expected
 
 
+@pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2), (1024, 1)])
+def test_vectorised_cost_is_what_is_counted(n, blocks):
+    found = counted(reduce.sum_vectorised_kernel, n, blocks)
+    atomics = found["global_atomic_requests"]
+    expected = launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
+    assert reduce.sum_vectorised_cost(n, blocks) == expected
+
+
+def test_a_vectorised_load_asks_for_four_times_as_much():
+    n = 4 * BLOCK
+    narrow, wide = (
+        counted(kernel, n, 1)
+        for kernel in (reduce.sum_shuffle_kernel, reduce.sum_vectorised_kernel)
+    )
+    assert narrow["global_load_requests"] == 4 * wide["global_load_requests"]
+    assert narrow["global_load_sectors"] == wide["global_load_sectors"]
+
+
+@pytest.mark.parametrize("first", [1, 2, 3, 4])
+def test_vectorised_sum_takes_a_vector_that_lies_askew(first, signed, assert_close):
+    x = signed(1009)[first:]
+    assert_close(
+        reduce.sum(x, rung="vectorised"), x.sum(dtype=float), magnitude=abs(x).sum(), length=1009
+    )
+
+
+def test_vectorised_sum_takes_every_second_element_of_a_device_array():
+    x = cuda.to_device(np.arange(10, dtype=np.float32))[::2]
+    assert reduce.sum(x, rung="vectorised") == 20
+
+
 def test_shuffles_need_an_eighth_of_the_barriers_and_less():
-    tree, shuffle = (counted(kernel, 700, 2)["barriers"] for kernel in STRIDED)
+    tree, shuffle, _ = (counted(kernel, 700, 2)["barriers"] for kernel in STRIDED)
     assert (tree, shuffle) == (9 * 2 * reduce.WARPS, 2 * reduce.WARPS)
 
 

@@ -328,6 +328,7 @@ def _sum_grid_stride() -> Iterator[Case]:
 
 
 of(reduce.sum_shuffle_kernel)(_sum_grid_stride)
+of(reduce.sum_vectorised_kernel)(functools.partial(_sum, 2303, 2))
 
 
 def _dot(n: int, blocks: int) -> Iterator[Case]:
