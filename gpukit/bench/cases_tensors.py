@@ -12,7 +12,9 @@ from gpukit.bench.timing import Contest
 from gpukit.kernels import backprop, conv, matmul, matvec
 
 
-@family(matvec, "matvec_thread_a_row", "matvec_warp_a_row", "matvec_block_a_row")
+@family(
+    matvec, "matvec_thread_a_row", "matvec_warp_a_row", "matvec_block_a_row", "matvec_vectorised"
+)
 def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
     rows, cols = (130, 300) if quick else (4000, 2500)
     a, x, mine = random(rows, cols), random(cols), np.empty(rows, np.float32)

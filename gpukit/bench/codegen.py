@@ -37,6 +37,7 @@ class Bar:
 BARS = {
     "matmul_tiled": Bar(ffma=0.14),
     "sum_vectorised": Bar(wide=("LDG",)),
+    "matvec_vectorised": Bar(wide=("LDG",)),
     "linear_tiled": Bar(ffma=0.17),
 }
 

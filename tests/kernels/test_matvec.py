@@ -25,17 +25,19 @@ SHAPES = [
     (1, 997),
     (541, 1),
     (37, 613),
+    (37, 612),
+    (9, 4 * WARP),
 ]
 ALL = {rung.name: rung for rung in matvec.LADDER}
 
 rungs = pytest.mark.parametrize("rung", ALL)
 shapes = pytest.mark.parametrize(("rows", "cols"), SHAPES, ids=lambda size: str(size))
-with_shuffles = pytest.mark.parametrize("rung", ["warp_a_row", "block_a_row"])
+with_shuffles = pytest.mark.parametrize("rung", ["warp_a_row", "block_a_row", "vectorised"])
 
 
 def grid_of(rung, rows, block=BLOCK):
     """Return the grid of the docstring."""
-    covered = {"thread_a_row": block, "warp_a_row": block // WARP, "block_a_row": 1}[rung]
+    covered = {"thread_a_row": block, "block_a_row": 1}.get(rung, block // WARP)
     return launch.ceil_div(rows, covered)
 
 
@@ -249,7 +251,7 @@ def test_matvec_refuses_an_out_on_the_memory_of_a():
 def test_matvec_lists_its_rungs_when_the_name_is_unknown():
     expected = (
         "matvec: expected rung to be one of 'thread_a_row', 'warp_a_row', 'block_a_row', "
-        "got 'fast'. Pick one."
+        "'vectorised', got 'fast'. Pick one."
     )
     with pytest.raises(ValueError, match=expected):
         matvec.matvec(np.ones((2, 2), np.float32), np.ones(2, np.float32), rung="fast")
@@ -259,7 +261,9 @@ def test_matvec_lists_its_rungs_when_the_name_is_unknown():
 
 
 @rungs
-@pytest.mark.parametrize("shape", [(WARPS + 1, 2 * WARP + 5), (BLOCK + 1, 3)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(WARPS + 1, 2 * WARP + 5), (WARPS + 1, 300), (BLOCK + 1, 3)], ids=str
+)
 def test_checker_finds_nothing_wrong(rung, shape, signed):
     a, x, y = signed(*shape), signed(shape[1]), cuda.device_array(shape[0], np.float32)
     report = gpukit.check(ALL[rung].kernel)[grid_of(rung, shape[0]), BLOCK](a, x, y)
@@ -274,7 +278,7 @@ def counted(rung, rows=WARPS, cols=BLOCK):
 
 
 @rungs
-@pytest.mark.parametrize("shape", [(1, 1), (WARPS + 1, WARP - 1), (37, 613)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 1), (WARPS + 1, WARP - 1), (37, 613), (5, 300)], ids=str)
 def test_cost_is_what_is_counted(rung, shape):
     found = counted(rung, *shape)
     assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
@@ -293,7 +297,13 @@ def test_thread_a_row_cost_of_two_rows_of_three():
 
 
 @pytest.mark.parametrize(
-    ("rung", "each"), [("thread_a_row", 32 + 1), ("warp_a_row", 4 + 4), ("block_a_row", 4 + 4)]
+    ("rung", "each"),
+    [
+        ("thread_a_row", 32 + 1),
+        ("warp_a_row", 4 + 4),
+        ("block_a_row", 4 + 4),
+        ("vectorised", 16 + 16),
+    ],
 )
 def test_warps_touch_as_many_sectors_as_the_docstring_says(rung, each):
     # Half of the loads are of a, half of x.
@@ -313,18 +323,33 @@ def test_thread_a_row_moves_four_times_what_its_neighbours_move():
     assert slow["global_load_sectors"] > 4 * fast["global_load_sectors"]
 
 
+def test_a_row_takes_a_quarter_of_the_loads_when_four_elements_are_loaded_at_once():
+    narrow, wide = (counted(rung, BLOCK, BLOCK) for rung in ("warp_a_row", "vectorised"))
+    assert narrow["global_load_requests"] == 4 * wide["global_load_requests"]
+    assert narrow["global_load_sectors"] == wide["global_load_sectors"]
+
+
+@pytest.mark.parametrize("cut", [lambda v: v[1:], lambda v: v[::2]], ids=["askew", "apart"])
+def test_vectorised_rung_takes_a_vector_that_cannot_be_loaded_so(cut, signed, assert_close):
+    x = cut(signed(81))
+    a = signed(7, len(x))
+    y = matvec.matvec(a, x, rung="vectorised")
+    assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=len(x))
+
+
 @rungs
 def test_kernel_does_no_float64_arithmetic(rung):
     assert counted(rung)["flops_float64"] == 0
 
 
-@pytest.mark.parametrize("rung", ["thread_a_row", "warp_a_row"])
+@pytest.mark.parametrize("rung", ["thread_a_row", "warp_a_row", "vectorised"])
 def test_kernel_without_partial_sums_uses_no_shared_memory(rung):
     assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
 
 
 @pytest.mark.parametrize(
-    ("rung", "barriers"), [("thread_a_row", 0), ("warp_a_row", 0), ("block_a_row", 1)]
+    ("rung", "barriers"),
+    [("thread_a_row", 0), ("warp_a_row", 0), ("block_a_row", 1), ("vectorised", 0)],
 )
 def test_every_warp_waits_as_often_as_the_docstring_says(rung, barriers):
     assert counted(rung)["barriers"] == barriers * WARPS * grid_of(rung, WARPS)

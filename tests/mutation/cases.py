@@ -292,6 +292,12 @@ def _warp_a_row() -> Iterator[Case]:
     yield _row_sums(41, 7, 11, 128)
 
 
+@of(matvec.matvec_vectorised_kernel)
+def _vectorised_rows() -> Iterator[Case]:
+    yield _row_sums(11, 140, 2, matvec.BLOCK)
+    yield _row_sums(41, 7, 11, 128)
+
+
 @of(matvec.matvec_block_a_row_kernel)
 def _block_a_row() -> Iterator[Case]:
     # As many warps as there are places for partial sums, and then as few as need them.
