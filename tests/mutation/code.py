@@ -216,8 +216,8 @@ class Code:
 
 
 def definition(text: str, name: str) -> ast.FunctionDef:
-    """Return the tree of one function of a module's text."""
-    for node in ast.parse(text).body:
+    """Return the tree of one function of a module's text; it may stand in a branch there."""
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
     raise LookupError(f"There is no function {name!r}")

@@ -238,7 +238,9 @@ def small_shared(code: Code) -> Edits:
             last = indices(call.args[0])[-1]
             if code.of(last) == "0":
                 continue  # its size is given at the launch
-            yield [code.replace(last, f"{code.of(last)} - 1")]
+            named = code.resolve(last)  # a shape takes no arithmetic with names
+            less = str(named - 1) if isinstance(named, int) else f"{code.of(last)} - 1"
+            yield [code.replace(last, less)]
 
 
 @mistake(*MISPLACED)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gpukit.compiler import intrinsics
-from tests.oracle import arithmetic
+from tests.oracle import arithmetic, wide
 from tests.oracle.memory import View
 
 WAITS = frozenset(
@@ -91,6 +91,7 @@ class Rewriter(ast.NodeTransformer):
         name, site = self.intrinsic(node.func), (node.lineno, node.col_offset)
         target = self.resolve(node.func)
         function = python_function(target)
+        function = wide.PLAIN.get(function, function)
         args = [self.visit(a) for a in node.args]
         keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
         if name in WAITS:
