@@ -307,6 +307,30 @@ def test_views_of_local_arrays_belong_to_one_thread_across_barriers():
 
 
 @cuda.jit
+def two_local_arrays_kernel(out):
+    t = cuda.threadIdx.x
+    tile = cuda.shared.array(4, np.int64)
+    old = cuda.local.array(2, np.int64)
+    new = cuda.local.array(2, np.int64)
+    for k in range(2):
+        old[k] = new[k] = t + k
+    for turn in range(3):
+        tile[t] = new[0]
+        cuda.syncthreads()
+        for k in range(2):
+            old[k] = new[k]
+            new[k] = 10 * old[k] + tile[3 - t]
+        cuda.syncthreads()
+    out[t] = 10000 * old[0] + new[1]
+
+
+def test_two_local_arrays_and_a_shared_one_stay_apart_across_barriers():
+    (out,) = run_both(two_local_arrays_kernel, 1, 4, ints(4))
+    # new[0]: 0 1 2 3, then 3 12 21 30, then 60 141 222 303; new[1] begins one higher.
+    assert out.tolist() == [601903, 1412632, 2223361, 3034090]
+
+
+@cuda.jit
 def loop_variable_kernel(out):
     t = cuda.threadIdx.x
     last = -1

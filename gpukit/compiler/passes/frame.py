@@ -222,6 +222,9 @@ class Frame:
         for name in sorted(self.kept_locals):
             shape, dtype = self.local[name]
             new += self._place(name, scratch)
+            made = self.rewriter.bind("locals", memory.slots(types.uint8))
+            at = tree.expr(self.places[name])
+            new.append(tree.assign(f"{name}_of_all", tree.call(made, tree.name("_scratch"), at)))
             new += self._reserve(scratch, padded(memory.array_bytes(dtype, shape)))
         for name, (shape, dtype) in self.shared.items():
             if shape != (0,):

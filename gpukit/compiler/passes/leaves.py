@@ -192,9 +192,7 @@ class Leaves(Frame):
                 new.append(tree.assign(name, tree.call(made)))
                 continue
             self.rewriter.uses_thread = True
-            made = self.rewriter.bind("local", memory.scratch_array(kind, distinct=False))
-            size = padded(memory.array_bytes(dtype, shape))
-            at = tree.expr(f"{self.places[name]} + thread * {size}")
-            extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
-            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
+            made = self.rewriter.bind("local", memory.array_of_thread(kind, shape))
+            at = tree.expr(f"thread * {padded(memory.array_bytes(dtype, shape))}")
+            new.append(tree.assign(name, tree.call(made, tree.name(f"{name}_of_all"), at)))
         return new

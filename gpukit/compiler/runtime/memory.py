@@ -507,6 +507,25 @@ def slots(kind: types.Type) -> Any:
     return make
 
 
+def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
+    """Return an intrinsic (memory of all threads, offset) -> one thread's array of type `kind`.
+
+    The pointer to the memory of all threads comes from `slots`, once in a kernel: so LLVM knows
+    that a store to an element leaves other arrays as they are, and may keep elements in registers.
+    """
+
+    @intrinsic
+    def make(typingctx, base, offset):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            data = builder.gep(builder.bitcast(args[0], BYTE_PTR), [args[1]])
+            sizes = [ir.Constant(WORD, n) for n in shape]
+            return array_at(context, builder, kind, data, sizes)
+
+        return kind(base, types.int64), codegen
+
+    return make
+
+
 @intrinsic
 def get(typingctx, slot, thread):  # type: ignore[no-untyped-def]
     """Read the value that a thread keeps in a slot array."""
