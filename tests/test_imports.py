@@ -43,7 +43,18 @@ def test_drawing_is_loaded_only_when_asked_for(fresh_python):
 
 HOST_FUNCTIONS = {
     *("relu", "sigmoid", "tanh", "gelu", "relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
-    *("linear", "linear_backward", "conv2d", "matmul", "matvec", "dot", "sum", "max", "min"),
+    *(
+        "linear",
+        "linear_backward",
+        "conv2d",
+        "matmul",
+        "batched_matmul",
+        "matvec",
+        "dot",
+        "sum",
+        "max",
+        "min",
+    ),
     *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
     *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
 }

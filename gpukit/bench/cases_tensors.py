@@ -9,7 +9,7 @@ import numpy as np
 from gpukit import launch
 from gpukit.bench.register import contest, family, launcher, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import backprop, conv, matmul, matvec
+from gpukit.kernels import backprop, batched_matmul, conv, matmul, matvec
 
 
 @family(
@@ -33,12 +33,13 @@ def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
     )
 
 
-@family(matmul, "matmul_naive", "matmul_tiled")
+@family(matmul, *(f"matmul_{rung.name}" for rung in matmul.LADDER))
 def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
     n = 128 if quick else 512
     a, b, mine = random(n, n), random(n, n).T.copy(), np.empty((n, n), np.float32)
     out, block = launch.empty((n, n), np.float32), (matmul.TILE, matmul.TILE)
-    ours = launcher(kernel, launch.grid_2d(name, n, n, block), block, a, b, out)
+    grid = matmul.grid_of(name.removeprefix("matmul_"), n, n)
+    ours = launcher(kernel, grid, block, a, b, out)
     cost = getattr(matmul, f"{name}_cost")(n, n, n)
     return contest(
         name,
@@ -48,6 +49,25 @@ def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
         out,
         expected=lambda: matmul.matmul_reference(a, b),
         cost=cost,
+        terms=n,
+    )
+
+
+@family(batched_matmul, "matmul_batched")
+def _batched_matmul(name: str, kernel: Any, quick: bool) -> Contest:
+    batches, n = (3, 33) if quick else (64, 128)
+    a, b = random(batches, n, n), random(batches, n, n)[::-1].copy()
+    mine, out = np.empty((batches, n, n), np.float32), launch.empty((batches, n, n), np.float32)
+    tile = batched_matmul.TILE
+    grid = (*launch.grid_2d(name, n, n, (tile, tile)), batches)
+    return contest(
+        name,
+        f"{batches} of {n} x {n} x {n}",
+        launcher(kernel, grid, (tile, tile, 1), a, b, out),
+        lambda: np.matmul(a, b, out=mine),
+        out,
+        expected=lambda: batched_matmul.batched_matmul_reference(a, b),
+        cost=batched_matmul.matmul_batched_cost(batches, n, n, n),
         terms=n,
     )
 

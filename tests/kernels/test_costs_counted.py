@@ -153,9 +153,10 @@ def test_box_blur_cost_is_what_the_kernel_does(radius):
     assert counted == image.box_blur_cost(7, 11, radius)
 
 
-def test_matmul_naive_cost_is_what_the_kernel_does():
-    counted = count(matmul.matmul_naive_kernel, (12, 9), [(7, 5)], [(5, 11)], [(7, 11)])
-    assert counted == matmul.matmul_naive_cost(7, 11, 5)
+@pytest.mark.parametrize("rung", matmul.LADDER[:2], ids=lambda rung: rung.name)
+def test_matmul_costs_without_tiles_are_what_the_kernels_do(rung):
+    counted = count(rung.kernel, (12, 12), [(7, 5)], [(5, 11)], [(7, 11)])
+    assert counted == rung.cost(7, 11, 5)
 
 
 def test_matvec_thread_a_row_cost_is_what_the_kernel_does():

@@ -7,6 +7,7 @@ from gpukit import cuda, launch
 from gpukit.kernels import (
     activations,
     activations_grad,
+    batched_matmul,
     dot,
     extremes,
     histogram,
@@ -30,6 +31,11 @@ CASES = {
     "vector_add": (vector.vector_add, (numbers(7), numbers(7)), (7,)),
     "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
     "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
+    "batched_matmul": (
+        batched_matmul.batched_matmul,
+        (numbers(2, 3, 5), numbers(2, 5, 4)),
+        (2, 3, 4),
+    ),
     "matvec": (matvec.matvec, (numbers(3, 5), numbers(5)), (3,)),
     "relu": (activations.relu, (numbers(2, 3, 5),), (2, 3, 5)),
     "sigmoid": (activations.sigmoid, (numbers(3, 5),), (3, 5)),

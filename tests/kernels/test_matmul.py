@@ -1,13 +1,19 @@
-"""Matrix product, naive and tiled."""
+"""Matrix product, from a thread for an element to tiles in registers, and what warps do for it."""
+
+import functools
+import types
 
 import numpy as np
 import pytest
 
-from gpukit import launch
+import gpukit
+from gpukit import cuda, launch
 from gpukit.kernels import matmul
 
-TILE = matmul.TILE
-# (M, N, K): one; around a tile; primes; all different; a matrix that is a row or a column.
+TILE, SIDE = matmul.TILE, matmul.SIDE
+BLOCK = (TILE, TILE)
+# (M, N, K): one; around a tile and around what a block of many threads computes; primes; all
+# different; a matrix that is a row or a column; sizes that lie apart.
 SHAPES = [
     (1, 1, 1),
     (TILE - 1, TILE + 1, TILE),
@@ -17,59 +23,111 @@ SHAPES = [
     (1, 37, 53),
     (41, 1, 19),
     (17, 3, 1),
+    (SIDE, SIDE, TILE),
+    (SIDE - 1, SIDE + 1, TILE - 1),
+    (SIDE + 1, SIDE - 1, TILE + 1),
+    (2 * SIDE + 3, 7, 29),
+    (5, 2 * SIDE + 9, 31),
 ]
-RUNGS = [(rung.name, rung.kernel) for rung in matmul.LADDER]
+ALL = {rung.name: rung for rung in matmul.LADDER}
+PLAIN = ["uncoalesced", "naive"]
+TILES = ["tiled", "padded", "register_tile_1d", "register_tile_2d"]
 
-rungs = pytest.mark.parametrize(("name", "kernel"), RUNGS, ids=[name for name, _ in RUNGS])
+rungs = pytest.mark.parametrize("rung", ALL)
 shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=lambda size: str(size))
 
 
 @rungs
 @shapes
-def test_matmul_kernels_match_the_reference(name, kernel, m, n, k, signed, poisoned, assert_close):
+def test_matmul_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_close):
     a, b, out = signed(m, k), signed(k, n), poisoned(m, n)
-    kernel[launch.grid_2d("test", n, m, (TILE, TILE)), (TILE, TILE)](a, b, out)
+    ALL[rung].kernel[matmul.grid_of(rung, m, n), BLOCK](a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
     assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=k)
 
 
 @rungs
-def test_matmul_kernels_match_sums_written_out(name, kernel, signed, assert_close):
+def test_matmul_kernels_match_sums_written_out(rung, signed, assert_close):
     a, b = signed(5, 7), signed(7, 3)
     terms = a.astype(np.float64)[:, :, None] * b.astype(np.float64)[None, :, :]
-    out = matmul.matmul(a, b, rung=name)
+    out = matmul.matmul(a, b, rung=rung)
     assert_close(out, terms.sum(axis=1), magnitude=np.abs(terms).sum(axis=1), length=7)
 
 
 @rungs
-def test_matmul_keeps_a_nan_in_its_row(name, kernel):
-    a = np.ones((TILE + 2, TILE + 3), np.float32)
+def test_matmul_keeps_a_nan_in_its_row(rung):
+    a = np.ones((SIDE + 2, TILE + 3), np.float32)
     a[4, TILE + 1] = np.nan
-    out = matmul.matmul(a, np.ones((TILE + 3, 5), np.float32), rung=name)
-    np.testing.assert_array_equal(np.isnan(out).all(axis=1), np.arange(TILE + 2) == 4)
-    np.testing.assert_array_equal(np.isnan(out).any(axis=1), np.arange(TILE + 2) == 4)
+    out = matmul.matmul(a, np.ones((TILE + 3, 5), np.float32), rung=rung)
+    np.testing.assert_array_equal(np.isnan(out).all(axis=1), np.arange(SIDE + 2) == 4)
+    np.testing.assert_array_equal(np.isnan(out).any(axis=1), np.arange(SIDE + 2) == 4)
 
 
 @rungs
-def test_matmul_adds_in_float32(name, kernel):
+def test_matmul_keeps_a_nan_in_its_column(rung):
+    b = np.ones((TILE + 3, SIDE + 2), np.float32)
+    b[TILE + 1, SIDE] = np.nan
+    out = matmul.matmul(np.ones((5, TILE + 3), np.float32), b, rung=rung)
+    np.testing.assert_array_equal(np.isnan(out).all(axis=0), np.arange(SIDE + 2) == SIDE)
+    np.testing.assert_array_equal(np.isnan(out).any(axis=0), np.arange(SIDE + 2) == SIDE)
+
+
+@rungs
+def test_matmul_adds_in_float32(rung):
     # 2^24 + 1 is not a float32: a float64 accumulator would keep the ones and give 2^24 + 2.
     a = np.array([[2**24, 1, 1]], np.float32)
-    assert matmul.matmul(a, np.ones((3, 1), np.float32), rung=name)[0, 0] == 2**24
+    assert matmul.matmul(a, np.ones((3, 1), np.float32), rung=rung)[0, 0] == 2**24
 
 
 @rungs
-def test_matmul_takes_a_transposed_operand(name, kernel, signed, assert_close):
+def test_matmul_adds_in_the_order_of_k(rung, signed):
+    # So all rungs give the same bits: they move data differently and compute alike.
+    a, b = signed(35, 50), signed(50, 41)
+    np.testing.assert_array_equal(matmul.matmul(a, b, rung=rung), matmul.matmul(a, b, rung="naive"))
+
+
+@rungs
+def test_matmul_takes_a_transposed_operand(rung, signed, assert_close):
     a, b = signed(9, 20), signed(9, 17)
     size = matmul.matmul_reference(np.abs(a).T, np.abs(b))
-    out = matmul.matmul(a.T, b, rung=name)
+    out = matmul.matmul(a.T, b, rung=rung)
     assert_close(out, matmul.matmul_reference(a.T, b), magnitude=size, length=9)
 
 
 @rungs
+def test_matmul_takes_every_second_row_and_column(rung, signed, assert_close):
+    a, b = signed(18, 40)[::2, ::2], signed(40, 34)[::2, ::2]
+    size = matmul.matmul_reference(np.abs(a), np.abs(b))
+    out = matmul.matmul(a, b, rung=rung)
+    assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=20)
+
+
+@rungs
+def test_matmul_kernels_leave_what_surrounds_out_alone(rung, signed):
+    a, b = signed(SIDE + 1, 5), signed(5, SIDE + 3)
+    whole = np.full((SIDE + 5, SIDE + 7), 7, np.float32)
+    part = whole[2:-2, 2:-2]
+    ALL[rung].kernel[matmul.grid_of(rung, *part.shape), BLOCK](a, b, part)
+    part[:] = 7
+    assert (whole == 7).all()
+
+
+@rungs
 @pytest.mark.parametrize(("m", "n", "k"), [(0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 0)])
-def test_matmul_with_an_empty_axis_is_zeros(name, kernel, m, n, k):
-    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), rung=name)
+def test_matmul_with_an_empty_axis_is_zeros(rung, m, n, k):
+    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), rung=rung)
     np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
+
+
+def test_matmul_is_tiled_unless_told_otherwise(monkeypatch):
+    launched = []
+    genuine = launch.pick
+    monkeypatch.setattr(launch, "pick", lambda *args: launched.append(args[2]) or genuine(*args))
+    matmul.matmul(np.ones((2, 2), np.float32), np.ones((2, 2), np.float32))
+    assert launched == ["tiled"]
+
+
+# ---- what it refuses ------------------------------------------------------------------------
 
 
 def test_matmul_suggests_the_transpose_when_it_would_fit():
@@ -95,28 +153,166 @@ def test_matmul_rejects_float64():
         matmul.matmul(np.ones((2, 2)), np.ones((2, 2), np.float32))
 
 
-def test_matmul_rejects_more_rows_than_the_grid_holds():
-    tall = np.broadcast_to(np.float32(1), (65535 * TILE + 1, 1))
-    with pytest.raises(ValueError, match="matmul: expected a grid of at most"):
-        matmul.matmul(tall, np.ones((1, 1), np.float32))
+@pytest.mark.parametrize(
+    ("rung", "rows"),
+    [
+        ("naive", TILE),
+        ("tiled", TILE),
+        ("padded", TILE),
+        ("register_tile_1d", SIDE),
+        ("register_tile_2d", SIDE),
+    ],
+)
+def test_matmul_rejects_more_rows_than_the_grid_holds(rung, rows):
+    tall = np.broadcast_to(np.float32(1), (65535 * rows + 1, 1))
+    expected = r"matmul: expected a grid of at most .* got \(1, 65536\)\. Split"
+    with pytest.raises(ValueError, match=expected):
+        matmul.matmul(tall, np.ones((1, 1), np.float32), rung=rung)
 
 
-def test_matmul_rejects_an_unknown_rung():
-    with pytest.raises(ValueError, match="matmul: expected rung to be one of 'naive', 'tiled'"):
+def test_uncoalesced_matmul_rejects_more_columns_than_the_grid_holds():
+    wide = np.broadcast_to(np.float32(1), (1, 65535 * TILE + 1))
+    expected = r"matmul: expected a grid of at most .* got \(1, 65536\)\. Split"
+    with pytest.raises(ValueError, match=expected):
+        matmul.matmul(np.ones((1, 1), np.float32), wide, rung="uncoalesced")
+
+
+def test_matmul_lists_its_rungs_when_the_name_is_unknown():
+    expected = (
+        "matmul: expected rung to be one of 'uncoalesced', 'naive', 'tiled', 'padded', "
+        "'register_tile_1d', 'register_tile_2d', got 'fast'. Pick one."
+    )
+    with pytest.raises(ValueError, match=expected):
         matmul.matmul(np.ones((2, 2), np.float32), np.ones((2, 2), np.float32), rung="fast")
 
 
-def test_naive_cost_of_two_by_three_by_four():
+# ---- what it costs --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rung", PLAIN)
+def test_cost_of_two_by_three_by_four_without_tiles(rung):
     # 6 elements, each 4 + 4 loads and 1 store of 4 bytes, 4 multiplications and 4 additions.
-    assert matmul.matmul_naive_cost(2, 3, 4) == launch.Cost(bytes=6 * 9 * 4, flops=6 * 8)
+    assert ALL[rung].cost(2, 3, 4) == launch.Cost(bytes=6 * 9 * 4, flops=6 * 8)
 
 
-def test_tiled_cost_loads_tile_times_less_when_sizes_are_multiples():
+@pytest.mark.parametrize("rung", ["tiled", "padded"])
+def test_tiled_cost_loads_tile_times_less_when_sizes_are_multiples(rung):
     # 2 x 3 blocks, 4 tiles deep, each loading two tiles of 256; 32 x 48 stores.
-    cost = matmul.matmul_tiled_cost(32, 48, 64)
-    assert cost == launch.Cost(bytes=4 * (2 * 3 * 4 * 2 * 256 + 32 * 48), flops=2 * 32 * 48 * 64)
+    right = launch.Cost(bytes=4 * (2 * 3 * 4 * 2 * 256 + 32 * 48), flops=2 * 32 * 48 * 64)
+    assert ALL[rung].cost(32, 48, 64) == right
 
 
-def test_tiled_cost_counts_only_guarded_loads_but_multiplies_the_padding():
+@pytest.mark.parametrize("rung", ["tiled", "padded"])
+def test_tiled_cost_counts_only_guarded_loads_but_multiplies_the_padding(rung):
     # One block, one tile: 2 loads, 1 store; 256 threads multiply and add 16 times.
-    assert matmul.matmul_tiled_cost(1, 1, 1) == launch.Cost(bytes=12, flops=2 * 256 * 16)
+    assert ALL[rung].cost(1, 1, 1) == launch.Cost(bytes=12, flops=2 * 256 * 16)
+
+
+def test_register_tile_1d_cost_loads_b_once_for_128_rows():
+    # 2 x 3 blocks, 4 tiles deep, each loading 128 x 16 of a and 16 x 16 of b.
+    right = launch.Cost(bytes=4 * (6 * 4 * (2048 + 256) + 256 * 48), flops=2 * 256 * 48 * 64)
+    assert matmul.matmul_register_tile_1d_cost(256, 48, 64) == right
+
+
+def test_register_tile_2d_cost_loads_both_once_for_128():
+    # 2 x 3 blocks, 4 tiles deep, each loading 128 x 16 of a and 16 x 128 of b.
+    right = launch.Cost(bytes=4 * (6 * 4 * 4096 + 256 * 384), flops=2 * 256 * 384 * 64)
+    assert matmul.matmul_register_tile_2d_cost(256, 384, 64) == right
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+
+@rungs
+@pytest.mark.parametrize(
+    ("m", "n", "k"), [(TILE + 3, TILE + 5, TILE + 7), (SIDE + 1, SIDE + 3, 3)], ids=str
+)
+def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
+    a, b, out = signed(m, k), signed(k, n), cuda.device_array((m, n), np.float32)
+    report = gpukit.check(ALL[rung].kernel)[matmul.grid_of(rung, m, n), BLOCK](a, b, out)
+    assert report.findings == []
+
+
+def profiled(kernel, rung, m, n, k):
+    a, b, out = np.ones((m, k), np.float32), np.ones((k, n), np.float32), np.empty((m, n), "f4")
+    return gpukit.profile(kernel)[matmul.grid_of(rung, m, n), BLOCK](a, b, out).total
+
+
+@functools.cache
+def counted(rung, m=SIDE, n=SIDE, k=2 * TILE):
+    """Return what a launch is counted to do; one block of the largest unless said otherwise."""
+    return profiled(ALL[rung].kernel, rung, m, n, k)
+
+
+@rungs
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 1, 1), (TILE + 1, TILE - 1, 2 * TILE + 1), (SIDE + 1, 67, 5), (41, 137, 19)],
+    ids=str,
+)
+def test_cost_is_what_is_counted(rung, shape):
+    found = counted(rung, *shape)
+    assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@rungs
+def test_kernels_do_no_float64_arithmetic(rung):
+    assert counted(rung)["flops_float64"] == 0
+
+
+# Sectors of a load, those of a and of b alike, and of a store of a full warp.
+SECTORS = {
+    "uncoalesced": ((16 + 1) / 2, 16),
+    "naive": ((2 + 2) / 2, 4),
+    **dict.fromkeys(TILES, (4, 4)),
+}
+
+
+@rungs
+def test_warps_touch_as_many_sectors_as_the_docstring_says(rung):
+    found = counted(rung)
+    each = tuple(
+        found[f"global_{op}_sectors"] / found[f"global_{op}_requests"] for op in ("load", "store")
+    )
+    assert each == SECTORS[rung]
+
+
+@pytest.mark.parametrize("rung", TILES)
+def test_tiles_have_no_bank_conflicts(rung):
+    found = counted(rung)
+    assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0
+
+
+def padded_by(columns):
+    """Return the padded kernel with another number of unused columns."""
+    function = matmul.matmul_padded_kernel.py_func
+    names = {**function.__globals__, "PADDED_TILE": TILE + columns}
+    return cuda.jit(types.FunctionType(function.__code__, names, function.__name__))
+
+
+@pytest.mark.parametrize(("columns", "conflicts"), [(0, 7), (1, 1), (2, 0)])
+def test_stores_into_the_tile_on_its_side_conflict_unless_padded_by_two(columns, conflicts):
+    found = profiled(padded_by(columns), "padded", TILE, TILE, TILE)
+    # Half of the stores fill the tile of b, without conflicts.
+    assert 2 * found["shared_store_conflicts"] == conflicts * found["shared_store_requests"]
+
+
+@pytest.mark.parametrize(
+    ("rung", "reads"),
+    [("tiled", 16), ("padded", 16), ("register_tile_1d", 9), ("register_tile_2d", 16 / 8)],
+)
+def test_eight_products_take_as_many_reads_of_tiles_as_the_docstring_says(rung, reads):
+    products = SIDE * SIDE * 2 * TILE / 32  # of a warp at a time, as requests are
+    assert counted(rung)["shared_load_requests"] == reads * products / 8
+
+
+@pytest.mark.parametrize("rung", PLAIN)
+def test_kernels_without_tiles_use_no_shared_memory(rung):
+    assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
+
+
+@rungs
+def test_every_warp_waits_twice_for_each_tile(rung):
+    blocks = np.prod(matmul.grid_of(rung, SIDE, SIDE))
+    waits = 2 * 2 if rung in TILES else 0
+    assert counted(rung)["barriers"] == waits * 8 * blocks

@@ -25,6 +25,7 @@ from gpukit.kernels import (
     activations,
     activations_grad,
     backprop,
+    batched_matmul,
     conv,
     dot,
     extremes,
@@ -264,14 +265,27 @@ def _tiles(cols: int, rows: int, tile: int) -> tuple[Any, Any]:
     return launch.grid_2d("mutants", cols, rows, (tile, tile)), (tile, tile)
 
 
-def _matmul() -> Iterator[Case]:
-    for m, n, k in ((18, 35, 17), (3, 20, 5)):
+def _matmul(rung: str) -> Iterator[Case]:
+    """Yield products of two blocks and more along every axis along which a block has a tile."""
+    cols, rows = matmul.PARTS.get(rung, (matmul.TILE, matmul.TILE))
+    for m, n, k in ((rows + 2, cols + 19, 17), (3, 20, 5)):
         a, b = values(m, k), values(k, n)
-        yield case(*_tiles(n, m, matmul.TILE), (a, b), matmul.matmul_reference(a, b), k)
+        grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
+        yield case(grid, block, (a, b), matmul.matmul_reference(a, b), k)
 
 
-of(matmul.matmul_naive_kernel)(_matmul)
-of(matmul.matmul_tiled_kernel)(_matmul)
+for _rung in matmul.LADDER:
+    of(_rung.kernel)(functools.partial(_matmul, _rung.name))
+
+
+@of(batched_matmul.matmul_batched_kernel)
+def _batched_matmul() -> Iterator[Case]:
+    tile = batched_matmul.TILE
+    for batches, m, n, k in ((2, 18, 35, 17), (3, 3, 20, 5)):
+        a, b = values(batches, m, k), values(batches, k, n)
+        (cols, rows), block = _tiles(n, m, tile)
+        right = batched_matmul.batched_matmul_reference(a, b)
+        yield case((cols, rows, batches), (*block, 1), (a, b), right, k)
 
 
 def _row_sums(rows: int, cols: int, grid: int, block: int) -> Case:

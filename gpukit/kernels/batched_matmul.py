@@ -1,0 +1,130 @@
+"""Products of many pairs of matrices in one launch: out[batch] = a[batch] b[batch].
+
+The matrices of a batch are often small, and one launch for each would leave most of a GPU idle.
+
+Legend
+    B, batch  pairs of matrices, and which of them a block works on          8, [0, B)
+    M, N, K   rows of a[batch], columns of b[batch], the axis summed away    31, 65, 33
+    row, col  the element of out[batch] that this thread computes            [0, M), [0, N)
+    k         the summed axis within a tile                                  [0, TILE)
+    t         where the present tiles begin along the summed axis            0, 16, 32, ...
+    tx, ty    the thread's column and row in its block                       [0, TILE)
+    TILE      side of the block and of both tiles                            16
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.launch import Cost, Rung, ceil_div
+
+TILE = 16
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def batched_matmul_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the product of each pair of matrices, summed in float64."""
+    return np.asarray(a, np.float64) @ np.asarray(b, np.float64)
+
+
+# --- Kernel ----------------------------------------------------------------------------------
+
+
+@cuda.jit
+def matmul_batched_kernel(a, b, out):
+    """Multiply pairs of matrices, one block for one TILE x TILE tile of one product.
+
+    New here   a third axis of the grid, for the batch: a block is matmul_tiled_kernel on the pair
+               that blockIdx.z names. All threads of a block have the same pair, so they still
+               load tiles together and meet at the same barriers
+    Shapes     a (B, M, K), b (B, K, N), out (B, M, N); any sizes >= 1, C order
+    Dtypes     float32 in, float32 out, float32 accumulator
+    Launch     block (TILE, TILE, 1), grid (ceil_div(N, TILE), ceil_div(M, TILE), B); x = col,
+               y = row, z = batch
+    Shared     2 * TILE * TILE * 4 bytes, static
+    Cost       bytes: 4 B (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
+               flops: 2 B M' N' K', each primed size rounded up to a multiple of TILE;
+               barriers: 2 ceil_div(K, TILE)
+    Errors     the host function rejects batches and inner sizes that differ; the kernel assumes
+               them equal, and its block to be exactly (TILE, TILE, 1)
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 5, for
+               one product; the batch is ours
+    """
+    col, row, batch = cuda.grid(3)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    m, k_size, n = a.shape[1], a.shape[2], b.shape[2]
+    a_tile = cuda.shared.array((TILE, TILE), np.float32)
+    b_tile = cuda.shared.array((TILE, TILE), np.float32)
+    acc = np.float32(0)
+    for t in range(0, k_size, TILE):
+        a_tile[ty, tx] = a[batch, row, t + tx] if row < m and t + tx < k_size else np.float32(0)
+        b_tile[ty, tx] = b[batch, t + ty, col] if t + ty < k_size and col < n else np.float32(0)
+        cuda.syncthreads()  # both tiles are full before any thread reads them
+        for k in range(TILE):
+            acc += a_tile[ty, k] * b_tile[k, tx]
+        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+    if row < m and col < n:
+        out[batch, row, col] = acc
+
+
+def matmul_batched_cost(batches: int, m: int, n: int, k: int) -> Cost:
+    """In each product every block column loads all of a and every block row all of b."""
+    blocks_m, blocks_n, tiles = ceil_div(m, TILE), ceil_div(n, TILE), ceil_div(k, TILE)
+    return Cost(
+        bytes=4 * batches * (m * k * blocks_n + k * n * blocks_m + m * n),
+        flops=2 * batches * blocks_m * blocks_n * tiles * TILE**3,
+    )
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the products of the float32 matrices of two batches, pair by pair.
+
+    (B, M, K) and (B, K, N) give (B, M, N); PyTorch calls it bmm. A sum over K = 0 is zero. The
+    result is a device array if a or b is one; written to `out` where it is given.
+    Raises TypeError for another dtype, ValueError for shapes that do not fit or an out on the
+    memory of a or b, LaunchError (a ValueError) for B above 65535 or M above 65535 * TILE.
+    """
+    a, b = launch.adopt(a), launch.adopt(b)
+    _check_operands(a, b)
+    batches, m, k = a.shape
+    n = b.shape[2]
+    result = launch.Result("batched_matmul", out, (batches, m, n), np.float32, a, b, stream=stream)
+    launch.check_apart("batched_matmul", out, a=a, b=b)
+    if k == 0:  # a product of zeros has the same shape and something to multiply
+        a, b = np.zeros((batches, m, 1), np.float32), np.zeros((batches, 1, n), np.float32)
+    if batches and m and n:
+        grid = (ceil_div(n, TILE), ceil_div(m, TILE), batches)
+        launch.check_grid("batched_matmul", grid)
+        inputs = launch.to_device(a, stream), launch.to_device(b, stream)
+        matmul_batched_kernel[grid, (TILE, TILE, 1), stream](*inputs, result.array)
+    return result.get()
+
+
+def _check_operands(a: Any, b: Any) -> None:
+    """Raise unless a and b are batches of float32 matrices that can be multiplied in pairs."""
+    for name, array in (("a", a), ("b", b)):
+        launch.check_array("batched_matmul", name, array, ndim=3, dtypes=(np.float32,))
+    found = f"got {tuple(a.shape)} and {tuple(b.shape)}"
+    if a.shape[0] != b.shape[0]:
+        raise ValueError(
+            f"batched_matmul: expected a.shape[0] == b.shape[0], {found}. "
+            "Axis 0 of both is the batch."
+        )
+    if a.shape[2] != b.shape[1]:
+        transposed = a.shape[2] == b.shape[2]
+        advice = (
+            "Did you mean b.transpose(0, 2, 1)?" if transposed else "The inner sizes must agree."
+        )
+        raise ValueError(f"batched_matmul: expected a.shape[2] == b.shape[1], {found}. {advice}")
+
+
+LADDER = (Rung("batched", matmul_batched_kernel, matmul_batched_cost),)
