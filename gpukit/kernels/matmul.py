@@ -333,14 +333,16 @@ def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any 
 
     (M, K) and (K, N) give (M, N): `[[1. 2.]] @ [[3.] [4.]]` is `[[11.]]`. A sum over K = 0 is
     zero. The result is a device array if a or b is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for shapes that do not fit or an unknown rung,
-    LaunchError (a ValueError) for more than 65535 blocks of rows (uncoalesced: of columns).
+    Raises TypeError for another dtype, ValueError for shapes that do not fit, an unknown rung or
+    an out on the memory of a or b, LaunchError (a ValueError) for more than 65535 blocks of rows
+    (uncoalesced: of columns).
     """
     kernel = launch.pick("matmul", LADDER, rung).kernel
     a, b = launch.adopt(a), launch.adopt(b)
     _check_operands(a, b)
     m, k, n = a.shape[0], a.shape[1], b.shape[1]
     result = launch.Result("matmul", out, (m, n), np.float32, a, b, stream=stream)
+    launch.check_apart("matmul", out, a=a, b=b)
     if k == 0:  # a product of zeros has the same shape and something to multiply
         a, b = np.zeros((m, 1), np.float32), np.zeros((1, n), np.float32)
     if m and n:

@@ -153,6 +153,13 @@ def test_matmul_rejects_float64():
         matmul.matmul(np.ones((2, 2)), np.ones((2, 2), np.float32))
 
 
+@pytest.mark.parametrize("which", ["a", "b"])
+def test_matmul_refuses_an_out_on_the_memory_of_an_operand(which):
+    operands = {"a": np.ones((3, 3), np.float32), "b": np.ones((3, 3), np.float32)}
+    with pytest.raises(ValueError, match=f"matmul: expected out to lie apart from {which}"):
+        matmul.matmul(**operands, out=operands[which])
+
+
 @pytest.mark.parametrize(
     ("rung", "rows"),
     [
