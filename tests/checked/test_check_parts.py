@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda
+from gpukit import cuda, errors
 
 ROWS = 40
 
@@ -130,3 +130,16 @@ def test_race_on_an_element_behind_an_ellipsis_is_found():
 
     (found,) = gpukit.check(kernel)[1, 64](np.zeros(1, np.float32)).errors
     assert (found.kind, found.array) == ("global-race", "out")
+
+
+@cuda.jit
+def changed_row_kernel(a, row):
+    a[row] -= np.float32(1)
+
+
+@pytest.mark.parametrize("row", [2, 5, -3])
+def test_a_part_outside_that_is_changed_in_place_stops_a_plain_launch(row):
+    whole = np.ones((9, 3), np.float32)
+    with pytest.raises(errors.OutOfBounds, match=f"index {row} is outside"):
+        changed_row_kernel[1, 1](whole[3:5], row)
+    assert (whole == 1).all()
