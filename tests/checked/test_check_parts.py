@@ -143,3 +143,11 @@ def test_a_part_outside_that_is_changed_in_place_stops_a_plain_launch(row):
     with pytest.raises(errors.OutOfBounds, match=f"index {row} is outside"):
         changed_row_kernel[1, 1](whole[3:5], row)
     assert (whole == 1).all()
+
+
+@pytest.mark.parametrize("row", [2, 5, 2**31])
+def test_a_part_outside_that_is_changed_in_place_is_a_finding(row):
+    whole = np.ones((9, 3), np.float32)
+    (found,) = gpukit.check(changed_row_kernel)[1, 1](whole[3:5], row).errors
+    assert (found.kind, found.index) == ("out-of-bounds", (row,))
+    assert (whole == 1).all()

@@ -257,10 +257,8 @@ def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[
     """Return the statements that change all elements of a part: no new array is made."""
     what = ast.unparse(target)
     part = rewrite.unit.fresh("part")
-    if not getattr(rewrite, "watched", ""):
-        target.ctx = ast.Load()  # a view is taken, and its indices are checked as those of one
+    target.ctx = ast.Load()  # a view is taken, and its indices are checked as those of one
     view = rewrite.visit(target)
-    view.ctx = ast.Load()
     made = [tree.assign(part, view, node)]
     change = tree.at(ast.AugAssign(tree.store(part), node.op, rewrite.visit(node.value)), node)
     if not getattr(rewrite, "watched", ""):

@@ -261,6 +261,7 @@ class Rewriter(scalar.Scalar):
             return self.generic_visit(node)
         if isinstance(node.target, ast.Subscript):
             self.loads.add(root(node.target.value))
+            self.stores.add(root(node.target.value))
         return access.rewrite_aug_assign(self, node)
 
     def visit_While(self, node: ast.While) -> Any:
