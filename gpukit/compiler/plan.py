@@ -49,7 +49,15 @@ class RowFor:
     body: list[Row]
 
 
-Row = Leaf | RowIf | RowFor
+@dataclass
+class RowSpan:
+    """What the threads of a mask do, from the first to the last of them (watched kernels only)."""
+
+    mask: str
+    body: list[Row]
+
+
+Row = Leaf | RowIf | RowFor | RowSpan
 
 # ---- what is done by a block ------------------------------------------------------------------
 

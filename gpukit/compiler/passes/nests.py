@@ -114,6 +114,22 @@ class Nests(Watched):
             function, [values[0], *(self.rewriter.expression(v) for v in values[1:])]
         )
 
+    def _RowSpan(self, row: plan.RowSpan, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        ends: list[ast.expr] = []
+        new: list[ast.stmt] = []
+        least, most = self.ranges.of(low), self.ranges.of(high)
+        for stem, function in (("start", "first_in"), ("stop", "end_of")):
+            name = self.unit.fresh(stem)
+            helper = self.rewriter.helper("control", function)
+            found = tree.call(helper, tree.name(row.mask), tree.name("row_start"), low, high)
+            new.append(tree.assign(name, found))
+            ends.append(tree.name(name))
+            if least is not None and most is not None:
+                self.ranges.known[name] = (least[0], most[1])
+        self.rewriter.uses_thread = True
+        body = self._rows(row.body, *ends) or [ast.Pass()]
+        return [*new, ast.If(ast.Compare(ends[0], [ast.Lt()], [ends[1]]), body, [])]
+
     def _with_else(
         self, row: plan.RowIf, tests: list[ast.expr], low: ast.expr, high: ast.expr
     ) -> list[ast.stmt]:

@@ -8,21 +8,26 @@ touch neighbouring memory one after the other, which is what a CPU vectorises.
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpukit.compiler import kinds, tree
 from gpukit.compiler.passes import affine
 from gpukit.compiler.passes.affine import Forms
-from gpukit.compiler.plan import Leaf, Row, RowFor, RowIf
+from gpukit.compiler.plan import Leaf, Row, RowFor, RowIf, RowSpan
 from gpukit.compiler.unit import Unit
 
 
 @dataclass
 class RowPlanner:
-    """Plans rows for one kernel; `private` are the names of the local arrays."""
+    """Plans rows for one kernel.
+
+    `private` are the names of the local arrays, `new_mask` names a flag for each thread.
+    """
 
     unit: Unit
     private: set[str]
+    new_mask: Callable[[str], str]
     read_outside: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -47,19 +52,50 @@ class RowPlanner:
             if pending:
                 rows.append(Leaf(pending, forms, mask))
                 pending = []
-            rows.append(special)
+            rows += special
         if pending:
             rows.append(Leaf(pending, forms, mask))
         return rows
 
-    def _special(self, s: ast.stmt, forms: Forms, mask: str | None) -> Row | None:
+    def _special(self, s: ast.stmt, forms: Forms, mask: str | None) -> list[Row] | None:
+        """Return the rows for a statement that no loop over threadIdx.x must hold whole."""
         if isinstance(s, ast.If) and not tree.exits([s]):
-            return self._row_if(s, forms, mask)
+            found = self._row_if(s, forms, mask)
+            return self._masked(s, forms, mask) if found is None else [found]
         if isinstance(s, ast.For):
-            return self._row_for(s, forms, mask)
+            loop = self._row_for(s, forms, mask)
+            return None if loop is None else [loop]
         return None
 
-    def _row_if(self, s: ast.If, forms: Forms, mask: str | None) -> Row | None:
+    def _masked(self, s: ast.If, forms: Forms, mask: str | None) -> list[Row] | None:
+        """Plan a condition of no known form, if it stands before what is told by the row."""
+        if self.unit.watched != "access" or not self._is_told(s.body + s.orelse, forms):
+            return None
+        then = self.new_mask("in_if")
+        rows = self._flags(then, s.test, forms, mask)
+        rows.append(RowSpan(then, self.rows(s.body, forms, then)))
+        if s.orelse:
+            other = self.new_mask("in_else")
+            rows += self._flags(other, tree.expr(f"not {then}[thread]"), forms, mask)
+            rows.append(RowSpan(other, self.rows(s.orelse, forms, other)))
+        return rows
+
+    def _flags(self, name: str, test: ast.expr, forms: Forms, mask: str | None) -> list[Row]:
+        """Return loops that note which threads, of those in `mask`, meet a condition."""
+        met: Row = Leaf([flag(name, test, test)], forms, mask)
+        return [met] if mask is None else [Leaf([flag(name, tree.const(False), test)], forms), met]
+
+    def _is_told(self, body: list[ast.stmt], forms: Forms) -> bool:
+        """Tell whether statements hold an access whose place in the row is known."""
+        for node in (n for s in body for n in ast.walk(s)):
+            if isinstance(node, ast.Subscript) and _is_array(node, forms):
+                parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                named = node.value.id not in self.private  # type: ignore[attr-defined]
+                if named and all(forms.of(p) is not None for p in parts):
+                    return True
+        return False
+
+    def _row_if(self, s: ast.If, forms: Forms, mask: str | None) -> RowIf | None:
         tests: list[ast.expr] = []
         limits: list[affine.Bound] = []
         rest: list[ast.expr] = []
@@ -162,6 +198,14 @@ class RowPlanner:
             elif any(f is None or f != 0 for f in factors):
                 bad += 1
         return good >= bad
+
+
+def flag(mask: str, value: ast.expr, like: ast.AST) -> ast.stmt:
+    """Return the statement that sets a thread's flag in a mask, none of the person's."""
+    target = ast.Subscript(tree.name(mask), tree.name("thread"), ast.Store())
+    made = tree.at(ast.Assign([target], value), like)
+    made.made = True
+    return made  # type: ignore[no-any-return]
 
 
 def _without_marks(s: ast.stmt) -> ast.stmt:

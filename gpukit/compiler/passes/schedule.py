@@ -45,7 +45,7 @@ class Schedule:
         self.remade = {n: e for n, e in remade.items() if n in varying}
         fixed = {n for n in self._all_names() if n not in varying}
         self.forms = Forms(self.remade, self.unit.types, fixed)
-        self.planner = rows.RowPlanner(self.unit, self.uniformity.locals)
+        self.planner = rows.RowPlanner(self.unit, self.uniformity.locals, self._mask)
         self.steps = self._steps(self.unit.tree.body, None)
 
     def _all_names(self) -> set[str]:
@@ -145,16 +145,11 @@ class Schedule:
 
     def _set_mask(self, mask: str, test: ast.expr, parent: str | None, like: ast.stmt) -> plan.Step:
         """Return loops that set `mask` to `test` for the threads in `parent`, else to False."""
-        target = ast.Subscript(tree.name(mask), tree.name("thread"), ast.Store())
-        body: list[ast.stmt] = [tree.at(ast.Assign([target], test), like)]
+        body = [rows.flag(mask, test, like)]
         if parent is not None:
-            clear = tree.at(ast.Assign([tree.clone(target)], tree.const(False)), like)
-            if parent == mask:
-                body = [tree.at(ast.If(_of(parent), body, []), like)]
-            else:
-                body = [tree.at(ast.If(_of(parent), body, [clear]), like)]
-        for made in body:
-            made.made = True  # type: ignore[attr-defined]  # no statement of the person's
+            clear = [] if parent == mask else [rows.flag(mask, tree.const(False), like)]
+            body = [tree.at(ast.If(_of(parent), body, clear), like)]
+            body[0].made = True  # type: ignore[attr-defined]  # no statement of the person's
         return plan.Loops([plan.Leaf(body, self.forms)])
 
     # ---- the meeting points themselves ----------------------------------------------------

@@ -164,6 +164,22 @@ def any_thread(mask, threads):  # type: ignore[no-untyped-def]
 
 
 @njit(error_model="numpy")
+def first_in(mask, row_start, low, high):  # type: ignore[no-untyped-def]
+    """Return the first thread of a part of a row that is in a mask, `high` if none is."""
+    while low < high and not get(mask, row_start + low):
+        low += 1
+    return low
+
+
+@njit(error_model="numpy")
+def end_of(mask, row_start, low, high):  # type: ignore[no-untyped-def]
+    """Return the end of what is in a mask of a part of a row, `low` if nothing is."""
+    while low < high and not get(mask, row_start + high - 1):
+        high -= 1
+    return high
+
+
+@njit(error_model="numpy")
 def barrier(place, mask, threads, all_threads):  # type: ignore[no-untyped-def]
     """Stop the kernel if a thread of a block with waiting threads is not in the mask."""
     for first in range(0, all_threads, threads):

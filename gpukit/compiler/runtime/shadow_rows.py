@@ -42,6 +42,24 @@ _ALL_SET = 0x0101010101010101
 
 
 @compiled
+def _apart(mask, k, count):  # type: ignore[no-untyped-def]
+    """Return how far the next thread in a mask is from thread k, which is in it; 1 for the last."""
+    following = _run_begin(mask, k + 1, count)
+    return following - k if following < count else 1
+
+
+@compiled
+def _run_length(mask, k, count, apart):  # type: ignore[no-untyped-def]
+    """Return how many threads of a mask follow each other in equal steps from thread k on."""
+    if apart == 1:
+        return _run_end(mask, k, count) - k
+    n, last = 1, k
+    while last + apart < count and _run_begin(mask, last + 1, count) == last + apart:
+        n, last = n + 1, last + apart
+    return n
+
+
+@compiled
 def touch(watch, thread, count):  # type: ignore[no-untyped-def]
     """Note that a run of threads has touched memory."""
     warps = ((thread + count - 1) >> 5) - (thread >> 5) + 1
@@ -70,15 +88,17 @@ def row_free(watch, site, thread, count, address, step, size, mask):  # type: ig
     low, block, epoch = since(watch, space), peek(watch, w.BLOCK), peek(watch, w.EPOCH)
     k = _run_begin(mask, 0, count)
     while k < count:
-        end = _run_end(mask, k, count)
-        if not _all_free(cells + k * stride, stride, end - k, low, block, epoch, thread + k):
+        apart = _apart(mask, k, count)
+        n = _run_length(mask, k, count, apart)
+        if not _all_free(cells + k * stride, stride * apart, n, low, block, epoch, thread + k,
+                         apart):  # fmt: skip
             return 0
-        k = _run_begin(mask, end, count)
+        k = _run_begin(mask, k + (n - 1) * apart + 1, count)
     return 1
 
 
 @compiled
-def _all_free(cells, stride, count, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+def _all_free(cells, stride, count, low, block, epoch, thread, next_thread):  # type: ignore[no-untyped-def]
     """Tell whether all elements were last written before this interval, or by their own thread.
 
     Words are compared as a whole: the stamp stands in their upper half.
@@ -87,10 +107,12 @@ def _all_free(cells, stride, count, low, block, epoch, thread):  # type: ignore[
     bad = 0
     if stride == 8:
         for k in range(count):
-            bad |= _written_by_others(peek(cells, k), low, block, epoch, thread + k)
+            me = thread + k * next_thread
+            bad |= _written_by_others(peek(cells, k), low, block, epoch, me)
     else:
         for k in range(count):
-            bad |= _written_by_others(peek(cells + k * stride, 0), low, block, epoch, thread + k)
+            word, me = peek(cells + k * stride, 0), thread + k * next_thread
+            bad |= _written_by_others(word, low, block, epoch, me)
     return bad == 0
 
 
@@ -120,24 +142,26 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
     slow = odd or peek(watch, w.WHOLE) or peek(region, w.SPACE) == w.LOCAL
     k = _run_begin(mask, 0, count)
     while k < count:
-        end = _run_end(mask, k, count)
-        touch(watch, thread + k, end - k)
+        apart = _apart(mask, k, count)
+        n = _run_length(mask, k, count, apart)
+        far = thread + k + (n - 1) * apart
+        touch(watch, thread + k, (n - 1) * apart + 1)
         at = address + k * step
         if slow:
-            for j in range(end - k):
-                tell(watch, site, thread + k + j, at + j * step, size, min(kind, w.STORE))
+            for j in range(n):
+                me = thread + k + j * apart
+                tell(watch, site, me, at + j * apart * step, size, min(kind, w.STORE))
         else:
             cells = peek(region, w.CELLS) + 8 * ((at - peek(region, w.BEGIN)) >> shift)
-            far, n = thread + end - 1, end - k
             if step == 0 and kind == w.LOAD:
                 # Of threads that all read one element the first and the last speak for the others.
                 run(watch, region, at, 0, size, cells, 0, site, thread + k, 0, 1, kind)
                 if n > 1:
                     run(watch, region, at, 0, size, cells, 0, site, far, 0, 1, kind)
             else:
-                run(watch, region, at, step, size, cells, 8 * (step >> shift), site, thread + k,
-                     1, n, kind)  # fmt: skip
-        k = _run_begin(mask, end, count)
+                run(watch, region, at, step * apart, size, cells, 8 * (step >> shift) * apart, site,
+                     thread + k, apart, n, kind)  # fmt: skip
+        k = _run_begin(mask, far + 1 - thread, count)
 
 
 @compiled
@@ -172,12 +196,13 @@ def check_run(  # type: ignore[no-untyped-def]
                                 site, thread, next_thread)  # fmt: skip
     elif kind == w.CLAIM and count > 1:
         poke(watch, w.WRITES, peek(watch, w.WRITES) + 1)
-        state = _claim(cells, gap, stride, count, stamp, low, block, epoch, site, thread)
+        state = _claim(cells, gap, stride, count, stamp, low, block, epoch, site, thread,
+                       next_thread)  # fmt: skip
     else:
         poke(watch, w.WRITES, peek(watch, w.WRITES) + 1)
-        state = _store_state(cells, gap, stride, count, low, block, epoch, thread)
+        state = _store_state(cells, gap, stride, count, low, block, epoch, thread, next_thread)
         if state == 0:
-            _put_writes(cells, stride, count, stamp, site, thread)
+            _put_writes(cells, stride, count, stamp, site, thread, next_thread)
     if state:
         kind = min(kind, w.STORE)
         for k in range(count):
@@ -257,18 +282,21 @@ def _with_reader(seen, fresh, low, epoch, recent, me):  # type: ignore[no-untype
 
 
 @compiled
-def _store_state(cells, gap, stride, count, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+def _store_state(  # type: ignore[no-untyped-def]
+    cells, gap, stride, count, low, block, epoch, thread, next_thread
+):
     """Return 0 if writing some elements is in order as far as is easy to tell."""
     low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
     bad = 0
     if stride == 8:
         for k in range(count):
             word, seen = peek(cells, k), peek(cells + gap, k)
-            bad |= _one_store(word, seen, low, block, epoch, thread + k)
+            bad |= _one_store(word, seen, low, block, epoch, thread + k * next_thread)
     else:
         for k in range(count):
             at = cells + k * stride
-            bad |= _one_store(peek(at, 0), peek(at + gap, 0), low, block, epoch, thread + k)
+            me = thread + k * next_thread
+            bad |= _one_store(peek(at, 0), peek(at + gap, 0), low, block, epoch, me)
     return bad
 
 
@@ -282,7 +310,7 @@ def _one_store(word, seen, low, block, epoch, thread):  # type: ignore[no-untype
 
 @compiled
 def _claim(  # type: ignore[no-untyped-def]
-    cells, gap, stride, count, stamp, low, block, epoch, site, thread
+    cells, gap, stride, count, stamp, low, block, epoch, site, thread, next_thread
 ):
     """Note writers where `row_free` has seen that no write is in the way.
 
@@ -293,11 +321,12 @@ def _claim(  # type: ignore[no-untyped-def]
     bad = 0
     if stride == 8:
         for k in range(count):
-            bad |= 1 - int(_unread(peek(cells + gap, k), low, block, epoch, thread + k))
-            poke(cells, k, fresh | (thread + k) << w.WRITE_THREAD)
+            me = thread + k * next_thread
+            bad |= 1 - int(_unread(peek(cells + gap, k), low, block, epoch, me))
+            poke(cells, k, fresh | me << w.WRITE_THREAD)
     else:
         for k in range(count):
-            at, me = cells + k * stride, thread + k
+            at, me = cells + k * stride, thread + k * next_thread
             bad |= 1 - int(_unread(peek(at + gap, 0), low, block, epoch, me))
             poke(at, 0, fresh | me << w.WRITE_THREAD)
     return bad
@@ -313,11 +342,11 @@ def _unread(seen, low, block, epoch, thread):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _put_writes(cells, stride, count, stamp, site, thread):  # type: ignore[no-untyped-def]
+def _put_writes(cells, stride, count, stamp, site, thread, next_thread):  # type: ignore[no-untyped-def]
     word = stamp << w.STAMP | site << w.WRITE_SITE
     if stride == 8:
         for k in range(count):
-            poke(cells, k, word | (thread + k) << w.WRITE_THREAD)
+            poke(cells, k, word | (thread + k * next_thread) << w.WRITE_THREAD)
     else:
         for k in range(count):
-            poke(cells + k * stride, 0, word | (thread + k) << w.WRITE_THREAD)
+            poke(cells + k * stride, 0, word | (thread + k * next_thread) << w.WRITE_THREAD)
