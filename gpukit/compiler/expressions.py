@@ -54,8 +54,14 @@ class Expressions:
             return types.intp
         base = self.type_of(node.value)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        whole = hasattr(base, "layout") and len(parts) == base.ndim
-        return base.dtype if whole and not any(isinstance(p, ast.Slice) for p in parts) else None
+        if any(isinstance(p, ast.Slice) for p in parts):
+            return None
+        if isinstance(base, types.UniTuple):
+            return base.dtype
+        if not hasattr(base, "layout") or len(parts) > base.ndim:
+            return None
+        left = base.ndim - len(parts)
+        return base.copy(ndim=left) if left else base.dtype
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):

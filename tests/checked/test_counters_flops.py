@@ -55,6 +55,19 @@ def test_a_mathematical_function_counts_one(name: str) -> None:
 
 
 @cuda.jit
+def parts_kernel(x, out):
+    t = cuda.threadIdx.x
+    pair = (x[t], x[t])
+    rows = cuda.local.array((2, 2), np.float32)
+    rows[1][0] = pair[0] * pair[1]
+    out[t] = rows[1][0] + pair[t % 2]
+
+
+def test_elements_of_tuples_and_of_rows_count_as_their_types() -> None:
+    assert flops(parts_kernel, *two("float32")) == {"float32": 2 * THREADS}
+
+
+@cuda.jit
 def mixed_kernel(x, out):
     t = cuda.threadIdx.x
     out[t] = x[t] * x[t] + 1.0
