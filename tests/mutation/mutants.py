@@ -153,3 +153,27 @@ def build(mutant: Mutant, folder: Path) -> Any:
         tree = definition(mutant.text, name)
         exec(compile(ast.Module([tree], []), str(path), "exec"), scope)
     return scope[mutant.kernel]
+
+
+def own_text(mutant: Mutant) -> str:
+    """Return what a mutant's file says that its kernel depends on, without words for readers.
+
+    That is the kernel, the functions of the file that it calls, and the names that these use.
+    """
+    module = importlib.import_module(f"{kernels.__name__}.{mutant.room}")
+    made = {s.name: s for s in ast.parse(mutant.text).body if isinstance(s, ast.FunctionDef)}
+    needed = {mutant.kernel, mutant.function, *called(Code(module, mutant.kernel))}
+    functions = [tree for name, tree in made.items() if name in needed]
+    for tree in functions:
+        tree.body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+    kept: list[ast.stmt] = list(functions)
+    for s in reversed(ast.parse(mutant.text).body):
+        if isinstance(s, (ast.Assign, ast.AnnAssign)) and _names(s, ast.Store) & {
+            name for other in kept for name in _names(other, ast.Load)
+        }:
+            kept.insert(0, s)
+    return "\n".join(ast.unparse(s) for s in kept)
+
+
+def _names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}

@@ -35,12 +35,17 @@ OWN = frozenset(["block-order", "raised", "int32-overflow"])
 
 @dataclass(frozen=True)
 class Row:
-    """One mutant, what checked mode said, what the oracle saw, and why it may be equivalent."""
+    """One mutant, what checked mode said, what the oracle saw, and why it may be equivalent.
+
+    `digest` is that of all it depends on, `day` when it was examined.
+    """
 
     mutant: Mutant
     verdict: Verdict
     faults: tuple[str, ...]
     reason: str = ""
+    digest: str = ""
+    day: str = ""
 
     @property
     def outcome(self) -> str:
@@ -73,6 +78,7 @@ class Row:
         return {
             **self.verdict.as_dict(), "outcome": self.outcome, "operator": self.mutant.operator,
             "subject": self.mutant.subject, "faults": self.faults, "change": self.mutant.change,
+            "digest": self.digest, "day": self.day,
         }  # fmt: skip
 
 
@@ -106,6 +112,7 @@ def markdown(rows: list[Row]) -> str:
         [
             TERMS,
             _summary(figures(rows)),
+            _days(rows),
             "### By mistake",
             _table("operator", rows, lambda row: row.mutant.operator, _meaning),
             "### By kernel",
@@ -136,6 +143,13 @@ def _summary(n: dict[str, int]) -> str:
         f"{n['unconfirmed']}."
     )
     return f"{text}\n\n" + "\n".join(lines)
+
+
+def _days(rows: Iterable[Row]) -> str:
+    """Return which run examined how many."""
+    said = Counter(row.day for row in rows)
+    parts = [f"{count} on {day}" for day, count in sorted(said.items())]
+    return f"Examined: {', '.join(parts)}."
 
 
 def _meaning(operator: str) -> str:

@@ -3,11 +3,16 @@
 python -m tests.mutation.run                        everything, a table at the end
 python -m tests.mutation.run --kernels matmul       one room, or one kernel
 python -m tests.mutation.run --write                docs/checking.md and the JSON beside it
+python -m tests.mutation.run --write --missing      the same; examines only what the JSON lacks
+
+What a mutant came to holds as long as the kernel, what it uses of its file, and its launches are
+the same. Whether the checker still finds it is for a run without `--missing` to say.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import functools
 import hashlib
 import json
@@ -24,6 +29,9 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+import numpy as np
+
+from gpukit import kernels, launch
 from tests.mutation import cases, mutants, pool, report, truth, verdict
 from tests.mutation.verdict import Verdict
 
@@ -43,24 +51,43 @@ def equivalents() -> dict[str, dict[str, str]]:
 
 
 class Kept:
-    """Results of an earlier run, one to a line: what was asked, the mutant's digest, the answer."""
+    """Answers of earlier runs, by what was asked and the mutant's digest.
 
-    def __init__(self, path: Path | None, chosen: list[mutants.Mutant]) -> None:
+    A file of lines is read and added to; `recorded` are the rows of the JSON of a whole run.
+    """
+
+    def __init__(
+        self,
+        path: Path | None,
+        chosen: list[mutants.Mutant],
+        recorded: Sequence[dict[str, Any]] = (),
+    ) -> None:
         self.path, self.results = path, {}
-        if path is None or not path.exists():
-            return
-        ids = {_digest(mutant): mutant.id for mutant in chosen}
-        for line in path.read_text(encoding="utf-8").splitlines():
-            word, digest, answer = json.loads(line)
-            if digest in ids:
-                self.results[word, ids[digest]] = _thawed(answer)
+        self.digests = {mutant.id: digest(mutant) for mutant in chosen}
+        self.days: dict[str, str] = {}  # of what is known from a whole run
+        ids = {known: name for name, known in self.digests.items()}
+        for row in recorded:
+            name = ids.get(row["digest"])
+            if name is not None:
+                self.days[name] = row["day"]
+                self.results["oracle", name] = _faults(row["faults"])
+                outcome = "survived" if row["outcome"] == "equivalent" else row["outcome"]
+                kinds = tuple(row["kinds"])
+                self.results["checked", name] = Verdict(
+                    name, outcome, kinds, row["wrong"], row["note"]
+                )
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                word, known, answer = json.loads(line)
+                if known in ids:
+                    self.results[word, ids[known]] = _thawed(answer)
 
     def add(self, word: str, mutant: mutants.Mutant, result: Any) -> None:
         """Keep one result at once: the run may end any moment."""
         if self.path is not None:
             answer = asdict(result) if isinstance(result, Verdict) else result
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([word, _digest(mutant), answer]) + "\n")
+                file.write(json.dumps([word, self.digests[mutant.id], answer]) + "\n")
 
 
 def _thawed(answer: Any) -> Any:
@@ -69,10 +96,37 @@ def _thawed(answer: Any) -> Any:
     return tuple(answer) if isinstance(answer, list) else answer
 
 
-def _digest(mutant: mutants.Mutant) -> str:
-    launches = Path(str(cases.__file__)).read_text(encoding="utf-8")
-    parts = [mutant.id, mutant.text, launches, *sorted(mutant.right_kinds)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+def _faults(faults: list[str]) -> Any:
+    """Return the oracle's answer as it gave it: it has one word for a mutant that broke it."""
+    return faults[0] if faults in (["hung"], ["crashed"]) else tuple(faults)
+
+
+def digest(mutant: mutants.Mutant) -> str:
+    """Return the digest of all that the outcome of a mutant depends on, but for the checker."""
+    words = [mutant.id, mutants.own_text(mutant), *sorted(mutant.right_kinds)]
+    parts = hashlib.sha256("\0".join(words).encode())
+    parts.update(_launches(f"{kernels.__name__}.{mutant.room}.{mutant.kernel}"))
+    return parts.hexdigest()
+
+
+@functools.cache
+def _launches(kernel: str) -> bytes:
+    """Return the digest of the launches of a kernel: shapes, arguments and expected answers."""
+    parts = hashlib.sha256()
+    for case in cases.find(kernel):
+        arguments = [_plain(a) for a in case.make()]
+        expected = [(at, _plain(right)) for at, right in sorted(case.expected.items())]
+        parts.update(repr((case.shape, arguments, expected, case.terms)).encode())
+    return parts.digest()
+
+
+def _plain(value: Any) -> Any:
+    """Return an array as type, shape, strides and digest of its bytes."""
+    if not isinstance(value, np.ndarray) and not hasattr(value, "copy_to_host"):
+        return value
+    host = launch.to_host(value)
+    held = hashlib.sha256(np.ascontiguousarray(host).tobytes()).hexdigest()
+    return str(host.dtype), host.shape, getattr(value, "strides", None), held
 
 
 def choose(names: Sequence[str]) -> list[mutants.Mutant]:
@@ -88,13 +142,15 @@ def run(chosen: list[mutants.Mutant], workers: int, kept: Kept) -> list[report.R
     """Examine every mutant, ask the oracle about each, and put the two together."""
     verdicts = _each("checked", verdict.examine, chosen, workers, kept)
     faults = _each("oracle", truth.of, chosen, workers, kept)
-    rows = []
+    rows, today = [], datetime.date.today().isoformat()
     for mutant in chosen:
         said, seen = verdicts[mutant.id], faults[mutant.id]
         found = Verdict(mutant.id, said) if isinstance(said, str) else said
         reason = equivalents().get(mutant.id, {}).get("reason", "")
         # A mutant that hangs or breaks the oracle does something forbidden, whatever it is.
-        rows.append(report.Row(mutant, found, (seen,) if isinstance(seen, str) else seen, reason))
+        faults_ = (seen,) if isinstance(seen, str) else seen
+        day = kept.days.get(mutant.id, today)
+        rows.append(report.Row(mutant, found, faults_, reason, kept.digests[mutant.id], day))
     return rows
 
 
@@ -130,6 +186,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--kernels", nargs="*", default=[], help="rooms or kernels; all without")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write docs/checking.md and the JSON")
+    parser.add_argument("--missing", action="store_true", help="examine what the JSON lacks")
     parser.add_argument("--keep", type=Path, help="a file of results, to go on after a break")
     options = parser.parse_args(arguments)
     if options.write and options.kernels:
@@ -139,7 +196,9 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no kernel is called {' or '.join(options.kernels)}")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GPUKIT_CACHE_DIR"] = folder  # mutants do not belong into the person's cache
-        rows = run(chosen, options.workers, Kept(options.keep, chosen))
+        recorded = json.loads(RESULT.read_text(encoding="utf-8"))["mutants"]
+        kept = Kept(options.keep, chosen, recorded if options.missing else ())
+        rows = run(chosen, options.workers, kept)
     text = report.markdown(rows)
     print(text)
     n = report.figures(rows)
