@@ -21,6 +21,7 @@ ROOMS = (
     "cuda",
     "standin",
     "launch",
+    "unroll",
     "wide",
     "kernels",
     "bench",
@@ -30,7 +31,7 @@ ROOMS = (
     "cli",
 )
 # These see less than their place in the list would let them.
-NARROW = {"__init__": {"errors"}, "kernels": {"cuda", "launch", "wide", "errors"}}
+NARROW = {"__init__": {"errors"}, "kernels": {"cuda", "launch", "unroll", "wide", "errors"}}
 
 # What belongs to a room of another name.
 BELONGS_TO = {
@@ -39,6 +40,7 @@ BELONGS_TO = {
     "standin_modules": "standin",
     "standin_suite": "standin",
     "startup": "standin",
+    "unroll_gpu": "unroll",
     "wide_gpu": "wide",
 }
 
@@ -58,8 +60,8 @@ PACKAGES = {
 }
 # The only rooms that may name the real numba.cuda.
 # `gpu_code` asks numba-cuda for code, in a process of its own.
-# `wide` has a form of its own there.
-GPU_ROOMS = {"gpu_code", "cuda", "standin", "wide"}
+# `unroll` and `wide` have a form of their own there.
+GPU_ROOMS = {"gpu_code", "cuda", "standin", "unroll", "wide"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gpukit import unroll
 from gpukit.compiler import intrinsics
 from tests.oracle import arithmetic, wide
 from tests.oracle.memory import View
@@ -102,6 +103,8 @@ class Rewriter(ast.NodeTransformer):
             return helper(f"{THREAD}.atomic", name[7:], *args, keywords=keywords)
         if name:
             return helper(f"{THREAD}.{name}", *args, keywords=keywords)
+        if function is unroll.unrolled.py_func:
+            return self._written_out(node, site, args[2:])
         if function is not None:
             number = self.device(function)
             return ast.YieldFrom(helper(f"{THREAD}.enter", site, number, *args, keywords=keywords))
@@ -110,6 +113,16 @@ class Rewriter(ast.NodeTransformer):
                 helper(f"{THREAD}.wait", "grid_sync", site, self.visit(node.func.value))
             )
         return helper(f"{HELPERS}.call", self.visit(node.func), *args, keywords=keywords)
+
+    def _written_out(self, node: ast.Call, site: Any, args: list[ast.expr]) -> ast.expr:
+        """Return the calls that `gpukit.unroll.unrolled` stands for, one for each step."""
+        count, step = self.resolve(node.args[0]), python_function(self.resolve(node.args[1]))
+        assert isinstance(count, int)
+        assert step is not None
+        number = self.device(step)
+        enter = f"{THREAD}.enter"
+        calls = [ast.YieldFrom(helper(enter, site, number, k, *args)) for k in range(count)]
+        return ast.List(calls, ast.Load())
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         op = type(node.op).__name__
