@@ -9,7 +9,7 @@ import numpy as np
 from gpukit import launch
 from gpukit.bench.register import contest, family, launcher, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import backprop, batched_matmul, conv, matmul, matvec
+from gpukit.kernels import backprop, batched_matmul, conv, matmul, matmul_wide, matvec
 
 
 @family(
@@ -33,6 +33,7 @@ def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
     )
 
 
+@family(matmul_wide, *(f"matmul_{rung.name}" for rung in matmul_wide.LADDER))
 @family(matmul, *(f"matmul_{rung.name}" for rung in matmul.LADDER))
 def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
     n = 128 if quick else 512
@@ -40,7 +41,7 @@ def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
     out, block = launch.empty((n, n), np.float32), (matmul.TILE, matmul.TILE)
     grid = matmul.grid_of(name.removeprefix("matmul_"), n, n)
     ours = launcher(kernel, grid, block, a, b, out)
-    cost = getattr(matmul, f"{name}_cost")(n, n, n)
+    cost = launch.pick(name, matmul.RUNGS, name.removeprefix("matmul_")).cost(n, n, n)
     return contest(
         name,
         f"{n} x {n} x {n}",

@@ -39,6 +39,7 @@ BARS = {
     "matmul_padded": Bar(ffma=0.13),
     "matmul_register_tile_1d": Bar(ffma=0.29),
     "matmul_register_tile_2d": Bar(ffma=0.50),
+    "matmul_vectorised": Bar(ffma=0.85, wide=("LDG", "LDS", "STS", "STG")),
     "matmul_batched": Bar(ffma=0.13),
     "sum_vectorised": Bar(wide=("LDG",)),
     "matvec_vectorised": Bar(wide=("LDG",)),

@@ -16,6 +16,7 @@ MATMULS = [
     "matmul_padded",
     "matmul_register_tile_1d",
     "matmul_register_tile_2d",
+    "matmul_vectorised",
     "matmul_batched",
 ]
 

@@ -32,6 +32,7 @@ from gpukit.kernels import (
     histogram,
     image,
     matmul,
+    matmul_wide,
     matvec,
     reduce,
     reduce_trees,
@@ -274,6 +275,17 @@ def _matmul(rung: str) -> Iterator[Case]:
         yield case(grid, block, (a, b), matmul.matmul_reference(a, b), k)
 
 
+def _matmul_wide(rung: str) -> Iterator[Case]:
+    """Yield the same for rows in quads."""
+    cols, rows = matmul.PARTS[rung]
+    for m, n, k in ((rows + 2, cols + 20, 20), (3, 8, 4)):
+        a, b = values(m, k), values(k, n)
+        grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
+        yield case(grid, block, (a, b), matmul.matmul_reference(a, b), k)
+
+
+for _rung in matmul_wide.LADDER:
+    of(_rung.kernel)(functools.partial(_matmul_wide, _rung.name))
 for _rung in matmul.LADDER:
     of(_rung.kernel)(functools.partial(_matmul, _rung.name))
 

@@ -1,0 +1,162 @@
+"""Matrix product, the fast rungs: four elements at once, and a main loop of little but additions.
+
+The kernels of `matmul` show the ideas; these leave a GPU's float units almost nothing else to do. A
+block computes SIDE x SIDE elements of out, a thread 8 x 8 of them: two by two squares of WIDTH x
+WIDTH, half a SIDE apart, so that the threads of a warp read neighbouring quads. Rows are moved in
+quads, so K and N must be multiples of WIDTH and the matrices begin at multiples of 16 bytes;
+`matmul.matmul` takes another rung where they are not.
+
+Legend
+    M, N, K     rows of a, columns of b, and the axis that is summed away   131, 132, 36
+    t           where the present tiles begin along the summed axis         0, 16, 32, ...
+    k           the step within a tile                                      [0, DEPTH)
+    tx, ty      the thread's column and row in its block                    [0, THREADS)
+    tid         the thread in its block, row after row                      [0, THREADS * THREADS)
+    first_row   where the part of out that a block computes begins          0, 128, 256, ...
+    first_col   the same along the columns                                  0, 128, 256, ...
+    r, q        a row of a tile, or of a for the tile on its side; a quad   [0, SIDE), [0, 32)
+    row         a row of a, or of out                                       [0, M)
+    acc         the sums that a thread holds in registers                   8 x 8
+    i, j        which of a thread's own rows, columns of out                [0, PER_THREAD)
+    THREADS     side of the block                                           16
+    WIDTH       elements that are moved at once: a quad                     4
+    PER_THREAD  how many rows, and how many columns, a thread has           2 * WIDTH
+    HALF        quads from the first of a thread's squares to its second    THREADS
+    SIDE        what a block has of them, THREADS * PER_THREAD              128
+    DEPTH       how deep its tiles are                                      16
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpukit import cuda, launch, wide
+from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.unroll import unrolled
+from gpukit.wide import WIDTH, load4, store4
+
+THREADS = 16
+PER_THREAD = 2 * WIDTH
+HALF = THREADS
+SIDE = THREADS * PER_THREAD
+DEPTH = 16
+
+# Quads of one row of a tile of a, and of b; rows that all threads together load in one go.
+A_QUADS, B_QUADS = DEPTH // WIDTH, SIDE // WIDTH
+A_ROWS, B_ROWS = THREADS * THREADS // A_QUADS, THREADS * THREADS // B_QUADS
+
+# The tile of a lies on its side, filled element by element. One quad that nobody uses leaves a
+# warp's stores one conflict of three; none at all would take a width that is no multiple of a quad.
+PADDED_SIDE = SIDE + WIDTH
+
+
+@cuda.jit(device=True)
+def load_tile_of_a(a, a_tile, first_row, t, tid):
+    """Load SIDE rows of a, DEPTH columns from t on, as columns of a_tile; zero outside."""
+    for step in range(SIDE // A_ROWS):
+        r, q = tid // A_QUADS + step * A_ROWS, tid % A_QUADS
+        row = first_row + r
+        v0 = v1 = v2 = v3 = np.float32(0)
+        if row < a.shape[0] and t + WIDTH * q < a.shape[1]:
+            v0, v1, v2, v3 = load4(a[row], t // WIDTH + q)
+        a_tile[WIDTH * q, r] = v0
+        a_tile[WIDTH * q + 1, r] = v1
+        a_tile[WIDTH * q + 2, r] = v2
+        a_tile[WIDTH * q + 3, r] = v3
+
+
+@cuda.jit(device=True)
+def load_tile_of_b(b, b_tile, first_col, t, tid):
+    """Load DEPTH rows of b from t on, SIDE columns, into b_tile; zero outside."""
+    for step in range(DEPTH // B_ROWS):
+        r, q = tid // B_QUADS + step * B_ROWS, tid % B_QUADS
+        v0 = v1 = v2 = v3 = np.float32(0)
+        if t + r < b.shape[0] and first_col + WIDTH * q < b.shape[1]:
+            v0, v1, v2, v3 = load4(b[t + r], first_col // WIDTH + q)
+        store4(b_tile[r], q, v0, v1, v2, v3)
+
+
+@cuda.jit(device=True)
+def multiply_step(k, a_tile, b_tile, tx, ty, acc):
+    """Add the products of column k of the tile of a and row k of that of b to a thread's acc."""
+    a_low, a_high = load4(a_tile[k], ty), load4(a_tile[k], HALF + ty)
+    b_low, b_high = load4(b_tile[k], tx), load4(b_tile[k], HALF + tx)
+    for i in range(WIDTH):
+        for j in range(WIDTH):
+            acc[i, j] += a_low[i] * b_low[j]
+            acc[i, WIDTH + j] += a_low[i] * b_high[j]
+            acc[WIDTH + i, j] += a_high[i] * b_low[j]
+            acc[WIDTH + i, WIDTH + j] += a_high[i] * b_high[j]
+
+
+@cuda.jit(device=True)
+def store_sums(acc, out, first_row, first_col, tx, ty):
+    """Store a thread's sums to out, four at once, as far as they lie inside."""
+    for i in range(PER_THREAD):
+        row = first_row + (i // WIDTH * HALF + ty) * WIDTH + i % WIDTH
+        for half in range(2):
+            q, j = half * HALF + tx, half * WIDTH
+            if row < out.shape[0] and first_col + WIDTH * q < out.shape[1]:
+                quad = first_col // WIDTH + q
+                store4(out[row], quad, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
+
+
+@cuda.jit(launch_bounds=(THREADS * THREADS, 2))
+def matmul_vectorised_kernel(a, b, out):
+    """Multiply two matrices, one thread for 8 x 8 elements of out, four elements in each access.
+
+    New here   a quad for each access: 16 bytes from global memory, and from shared memory 4
+               loads for 64 products where register_tile_2d has 16. The tile of a lies on its
+               side, so that a thread's rows are neighbours in it. And the 16 steps through a
+               tile are written out, which saves a counter, a jump and addresses at each: of the
+               main loop's instructions 85 of 100 multiply and add at compute capability 9.0
+    Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of WIDTH >= WIDTH,
+               C order, beginning at multiples of 16 bytes
+    Dtypes     float32 in, float32 out, float32 accumulators
+    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
+    Shared     DEPTH * (SIDE + PADDED_SIDE) * 4 bytes, static
+    Cost       bytes: 4 (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
+               flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of DEPTH;
+               barriers: 2 ceil_div(K, DEPTH)
+    Errors     the host function takes register_tile_2d for other sizes and addresses; the kernel
+               assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
+    Source     Simon Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance",
+               2022, kernel 6
+    """
+    # In 32 bits: Numba counts in 64, where an index takes two registers, and these are all used.
+    tx, ty = np.int32(cuda.threadIdx.x), np.int32(cuda.threadIdx.y)
+    tid = np.int32(ty * THREADS + tx)
+    first_row, first_col = cuda.blockIdx.y * SIDE, cuda.blockIdx.x * SIDE
+    a_tile = cuda.shared.array((DEPTH, PADDED_SIDE), np.float32, 16)
+    b_tile = cuda.shared.array((DEPTH, SIDE), np.float32, 16)
+    acc = cuda.local.array((PER_THREAD, PER_THREAD), np.float32)
+    for i in range(PER_THREAD):
+        for j in range(PER_THREAD):
+            acc[i, j] = np.float32(0)
+    for t in range(0, a.shape[1], DEPTH):
+        load_tile_of_a(a, a_tile, first_row, t, tid)
+        load_tile_of_b(b, b_tile, first_col, t, tid)
+        cuda.syncthreads()  # both tiles are full before any thread reads them
+        unrolled(DEPTH, multiply_step, a_tile, b_tile, tx, ty, acc)
+        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+    store_sums(acc, out, first_row, first_col, tx, ty)
+
+
+def matmul_vectorised_cost(m: int, n: int, k: int) -> Cost:
+    """One load of a for SIDE columns of out, one load of b for SIDE rows; padding is multiplied."""
+    across, down, steps = ceil_div(n, SIDE), ceil_div(m, SIDE), ceil_div(k, DEPTH)
+    return Cost(
+        bytes=4 * (m * k * across + k * n * down + m * n),
+        flops=2 * across * SIDE * down * SIDE * steps * DEPTH,
+    )
+
+
+def fits(a: Any, b: Any, out: Any) -> bool:
+    """Whether all rows can be moved in quads: sizes, order and addresses of the three matrices."""
+    whole = a.shape[1] % WIDTH == 0 and b.shape[1] % WIDTH == 0
+    return whole and all(launch.is_contiguous(x) and wide.is_aligned(x) for x in (a, b, out))
+
+
+LADDER = (Rung("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),)

@@ -1,0 +1,192 @@
+"""Matrix product in quads: the fast rungs, and when another rung takes their place."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import matmul, matmul_wide
+
+SIDE, DEPTH = matmul_wide.SIDE, matmul_wide.DEPTH
+BLOCK = (matmul_wide.THREADS, matmul_wide.THREADS)
+# (M, N, K): the least; around a tile and what a block computes, all different; a row, a column.
+SHAPES = [
+    (1, 4, 4),
+    (3, 8, 4),
+    (DEPTH - 1, DEPTH + 4, DEPTH),
+    (31, 68, 36),
+    (1, 36, 52),
+    (41, 4, 20),
+    (SIDE, SIDE, DEPTH),
+    (SIDE - 1, SIDE + 4, DEPTH - 4),
+    (SIDE + 1, SIDE - 4, DEPTH + 4),
+    (2 * SIDE + 3, 8, 28),
+    (5, 2 * SIDE + 12, 32),
+]
+ALL = {rung.name: rung for rung in matmul_wide.LADDER}
+
+rungs = pytest.mark.parametrize("rung", ALL)
+shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=str)
+
+
+def aligned(array):
+    """Return a copy that begins at a multiple of 16 bytes."""
+    whole = np.empty(array.size + 4, np.float32)
+    first = -whole.ctypes.data % 16 // 4
+    copy = whole[first : first + array.size].reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def run(rung, a, b, out):
+    ALL[rung].kernel[matmul.grid_of(rung, *out.shape), BLOCK](aligned(a), aligned(b), out)
+
+
+@rungs
+@shapes
+def test_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_close):
+    a, b, out = signed(m, k), signed(k, n), aligned(poisoned(m, n))
+    run(rung, a, b, out)
+    size = matmul.matmul_reference(np.abs(a), np.abs(b))
+    assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=k)
+
+
+@rungs
+def test_rungs_give_the_bits_of_the_naive_one(rung, signed):
+    a, b = signed(SIDE + 6, 52), signed(52, SIDE + 20)
+    np.testing.assert_array_equal(matmul.matmul(a, b, rung=rung), matmul.matmul(a, b, rung="naive"))
+
+
+@rungs
+def test_a_nan_stays_in_its_row(rung):
+    a = np.ones((SIDE + 2, DEPTH + 4), np.float32)
+    a[4, DEPTH + 1] = np.nan
+    out = matmul.matmul(a, np.ones((DEPTH + 4, 8), np.float32), rung=rung)
+    np.testing.assert_array_equal(np.isnan(out).all(axis=1), np.arange(SIDE + 2) == 4)
+    np.testing.assert_array_equal(np.isnan(out).any(axis=1), np.arange(SIDE + 2) == 4)
+
+
+@rungs
+def test_a_nan_stays_in_its_column(rung):
+    b = np.ones((DEPTH + 4, SIDE + 4), np.float32)
+    b[DEPTH + 1, SIDE] = np.nan
+    out = matmul.matmul(np.ones((5, DEPTH + 4), np.float32), b, rung=rung)
+    np.testing.assert_array_equal(np.isnan(out).all(axis=0), np.arange(SIDE + 4) == SIDE)
+    np.testing.assert_array_equal(np.isnan(out).any(axis=0), np.arange(SIDE + 4) == SIDE)
+
+
+@rungs
+def test_rows_around_out_are_left_alone(rung, signed):
+    whole = aligned(np.full((SIDE + 5, SIDE + 4), 7, np.float32))
+    part = whole[2:-2]
+    run(rung, signed(SIDE + 1, 8), signed(8, SIDE + 4), part)
+    part[:] = 7
+    assert (whole == 7).all()
+
+
+@rungs
+@pytest.mark.parametrize(("m", "n", "k"), [(0, 4, 4), (4, 0, 4), (4, 4, 0), (0, 0, 0)])
+def test_an_empty_axis_gives_zeros(rung, m, n, k):
+    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), rung=rung)
+    np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
+
+
+# ---- when another rung takes their place ----------------------------------------------------
+
+
+def launched(monkeypatch, *operands, **others):
+    """Return the rungs whose kernels a product asks for."""
+    names = []
+    genuine = launch.pick
+    monkeypatch.setattr(launch, "pick", lambda *args: names.append(args[2]) or genuine(*args))
+    result = matmul.matmul(*operands, **others)
+    np.testing.assert_allclose(result, operands[0] @ operands[1], rtol=1e-4, atol=1e-5)
+    return names
+
+
+@rungs
+def test_rows_in_quads_are_multiplied_in_quads(rung, monkeypatch, signed):
+    operands = aligned(signed(5, 8)), aligned(signed(8, 12))
+    out = aligned(np.empty((5, 12), np.float32))
+    assert launched(monkeypatch, *operands, rung=rung, out=out)[-1] == rung
+
+
+@rungs
+@pytest.mark.parametrize(("m", "n", "k"), [(5, 12, 7), (5, 11, 8), (1, 1, 1)])
+def test_rows_that_are_no_quads_go_to_the_register_tile(rung, m, n, k, monkeypatch, signed):
+    assert launched(monkeypatch, signed(m, k), signed(k, n), rung=rung)[-1] == "register_tile_2d"
+
+
+@rungs
+def test_a_matrix_between_two_quads_goes_to_the_register_tile(rung, monkeypatch, signed):
+    a = aligned(np.zeros(45, np.float32))[1:41].reshape(5, 8)
+    a[...] = signed(5, 8)
+    out = aligned(np.empty((5, 12), np.float32))
+    names = launched(monkeypatch, a, aligned(signed(8, 12)), rung=rung, out=out)
+    assert names[-1] == "register_tile_2d"
+
+
+@rungs
+def test_an_out_with_gaps_goes_to_the_register_tile(rung, monkeypatch, signed):
+    out = np.empty((10, 24), np.float32)[::2, ::2]
+    names = launched(monkeypatch, aligned(signed(5, 8)), aligned(signed(8, 12)), rung=rung, out=out)
+    assert names[-1] == "register_tile_2d"
+
+
+# ---- what they cost, and what the checker and the counters say ------------------------------
+
+
+@rungs
+@pytest.mark.parametrize(("m", "n", "k"), [(DEPTH + 3, DEPTH + 4, DEPTH + 8), (SIDE + 1, 8, 4)])
+def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
+    a, b, out = aligned(signed(m, k)), aligned(signed(k, n)), cuda.device_array((m, n), np.float32)
+    report = gpukit.check(ALL[rung].kernel)[matmul.grid_of(rung, m, n), BLOCK](a, b, out)
+    assert report.findings == []
+
+
+@functools.cache
+def counted(rung, m=SIDE, n=SIDE, k=2 * DEPTH):
+    """Return what a launch is counted to do; one block unless said otherwise."""
+    matrices = (np.ones(shape, np.float32) for shape in ((m, k), (k, n), (m, n)))
+    grid = matmul.grid_of(rung, m, n)
+    return gpukit.profile(ALL[rung].kernel)[grid, BLOCK](*map(aligned, matrices)).total
+
+
+@rungs
+@pytest.mark.parametrize("shape", [(1, 4, 4), (SIDE + 1, 68, 8), (41, 136, 20)], ids=str)
+def test_cost_is_what_is_counted(rung, shape):
+    found = counted(rung, *shape)
+    assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@rungs
+def test_kernels_do_no_float64_arithmetic(rung):
+    assert counted(rung)["flops_float64"] == 0
+
+
+@rungs
+def test_global_memory_is_asked_for_quads_only(rung):
+    found = counted(rung)
+    requests = found["global_load_requests"] + found["global_store_requests"]
+    assert found["global_bytes_asked"] == requests * 32 * 16
+
+
+@rungs
+def test_four_reads_of_tiles_feed_64_products(rung):
+    products = SIDE * SIDE * 2 * DEPTH / 32  # of a warp at a time, as requests are
+    assert counted(rung)["shared_load_requests"] == 4 * products / 64
+
+
+@rungs
+def test_only_the_tile_on_its_side_has_conflicts(rung):
+    found = counted(rung)
+    # Of the 10 stores that fill both tiles, 8 are single elements of the tile of a.
+    assert found["shared_load_conflicts"] == 0
+    assert found["shared_store_conflicts"] == found["shared_store_requests"] * 8 / 10
+
+
+@rungs
+def test_every_warp_waits_twice_for_each_tile(rung):
+    assert counted(rung)["barriers"] == 2 * 2 * 8
