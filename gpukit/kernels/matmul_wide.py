@@ -24,6 +24,7 @@ Legend
     HALF        quads from the first of a thread's squares to its second    THREADS
     SIDE        what a block has of them, THREADS * PER_THREAD              128
     DEPTH       how deep its tiles are                                      16
+    SHALLOW     how deep they are where there are two of each, by turns     DEPTH / 2
 """
 
 from __future__ import annotations
@@ -42,40 +43,45 @@ PER_THREAD = 2 * WIDTH
 HALF = THREADS
 SIDE = THREADS * PER_THREAD
 DEPTH = 16
+SHALLOW = DEPTH // 2
 
 # Quads of one row of a tile of a, and of b; rows that all threads together load in one go.
 A_QUADS, B_QUADS = DEPTH // WIDTH, SIDE // WIDTH
+SHALLOW_QUADS = SHALLOW // WIDTH
 A_ROWS, B_ROWS = THREADS * THREADS // A_QUADS, THREADS * THREADS // B_QUADS
 
 # The tile of a lies on its side, filled element by element. One quad that nobody uses leaves a
-# warp's stores one conflict of three; none at all would take a width that is no multiple of a quad.
+# warp's stores one conflict of three in tiles DEPTH deep, none in those SHALLOW deep; none in both
+# would take a width that is no multiple of a quad.
 PADDED_SIDE = SIDE + WIDTH
 
 
 @cuda.jit(device=True)
+def quad_of(matrix, row, q):
+    """Return quad q of a row of a matrix, zeros outside."""
+    zero = np.float32(0)
+    if row < matrix.shape[0] and WIDTH * q < matrix.shape[1]:
+        return load4(matrix[np.uint32(row)], np.uint32(q))
+    return zero, zero, zero, zero
+
+
+@cuda.jit(device=True)
 def load_tile_of_a(a, a_tile, first_row, t, tid):
-    """Load SIDE rows of a, DEPTH columns from t on, as columns of a_tile; zero outside."""
+    """Load SIDE rows of a, DEPTH columns from t on, as columns of a_tile."""
     for step in range(SIDE // A_ROWS):
         r, q = tid // A_QUADS + step * A_ROWS, tid % A_QUADS
-        row = first_row + r
-        v0 = v1 = v2 = v3 = np.float32(0)
-        if row < a.shape[0] and t + WIDTH * q < a.shape[1]:
-            v0, v1, v2, v3 = load4(a[row], t // WIDTH + q)
-        a_tile[WIDTH * q, r] = v0
-        a_tile[WIDTH * q + 1, r] = v1
-        a_tile[WIDTH * q + 2, r] = v2
-        a_tile[WIDTH * q + 3, r] = v3
+        quad = quad_of(a, first_row + r, t // WIDTH + q)
+        for part in range(WIDTH):
+            a_tile[np.uint32(WIDTH * q + part), np.uint32(r)] = quad[part]
 
 
 @cuda.jit(device=True)
 def load_tile_of_b(b, b_tile, first_col, t, tid):
-    """Load DEPTH rows of b from t on, SIDE columns, into b_tile; zero outside."""
+    """Load DEPTH rows of b from t on, SIDE columns, into b_tile."""
     for step in range(DEPTH // B_ROWS):
-        r, q = tid // B_QUADS + step * B_ROWS, tid % B_QUADS
-        v0 = v1 = v2 = v3 = np.float32(0)
-        if t + r < b.shape[0] and first_col + WIDTH * q < b.shape[1]:
-            v0, v1, v2, v3 = load4(b[t + r], first_col // WIDTH + q)
-        store4(b_tile[r], q, v0, v1, v2, v3)
+        r, q = np.uint32(tid // B_QUADS + step * B_ROWS), np.uint32(tid % B_QUADS)
+        quad = quad_of(b, t + r, first_col // WIDTH + q)
+        store4(b_tile[r], q, quad[0], quad[1], quad[2], quad[3])
 
 
 @cuda.jit(device=True)
@@ -109,9 +115,11 @@ def matmul_vectorised_kernel(a, b, out):
 
     New here   a quad for each access: 16 bytes from global memory, and from shared memory 4
                loads for 64 products where register_tile_2d has 16. The tile of a lies on its
-               side, so that a thread's rows are neighbours in it. And the 16 steps through a
-               tile are written out, which saves a counter, a jump and addresses at each: of the
-               main loop's instructions 85 of 100 multiply and add at compute capability 9.0
+               side, so that a thread's rows are neighbours in it. The 16 steps through a tile
+               are written out, which saves a counter, a jump and addresses at each. And indices
+               are unsigned: one that could be negative would be counted from the end, as in
+               Python, and cost instructions. Of the main loop's 84 of 100 multiply and add at
+               compute capability 9.0, where register_tile_2d has 51
     Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of WIDTH >= WIDTH,
                C order, beginning at multiples of 16 bytes
     Dtypes     float32 in, float32 out, float32 accumulators
@@ -125,10 +133,9 @@ def matmul_vectorised_kernel(a, b, out):
     Source     Simon Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance",
                2022, kernel 6
     """
-    # In 32 bits: Numba counts in 64, where an index takes two registers, and these are all used.
-    tx, ty = np.int32(cuda.threadIdx.x), np.int32(cuda.threadIdx.y)
-    tid = np.int32(ty * THREADS + tx)
-    first_row, first_col = cuda.blockIdx.y * SIDE, cuda.blockIdx.x * SIDE
+    tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
+    tid = np.uint32(ty * THREADS + tx)
+    first_row, first_col = np.uint32(cuda.blockIdx.y * SIDE), np.uint32(cuda.blockIdx.x * SIDE)
     a_tile = cuda.shared.array((DEPTH, PADDED_SIDE), np.float32, 16)
     b_tile = cuda.shared.array((DEPTH, SIDE), np.float32, 16)
     acc = cuda.local.array((PER_THREAD, PER_THREAD), np.float32)
@@ -153,10 +160,78 @@ def matmul_vectorised_cost(m: int, n: int, k: int) -> Cost:
     )
 
 
+@cuda.jit(device=True)
+def store_quads(a_quad, b_quad, a_tile, b_tile, tid):
+    """Store a thread's quad of a, as part of a column, and its quad of b to the tiles."""
+    r, q = np.uint32(tid // SHALLOW_QUADS), np.uint32(tid % SHALLOW_QUADS)
+    for part in range(WIDTH):
+        a_tile[np.uint32(WIDTH * q + part), r] = a_quad[part]
+    r, q = np.uint32(tid // B_QUADS), np.uint32(tid % B_QUADS)
+    store4(b_tile[r], q, b_quad[0], b_quad[1], b_quad[2], b_quad[3])
+
+
+@cuda.jit(launch_bounds=(THREADS * THREADS, 2))
+def matmul_double_buffered_kernel(a, b, out):
+    """Multiply two matrices, loading the next tiles while the present ones are multiplied.
+
+    New here   two tiles of a and two of b, by turns: one is read while the other is filled. Each
+               thread asks for its quads of the next tiles before it multiplies, and stores them
+               when it is done; by then they are there, and the block never waits for memory
+               with nothing to do. One barrier for each tile instead of two. Tiles are half as
+               deep, so that two take no more room and a thread holds one quad of each
+    Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of WIDTH >= WIDTH,
+               C order, beginning at multiples of 16 bytes
+    Dtypes     float32 in, float32 out, float32 accumulators
+    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
+    Shared     2 * SHALLOW * (SIDE + PADDED_SIDE) * 4 bytes, static
+    Cost       bytes: 4 (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
+               flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of SHALLOW;
+               barriers: 1 + ceil_div(K, SHALLOW)
+    Errors     the host function takes register_tile_2d for other sizes and addresses; the kernel
+               assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
+    Source     Nath, Tomov and Dongarra, "An Improved MAGMA GEMM for Fermi GPUs", 2010
+    """
+    tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
+    tid = np.uint32(ty * THREADS + tx)
+    first_row, first_col = np.uint32(cuda.blockIdx.y * SIDE), np.uint32(cuda.blockIdx.x * SIDE)
+    a_tiles = cuda.shared.array((2, SHALLOW, PADDED_SIDE), np.float32, 16)
+    b_tiles = cuda.shared.array((2, SHALLOW, SIDE), np.float32, 16)
+    acc = cuda.local.array((PER_THREAD, PER_THREAD), np.float32)
+    for i in range(PER_THREAD):
+        for j in range(PER_THREAD):
+            acc[i, j] = np.float32(0)
+    a_row, a_q = np.uint32(first_row + tid // SHALLOW_QUADS), np.uint32(tid % SHALLOW_QUADS)
+    b_row, b_q = np.uint32(tid // B_QUADS), np.uint32(first_col // WIDTH + tid % B_QUADS)
+    a_quad, b_quad = quad_of(a, a_row, a_q), quad_of(b, b_row, b_q)
+    store_quads(a_quad, b_quad, a_tiles[0], b_tiles[0], tid)
+    cuda.syncthreads()  # the first tiles are full
+    present = np.uint32(0)
+    for following in range(SHALLOW, a.shape[1] + SHALLOW, SHALLOW):
+        a_quad = quad_of(a, a_row, following // WIDTH + a_q)  # zeros behind the last tile
+        b_quad = quad_of(b, following + b_row, b_q)
+        unrolled(SHALLOW, multiply_step, a_tiles[present], b_tiles[present], tx, ty, acc)
+        present = np.uint32(1 - present)
+        store_quads(a_quad, b_quad, a_tiles[present], b_tiles[present], tid)
+        cuda.syncthreads()  # the next tiles are full, and all have read the present ones
+    store_sums(acc, out, first_row, first_col, tx, ty)
+
+
+def matmul_double_buffered_cost(m: int, n: int, k: int) -> Cost:
+    """The loads of matmul_vectorised_cost; the last tile is only SHALLOW deep."""
+    across, down, steps = ceil_div(n, SIDE), ceil_div(m, SIDE), ceil_div(k, SHALLOW)
+    return Cost(
+        bytes=4 * (m * k * across + k * n * down + m * n),
+        flops=2 * across * SIDE * down * SIDE * steps * SHALLOW,
+    )
+
+
 def fits(a: Any, b: Any, out: Any) -> bool:
     """Whether all rows can be moved in quads: sizes, order and addresses of the three matrices."""
     whole = a.shape[1] % WIDTH == 0 and b.shape[1] % WIDTH == 0
     return whole and all(launch.is_contiguous(x) and wide.is_aligned(x) for x in (a, b, out))
 
 
-LADDER = (Rung("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),)
+LADDER = (
+    Rung("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),
+    Rung("double_buffered", matmul_double_buffered_kernel, matmul_double_buffered_cost),
+)

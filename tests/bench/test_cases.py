@@ -17,6 +17,7 @@ MATMULS = [
     "matmul_register_tile_1d",
     "matmul_register_tile_2d",
     "matmul_vectorised",
+    "matmul_double_buffered",
     "matmul_batched",
 ]
 

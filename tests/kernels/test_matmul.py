@@ -187,7 +187,8 @@ def test_uncoalesced_matmul_rejects_more_columns_than_the_grid_holds():
 def test_matmul_lists_its_rungs_when_the_name_is_unknown():
     expected = (
         "matmul: expected rung to be one of 'uncoalesced', 'naive', 'tiled', 'padded', "
-        "'register_tile_1d', 'register_tile_2d', 'vectorised', got 'fast'. Pick one."
+        "'register_tile_1d', 'register_tile_2d', 'vectorised', "
+        "'double_buffered', got 'fast'. Pick one."
     )
     with pytest.raises(ValueError, match=expected):
         matmul.matmul(np.ones((2, 2), np.float32), np.ones((2, 2), np.float32), rung="fast")
