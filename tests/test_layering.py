@@ -21,6 +21,7 @@ ROOMS = (
     "cuda",
     "standin",
     "launch",
+    "tensor",
     "unroll",
     "wide",
     "kernels",
@@ -31,7 +32,10 @@ ROOMS = (
     "cli",
 )
 # These see less than their place in the list would let them.
-NARROW = {"__init__": {"errors"}, "kernels": {"cuda", "launch", "unroll", "wide", "errors"}}
+NARROW = {
+    "__init__": {"errors"},
+    "kernels": {"cuda", "launch", "tensor", "unroll", "wide", "errors"},
+}
 
 # What belongs to a room of another name.
 BELONGS_TO = {
@@ -40,6 +44,7 @@ BELONGS_TO = {
     "standin_modules": "standin",
     "standin_suite": "standin",
     "startup": "standin",
+    "tensor_gpu": "tensor",
     "unroll_gpu": "unroll",
     "wide_gpu": "wide",
 }
@@ -60,8 +65,8 @@ PACKAGES = {
 }
 # The only rooms that may name the real numba.cuda.
 # `gpu_code` asks numba-cuda for code, in a process of its own.
-# `unroll` and `wide` have a form of their own there.
-GPU_ROOMS = {"gpu_code", "cuda", "standin", "unroll", "wide"}
+# `tensor`, `unroll` and `wide` have a form of their own there.
+GPU_ROOMS = {"gpu_code", "cuda", "standin", "tensor", "unroll", "wide"}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

@@ -9,7 +9,15 @@ import numpy as np
 from gpukit import launch
 from gpukit.bench.register import contest, family, launcher, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import backprop, batched_matmul, conv, matmul, matmul_wide, matvec
+from gpukit.kernels import (
+    backprop,
+    batched_matmul,
+    conv,
+    matmul,
+    matmul_tensor,
+    matmul_wide,
+    matvec,
+)
 
 
 @family(
@@ -33,23 +41,26 @@ def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
     )
 
 
+@family(matmul_tensor, *(f"matmul_{rung.name}" for rung in matmul_tensor.LADDER))
 @family(matmul_wide, *(f"matmul_{rung.name}" for rung in matmul_wide.LADDER))
 @family(matmul, *(f"matmul_{rung.name}" for rung in matmul.LADDER))
 def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
+    rung = launch.pick(name, matmul.RUNGS, name.removeprefix("matmul_"))
+    rounds = rung.name in matmul.TENSOR
+    reference = matmul_tensor.matmul_tf32_reference if rounds else matmul.matmul_reference
     n = 128 if quick else 512
     a, b, mine = random(n, n), random(n, n).T.copy(), np.empty((n, n), np.float32)
     out, block = launch.empty((n, n), np.float32), (matmul.TILE, matmul.TILE)
-    grid = matmul.grid_of(name.removeprefix("matmul_"), n, n)
+    grid = matmul.grid_of(rung.name, n, n)
     ours = launcher(kernel, grid, block, a, b, out)
-    cost = launch.pick(name, matmul.RUNGS, name.removeprefix("matmul_")).cost(n, n, n)
     return contest(
         name,
         f"{n} x {n} x {n}",
         ours,
         lambda: np.matmul(a, b, out=mine),
         out,
-        expected=lambda: matmul.matmul_reference(a, b),
-        cost=cost,
+        expected=lambda: reference(a, b),
+        cost=rung.cost(n, n, n),
         terms=n,
     )
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import errors, gpu_code
+from gpukit import errors, gpu_code, tensor
 from gpukit.bench import cases
 from gpukit.bench.launches import launches
 from gpukit.gpu_code import sass
@@ -27,10 +27,16 @@ CAPABILITIES = ((7, 5), (8, 0), (9, 0), (10, 0))
 
 @dataclass(frozen=True)
 class Bar:
-    """What the code of one kernel must show: a share of FFMA in its main loop, 16-byte accesses."""
+    """What the code of one kernel must show.
+
+    A share of FFMA in its main loop, 16-byte accesses, tensor cores; `least` is the compute
+    capability from which on it compiles.
+    """
 
     ffma: float = 0.0
     wide: tuple[str, ...] = ()
+    tensor: bool = False
+    least: tuple[int, int] = (0, 0)
 
 
 # Shares are those measured with the versions in benchmarks/results/codegen.json, rounded down.
@@ -41,6 +47,7 @@ BARS = {
     "matmul_register_tile_2d": Bar(ffma=0.50),
     "matmul_vectorised": Bar(ffma=0.84, wide=("LDG", "LDS", "STS", "STG")),
     "matmul_double_buffered": Bar(ffma=0.85, wide=("LDG", "LDS", "STS", "STG")),
+    "matmul_tensor_tf32": Bar(wide=("LDG", "STS"), tensor=True, least=tensor.LEAST),
     "matmul_batched": Bar(ffma=0.13),
     "sum_vectorised": Bar(wide=("LDG",)),
     "matvec_vectorised": Bar(wide=("LDG",)),
@@ -72,7 +79,7 @@ class Line:
 
 
 def measure(names: Sequence[str] = ()) -> list[Line]:
-    """Compile kernels for each of CAPABILITIES and return what their code is made of.
+    """Compile kernels for each of CAPABILITIES that can run them; return what is in their code.
 
     `names` are those of the benchmark's cases; none means all. Raises TargetError where there is no
     GPU compiler.
@@ -96,6 +103,7 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
         _line(name, jobs[k][1], capability, code)
         for k, name in enumerate(chosen)
         for capability, code in built[k].items()
+        if capability >= BARS.get(name, Bar()).least
     ]
 
 
@@ -154,6 +162,8 @@ def faults(lines: Iterable[Line]) -> list[str]:
             for access in bar.wide
             if not line.wide.get(access)
         ]
+        if bar.tensor and not line.mix.get("tensor"):
+            found.append(f"{where} has no tensor core instruction: are they called any more?")
         if line.capability == (9, 0) and line.ffma_in_loop < bar.ffma:
             found.append(
                 f"{where}: {line.ffma_in_loop:.1%} of the main loop are FFMA, "

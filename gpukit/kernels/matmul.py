@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
-from gpukit.kernels import matmul_wide
+from gpukit import cuda, launch, tensor
+from gpukit.kernels import matmul_tensor, matmul_wide
 from gpukit.launch import Cost, Rung, ceil_div
 
 TILE = 16
@@ -39,11 +39,15 @@ SIDE = TILE * PER_THREAD
 PADDED_TILE = TILE + 2
 PADDED_SIDE = SIDE + TILE
 
+# Rungs that move rows in quads, and those of them whose products are TF32.
+TENSOR = frozenset(rung.name for rung in matmul_tensor.LADDER)
+IN_QUADS = TENSOR | {rung.name for rung in matmul_wide.LADDER}
+
 # What a block computes of out, (cols, rows), where a thread computes more than one element.
 PARTS = {
     "register_tile_1d": (TILE, SIDE),
     "register_tile_2d": (SIDE, SIDE),
-    **dict.fromkeys([rung.name for rung in matmul_wide.LADDER], (SIDE, SIDE)),
+    **dict.fromkeys(IN_QUADS, (SIDE, SIDE)),
 }
 
 
@@ -338,13 +342,16 @@ def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any 
 
     (M, K) and (K, N) give (M, N): `[[1. 2.]] @ [[3.] [4.]]` is `[[11.]]`. A sum over K = 0 is
     zero. The result is a device array if a or b is one; written to `out` where it is given. The
-    rungs of `matmul_wide` take K and N in multiples of 4, and arrays in C order that begin at
-    multiples of 16 bytes; for others they hand over to register_tile_2d, which gives the same bits.
+    rungs of `matmul_wide` and `matmul_tensor` take K and N in multiples of 4, and arrays in C order
+    that begin at multiples of 16 bytes; for others they hand over to register_tile_2d, which gives
+    the bits of all rungs but those of `matmul_tensor`: these round a and b to 10 bits of fraction.
     Raises TypeError for another dtype, ValueError for shapes that do not fit, an unknown rung or
     an out on the memory of a or b, LaunchError (a ValueError) for more than 65535 blocks of rows
-    (uncoalesced: of columns).
+    (uncoalesced: of columns) and for a GPU without tensor cores.
     """
     launch.pick("matmul", RUNGS, rung)
+    if rung in TENSOR:
+        tensor.check_device("matmul", rung)
     a, b = launch.adopt(a), launch.adopt(b)
     _check_operands(a, b)
     m, k, n = a.shape[0], a.shape[1], b.shape[1]
@@ -354,7 +361,7 @@ def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any 
         a, b = np.zeros((m, 1), np.float32), np.zeros((1, n), np.float32)
     if m and n:
         arrays = launch.to_device(a, stream), launch.to_device(b, stream), result.array
-        if any(rung == wide.name for wide in matmul_wide.LADDER) and not matmul_wide.fits(*arrays):
+        if rung in IN_QUADS and not matmul_wide.fits(*arrays):
             rung = "register_tile_2d"
         kernel = launch.pick("matmul", RUNGS, rung).kernel
         kernel[grid_of(rung, m, n), (TILE, TILE), stream](*arrays)
@@ -388,4 +395,4 @@ LADDER = (
     Rung("register_tile_1d", matmul_register_tile_1d_kernel, matmul_register_tile_1d_cost),
     Rung("register_tile_2d", matmul_register_tile_2d_kernel, matmul_register_tile_2d_cost),
 )
-RUNGS = (*LADDER, *matmul_wide.LADDER)
+RUNGS = (*LADDER, *matmul_wide.LADDER, *matmul_tensor.LADDER)

@@ -18,6 +18,7 @@ MATMULS = [
     "matmul_register_tile_2d",
     "matmul_vectorised",
     "matmul_double_buffered",
+    "matmul_tensor_tf32",
     "matmul_batched",
 ]
 

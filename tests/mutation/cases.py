@@ -32,6 +32,7 @@ from gpukit.kernels import (
     histogram,
     image,
     matmul,
+    matmul_tensor,
     matmul_wide,
     matvec,
     reduce,
@@ -281,10 +282,12 @@ def _matmul_wide(rung: str) -> Iterator[Case]:
     for m, n, k in ((rows + 2, cols + 20, 20), (3, 8, 4)):
         a, b = values(m, k), values(k, n)
         grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
-        yield case(grid, block, (a, b), matmul.matmul_reference(a, b), k)
+        rounds = rung in matmul.TENSOR
+        reference = matmul_tensor.matmul_tf32_reference if rounds else matmul.matmul_reference
+        yield case(grid, block, (a, b), reference(a, b), k)
 
 
-for _rung in matmul_wide.LADDER:
+for _rung in (*matmul_wide.LADDER, *matmul_tensor.LADDER):
     of(_rung.kernel)(functools.partial(_matmul_wide, _rung.name))
 for _rung in matmul.LADDER:
     of(_rung.kernel)(functools.partial(_matmul, _rung.name))

@@ -1,0 +1,179 @@
+"""Matrix product on tensor cores: a warp multiplies small matrices in one instruction.
+
+`gpukit.tensor` says which elements of the small matrices a thread holds. The numbers are rounded to
+TF32, 10 bits of fraction for 23, on their way into shared memory: that is what makes these rungs
+fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each of them 64 x
+32: 4 x 4 products of ROWS x COLS. As in `matmul_wide`, whose rules for sizes and addresses hold
+here too, rows are moved in quads, and the next tiles are loaded while the present ones are used.
+
+Legend
+    M, N, K     rows of a, columns of b, and the axis that is summed away   131, 132, 36
+    following   where the next tiles begin along the summed axis            16, 32, ...
+    k           a step of STEP within a tile                                [0, DEPTH / STEP)
+    tid         the thread in its block, row after row                      [0, 256)
+    lane        the thread in its warp                                      [0, WARP)
+    group       the thread's row, or column, within a small matrix          [0, WARP / 4)
+    place       the thread within its group                                 [0, 4)
+    top, left   where the warp's part of the block's begins                 0, 64; 0, 32, 64, 96
+    first_row   where the part of out that a block computes begins          0, 128, 256, ...
+    first_col   the same along the columns                                  0, 128, 256, ...
+    r, q        a row of a tile; a quad of that row                         [0, SIDE), [0, 32)
+    acc         the sums that a thread holds in registers                   4 x 4 x 4
+    i, j        which of a warp's small matrices, down and across           [0, DOWN), [0, ACROSS)
+    ROWS, COLS  size of one small product, STEP values deep                 16, 8
+    SIDE        what a block has of the rows, and of the columns, of out    128
+    DEPTH       how deep its tiles are                                      16
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, tensor
+from gpukit.kernels.matmul_wide import B_QUADS, SIDE, THREADS, quad_of
+from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.tensor import mma_tf32, to_tf32
+from gpukit.unroll import unrolled
+from gpukit.wide import WIDTH, store4
+
+WARP = 32
+ROWS, COLS, STEP = 16, 8, 8
+DOWN, ACROSS = 4, 4
+WARPS_ACROSS = SIDE // (COLS * ACROSS)
+DEPTH = 16
+STEPS = DEPTH // STEP
+A_QUADS = DEPTH // WIDTH
+# Rows of the tiles that the threads of a block load at once, and how often they do.
+A_ROWS, B_ROWS = THREADS * THREADS // A_QUADS, THREADS * THREADS // B_QUADS
+LOADS = SIDE // A_ROWS
+
+# Columns that nobody uses keep the loads of a warp in different banks: 8 groups with 4 places each.
+# The stores of two rows of a meet in some of them; loads are three times as many.
+PADDED_DEPTH = DEPTH + 4
+PADDED_SIDE = SIDE + 8
+
+
+def matmul_tf32_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the product of a and b rounded to TF32, summed in float64."""
+    rounded = tensor.tf32(np.asarray(a, np.float32)), tensor.tf32(np.asarray(b, np.float32))
+    return rounded[0].astype(np.float64) @ rounded[1].astype(np.float64)
+
+
+@cuda.jit(device=True)
+def fetch(a, b, first_row, first_col, t, tid, a_quads, b_quads):
+    """Load a thread's quads of the tiles that begin at t into registers, zeros outside."""
+    for load in range(LOADS):
+        r, q = tid // A_QUADS + load * A_ROWS, tid % A_QUADS
+        quad = quad_of(a, first_row + r, t // WIDTH + q)
+        for part in range(WIDTH):
+            a_quads[load, part] = quad[part]
+        r, q = tid // B_QUADS + load * B_ROWS, tid % B_QUADS
+        quad = quad_of(b, t + r, first_col // WIDTH + q)
+        for part in range(WIDTH):
+            b_quads[load, part] = quad[part]
+
+
+@cuda.jit(device=True)
+def store_rounded(quad, row, q):
+    """Store four elements, rounded to TF32, as quad q of a row."""
+    store4(row, q, to_tf32(quad[0]), to_tf32(quad[1]), to_tf32(quad[2]), to_tf32(quad[3]))
+
+
+@cuda.jit(device=True)
+def put(a_quads, b_quads, a_tile, b_tile, tid):
+    """Store a thread's quads to the tiles."""
+    for load in range(LOADS):
+        r, q = np.uint32(tid // A_QUADS + load * A_ROWS), np.uint32(tid % A_QUADS)
+        store_rounded(a_quads[load], a_tile[r], q)
+        r, q = np.uint32(tid // B_QUADS + load * B_ROWS), np.uint32(tid % B_QUADS)
+        store_rounded(b_quads[load], b_tile[r], q)
+
+
+@cuda.jit(device=True)
+def tensor_step(k, a_tile, b_tile, top, left, lane, acc):
+    """Add the products of STEP columns of the tile of a and STEP rows of that of b to acc."""
+    group, place = lane // 4, lane % 4
+    b_low = cuda.local.array(ACROSS, np.float32)
+    b_high = cuda.local.array(ACROSS, np.float32)
+    for j in range(ACROSS):
+        r, c = np.uint32(STEP * k + place), np.uint32(left + COLS * j + group)
+        b_low[j], b_high[j] = b_tile[r, c], b_tile[np.uint32(r + 4), c]
+    for i in range(DOWN):
+        r, c = np.uint32(top + ROWS * i + group), np.uint32(STEP * k + place)
+        low_r, high_c = np.uint32(r + 8), np.uint32(c + 4)
+        a0, a1 = a_tile[r, c], a_tile[low_r, c]
+        a2, a3 = a_tile[r, high_c], a_tile[low_r, high_c]
+        for j in range(ACROSS):
+            c0, c1, c2, c3 = mma_tf32(
+                a0, a1, a2, a3, b_low[j], b_high[j],
+                acc[i, j, 0], acc[i, j, 1], acc[i, j, 2], acc[i, j, 3],
+            )  # fmt: skip
+            acc[i, j, 0], acc[i, j, 1], acc[i, j, 2], acc[i, j, 3] = c0, c1, c2, c3
+
+
+@cuda.jit(launch_bounds=(THREADS * THREADS, 2))
+def matmul_tensor_tf32_kernel(a, b, out):
+    """Multiply two matrices on tensor cores, in TF32.
+
+    New here   one instruction multiplies a 16 x 8 and an 8 x 8 matrix for the whole warp: 2048
+               floating-point operations, where an FFMA of a warp does 64. A thread loads 6
+               numbers for it and has 4 of the sums. What the rungs before fought for, room for
+               additions among the other instructions, is there; what counts now is how fast
+               tiles come
+    Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of 4 >= 4,
+               C order, beginning at multiples of 16 bytes
+    Dtypes     float32 in, rounded to TF32, float32 out, float32 accumulators
+    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
+    Shared     2 * (SIDE * PADDED_DEPTH + DEPTH * PADDED_SIDE) * 4 bytes, static
+    Cost       bytes: 4 (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
+               flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of DEPTH;
+               barriers: 1 + ceil_div(K, DEPTH)
+    Errors     the host function takes another rung for other sizes and addresses; the kernel
+               assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
+    Source     NVIDIA, "Parallel Thread Execution ISA", mma.m16n8k8
+    """
+    tid = np.uint32(cuda.threadIdx.y * THREADS + cuda.threadIdx.x)
+    first_row, first_col = np.uint32(cuda.blockIdx.y * SIDE), np.uint32(cuda.blockIdx.x * SIDE)
+    warp, lane = np.uint32(tid // WARP), np.uint32(tid % WARP)
+    top = np.uint32(warp // WARPS_ACROSS * (ROWS * DOWN))
+    left = np.uint32(warp % WARPS_ACROSS * (COLS * ACROSS))
+    a_tiles = cuda.shared.array((2, SIDE, PADDED_DEPTH), np.float32, 16)
+    b_tiles = cuda.shared.array((2, DEPTH, PADDED_SIDE), np.float32, 16)
+    a_quads = cuda.local.array((LOADS, WIDTH), np.float32)
+    b_quads = cuda.local.array((LOADS, WIDTH), np.float32)
+    acc = cuda.local.array((DOWN, ACROSS, 4), np.float32)
+    for i in range(DOWN):
+        for j in range(ACROSS):
+            for part in range(4):
+                acc[i, j, part] = np.float32(0)
+    fetch(a, b, first_row, first_col, 0, tid, a_quads, b_quads)
+    put(a_quads, b_quads, a_tiles[0], b_tiles[0], tid)
+    cuda.syncthreads()  # the first tiles are full
+    present = np.uint32(0)
+    for following in range(DEPTH, a.shape[1] + DEPTH, DEPTH):
+        fetch(a, b, first_row, first_col, following, tid, a_quads, b_quads)
+        unrolled(STEPS, tensor_step, a_tiles[present], b_tiles[present], top, left, lane, acc)
+        present = np.uint32(1 - present)
+        put(a_quads, b_quads, a_tiles[present], b_tiles[present], tid)
+        cuda.syncthreads()  # the next tiles are full, and all have read the present ones
+    for i in range(DOWN):
+        for j in range(ACROSS):
+            row = first_row + top + ROWS * i + lane // 4
+            col = first_col + left + COLS * j + lane % 4 * 2
+            for half in range(2):
+                if row + 8 * half < out.shape[0] and col < out.shape[1]:
+                    out[row + 8 * half, col] = acc[i, j, 2 * half]
+                    out[row + 8 * half, col + 1] = acc[i, j, 2 * half + 1]
+
+
+def matmul_tensor_tf32_cost(m: int, n: int, k: int) -> Cost:
+    """One load of a for SIDE columns of out, one load of b for SIDE rows; padding is multiplied."""
+    across, down, steps = ceil_div(n, SIDE), ceil_div(m, SIDE), ceil_div(k, DEPTH)
+    return Cost(
+        bytes=4 * (m * k * across + k * n * down + m * n),
+        flops=2 * across * SIDE * down * SIDE * steps * DEPTH,
+    )
+
+
+LADDER = (Rung("tensor_tf32", matmul_tensor_tf32_kernel, matmul_tensor_tf32_cost),)

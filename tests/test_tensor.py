@@ -1,0 +1,138 @@
+"""Tensor cores: rounding to TF32, the product of a warp, and what is said of wrong use."""
+
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpukit
+from gpukit import cuda, errors, gpu_code, target, tensor
+from gpukit.gpu_code import sass
+from gpukit.tensor import mma_tf32, to_tf32
+from tests import oracle
+
+
+@cuda.jit
+def round_kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        out[i] = to_tf32(x[i])
+
+
+@cuda.jit
+def product_kernel(a, b, c, out):
+    """c + a b with one warp; `gpukit.tensor` says which elements are a thread's."""
+    group, place = cuda.laneid // 4, cuda.laneid % 4
+    c0, c1, c2, c3 = mma_tf32(
+        a[group, place], a[group + 8, place], a[group, place + 4], a[group + 8, place + 4],
+        b[place, group], b[place + 4, group],
+        c[group, 2 * place], c[group, 2 * place + 1],
+        c[group + 8, 2 * place], c[group + 8, 2 * place + 1],
+    )  # fmt: skip
+    out[group, 2 * place], out[group, 2 * place + 1] = c0, c1
+    out[group + 8, 2 * place], out[group + 8, 2 * place + 1] = c2, c3
+
+
+@cuda.jit
+def half_a_warp_kernel(x, out):
+    i = cuda.threadIdx.x
+    if i < 16:
+        out[i], _, _, _ = mma_tf32(x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i])
+
+
+def matrices():
+    rng = np.random.default_rng(7)
+    a, b, c = (rng.standard_normal(s, dtype=np.float32) for s in ((16, 8), (8, 8), (16, 8)))
+    return tensor.tf32(a), tensor.tf32(b), c
+
+
+def rounded(x):
+    out = np.full(len(x), 7, np.float32)
+    round_kernel[-(-len(x) // 64), 64](np.asarray(x, np.float32), out)
+    return out
+
+
+def test_ten_bits_of_fraction_are_kept():
+    step = np.float32(2**-10)
+    x = [1, 1 + step, 1 + step / 4, 1 + step / 2, 1 + 3 * step / 4, -1 - step / 2, 0.0, -0.0]
+    expected = [1, 1 + step, 1, 1 + step, 1 + step, -1 - step, 0.0, -0.0]
+    out = rounded(np.array(x, np.float32))
+    assert out.tolist() == expected
+    assert np.signbit(out[-1])
+
+
+def test_infinities_and_nan_stay():
+    out = rounded(np.array([np.inf, -np.inf, np.nan], np.float32))
+    assert out[0] == np.inf
+    assert out[1] == -np.inf
+    assert np.isnan(out[2])
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=64))
+def test_rounding_is_to_the_nearest(values):
+    x = np.array(values, np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        fraction, exponent = np.frexp(x.astype(np.float64))
+        size = np.ldexp(1.0, np.maximum(exponent, -125) - 11)  # between two numbers of TF32
+        away = np.copysign(np.floor(np.abs(x.astype(np.float64)) / size + 0.5) * size, x)
+        expected = np.where(np.isinf(x), x, away).astype(np.float32)
+    np.testing.assert_array_equal(rounded(x), expected)
+    np.testing.assert_array_equal(tensor.tf32(x), expected)
+
+
+def test_a_warp_multiplies_and_adds():
+    a, b, c = matrices()
+    out = np.full((16, 8), np.nan, np.float32)
+    product_kernel[1, 32](a, b, c, out)
+    np.testing.assert_allclose(out, c + a.astype(np.float64) @ b, rtol=0, atol=2e-6)
+
+
+def test_the_oracle_multiplies_alike():
+    a, b, c = matrices()
+    out, expected = np.empty((16, 8), np.float32), np.empty((16, 8), np.float32)
+    product_kernel[1, 32](a, b, c, out)
+    oracle.launch(product_kernel, 1, 32, a, b, c, expected)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_each_element_lands_in_its_row_and_column():
+    one, zero = np.zeros((16, 8), np.float32), np.zeros((16, 8), np.float32)
+    one[np.arange(16), np.arange(16) % 8] = np.arange(1, 17)
+    out = np.full((16, 8), np.nan, np.float32)
+    product_kernel[1, 32](one, np.eye(8, dtype=np.float32), zero, out)
+    np.testing.assert_array_equal(out, one)
+
+
+def test_a_product_counts_two_operations_for_each_of_its_1024_terms():
+    total = gpukit.profile(product_kernel)[1, 32](*matrices(), np.empty((16, 8), np.float32)).total
+    assert total["flops_float32"] == 2 * 16 * 8 * 8
+
+
+def test_a_warp_that_is_not_whole_is_a_finding():
+    report = gpukit.check(half_a_warp_kernel)[1, 32](np.ones(32, np.float32), np.zeros(32, "f4"))
+    assert "warp-mask" in {found.kind for found in report.errors}
+
+
+def test_rounding_refuses_other_types():
+    with pytest.raises(errors.CompileError, match="TF32 is rounded from float32"):
+        round_kernel[1, 1](np.ones(1), np.ones(1, np.float32))
+
+
+@pytest.mark.parametrize("capability", [(7, 0), (7, 5)])
+def test_a_gpu_without_tensor_cores_for_tf32_is_refused(capability, monkeypatch):
+    device = types.SimpleNamespace(compute_capability=capability)
+    monkeypatch.setattr(target, "active", lambda: types.SimpleNamespace(name="cuda"))
+    monkeypatch.setattr(cuda, "get_current_device", lambda: device)
+    expected = rf"compute capability 8.0 or more for rung 'tensor_tf32', got 7\.{capability[1]}"
+    with pytest.raises(errors.LaunchError, match=expected):
+        tensor.check_device("matmul", "tensor_tf32")
+
+
+@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+def test_a_product_is_one_instruction_of_a_gpu():
+    arguments = (*matrices(), np.empty((16, 8), np.float32))
+    (codes,) = gpu_code.build_many([(product_kernel, arguments)], [(8, 0), (9, 0)])
+    for code in codes.values():
+        assert sum(one.opcode.startswith("HMMA") for one in sass.parse(code.sass)) in (1, 2)
