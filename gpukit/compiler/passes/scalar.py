@@ -54,6 +54,14 @@ class Scalar(ast.NodeTransformer):
             self.unit, node, f"cuda.{name} cannot be used as a value.", f"call it: cuda.{name}(...)"
         )
 
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Give shifts by an amount that may not fit a meaning (`runtime/shifts.py`)."""
+        self.generic_visit(node)
+        shift = _SHIFTS.get(type(node.op))
+        if shift is None or getattr(self, "readable", False) or _fits(node.right):
+            return node
+        return tree.at(tree.call(self.helper("shifts", shift), node.left, node.right), node)  # type: ignore[no-any-return]
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = tree.called(node)
         if name is None:
@@ -117,3 +125,11 @@ class Scalar(ast.NodeTransformer):
     def atomic(self, name: str, node: ast.Call) -> ast.expr:
         """Return the expression for an atomic operation."""
         raise NotImplementedError
+
+
+_SHIFTS: dict[type[ast.operator], str] = {ast.LShift: "left", ast.RShift: "right"}
+
+
+def _fits(amount: ast.expr) -> bool:
+    """Tell whether an amount is a constant by which any integer can be shifted."""
+    return isinstance(amount, ast.Constant) and amount.value in range(64)
