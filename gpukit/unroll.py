@@ -14,6 +14,7 @@ number of the step first. On a CPU it is the loop that it says, which every chec
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from gpukit import cuda, target
 
@@ -30,4 +31,5 @@ else:
             step(k, *arguments)
 
     # What GPU compilers get in its place (`gpukit.gpu_code`).
-    unrolled.on_gpu = (str(Path(__file__).with_name("unroll_gpu.py")), "unrolled")
+    _ours: Any = unrolled
+    _ours.on_gpu = (str(Path(__file__).with_name("unroll_gpu.py")), "unrolled")

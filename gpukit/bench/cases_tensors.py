@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.register import contest, family, launcher, random
+from gpukit.bench.register import Launch, contest, family, pick, poisoned, random
 from gpukit.bench.timing import Contest
 from gpukit.kernels import (
     backprop,
@@ -24,17 +24,18 @@ from gpukit.kernels import (
     matvec, "matvec_thread_a_row", "matvec_warp_a_row", "matvec_block_a_row", "matvec_vectorised"
 )
 def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
-    rows, cols = (130, 300) if quick else (4000, 2500)
+    rows, cols = pick(quick, (130, 300), (4000, 2500), (16_384, 16_384))
     a, x, mine = random(rows, cols), random(cols), np.empty(rows, np.float32)
-    out = launch.empty((rows,), np.float32)
+    out = poisoned((rows,), np.float32)
     covered = matvec.ROWS_A_BLOCK[name.removeprefix("matvec_")]
-    ours = launcher(kernel, launch.grid_1d(name, rows, covered), matvec.BLOCK, a, x, out)
+    ours = Launch(kernel, launch.grid_1d(name, rows, covered), matvec.BLOCK, a, x, out)
     return contest(
         name,
         f"{rows} x {cols}",
         ours,
-        lambda: np.matmul(a, x, out=mine),
+        lambda xp, a, x, mine: xp.matmul(a, x, out=mine),
         out,
+        given=(a, x, mine),
         expected=lambda: matvec.matvec_reference(a, x),
         cost=getattr(matvec, f"{name}_cost")(rows, cols),
         terms=cols,
@@ -48,17 +49,18 @@ def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
     rung = launch.pick(name, matmul.RUNGS, name.removeprefix("matmul_"))
     rounds = rung.name in matmul.TENSOR
     reference = matmul_tensor.matmul_tf32_reference if rounds else matmul.matmul_reference
-    n = 128 if quick else 512
+    n = pick(quick, 128, 512, 4096)
     a, b, mine = random(n, n), random(n, n).T.copy(), np.empty((n, n), np.float32)
-    out, block = launch.empty((n, n), np.float32), (matmul.TILE, matmul.TILE)
+    out, block = poisoned((n, n), np.float32), (matmul.TILE, matmul.TILE)
     grid = matmul.grid_of(rung.name, n, n)
-    ours = launcher(kernel, grid, block, a, b, out)
+    ours = Launch(kernel, grid, block, a, b, out)
     return contest(
         name,
         f"{n} x {n} x {n}",
         ours,
-        lambda: np.matmul(a, b, out=mine),
+        lambda xp, a, b, mine: xp.matmul(a, b, out=mine),
         out,
+        given=(a, b, mine),
         expected=lambda: reference(a, b),
         cost=rung.cost(n, n, n),
         terms=n,
@@ -67,17 +69,18 @@ def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
 
 @family(batched_matmul, "matmul_batched")
 def _batched_matmul(name: str, kernel: Any, quick: bool) -> Contest:
-    batches, n = (3, 33) if quick else (64, 128)
+    batches, n = pick(quick, (3, 33), (64, 128), (64, 1024))
     a, b = random(batches, n, n), random(batches, n, n)[::-1].copy()
-    mine, out = np.empty((batches, n, n), np.float32), launch.empty((batches, n, n), np.float32)
+    mine, out = np.empty((batches, n, n), np.float32), poisoned((batches, n, n), np.float32)
     tile = batched_matmul.TILE
     grid = (*launch.grid_2d(name, n, n, (tile, tile)), batches)
     return contest(
         name,
         f"{batches} of {n} x {n} x {n}",
-        launcher(kernel, grid, (tile, tile, 1), a, b, out),
-        lambda: np.matmul(a, b, out=mine),
+        Launch(kernel, grid, (tile, tile, 1), a, b, out),
+        lambda xp, a, b, mine: xp.matmul(a, b, out=mine),
         out,
+        given=(a, b, mine),
         expected=lambda: batched_matmul.batched_matmul_reference(a, b),
         cost=batched_matmul.matmul_batched_cost(batches, n, n, n),
         terms=n,
@@ -86,27 +89,28 @@ def _batched_matmul(name: str, kernel: Any, quick: bool) -> Contest:
 
 @family(conv, "conv2d_direct")
 def _conv(name: str, kernel: Any, quick: bool) -> Contest:
-    batch, size = (1, 32) if quick else (4, 128)
+    batch, size = pick(quick, (1, 32), (4, 128), (128, 128))
     picture, weight, bias = random(batch, 3, size, size), random(16, 3, 3, 3), random(16)
-    out = launch.empty((batch, 16, size, size), np.float32)
+    out = poisoned((batch, 16, size, size), np.float32)
     pad: dict[str, Any] = {"stride": (1, 1), "padding": (1, 1)}
 
-    def numpy() -> Any:
-        padded = np.pad(picture, ((0, 0), (0, 0), (1, 1), (1, 1)))
-        windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
-        product = np.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3)))
-        return np.ascontiguousarray(product.transpose(0, 3, 1, 2)) + bias[:, None, None]
+    def work(xp: Any, picture: Any, weight: Any, bias: Any) -> Any:
+        padded = xp.pad(picture, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = xp.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+        product = xp.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3)))
+        return xp.ascontiguousarray(product.transpose(0, 3, 1, 2)) + bias[:, None, None]
 
     block = (conv.BLOCK_X, conv.BLOCK_Y, 1)
     grid = (*launch.grid_2d(name, size, size, block[:2]), batch * 16)
-    ours = launcher(kernel, grid, block, picture, weight, bias, *pad.values(), out)
+    ours = Launch(kernel, grid, block, picture, weight, bias, *pad.values(), out)
     cost = conv.conv2d_direct_cost(picture.shape, weight.shape, **pad)
     return contest(
         name,
         f"{batch} x 3 x {size} x {size}, 16 of 3 x 3",
         ours,
-        numpy,
+        work,
         out,
+        given=(picture, weight, bias),
         cost=cost,
         terms=28,
         expected=lambda: conv.conv2d_reference(picture, weight, bias, **pad),
@@ -124,34 +128,35 @@ _BACKPROP = (
 
 @family(backprop, *_BACKPROP)
 def _linear(name: str, kernel: Any, quick: bool) -> Contest:
-    n, i, o = (16, 64, 32) if quick else (64, 1024, 512)
+    n, i, o = pick(quick, (16, 64, 32), (64, 1024, 512), (4096, 4096, 4096))
     x, weight, bias, grad = random(n, i), random(o, i), random(o), random(n, o)
     grads = ("linear_grad_x", "linear_grad_weight", "linear_grad_bias")
-    shape, arguments, numpy = {
-        "linear_grad_x": ((n, i), (grad, weight), lambda: grad @ weight),
-        "linear_grad_weight": ((o, i), (grad, x), lambda: grad.T @ x),
-        "linear_grad_bias": ((o,), (grad,), lambda: grad.sum(axis=0)),
-    }.get(name, ((n, o), (x, weight, bias), lambda: x @ weight.T + bias))
+    shape, arguments, work = {
+        "linear_grad_x": ((n, i), (grad, weight), lambda _, grad, weight: grad @ weight),
+        "linear_grad_weight": ((o, i), (grad, x), lambda _, grad, x: grad.T @ x),
+        "linear_grad_bias": ((o,), (grad,), lambda _, grad: grad.sum(axis=0)),
+    }.get(name, ((n, o), (x, weight, bias), lambda _, x, weight, bias: x @ weight.T + bias))
 
     def expected() -> Any:
         if name in grads:
             return backprop.linear_backward_reference(x, weight, grad)[grads.index(name)]
         return backprop.linear_reference(x, weight, bias)
 
-    out, block = launch.empty(shape, np.float32), (backprop.TILE, backprop.TILE)
+    out, block = poisoned(shape, np.float32), (backprop.TILE, backprop.TILE)
     if len(shape) == 1:
-        ours = launcher(kernel, launch.ceil_div(o, backprop.BLOCK), backprop.BLOCK, grad, out)
+        ours = Launch(kernel, launch.ceil_div(o, backprop.BLOCK), backprop.BLOCK, grad, out)
         cost = backprop.linear_grad_bias_cost(n, o)
     else:
         grid = launch.grid_2d(name, shape[1], shape[0], block)
-        ours = launcher(kernel, grid, block, *arguments, out)
+        ours = Launch(kernel, grid, block, *arguments, out)
         cost = getattr(backprop, f"{name}_cost")(n, i, o)
     return contest(
         name,
         f"{n} x {i} to {o}",
         ours,
-        numpy,
+        work,
         out,
+        given=arguments,
         expected=expected,
         cost=cost,
         terms=max(n, i, o),

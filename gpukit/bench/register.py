@@ -86,32 +86,57 @@ def make(name: str, *, quick: bool = False) -> Contest:
     return CASES[name].make(quick)
 
 
+def pick(quick: bool, small: Any, usual: Any, large: Any) -> Any:
+    """Return the size of a case: small when little time is left, large on a GPU, which needs it."""
+    return small if quick else large if target.active().name == "cuda" else usual
+
+
+def poisoned(shape: tuple[int, ...], dtype: type[np.generic]) -> Any:
+    """Return an array for a kernel to write, of NaN or of the least integer: no answer is that."""
+    worst = np.nan if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min  # type: ignore[type-var]
+    return launch.to_device(np.full(shape, worst, dtype))
+
+
 def random(*shape: int) -> Any:
     """Return normal float32 numbers with a mean, so that no sum is nearly zero."""
     return np.random.default_rng(20261120).normal(0.25, 1, shape).astype(np.float32)
 
 
-def launcher(kernel: Any, grid: Any, block: Any, *arguments: Any) -> Callable[[], None]:
-    """Return a call that launches and waits; arrays are on the device already."""
-    moved = [launch.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments]
-    if target.active().name != "cuda":
-        # Launches return when the kernel is done.
-        return lambda: kernel[grid, block](*moved)
+class Launch:
+    """A call that launches a kernel and waits; its arrays are on the device already."""
 
-    def run() -> None:
-        kernel[grid, block](*moved)
-        cuda.synchronize()
+    def __init__(self, kernel: Any, grid: Any, block: Any, *arguments: Any) -> None:
+        self.kernel, self.shape = kernel, (grid, block)
+        self.arguments = [
+            launch.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments
+        ]
+        self.waits = target.active().name == "cuda"  # elsewhere a launch returns when it is done
 
-    return run
+    def __call__(self) -> None:
+        self.start()
+        if self.waits:
+            cuda.synchronize()
+
+    def start(self) -> None:
+        """Launch, and do not wait."""
+        self.kernel[self.shape](*self.arguments)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the arrays that the kernel is given."""
+        return sum(int(getattr(array, "nbytes", 0)) for array in self.arguments)
 
 
-def contest(name: str, size: str, ours: Any, numpy: Any, out: Any, **rest: Any) -> Contest:
+def contest(name: str, size: str, ours: Any, work: Any, out: Any, **rest: Any) -> Contest:
+    """Return a contest; the least bytes are those of the arrays, where `ours` is a `Launch`."""
+    if isinstance(ours, Launch):
+        rest.setdefault("least", ours.nbytes)
     return Contest(
         name=name,
         family=CASES[name].family,
         size=size,
         ours=ours,
-        numpy=numpy,
+        work=work,
         result=lambda: launch.to_host(out),
         **rest,
     )

@@ -8,10 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from gpukit.bench import timing
+from gpukit.bench.ceilings import Ceilings
 from gpukit.bench.timing import Result
 from gpukit.cpu import pool
 
-HEADERS = ("kernel", "size", "ours", "NumPy", "GB/s", "Gflop/s", "against NumPy")
+HEADERS = (
+    "kernel", "size", "ours", "NumPy", "GB/s", "Gflop/s", "over floor", "of a library",
+    "against NumPy",
+)  # fmt: skip
 
 _NOTE = (
     "GB/s counts the bytes that the kernel's loads and stores ask for; caches serve many of them, "
@@ -60,11 +65,28 @@ def _ratio(value: float) -> str:
     return f"{value:.2f}" if value < 2 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
-def row(result: Result) -> list[str]:
+def over_floor(result: Result, ceilings: Ceilings | None) -> float | None:
+    """Return how many times longer a kernel took than its bytes and operations must take."""
+    if result.timing is None or ceilings is None or not result.least:
+        return None
+    return result.seconds / ceilings.floor(result.least, result.cost.flops)
+
+
+def of_library(result: Result) -> str:
+    """Return how much of the fastest library's speed a kernel has on a GPU."""
+    others = {name: spread for name, spread in result.gpu.items() if name != timing.OURS}
+    if not others:
+        return "-"
+    best = min(others, key=lambda name: others[name].median)
+    return f"{100 * others[best].median / result.seconds:.0f} % of {best}"
+
+
+def row(result: Result, ceilings: Ceilings | None = None) -> list[str]:
     """Return the cells of one line of the table."""
     if result.timing is None:
-        return [result.name, result.size, "-", "-", "-", "-", "WRONG"]
-    ours = result.timing.ours
+        return [result.name, result.size, *["-"] * 6, "WRONG"]
+    over = over_floor(result, ceilings)
+    ours = result.seconds
     flops = _three(result.cost.flops / ours / 1e9) if result.cost.flops else "-"
     return [
         result.name,
@@ -73,8 +95,20 @@ def row(result: Result) -> list[str]:
         duration(result.timing.numpy),
         _three(result.cost.bytes / ours / 1e9),
         flops,
+        "-" if over is None else _ratio(over),
+        of_library(result),
         verdict(result.timing.speedup),
     ]
+
+
+def table(
+    results: Sequence[Result], ceilings: Ceilings | None = None
+) -> tuple[list[str], list[list[str]]]:
+    """Return headers and rows, without the column of libraries where none was measured."""
+    rows = [row(result, ceilings) for result in results]
+    last = len(HEADERS) if any(result.gpu for result in results) else HEADERS.index("of a library")
+    kept = [k for k in range(len(HEADERS)) if k < last or k > HEADERS.index("of a library")]
+    return [HEADERS[k] for k in kept], [[line[k] for k in kept] for line in rows]
 
 
 def threads(name: str) -> str:
@@ -82,6 +116,15 @@ def threads(name: str) -> str:
     count = pool.workers()
     ours = "the GPU" if name == "cuda" else f"{count} thread{'s' if count != 1 else ''}"
     return f"kernels use {ours}, NumPy 1 (its matrix products as many as BLAS takes)"
+
+
+def ceiling(ceilings: Ceilings) -> str:
+    """Return the line that says what the floors are made of."""
+    return (
+        f"Ceilings: {_three(ceilings.bytes / 1e9)} GB/s, {_three(ceilings.flops / 1e9)} Gflop/s "
+        f"({ceilings.how}). A kernel's floor is the time that its least bytes, each input read and "
+        "each output written once, or its operations take at these."
+    )
 
 
 def heading(target: Any) -> str:
@@ -97,7 +140,9 @@ def notes(results: Sequence[Result]) -> list[str]:
     return ["", *lines] if lines else []
 
 
-def as_json(results: Sequence[Result], target: Any, machine: str) -> dict[str, Any]:
+def as_json(
+    results: Sequence[Result], target: Any, machine: str, ceilings: Ceilings | None = None
+) -> dict[str, Any]:
     """Return everything measured, in seconds and bytes."""
     return {
         "target": target.name,
@@ -105,11 +150,13 @@ def as_json(results: Sequence[Result], target: Any, machine: str) -> dict[str, A
         "machine": machine,
         "threads": threads(target.name),
         "numpy": np.__version__,
+        "ceilings": asdict(ceilings) if ceilings else None,
         "results": [
             {
                 **asdict(result),
                 "speedup": result.timing.speedup if result.timing else None,
                 "rounds": result.timing.rounds if result.timing else 0,
+                "over_floor": over_floor(result, ceilings),
             }
             for result in results
         ],

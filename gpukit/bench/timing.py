@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,28 +40,60 @@ class Timing:
         return self.numpy / self.ours if self.ours else math.inf
 
 
+OURS = "gpukit"  # our side, among those that are measured on a GPU
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Seconds of some samples: the median, and those that a fifth lie below and a fifth above."""
+
+    median: float
+    low: float
+    high: float
+    samples: int
+
+
 @dataclass(frozen=True)
 class Contest:
-    """One kernel against NumPy: two callables on data of their own, and how to check ours.
+    """One kernel against NumPy: two ways to work on data of their own, and how to check ours.
 
-    `ours` returns when the GPU is done. `result` fetches what it wrote; `expected` is an
-    independent answer in float64; `terms` is how many values were added into each element.
+    `ours` returns when the GPU is done. `work` takes NumPy, or a library with its names, and its
+    arrays, `given`; it returns the answer or writes it into the last of them. `result` fetches what
+    ours wrote; `expected` is an independent answer in float64; `terms` is how many values were
+    added into each element. `least` are the bytes that anyone must move: each input read once, each
+    output written once.
     """
 
     name: str
     family: str
     size: str
     ours: Work
-    numpy: Work
+    work: Callable[..., Any]
+    given: tuple[Any, ...]
     result: Callable[[], NDArray[Any]]
     expected: Callable[[], NDArray[Any]]
     cost: Cost
     terms: int = 1
+    least: int = 0
+
+    def on(self, library: Any) -> Work:
+        """Return the work of NumPy or of a library with its names, on arrays that it has made."""
+        moved = [library.asarray(a) if isinstance(a, np.ndarray) else a for a in self.given]
+        return functools.partial(self.work, library, *moved)
+
+    def answer(self, library: Any) -> Any:
+        """Return what the work of a library comes to."""
+        work = self.on(library)
+        returned = work()
+        return work.args[-1] if returned is None else returned  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a contest. `first` is the first launch, with compiling or loading."""
+    """What came out of a contest. `first` is the first launch, with compiling or loading.
+
+    `gpu` are the times of all sides as a GPU's own clock has them, where there is one.
+    """
 
     name: str
     family: str
@@ -70,6 +103,20 @@ class Result:
     first: float
     timing: Timing | None
     cost: Cost
+    least: int = 0
+    gpu: Mapping[str, Spread] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """How long the kernel takes: by the GPU's own clock, where there is one."""
+        if self.gpu:
+            return self.gpu[OURS].median
+        return self.timing.ours if self.timing else math.inf
+
+    @property
+    def flops_rate(self) -> float:
+        """Floating-point operations a second; 0 where nothing was timed."""
+        return self.cost.flops / self.seconds
 
 
 @contextmanager
@@ -152,7 +199,8 @@ def run(contest: Contest, seconds: float = 1.0) -> Result:
         error = mistake(contest)
     except Exception as failure:  # one kernel's failure must not hide the others' figures
         first, error = time.perf_counter() - start, f"{type(failure).__name__}: {failure}"
-    timing = None if error else compare(contest.ours, contest.numpy, seconds=seconds)
+    timing = None if error else compare(contest.ours, contest.on(np), seconds=seconds)
     return Result(
-        contest.name, contest.family, contest.size, not error, error, first, timing, contest.cost
-    )
+        contest.name, contest.family, contest.size, not error, error, first, timing, contest.cost,
+        contest.least,
+    )  # fmt: skip

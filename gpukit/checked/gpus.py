@@ -134,6 +134,17 @@ GPUS = {gpu.name: gpu for gpu in (_T4, _L4, _A100, _RTX_4090, _H100, _H200, _B20
 CAPABILITIES = tuple(sorted({gpu.capability for gpu in GPUS.values()}))
 
 
+def float32_lanes(capability: tuple[int, int]) -> int:
+    """Return the float32 additions or multiply-adds that an SM does in each cycle.
+
+    NVIDIA, "CUDA C++ Programming Guide", throughput of native arithmetic instructions.
+
+    >>> float32_lanes((8, 0)), float32_lanes((8, 9)), float32_lanes((9, 0))
+    (64, 128, 128)
+    """
+    return 64 if capability in ((6, 0), (7, 0), (7, 2), (7, 5), (8, 0)) else 128
+
+
 def find(name: str) -> Gpu:
     """Return a GPU by its name, in any spelling of case and spaces.
 

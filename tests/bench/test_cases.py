@@ -23,6 +23,10 @@ MATMULS = [
 ]
 
 
+# Their kernels round what they multiply to ten bits; NumPy does not.
+ROUNDED = ["matmul_tensor_tf32"]
+
+
 def book():
     """Return the names of all kernels in the book, without their suffix."""
     for module in pkgutil.iter_modules(gpukit.kernels.__path__):
@@ -46,15 +50,17 @@ def test_ours_is_right(name):
 @pytest.mark.parametrize("name", cases.CASES)
 def test_numpy_computes_the_same_thing(name):
     contest = cases.make(name, quick=True)
-    answer = contest.numpy()
-    if answer is None:
-        answer = next(
-            cell.cell_contents
-            for cell in contest.numpy.__closure__
-            if isinstance(cell.cell_contents, np.ndarray)
-            and cell.cell_contents.shape == contest.expected().shape
-        )
-    assert np.shape(answer) in (contest.expected().shape, ())
+    expected = contest.expected()
+    answer = np.asarray(contest.answer(np), np.float64).reshape(expected.shape)
+    room = 8e-6 * max(1, contest.terms**0.5) * np.abs(expected).max()
+    if name in ROUNDED:
+        room += 2**-9 * np.abs(expected).max()
+    assert np.abs(answer - expected).max() <= room
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_a_case_states_the_least_bytes_that_anyone_must_move(name):
+    assert cases.make(name, quick=True).least > 0
 
 
 @pytest.mark.parametrize("name", cases.CASES)

@@ -1,10 +1,12 @@
 """Numbers become words and JSON."""
 
+import dataclasses
 import json
 
 import pytest
 
 from gpukit.bench import report, timing
+from gpukit.bench.ceilings import Ceilings
 from gpukit.launch import Cost
 from gpukit.target import Target
 
@@ -17,18 +19,60 @@ GOOD = timing.Result(
     0.5,
     timing.Timing(1e-3, 2e-3, 7),
     Cost(bytes=12_000_000, flops=2_000_000),
+    least=12_000_000,
 )
 WRONG = timing.Result(
     "fill", "vector", "1,000", False, "3 of 9 values are wrong", 0.5, None, Cost(bytes=4, flops=0)
 )
 
 
+CEILINGS = Ceilings(bytes=24e9, flops=1e12, how="made up")
+
+
 def test_a_row_holds_times_rates_and_a_verdict():
-    assert report.row(GOOD) == ["saxpy", "1,000", "1 ms", "2 ms", "12", "2", "2.0 times faster"]
+    expected = ["saxpy", "1,000", "1 ms", "2 ms", "12", "2", "2.0", "-", "2.0 times faster"]
+    assert report.row(GOOD, CEILINGS) == expected
+
+
+def test_a_row_without_ceilings_or_least_bytes_has_no_floor():
+    assert report.row(GOOD)[-3] == "-"
+    assert report.row(dataclasses.replace(GOOD, least=0), CEILINGS)[-3] == "-"
+
+
+def test_the_floor_is_the_longer_of_moving_and_computing():
+    assert report.over_floor(GOOD, CEILINGS) == pytest.approx(2)  # 12 MB at 24 GB/s: half of 1 ms
+    slow = dataclasses.replace(CEILINGS, flops=4e9)
+    assert report.over_floor(GOOD, slow) == pytest.approx(2)
+    slower = dataclasses.replace(CEILINGS, flops=2e9)
+    assert report.over_floor(GOOD, slower) == pytest.approx(1)  # 2 Mflop at 2 Gflop/s: 1 ms
+
+
+def test_on_a_gpu_its_own_clock_counts_and_the_fastest_library_is_named():
+    spreads = {
+        name: timing.Spread(seconds, seconds, seconds, 7)
+        for name, seconds in (("gpukit", 5e-4), ("CuPy", 6e-4), ("PyTorch", 4e-4))
+    }
+    found = report.row(dataclasses.replace(GOOD, gpu=spreads), CEILINGS)
+    assert found[2] == "500 us"
+    assert found[-3:] == ["1.00", "80 % of PyTorch", "2.0 times faster"]
+
+
+def test_the_ceilings_are_told_with_how_they_were_found():
+    assert "24 GB/s, 1000 Gflop/s (made up)" in report.ceiling(CEILINGS)
 
 
 def test_a_row_has_a_cell_for_each_header():
     assert len(report.row(GOOD)) == len(report.row(WRONG)) == len(report.HEADERS)
+
+
+def test_a_table_names_libraries_only_where_they_were_measured():
+    headers, (row,) = report.table([GOOD], CEILINGS)
+    assert "of a library" not in headers
+    assert len(row) == len(headers)
+    spread = timing.Spread(1e-3, 1e-3, 1e-3, 7)
+    on_gpu = dataclasses.replace(GOOD, gpu={"gpukit": spread, "CuPy": spread})
+    headers, (row, _) = report.table([on_gpu, WRONG], CEILINGS)
+    assert row[headers.index("of a library")] == "100 % of CuPy"
 
 
 def test_a_wrong_answer_has_no_times():

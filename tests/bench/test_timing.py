@@ -77,7 +77,8 @@ def contest(got, expected, terms=1):
         family="f",
         size="s",
         ours=lambda: None,
-        numpy=lambda: None,
+        work=lambda _: None,
+        given=(),
         result=lambda: got,
         expected=lambda: expected,
         cost=Cost(0, 0),
@@ -118,7 +119,7 @@ def test_an_exception_is_reported_and_not_raised():
     def fail():
         raise ValueError("no such luck")
 
-    broken = timing.Contest("n", "f", "s", fail, fail, fail, fail, Cost(0, 0))
+    broken = timing.Contest("n", "f", "s", fail, fail, (), fail, fail, Cost(0, 0))
     assert timing.run(broken, seconds=0).error == "ValueError: no such luck"
 
 

@@ -1,0 +1,93 @@
+"""What a machine can do at best: the two lines of a roofline, measured before anything is judged.
+
+A kernel has to move its least bytes and to do its operations; the time that these take at the
+ceilings is its floor. How many times over that floor it is can be compared between any two kernels.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpukit import cuda, target
+from gpukit.checked.gpus import float32_lanes
+from gpukit.cpu import pool
+
+COPIED = 1 << 26  # float32 of a copy on a GPU; caches hold a fraction
+_COPIED_ON_HOST = 1 << 24
+_SIDE = 1024  # of the matrices whose product says what a host's processor computes
+_TIMES = 7
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Bytes a second of a long copy, read and written, and float32 operations a second."""
+
+    bytes: float
+    flops: float
+    how: str
+
+    def floor(self, least: int, flops: int) -> float:
+        """Return the seconds that moving and computing must take, the longer of both.
+
+        >>> Ceilings(100.0, 10.0, "").floor(50, 20)
+        2.0
+        """
+        return max(least / self.bytes, flops / self.flops)
+
+
+def measure() -> Ceilings:
+    """Measure the machine that kernels run on: a GPU, or this processor."""
+    return _of_gpu() if target.active().name == "cuda" else _of_host()
+
+
+def _of_host() -> Ceilings:
+    threads = pool.workers()
+    source, copy = np.ones(_COPIED_ON_HOST, np.float32), np.zeros(_COPIED_ON_HOST, np.float32)
+    parts = [slice(k * len(source) // threads, (k + 1) * len(source) // threads)
+             for k in range(threads)]  # fmt: skip
+    a, out = np.ones((_SIDE, _SIDE), np.float32), np.empty((_SIDE, _SIDE), np.float32)
+    with ThreadPoolExecutor(threads) as workers:
+
+        def copying() -> None:
+            list(workers.map(lambda part: np.copyto(copy[part], source[part]), parts))
+
+        moved = 2 * source.nbytes / _best(copying)
+    computed = 2 * _SIDE**3 / _best(lambda: np.matmul(a, a, out=out))
+    how = f"a copy by NumPy on {threads} thread{'s' if threads != 1 else ''}, its product of 1024"
+    return Ceilings(moved, computed, how)
+
+
+def _of_gpu() -> Ceilings:
+    source, copy = (cuda.device_array(COPIED, np.float32) for _ in range(2))
+    device = cuda.get_current_device()
+    start, stop = cuda.event(), cuda.event()
+
+    def once() -> float:
+        start.record()
+        copy.copy_to_device(source)
+        stop.record()
+        stop.synchronize()
+        return float(cuda.event_elapsed_time(start, stop)) / 1e3
+
+    moved = 2 * source.nbytes / min(once() for _ in range(_TIMES))
+    lanes = float32_lanes(tuple(device.compute_capability))
+    clock = device.CLOCK_RATE * 1e3  # kHz
+    computed = 2.0 * device.MULTIPROCESSOR_COUNT * lanes * clock
+    return Ceilings(moved, computed, "a copy on the device, and float units times clock")
+
+
+def _best(work: Callable[[], Any]) -> float:
+    """Return the least of some times: a ceiling is what nothing got in the way of."""
+    best = math.inf
+    for _ in range(_TIMES):
+        begin = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - begin)
+    return best

@@ -1,0 +1,94 @@
+"""The libraries that a kernel is measured against on a GPU: CuPy and PyTorch, where installed.
+
+CuPy has NumPy's names, so it does the very work that NumPy does on a CPU: its products are
+cuBLAS's, its sums CUB's. PyTorch has names of its own, below.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from gpukit.bench.timing import Contest, Work
+
+_FACTOR = 2.5  # of the cases of saxpy
+
+# By the beginning of a case's name, the longest that fits: what PyTorch calls the same, on the
+# arrays that NumPy gets.
+_TORCH: dict[str, Callable[..., Any]] = {
+    "vector_add": lambda t, x, y, mine: t.add(x, y, out=mine),
+    "saxpy": lambda t, x, y, mine: t.add(y, x, alpha=_FACTOR, out=mine),
+    "fill": lambda _, _x, _y, mine: mine.fill_(_FACTOR),
+    "relu": lambda t, x, mine: t.clamp(x, min=0, out=mine),
+    "sigmoid": lambda t, x, mine: t.sigmoid(x, out=mine),
+    "tanh": lambda t, x, mine: t.tanh(x, out=mine),
+    "gelu": lambda t, x, _mine: t.nn.functional.gelu(x),
+    "relu_grad": lambda t, grad, given, mine: t.mul(grad, given > 0, out=mine),
+    "sigmoid_grad": lambda t, grad, given, _: t.ops.aten.sigmoid_backward(grad, given),
+    "tanh_grad": lambda t, grad, given, _: t.ops.aten.tanh_backward(grad, given),
+    "gelu_grad": lambda t, grad, given, _: t.ops.aten.gelu_backward(grad, given),
+    "copy": lambda _, source, mine: mine.copy_(source),
+    "transpose": lambda _, source, mine: mine.copy_(source),
+    "sum": lambda t, x: t.sum(x),
+    "max": lambda t, x: t.max(x),
+    "min": lambda t, x: t.min(x),
+    "argmax": lambda t, x: t.argmax(x),
+    "argmax_finish": lambda t, x, places: places[t.argmax(x[places])],
+    "dot": lambda t, x, y: t.dot(x, y),
+    "scan": lambda t, x, mine: t.cumsum(x, 0, out=mine),
+    "add_offsets": lambda t, each, mine: t.add(mine, each, out=mine),
+    "compact": lambda t, keep, x, _mine: t.masked_select(x, keep),
+    "histogram": lambda t, x: t.bincount(x, minlength=256),
+    "matvec": lambda t, a, x, mine: t.mv(a, x, out=mine),
+    "matmul": lambda t, a, b, mine: t.matmul(a, b, out=mine),
+    "conv2d": lambda t, *given: t.nn.functional.conv2d(*given, padding=1),
+    "linear": lambda t, x, weight, bias: t.nn.functional.linear(x, weight, bias),
+    "linear_grad_x": lambda t, grad, weight: t.matmul(grad, weight),
+    "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),
+    "linear_grad_bias": lambda t, grad: t.sum(grad, 0),
+}
+TF32 = "_tf32"  # cases whose name ends so are measured against a library that rounds alike
+
+
+def of(contest: Contest) -> dict[str, Work]:
+    """Return the work of each library that is installed, on arrays on the GPU."""
+    found: dict[str, Work] = {}
+    cupy, torch = _installed("cupy"), _installed("torch")
+    if cupy is not None and not contest.name.endswith(TF32):
+        found["CuPy"] = contest.on(cupy)
+    if torch is not None:
+        work = by_torch(contest, torch, "cuda")
+        if work is not None:
+            found["PyTorch"] = work
+    return found
+
+
+def by_torch(contest: Contest, torch: Any, device: str) -> Work | None:
+    """Return PyTorch's work of a case on a device; None where it has no name for it."""
+    names = [name for name in _TORCH if contest.name == name or contest.name.startswith(f"{name}_")]
+    if not names:
+        return None
+    function = _TORCH[max(names, key=len)]
+    moved = [
+        torch.as_tensor(a, device=device) if isinstance(a, np.ndarray) else a for a in contest.given
+    ]
+    tf32 = contest.name.endswith(TF32)
+
+    def work() -> Any:
+        torch.backends.cuda.matmul.allow_tf32 = tf32
+        return function(torch, *moved)
+
+    return work
+
+
+@functools.cache
+def _installed(name: str) -> ModuleType | None:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return None

@@ -1,0 +1,81 @@
+"""Timing on a GPU, on a clock that is made up, and the libraries' names for the same work."""
+
+import numpy as np
+import pytest
+
+from gpukit.bench import cases, gpu, rivals
+
+
+class Gpu:
+    """A GPU whose clock only moves when somebody works."""
+
+    def __init__(self, **seconds):
+        self.now, self.order = 0.0, []
+        self.works = {name: self.work(name, list(found)) for name, found in seconds.items()}
+
+    def work(self, name, seconds):
+        def run():
+            self.order.append(name)
+            self.now += seconds.pop(0) if len(seconds) > 1 else seconds[0]
+
+        return run
+
+    def elapsed(self, work):
+        before = self.now
+        work()
+        return self.now - before
+
+    def clock(self):
+        return self.now
+
+
+def measured(machine, **rest):
+    return gpu.in_turns(machine.works, machine.elapsed, clock=machine.clock, **rest)
+
+
+def test_medians_and_spreads_of_all_sides_are_returned():
+    machine = Gpu(ours=[100, *[1, 2, 3, 4, 5, 6, 7] * 9], cupy=[100, 5])
+    found = measured(machine, seconds=0)
+    assert found["ours"] == gpu.Spread(median=4, low=2, high=6, samples=7)
+    assert found["cupy"].median == 5
+
+
+def test_the_first_call_of_each_side_is_not_counted():
+    assert measured(Gpu(ours=[100, 1]))["ours"].high == 1
+
+
+def test_who_goes_first_changes_from_sample_to_sample():
+    machine = Gpu(a=[1], b=[1], c=[1])
+    measured(machine, seconds=0)
+    assert "".join(machine.order[3:15]) == "abcbcacababc"
+
+
+def test_measuring_ends_when_all_medians_are_settled():
+    steady = measured(Gpu(ours=[1e-3]), seconds=60)["ours"]
+    noisy = measured(Gpu(ours=[1e-3, 2e-3] * 200), seconds=60)["ours"]
+    assert (steady.samples, noisy.samples) == (gpu.LEAST_SAMPLES, gpu.MOST_SAMPLES)
+
+
+def test_measuring_ends_when_the_time_is_over():
+    found = measured(Gpu(ours=[0.9, 1.1] * 300), seconds=20)["ours"]
+    assert 19 <= found.samples <= 22
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_pytorch_comes_to_the_same_answer(name):
+    torch = pytest.importorskip("torch")
+    contest = cases.make(name, quick=True)
+    work, expected = rivals.by_torch(contest, torch, "cpu"), contest.expected()
+    if work is None:
+        assert name in ("invert", "grey", "box_blur")  # of which PyTorch has no one name
+        return
+    answer = np.asarray(work(), np.float64).reshape(expected.shape)
+    room = 8e-6 * max(1, contest.terms**0.5) * np.abs(expected).max()
+    if name.endswith(rivals.TF32):
+        room += 2**-9 * np.abs(expected).max()
+    assert np.abs(answer - expected).max() <= room
+
+
+def test_a_library_with_numpys_names_does_numpys_work():
+    contest = cases.make("saxpy", quick=True)
+    np.testing.assert_allclose(contest.answer(np), contest.expected(), rtol=1e-6, atol=1e-6)
