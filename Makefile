@@ -3,7 +3,7 @@
 # make notebooks   the same as lab without a person: execute every notebook
 # make lint types  ruff and mypy       make format   let ruff mend what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
-# make mutation    break every kernel and see what the checker says (an hour)
+# make mutation    break every kernel and see what the checker says (hours)
 # make codegen     compile every kernel for GPUs, without one, and look at the code
 # PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
 
@@ -93,7 +93,7 @@ conformance: $(CONFORMANCE)/.ready
 
 codegen: $(CODEGEN)/.ready
 	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \
-		tests/test_wide.py $(PYTEST_FLAGS)
+		tests/test_wide.py tests/test_unroll.py tests/test_tensor.py $(PYTEST_FLAGS)
 	$(CODEGEN)/bin/gpukit codegen
 
 hooks: $(READY)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import against_simulator, handwritten, latency, speed, speed_cases
+from benchmarks import against_simulator, gpu_run, handwritten, latency, speed, speed_cases
 from gpukit import cuda
 
 SMALL = 3000  # not a multiple of any block, and 54 x 54 in two dimensions
@@ -128,3 +128,38 @@ def test_kernels_for_the_simulator_are_right_in_gpukit(monkeypatch: pytest.Monke
     for launch, check in against_simulator.works(scale=4).values():
         launch()
         check()
+
+
+# ---- the GPU run ----------------------------------------------------------------------------
+
+
+def test_a_rehearsed_gpu_run_records_times_ratios_and_ceilings(tmp_path, capsys) -> None:
+    out = tmp_path / "gpu.json"
+    assert gpu_run.main(["saxpy", "sum_shuffle", "--out", str(out), "--rehearse"]) == 0
+    record = json.loads(out.read_text(encoding="utf-8"))
+    assert [r["kernel"] for r in record["results"]] == ["saxpy", "sum_shuffle"]
+    assert all(r["seconds"]["gpukit"]["median"] > 0 for r in record["results"])
+    assert len(record["ceilings"]) == 2
+    assert "sum_shuffle" in capsys.readouterr().out
+
+
+def test_a_gpu_run_without_a_gpu_says_so_and_writes_nothing(tmp_path, capsys) -> None:
+    out = tmp_path / "gpu.json"
+    assert gpu_run.main(["--out", str(out)]) == gpu_run.NO_GPU
+    assert "expected a GPU, got none" in capsys.readouterr().out
+    assert not out.exists()
+
+
+def test_a_gpu_run_that_is_out_of_time_names_what_it_left_out(tmp_path, capsys) -> None:
+    out = tmp_path / "gpu.json"
+    assert gpu_run.main(["relu", "--out", str(out), "--rehearse", "--minutes", "0"]) == 0
+    assert json.loads(out.read_text(encoding="utf-8"))["left_out"] == ["relu"]
+    assert "No time for: relu" in capsys.readouterr().out
+
+
+def test_a_wrong_answer_is_named_in_a_gpu_run_and_not_timed(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(gpu_run.timing, "mistake", lambda contest: "3 of 9 values are wrong")
+    out = tmp_path / "gpu.json"
+    assert gpu_run.main(["relu", "--out", str(out), "--rehearse"]) == 1
+    record = json.loads(out.read_text(encoding="utf-8"))
+    assert (record["wrong"], record["results"]) == ({"relu": "3 of 9 values are wrong"}, [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from matplotlib.ticker import FuncFormatter
 
 from gpukit import target
 from gpukit.bench import Result, report
+from gpukit.bench.ceilings import Ceilings
 from gpukit.draw import style
 
 HEADERS = ("call", "size", "answer", "kernel", "NumPy", "against NumPy")
@@ -79,6 +81,48 @@ def ratios(results: Sequence[Result]) -> Figure:
         axes.text(0.92, 1.0, "NumPy faster", ha="right", **place)
         axes.text(1.09, 1.0, "kernel faster", ha="left", **place)
     return fig
+
+
+def measured(results: Sequence[Result], ceilings: Ceilings) -> Figure:
+    """Draw a roofline and where each kernel was measured to stand on it.
+
+    A point's intensity is that of the least bytes: how far below the roof it stands is all that is
+    left to gain. Kernels without operations on floats have no place on it.
+    """
+    placed = [r for r in results if r.timing and r.cost.flops and r.least]
+    points = [(r.cost.flops / r.least, r.flops_rate) for r in placed]
+    ridge = ceilings.flops / ceilings.bytes
+    slots: list[int] = []  # how far aside each number stands, so that none covers another
+    low = min([0.05, *(x / 2 for x, _ in points)])
+    high = max([10 * ridge, *(4 * x for x, _ in points)])
+    with style.house():
+        fig, axes = style.figure(9.0, 5.4 + 0.19 * len(placed))
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.plot([low, ridge, high], [low * ceilings.bytes, *[ceilings.flops] * 2],
+                  color=style.INK, lw=2)  # fmt: skip
+        for k, (x, y) in enumerate(points):
+            axes.plot(x, y, "o", color=style.SKY, markeredgecolor=style.INK, ms=7)
+            taken = {slots[n] for n, other in enumerate(points[:k]) if _near((x, y), other)}
+            slots.append(next(slot for slot in range(k + 1) if slot not in taken))
+            place = (9 + 17 * slots[-1], 0)
+            axes.annotate(str(k + 1), (x, y), place, textcoords="offset points", va="center",
+                          fontsize=9)  # fmt: skip
+        axes.set_xlim(low, high)
+        axes.set_title(f"Measured on the {target.active().name} target, below its roofs")
+        axes.set_ylabel("FLOP/s")
+        names = [
+            f"{number}  {r.name}, {r.size}: {report.over_floor(r, ceilings):.3g} times its floor"
+            for number, r in enumerate(placed, 1)
+        ]
+        label = "operations for each byte that anyone must move\n"
+        axes.set_xlabel("\n".join([label, *names]), ha="left", x=0.0, fontsize=10)
+    return fig
+
+
+def _near(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    """Tell whether two points are so close that their numbers would cover each other."""
+    return abs(math.log(one[0] / other[0])) < 0.25 and abs(math.log(one[1] / other[1])) < 0.25
 
 
 def _bar(axes: Any, y: int, speedup: float) -> None:

@@ -5,13 +5,17 @@ import pytest
 
 from gpukit import draw, errors, target
 from gpukit.bench import Result, Timing
-from gpukit.draw import launches, pictures
+from gpukit.bench.ceilings import Ceilings
+from gpukit.draw import launches, pictures, timings
 from gpukit.launch import Cost
 
 
 def result(name, ours=1.0, numpy=2.0):
     timing = Timing(ours, numpy, 5) if ours else None
-    return Result(name, "", "10", bool(ours), "" if ours else "bad", 0.0, timing, Cost(1, 1))
+    return Result(name, "", "10", bool(ours), "" if ours else "bad", 0.0, timing, Cost(1, 1), 4)
+
+
+ROOFS = Ceilings(bytes=100.0, flops=1000.0, how="made up")
 
 
 FIGURES = {
@@ -28,6 +32,7 @@ FIGURES = {
     "matrix": lambda: draw.matrix(np.eye(4), title="t", groups=[0, 0, 1, 1], bar="b"),
     "curve": lambda: draw.curve([1, 2, 3], title="t", x="x", y="y"),
     "ratios": lambda: draw.ratios([result("fast"), result("slow", 4.0)]),
+    "measured": lambda: timings.measured([result("fast"), result("slow", 4.0)], ROOFS),
 }
 
 
@@ -47,6 +52,12 @@ def test_figure_can_be_shown(name):
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure_holds_words(name):
     assert words(FIGURES[name]())
+
+
+def test_measured_kernels_are_named_with_their_distance_from_the_floor():
+    shown = "\n".join(words(timings.measured([result("fast"), result("none", None)], ROOFS)))
+    assert "1  fast, 10: 25 times its floor" in shown
+    assert "none" not in shown
 
 
 def test_strip_names_every_block():

@@ -1,0 +1,79 @@
+"""The README's ladder: one problem, all rungs, a line for each machine that measured it.
+
+The table stands between two marks. A run replaces the line of its own machine and target, or adds
+one, so that figures of a GPU stay when somebody measures a laptop.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpukit.bench.register import BenchError
+from gpukit.bench.timing import Result
+
+BEGIN, END = "<!-- ladder begin -->", "<!-- ladder end -->"
+PROBLEM = "matmul"
+# One product of many, which is another problem.
+OTHERS = frozenset(["matmul_batched"])
+MISSING = "-"
+
+
+def machine(target: str, device: str = "") -> str:
+    """Return the words by which a line is found again: the target and what it runs on."""
+    return f"{target}, {device or f'{os.cpu_count()} cores, {platform.machine()}'}"
+
+
+def merged(text: str, results: Sequence[Result], where: str, day: datetime.date) -> str:
+    """Return a file's text with this machine's line in its table.
+
+    Raises BenchError where the marks are missing, or a rung is missing or wrong.
+    """
+    before, begin, rest = text.partition(BEGIN)
+    old, end, after = rest.partition(END)
+    if not begin or not end:
+        raise BenchError(f"bench: expected {BEGIN} and {END} in the file, got neither. Add them.")
+    shown = [r for r in results if r.name.startswith(f"{PROBLEM}_") and r.name not in OTHERS]
+    wrong = [r.name for r in shown if r.timing is None]
+    if wrong or not shown:
+        found = f"wrong ones of {', '.join(wrong)}" if wrong else "none"
+        raise BenchError(f"bench: expected right answers of {PROBLEM}, got {found}.")
+    lines = {line["Gflop/s"]: line for line in _lines(old)}
+    same = [key for key in lines if key.startswith(f"{where}, ")]
+    for key in same:
+        del lines[key]
+    key = f"{where}, {shown[0].size}, {day.isoformat()}"
+    heads = [r.name.removeprefix(f"{PROBLEM}_").replace("_", " ") for r in shown]
+    rates = [_rate(r.flops_rate) for r in shown]
+    lines[key] = dict(zip(heads, rates, strict=True))
+    table = [["Gflop/s", *heads], ["---", *["---:"] * len(heads)]]
+    table += [[key, *(lines[key].get(head, MISSING) for head in heads)] for key in sorted(lines)]
+    written = "\n".join(f"| {' | '.join(cells)} |" for cells in table)
+    return f"{before}{BEGIN}\n{written}\n{END}{after}"
+
+
+def _lines(table: str) -> list[dict[str, str]]:
+    """Return the lines of a table, each as what stands in its columns."""
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in table.strip().splitlines()
+    ]
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[2:]]
+
+
+def _rate(flops: float) -> str:
+    """Return operations a second in thousands of millions, to three digits.
+
+    >>> _rate(1.234e9), _rate(5.1e13)
+    ('1.23', '51000')
+    """
+    return f"{flops / 1e9:.3g}" if flops < 1e12 else f"{float(f'{flops / 1e9:.3g}'):.0f}"
+
+
+def write(path: Path, results: Sequence[Result], where: str) -> None:
+    """Put this machine's line into the table of a file."""
+    text = path.read_text(encoding="utf-8")
+    path.write_text(merged(text, results, where, datetime.date.today()), encoding="utf-8")
