@@ -349,7 +349,7 @@ def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any 
     an out on the memory of a or b, LaunchError (a ValueError) for more than 65535 blocks of rows
     (uncoalesced: of columns) and for a GPU without tensor cores.
     """
-    launch.pick("matmul", RUNGS, rung)
+    chosen = launch.pick("matmul", RUNGS, rung)
     if rung in TENSOR:
         tensor.check_device("matmul", rung)
     a, b = launch.adopt(a), launch.adopt(b)
@@ -362,9 +362,8 @@ def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any 
     if m and n:
         arrays = launch.to_device(a, stream), launch.to_device(b, stream), result.array
         if rung in IN_QUADS and not matmul_wide.fits(*arrays):
-            rung = "register_tile_2d"
-        kernel = launch.pick("matmul", RUNGS, rung).kernel
-        kernel[grid_of(rung, m, n), (TILE, TILE), stream](*arrays)
+            chosen = launch.pick("matmul", RUNGS, "register_tile_2d")
+        chosen.kernel[grid_of(chosen.name, m, n), (TILE, TILE), stream](*arrays)
     return result.get()
 
 

@@ -75,19 +75,17 @@ def fetch(a, b, first_row, first_col, t, tid, a_quads, b_quads):
 
 
 @cuda.jit(device=True)
-def store_rounded(quad, row, q):
-    """Store four elements, rounded to TF32, as quad q of a row."""
-    store4(row, q, to_tf32(quad[0]), to_tf32(quad[1]), to_tf32(quad[2]), to_tf32(quad[3]))
-
-
-@cuda.jit(device=True)
 def put(a_quads, b_quads, a_tile, b_tile, tid):
-    """Store a thread's quads to the tiles."""
+    """Round a thread's quads to TF32 and store them to the tiles."""
     for load in range(LOADS):
         r, q = np.uint32(tid // A_QUADS + load * A_ROWS), np.uint32(tid % A_QUADS)
-        store_rounded(a_quads[load], a_tile[r], q)
+        v0, v1 = to_tf32(a_quads[load, 0]), to_tf32(a_quads[load, 1])
+        v2, v3 = to_tf32(a_quads[load, 2]), to_tf32(a_quads[load, 3])
+        store4(a_tile[r], q, v0, v1, v2, v3)
         r, q = np.uint32(tid // B_QUADS + load * B_ROWS), np.uint32(tid % B_QUADS)
-        store_rounded(b_quads[load], b_tile[r], q)
+        v0, v1 = to_tf32(b_quads[load, 0]), to_tf32(b_quads[load, 1])
+        v2, v3 = to_tf32(b_quads[load, 2]), to_tf32(b_quads[load, 3])
+        store4(b_tile[r], q, v0, v1, v2, v3)
 
 
 @cuda.jit(device=True)

@@ -279,10 +279,12 @@ def _matmul(rung: str) -> Iterator[Case]:
 def _matmul_wide(rung: str) -> Iterator[Case]:
     """Yield the same for rows in quads."""
     cols, rows = matmul.PARTS[rung]
-    for m, n, k in ((rows + 2, cols + 20, 20), (3, 8, 4)):
+    rounds = rung in matmul.TENSOR
+    # Tensor cores are slow in an interpreter: two blocks down or two across, never both.
+    large = [(rows + 2, 24, 20), (3, cols + 4, 4)] if rounds else [(rows + 2, cols + 20, 20)]
+    for m, n, k in (*large, (3, 8, 4)):
         a, b = values(m, k), values(k, n)
         grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
-        rounds = rung in matmul.TENSOR
         reference = matmul_tensor.matmul_tf32_reference if rounds else matmul.matmul_reference
         yield case(grid, block, (a, b), reference(a, b), k)
 

@@ -121,12 +121,12 @@ def _is_own(module: ModuleType, name: str, value: Any) -> bool:
 
 
 def called(code: Code) -> set[str]:
-    """Return the device functions that a function calls, and those that they call.
+    """Return the device functions that a function calls or hands on, and those that they call.
 
     Only those of its room: what it calls from another is changed and launched there.
     """
     calls = [n for s in code.body for n in ast.walk(s) if isinstance(n, ast.Call)]
-    values = [code.resolve(call.func) for call in calls]
+    values = [code.resolve(node) for call in calls for node in (call.func, *call.args)]
     own = [v for v in values if device_name(v) and v.py_func.__module__ == code.module.__name__]
     direct = {device_name(value) for value in own}
     return direct.union(*(called(Code(code.module, name)) for name in direct))

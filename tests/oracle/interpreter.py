@@ -121,7 +121,7 @@ class Thread:
         finally:
             self.path.pop()
 
-    def shared_array(self, site: Site, shape: Any, dtype: Any) -> View:
+    def shared_array(self, site: Site, shape: Any, dtype: Any, _alignment: int = 0) -> View:
         return self.block.shared_array((*self.path, site), shape, memory.to_dtype(dtype))
 
     def atomic(self, op: str, array: View, *args: Any) -> Any:
