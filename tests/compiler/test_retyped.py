@@ -1,7 +1,9 @@
 """A name that stands for values of several types: each type keeps its own variable."""
 
 import numpy as np
+import pytest
 
+import gpukit
 from gpukit import cuda
 
 BIG = 2**60 + 1
@@ -96,3 +98,60 @@ def test_name_may_change_its_type_behind_an_early_return():
 def test_types_of_two_branches_are_unified():
     a, _, half = launch(in_one_branch_kernel)
     np.testing.assert_array_equal(half, np.where(a % 2 == 0, a * 0.5, a))
+
+
+@cuda.jit
+def two_types_in_a_round_kernel(a, whole, half):
+    i = cuda.grid(1)
+    k = 0
+    while k < 2:
+        k += 1
+        x = a[i] + BIG
+        cuda.syncthreads()
+        whole[i] = x
+        x = a[i] * 0.5 * k
+        cuda.syncthreads()
+        half[i] = x
+
+
+def test_integer_of_a_round_survives_beside_a_later_float_of_its_name():
+    a, whole, half = np.arange(40), np.zeros(40, np.int64), np.zeros(40)
+    two_types_in_a_round_kernel[1, 40](a, whole, half)
+    np.testing.assert_array_equal(whole, a + BIG)
+    np.testing.assert_array_equal(half, a)
+
+
+@cuda.jit
+def handed_to_the_next_round_kernel(a, out):
+    i = cuda.grid(1)
+    x = a[i]
+    for k in range(3):
+        cuda.syncthreads()
+        out[i, k] = x
+        x = 0.5 * x
+
+
+def test_value_of_another_type_is_handed_to_the_next_round():
+    a, out = np.arange(40), np.zeros((40, 3))
+    handed_to_the_next_round_kernel[1, 40](a, out)
+    np.testing.assert_array_equal(out, a[:, None] * 0.5 ** np.arange(3))
+
+
+@cuda.jit
+def two_views_in_a_round_kernel(a, out):
+    i = cuda.threadIdx.x
+    own = cuda.local.array(8, np.int16)
+    for k in range(2):
+        view = own[::-1]
+        view[k] = i
+        out[i, k] = own[7 - k]
+        view = a[::2]
+        view[i] = k + 1
+
+
+@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile, gpukit.play])
+def test_a_view_may_be_of_another_array_later_in_a_round(verb):
+    a, out = np.zeros(16, np.uint8), np.zeros((8, 2), np.int32)
+    verb(two_views_in_a_round_kernel)[1, 8](a, out)
+    np.testing.assert_array_equal(a[::2], 2)
+    np.testing.assert_array_equal(out, np.arange(8)[:, None] + np.zeros(2))

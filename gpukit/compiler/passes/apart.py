@@ -46,6 +46,7 @@ import ast
 from collections.abc import Sequence
 
 from gpukit.compiler import tree
+from gpukit.compiler.passes import schedule
 from gpukit.compiler.unit import Unit
 
 
@@ -74,7 +75,7 @@ def _loops(
 
 
 def versions(unit: Unit, names: set[str]) -> bool:
-    """Split variables at assignments that every later use sees, outside loops; tell if any was."""
+    """Split variables at assignments that every later use sees; tell if any was."""
     known = set(names)
     _split(unit, unit.tree.body, known, frozenset(), set(unit.parameters))
     return known != names
@@ -96,6 +97,11 @@ def _split(
             behind = later | _used(body[k + 1 :])
             for block in tree.blocks(s):
                 _split(unit, block, names, behind, seen | _used([s.test]))
+        elif isinstance(s, (ast.For, ast.While)):
+            # What a round reads before it sets it may be what the round before has left.
+            carried, _ = schedule.flow(s.body)
+            behind = later | carried | _used([*tree.heads(s), *s.orelse, *body[k + 1 :]])
+            _split(unit, s.body, names, behind, seen | _used(tree.heads(s)))
         seen |= _used([s])
 
 
