@@ -47,8 +47,6 @@ def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
 @family(matmul, *(f"matmul_{rung.name}" for rung in matmul.LADDER))
 def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
     rung = launch.pick(name, matmul.RUNGS, name.removeprefix("matmul_"))
-    rounds = rung.name in matmul.TENSOR
-    reference = matmul_tensor.matmul_tf32_reference if rounds else matmul.matmul_reference
     n = pick(quick, 128, 512, 4096)
     a, b, mine = random(n, n), random(n, n).T.copy(), np.empty((n, n), np.float32)
     out, block = poisoned((n, n), np.float32), (matmul.TILE, matmul.TILE)
@@ -61,7 +59,7 @@ def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
         lambda xp, a, b, mine: xp.matmul(a, b, out=mine),
         out,
         given=(a, b, mine),
-        expected=lambda: reference(a, b),
+        expected=lambda: matmul.reference_of(rung.name)(a, b),
         cost=rung.cost(n, n, n),
         terms=n,
     )

@@ -21,6 +21,7 @@ Legend
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch, tensor
 from gpukit.kernels import matmul_tensor, matmul_wide
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Rung
 
 TILE = 16
 PER_THREAD = 8
@@ -122,18 +123,6 @@ def matmul_naive_cost(m: int, n: int, k: int) -> Cost:
 # --- Tiles in shared memory ------------------------------------------------------------------
 
 
-def _tiles_cost(m: int, n: int, k: int, cols: int, rows: int) -> Cost:
-    """Return the cost of kernels whose block computes cols x rows of out with tiles TILE deep.
-
-    Each block column loads all of a, each block row all of b; padding is multiplied too.
-    """
-    across, down, steps = ceil_div(n, cols), ceil_div(m, rows), ceil_div(k, TILE)
-    return Cost(
-        bytes=4 * (m * k * across + k * n * down + m * n),
-        flops=2 * across * cols * down * rows * steps * TILE,
-    )
-
-
 @cuda.jit
 def matmul_tiled_kernel(a, b, out):
     """Multiply two matrices, one block for one TILE x TILE tile of out.
@@ -172,7 +161,7 @@ def matmul_tiled_kernel(a, b, out):
 
 def matmul_tiled_cost(m: int, n: int, k: int) -> Cost:
     """One load of a and one of b for each thread and tile, as far as they lie inside."""
-    return _tiles_cost(m, n, k, TILE, TILE)
+    return matmul_wide.tiles_cost(m, n, k, TILE, TILE, TILE)
 
 
 @cuda.jit
@@ -274,7 +263,7 @@ def matmul_register_tile_1d_kernel(a, b, out):
 
 def matmul_register_tile_1d_cost(m: int, n: int, k: int) -> Cost:
     """One load of a for TILE columns of out, one load of b for SIDE rows."""
-    return _tiles_cost(m, n, k, TILE, SIDE)
+    return matmul_wide.tiles_cost(m, n, k, TILE, SIDE, TILE)
 
 
 @cuda.jit
@@ -331,7 +320,7 @@ def matmul_register_tile_2d_kernel(a, b, out):
 
 def matmul_register_tile_2d_cost(m: int, n: int, k: int) -> Cost:
     """One load of a for SIDE columns of out, one load of b for SIDE rows."""
-    return _tiles_cost(m, n, k, SIDE, SIDE)
+    return matmul_wide.tiles_cost(m, n, k, SIDE, SIDE, TILE)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -371,6 +360,11 @@ def grid_of(rung: str, m: int, n: int) -> tuple[int, int]:
     """Return the grid, of blocks of TILE x TILE threads, with which a rung covers (m, n)."""
     cols_rows = (m, n) if rung == "uncoalesced" else (n, m)
     return launch.grid_2d("matmul", *cols_rows, PARTS.get(rung, (TILE, TILE)))
+
+
+def reference_of(rung: str) -> Callable[[npt.ArrayLike, npt.ArrayLike], npt.NDArray[np.float64]]:
+    """Return the reference of a rung: tensor cores multiply rounded numbers."""
+    return matmul_tensor.matmul_tf32_reference if rung in TENSOR else matmul_reference
 
 
 def _check_operands(a: Any, b: Any) -> None:

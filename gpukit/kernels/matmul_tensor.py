@@ -31,8 +31,18 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, tensor
-from gpukit.kernels.matmul_wide import B_QUADS, SIDE, THREADS, quad_of
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.kernels.matmul_wide import (
+    A_QUADS,
+    A_ROWS,
+    B_QUADS,
+    B_ROWS,
+    DEPTH,
+    SIDE,
+    THREADS,
+    quad_of,
+    tiles_cost,
+)
+from gpukit.launch import Cost, Rung
 from gpukit.tensor import mma_tf32, to_tf32
 from gpukit.unroll import unrolled
 from gpukit.wide import WIDTH, store4
@@ -41,12 +51,8 @@ WARP = 32
 ROWS, COLS, STEP = 16, 8, 8
 DOWN, ACROSS = 4, 4
 WARPS_ACROSS = SIDE // (COLS * ACROSS)
-DEPTH = 16
 STEPS = DEPTH // STEP
-A_QUADS = DEPTH // WIDTH
-# Rows of the tiles that the threads of a block load at once, and how often they do.
-A_ROWS, B_ROWS = THREADS * THREADS // A_QUADS, THREADS * THREADS // B_QUADS
-LOADS = SIDE // A_ROWS
+LOADS = SIDE // A_ROWS  # quads of each tile that a thread loads
 
 # Columns that nobody uses keep the loads of a warp in different banks: 8 groups with 4 places each.
 # The stores of two rows of a meet in some of them; loads are three times as many.
@@ -167,11 +173,7 @@ def matmul_tensor_tf32_kernel(a, b, out):
 
 def matmul_tensor_tf32_cost(m: int, n: int, k: int) -> Cost:
     """One load of a for SIDE columns of out, one load of b for SIDE rows; padding is multiplied."""
-    across, down, steps = ceil_div(n, SIDE), ceil_div(m, SIDE), ceil_div(k, DEPTH)
-    return Cost(
-        bytes=4 * (m * k * across + k * n * down + m * n),
-        flops=2 * across * SIDE * down * SIDE * steps * DEPTH,
-    )
+    return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
 
 
 LADDER = (Rung("tensor_tf32", matmul_tensor_tf32_kernel, matmul_tensor_tf32_cost),)

@@ -56,6 +56,18 @@ A_ROWS, B_ROWS = THREADS * THREADS // A_QUADS, THREADS * THREADS // B_QUADS
 PADDED_SIDE = SIDE + WIDTH
 
 
+def tiles_cost(m: int, n: int, k: int, cols: int, rows: int, depth: int) -> Cost:
+    """Return the cost of kernels whose block computes cols x rows of out with tiles `depth` deep.
+
+    Each block column loads all of a, each block row all of b; padding is multiplied too.
+    """
+    across, down, steps = ceil_div(n, cols), ceil_div(m, rows), ceil_div(k, depth)
+    return Cost(
+        bytes=4 * (m * k * across + k * n * down + m * n),
+        flops=2 * across * cols * down * rows * steps * depth,
+    )
+
+
 @cuda.jit(device=True)
 def quad_of(matrix, row, q):
     """Return quad q of a row of a matrix, zeros outside."""
@@ -153,11 +165,7 @@ def matmul_vectorised_kernel(a, b, out):
 
 def matmul_vectorised_cost(m: int, n: int, k: int) -> Cost:
     """One load of a for SIDE columns of out, one load of b for SIDE rows; padding is multiplied."""
-    across, down, steps = ceil_div(n, SIDE), ceil_div(m, SIDE), ceil_div(k, DEPTH)
-    return Cost(
-        bytes=4 * (m * k * across + k * n * down + m * n),
-        flops=2 * across * SIDE * down * SIDE * steps * DEPTH,
-    )
+    return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
 
 
 @cuda.jit(device=True)
@@ -218,11 +226,7 @@ def matmul_double_buffered_kernel(a, b, out):
 
 def matmul_double_buffered_cost(m: int, n: int, k: int) -> Cost:
     """The loads of matmul_vectorised_cost; the last tile is only SHALLOW deep."""
-    across, down, steps = ceil_div(n, SIDE), ceil_div(m, SIDE), ceil_div(k, SHALLOW)
-    return Cost(
-        bytes=4 * (m * k * across + k * n * down + m * n),
-        flops=2 * across * SIDE * down * SIDE * steps * SHALLOW,
-    )
+    return tiles_cost(m, n, k, SIDE, SIDE, SHALLOW)
 
 
 def fits(a: Any, b: Any, out: Any) -> bool:

@@ -42,11 +42,6 @@ def aligned(array):
     return copy
 
 
-def reference(rung, a, b):
-    """Return the product of the numbers that a rung multiplies."""
-    return (matmul.matmul_reference if rung in WIDE else matmul_tensor.matmul_tf32_reference)(a, b)
-
-
 def run(rung, a, b, out):
     ALL[rung].kernel[matmul.grid_of(rung, *out.shape), BLOCK](aligned(a), aligned(b), out)
 
@@ -57,7 +52,7 @@ def test_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_clo
     a, b, out = signed(m, k), signed(k, n), aligned(poisoned(m, n))
     run(rung, a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
-    assert_close(out, reference(rung, a, b), magnitude=size, length=k)
+    assert_close(out, matmul.reference_of(rung)(a, b), magnitude=size, length=k)
 
 
 @wide_rungs

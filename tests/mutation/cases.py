@@ -285,8 +285,7 @@ def _matmul_wide(rung: str) -> Iterator[Case]:
     for m, n, k in (*large, (3, 8, 4)):
         a, b = values(m, k), values(k, n)
         grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
-        reference = matmul_tensor.matmul_tf32_reference if rounds else matmul.matmul_reference
-        yield case(grid, block, (a, b), reference(a, b), k)
+        yield case(grid, block, (a, b), matmul.reference_of(rung)(a, b), k)
 
 
 for _rung in (*matmul_wide.LADDER, *matmul_tensor.LADDER):
