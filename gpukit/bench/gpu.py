@@ -26,6 +26,12 @@ LEAST_SAMPLES = 7
 SETTLED = 0.005  # of the median: the spread at which more samples say nothing new
 
 
+def device_name() -> str:
+    """Return the name of the GPU in use."""
+    name = cuda.get_current_device().name
+    return name.decode() if isinstance(name, bytes) else str(name)
+
+
 class Events:
     """Measures the seconds that the GPU takes for some work, from a cold cache."""
 

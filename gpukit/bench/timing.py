@@ -190,15 +190,23 @@ def mistake(contest: Contest) -> str:
     )
 
 
-def run(contest: Contest, seconds: float = 1.0) -> Result:
-    """Launch once, check the answer, and only then time."""
+def first_answer(contest: Contest) -> tuple[float, str]:
+    """Launch once; return the seconds that it took and what is wrong with the answer, or nothing.
+
+    An exception is wrong too: one kernel's failure must not hide the others' figures.
+    """
     start = time.perf_counter()
     try:
         contest.ours()
         first = time.perf_counter() - start
-        error = mistake(contest)
-    except Exception as failure:  # one kernel's failure must not hide the others' figures
-        first, error = time.perf_counter() - start, f"{type(failure).__name__}: {failure}"
+        return first, mistake(contest)
+    except Exception as failure:
+        return time.perf_counter() - start, f"{type(failure).__name__}: {failure}"
+
+
+def run(contest: Contest, seconds: float = 1.0) -> Result:
+    """Launch once, check the answer, and only then time."""
+    first, error = first_answer(contest)
     timing = None if error else compare(contest.ours, contest.on(np), seconds=seconds)
     return Result(
         contest.name, contest.family, contest.size, not error, error, first, timing, contest.cost,

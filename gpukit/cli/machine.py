@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import platform
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -114,20 +113,21 @@ def run(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Time every kernel against NumPy, correctness first."""
     from gpukit import target
-    from gpukit.bench import cases, ceilings, ladder, report, timing
+    from gpukit.bench import cases, ceilings, gpu, ladder, report, timing
 
     chosen = cases.choose(arguments.names or (["matmul"] if arguments.write else []))
     budget = arguments.seconds or (0.1 if arguments.quick else 1.0)
     machine = ceilings.measure()
-    on_gpu = _on_gpu(budget) if target.active().name == "cuda" else None
+    events = gpu.Events() if target.active().name == "cuda" else None
     results = []
     with show.progress(len(chosen), quiet=arguments.json) as step:
         for name in chosen:
             step(name)
             contest = cases.make(name, quick=arguments.quick)
             result = timing.run(contest, budget)
-            if on_gpu is not None and result.right:
-                result = replace(result, gpu=on_gpu(contest))
+            if events is not None and result.right:
+                spreads = gpu.in_turns(gpu.sides(contest), events, seconds=budget)
+                result = replace(result, gpu=spreads)
             results.append(result)
     wrong = [result for result in results if not result.right]
     if arguments.json:
@@ -142,16 +142,9 @@ def bench(arguments: argparse.Namespace) -> int:
     if arguments.plot:
         _plot(arguments.plot, results, machine)
     if arguments.write:
-        ladder.write(Path("README.md"), results, ladder.machine(target.active().name, _device()))
+        device = gpu.device_name() if events is not None else ""
+        ladder.write(Path("README.md"), results, ladder.machine(target.active().name, device))
     return FINDINGS if wrong else WELL
-
-
-def _on_gpu(seconds: float) -> Callable[[Any], Any]:
-    """Return a function that times a contest by the GPU's own clock, against libraries."""
-    from gpukit.bench import gpu
-
-    events = gpu.Events()
-    return lambda contest: gpu.in_turns(gpu.sides(contest), events, seconds=seconds)
 
 
 def _plot(path: str, results: Any, machine: Any) -> None:
@@ -165,13 +158,3 @@ def _plot(path: str, results: Any, machine: Any) -> None:
             "bench: expected matplotlib for --plot, got none. Install it: pip install matplotlib."
         ) from missing
     timings.measured(results, machine).savefig(path)
-
-
-def _device() -> str:
-    """Return the name of the GPU in use, nothing where there is none."""
-    from gpukit import cuda, target
-
-    if target.active().name != "cuda":
-        return ""
-    name = cuda.get_current_device().name
-    return name.decode() if isinstance(name, bytes) else str(name)
