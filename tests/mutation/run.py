@@ -196,8 +196,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"no kernel is called {' or '.join(options.kernels)}")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GPUKIT_CACHE_DIR"] = folder  # mutants do not belong into the person's cache
-        recorded = json.loads(RESULT.read_text(encoding="utf-8"))["mutants"]
-        kept = Kept(options.keep, chosen, recorded if options.missing else ())
+        known = RESULT.read_text(encoding="utf-8") if options.missing else '{"mutants": []}'
+        kept = Kept(options.keep, chosen, json.loads(known)["mutants"])
         rows = run(chosen, options.workers, kept)
     text = report.markdown(rows)
     print(text)

@@ -20,6 +20,7 @@ class Scalar(ast.NodeTransformer):
     """
 
     itself: frozenset[str] = frozenset()
+    readable = False  # whether the result is for people, as `gpukit.explain` shows it
 
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -58,7 +59,7 @@ class Scalar(ast.NodeTransformer):
         """Give shifts by an amount that may not fit a meaning (`runtime/shifts.py`)."""
         self.generic_visit(node)
         shift = _SHIFTS.get(type(node.op))
-        if shift is None or getattr(self, "readable", False) or _fits(node.right):
+        if shift is None or self.readable or _fits(node.right):
             return node
         return tree.at(tree.call(self.helper("shifts", shift), node.left, node.right), node)  # type: ignore[no-any-return]
 
