@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpukit import cuda
+from gpukit import cuda, errors
 from tests.safety.attempt import assert_good_launch, guarded, on_cpu
 
 pytestmark = on_cpu
@@ -88,3 +88,24 @@ def test_float_without_integer_value_kills_nothing(value, kind):
         to_integer_kernel[1, 2](np.array([value, 3.5]), out)
         assert out[1] == 3
     assert_good_launch()
+
+
+# ---- values that are no numbers -------------------------------------------------------------
+
+
+@cuda.jit
+def choose_an_array_kernel(a, out):
+    out[0] = cuda.selp(out[0] > 0, a, 1)
+
+
+@cuda.jit
+def multiply_an_array_kernel(a, out):
+    out[0] = cuda.fma(out[0], a, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name"), [(choose_an_array_kernel, "selp"), (multiply_an_array_kernel, "fma")]
+)
+def test_an_array_for_a_number_is_an_error_that_names_both(kernel, name):
+    with pytest.raises(errors.KernelTypeError, match=rf"cuda\.{name} works on numbers.*array"):
+        kernel[1, 1](np.ones(3), np.ones(3))

@@ -19,6 +19,13 @@ def _integer(name, value):  # type: ignore[no-untyped-def]
     return value if value.bitwidth in (32, 64) else types.int32
 
 
+def _common(name, typingctx, *values):  # type: ignore[no-untyped-def]
+    kind = typingctx.unify_types(*values)
+    if not isinstance(kind, (types.Number, types.Boolean)):
+        raise TypingError(f"cuda.{name} works on numbers, not on {', '.join(map(str, values))}")
+    return kind
+
+
 @intrinsic
 def popc(typingctx, value):  # type: ignore[no-untyped-def]
     """Return how many bits are set."""
@@ -75,7 +82,7 @@ def ffs(typingctx, value):  # type: ignore[no-untyped-def]
 @intrinsic
 def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
     """Return a * b + c, rounded once."""
-    kind = typingctx.unify_types(a, b, c)
+    kind = _common("fma", typingctx, a, b, c)
     if kind == types.float16:
         kind = types.float32
     elif not isinstance(kind, types.Float):
@@ -93,7 +100,7 @@ def fma(typingctx, a, b, c):  # type: ignore[no-untyped-def]
 @intrinsic
 def selp(typingctx, condition, a, b):  # type: ignore[no-untyped-def]
     """Return `a` where the condition holds, else `b`; both are evaluated."""
-    kind = typingctx.unify_types(a, b)
+    kind = _common("selp", typingctx, a, b)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         test = context.cast(builder, args[0], condition, types.boolean)
