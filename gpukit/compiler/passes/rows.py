@@ -90,8 +90,7 @@ class RowPlanner:
         for node in (n for s in body for n in ast.walk(s)):
             if isinstance(node, ast.Subscript) and _is_array(node, forms):
                 parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-                named = node.value.id not in self.private  # type: ignore[attr-defined]
-                if named and all(forms.of(p) is not None for p in parts):
+                if all(forms.of(p) is not None for p in parts):
                     return True
         return False
 
@@ -138,7 +137,10 @@ class RowPlanner:
             return None
         if s.target.id in self.read_outside or not is_range(self.unit, s.iter):
             return None
-        if s.target.id in tree.writes(s.body) or tree.reads(s.body) & self.private:
+        if s.target.id in tree.writes(s.body):
+            return None
+        # What a thread has of its own is best kept in registers; a watch has it in memory.
+        if tree.reads(s.body) & self.private and not self.unit.watched:
             return None
         if any(isinstance(n, ast.While) for n in ast.walk(s)):
             return None

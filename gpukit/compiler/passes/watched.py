@@ -14,7 +14,9 @@ from numba.core import types
 from gpukit.compiler import plan, tree, watch
 from gpukit.compiler.passes import access
 from gpukit.compiler.passes.affine import Form
+from gpukit.compiler.passes.frame import padded
 from gpukit.compiler.passes.leaves import Leaves
+from gpukit.compiler.runtime import memory
 
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
@@ -31,19 +33,19 @@ class Watched(Leaves):
             return [*before, self._thread_loop(leaf, low, high, frozenset())]
         hoisted = self._hoistable(leaf)
         checks = self._range_checks(hoisted, low, high)
-        stores = [t for t in told if t[1] == watch.STORE]
+        stores = [t for t in told if t[1] == watch.STORE and not self._is_own(t[0])]
         claim = self.options.watched == "access" and len(stores) == 1
         kinds = [watch.CLAIM if claim and t[1] == watch.STORE else t[1] for t in told]
-        calls = [
-            self._row_call("row", t, leaf, low, high, [tree.const(kind)])
-            for t, kind in zip(told, kinds, strict=True)
-        ]
+        calls: list[ast.stmt] = []
+        for t, kind in zip(told, kinds, strict=True):
+            call = ast.Expr(self._row_call("row", t, leaf, low, high, [tree.const(kind)]))
+            calls += [call] if self._is_own(t[0]) else self._unless_told(leaf, call)
         for t in stores:
             free = self._row_call("row_free", t, leaf, low, high, [tree.const(0)])
             checks.append(tree.expr("f != 0", f=free))
         fast = self._thread_loop(leaf, low, high, frozenset(hoisted))
         self.rewriter.uses_thread = True
-        inside: list[ast.stmt] = [*self._unless_told(leaf, [ast.Expr(c) for c in calls]), fast]
+        inside: list[ast.stmt] = [*calls, fast]
         if not checks:
             return [*before, *inside]
         slow = self._thread_loop(leaf, low, high, frozenset())
@@ -53,7 +55,7 @@ class Watched(Leaves):
     # ---- all rounds of a loop at once -----------------------------------------------------
 
     def _areas(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
-        """Tell before a loop in step what its rounds read, if it writes nothing.
+        """Tell before a loop in step what its rounds read, if others see nothing that it writes.
 
         A flag says whether that was possible; else each round tells its own.
         """
@@ -99,6 +101,8 @@ class Watched(Leaves):
             for node, kind, forms in told or []:
                 rests = [f.rest for f in forms]
                 moved = any(tree.reads(r) & own for r in rests)
+                if self._is_own(node):
+                    continue  # told in each round: no other thread can be in its way
                 if kind != watch.LOAD or moved or not all(_linear(r, row.target) for r in rests):
                     return []
                 found.append((node, forms))
@@ -106,9 +110,13 @@ class Watched(Leaves):
                 return []
         return found
 
-    def _unless_told(self, leaf: plan.Leaf, calls: list[ast.stmt]) -> list[ast.stmt]:
+    def _is_own(self, node: ast.Subscript) -> bool:
+        """Tell whether an access is to what each thread has of its own."""
+        return node.value.id in self.local  # type: ignore[attr-defined]
+
+    def _unless_told(self, leaf: plan.Leaf, call: ast.stmt) -> list[ast.stmt]:
         flag = self.told.get(id(leaf))
-        return [ast.If(tree.expr("f == 0", f=tree.name(flag)), calls, [])] if flag else calls
+        return [ast.If(tree.expr("f == 0", f=tree.name(flag)), [call], [])] if flag else [call]
 
     def _range_checks(
         self, hoisted: dict[str, tuple[str, list[Form]]], low: ast.expr, high: ast.expr
@@ -154,8 +162,6 @@ class Watched(Leaves):
                 text = ast.unparse(node)
                 if not isinstance(node, ast.Subscript) or text not in hoisted:
                     return None
-                if hoisted[text][0] in self.local:
-                    return None  # each thread has its own
                 found.append((node, kind, hoisted[text][1]))
         return found or None
 
@@ -222,8 +228,20 @@ class Watched(Leaves):
         thread = tree.expr("row_start + low - first_thread", low=low)
         count = tree.expr("high - low", high=high, low=low)
         mask = self._mask_address(leaf.mask, tree.expr("row_start + low", low=low))
-        parts = [tree.const(site), tree.name(array), *ends, thread, count, mask, *kind]
+        arrays = [self._of_thread(array, x) for x in (low, following)]
+        parts = [tree.const(site), *arrays, *ends, thread, count, mask, *kind]
         return tree.call(self.rewriter.helper("hooks", name), tree.name("_context"), *parts)
+
+    def _of_thread(self, array: str, x: ast.expr) -> ast.expr:
+        """Return an array, of a local one what the thread at x has of it."""
+        if array not in self.local:
+            return tree.name(array)
+        shape, dtype = self.local[array]
+        kind = types.Array(dtype, len(shape), "C")
+        made = self.rewriter.bind("local", memory.array_of_thread(kind, shape))
+        size = padded(memory.array_bytes(dtype, shape))
+        at = tree.expr(f"(row_start + x) * {size}", x=x)
+        return tree.call(made, tree.name(f"{array}_of_all"), at)
 
     def _told_values(self, leaf: plan.Leaf) -> list[ast.stmt]:
         """Return the statements that tell what a thread's variables are now (recordings only)."""

@@ -157,19 +157,24 @@ def region(typingctx, address, number, scratch, offset, size):  # type: ignore[n
 
 def _row(name: str) -> Any:
     @intrinsic
-    def hook(typingctx, address, site, array, first, second, thread, count, mask, kind):  # type: ignore[no-untyped-def]
-        """Tell the accesses of a row of threads; `first` and `second` index those of two of them.
+    def hook(  # type: ignore[no-untyped-def]
+        typingctx, address, site, array, next_array, first, second, thread, count, mask, kind
+    ):
+        """Tell the accesses of a row of threads.
 
-        `mask` is a pointer to a flag for each thread of the row, or None.
+        `array` and `first` are where the first of them does its access, `next_array` and `second`
+        the one behind it. `mask` is a pointer to a flag for each thread of the row, or None.
         """
-        kinds = (address, site, array, first, second, thread, count, mask, kind)
+        kinds = (address, site, array, next_array, first, second, thread, count, mask, kind)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            ary = make_array(array)(context, builder, args[2])
-            ends = [_element(context, builder, array, ary, k, args[k_]) for k, k_ in
-                    ((first, 3), (second, 4))]  # fmt: skip
+            ends = [
+                _element(context, builder, array, make_array(array)(context, builder, args[k]),
+                         index, args[at])
+                for k, index, at in ((2, first, 4), (3, second, 5))
+            ]  # fmt: skip
             size = word(context.get_abi_sizeof(context.get_data_type(array.dtype)))
-            words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 5, 6, 7, 8)]
+            words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 6, 7, 8, 9)]
             site_, thread_, count_, mask_, kind_ = words
             step = builder.sub(ends[1], ends[0])
             given = [kernel_site(builder, site_), thread_, count_, ends[0], step, size, mask_]

@@ -39,6 +39,8 @@ def _run_end(mask, k, count):  # type: ignore[no-untyped-def]
 
 
 _ALL_SET = 0x0101010101010101
+_EVERY_SECOND = 0x0001000100010001
+_EVERY_FOURTH = 0x0000000100000001
 
 
 @compiled
@@ -54,6 +56,14 @@ def _run_length(mask, k, count, apart):  # type: ignore[no-untyped-def]
     if apart == 1:
         return _run_end(mask, k, count) - k
     n, last = 1, k
+    if apart == 2 or apart == 4 or apart == 8:  # eight flags at a time
+        pattern, each = 1, 1
+        if apart < 8:
+            pattern, each = (_EVERY_SECOND, 4) if apart == 2 else (_EVERY_FOURTH, 2)
+        while last + 8 <= count and peek(mask + last, 0) == pattern:
+            n, last = n + each, last + 8
+        if n > 1:  # what was counted ends before `last`
+            n, last = n - 1, last - apart
     while last + apart < count and _run_begin(mask, last + 1, count) == last + apart:
         n, last = n + 1, last + apart
     return n
@@ -79,7 +89,7 @@ def row_free(watch, site, thread, count, address, step, size, mask):  # type: ig
     if region == 0:
         return 0
     shift, space = peek(region, w.SHIFT), peek(region, w.SPACE)
-    if size > abs(step) or size != 1 << shift or space == w.LOCAL or peek(watch, w.WHOLE):
+    if size > abs(step) or size != 1 << shift or peek(watch, w.WHOLE):
         return 1 if count == 1 and size == 1 << shift else 0
     if (address | step) & (min(size, 16) - 1):
         return 0
@@ -139,7 +149,7 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
         return
     shift = peek(region, w.SHIFT) if region else 0
     odd = region == 0 or size != 1 << shift or (address | step) & (min(size, 16) - 1)
-    slow = odd or peek(watch, w.WHOLE) or peek(region, w.SPACE) == w.LOCAL
+    slow = odd or peek(watch, w.WHOLE)
     k = _run_begin(mask, 0, count)
     while k < count:
         apart = _apart(mask, k, count)
@@ -153,7 +163,10 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
                 tell(watch, site, me, at + j * apart * step, size, min(kind, w.STORE))
         else:
             cells = peek(region, w.CELLS) + 8 * ((at - peek(region, w.BEGIN)) >> shift)
-            if step == 0 and kind == w.LOAD:
+            if peek(region, w.SPACE) == w.LOCAL:
+                _own(watch, site, thread + k, apart, n, at, step * apart, size, cells,
+                     8 * (step >> shift) * apart, kind)  # fmt: skip
+            elif step == 0 and kind == w.LOAD:
                 # Of threads that all read one element the first and the last speak for the others.
                 run(watch, region, at, 0, size, cells, 0, site, thread + k, 0, 1, kind)
                 if n > 1:
@@ -162,6 +175,22 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
                 run(watch, region, at, step * apart, size, cells, 8 * (step >> shift) * apart, site,
                      thread + k, apart, n, kind)  # fmt: skip
         k = _run_begin(mask, far + 1 - thread, count)
+
+
+@compiled
+def _own(watch, site, thread, next_thread, count, address, step, size, cells, stride, kind):  # type: ignore[no-untyped-def]
+    """Check accesses of threads to arrays of their own, which no other thread can reach.
+
+    What counts is whether an element was written in this block, and one that was stays so.
+    """
+    begun = peek(watch, w.BLOCK) << w.STAMP
+    unset = 0
+    for k in range(count):
+        unset += int(peek(cells + k * stride, 0) < begun)
+    if unset == 0:
+        return
+    for k in range(count):
+        tell(watch, site, thread + k * next_thread, address + k * step, size, min(kind, w.STORE))
 
 
 @compiled
