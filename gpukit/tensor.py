@@ -1,7 +1,7 @@
 """Tensor cores: a warp multiplies two small matrices and adds a third, in one instruction.
 
 The 32 threads of a warp hold the matrices together, a few elements each, in an order that the
-hardware has laid down. With group = lane // 4 and place = lane % 4 a thread has, of
+hardware has laid down. With group = lane // 4 and place = lane % 4 a thread has, in TF32, of
 
     a (16, 8)    a0 = a[group, place]         a1 = a[group + 8, place]
                  a2 = a[group, place + 4]     a3 = a[group + 8, place + 4]
@@ -9,16 +9,31 @@ hardware has laid down. With group = lane // 4 and place = lane % 4 a thread has
     c (16, 8)    c0 = c[group, 2 place]       c1 = c[group, 2 place + 1]
                  c2 = c[group + 8, 2 place]   c3 = c[group + 8, 2 place + 1]
 
-    x = to_tf32(x)                                                round a float32 to TF32
-    c0, c1, c2, c3 = mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)     c + a b
+and in bfloat16 twice as many of a and b, two neighbours along the summed axis as one uint32:
 
-TF32 has the range of float32 and 10 of its 23 bits of fraction. Elements of a and b must be rounded
-first: what a tensor core makes of the other bits is nobody's promise. Sums are float32. All 32
-threads of a warp must call `mma_tf32` together.
+    a (16, 16)   a0 = a[group, 2 place]       and a[group, 2 place + 1] in its upper half; a1, a2
+                 and a3 8 rows below, 8 columns to the right, and both
+    b (16, 8)    b0 = b[2 place, group]       and b[2 place + 1, group]; b1 8 rows below
+
+    x = to_tf32(x)                     round a float32 to TF32
+    bits = to_bf16(x)                  the bits, a uint16, of the bfloat16 nearest to a float32
+    c0, c1, c2, c3 = mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)     c + a b
+    c0, c1, c2, c3 = mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)     c + a b
+    p0, p1, p2, p3 = load_square(tile, i, j)              a thread's pairs of a 16 x 16 square
+    p0, p1, p2, p3 = load_square_transposed(tile, i, j)   the same, pairs that go down
+
+TF32 has the range of float32 and 10 of its 23 bits of fraction, bfloat16 the range and 7 bits.
+TF32 must be rounded first: what a tensor core makes of the other bits is nobody's promise. Sums
+are float32. All 32 threads of a warp must call these functions together, the two that round apart.
+
+The squares lie in shared memory as small matrices of 8 x 8 bfloat16, 128 bytes each without a gap:
+`tile[i, j]` of a tile (rows / 8, columns / 8, 8, 8) is one of them. A square is four, and its pairs
+come in the order in which `mma_bf16` wants a, or, transposed, b0 and b1 of two products.
 
 On a GPU these are instructions (`tensor_gpu`), from compute capability 8.0 on. Without one the warp
 passes its elements round by shuffles and each thread adds up its own four: the same numbers but for
-the order of additions. Source: NVIDIA, "Parallel Thread Execution ISA", mma.m16n8k8.
+the order of additions. Source: NVIDIA, "Parallel Thread Execution ISA", mma.m16n8k8, mma.m16n8k16,
+ldmatrix.
 """
 
 from __future__ import annotations
@@ -30,15 +45,34 @@ import numpy.typing as npt
 
 from gpukit import cuda, errors, target
 
-__all__ = ["LEAST", "check_device", "mma_tf32", "tf32", "to_tf32"]
+__all__ = [
+    "LEAST",
+    "bf16",
+    "check_device",
+    "from_bf16",
+    "load_square",
+    "load_square_transposed",
+    "mma_bf16",
+    "mma_tf32",
+    "tf32",
+    "to_bf16",
+    "to_tf32",
+]
 
 LEAST = (8, 0)  # compute capability that has them
 WARP = 0xFFFFFFFF
 
 if target.active().name == "cuda":
-    from gpukit.tensor_gpu import mma_tf32, to_tf32
+    from gpukit.tensor_gpu import (
+        load_square,
+        load_square_transposed,
+        mma_bf16,
+        mma_tf32,
+        to_bf16,
+        to_tf32,
+    )
 else:
-    from gpukit.compiler.runtime.tensor import rounded_to_tf32
+    from gpukit.compiler.runtime.tensor import rounded_to_bf16, rounded_to_tf32, widened
 
     @cuda.jit(device=True)
     def to_tf32(x):
@@ -62,21 +96,99 @@ else:
             c2, c3 = c2 + bottom * first, c3 + bottom * second
         return c0, c1, c2, c3
 
+    @cuda.jit(device=True)
+    def to_bf16(x):
+        """Return the bits of the bfloat16 nearest to a float32, of two the even one."""
+        return rounded_to_bf16(x)
+
+    @cuda.jit(device=True)
+    def float_of(bits):
+        """Return the float32 of the bfloat16 whose bits are the lower 16 of an integer."""
+        return widened(bits)
+
+    @cuda.jit(device=True)
+    def pair_of(low, high):
+        """Return two bfloat16 as one uint32."""
+        return np.uint32(np.uint32(low) | np.uint32(high) << np.uint32(16))
+
+    @cuda.jit(device=True)
+    def load_square(tile, i, j):
+        """Return a thread's four pairs of the square of which tile[i, j] is the first matrix."""
+        group, c = cuda.laneid // 4, cuda.laneid % 4 * 2
+        a0 = pair_of(tile[i, j, group, c], tile[i, j, group, c + 1])
+        a1 = pair_of(tile[i + 1, j, group, c], tile[i + 1, j, group, c + 1])
+        a2 = pair_of(tile[i, j + 1, group, c], tile[i, j + 1, group, c + 1])
+        a3 = pair_of(tile[i + 1, j + 1, group, c], tile[i + 1, j + 1, group, c + 1])
+        return a0, a1, a2, a3
+
+    @cuda.jit(device=True)
+    def load_square_transposed(tile, i, j):
+        """Return a thread's four pairs of the same square, each of one column."""
+        group, r = cuda.laneid // 4, cuda.laneid % 4 * 2
+        b0 = pair_of(tile[i, j, r, group], tile[i, j, r + 1, group])
+        b1 = pair_of(tile[i + 1, j, r, group], tile[i + 1, j, r + 1, group])
+        b2 = pair_of(tile[i, j + 1, r, group], tile[i, j + 1, r + 1, group])
+        b3 = pair_of(tile[i + 1, j + 1, r, group], tile[i + 1, j + 1, r + 1, group])
+        return b0, b1, b2, b3
+
+    @cuda.jit(device=True)
+    def add_products(a_top, a_bottom, b, c0, c1, c2, c3):
+        """Return c with 8 of its 16 products added, in the order of the summed axis."""
+        group, place = cuda.laneid // 4, cuda.laneid % 4
+        for k in range(4):
+            row, left, right = group * 4 + k, place * 8 + k, place * 8 + 4 + k
+            top, bottom = cuda.shfl_sync(WARP, a_top, row), cuda.shfl_sync(WARP, a_bottom, row)
+            first, second = cuda.shfl_sync(WARP, b, left), cuda.shfl_sync(WARP, b, right)
+            for half in range(2):
+                shift = np.uint32(16 * half)
+                upper, lower = float_of(top >> shift), float_of(bottom >> shift)
+                one, two = float_of(first >> shift), float_of(second >> shift)
+                c0, c1 = c0 + upper * one, c1 + upper * two
+                c2, c3 = c2 + lower * one, c3 + lower * two
+        return c0, c1, c2, c3
+
+    @cuda.jit(device=True)
+    def mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
+        """Return a thread's four elements of c + a b, where a and b are pairs of bfloat16."""
+        c0, c1, c2, c3 = add_products(a0, a1, b0, c0, c1, c2, c3)
+        return add_products(a2, a3, b1, c0, c1, c2, c3)
+
     # What GPU compilers get in their place (`gpukit.gpu_code`).
-    for _function in (to_tf32, mma_tf32):
+    for _function in (
+        to_tf32,
+        mma_tf32,
+        to_bf16,
+        mma_bf16,
+        load_square,
+        load_square_transposed,
+    ):
         _function.on_gpu = (str(Path(__file__).with_name("tensor_gpu.py")), _function.__name__)
 
 
-def check_device(function: str, rung: str) -> None:
-    """Raise LaunchError if the GPU in use has no tensor cores that take TF32."""
+def check_device(function: str, rung: str, only: tuple[int, int] | None = None) -> None:
+    """Raise LaunchError if the GPU has no such tensor cores: from LEAST on, or `only` one's."""
     if target.active().name != "cuda":
         return
     found = tuple(cuda.get_current_device().compute_capability)
-    if found < LEAST:
+    if found < LEAST or found != (only or found):
+        wanted = "{}.{}".format(*(only or LEAST)) + (" and no other" if only else " or more")
         raise errors.LaunchError(
-            f"{function}: expected a GPU of compute capability {LEAST[0]}.{LEAST[1]} or more for "
-            f"rung {rung!r}, got {found[0]}.{found[1]}. Pick a rung without tensor cores."
+            f"{function}: expected a GPU of compute capability {wanted} for rung {rung!r}, got "
+            f"{found[0]}.{found[1]}. Pick a rung without such tensor cores."
         )
+
+
+def bf16(x: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+    """Return the bits of the bfloat16 nearest to each float32 of an array, as `to_bf16` does."""
+    x = np.asarray(x, np.float32)
+    bits = x.view(np.uint32)
+    rounded = (bits + np.uint32(0x7FFF) + (bits >> np.uint32(16) & np.uint32(1))) >> np.uint32(16)
+    return np.where(np.isnan(x), np.uint16(0x7FFF), rounded.astype(np.uint16))
+
+
+def from_bf16(bits: npt.NDArray[np.uint16]) -> npt.NDArray[np.float32]:
+    """Return the float32 of each bfloat16 whose bits are in an array; nothing is lost."""
+    return (np.asarray(bits, np.uint16).astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def tf32(x: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

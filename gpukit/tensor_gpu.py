@@ -6,16 +6,20 @@ own process (`gpukit.gpu_code`) can read it too.
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba.cuda import types
 from numba.cuda.core.errors import TypingError
 from numba.cuda.extending import intrinsic
 
-_FLOAT, _INT = ir.FloatType(), ir.IntType(32)
-_MMA = (
-    "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-    "{$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
-)
+_FLOAT, _INT, _SHORT, _LONG = ir.FloatType(), ir.IntType(32), ir.IntType(16), ir.IntType(64)
+_SHARED = 3  # address space
+_SHAPES = {
+    types.float32: "m16n8k8.row.col.f32.tf32.tf32",
+    types.uint32: "m16n8k16.row.col.f32.bf16.bf16",
+}
+_MMA = "mma.sync.aligned.%s.f32 {$0, $1, $2, $3}, {$4, $5, $6, $7}, {$8, $9}, {$10, $11, $12, $13};"
 
 
 @intrinsic
@@ -33,18 +37,99 @@ def to_tf32(typingctx, x):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
+def to_bf16(typingctx, x):  # type: ignore[no-untyped-def]
+    """Return the bits of the bfloat16 nearest to a float32, of two the even one."""
+    if x != types.float32:
+        raise TypingError(f"bfloat16 is rounded from float32, not from {x}")
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        kind = ir.FunctionType(_SHORT, [_FLOAT])
+        return builder.asm(kind, "cvt.rn.bf16.f32 $0, $1;", "=h,f", args, side_effect=False)
+
+    return types.uint16(x), codegen
+
+
+@intrinsic
 def mma_tf32(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
     """Return a thread's four elements of c + a b."""
-    given = (a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)
-    if any(kind != types.float32 for kind in given):
-        raise TypingError(f"tensor cores take TF32 as float32, not {', '.join(map(str, given))}")
+    return _product(types.float32, "TF32 as float32", a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)
+
+
+@intrinsic
+def mma_bf16(typingctx, a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):  # type: ignore[no-untyped-def]
+    """Return a thread's four elements of c + a b, where a and b are pairs of bfloat16."""
+    return _product(types.uint32, "bfloat16 as uint32", a0, a1, a2, a3, b0, b1, c0, c1, c2, c3)
+
+
+def _product(element: Any, words: str, *given: Any) -> Any:
+    """Return the signature and the code of an intrinsic that multiplies small matrices."""
+    if any(kind != element for kind in given[:6]) or any(k != types.float32 for k in given[6:]):
+        raise TypingError(f"tensor cores take {words}, not {', '.join(map(str, given))}")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         fragments = [builder.bitcast(value, _INT) for value in args[:6]]
         kind = ir.FunctionType(ir.LiteralStructType([_FLOAT] * 4), [_INT] * 6 + [_FLOAT] * 4)
         constraints = ",".join(["=f"] * 4 + ["r"] * 6 + ["f"] * 4)
-        made = builder.asm(kind, _MMA, constraints, [*fragments, *args[6:]], side_effect=True)
+        text = _MMA % _SHAPES[element]
+        made = builder.asm(kind, text, constraints, [*fragments, *args[6:]], side_effect=True)
         values = [builder.extract_value(made, k) for k in range(4)]
         return context.make_tuple(builder, signature.return_type, values)
 
     return types.UniTuple(types.float32, 4)(*given), codegen
+
+
+@intrinsic
+def load_square(typingctx, tile, i, j):  # type: ignore[no-untyped-def]
+    """Return a thread's four pairs of the square of which tile[i, j] is the first matrix."""
+    return _loaded("ldmatrix.sync.aligned.m8n8.x4.shared.b16", tile, i, j)
+
+
+@intrinsic
+def load_square_transposed(typingctx, tile, i, j):  # type: ignore[no-untyped-def]
+    """Return a thread's four pairs of the same square, each of one column."""
+    return _loaded("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", tile, i, j)
+
+
+def _loaded(instruction: str, tile: Any, i: Any, j: Any) -> Any:
+    """Return the signature and the code of an intrinsic that loads four matrices of 8 x 8.
+
+    Each lane says where one row begins: lane l where row l % 8 of matrix l // 8 does. The matrices
+    are first, the one below it, the one to its right, and the one below that.
+    """
+    if not isinstance(tile, types.Array) or (tile.ndim, tile.dtype) != (4, types.uint16):
+        raise TypingError(f"squares are loaded from a tile of uint16 with four axes, not {tile}")
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        lane = builder.asm(
+            ir.FunctionType(_INT, []), "mov.u32 $0, %laneid;", "=r", [], side_effect=False
+        )
+        lane = builder.zext(lane, _LONG)
+        matrix = builder.lshr(lane, ir.Constant(_LONG, 3))
+        first, second = (
+            context.cast(builder, value, kind, types.int64)
+            for value, kind in zip(args[1:], signature.args[1:], strict=True)
+        )
+        at = [
+            builder.add(first, builder.and_(matrix, ir.Constant(_LONG, 1))),
+            builder.add(second, builder.lshr(matrix, ir.Constant(_LONG, 1))),
+            builder.and_(lane, ir.Constant(_LONG, 7)),
+        ]
+        given = context.make_array(tile)(context, builder, args[0])
+        offset = ir.Constant(_LONG, 0)
+        for axis, index in enumerate(at):
+            stride = builder.extract_value(given.strides, axis)
+            offset = builder.add(offset, builder.mul(index, stride))
+        byte = ir.IntType(8)
+        begin = builder.bitcast(given.data, byte.as_pointer(given.data.type.addrspace))
+        row = builder.addrspacecast(builder.gep(begin, [offset]), byte.as_pointer(_SHARED))
+        made = builder.asm(
+            ir.FunctionType(ir.LiteralStructType([_INT] * 4), [_INT]),
+            instruction + " {$0, $1, $2, $3}, [$4];",
+            "=r,=r,=r,=r,r,~{memory}",
+            [builder.ptrtoint(row, _INT)],
+            side_effect=True,
+        )
+        values = [builder.extract_value(made, k) for k in range(4)]
+        return context.make_tuple(builder, signature.return_type, values)
+
+    return types.UniTuple(types.uint32, 4)(tile, i, j), codegen

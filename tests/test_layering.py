@@ -21,8 +21,10 @@ ROOMS = (
     "cuda",
     "standin",
     "launch",
+    "async_copy",
     "tensor",
     "unroll",
+    "warpgroup",
     "wide",
     "kernels",
     "bench",
@@ -31,10 +33,12 @@ ROOMS = (
     "doctor",
     "cli",
 )
+# Functions that kernels call, in rooms that have a form of their own for the real numba.cuda.
+FUNCTIONS = {"async_copy", "tensor", "unroll", "warpgroup", "wide"}
 # These see less than their place in the list would let them.
 NARROW = {
     "__init__": {"errors"},
-    "kernels": {"cuda", "launch", "tensor", "unroll", "wide", "errors"},
+    "kernels": {"cuda", "errors", "launch", *FUNCTIONS},
 }
 
 # What belongs to a room of another name.
@@ -44,9 +48,7 @@ BELONGS_TO = {
     "standin_modules": "standin",
     "standin_suite": "standin",
     "startup": "standin",
-    "tensor_gpu": "tensor",
-    "unroll_gpu": "unroll",
-    "wide_gpu": "wide",
+    **{f"{name}_gpu": name for name in FUNCTIONS},
 }
 
 # Third-party packages, by room. Rooms that are not named here get numpy, numba and llvmlite.
@@ -65,8 +67,7 @@ PACKAGES = {
 }
 # The only rooms that may name the real numba.cuda.
 # `gpu_code` asks numba-cuda for code, in a process of its own.
-# `tensor`, `unroll` and `wide` have a form of their own there.
-GPU_ROOMS = {"gpu_code", "cuda", "standin", "tensor", "unroll", "wide"}
+GPU_ROOMS = {"gpu_code", "cuda", "standin", *FUNCTIONS}
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 

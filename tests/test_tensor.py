@@ -1,4 +1,4 @@
-"""Tensor cores: rounding to TF32, the product of a warp, and what is said of wrong use."""
+"""Tensor cores: rounding, the product of a warp, and what is said of wrong use."""
 
 import types
 
@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 import gpukit
 from gpukit import cuda, errors, gpu_code, target, tensor
 from gpukit.gpu_code import sass
-from gpukit.tensor import mma_tf32, to_tf32
+from gpukit.tensor import (
+    load_square,
+    load_square_transposed,
+    mma_bf16,
+    mma_tf32,
+    to_bf16,
+    to_tf32,
+)
 from tests import oracle
 
 
@@ -40,6 +47,35 @@ def half_a_warp_kernel(x, out):
     i = cuda.threadIdx.x
     if i < 16:
         out[i], _, _, _ = mma_tf32(x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i], x[i])
+
+
+@cuda.jit
+def round_bf16_kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        out[i] = to_bf16(x[i])
+
+
+@cuda.jit
+def product_bf16_kernel(a, b, c, out):
+    """c + a b of (16, 16) and (16, 8) with one warp, both loaded as squares."""
+    lane = cuda.laneid
+    a_tile = cuda.shared.array((2, 2, 8, 8), np.uint16, 16)
+    b_tile = cuda.shared.array((2, 2, 8, 8), np.uint16, 16)
+    for n in range(lane, 256, 32):
+        r, col = n // 16, n % 16
+        a_tile[r // 8, col // 8, r % 8, col % 8] = a[r, col]
+        b_tile[r // 8, col // 8, r % 8, col % 8] = b[r, col % 8] if col < 8 else np.uint16(0)
+    cuda.syncwarp()
+    a0, a1, a2, a3 = load_square(a_tile, 0, 0)
+    b0, b1, _, _ = load_square_transposed(b_tile, 0, 0)
+    group, col = lane // 4, lane % 4 * 2
+    c0, c1, c2, c3 = mma_bf16(
+        a0, a1, a2, a3, b0, b1,
+        c[group, col], c[group, col + 1], c[group + 8, col], c[group + 8, col + 1],
+    )  # fmt: skip
+    out[group, col], out[group, col + 1] = c0, c1
+    out[group + 8, col], out[group + 8, col + 1] = c2, c3
 
 
 def matrices():
@@ -110,6 +146,93 @@ def test_a_product_counts_two_operations_for_each_of_its_1024_terms():
     assert total["flops_float32"] == 2 * 16 * 8 * 8
 
 
+# ---- bfloat16 -------------------------------------------------------------------------------
+
+
+def matrices_bf16():
+    rng = np.random.default_rng(8)
+    a, b, c = (rng.standard_normal(s, dtype=np.float32) for s in ((16, 16), (16, 8), (16, 8)))
+    return tensor.bf16(a), tensor.bf16(b), c
+
+
+def rounded_bf16(x):
+    out = np.full(len(x), 7, np.uint16)
+    round_bf16_kernel[-(-len(x) // 64), 64](np.asarray(x, np.float32), out)
+    return out
+
+
+def test_seven_bits_of_fraction_are_kept_and_of_two_as_near_the_even_one():
+    step = np.float32(2**-7)
+    x = [1, 1 + step, 1 + step / 4, 1 + step / 2, 1 + 3 * step / 2, -1 - 3 * step / 4, -0.0]
+    expected = [1, 1 + step, 1, 1, 1 + 2 * step, -1 - step, -0.0]
+    out = tensor.from_bf16(rounded_bf16(np.array(x, np.float32)))
+    assert out.tolist() == expected
+    assert np.signbit(out[-1])
+
+
+def test_infinities_and_nan_of_bfloat16():
+    out = tensor.from_bf16(rounded_bf16([np.inf, -np.inf, np.nan, np.finfo(np.float32).max]))
+    np.testing.assert_array_equal(out, [np.inf, -np.inf, np.nan, np.inf])
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False), min_size=1, max_size=64))
+def test_rounding_to_bfloat16_is_to_the_nearest(values):
+    x = np.array(values, np.float32)
+    # The neighbours are the numbers whose lower 16 bits are zero, one below and one above.
+    lower = x.view(np.uint32) & np.uint32(0xFFFF0000)
+    with np.errstate(invalid="ignore"):  # above an infinity lies a NaN
+        below, above = (
+            bits.view(np.float32).astype(np.float64) for bits in (lower, lower + np.uint32(0x10000))
+        )
+    beyond = np.where(np.isinf(above), np.copysign(2.0**128, above), above)
+    exact = x.astype(np.float64)
+    finite = np.where(np.isinf(x), 0.0, exact)
+    down, up = np.abs(finite - below), np.abs(beyond - finite)
+    even = lower >> np.uint32(16) & np.uint32(1) == 0
+    nearest = np.where((down < up) | ((down == up) & even), below, above)
+    expected = np.where(np.isinf(x), exact, nearest)
+    np.testing.assert_array_equal(tensor.from_bf16(rounded_bf16(x)), expected)
+    np.testing.assert_array_equal(tensor.from_bf16(tensor.bf16(x)), expected)
+
+
+def test_a_warp_multiplies_bfloat16_and_adds():
+    a, b, c = matrices_bf16()
+    left, right = (tensor.from_bf16(x).astype(np.float64) for x in (a, b))
+    out = np.full((16, 8), np.nan, np.float32)
+    product_bf16_kernel[1, 32](a, b, c, out)
+    np.testing.assert_allclose(out, c + left @ right, rtol=0, atol=4e-6)
+
+
+def test_each_bfloat16_lands_in_its_row_and_column():
+    a = tensor.bf16(np.arange(256, dtype=np.float32).reshape(16, 16))
+    b = tensor.bf16(np.eye(16, 8, -5, dtype=np.float32))
+    out = np.full((16, 8), np.nan, np.float32)
+    product_bf16_kernel[1, 32](a, b, np.zeros((16, 8), np.float32), out)
+    np.testing.assert_array_equal(out, np.arange(256).reshape(16, 16)[:, 5:13])
+
+
+def test_the_oracle_multiplies_bfloat16_alike():
+    a, b, c = matrices_bf16()
+    out, expected = np.empty((16, 8), np.float32), np.empty((16, 8), np.float32)
+    product_bf16_kernel[1, 32](a, b, c, out)
+    oracle.launch(product_bf16_kernel, 1, 32, a, b, c, expected)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_a_product_of_bfloat16_counts_two_operations_for_each_of_its_2048_terms():
+    arguments = (*matrices_bf16(), np.empty((16, 8), np.float32))
+    total = gpukit.profile(product_bf16_kernel)[1, 32](*arguments).total
+    assert total["flops_float32"] == 2 * 16 * 8 * 16
+
+
+def test_the_checker_finds_nothing_in_squares():
+    arguments = (*matrices_bf16(), cuda.device_array((16, 8), np.float32))
+    assert gpukit.check(product_bf16_kernel)[1, 32](*arguments).findings == []
+
+
+# ---- wrong use, and GPUs --------------------------------------------------------------------
+
+
 def test_a_warp_that_is_not_whole_is_a_finding():
     report = gpukit.check(half_a_warp_kernel)[1, 32](np.ones(32, np.float32), np.zeros(32, "f4"))
     assert "warp-mask" in {found.kind for found in report.errors}
@@ -130,9 +253,31 @@ def test_a_gpu_without_tensor_cores_for_tf32_is_refused(capability, monkeypatch)
         tensor.check_device("matmul", "tensor_tf32")
 
 
+@pytest.mark.parametrize("capability", [(8, 9), (10, 0)])
+def test_a_gpu_that_is_not_hopper_is_refused_where_only_hopper_will_do(capability, monkeypatch):
+    device = types.SimpleNamespace(compute_capability=capability)
+    monkeypatch.setattr(target, "active", lambda: types.SimpleNamespace(name="cuda"))
+    monkeypatch.setattr(cuda, "get_current_device", lambda: device)
+    with pytest.raises(errors.LaunchError, match=r"9\.0 and no other for rung 'warpgroup_bf16'"):
+        tensor.check_device("matmul", "warpgroup_bf16", only=(9, 0))
+    device.compute_capability = (9, 0)
+    tensor.check_device("matmul", "warpgroup_bf16", only=(9, 0))
+
+
 @pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
 def test_a_product_is_one_instruction_of_a_gpu():
     arguments = (*matrices(), np.empty((16, 8), np.float32))
     (codes,) = gpu_code.build_many([(product_kernel, arguments)], [(8, 0), (9, 0)])
     for code in codes.values():
         assert sum(one.opcode.startswith("HMMA") for one in sass.parse(code.sass)) in (1, 2)
+
+
+@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+def test_squares_and_products_of_bfloat16_are_one_instruction_each():
+    arguments = (*matrices_bf16(), np.empty((16, 8), np.float32))
+    (codes,) = gpu_code.build_many([(product_bf16_kernel, arguments)], [(8, 0), (9, 0)])
+    for code in codes.values():
+        opcodes = [one.opcode for one in sass.parse(code.sass)]
+        assert opcodes.count("HMMA.16816.F32.BF16") == 1
+        assert opcodes.count("LDSM.16.M88.4") == 1
+        assert sum(opcode.startswith("LDSM.16.MT88") for opcode in opcodes) == 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import launch
+from gpukit import launch, tensor
 from gpukit.bench.register import Launch, contest, family, pick, poisoned, random
 from gpukit.bench.timing import Contest
 from gpukit.kernels import (
@@ -14,6 +14,7 @@ from gpukit.kernels import (
     batched_matmul,
     conv,
     matmul,
+    matmul_bf16,
     matmul_tensor,
     matmul_wide,
     matvec,
@@ -62,6 +63,53 @@ def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
         expected=lambda: matmul.reference_of(rung.name)(a, b),
         cost=rung.cost(n, n, n),
         terms=n,
+    )
+
+
+@family(matmul_bf16, *(f"matmul_{rung.name}" for rung in matmul_bf16.MATMUL_LADDER))
+def _matmul_bf16(name: str, kernel: Any, quick: bool) -> Contest:
+    rung = launch.pick(name, matmul_bf16.MATMUL_LADDER, name.removeprefix("matmul_"))
+    n = pick(quick, 136, 512, 8192)
+    bits = [tensor.bf16(x) for x in (random(n, n), random(n, n).T)]
+    a, b = map(tensor.from_bf16, bits)
+    mine, out = np.empty((n, n), np.float32), poisoned((n, n), np.float32)
+    grid, block = matmul.grid_of(rung.name, n, n), (matmul.TILE, matmul.TILE)
+    ours = Launch(kernel, grid, block, *bits, out)
+    return contest(
+        name,
+        f"{n} x {n} x {n}",
+        ours,
+        lambda xp, a, b, mine: xp.matmul(a, b, out=mine),
+        out,
+        given=(a, b, mine),
+        expected=lambda: matmul.matmul_reference(a, b),
+        cost=rung.cost(n, n, n),
+        terms=n,
+    )
+
+
+@family(matmul_bf16, "round_bf16")
+def _round_bf16(name: str, kernel: Any, quick: bool) -> Contest:
+    rows, cols = pick(quick, (33, 65), (4000, 2500), (16_384, 16_384))
+    x, mine = random(rows, cols), np.empty((rows, cols), np.uint16)
+    out, block = poisoned((rows, cols), np.uint16), matmul_bf16.ROUND_BLOCK
+    ours = Launch(kernel, launch.grid_2d(name, cols, rows, block), block, x, out)
+
+    def work(xp: Any, x: Any, mine: Any) -> Any:
+        bits = x.view(xp.uint32)
+        odd = bits >> xp.uint32(16) & xp.uint32(1)
+        mine[...] = (bits + xp.uint32(0x7FFF) + odd) >> xp.uint32(16)
+        return mine
+
+    return contest(
+        name,
+        f"{rows} x {cols}",
+        ours,
+        work,
+        out,
+        given=(x, mine),
+        expected=lambda: matmul_bf16.round_bf16_reference(x),
+        cost=matmul_bf16.round_bf16_cost(rows, cols, cols),
     )
 
 

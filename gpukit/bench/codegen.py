@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import errors, gpu_code, tensor
+from gpukit import errors, gpu_code, tensor, warpgroup
 from gpukit.bench import cases
 from gpukit.bench.launches import launches
 from gpukit.gpu_code import sass
@@ -29,14 +29,16 @@ CAPABILITIES = ((7, 5), (8, 0), (9, 0), (10, 0))
 class Bar:
     """What the code of one kernel must show.
 
-    A share of FFMA in its main loop, 16-byte accesses, tensor cores; `least` is the compute
-    capability from which on it compiles.
+    A share of FFMA in its main loop, 16-byte accesses, in that loop an instruction of tensor cores
+    whose name begins so; `least` and `most` are the compute capabilities from which on and up to
+    which it compiles.
     """
 
     ffma: float = 0.0
     wide: tuple[str, ...] = ()
-    tensor: bool = False
+    tensor: str = ""
     least: tuple[int, int] = (0, 0)
+    most: tuple[int, int] = (99, 0)
 
 
 # Shares are those measured with the versions in benchmarks/results/codegen.json, rounded down.
@@ -47,7 +49,12 @@ BARS = {
     "matmul_register_tile_2d": Bar(ffma=0.50),
     "matmul_vectorised": Bar(ffma=0.84, wide=("LDG", "LDS", "STS", "STG")),
     "matmul_double_buffered": Bar(ffma=0.85, wide=("LDG", "LDS", "STS", "STG")),
-    "matmul_tensor_tf32": Bar(wide=("LDG", "STS"), tensor=True, least=tensor.LEAST),
+    "matmul_tensor_tf32": Bar(wide=("LDG", "STS"), tensor="HMMA", least=tensor.LEAST),
+    "round_bf16": Bar(least=tensor.LEAST),
+    "matmul_tensor_bf16": Bar(wide=("LDGSTS",), tensor="HMMA", least=tensor.LEAST),
+    "matmul_warpgroup_bf16": Bar(
+        wide=("LDGSTS",), tensor="HGMMA", least=warpgroup.ONLY, most=warpgroup.ONLY
+    ),
     "matmul_batched": Bar(ffma=0.13),
     "sum_vectorised": Bar(wide=("LDG",)),
     "matvec_vectorised": Bar(wide=("LDG",)),
@@ -69,6 +76,7 @@ class Line:
     mix: dict[str, int]
     wide: dict[str, int]
     ffma_in_loop: float
+    tensor_in_loop: dict[str, int]
     float32: bool
     tool: str
 
@@ -103,8 +111,13 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
         _line(name, jobs[k][1], capability, code)
         for k, name in enumerate(chosen)
         for capability, code in built[k].items()
-        if capability >= BARS.get(name, Bar()).least
+        if _runs(name, capability)
     ]
+
+
+def _runs(name: str, capability: tuple[int, int]) -> bool:
+    bar = BARS.get(name, Bar())
+    return bar.least <= capability <= bar.most
 
 
 def _first_launch(name: str) -> Any:
@@ -119,7 +132,7 @@ def _line(
     if not code.sass:
         raise errors.TargetError(f"codegen: {gpu_code.NO_DISASSEMBLER}")
     instructions = sass.parse(code.sass)
-    loop = sass.main_loop(instructions)
+    loop, products = (sass.main_loop(instructions, group) for group in ("FFMA", "tensor"))
     return Line(
         kernel=name,
         capability=capability,
@@ -131,6 +144,7 @@ def _line(
         mix=dict(sorted(sass.mix(instructions).items())),
         wide=dict(sorted(sass.wide_accesses(instructions).items())),
         ffma_in_loop=sass.mix(loop)["FFMA"] / len(loop) if loop else 0.0,
+        tensor_in_loop=sass.opcodes(products, "tensor"),
         float32=not any(_is_double(argument) for argument in arguments),
         tool=code.tool,
     )
@@ -162,8 +176,10 @@ def faults(lines: Iterable[Line]) -> list[str]:
             for access in bar.wide
             if not line.wide.get(access)
         ]
-        if bar.tensor and not line.mix.get("tensor"):
-            found.append(f"{where} has no tensor core instruction: are they called any more?")
+        if bar.tensor and not line.tensor_in_loop.get(bar.tensor):
+            found.append(
+                f"{where} has no {bar.tensor} in a loop: are tensor cores called any more?"
+            )
         if line.capability == (9, 0) and line.ffma_in_loop < bar.ffma:
             found.append(
                 f"{where}: {line.ffma_in_loop:.1%} of the main loop are FFMA, "
@@ -193,5 +209,6 @@ def as_json(lines: Sequence[Line]) -> dict[str, Any]:
             "registers": line.registers, "spilled": line.spilled, "stack": line.stack,
             "shared": line.shared, "instructions": line.instructions, "mix": line.mix,
             "wide": line.wide, "ffma_in_loop": round(line.ffma_in_loop, 4),
+            "tensor_in_loop": line.tensor_in_loop,
         }  # fmt: skip
     return {"tool": lines[0].tool, "kernels": kernels}

@@ -51,8 +51,10 @@ def _compile(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, 
     most = options.pop("max_registers", None)
     kernel = _Built(cuda, request["functions"]).function(0)
     options["lineinfo"] = True
-    ptx, _ = cuda.compile_ptx(kernel, request["types"], cc=capability, **options)
-    linked = _link(ptx, capability, most)
+    # Numba compiles so at a launch: with the instructions that only this architecture has.
+    suffix = "a" if capability >= (9, 0) else ""
+    ptx, _ = cuda.compile_ptx(kernel, request["types"], cc=(*capability, suffix), **options)
+    linked = _link(ptx, "{}{}{}".format(*capability, suffix), most)
     return {
         **_read(linked.log),
         "tool": f"numba-cuda {version('numba-cuda')}, nvJitLink {linked.version}",
@@ -127,10 +129,10 @@ class _Linked(NamedTuple):
     version: str
 
 
-def _link(ptx: str, capability: tuple[int, int], most: int | None) -> _Linked:
+def _link(ptx: str, architecture: str, most: int | None) -> _Linked:
     """Make machine code of PTX."""
     nvjitlink = importlib.import_module("cuda.bindings.nvjitlink")
-    options = ["-arch=sm_{}{}".format(*capability), "-verbose", "-Xptxas=-v", "-lineinfo"]
+    options = [f"-arch=sm_{architecture}", "-verbose", "-Xptxas=-v", "-lineinfo"]
     if most is not None:
         options.append(f"-maxrregcount={most}")
     handle = nvjitlink.create(len(options), options)

@@ -112,6 +112,12 @@ def mix(code: Sequence[Instruction]) -> Counter[str]:
     return Counter(group_of(one.opcode) for one in code)
 
 
+def opcodes(code: Sequence[Instruction], group: str) -> dict[str, int]:
+    """Return how often the operations of one group stand there, without their modifiers."""
+    names = (one.opcode for one in code if group_of(one.opcode) == group)
+    return dict(Counter(name.partition(".")[0] for name in names))
+
+
 def group_of(opcode: str) -> str:
     """Return the group of an opcode.
 

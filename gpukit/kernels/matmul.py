@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch, tensor
-from gpukit.kernels import matmul_tensor, matmul_wide
+from gpukit import cuda, launch, tensor, warpgroup
+from gpukit.kernels import matmul_bf16, matmul_tensor, matmul_wide
 from gpukit.launch import Cost, Rung
 
 TILE = 16
@@ -40,15 +40,19 @@ SIDE = TILE * PER_THREAD
 PADDED_TILE = TILE + 2
 PADDED_SIDE = SIDE + TILE
 
-# Rungs that move rows in quads, and those of them whose products are TF32.
-TENSOR = frozenset(rung.name for rung in matmul_tensor.LADDER)
-IN_QUADS = TENSOR | {rung.name for rung in matmul_wide.LADDER}
+# Rungs that move rows in quads, some of which multiply in TF32, and those of bfloat16.
+TF32 = frozenset(rung.name for rung in matmul_tensor.LADDER)
+IN_QUADS = TF32 | {rung.name for rung in matmul_wide.LADDER}
+BF16 = frozenset(rung.name for rung in matmul_bf16.MATMUL_LADDER)
+
+ONLY = {"warpgroup_bf16": warpgroup.ONLY}  # rungs that one compute capability has, and no other
 
 # What a block computes of out, (cols, rows), where a thread computes more than one element.
 PARTS = {
     "register_tile_1d": (TILE, SIDE),
     "register_tile_2d": (SIDE, SIDE),
-    **dict.fromkeys(IN_QUADS, (SIDE, SIDE)),
+    **dict.fromkeys((*IN_QUADS, "tensor_bf16"), (SIDE, SIDE)),
+    "warpgroup_bf16": (SIDE, matmul_bf16.TALL),
 }
 
 
@@ -333,22 +337,25 @@ def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any 
     zero. The result is a device array if a or b is one; written to `out` where it is given. The
     rungs of `matmul_wide` and `matmul_tensor` take K and N in multiples of 4, and arrays in C order
     that begin at multiples of 16 bytes; for others they hand over to register_tile_2d, which gives
-    the bits of all rungs but those of `matmul_tensor`: these round a and b to 10 bits of fraction.
-    Raises TypeError for another dtype, ValueError for shapes that do not fit, an unknown rung or
-    an out on the memory of a or b, LaunchError (a ValueError) for more than 65535 blocks of rows
-    (uncoalesced: of columns) and for a GPU without tensor cores.
+    the bits of all rungs but those on tensor cores: tensor_tf32 rounds a and b to 10 bits of
+    fraction, those of `matmul_bf16` to 7; they take any sizes, and uint16 too, the bits of
+    bfloat16. Raises TypeError for another dtype, ValueError for shapes that do not fit, an unknown
+    rung or an out on the memory of a or b, LaunchError (a ValueError) for more than 65535 blocks
+    of rows (uncoalesced: of columns) and for a GPU without the tensor cores that a rung wants.
     """
     chosen = launch.pick("matmul", RUNGS, rung)
-    if rung in TENSOR:
-        tensor.check_device("matmul", rung)
+    if rung in TF32 | BF16:
+        tensor.check_device("matmul", rung, only=ONLY.get(rung))
     a, b = launch.adopt(a), launch.adopt(b)
-    _check_operands(a, b)
+    _check_operands(a, b, (np.float32, np.uint16) if rung in BF16 else (np.float32,))
     m, k, n = a.shape[0], a.shape[1], b.shape[1]
     result = launch.Result("matmul", out, (m, n), np.float32, a, b, stream=stream)
     launch.check_apart("matmul", out, a=a, b=b)
     if k == 0:  # a product of zeros has the same shape and something to multiply
         a, b = np.zeros((m, 1), np.float32), np.zeros((1, n), np.float32)
-    if m and n:
+    if m and n and rung in BF16:
+        matmul_bf16.multiply(rung, a, b, result.array, grid_of(rung, m, n), stream)
+    elif m and n:
         arrays = launch.to_device(a, stream), launch.to_device(b, stream), result.array
         if rung in IN_QUADS and not matmul_wide.fits(*arrays):
             chosen = launch.pick("matmul", RUNGS, "register_tile_2d")
@@ -364,13 +371,15 @@ def grid_of(rung: str, m: int, n: int) -> tuple[int, int]:
 
 def reference_of(rung: str) -> Callable[[npt.ArrayLike, npt.ArrayLike], npt.NDArray[np.float64]]:
     """Return the reference of a rung: tensor cores multiply rounded numbers."""
-    return matmul_tensor.matmul_tf32_reference if rung in TENSOR else matmul_reference
+    rounded = matmul_tensor.matmul_tf32_reference if rung in TF32 else matmul_reference
+    return matmul_bf16.matmul_bf16_reference if rung in BF16 else rounded
 
 
-def _check_operands(a: Any, b: Any) -> None:
-    """Raise unless a and b are float32 matrices that can be multiplied."""
+def _check_operands(a: Any, b: Any, dtypes: tuple[type[np.generic], ...]) -> None:
+    """Raise unless a and b are matrices of one of the dtypes that can be multiplied."""
     for name, array in (("a", a), ("b", b)):
-        launch.check_array("matmul", name, array, ndim=2, dtypes=(np.float32,))
+        launch.check_array("matmul", name, array, ndim=2, dtypes=dtypes)
+    launch.check_same_dtype("matmul", a=a, b=b)
     if a.shape[1] != b.shape[0]:
         transposed = a.shape[1] == b.shape[1]
         advice = "Did you mean b.T?" if transposed else "The inner sizes must agree."
@@ -388,4 +397,4 @@ LADDER = (
     Rung("register_tile_1d", matmul_register_tile_1d_kernel, matmul_register_tile_1d_cost),
     Rung("register_tile_2d", matmul_register_tile_2d_kernel, matmul_register_tile_2d_cost),
 )
-RUNGS = (*LADDER, *matmul_wide.LADDER, *matmul_tensor.LADDER)
+RUNGS = (*LADDER, *matmul_wide.LADDER, *matmul_tensor.LADDER, *matmul_bf16.MATMUL_LADDER)

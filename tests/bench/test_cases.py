@@ -19,6 +19,8 @@ MATMULS = [
     "matmul_vectorised",
     "matmul_double_buffered",
     "matmul_tensor_tf32",
+    "matmul_tensor_bf16",
+    "matmul_warpgroup_bf16",
     "matmul_batched",
 ]
 

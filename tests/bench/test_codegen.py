@@ -21,6 +21,7 @@ LOOP = """
 /*0010*/ LDG.E.128 R4, [R2] ;
 /*0020*/ FFMA R0, R4, R5, R0 ;
 /*0030*/ FFMA R0, R6, R7, R0 ;
+/*0038*/ HMMA.16816.F32.BF16 R8, R4, R6, R8 ;
 /*0040*/ @P0 BRA `(.L_x_0) ;
 /*0050*/ EXIT ;
 """
@@ -35,6 +36,7 @@ GOOD = Line(
     mix={"FFMA": 2},
     wide={"LDG": 1},
     ffma_in_loop=0.5,
+    tensor_in_loop={"HMMA": 2},
     float32=True,
     tool="the compilers",
 )
@@ -88,6 +90,19 @@ def test_a_share_of_ffma_below_the_bar_is_a_fault_on_hopper(monkeypatch):
     assert fault == "saxpy for sm_90: 50.0% of the main loop are FFMA, 55.0% were before."
 
 
+def test_tensor_cores_of_another_kind_are_a_fault(monkeypatch):
+    monkeypatch.setitem(codegen.BARS, "saxpy", Bar(tensor="HMMA"))
+    assert codegen.faults([GOOD]) == []
+    monkeypatch.setitem(codegen.BARS, "saxpy", Bar(tensor="HGMMA"))
+    (fault,) = codegen.faults([GOOD])
+    assert fault.startswith("saxpy for sm_90 has no HGMMA in a loop")
+
+
+def test_a_kernel_is_measured_only_where_it_runs(compiled, monkeypatch):
+    monkeypatch.setitem(codegen.BARS, "saxpy", Bar(least=(8, 0), most=(9, 0)))
+    assert [line.arch for line in codegen.measure(["saxpy"])] == ["sm_80", "sm_90"]
+
+
 def test_every_bar_is_of_a_kernel_of_the_book():
     assert set(codegen.BARS) <= set(launches.CASES)
 
@@ -103,9 +118,10 @@ def test_kernels_are_measured_for_every_capability(compiled):
 
 def test_a_line_says_what_the_code_is_made_of(compiled):
     line = codegen.measure(["saxpy"])[2]
-    assert (line.registers, line.instructions, line.mix["FFMA"]) == (16, 6, 2)
+    assert (line.registers, line.instructions, line.mix["FFMA"]) == (16, 7, 2)
     assert line.wide == {"LDG": 1}
-    assert line.ffma_in_loop == 0.5
+    assert line.ffma_in_loop == 0.4
+    assert line.tensor_in_loop == {"HMMA": 1}
     assert line.float32
 
 

@@ -188,7 +188,7 @@ def test_matmul_lists_its_rungs_when_the_name_is_unknown():
     expected = (
         "matmul: expected rung to be one of 'uncoalesced', 'naive', 'tiled', 'padded', "
         "'register_tile_1d', 'register_tile_2d', 'vectorised', "
-        "'double_buffered', 'tensor_tf32', got 'fast'. Pick one."
+        "'double_buffered', 'tensor_tf32', 'tensor_bf16', 'warpgroup_bf16', got 'fast'. Pick one."
     )
     with pytest.raises(ValueError, match=expected):
         matmul.matmul(np.ones((2, 2), np.float32), np.ones((2, 2), np.float32), rung="fast")

@@ -32,6 +32,7 @@ from gpukit.kernels import (
     histogram,
     image,
     matmul,
+    matmul_bf16,
     matmul_tensor,
     matmul_wide,
     matvec,
@@ -123,6 +124,7 @@ def case(
     right: Array,
     terms: int = 1,
     start: float | None = None,
+    dtype: Any = np.float32,
 ) -> Case:
     """Return a launch whose last argument is the output: empty, or filled with `start`."""
     right = np.asarray(right)
@@ -130,8 +132,8 @@ def case(
     def make() -> tuple[Any, ...]:
         copies = (a.copy() if isinstance(a, np.ndarray) else a for a in inputs)
         if start is None:
-            return (*copies, cuda.device_array(right.shape, np.float32))
-        return (*copies, np.full(right.shape, start, np.float32))
+            return (*copies, cuda.device_array(right.shape, dtype))
+        return (*copies, np.full(right.shape, start, dtype))
 
     return Case((grid, block), make, {len(inputs): right}, terms)
 
@@ -279,7 +281,7 @@ def _matmul(rung: str) -> Iterator[Case]:
 def _matmul_wide(rung: str) -> Iterator[Case]:
     """Yield the same for rows in quads."""
     cols, rows = matmul.PARTS[rung]
-    rounds = rung in matmul.TENSOR
+    rounds = rung in matmul.TF32
     # Tensor cores are slow in an interpreter: two blocks down or two across, never both.
     large = [(rows + 2, 24, 20), (3, cols + 4, 4)] if rounds else [(rows + 2, cols + 20, 20)]
     for m, n, k in (*large, (3, 8, 4)):
@@ -288,6 +290,28 @@ def _matmul_wide(rung: str) -> Iterator[Case]:
         yield case(grid, block, (a, b), matmul.reference_of(rung)(a, b), k)
 
 
+def _matmul_bf16(rung: str) -> Iterator[Case]:
+    """Yield two blocks down or two across, with sums over parts of one tile and of two."""
+    cols, rows = matmul.PARTS[rung]
+    for m, n, k in ((rows + 2, 20, 5), (3, cols + 4, matmul_bf16.DEPTH + 8)):
+        a, b = values(m, k), values(k, n)
+        given = matmul_bf16.as_bf16("a", a, 0), matmul_bf16.as_bf16("b", b, 0)
+        grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
+        yield case(grid, block, given, matmul.reference_of(rung)(a, b), k)
+
+
+@of(matmul_bf16.round_bf16_kernel)
+def _round_bf16() -> Iterator[Case]:
+    for rows, cols in ((9, 35), (1, 8)):
+        x, wide = values(rows, cols), matmul_bf16.padded(cols)
+        right = np.zeros((rows, wide), np.uint16)
+        right[:, :cols] = matmul_bf16.round_bf16_reference(x)
+        grid = launch.grid_2d("round", wide, rows, matmul_bf16.ROUND_BLOCK)
+        yield case(grid, matmul_bf16.ROUND_BLOCK, (x,), right, dtype=np.uint16)
+
+
+for _rung in matmul_bf16.MATMUL_LADDER:
+    of(_rung.kernel)(functools.partial(_matmul_bf16, _rung.name))
 for _rung in (*matmul_wide.LADDER, *matmul_tensor.LADDER):
     of(_rung.kernel)(functools.partial(_matmul_wide, _rung.name))
 for _rung in matmul.LADDER:

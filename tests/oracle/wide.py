@@ -1,4 +1,4 @@
-"""What `gpukit.wide` and `gpukit.tensor` mean to the oracle: elements at a time, and rounding."""
+"""What functions that kernels call mean to the oracle: elements at a time, and rounding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from gpukit import tensor, wide
+from gpukit import async_copy, tensor, wide
 
 
 def load4(array, k):  # type: ignore[no-untyped-def]
@@ -22,14 +22,33 @@ def store4(array, k, a, b, c, d):  # type: ignore[no-untyped-def]
 
 # Not a function, so that the oracle calls it instead of running it as a thread would.
 _rounded = functools.partial(tensor.tf32)
+_to_bf16 = functools.partial(tensor.bf16)
+_from_bf16 = functools.partial(tensor.from_bf16)
 
 
 def to_tf32(x):  # type: ignore[no-untyped-def]
     return np.float32(_rounded(x))
 
 
+def to_bf16(x):  # type: ignore[no-untyped-def]
+    return np.uint16(_to_bf16(x))
+
+
+def float_of(bits):  # type: ignore[no-untyped-def]
+    return np.float32(_from_bf16(np.uint16(np.uint32(bits) & np.uint32(0xFFFF))))
+
+
+def copy16(target, k, source, j, inside):  # type: ignore[no-untyped-def]
+    each = 16 // target.dtype.itemsize
+    for part in range(each):
+        target[each * k + part] = source[each * j + part] if inside else 0
+
+
 PLAIN = {
     wide.load4.py_func: load4,
     wide.store4.py_func: store4,
     tensor.to_tf32.py_func: to_tf32,
+    tensor.to_bf16.py_func: to_bf16,
+    tensor.float_of.py_func: float_of,
+    async_copy.copy16.py_func: copy16,
 }

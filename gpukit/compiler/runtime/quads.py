@@ -1,4 +1,4 @@
-"""Four float32 as one element of 16 bytes, and back: what `gpukit.wide` moves without a GPU.
+"""Sixteen bytes as one element: what `gpukit.wide` and `gpukit.async_copy` move without a GPU.
 
 A complex128 has the size, and every part of the compiler knows how to load, store, check and count
 one. Nothing is computed with it.
@@ -14,16 +14,12 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
+_SIXTEEN = 16
 _WORD, _HALF, _FLOAT = ir.IntType(64), ir.IntType(32), ir.FloatType()
 
 
-def _require(array: Any) -> None:
-    if not isinstance(array, types.Array) or (array.ndim, array.dtype, array.layout) != (
-        1,
-        types.float32,
-        "C",
-    ):
-        raise TypingError(f"four elements at once need a contiguous float32 vector, not {array}")
+def _is_vector(array: Any) -> bool:
+    return isinstance(array, types.Array) and (array.ndim, array.layout) == (1, "C")
 
 
 @intrinsic
@@ -32,14 +28,36 @@ def quads(typingctx, array):  # type: ignore[no-untyped-def]
 
     `array.view(np.complex128)` without what that checks and computes at each call.
     """
-    _require(array)
+    if not _is_vector(array) or array.dtype != types.float32:
+        raise TypingError(f"four elements at once need a contiguous float32 vector, not {array}")
+    return _viewed(array)
+
+
+@intrinsic
+def sixteens(typingctx, array, other):  # type: ignore[no-untyped-def]
+    """Return a vector of numbers as one of complex128; what is left at its end is left out.
+
+    `other` is the vector at the other end of a copy.
+    """
+    if not _is_vector(array) or not isinstance(array.dtype, types.Number):
+        raise TypingError(f"sixteen bytes are copied between contiguous vectors, not {array}")
+    if getattr(other, "dtype", None) != array.dtype:
+        raise TypingError(f"sixteen bytes are copied to a vector of one dtype, not {other}")
+    signature, codegen = _viewed(array)
+    return signature.return_type(array, other), codegen
+
+
+def _viewed(array: Any) -> Any:
+    """Return the signature and the code of an intrinsic that sees a vector as complex128."""
     kind = types.Array(types.complex128, 1, "C", readonly=not array.mutable)
+    each = _SIXTEEN * 8 // array.dtype.bitwidth
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         given = make_array(array)(context, builder, args[0])
         made = make_array(kind)(context, builder)
         (count,) = cgutils.unpack_tuple(builder, given.shape, 1)
-        size, itemsize = builder.sdiv(count, ir.Constant(_WORD, 4)), ir.Constant(_WORD, 16)
+        size = builder.sdiv(count, ir.Constant(_WORD, each))
+        itemsize = ir.Constant(_WORD, _SIXTEEN)
         populate_array(
             made,
             data=builder.bitcast(given.data, context.get_data_type(types.complex128).as_pointer()),

@@ -9,8 +9,10 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
-_INT = ir.IntType(32)
+_INT, _SHORT = ir.IntType(32), ir.IntType(16)
 _LOST = 13  # of the 23 bits of a float32's fraction TF32 keeps 10
+_UPPER = 16  # bits of a float32: those of the bfloat16 that it is rounded to
+_NAN = 0x7FFF  # the bfloat16 that a GPU makes of any NaN
 
 
 @intrinsic
@@ -27,3 +29,35 @@ def rounded_to_tf32(typingctx, x):  # type: ignore[no-untyped-def]
         return builder.select(is_nan, args[0], rounded)
 
     return types.float32(x), codegen
+
+
+@intrinsic
+def rounded_to_bf16(typingctx, x):  # type: ignore[no-untyped-def]
+    """Return the bits of the bfloat16 nearest to a float32, of two the even one."""
+    if x != types.float32:
+        raise TypingError(f"bfloat16 is rounded from float32, not from {x}")
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        bits = builder.bitcast(args[0], _INT)
+        upper = ir.Constant(_INT, _UPPER)
+        odd = builder.and_(builder.lshr(bits, upper), ir.Constant(_INT, 1))
+        almost_half = ir.Constant(_INT, (1 << (_UPPER - 1)) - 1)
+        rounded = builder.lshr(builder.add(bits, builder.add(almost_half, odd)), upper)
+        is_nan: Any = builder.fcmp_unordered("uno", args[0], args[0])
+        return builder.select(is_nan, ir.Constant(_SHORT, _NAN), builder.trunc(rounded, _SHORT))
+
+    return types.uint16(x), codegen
+
+
+@intrinsic
+def widened(typingctx, bits):  # type: ignore[no-untyped-def]
+    """Return the float32 of the bfloat16 whose bits are the lower 16 of an integer."""
+    if not isinstance(bits, types.Integer):
+        raise TypingError(f"a bfloat16's bits are an integer, not {bits}")
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        lower = context.cast(builder, args[0], bits, types.uint16)
+        upper = builder.shl(builder.zext(lower, _INT), ir.Constant(_INT, _UPPER))
+        return builder.bitcast(upper, ir.FloatType())
+
+    return types.float32(bits), codegen

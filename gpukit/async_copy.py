@@ -1,0 +1,61 @@
+"""Copies to shared memory that nobody waits for: `copy16`, `commit`, `wait`.
+
+A load brings a value to a register, and the thread that wants to store it must first have it. From
+compute capability 8.0 on a GPU can copy sixteen bytes from global to shared memory without a
+register between: the thread asks, goes on computing, and says later that it wants them there. So a
+block can have several tiles on the way while it multiplies another.
+
+    copy16(target, k, source, j, inside)   ask for bytes 16 j to 16 j + 15 of source, to be put at
+                                           16 k of target, a vector in shared memory; zeros where
+                                           inside is false, and then nothing of source is read
+    commit()                               what was asked for since the last commit is one group
+    wait(count)                            wait until at most the `count` latest groups of this
+                                           thread are still on the way; a constant
+
+Both vectors are contiguous, of one dtype, and begin at multiples of 16 bytes. `wait` is for the
+thread's own copies: others see them behind the next barrier.
+
+On a GPU these are instructions (`async_copy_gpu`): cp.async of NVIDIA's "Parallel Thread Execution
+ISA". Without one `copy16` copies at once and the other two do nothing, so a forgotten `wait` goes
+unseen here; a forgotten barrier is found like any other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpukit import cuda, target
+
+__all__ = ["LEAST", "commit", "copy16", "wait"]
+
+LEAST = (8, 0)  # compute capability that has them
+
+if target.active().name == "cuda":
+    from gpukit.async_copy_gpu import commit, copy16, wait
+else:
+    from gpukit.compiler.runtime.quads import sixteens
+
+    @cuda.jit(device=True)
+    def copy16(target, k, source, j, inside):
+        """Ask for bytes 16 j to 16 j + 15 of source, or zeros, at 16 k of target."""
+        whole = sixteens(target, source)
+        if inside:
+            wanted = sixteens(source, target)
+            whole[k] = wanted[j]
+        else:
+            whole[k] = 0
+
+    @cuda.jit(device=True)
+    def commit():
+        """Make one group of what was asked for since the last call."""
+
+    @cuda.jit(device=True)
+    def wait(count):
+        """Wait until at most the `count` latest groups are still on the way."""
+
+    # What GPU compilers get in their place (`gpukit.gpu_code`).
+    for _function in (copy16, commit, wait):
+        _function.on_gpu = (
+            str(Path(__file__).with_name("async_copy_gpu.py")),
+            _function.__name__,
+        )

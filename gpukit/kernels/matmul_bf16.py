@@ -1,0 +1,361 @@
+"""Matrix product of bfloat16 on tensor cores: tiles that nobody carries, from memory to product.
+
+A bfloat16 has the range of float32 and 7 of its 23 bits of fraction, in half the room: half the
+bytes to move, and tensor cores that are twice as fast as with TF32. Sums are float32. NumPy has no
+such type; its bits are kept in uint16 here, as in `gpukit.tensor`. Rows are copied to shared memory
+sixteen bytes at a time by `gpukit.async_copy`, without a register between, while earlier tiles are
+multiplied. There they lie as small matrices of EIGHT x EIGHT, 128 bytes each without a gap: in that
+form both kinds of tensor core load them without bank conflicts.
+
+Legend
+    M, N, K     rows of a, columns of b, and the axis that is summed away   131, 136, 40
+    t           where the present tiles begin along the summed axis         0, 32, 64, ...
+    tid         the thread in its block, row after row                      [0, 256)
+    lane        the thread in its warp                                      [0, WARP)
+    top, left   where the warp's part of the block's begins, in EIGHTs      0, 8; 0, 4, 8, 12
+    first_row   where the part of out that a block computes begins          0, 128, 256, ...
+    first_col   the same along the columns                                  0, 128, 256, ...
+    square      a copy's number among those of all warps for one tile       [0, 16)
+    r, c        a small matrix within a tile: its row and its column        [0, 16), [0, 4)
+    stage       which of the tiles of a, and of b, is meant                 [0, STAGES)
+    acc         the sums that a thread holds in registers                   4 x 4 x 4, 2 x 64
+    i, j        which of a warp's products, down and across                 [0, DOWN), [0, ACROSS)
+    EIGHT       side of a small matrix, and what sixteen bytes hold         8
+    SIDE        what a block has of the columns of out, and of the rows     128
+    TALL        what it has of the rows in the kernel for Hopper            256
+    DEPTH       how deep its tiles are                                      32
+    STAGES      tiles of each matrix: one is multiplied, two on their way   3
+    TALL_STAGES the same in the kernel for Hopper, where they are larger    2
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch, tensor, warpgroup, wide
+from gpukit.async_copy import commit, copy16, wait
+from gpukit.kernels.matmul_wide import SIDE, THREADS
+from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.tensor import load_square, load_square_transposed, mma_bf16, to_bf16
+from gpukit.unroll import unrolled
+from gpukit.warpgroup import begin, fence_shared, finish, wgmma
+
+WARP = 32
+WARPS = THREADS * THREADS // WARP
+ROUND_BLOCK = (WARP, 8)
+EIGHT = 8
+DEPTH = 32
+STEP = 16  # of the summed axis in one product
+STEPS = DEPTH // STEP
+TILES = SIDE // EIGHT  # small matrices along a side
+DEEP = DEPTH // EIGHT  # and along the summed axis
+STAGES = 3
+AHEAD = STAGES - 1
+ON_THE_WAY = AHEAD - 1  # when the present one is wanted
+
+# The warps of a block: 2 x 4, each with 64 x 32 of out, in 4 x 4 products of 16 x 8.
+DOWN, ACROSS = 4, 4
+PAIRS = ACROSS // 2
+WARPS_ACROSS = SIDE // (EIGHT * ACROSS)
+
+# On Hopper a warpgroup computes two times 64 x 128.
+TALL = 2 * SIDE
+TALL_TILES = TALL // EIGHT
+TALL_STAGES = 2
+SUMS = warpgroup.SUMS
+GROUP_ROWS = 64 // EIGHT
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def round_bf16_reference(x: npt.ArrayLike) -> npt.NDArray[np.uint16]:
+    """Return the bits of the bfloat16 nearest to each element."""
+    return tensor.bf16(x)
+
+
+def matmul_bf16_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return the product of a and b rounded to bfloat16, summed in float64.
+
+    uint16 are taken for bits of bfloat16.
+    """
+    given = (np.asarray(a), np.asarray(b))
+    bits = [x if x.dtype == np.uint16 else tensor.bf16(x) for x in given]
+    left, right = (tensor.from_bf16(x).astype(np.float64) for x in bits)
+    return left @ right
+
+
+# --- Rounding --------------------------------------------------------------------------------
+
+
+@cuda.jit
+def round_bf16_kernel(x, out):
+    """Round a matrix to bfloat16, one thread for one element of out.
+
+    New here   half the bytes out that came in. The rows of out may be longer than those of x:
+               they are filled with zeros, which change no sum, so that rows of any length
+               become whole sixteens of bytes
+    Shapes     x (M, N), out (M, N') with N' >= N; any sizes >= 1, C order
+    Dtypes     float32 in, uint16 out: the bits of bfloat16
+    Launch     block ROUND_BLOCK, grid (ceil_div(N', 32), ceil_div(M, 8)); x = col, y = row
+    Shared     0 bytes
+    Cost       bytes: 4 M N + 2 M N'; flops: 0; barriers: 0
+    Errors     the host function makes out; the kernel assumes out.shape[0] == x.shape[0]
+    Source     ours
+    """
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        value = np.float32(0)
+        if col < x.shape[1]:
+            value = x[row, col]
+        out[row, col] = to_bf16(value)
+
+
+def round_bf16_cost(m: int, n: int, wide_n: int) -> Cost:
+    """One load for each element of x, one store for each of out."""
+    return Cost(bytes=4 * m * n + 2 * m * wide_n, flops=0)
+
+
+# --- Tiles -----------------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def copy_tile(matrix, first_row, first_col, tile, tid):
+    """Ask for the tile of a matrix that begins at (first_row, first_col), zeros outside.
+
+    A warp copies four small matrices at a time, side by side: the 64 bytes of each of 8 rows are
+    two whole sectors, and what is stored lies in different banks.
+    """
+    lane = np.uint32(tid % WARP)
+    down, right = np.uint32(lane % EIGHT), np.uint32(lane // EIGHT)
+    across = np.uint32(tile.shape[1] // DEEP)
+    for turn in range(tile.shape[0] * tile.shape[1] // DEEP // WARPS):
+        square = np.uint32(turn * WARPS + tid // WARP)
+        r, c = np.uint32(square // across), np.uint32(square % across * DEEP + right)
+        row, col = first_row + r * EIGHT + down, first_col + c * EIGHT
+        inside = row < matrix.shape[0] and col < matrix.shape[1]
+        source = np.uint32(row) if inside else np.uint32(0)
+        copy16(tile[r, c, down], 0, matrix[source], np.uint32(col // EIGHT), inside)
+
+
+@cuda.jit(device=True)
+def bf16_step(k, a_tile, b_tile, top, left, acc):
+    """Add the products of STEP columns of the tile of a and STEP rows of that of b to acc."""
+    between = np.uint32(2 * k)
+    b_low = cuda.local.array(ACROSS, np.uint32)
+    b_high = cuda.local.array(ACROSS, np.uint32)
+    for pair in range(PAIRS):
+        b0, b1, b2, b3 = load_square_transposed(b_tile, between, left + 2 * pair)
+        b_low[2 * pair], b_high[2 * pair] = b0, b1
+        b_low[2 * pair + 1], b_high[2 * pair + 1] = b2, b3
+    for i in range(DOWN):
+        a0, a1, a2, a3 = load_square(a_tile, top + 2 * i, between)
+        for j in range(ACROSS):
+            c0, c1, c2, c3 = mma_bf16(
+                a0, a1, a2, a3, b_low[j], b_high[j],
+                acc[i, j, 0], acc[i, j, 1], acc[i, j, 2], acc[i, j, 3],
+            )  # fmt: skip
+            acc[i, j, 0], acc[i, j, 1], acc[i, j, 2], acc[i, j, 3] = c0, c1, c2, c3
+
+
+@cuda.jit(device=True)
+def store_two(out, row, col, low, high):
+    """Store two sums side by side, as far as they lie inside; columns may be odd in number."""
+    if row < out.shape[0]:
+        if col < out.shape[1]:
+            out[row, col] = low
+        if col + 1 < out.shape[1]:
+            out[row, col + 1] = high
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit(launch_bounds=(THREADS * THREADS, 2))
+def matmul_tensor_bf16_kernel(a, b, out):
+    """Multiply two matrices of bfloat16 on tensor cores, with tiles that come by themselves.
+
+    New here   tiles are copied to shared memory without passing through registers, and nobody
+               waits for them: while one pair of tiles is multiplied two more are on the way. One
+               instruction then loads what a warp needs of four small matrices, another
+               multiplies 16 x 16 by 16 x 8, twice what it does in TF32. The b of a product
+               holds pairs that go down, and rows are stored across: the load transposes
+    Shapes     a (M, K'), b (K, N'), out (M, N) with K <= K' and N <= N', which are multiples of
+               EIGHT; any sizes >= 1, zeros in the columns of a that b has no rows for, C order, a
+               and b beginning at multiples of 16 bytes
+    Dtypes     uint16 in, the bits of bfloat16, float32 out, float32 accumulators
+    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
+    Shared     2 * STAGES * SIDE * DEPTH * 2 bytes, static
+    Cost       bytes: 2 M K' ceil_div(N, SIDE) + 2 K N' ceil_div(M, SIDE) + 4 M N;
+               flops: 2 M" N" K", with M and N rounded up to multiples of SIDE, K of DEPTH;
+               barriers: ceil_div(K', DEPTH)
+    Errors     the host function makes such matrices of any; the kernel assumes them, and its
+               block to be (THREADS, THREADS)
+    Source     NVIDIA, "Parallel Thread Execution ISA", cp.async, ldmatrix, mma.m16n8k16
+    """
+    tid = np.uint32(cuda.threadIdx.y * THREADS + cuda.threadIdx.x)
+    first_row, first_col = np.uint32(cuda.blockIdx.y * SIDE), np.uint32(cuda.blockIdx.x * SIDE)
+    warp, lane = np.uint32(tid // WARP), np.uint32(tid % WARP)
+    top = np.uint32(warp // WARPS_ACROSS * (2 * DOWN))
+    left = np.uint32(warp % WARPS_ACROSS * ACROSS)
+    a_tiles = cuda.shared.array((STAGES, TILES, DEEP, EIGHT, EIGHT), np.uint16, 16)
+    b_tiles = cuda.shared.array((STAGES, DEEP, TILES, EIGHT, EIGHT), np.uint16, 16)
+    acc = cuda.local.array((DOWN, ACROSS, 4), np.float32)
+    for i in range(DOWN):
+        for j in range(ACROSS):
+            for part in range(4):
+                acc[i, j, part] = np.float32(0)
+    for stage in range(AHEAD):
+        copy_tile(a, first_row, np.uint32(stage * DEPTH), a_tiles[stage], tid)
+        copy_tile(b, np.uint32(stage * DEPTH), first_col, b_tiles[stage], tid)
+        commit()
+    present, coming = np.uint32(0), np.uint32(AHEAD)
+    for t in range(0, a.shape[1], DEPTH):
+        wait(ON_THE_WAY)
+        cuda.syncthreads()  # the present tiles are full, and all have read those before them
+        following = np.uint32(t + AHEAD * DEPTH)
+        copy_tile(a, first_row, following, a_tiles[coming], tid)
+        copy_tile(b, following, first_col, b_tiles[coming], tid)
+        commit()
+        unrolled(STEPS, bf16_step, a_tiles[present], b_tiles[present], top, left, acc)
+        present = np.uint32((present + 1) % STAGES)
+        coming = np.uint32((coming + 1) % STAGES)
+    for i in range(DOWN):
+        for j in range(ACROSS):
+            row = first_row + (top + 2 * i) * EIGHT + lane // 4
+            col = first_col + (left + j) * EIGHT + lane % 4 * 2
+            store_two(out, row, col, acc[i, j, 0], acc[i, j, 1])
+            store_two(out, row + EIGHT, col, acc[i, j, 2], acc[i, j, 3])
+
+
+def matmul_tensor_bf16_cost(m: int, n: int, k: int) -> Cost:
+    """One load of a for SIDE columns of out, one load of b for SIDE rows; padding is multiplied."""
+    return _cost(m, n, k, SIDE)
+
+
+@cuda.jit(launch_bounds=(THREADS * THREADS, 1))
+def matmul_warpgroup_bf16_kernel(a, b, out):
+    """Multiply two matrices of bfloat16 on the tensor cores of Hopper.
+
+    New here   no thread loads anything: four warps together name two tiles in shared memory, by
+               where they begin and two strides, and the tensor cores fetch them. One instruction
+               multiplies 64 x 16 by 16 x 128, and it is asynchronous too: asked for first, waited
+               for later. A block has twice as many rows as before, so b is loaded half as often;
+               its tiles leave room for two of each. On a GPU it needs compute capability 9.0 and
+               no other
+    Shapes     a (M, K'), b (K, N'), out (M, N) with K <= K' and N <= N', which are multiples of
+               EIGHT; any sizes >= 1, zeros in the columns of a that b has no rows for, C order, a
+               and b beginning at multiples of 16 bytes
+    Dtypes     uint16 in, the bits of bfloat16, float32 out, float32 accumulators
+    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, TALL))
+    Shared     TALL_STAGES * (TALL + SIDE) * DEPTH * 2 bytes, static
+    Cost       bytes: 2 M K' ceil_div(N, SIDE) + 2 K N' ceil_div(M, TALL) + 4 M N;
+               flops: 2 M" N" K", with M rounded up to a multiple of TALL, N of SIDE, K of DEPTH;
+               barriers: ceil_div(K', DEPTH)
+    Errors     the host function makes such matrices of any; the kernel assumes them, and its
+               block to be (THREADS, THREADS)
+    Source     NVIDIA, "Parallel Thread Execution ISA", wgmma.mma_async; the layout of its tiles
+               is the one without swizzling
+    """
+    tid = np.uint32(cuda.threadIdx.y * THREADS + cuda.threadIdx.x)
+    first_row, first_col = np.uint32(cuda.blockIdx.y * TALL), np.uint32(cuda.blockIdx.x * SIDE)
+    upper = np.uint32(tid // warpgroup.THREADS * (2 * GROUP_ROWS))
+    lower = np.uint32(upper + GROUP_ROWS)
+    a_tiles = cuda.shared.array((TALL_STAGES, TALL_TILES, DEEP, EIGHT, EIGHT), np.uint16, 16)
+    b_tiles = cuda.shared.array((TALL_STAGES, DEEP, TILES, EIGHT, EIGHT), np.uint16, 16)
+    acc_upper = cuda.local.array(SUMS, np.float32)
+    acc_lower = cuda.local.array(SUMS, np.float32)
+    for n in range(SUMS):
+        acc_upper[n] = acc_lower[n] = np.float32(0)
+    copy_tile(a, first_row, np.uint32(0), a_tiles[0], tid)
+    copy_tile(b, np.uint32(0), first_col, b_tiles[0], tid)
+    commit()
+    present = np.uint32(0)
+    for t in range(0, a.shape[1], DEPTH):
+        wait(0)
+        fence_shared()
+        cuda.syncthreads()  # the present tiles are full, and all have read those before them
+        following, coming = np.uint32(t + DEPTH), np.uint32(1 - present)
+        copy_tile(a, first_row, following, a_tiles[coming], tid)
+        copy_tile(b, following, first_col, b_tiles[coming], tid)
+        commit()
+        a_tile, b_tile = a_tiles[present], b_tiles[present]
+        begin()
+        wgmma(acc_upper, a_tile, upper, b_tile, 0, 0)
+        wgmma(acc_lower, a_tile, lower, b_tile, 0, 0)
+        wgmma(acc_upper, a_tile, upper, b_tile, 0, 2)
+        wgmma(acc_lower, a_tile, lower, b_tile, 0, 2)
+        finish()
+        present = coming
+    warp, lane = np.uint32(tid % warpgroup.THREADS // WARP), np.uint32(tid % WARP)
+    row = np.uint32(first_row + upper * EIGHT + warp * STEP + lane // 4)
+    for n in range(TILES):
+        col = np.uint32(first_col + n * EIGHT + lane % 4 * 2)
+        store_two(out, row, col, acc_upper[4 * n], acc_upper[4 * n + 1])
+        store_two(out, row + EIGHT, col, acc_upper[4 * n + 2], acc_upper[4 * n + 3])
+        store_two(out, row + 64, col, acc_lower[4 * n], acc_lower[4 * n + 1])
+        store_two(out, row + 64 + EIGHT, col, acc_lower[4 * n + 2], acc_lower[4 * n + 3])
+
+
+def matmul_warpgroup_bf16_cost(m: int, n: int, k: int) -> Cost:
+    """One load of a for SIDE columns of out, one load of b for TALL rows; padding is multiplied."""
+    return _cost(m, n, k, TALL)
+
+
+def _cost(m: int, n: int, k: int, rows: int) -> Cost:
+    """Return the cost of kernels whose block computes SIDE columns and `rows` rows of out."""
+    across, down, steps = ceil_div(n, SIDE), ceil_div(m, rows), ceil_div(k, DEPTH)
+    return Cost(
+        bytes=2 * (m * padded(k) * across + k * padded(n) * down) + 4 * m * n,
+        flops=2 * across * SIDE * down * rows * steps * DEPTH,
+    )
+
+
+# --- Host ------------------------------------------------------------------------------------
+
+
+def padded(n: int) -> int:
+    """Return n rounded up to what sixteen bytes hold."""
+    return ceil_div(n, EIGHT) * EIGHT
+
+
+def multiply(rung: str, a: Any, b: Any, out: Any, grid: tuple[int, int], stream: Any) -> None:
+    """Launch a rung, on matrices that are rounded or copied first where they must be."""
+    chosen = launch.pick("matmul", MATMUL_LADDER, rung)
+    given = as_bf16("a", a, stream), as_bf16("b", b, stream)
+    chosen.kernel[grid, (THREADS, THREADS), stream](*given, out)
+
+
+def as_bf16(name: str, x: Any, stream: Any) -> Any:
+    """Return a matrix as the kernels take it: bits of bfloat16, rows of whole sixteens of bytes.
+
+    float32 is rounded on the way. uint16 are such bits; they are used where they lie, or copied if
+    their rows do not fit. Raises ValueError for those on a device, which the host cannot copy.
+    """
+    shape = (x.shape[0], padded(x.shape[1]))
+    if x.dtype == np.uint16:
+        if x.shape == shape and launch.is_contiguous(x) and wide.is_aligned(x):
+            return launch.to_device(x, stream)
+        if launch.is_device_array(x):
+            raise ValueError(
+                f"matmul: expected {name} of uint16 to be in C order, with rows of a multiple of "
+                f"{EIGHT} elements from a multiple of 16 bytes on, got shape {tuple(x.shape)} with "
+                f"strides {tuple(x.strides)}. Pass float32, which is rounded to such rows."
+            )
+        copy = np.zeros(shape, np.uint16)
+        copy[:, : x.shape[1]] = x
+        return launch.to_device(copy, stream)
+    out = launch.empty(shape, np.uint16)
+    grid = launch.grid_2d("matmul", shape[1], shape[0], ROUND_BLOCK)
+    round_bf16_kernel[grid, ROUND_BLOCK, stream](launch.to_device(x, stream), out)
+    return out
+
+
+MATMUL_LADDER = (
+    Rung("tensor_bf16", matmul_tensor_bf16_kernel, matmul_tensor_bf16_cost),
+    Rung("warpgroup_bf16", matmul_warpgroup_bf16_kernel, matmul_warpgroup_bf16_cost),
+)
+LADDER = (Rung("round_bf16", round_bf16_kernel, round_bf16_cost), *MATMUL_LADDER)

@@ -1,0 +1,201 @@
+"""Matrix product of bfloat16: any sizes, what it costs, and the form in which tiles lie."""
+
+import functools
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch, tensor
+from gpukit.kernels import matmul, matmul_bf16
+from gpukit.kernels.matmul_bf16 import DEPTH, EIGHT, SIDE, TALL
+
+BLOCK = (matmul.TILE, matmul.TILE)
+RUNGS = {rung.name: rung for rung in matmul_bf16.MATMUL_LADDER}
+HEIGHT = {"tensor_bf16": SIDE, "warpgroup_bf16": TALL}
+# (M, N, K): the least; around sixteen bytes, a tile and what a block computes, all different.
+SHAPES = [
+    (1, 1, 1),
+    (3, 8, 7),
+    (31, 67, 37),
+    (1, 36, 53),
+    (41, 1, 20),
+    (SIDE, SIDE, DEPTH),
+    (SIDE - 1, SIDE + 1, DEPTH - 1),
+    (SIDE + 1, SIDE - 1, DEPTH + 1),
+    (TALL + 3, 9, 2 * DEPTH + 5),
+    (5, 2 * SIDE + 11, 4 * DEPTH),
+]
+
+rungs = pytest.mark.parametrize("rung", RUNGS)
+shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=str)
+
+
+def run(rung, a, b, out):
+    """Launch a kernel on float32 matrices, rounded and padded as it wants them."""
+    given = matmul_bf16.as_bf16("a", a, 0), matmul_bf16.as_bf16("b", b, 0)
+    RUNGS[rung].kernel[matmul.grid_of(rung, *out.shape), BLOCK](*given, out)
+
+
+@rungs
+@shapes
+def test_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_close):
+    a, b, out = signed(m, k), signed(k, n), poisoned(m, n)
+    run(rung, a, b, out)
+    size = matmul.matmul_reference(np.abs(a), np.abs(b)) * (1 + 2**-7)
+    assert_close(out, matmul_bf16.matmul_bf16_reference(a, b), magnitude=size, length=k)
+
+
+@shapes
+def test_both_kinds_of_tensor_core_give_the_same_bits(m, n, k, signed):
+    a, b = signed(m, k), signed(k, n)
+    first, second = (matmul.matmul(a, b, rung=rung) for rung in RUNGS)
+    np.testing.assert_array_equal(first, second)
+
+
+@rungs
+def test_a_nan_stays_in_its_row(rung):
+    a = np.ones((SIDE + 2, DEPTH + 4), np.float32)
+    a[4, DEPTH + 1] = np.nan
+    out = matmul.matmul(a, np.ones((DEPTH + 4, 8), np.float32), rung=rung)
+    np.testing.assert_array_equal(np.isnan(out).all(axis=1), np.arange(SIDE + 2) == 4)
+    np.testing.assert_array_equal(np.isnan(out).any(axis=1), np.arange(SIDE + 2) == 4)
+
+
+@rungs
+def test_rows_around_out_are_left_alone(rung, signed):
+    whole = np.full((SIDE + 5, SIDE + 3), 7, np.float32)
+    part = whole[2:-2]
+    run(rung, signed(SIDE + 1, 8), signed(8, SIDE + 3), part)
+    part[:] = 7
+    assert (whole == 7).all()
+
+
+@rungs
+@pytest.mark.parametrize(("m", "n", "k"), [(0, 4, 4), (4, 0, 4), (4, 4, 0), (0, 0, 0)])
+def test_an_empty_axis_gives_zeros(rung, m, n, k):
+    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), rung=rung)
+    np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
+
+
+# ---- what the host function takes -----------------------------------------------------------
+
+
+@rungs
+@pytest.mark.parametrize(("m", "n", "k"), [(5, 16, 8), (5, 13, 7)])
+def test_bits_of_bfloat16_are_taken_as_they_are(rung, m, n, k, signed):
+    a, b = signed(m, k), signed(k, n)
+    out = matmul.matmul(tensor.bf16(a), tensor.bf16(b), rung=rung)
+    np.testing.assert_array_equal(out, matmul.matmul(a, b, rung=rung))
+
+
+@rungs
+def test_columns_and_gaps_are_copied(rung, signed):
+    a, b = signed(18, 10)[::2].T, signed(9, 24)[:, ::2]
+    expected = matmul.matmul(np.ascontiguousarray(a), np.ascontiguousarray(b), rung=rung)
+    np.testing.assert_array_equal(matmul.matmul(a, b, rung=rung), expected)
+    bits = tensor.bf16(a), tensor.bf16(signed(9, 24))[:, ::2]
+    right = matmul_bf16.matmul_bf16_reference(*bits)
+    np.testing.assert_allclose(matmul.matmul(*bits, rung=rung), right, rtol=1e-4)
+
+
+@rungs
+def test_device_arrays_give_one(rung, signed):
+    a, b = signed(9, 16), signed(16, 24)
+    out = matmul.matmul(
+        cuda.to_device(a), cuda.to_device(tensor.from_bf16(tensor.bf16(b))), rung=rung
+    )
+    np.testing.assert_array_equal(out.copy_to_host(), matmul.matmul(a, b, rung=rung))
+
+
+def test_bits_on_a_device_that_do_not_fit_are_an_error_that_says_what_to_pass(signed):
+    a, b = (cuda.to_device(tensor.bf16(signed(*shape))) for shape in ((5, 7), (7, 8)))
+    with pytest.raises(
+        ValueError, match=r"expected a of uint16 .* multiple of 8 .*got shape \(5, 7\)"
+    ):
+        matmul.matmul(a, b, rung="tensor_bf16")
+
+
+def test_bits_for_a_rung_of_float32_are_an_error():
+    bits = np.ones((8, 8), np.uint16)
+    with pytest.raises(TypeError, match="expected a to be a float32 array, got uint16"):
+        matmul.matmul(bits, bits, rung="tiled")
+
+
+def test_bits_and_float32_together_are_an_error():
+    with pytest.raises(TypeError, match="one dtype, got uint16, float32"):
+        matmul.matmul(np.ones((8, 8), np.uint16), np.ones((8, 8), np.float32), rung="tensor_bf16")
+
+
+# ---- rounding -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 33), (32, 8), (65, 129)], ids=str)
+def test_a_matrix_is_rounded_and_its_rows_filled_up_with_zeros(shape, signed):
+    x = signed(*shape)
+    bits = matmul_bf16.as_bf16("x", x, 0)
+    assert bits.shape[1] % EIGHT == 0
+    np.testing.assert_array_equal(bits[:, : shape[1]], matmul_bf16.round_bf16_reference(x))
+    assert not bits[:, shape[1] :].any()
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (7, 33), (9, 64)], ids=str)
+def test_cost_of_rounding_is_what_is_counted(shape):
+    rows, cols, wide = *shape, matmul_bf16.padded(shape[1])
+    grid = launch.grid_2d("test", wide, rows, matmul_bf16.ROUND_BLOCK)
+    arguments = np.ones(shape, np.float32), np.empty((rows, wide), np.uint16)
+    kernel = matmul_bf16.round_bf16_kernel
+    found = gpukit.profile(kernel)[grid, matmul_bf16.ROUND_BLOCK](*arguments).total
+    expected = matmul_bf16.round_bf16_cost(rows, cols, wide)
+    assert expected == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+def test_checker_finds_nothing_wrong_with_rounding(signed):
+    arguments = signed(9, 33), cuda.device_array((9, 40), np.uint16)
+    report = gpukit.check(matmul_bf16.round_bf16_kernel)[(2, 2), matmul_bf16.ROUND_BLOCK]
+    assert report(*arguments).findings == []
+
+
+# ---- what the products cost, and what the checker and the counters say ----------------------
+
+
+@rungs
+@pytest.mark.parametrize(("m", "n", "k"), [(SIDE + 3, 20, DEPTH + 8), (9, SIDE + 1, 5)])
+def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
+    given = matmul_bf16.as_bf16("a", signed(m, k), 0), matmul_bf16.as_bf16("b", signed(k, n), 0)
+    out = cuda.device_array((m, n), np.float32)
+    report = gpukit.check(RUNGS[rung].kernel)[matmul.grid_of(rung, m, n), BLOCK](*given, out)
+    assert report.findings == []
+
+
+@functools.cache
+def counted(rung, m, n, k):
+    """Return what a launch is counted to do."""
+    ones = (np.ones(shape, np.float32) for shape in ((m, k), (k, n)))
+    given = [matmul_bf16.as_bf16("x", x, 0) for x in ones]
+    grid = matmul.grid_of(rung, m, n)
+    out = np.ones((m, n), np.float32)
+    return gpukit.profile(RUNGS[rung].kernel)[grid, BLOCK](*given, out).total
+
+
+@rungs
+@pytest.mark.parametrize("shape", [(1, 1, 1), (SIDE + 1, 67, 9), (TALL + 1, 136, 20)], ids=str)
+def test_cost_is_what_is_counted(rung, shape):
+    found = counted(rung, *shape)
+    assert RUNGS[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@rungs
+def test_a_copy_of_a_warp_is_sixteen_whole_sectors(rung):
+    found = counted(rung, HEIGHT[rung], SIDE, 2 * DEPTH)
+    assert found["global_load_sectors"] == 16 * found["global_load_requests"]
+
+
+@rungs
+def test_copies_to_the_tiles_have_no_bank_conflicts(rung):
+    assert counted(rung, HEIGHT[rung], SIDE, 2 * DEPTH)["shared_store_conflicts"] == 0
+
+
+@rungs
+def test_every_warp_waits_once_for_each_pair_of_tiles(rung):
+    assert counted(rung, HEIGHT[rung], SIDE, 3 * DEPTH)["barriers"] == 3 * 8

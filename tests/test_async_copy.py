@@ -1,0 +1,136 @@
+"""Copies to shared memory that nobody waits for: what they move, and what is said of wrong use."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, errors, gpu_code
+from gpukit.async_copy import commit, copy16, wait
+from gpukit.gpu_code import sass
+from tests import oracle
+
+ROOM = 512  # bytes that 32 threads copy
+
+
+@cuda.jit
+def through_a_tile_kernel(x, out, inside):
+    """Copy 32 times sixteen bytes to shared memory, the last `32 - inside` of them zeros."""
+    tile = cuda.shared.array(128, np.float32, 16)
+    t = cuda.threadIdx.x
+    copy16(tile, t, x, t, t < inside)
+    commit()
+    wait(0)
+    cuda.syncthreads()
+    for part in range(4):
+        out[32 * part + t] = tile[32 * part + t]
+
+
+@cuda.jit
+def halves_kernel(x, out):
+    tile = cuda.shared.array(256, np.uint16, 16)
+    t = cuda.threadIdx.x
+    copy16(tile, 31 - t, x, t, True)
+    commit()
+    wait(0)
+    cuda.syncthreads()
+    for part in range(8):
+        out[32 * part + t] = tile[32 * part + t]
+
+
+@cuda.jit
+def without_a_barrier_kernel(x, out):
+    tile = cuda.shared.array(256, np.float32, 16)
+    t = cuda.threadIdx.x
+    copy16(tile, t, x, t, True)
+    commit()
+    wait(0)
+    out[t] = tile[255 - t]
+
+
+@cuda.jit
+def mixed_kernel(x, out):
+    tile = cuda.shared.array(128, np.uint32, 16)
+    copy16(tile, 0, x, 0, True)
+    out[0] = tile[0]
+
+
+def kinds(report):
+    return {finding.kind for finding in report.findings}
+
+
+def vector(n=128):
+    return np.arange(n, dtype=np.float32) + np.float32(0.5)
+
+
+@pytest.mark.parametrize("inside", [0, 1, 31, 32])
+def test_what_lies_inside_is_copied_and_the_rest_is_zero(inside):
+    x, out = vector(), np.full(128, np.nan, np.float32)
+    through_a_tile_kernel[1, 32](x, out, inside)
+    np.testing.assert_array_equal(out, np.where(np.arange(128) < 4 * inside, x, 0))
+
+
+def test_sixteen_bytes_are_eight_halves():
+    x, out = np.arange(256, dtype=np.uint16), np.zeros(256, np.uint16)
+    halves_kernel[1, 32](x, out)
+    np.testing.assert_array_equal(out.reshape(32, 8), x.reshape(32, 8)[::-1])
+
+
+def test_nothing_is_read_for_what_lies_outside():
+    out = np.full(128, np.nan, np.float32)
+    through_a_tile_kernel[1, 32](vector(8), out, 2)
+    np.testing.assert_array_equal(out[:8], vector(8))
+
+
+def test_a_copy_from_outside_is_refused():
+    with pytest.raises(errors.OutOfBounds, match="index 2 is outside"):
+        through_a_tile_kernel[1, 32](vector(8), np.zeros(128, np.float32), 32)
+
+
+def test_a_warp_asks_once_for_512_bytes():
+    x, out = vector(), np.empty(128, np.float32)
+    total = gpukit.profile(through_a_tile_kernel)[1, 32](x, out, 32).total
+    assert (total["global_load_requests"], total["global_load_sectors"]) == (1, 16)
+    assert total["global_bytes_asked"] == 2 * ROOM
+
+
+def test_the_checker_finds_nothing_in_right_use():
+    out = cuda.device_array(128, np.float32)
+    assert kinds(gpukit.check(through_a_tile_kernel)[1, 32](vector(), out, 20)) == set()
+
+
+def test_the_checker_finds_a_copy_that_others_read_without_a_barrier():
+    arguments = vector(256), np.zeros(64, np.float32)
+    assert "shared-race" in kinds(gpukit.check(without_a_barrier_kernel)[1, 64](*arguments))
+
+
+def test_the_checker_finds_what_a_gpu_stops_at():
+    report = gpukit.check(through_a_tile_kernel)[1, 32](vector(129)[1:], np.empty(128, "f4"), 32)
+    assert kinds(report) == {"misaligned"}
+
+
+def test_the_oracle_copies_alike():
+    out, expected = np.empty(128, np.float32), np.empty(128, np.float32)
+    through_a_tile_kernel[1, 32](vector(), out, 20)
+    oracle.launch(through_a_tile_kernel, 1, 32, vector(), expected, 20)
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("x", [vector().reshape(4, 32), vector(256)[::2]], ids=["matrix", "gaps"])
+def test_only_contiguous_vectors_are_copied(x):
+    with pytest.raises(errors.CompileError, match="between contiguous vectors"):
+        through_a_tile_kernel[1, 32](x, np.empty(128, np.float32), 32)
+
+
+def test_both_sides_have_one_dtype():
+    with pytest.raises(errors.CompileError, match="of one dtype"):
+        mixed_kernel[1, 32](vector(), np.zeros(1, np.float32))
+
+
+@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+def test_a_copy_is_one_instruction_of_a_gpu_without_a_register_between():
+    arguments = (vector(), np.empty(128, np.float32), 32)
+    (codes,) = gpu_code.build_many([(through_a_tile_kernel, arguments)], [(8, 0), (9, 0)])
+    for code in codes.values():
+        opcodes = [one.opcode for one in sass.parse(code.sass)]
+        assert sum(opcode.startswith("LDGSTS") and ".128" in opcode for opcode in opcodes) == 1
+        assert not any(opcode.startswith("STS") for opcode in opcodes)
