@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from numba.core import types
 
 from gpukit.compiler import plan, tree
-from gpukit.compiler.passes import rewrite, schedule
+from gpukit.compiler.passes import rewrite, schedule, warps
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.passes.frame import Frame, padded
-from gpukit.compiler.runtime import memory
+from gpukit.compiler.runtime import memory, shuffles
 
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 
@@ -27,6 +27,9 @@ class Leaves(Frame):
     """Writes the leaves of a plan."""
 
     def _Leaf(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        shuffled = self._shuffled(leaf, low, high)
+        if shuffled is not None:
+            return [shuffled]
         hoisted = self._hoistable(leaf)
         if not hoisted:
             return [self._thread_loop(leaf, low, high, frozenset())]
@@ -45,6 +48,35 @@ class Leaves(Frame):
         test = functools.reduce(lambda a, b: ast.BinOp(a, ast.BitAnd(), b), checks.values())
         slow = self._thread_loop(leaf, low, high, frozenset())
         return [ast.If(test, [fast], [slow])]
+
+    def _shuffled(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> ast.stmt | None:
+        """Return the call that does a shuffle for a whole row, if its offset is one for all."""
+        s = leaf.body[0]
+        if self.options.readable or self.options.watched or len(leaf.body) != 1:
+            return None
+        if not isinstance(s, ast.Assign) or not isinstance(s.targets[0], ast.Name):
+            return None
+        name, target = tree.called(s.value) or "", s.targets[0].id
+        mode = warps.MODES.get(name.removeprefix("warp."))
+        kept = target in self.plan.slots - leaf.forms.fixed
+        if mode is None or not kept or self.slot_types[f"{target}_of"] not in shuffles.KINDS:
+            return None
+        shown, _active, _mask, offset = s.value.args  # type: ignore[attr-defined]
+        if not leaf.forms.is_fixed(offset) or not leaf.forms.is_integer(offset):
+            return None
+        self.rewriter.uses_thread = True
+        mask: ast.expr = tree.const(0)
+        if leaf.mask is not None:
+            at = self.rewriter.helper("hooks", "mask_at")
+            mask = tree.call(at, tree.name(leaf.mask), tree.const(0))
+        ends = [tree.expr("row_start + x", x=x) for x in (low, high)]
+        steps = self.rewriter.expression(leaf.forms.written_out(offset))
+        parts = [
+            shown, tree.name(f"{target}_of"), mask, *ends, tree.name("first_thread"),
+            tree.name("threads"), tree.const(mode), steps,
+        ]  # fmt: skip
+        call = tree.call(self.rewriter.helper("shuffles", "row"), *parts)
+        return tree.at(ast.Expr(call), s)  # type: ignore[no-any-return]
 
     def _hoistable(self, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]:
         """Return the accesses whose range over the row is known before the loop."""

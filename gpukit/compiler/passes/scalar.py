@@ -7,6 +7,7 @@ that use it say which, by the hooks of `Scalar`.
 from __future__ import annotations
 
 import ast
+import math
 from typing import Any
 
 from gpukit.compiler import intrinsics, kinds, refuse, tree
@@ -99,6 +100,8 @@ class Scalar(ast.NodeTransformer):
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if self.unit.globals.get(name) is round and len(node.args) == 2 and not node.keywords:
             return ast.Call(self.helper("mathematics", "rounded"), node.args, [])
+        if self.unit.globals.get(name) is math.tanh and len(node.args) == 1:
+            return ast.Call(self.helper("mathematics", "tanh"), node.args, [])
         if name not in self.unit.devices:
             return node
         from gpukit.compiler import device

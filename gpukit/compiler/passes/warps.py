@@ -10,7 +10,7 @@ from gpukit.compiler import tree, watch
 if TYPE_CHECKING:
     from gpukit.compiler.passes.rewrite import Rewriter
 
-_MODES = {"shfl_sync": 0, "shfl_up_sync": 1, "shfl_down_sync": 2, "shfl_xor_sync": 3}
+MODES = {"shfl_sync": 0, "shfl_up_sync": 1, "shfl_down_sync": 2, "shfl_xor_sync": 3}
 _CLAMPS = {"shfl_sync": 31, "shfl_up_sync": 0, "shfl_down_sync": 31, "shfl_xor_sync": 31}
 
 
@@ -25,9 +25,9 @@ def lower(rewriter: Rewriter, name: str, node: ast.Call) -> ast.expr:
     if name == "check_source":
         return _check_source(rewriter, node)
     shown, active, *others = node.args
-    if name in _MODES:
+    if name in MODES:
         _mask, offset = others
-        mode: ast.expr = tree.const(_MODES[name])
+        mode: ast.expr = tree.const(MODES[name])
         clamp: ast.expr = tree.const(_CLAMPS[name])
         source = _helper(rewriter, "source_lane", None, mode, offset, clamp)
         return tree.call(rewriter.helper("warps", "taken"), shown, tree.name("thread"), source)
@@ -43,8 +43,8 @@ def _check_source(rewriter: Rewriter, node: ast.Call) -> ast.expr:
     """Return the call that checks from which lane a shuffle reads (watched kernels only)."""
     _active, mask, named, *others = node.args
     name: str = named.value  # type: ignore[attr-defined]
-    if name in _MODES:
-        others = [tree.const(_MODES[name]), others[0], tree.const(_CLAMPS[name])]
+    if name in MODES:
+        others = [tree.const(MODES[name]), others[0], tree.const(_CLAMPS[name])]
     parts = [tree.name("thread"), tree.name("first_thread"), *others]
     source = tree.call(rewriter.helper("warps", "wanted"), *parts)
     from_ = tree.expr("s - first_thread if s >= 0 else -1", s=source)

@@ -1,0 +1,114 @@
+"""Shuffles of whole warps at once, as vectors, where all lanes name one offset.
+
+`warps.taken` answers for one thread and looks its source up. Where the offset is the same for a
+row, what the 32 lanes of a warp get are neighbours in what was published: two loads and a choice
+between them for the warp. All else (part of a warp, lanes that do not take part) goes thread by
+thread.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from gpukit.compiler.runtime.memory import get, put
+from gpukit.compiler.runtime.raw import peek, peek8
+from gpukit.compiler.runtime.warps import source_lane, taken
+
+# What a vector can hold: the sizes and kinds that LLVM has in registers.
+KINDS = (types.float32, types.float64, types.int32, types.uint32, types.int64, types.uint64)
+WARP = 32
+IDX, UP, DOWN, XOR = range(4)
+_WORD = ir.IntType(64)
+_ALL_SET = 0x0101010101010101
+
+
+@intrinsic
+def _shift(typingctx, shown, out, thread, offset, edge):  # type: ignore[no-untyped-def]
+    """Give each lane of a warp what the lane `offset` above has published, or its own.
+
+    `thread` is the first of the warp, `offset` from -31 to 31. At an edge nothing lies beyond the
+    warp: its values are read from a copy that has room on both sides.
+    """
+    kind = shown.dtype
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        element = context.get_data_type(kind)
+        vector, size = ir.VectorType(element, WARP), context.get_abi_sizeof(element)
+        first, second, thread, offset, edge = args
+        begin = builder.gep(first, [thread])
+        own = _load(builder, begin, vector, size)
+        room = cgutils.alloca_once(builder, element, size=ir.Constant(_WORD, 3 * WARP))
+        middle = builder.gep(room, [ir.Constant(_WORD, WARP)])
+        with builder.if_then(edge, likely=False):
+            builder.store(own, builder.bitcast(middle, vector.as_pointer())).align = size
+        base = builder.select(edge, middle, begin)
+        other = _load(builder, builder.gep(base, [offset]), vector, size)
+        small = ir.VectorType(ir.IntType(32), WARP)
+        lanes = ir.Constant(small, [ir.Constant(ir.IntType(32), k) for k in range(WARP)])
+        narrow = builder.trunc(offset, ir.IntType(32))
+        spread = ir.Constant(small, ir.Undefined)
+        spread = builder.insert_element(spread, narrow, ir.Constant(ir.IntType(32), 0))
+        spread = builder.shuffle_vector(
+            spread, ir.Constant(small, ir.Undefined), ir.Constant(small, None)
+        )
+        source = builder.add(lanes, spread)
+        limit = ir.Constant(small, [ir.Constant(ir.IntType(32), WARP)] * WARP)
+        inside = builder.icmp_unsigned("<", source, limit)
+        chosen = builder.select(inside, other, own)
+        to = builder.bitcast(builder.gep(second, [thread]), vector.as_pointer())
+        builder.store(chosen, to).align = size
+        return context.get_dummy_value()
+
+    return types.void(shown, out, types.int64, types.int64, types.boolean), codegen
+
+
+def _load(builder: Any, pointer: Any, vector: Any, size: int) -> Any:
+    loaded = builder.load(builder.bitcast(pointer, vector.as_pointer()))
+    loaded.align = size
+    return loaded
+
+
+@njit(error_model="numpy")
+def _alone(shown, out, mask, thread, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
+    """Do it thread by thread, for those in a mask; an address of 0 is all."""
+    clamp = 0 if mode == UP else 31
+    for t in range(thread, stop):
+        if mask == 0 or peek8(mask, t) != 0:
+            source = source_lane(t, first, threads, mode, offset, clamp)
+            put(out, t, taken(shown, t, source))
+
+
+@njit(error_model="numpy")
+def row(shown, out, mask, start, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
+    """Give threads `start` to `stop` what a shuffle by one offset gives them.
+
+    `mask` is the address of the flag of thread 0, or 0 where all take part; `first` is the first
+    thread of the block, `threads` their number.
+    """
+    within = offset & 31
+    thread = start
+    while thread < stop:
+        following = min(first + ((thread - first) // WARP + 1) * WARP, stop)
+        whole = following - thread == WARP
+        if whole and mask != 0:
+            for k in range(4):
+                whole = whole and peek(mask + thread, k) == _ALL_SET
+        if not whole:
+            _alone(shown, out, mask, thread, following, first, threads, mode, within)
+        elif mode == DOWN:
+            _shift(shown, out, thread, within, following + WARP > stop)
+        elif mode == UP:
+            _shift(shown, out, thread, -within, thread < start + WARP)
+        elif mode == IDX:
+            value = get(shown, thread + within)
+            for k in range(WARP):
+                put(out, thread + k, value)
+        else:
+            for k in range(WARP):
+                put(out, thread + k, get(shown, thread + (k ^ within)))
+        thread = following
