@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Time every kernel against NumPy, correctness first."""
     from gpukit import target
-    from gpukit.bench import cases, ceilings, gpu, ladder, report, timing
+    from gpukit.bench import cases, ceilings, gpu, ladder, report, simulator, timing
 
     chosen = cases.choose(arguments.names or (["matmul"] if arguments.write else []))
     budget = arguments.seconds or (0.1 if arguments.quick else 1.0)
@@ -130,8 +130,12 @@ def bench(arguments: argparse.Namespace) -> int:
                 result = replace(result, gpu=spreads)
             results.append(result)
     wrong = [result for result in results if not result.right]
+    simulated = _simulated(chosen) if arguments.simulator else []
     if arguments.json:
-        show.data(report.as_json(results, target.active(), platform.machine(), machine))
+        found = report.as_json(results, target.active(), platform.machine(), machine)
+        if simulated:
+            found["simulator"] = [one._asdict() for one in simulated]
+        show.data(found)
     else:
         show.paragraph(report.heading(target.active()), indent="")
         show.text()
@@ -139,12 +143,28 @@ def bench(arguments: argparse.Namespace) -> int:
         show.table(headers, rows, right=tuple(range(2, len(headers) - 1)))
         for line in ["", report.ceiling(machine), *report.notes(results)]:
             show.paragraph(line, indent="")
+        if simulated:
+            show.text()
+            headers, rows = simulator.table(simulated)
+            show.table(headers, rows, right=(1, 2, 3, 4))
     if arguments.plot:
         _plot(arguments.plot, results, machine)
     if arguments.write:
         device = gpu.device_name() if events is not None else ""
         ladder.write(Path("README.md"), results, ladder.machine(target.active().name, device))
     return FINDINGS if wrong else WELL
+
+
+def _simulated(chosen: list[str]) -> list[Any]:
+    """Return what Numba's simulator takes for each kernel, one after the other."""
+    from gpukit.bench import simulator
+
+    found = []
+    with show.progress(len(chosen)) as step:
+        for name in chosen:
+            step(name)
+            found.append(simulator.run(name))
+    return found
 
 
 def _plot(path: str, results: Any, machine: Any) -> None:

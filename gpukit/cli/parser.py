@@ -62,6 +62,9 @@ def _machine_verbs(verbs: Any) -> None:
         metavar="S",
         help="time to spend on each kernel (default 1, with --quick 0.1)",
     )
+    bench.add_argument(
+        "--simulator", action="store_true", help="time Numba's simulator too, on small launches"
+    )
     bench.add_argument("--plot", metavar="FILE", help="draw the ratios and a roofline into a PNG")
     bench.add_argument("--write", action="store_true", help="put the ladder into ./README.md")
     text = "run a Python script, with `from numba import cuda` answered by gpukit"

@@ -49,7 +49,7 @@ def _compile(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, 
     dispatcher.get_current_device = lambda: device
     options = dict(request["options"])
     most = options.pop("max_registers", None)
-    kernel = _Built(cuda, request["functions"]).function(0)
+    kernel = Built(cuda, request["functions"]).function(0)
     options["lineinfo"] = True
     # Numba compiles so at a launch: with the instructions that only this architecture has.
     suffix = "a" if capability >= (9, 0) else ""
@@ -63,7 +63,7 @@ def _compile(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, 
     }
 
 
-class _Built:
+class Built:
     """The functions of a request put together again, with the real `cuda` in their globals."""
 
     def __init__(self, cuda: Any, described: list[dict[str, Any]]) -> None:

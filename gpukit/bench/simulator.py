@@ -1,0 +1,125 @@
+"""Numba's simulator beside our kernels: what there was to learn with before, without a GPU.
+
+The simulator runs a kernel's own Python, a thread of the system for each thread of a block. It is
+asked for one launch, small, in a process of its own, and its answer is compared with ours. Kernels
+whose fast forms are instructions of a GPU (`gpukit.wide`, `gpukit.tensor`) it cannot run.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpukit import gpu_code, target
+from gpukit.bench import report
+from gpukit.bench.launches import copied, launches
+from gpukit.bench.register import BenchError
+from gpukit.gpu_code import request
+
+CHILD = Path(gpu_code.__file__).with_name("simulator_child.py")
+SECONDS = 60.0  # that a launch may take
+_TIMES = 9
+_ROOM = 1e-3  # of the largest number: sums are made in another order
+HEADERS = ("kernel", "threads", "ours", "simulator", "times faster")
+
+
+class Simulated(NamedTuple):
+    """One launch of a kernel here and in the simulator; `reason` says why there is no time of it.
+
+    Seconds of ours are the median of some launches, of the simulator one: it compiles nothing.
+    """
+
+    kernel: str
+    threads: int
+    ours: float
+    theirs: float | None
+    reason: str = ""
+
+
+def run(name: str, seconds: float = SECONDS) -> Simulated:
+    """Launch a benchmark case's kernel, made small, on both sides.
+
+    Raises BenchError on a GPU, where the simulator is nothing to compare with.
+    """
+    if target.active().name == "cuda":
+        raise BenchError(
+            "bench: expected a CPU target for --simulator, got 'cuda'. Set GPUKIT_TARGET=cpu."
+        )
+    launched = launches(name)[0]
+    kernel, shape = launched.kernel, launched.shape
+    answer = copied(launched.arguments)
+    kernel[shape.grid, shape.block, 0, shape.shared](*answer)
+    threads = int(np.prod(shape.grid) * np.prod(shape.block))
+    described = request.describe(kernel, launched.arguments, [])
+    given = {
+        "request": described,
+        "launch": (shape.grid, shape.block, 0, shape.shared),
+        "arguments": launched.arguments,
+    }
+    theirs, reason = None, "instructions of a GPU"
+    if not _has_other_forms(described):
+        theirs, reason = _ask(given, answer, seconds)
+    return Simulated(name, threads, _ours(launched), theirs, reason)
+
+
+def _has_other_forms(described: bytes) -> bool:
+    """Tell whether a kernel calls what has a form of its own on a GPU (`on_gpu`)."""
+    functions = pickle.loads(described)["functions"]
+    return any(kind == "file" for f in functions for kind, _ in f["globals"].values())
+
+
+def _ours(launched: Any) -> float:
+    shape, times = launched.shape, []
+    for _ in range(_TIMES):
+        arguments = copied(launched.arguments)
+        begin = time.perf_counter()
+        launched.kernel[shape.grid, shape.block, 0, shape.shared](*arguments)
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times)
+
+
+def _ask(
+    given: dict[str, Any], answer: tuple[Any, ...], seconds: float
+) -> tuple[float | None, str]:
+    """Return the seconds that the simulator took, or why there are none."""
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "GPUKIT_STANDIN": "0"}
+    try:
+        done = subprocess.run(
+            [sys.executable, str(CHILD)], input=pickle.dumps(given), env=environment,
+            capture_output=True, timeout=seconds, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return None, f"more than {seconds:.0f} s"
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        return None, f"cannot: {said[-1] if said else f'it ended with code {done.returncode}'}"
+    took, theirs = pickle.loads(done.stdout)
+    same = all(_agree(a, b) for a, b in zip(answer, theirs, strict=True))
+    return (took, "") if same else (None, "another answer than ours")
+
+
+def _agree(ours: Any, theirs: Any) -> bool:
+    if not isinstance(ours, np.ndarray):
+        return True
+    ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
+    room = _ROOM * float(np.nanmax(np.abs(ours), initial=1.0))
+    return bool(np.allclose(ours, theirs, rtol=0, atol=room, equal_nan=True))
+
+
+def table(found: Sequence[Simulated]) -> tuple[list[str], list[list[str]]]:
+    """Return headers and rows: both times, and how many times faster ours is."""
+    rows = []
+    for one in found:
+        took = report.duration(one.theirs) if one.theirs else one.reason
+        times = f"{one.theirs / one.ours:,.0f}" if one.theirs else "-"
+        rows.append([one.kernel, f"{one.threads:,}", report.duration(one.ours), took, times])
+    return list(HEADERS), rows

@@ -1,0 +1,83 @@
+"""Numba's simulator beside our kernels: times of both, and why there may be none."""
+
+import json
+import types
+
+import numpy as np
+import pytest
+
+from gpukit import cli, target
+from gpukit.bench import register, simulator
+from gpukit.bench.simulator import Simulated
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Make the launch of every case one of four threads, with this kernel's arguments."""
+    genuine = simulator.launches
+
+    def launches(name):
+        (first, *_) = genuine(name)
+        a, b, out = (x[:7].copy() for x in first.arguments)
+        shape = types.SimpleNamespace(grid=(2, 1, 1), block=(4, 1, 1), shared=0)
+        return [first._replace(shape=shape, arguments=(a, b, out))]
+
+    monkeypatch.setattr(simulator, "launches", launches)
+
+
+def test_both_sides_are_timed(small):
+    found = simulator.run("vector_add")
+    assert (found.kernel, found.threads, found.reason) == ("vector_add", 8, "")
+    assert found.theirs > found.ours > 0
+
+
+def test_another_answer_is_no_time(small, monkeypatch):
+    monkeypatch.setattr(simulator, "_agree", lambda a, b: False)
+    found = simulator.run("vector_add")
+    assert (found.theirs, found.reason) == (None, "another answer than ours")
+
+
+def test_answers_agree_up_to_rounding_and_no_further():
+    x = np.array([1, 1000], np.float32)
+    assert simulator._agree(x, x + np.float32(0.5))
+    assert not simulator._agree(x, x + 2)
+    assert not simulator._agree(x, np.array([1, np.nan], np.float32))
+
+
+def test_a_launch_that_takes_too_long_is_given_up():
+    found = simulator.run("vector_add", seconds=0.01)
+    assert (found.theirs, found.reason) == (None, "more than 0 s")
+
+
+def test_an_instruction_of_a_gpu_is_what_it_cannot_run():
+    found = simulator.run("sum_vectorised")
+    assert (found.theirs, found.reason) == (None, "instructions of a GPU")
+
+
+def test_what_the_simulator_refuses_is_told_in_its_words(small, monkeypatch):
+    monkeypatch.setattr(simulator, "_has_other_forms", lambda described: False)
+    monkeypatch.setattr(simulator, "CHILD", simulator.CHILD.with_name("no_such_file.py"))
+    assert simulator.run("vector_add").reason.startswith("cannot: ")
+
+
+def test_on_a_gpu_it_is_an_error_that_says_what_to_set(monkeypatch):
+    monkeypatch.setattr(target, "active", lambda: target.Target("cuda", ""))
+    with pytest.raises(register.BenchError, match="Set GPUKIT_TARGET=cpu"):
+        simulator.run("vector_add")
+
+
+def test_the_table_has_times_or_reasons():
+    found = [Simulated("a", 1000, 1e-3, 2.0), Simulated("b", 8, 1e-3, None, "more than 60 s")]
+    headers, rows = simulator.table(found)
+    assert len(headers) == 5
+    assert rows == [
+        ["a", "1,000", "1 ms", "2 s", "2,000"],
+        ["b", "8", "1 ms", "more than 60 s", "-"],
+    ]
+
+
+def test_the_bench_shows_it_on_request(monkeypatch, capsys):
+    answer = Simulated("fill", 8, 1e-3, 2.0)
+    monkeypatch.setattr(simulator, "run", lambda name: answer)
+    assert cli.main(["bench", "fill", "--quick", "--simulator", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["simulator"] == [answer._asdict()]
