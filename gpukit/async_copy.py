@@ -26,9 +26,7 @@ from pathlib import Path
 
 from gpukit import cuda, target
 
-__all__ = ["LEAST", "commit", "copy16", "wait"]
-
-LEAST = (8, 0)  # compute capability that has them
+__all__ = ["commit", "copy16", "wait"]
 
 if target.active().name == "cuda":
     from gpukit.async_copy_gpu import commit, copy16, wait

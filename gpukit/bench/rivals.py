@@ -52,7 +52,7 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),
     "linear_grad_bias": lambda t, grad: t.sum(grad, 0),
 }
-# Cases whose name ends so are measured against a library that rounds alike, so not against CuPy.
+# Products whose name ends so are measured against a library that rounds alike, so not against CuPy.
 TF32, BF16 = "_tf32", "_bf16"
 
 
@@ -60,7 +60,7 @@ def of(contest: Contest) -> dict[str, Work]:
     """Return the work of each library that is installed, on arrays on the GPU."""
     found: dict[str, Work] = {}
     cupy, torch = _installed("cupy"), _installed("torch")
-    if cupy is not None and not contest.name.endswith((TF32, BF16)):
+    if cupy is not None and not _rounds(contest, TF32, BF16):
         found["CuPy"] = contest.on(cupy)
     if torch is not None:
         work = by_torch(contest, torch, "cuda")
@@ -78,8 +78,8 @@ def by_torch(contest: Contest, torch: Any, device: str) -> Work | None:
     moved = [
         torch.as_tensor(a, device=device) if isinstance(a, np.ndarray) else a for a in contest.given
     ]
-    tf32 = contest.name.endswith(TF32)
-    if contest.name.endswith(BF16):
+    tf32 = _rounds(contest, TF32)
+    if _rounds(contest, BF16):
         moved = [x.to(torch.bfloat16) if hasattr(x, "to") else x for x in moved]
 
     def work() -> Any:
@@ -87,6 +87,10 @@ def by_torch(contest: Contest, torch: Any, device: str) -> Work | None:
         return function(torch, *moved)
 
     return work
+
+
+def _rounds(contest: Contest, *kinds: str) -> bool:
+    return contest.name.startswith("matmul_") and contest.name.endswith(kinds)
 
 
 @functools.cache

@@ -45,15 +45,17 @@ class Simulated(NamedTuple):
     reason: str = ""
 
 
-def run(name: str, seconds: float = SECONDS) -> Simulated:
-    """Launch a benchmark case's kernel, made small, on both sides.
-
-    Raises BenchError on a GPU, where the simulator is nothing to compare with.
-    """
+def check_target() -> None:
+    """Raise BenchError on a GPU, where the simulator is nothing to compare with."""
     if target.active().name == "cuda":
         raise BenchError(
             "bench: expected a CPU target for --simulator, got 'cuda'. Set GPUKIT_TARGET=cpu."
         )
+
+
+def run(name: str, seconds: float = SECONDS) -> Simulated:
+    """Launch a benchmark case's kernel, made small, on both sides; BenchError on a GPU."""
+    check_target()
     launched = launches(name)[0]
     kernel, shape = launched.kernel, launched.shape
     answer = copied(launched.arguments)

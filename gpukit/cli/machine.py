@@ -115,6 +115,8 @@ def bench(arguments: argparse.Namespace) -> int:
     from gpukit import target
     from gpukit.bench import cases, ceilings, gpu, ladder, report, simulator, timing
 
+    if arguments.simulator:  # before anything is timed
+        simulator.check_target()
     chosen = cases.choose(arguments.names or (["matmul"] if arguments.write else []))
     budget = arguments.seconds or (0.1 if arguments.quick else 1.0)
     machine = ceilings.measure()

@@ -354,7 +354,7 @@ def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any 
     if k == 0:  # a product of zeros has the same shape and something to multiply
         a, b = np.zeros((m, 1), np.float32), np.zeros((1, n), np.float32)
     if m and n and rung in BF16:
-        matmul_bf16.multiply(rung, a, b, result.array, grid_of(rung, m, n), stream)
+        matmul_bf16.multiply(chosen.kernel, a, b, result.array, grid_of(rung, m, n), stream)
     elif m and n:
         arrays = launch.to_device(a, stream), launch.to_device(b, stream), result.array
         if rung in IN_QUADS and not matmul_wide.fits(*arrays):

@@ -322,11 +322,10 @@ def padded(n: int) -> int:
     return ceil_div(n, EIGHT) * EIGHT
 
 
-def multiply(rung: str, a: Any, b: Any, out: Any, grid: tuple[int, int], stream: Any) -> None:
-    """Launch a rung, on matrices that are rounded or copied first where they must be."""
-    chosen = launch.pick("matmul", MATMUL_LADDER, rung)
+def multiply(kernel: Any, a: Any, b: Any, out: Any, grid: tuple[int, int], stream: Any) -> None:
+    """Launch a kernel of MATMUL_LADDER on a and b, rounded or copied first where they must be."""
     given = as_bf16("a", a, stream), as_bf16("b", b, stream)
-    chosen.kernel[grid, (THREADS, THREADS), stream](*given, out)
+    kernel[grid, (THREADS, THREADS), stream](*given, out)
 
 
 def as_bf16(name: str, x: Any, stream: Any) -> Any:

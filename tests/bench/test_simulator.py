@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpukit import cli, target
-from gpukit.bench import register, simulator
+from gpukit.bench import ceilings, register, simulator
 from gpukit.bench.simulator import Simulated
 
 
@@ -64,6 +64,12 @@ def test_on_a_gpu_it_is_an_error_that_says_what_to_set(monkeypatch):
     monkeypatch.setattr(target, "active", lambda: target.Target("cuda", ""))
     with pytest.raises(register.BenchError, match="Set GPUKIT_TARGET=cpu"):
         simulator.run("vector_add")
+
+
+def test_on_a_gpu_it_is_refused_before_anything_is_timed(monkeypatch):
+    monkeypatch.setattr(target, "active", lambda: target.Target("cuda", ""))
+    monkeypatch.setattr(ceilings, "measure", lambda: pytest.fail("something was timed"))
+    assert cli.main(["bench", "fill", "--simulator"]) != 0
 
 
 def test_the_table_has_times_or_reasons():
