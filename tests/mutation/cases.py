@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
@@ -51,13 +51,15 @@ class Case:
     """One launch: `make` gives fresh arguments, `expected` the answers by argument number.
 
     `shape` is what stands between the brackets: grid, block, and where needed stream and shared
-    bytes. `terms` is how many values are added into one element.
+    bytes. `terms` is how many values are added into one element. `interpreted` is whether the
+    oracle runs it too, which takes a minute for a block of tensor cores.
     """
 
     shape: tuple[Any, ...]
     make: Callable[[], tuple[Any, ...]]
     expected: dict[int, Array]
     terms: int = 1
+    interpreted: bool = True
 
     def wrong(self, arguments: tuple[Any, ...]) -> bool:
         """Tell whether any answer is off by more than rounding; NaN is, where none belongs."""
@@ -291,12 +293,15 @@ def _matmul_wide(rung: str) -> Iterator[Case]:
 
 
 def _matmul_bf16(rung: str) -> Iterator[Case]:
-    """Yield one block with two tiles, the second a part: in an interpreter that is a minute."""
-    m, n, k = 3, 12, matmul_bf16.DEPTH + 8
-    a, b = values(m, k), values(k, n)
-    given = matmul_bf16.as_bf16("a", a, 0), matmul_bf16.as_bf16("b", b, 0)
-    grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
-    yield case(grid, block, given, matmul.reference_of(rung)(a, b), k)
+    """Yield four blocks, and for the oracle one; two tiles, the second a part."""
+    cols, rows = matmul.PARTS[rung]
+    for m, n in ((rows + 3, cols + 12), (3, 12)):
+        k = matmul_bf16.DEPTH + 8
+        a, b = values(m, k), values(k, n)
+        given = matmul_bf16.as_bf16("a", a, 0), matmul_bf16.as_bf16("b", b, 0)
+        grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
+        launched = case(grid, block, given, matmul.reference_of(rung)(a, b), k)
+        yield replace(launched, interpreted=m < rows)
 
 
 @of(matmul_bf16.round_bf16_kernel)

@@ -225,9 +225,9 @@ def of_launch(kernel: Any, case: cases.Case) -> set[str]:
 
 
 def of(mutant: mutants.Mutant) -> tuple[str, ...]:
-    """Return what a mutant does wrong on the launches of its kernel."""
+    """Return what a mutant does wrong on those launches of its kernel that the oracle can run."""
     with tempfile.TemporaryDirectory() as folder:
         kernel = mutants.build(mutant, Path(folder))
         launches = cases.find(f"{kernels.__name__}.{mutant.room}.{mutant.kernel}")
-        found = set().union(*(of_launch(kernel, case) for case in launches))
+        found = set().union(*(of_launch(kernel, case) for case in launches if case.interpreted))
     return tuple(fault for fault in FAULTS if fault in found)

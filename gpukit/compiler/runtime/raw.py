@@ -7,6 +7,7 @@ from numba.core import types
 from numba.extending import intrinsic
 
 _WORD = ir.IntType(64)
+ALL_SET = 0x0101010101010101  # eight flags, each a byte, as one word
 
 
 def _reader(kind: types.Type, bits: int):  # type: ignore[no-untyped-def]

@@ -8,7 +8,7 @@ to `shadow.access`, thread by thread.
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
-from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
+from gpukit.compiler.runtime.raw import ALL_SET, invoke, peek, peek8, poke
 from gpukit.compiler.runtime.shadow import compiled, find_region, inlined, since, tell
 
 
@@ -31,14 +31,13 @@ def _run_end(mask, k, count):  # type: ignore[no-untyped-def]
     if mask == 0:
         return count
     while k < count and peek8(mask, k) != 0:
-        while k + 8 <= count and peek(mask + k, 0) == _ALL_SET:
+        while k + 8 <= count and peek(mask + k, 0) == ALL_SET:
             k += 8
         if k < count and peek8(mask, k) != 0:
             k += 1
     return k
 
 
-_ALL_SET = 0x0101010101010101
 _EVERY_SECOND = 0x0001000100010001
 _EVERY_FOURTH = 0x0000000100000001
 

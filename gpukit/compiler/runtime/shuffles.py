@@ -16,7 +16,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from gpukit.compiler.runtime.memory import get, put
-from gpukit.compiler.runtime.raw import peek, peek8
+from gpukit.compiler.runtime.raw import ALL_SET, peek, peek8
 from gpukit.compiler.runtime.warps import source_lane, taken
 
 # What a vector can hold: the sizes and kinds that LLVM has in registers.
@@ -24,7 +24,6 @@ KINDS = (types.float32, types.float64, types.int32, types.uint32, types.int64, t
 WARP = 32
 IDX, UP, DOWN, XOR = range(4)
 _WORD = ir.IntType(64)
-_ALL_SET = 0x0101010101010101
 
 
 @intrinsic
@@ -97,7 +96,7 @@ def row(shown, out, mask, start, stop, first, threads, mode, offset):  # type: i
         whole = following - thread == WARP
         if whole and mask != 0:
             for k in range(4):
-                whole = whole and peek(mask + thread, k) == _ALL_SET
+                whole = whole and peek(mask + thread, k) == ALL_SET
         if not whole:
             _alone(shown, out, mask, thread, following, first, threads, mode, within)
         elif mode == DOWN:
