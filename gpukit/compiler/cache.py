@@ -159,7 +159,7 @@ def load(name: str) -> Compiled | None:
     return Compiled(
         entry, code, head["per_thread"], head["per_block"], head["whole_grid"], places,
         head["shared_bytes"], head["local_bytes"], head["mergeable"],
-        Told(**head["told"]),
+        head["warps"], Told(**head["told"]),
     )  # fmt: skip
 
 
@@ -181,7 +181,7 @@ def save(name: str, made: Compiled) -> None:
         "symbol": made.code.symbol, "needs": made.code.needs, "per_thread": made.per_thread,
         "per_block": made.per_block, "whole_grid": made.whole_grid,
         "sites": sites.export(set(made.sites)), "shared_bytes": made.shared_bytes,
-        "local_bytes": made.local_bytes, "mergeable": made.mergeable,
+        "local_bytes": made.local_bytes, "mergeable": made.mergeable, "warps": made.warps,
         "told": asdict(made.told),
     }  # fmt: skip
     text = json.dumps(head).encode()

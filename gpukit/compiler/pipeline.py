@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from gpukit.compiler import captures, complaints, native, refuse, tree
@@ -44,6 +44,7 @@ class Compiled:
     shared_bytes: int = 0
     local_bytes: int = 0
     mergeable: bool = False  # neighbouring blocks may run as one wide block
+    warps: int = 1  # a block runs as so many blocks of one warp each, if more than 1
     told: Told = field(default_factory=lambda: Told())  # of a watched kernel
     captured: Any = None
     pace: Any = None
@@ -152,10 +153,14 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.passes import absent, merge, new_arrays, typing
+    from gpukit.compiler.passes import absent, merge, new_arrays, split, typing
 
     unit = front(function, options.watched)
-    mergeable = not (debug or options.watched) and merge.run(unit)
+    plain = not (debug or options.watched)
+    mergeable = plain and merge.run(unit)
+    warps = split.run(unit, options.block) if plain else 1
+    if warps > 1:
+        options = replace(options, block=(split.WARP, 1, 1))
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
     arguments |= dict(zip(unit.captured, captured, strict=True))
@@ -171,7 +176,7 @@ def compile_kernel(
     return Compiled(
         entry, code, emitter.per_thread, emitter.fixed, emitter.plan.whole_grid,
         {k: sites.get(k) for k in used}, emitter.shared_bytes(), emitter.local_bytes(), mergeable,
-        _told(unit, emitter),
+        warps, _told(unit, emitter),
     )  # fmt: skip
 
 

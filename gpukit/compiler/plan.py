@@ -41,12 +41,17 @@ class RowIf:
 
 @dataclass
 class RowFor:
-    """A loop that all threads of a row run in step: threadIdx.x is the inner loop."""
+    """A loop that all threads of a row run in step: threadIdx.x is the inner loop.
+
+    With `stride`, its body is a RowIf: the thread at x takes part where target + stride * x is
+    below the end of the range.
+    """
 
     target: str
     iter: ast.expr
     forms: Forms
     body: list[Row]
+    stride: int = 0
 
 
 @dataclass

@@ -21,12 +21,18 @@ def raise_at_line(error: errors.PlacedError) -> NoReturn:
     raise AssertionError("the line above raises")
 
 
-def name_thread(words: Any, merged: int, threads: int) -> None:
-    """Put into a context the block and the thread that they are without `merged` blocks in one."""
+def name_thread(words: Any, ran: int, threads: int) -> None:
+    """Put into a context the block and thread of a launch whose blocks ran `ran` threads wide.
+
+    `threads` are those of the blocks that the person launched.
+    """
+    if ran == threads:
+        return
+    place = words[layout.BLOCK] * ran
     if words[layout.CODE] == layout.FINE:  # Numba's own code does not say which thread it was
-        words[layout.BLOCK] *= merged
-    elif merged > 1:
-        place = words[layout.BLOCK] * merged * threads + words[layout.THREAD]
+        words[layout.BLOCK] = place // threads
+    else:
+        place += words[layout.THREAD]
         words[layout.BLOCK], words[layout.THREAD] = divmod(place, threads)
 
 

@@ -6,6 +6,7 @@ import ctypes
 import inspect
 import struct
 import threading
+from dataclasses import replace
 from typing import Any
 
 from gpukit import errors
@@ -18,6 +19,8 @@ _BLOCK_SHAPES = 4
 # Blocks are merged as long as so many are left to share, in so much scratch memory.
 _BLOCKS_LEFT = 32
 _MERGED_SCRATCH = 1 << 16
+# A row of so many threads has more warps than the index of a block can count.
+_MOST_THREADS = 32 * (2**31 - 1)
 _compiling = threading.RLock()
 
 
@@ -83,7 +86,7 @@ class Launcher:
             untouched.touch_range(begin, end)
         kinds = tuple(packed.kinds)
         distinct = packed.distinct()
-        block = self._block_key(kinds, shape.block)
+        block = self._block_key(kinds, shape)
         compiled = self.compiled.get((kinds, distinct, block))
         if compiled is None:
             compiled = self._compile(kinds, packed, distinct, block, shape)
@@ -117,10 +120,10 @@ class Launcher:
     def _run(self, compiled: Any, shape: configure.Configuration, packed: Any) -> None:
         if compiled.shared_bytes + shape.shared > configure.MAX_SHARED:
             self._too_much_shared(compiled, shape)
-        merged = _merged(compiled, shape)
-        buffer = argument_buffer(compiled, shape, packed, merged)
+        running = _regrouped(compiled, shape)
+        buffer = argument_buffer(compiled, running, packed)
         address = ctypes.addressof(buffer)
-        blocks, threads = shape.blocks // merged, shape.threads * merged
+        blocks, threads = running.blocks, running.threads
         scratch = compiled.scratch_bytes(threads, blocks, shape.shared)
         entry = compiled.entry
 
@@ -131,7 +134,7 @@ class Launcher:
             call, blocks, threads, scratch, serial=compiled.whole_grid, pace=compiled.pace
         )
         if outcome.context is not None:
-            failure.name_thread(outcome.context, merged, shape.block[0])
+            failure.name_thread(outcome.context, running.block[0], shape.block[0])
             failure.raise_for(outcome.status, outcome.context, compiled.sites, self.kernel.py_func)
 
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
@@ -141,10 +144,12 @@ class Launcher:
             "Use smaller tiles."
         )
 
-    def _block_key(self, kinds: Any, block: tuple[int, int, int]) -> tuple[int, int, int]:
+    def _block_key(self, kinds: Any, shape: configure.Configuration) -> tuple[int, int, int]:
         """Return the sizes that the loops are made for; 0 stands for any size."""
+        block = shape.block
         flat = block[1] == block[2] == 1
-        if flat and not self._meets():
+        # Blocks of known size may be split into warps: not more than a grid can have.
+        if flat and (not self._meets() or shape.grid[0] * block[0] >= _MOST_THREADS):
             return (0, 1, 1)
         seen = self.shapes.get(kinds)
         if seen is None:
@@ -321,19 +326,12 @@ class Launcher:
         return found if signature is None else found[tuple(getattr(signature, "args", signature))]
 
 
-def argument_buffer(
-    compiled: Any, shape: configure.Configuration, packed: marshal.Packed, merged: int = 1
-) -> Any:
-    """Return the memory that a compiled kernel takes its geometry and arguments from.
-
-    `merged` neighbouring blocks run as one.
-    """
+def argument_buffer(compiled: Any, shape: configure.Configuration, packed: marshal.Packed) -> Any:
+    """Return the memory that a compiled kernel takes its geometry and arguments from."""
     captured = compiled.captured
     words = marshal.format_of((*packed.kinds, *captured.kinds))
     buffer = ctypes.create_string_buffer(8 * HEADER + words.size)
-    grid = (shape.grid[0] // merged, *shape.grid[1:])
-    size = (shape.block[0] * merged, *shape.block[1:])
-    _HEADER_FORMAT.pack_into(buffer, 0, *grid, *size, shape.shared, 0)
+    _HEADER_FORMAT.pack_into(buffer, 0, *shape.grid, *shape.block, shape.shared, 0)
     words.pack_into(buffer, 8 * HEADER, *packed.values, *captured.values)
     return buffer
 
@@ -349,6 +347,18 @@ def watch_launches(watcher: Any) -> Any:
 
 
 _watcher: Any = None
+
+
+def _regrouped(compiled: Any, shape: configure.Configuration) -> configure.Configuration:
+    """Return the shape in which the threads run: blocks merged into wider ones, or split."""
+    merged = _merged(compiled, shape)
+    if merged == compiled.warps == 1:
+        return shape
+    return replace(
+        shape,
+        grid=(shape.grid[0] * compiled.warps // merged, *shape.grid[1:]),
+        block=(shape.block[0] * merged // compiled.warps, *shape.block[1:]),
+    )
 
 
 def _merged(compiled: Any, shape: configure.Configuration) -> int:

@@ -39,9 +39,14 @@ class _TakeOut(ast.NodeTransformer):
     """Takes out the places in the row and the length of the row."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        if _is_product(node, "gridDim.x") or _is_place(node):
+        if is_length(node) or is_place(node):
             return tree.const(0)
         return self.generic_visit(node)
+
+
+def is_length(node: ast.AST) -> bool:
+    """Tell whether a node is `cuda.gridsize(1)`, written out."""
+    return _is_product(node, "gridDim.x")
 
 
 def _is_product(node: ast.AST, other: str) -> bool:
@@ -51,8 +56,9 @@ def _is_product(node: ast.AST, other: str) -> bool:
     return {tree.intrinsic(node.left), tree.intrinsic(node.right)} == {"blockDim.x", other}
 
 
-def _is_place(node: ast.BinOp) -> bool:
-    if not isinstance(node.op, ast.Add):
+def is_place(node: ast.AST) -> bool:
+    """Tell whether a node is `cuda.grid(1)`, written out."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
         return False
     pairs = ((node.left, node.right), (node.right, node.left))
     return any(

@@ -184,7 +184,9 @@ class RowPlanner:
             ast.If(tree.expr("i < n", i=tree.name(target), n=arguments[1]), s.body, []), s
         )
         steps = tree.call(s.iter.func, start.rest, *[forms.written_out(a) for a in arguments[1:]])  # type: ignore[attr-defined]
-        return RowFor(base, tree.at(steps, s), forms, self.rows([guard], inner, mask))
+        body = self.rows([guard], inner, mask)
+        stride = start.factor if _is_only_guard(body) else 0
+        return RowFor(base, tree.at(steps, s), forms, body, stride)
 
     def _pays(self, body: list[ast.stmt], forms: Forms) -> bool:
         """Tell whether neighbouring threads touch neighbouring memory in a loop body."""
@@ -220,6 +222,13 @@ def _without_marks(s: ast.stmt) -> ast.stmt:
 
 def _is_array(node: ast.Subscript, forms: Forms) -> bool:
     return isinstance(node.value, ast.Name) and hasattr(forms.types.get(node.value.id), "layout")
+
+
+def _is_only_guard(rows: list[Row]) -> bool:
+    """Tell whether rows are one RowIf that asks for one limit on threadIdx.x and nothing else."""
+    if len(rows) != 1 or not isinstance(rows[0], RowIf):
+        return False
+    return not rows[0].tests and not rows[0].orelse and len(rows[0].bounds) == 1
 
 
 def _is_remade(s: ast.stmt, forms: Forms) -> bool:

@@ -79,3 +79,37 @@ def _inside(kinds: Any) -> Any:
         return found
 
     return types.boolean(*kinds), codegen
+
+
+@intrinsic
+def ahead_of(typingctx, end, count):  # type: ignore[no-untyped-def]
+    """Return end - count as int64, for a count >= 0; the least there is if it would be less."""
+    kinds = (end, count)
+    _require(kinds)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        last, steps = _words(context, builder, kinds, args)
+        found = builder.sub(last, steps)
+        wrapped = builder.icmp_signed(">", found, last)
+        return builder.select(wrapped, ir.Constant(_WORD, -(1 << 63)), found)
+
+    return types.int64(end, count), codegen
+
+
+@intrinsic
+def first_behind(typingctx, start, end, step):  # type: ignore[no-untyped-def]
+    """Return the first of start, start + step, ... that is >= end, for a step > 0."""
+    kinds = (start, end, step)
+    _require(kinds)
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        first, last, by = _words(context, builder, kinds, args)
+        one = ir.Constant(_WORD, 1)
+        # Unsigned: the way from start to end may be longer than an int64.
+        rounds = builder.add(builder.udiv(builder.sub(builder.sub(last, first), one), by), one)
+        found = builder.add(first, builder.mul(rounds, by))
+        wrapped = builder.icmp_signed("<", found, last)
+        found = builder.select(wrapped, _LARGEST, found)
+        return builder.select(builder.icmp_signed(">=", first, last), first, found)
+
+    return types.int64(start, end, step), codegen
