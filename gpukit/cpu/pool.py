@@ -122,7 +122,7 @@ class Pace:
 
     def note(self, threads: int, ns: int) -> None:
         """Remember how long a launch took, in time of one core; tiny ones tell nothing."""
-        if threads >= _TELLING:
+        if threads >= _TELLING or ns >= SHORT_NS:
             self.ns_per_thread = ns / threads
 
 

@@ -65,6 +65,19 @@ def test_short_or_serial_launch_stays_with_its_caller(options):
     assert call.ran == [(threading.get_ident(), 0, 64)]
 
 
+def test_a_long_launch_of_few_threads_is_remembered():
+    made = pool.Pace()
+    assert made.is_short(512)
+    made.note(512, 10 * pool.SHORT_NS)
+    assert not made.is_short(512)
+
+
+def test_a_short_launch_of_few_threads_tells_nothing():
+    made = pool.Pace()
+    made.note(512, pool.SHORT_NS // 2)
+    assert made.ns_per_thread is None
+
+
 def test_quick_blocks_are_handed_out_in_large_chunks():
     call = Recorder()
     run(call, 100_000, 32, pace=pace(0.5))
