@@ -23,6 +23,8 @@ from gpukit import cuda, errors, target
 
 # Blocks a grid may have along x, y and z, on every NVIDIA GPU since compute capability 3.0.
 GRID_LIMIT = (2**31 - 1, 65535, 65535)
+# What a kernel that computes in the type of its arrays takes.
+FLOATS = (np.float32, np.float64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,6 +144,15 @@ def check_same_dtype(function: str, **arrays: Any) -> None:
         raise TypeError(
             f"{function}: expected {names} to have one dtype, got {found}. "
             "Convert them with .astype."
+        )
+
+
+def check_float32(function: str, rung: str, array: Any, *, instead: str) -> None:
+    """Raise TypeError unless `array` is float32, which is all that this rung takes."""
+    if array.dtype != np.float32:
+        raise TypeError(
+            f"{function}: expected float32 arrays for rung {rung!r}, got {array.dtype}. "
+            f"Pass rung={instead!r}."
         )
 
 

@@ -11,7 +11,7 @@ Legend
     n       elements of the array, all axes together       1000
     i       the element this thread works on               range [0, n)
     BLOCK   threads in a block                             256
-    LIMIT   gelu beyond it is 0 or x in float32            15
+    LIMIT   gelu beyond it is 0 or x in float64 too        40
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from gpukit import cuda, launch
 from gpukit.launch import Cost, Rung
 
 BLOCK = 256
-HALF = np.float32(0.5)
-SQRT_HALF = np.float32(math.sqrt(0.5))
-LIMIT = np.float32(15)
+HALF = 0.5
+SQRT_HALF = math.sqrt(0.5)
+LIMIT = 40.0
 
 Float64 = npt.NDArray[np.float64]
 
@@ -42,8 +42,10 @@ def relu_reference(x: npt.ArrayLike) -> Float64:
 
 
 def sigmoid_reference(x: npt.ArrayLike) -> Float64:
-    """Return 1 / (1 + e^-x), by way of a logarithm that cannot overflow."""
-    return np.exp(-np.logaddexp(0, -np.asarray(x, np.float64)))
+    """Return 1 / (1 + e^-x), with powers of what is not above 0: they cannot overflow."""
+    x = np.asarray(x, np.float64)
+    made: Float64 = np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))
+    return made
 
 
 def tanh_reference(x: npt.ArrayLike) -> Float64:
@@ -76,50 +78,52 @@ def relu_kernel(x, out):
                not part. And NaN: no comparison with it is true, so x <= 0 lets it through, where
                "x if x > 0 else 0" would turn it into 0 and hide a mistake
     Shapes     x (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for both arrays
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 8 n; flops: 0, for comparing is not counted; barriers: 0
+    Cost       bytes: 2 itemsize n; flops: 0, for comparing is not counted; barriers: 0
     Errors     the host function rejects an out of another shape; the kernel assumes them equal
     Source     Nair and Hinton, "Rectified Linear Units Improve Restricted Boltzmann Machines", 2010
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
+        zero = x.dtype.type(0)
         value = x[i]
-        out[i] = np.float32(0) if value <= np.float32(0) else value
+        out[i] = zero if value <= zero else value
 
 
-def relu_cost(n: int) -> Cost:
+def relu_cost(n: int, itemsize: int = 4) -> Cost:
     """One load and one store for each element."""
-    return Cost(bytes=8 * n, flops=0)
+    return Cost(bytes=2 * itemsize * n, flops=0)
 
 
 @cuda.jit
 def sigmoid_kernel(x, out):
     """Compute 1 / (1 + e^-x), one thread for one element.
 
-    New here   a formula that is right for every float32: e^-x is infinite from x = -89 down, so
-               the power is taken of -|x|, which is at most 1, and below 0 the fraction is
-               e^x / (1 + e^x), the same number
+    New here   a formula that is right for every number: e^-x is infinite from x = -89 down, in
+               float64 from -710 down, so the power is e^-|x|, which is at most 1, and below 0
+               the fraction is e^x / (1 + e^x), the same number
     Shapes     x (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 arithmetic
+    Dtypes     float32 or float64, one for both arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 8 n; flops: 3 n, one of them the call of exp; barriers: 0
+    Cost       bytes: 2 itemsize n; flops: 3 n, one of them the call of exp; barriers: 0
     Errors     the host function rejects an out of another shape; the kernel assumes them equal
     Source     Goodfellow, Bengio and Courville, Deep Learning, chapter 3.10; the split is ours
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
+        zero, one = x.dtype.type(0), x.dtype.type(1)
         value = x[i]
         power = math.exp(-abs(value))
-        top = np.float32(1) if value >= np.float32(0) else power
-        out[i] = top / (np.float32(1) + power)
+        top = one if value >= zero else power
+        out[i] = top / (one + power)
 
 
-def sigmoid_cost(n: int) -> Cost:
+def sigmoid_cost(n: int, itemsize: int = 4) -> Cost:
     """One load and one store for each element; exp, an addition and a division."""
-    return Cost(bytes=8 * n, flops=3 * n)
+    return Cost(bytes=2 * itemsize * n, flops=3 * n)
 
 
 @cuda.jit
@@ -129,10 +133,10 @@ def tanh_kernel(x, out):
     New here   a function of the library: 2 sigmoid(2 x) - 1 is the same in mathematics, but for
                small x it is a difference of nearly equal numbers, and its digits are lost
     Shapes     x (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 arithmetic
+    Dtypes     float32 or float64, one for both arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 8 n; flops: n, the call of tanh; barriers: 0
+    Cost       bytes: 2 itemsize n; flops: n, the call of tanh; barriers: 0
     Errors     the host function rejects an out of another shape; the kernel assumes them equal
     Source     LeCun, Bottou, Orr and Müller, "Efficient BackProp", 1998
     """
@@ -141,38 +145,40 @@ def tanh_kernel(x, out):
         out[i] = math.tanh(x[i])
 
 
-def tanh_cost(n: int) -> Cost:
+def tanh_cost(n: int, itemsize: int = 4) -> Cost:
     """One load and one store for each element; the call of tanh counts one."""
-    return Cost(bytes=8 * n, flops=n)
+    return Cost(bytes=2 * itemsize * n, flops=n)
 
 
 @cuda.jit
 def gelu_kernel(x, out):
     """Compute x times the normal distribution function of x, one thread for one element.
 
-    New here   erf, and constants of the module, rounded to float32 beforehand. This is the exact
+    New here   erf, and constants of the module, rounded to the dtype of x. This is the exact
                gelu, PyTorch's default; its approximate="tanh", which GPT-2 was trained with,
                0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), is off by up to 0.0005. The
                limit makes gelu(-inf) the 0 that it tends to; -inf times 0 would be NaN
     Shapes     x (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 arithmetic
+    Dtypes     float32 or float64, one for both arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 8 n; flops: 5 n, one of them the call of erf; barriers: 0
+    Cost       bytes: 2 itemsize n; flops: 5 n, one of them the call of erf; barriers: 0
     Errors     the host function rejects an out of another shape; the kernel assumes them equal.
                Below -3 the error is a part of x, not of gelu(x), for 1 + erf is rounded there
     Source     Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
+        one, half = x.dtype.type(1), x.dtype.type(HALF)
+        sqrt_half, limit = x.dtype.type(SQRT_HALF), x.dtype.type(LIMIT)
         value = x[i]
-        bounded = -LIMIT if value < -LIMIT else value
-        out[i] = HALF * bounded * (np.float32(1) + math.erf(bounded * SQRT_HALF))
+        bounded = -limit if value < -limit else value
+        out[i] = half * bounded * (one + math.erf(bounded * sqrt_half))
 
 
-def gelu_cost(n: int) -> Cost:
+def gelu_cost(n: int, itemsize: int = 4) -> Cost:
     """One load and one store for each element; three products, one sum and erf."""
-    return Cost(bytes=8 * n, flops=5 * n)
+    return Cost(bytes=2 * itemsize * n, flops=5 * n)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -181,8 +187,8 @@ def gelu_cost(n: int) -> Cost:
 def relu(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return x where it is positive and 0 elsewhere; NaN stays NaN.
 
-    `[-1. 2.]` gives `[0. 2.]`: any shape gives the same shape, float32, a device array if x is
-    one; written to `out` where it is given, which may be x itself.
+    `[-1. 2.]` gives `[0. 2.]`: any shape gives the same shape and dtype, float32 or float64, a
+    device array if x is one; written to `out` where it is given, which may be x itself.
     Raises TypeError for another dtype, ValueError for an out of another shape.
     """
     return elementwise("relu", relu_kernel, out, stream, x=x)
@@ -191,8 +197,8 @@ def relu(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
 def sigmoid(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return 1 / (1 + e^-x), element by element.
 
-    `[0. 100.]` gives `[0.5 1.]`: any shape gives the same shape, float32, a device array if x is
-    one; written to `out` where it is given, which may be x itself.
+    `[0. 100.]` gives `[0.5 1.]`: any shape gives the same shape and dtype, float32 or float64, a
+    device array if x is one; written to `out` where it is given, which may be x itself.
     Raises TypeError for another dtype, ValueError for an out of another shape.
     """
     return elementwise("sigmoid", sigmoid_kernel, out, stream, x=x)
@@ -201,8 +207,8 @@ def sigmoid(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
 def tanh(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the hyperbolic tangent, element by element.
 
-    `[0. 100.]` gives `[0. 1.]`: any shape gives the same shape, float32, a device array if x is
-    one; written to `out` where it is given, which may be x itself.
+    `[0. 100.]` gives `[0. 1.]`: any shape gives the same shape and dtype, float32 or float64, a
+    device array if x is one; written to `out` where it is given, which may be x itself.
     Raises TypeError for another dtype, ValueError for an out of another shape.
     """
     return elementwise("tanh", tanh_kernel, out, stream, x=x)
@@ -211,15 +217,16 @@ def tanh(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
 def gelu(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the exact gelu, x times the normal distribution function of x.
 
-    `[-100. 0. 100.]` gives `[-0. 0. 100.]`: any shape gives the same shape, float32, a device
-    array if x is one; written to `out` where it is given, which may be x itself.
+    `[-100. 0. 100.]` gives `[-0. 0. 100.]`: any shape gives the same shape and dtype, float32
+    or float64, a device array if x is one; written to `out` where it is given, which may be x
+    itself.
     Raises TypeError for another dtype, ValueError for an out of another shape.
     """
     return elementwise("gelu", gelu_kernel, out, stream, x=x)
 
 
 def elementwise(function: str, kernel: Any, out: Any, stream: Any, **inputs: Any) -> Any:
-    """Return what a kernel computes from float32 arrays of one shape, in that shape.
+    """Return what a kernel computes from arrays of one shape and one float dtype, in the same.
 
     Raises TypeError or ValueError, in the words of `function`, for inputs that are not so, and for
     an out that shares memory with one of them in any other way than element on element.
@@ -227,10 +234,12 @@ def elementwise(function: str, kernel: Any, out: Any, stream: Any, **inputs: Any
     arrays = {name: launch.adopt(array) for name, array in inputs.items()}
     first = next(iter(arrays))
     for name, array in arrays.items():
-        launch.check_array(function, name, array, ndim=None, dtypes=(np.float32,))
+        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
         shape = tuple(arrays[first].shape)
         launch.check_shape(function, name, array, shape, f"It has the shape of {first}.")
-    result = launch.Result(function, out, shape, np.float32, *arrays.values(), stream=stream)
+    launch.check_same_dtype(function, **arrays)
+    dtype = arrays[first].dtype
+    result = launch.Result(function, out, shape, dtype, *arrays.values(), stream=stream)
     launch.check_apart(function, out, in_place=True, **arrays)
     if n := math.prod(shape):
         grid = launch.grid_1d(function, n, BLOCK)

@@ -13,7 +13,7 @@ Legend
     grad    the gradient that comes from above             0.25
     y       the result of the forward pass                 sigmoid(x)
     BLOCK   threads in a block, as in activations.py       256
-    LIMIT   where the slope of gelu is 0 or 1 in float32   15
+    LIMIT   from here on the slope of gelu is 0 or 1       40
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64
 from gpukit.launch import Cost, Rung
 
 # The height of the normal density at 0.
-PEAK = np.float32(1 / math.sqrt(2 * math.pi))
+PEAK = 1 / math.sqrt(2 * math.pi)
 
 
 # --- References ------------------------------------------------------------------------------
@@ -44,7 +44,7 @@ def relu_grad_reference(grad: npt.ArrayLike, x: npt.ArrayLike) -> Float64:
 def sigmoid_grad_reference(grad: npt.ArrayLike, y: npt.ArrayLike) -> Float64:
     """Return grad y (1 - y)."""
     y = np.asarray(y, np.float64)
-    slope: Float64 = y - y**2
+    slope: Float64 = y * (1 - y)
     return np.asarray(grad, np.float64) * slope
 
 
@@ -58,7 +58,8 @@ def tanh_grad_reference(grad: npt.ArrayLike, y: npt.ArrayLike) -> Float64:
 def gelu_grad_reference(grad: npt.ArrayLike, x: npt.ArrayLike) -> Float64:
     """Return grad times the slope of x times the normal distribution function of x."""
     x = np.asarray(x, np.float64)
-    density = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    # From 39 on the density is 0; the square of x could overflow.
+    density = np.exp(-(np.clip(x, -99, 99) ** 2) / 2) / math.sqrt(2 * math.pi)
     slope: Float64 = activations.normal_below(x) + x * density
     return np.asarray(grad, np.float64) * slope
 
@@ -73,23 +74,25 @@ def relu_grad_kernel(grad, x, out):
     New here   a second input; at 0, where relu has no slope, the gradient is 0 by agreement.
                The result of relu does as well as x: it is positive in the same places
     Shapes     grad (n,), x (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for all arrays
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 12 n; flops: 0, for comparing is not counted; barriers: 0
-    Errors     the host function rejects unequal shapes; the kernel assumes them equal. Where x
-               is NaN the gradient passes, as in PyTorch: the forward pass has shown the NaN
+    Cost       bytes: 3 itemsize n; flops: 0, for comparing is not counted; barriers: 0
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
+               Where x is NaN the gradient passes, as in PyTorch: the forward pass has shown the
+               NaN
     Source     Nair and Hinton, "Rectified Linear Units Improve Restricted Boltzmann Machines", 2010
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
+        zero = x.dtype.type(0)
         above = grad[i]
-        out[i] = np.float32(0) if x[i] <= np.float32(0) else above
+        out[i] = zero if x[i] <= zero else above
 
 
-def relu_grad_cost(n: int) -> Cost:
+def relu_grad_cost(n: int, itemsize: int = 4) -> Cost:
     """Two loads and one store for each element."""
-    return Cost(bytes=12 * n, flops=0)
+    return Cost(bytes=3 * itemsize * n, flops=0)
 
 
 @cuda.jit
@@ -97,25 +100,26 @@ def sigmoid_grad_kernel(grad, y, out):
     """Compute grad y (1 - y), one thread for one element.
 
     New here   the slope is made from the result, without another exp: what the forward pass
-               computed is kept, for reading 4 bytes is cheaper than computing them again
+               computed is kept, for reading a number is cheaper than computing it again
     Shapes     grad (n,), y (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 arithmetic
+    Dtypes     float32 or float64, one for all arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 12 n; flops: 3 n; barriers: 0
-    Errors     the host function rejects unequal shapes; the kernel assumes them equal. For large
-               x the slope is 0 as soon as y is rounded to 1, from x = 17
+    Cost       bytes: 3 itemsize n; flops: 3 n; barriers: 0
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
+               For large x the slope is 0 as soon as y is rounded to 1, from x = 17, in float64 37
     Source     Rumelhart, Hinton and Williams, Nature 323, 1986
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
+        one = y.dtype.type(1)
         result = y[i]
-        out[i] = grad[i] * (result * (np.float32(1) - result))
+        out[i] = grad[i] * (result * (one - result))
 
 
-def sigmoid_grad_cost(n: int) -> Cost:
+def sigmoid_grad_cost(n: int, itemsize: int = 4) -> Cost:
     """Two loads and one store for each element; one difference and two products."""
-    return Cost(bytes=12 * n, flops=3 * n)
+    return Cost(bytes=3 * itemsize * n, flops=3 * n)
 
 
 @cuda.jit
@@ -125,23 +129,24 @@ def tanh_grad_kernel(grad, y, out):
     New here   (1 - y) (1 + y) instead of 1 - y^2: near 1 the first difference is exact, while
                the square is rounded before most of it is taken away
     Shapes     grad (n,), y (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 arithmetic
+    Dtypes     float32 or float64, one for all arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 12 n; flops: 4 n; barriers: 0
-    Errors     the host function rejects unequal shapes; the kernel assumes them equal. For large
-               x the slope is 0 as soon as y is rounded to 1, from x = 9.1
+    Cost       bytes: 3 itemsize n; flops: 4 n; barriers: 0
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
+               For large x the slope is 0 as soon as y is rounded to 1, from x = 9.1, in float64 19
     Source     LeCun, Bottou, Orr and Müller, "Efficient BackProp", 1998
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
+        one = y.dtype.type(1)
         result = y[i]
-        out[i] = grad[i] * ((np.float32(1) - result) * (np.float32(1) + result))
+        out[i] = grad[i] * ((one - result) * (one + result))
 
 
-def tanh_grad_cost(n: int) -> Cost:
+def tanh_grad_cost(n: int, itemsize: int = 4) -> Cost:
     """Two loads and one store for each element; one difference, one sum and two products."""
-    return Cost(bytes=12 * n, flops=4 * n)
+    return Cost(bytes=3 * itemsize * n, flops=4 * n)
 
 
 @cuda.jit
@@ -151,26 +156,28 @@ def gelu_grad_kernel(grad, x, out):
     New here   a product of two functions of x, so two terms: the normal distribution function,
                and x times its density. Limits on both sides, or inf times 0 would be NaN
     Shapes     grad (n,), x (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 arithmetic
+    Dtypes     float32 or float64, one for all arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 12 n; flops: 11 n, two of them the calls of erf and exp; barriers: 0
-    Errors     the host function rejects unequal shapes; the kernel assumes them equal
+    Cost       bytes: 3 itemsize n; flops: 11 n, two of them the calls of erf and exp; barriers: 0
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
     Source     Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
+        one, half, peak = x.dtype.type(1), x.dtype.type(HALF), x.dtype.type(PEAK)
+        sqrt_half, limit = x.dtype.type(SQRT_HALF), x.dtype.type(LIMIT)
         value = x[i]
-        bounded = -LIMIT if value < -LIMIT else value
-        bounded = LIMIT if bounded > LIMIT else bounded
-        below = HALF * (np.float32(1) + math.erf(bounded * SQRT_HALF))
-        density = PEAK * math.exp(-(HALF * bounded * bounded))
+        bounded = -limit if value < -limit else value
+        bounded = limit if bounded > limit else bounded
+        below = half * (one + math.erf(bounded * sqrt_half))
+        density = peak * math.exp(-(half * bounded * bounded))
         out[i] = grad[i] * (below + bounded * density)
 
 
-def gelu_grad_cost(n: int) -> Cost:
+def gelu_grad_cost(n: int, itemsize: int = 4) -> Cost:
     """Two loads and one store; seven products, two sums, erf and exp."""
-    return Cost(bytes=12 * n, flops=11 * n)
+    return Cost(bytes=3 * itemsize * n, flops=11 * n)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -179,9 +186,10 @@ def gelu_grad_cost(n: int) -> Cost:
 def relu_grad(grad: Any, x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the gradient of x from the gradient of relu(x); relu(x) does as well as x.
 
-    `grad = [5. 7.]` and `x = [-1. 2.]` give `[0. 7.]`: two arrays of one shape give that shape,
-    float32, a device array if one of them is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for unequal shapes.
+    `grad = [5. 7.]` and `x = [-1. 2.]` give `[0. 7.]`: two arrays of one shape, both float32 or
+    both float64, give that shape and dtype, a device array if one of them is one; written to
+    `out` where it is given.
+    Raises TypeError for other or mixed dtypes, ValueError for unequal shapes.
     """
     return activations.elementwise("relu_grad", relu_grad_kernel, out, stream, grad=grad, x=x)
 
@@ -189,9 +197,10 @@ def relu_grad(grad: Any, x: Any, *, out: Any = None, stream: Any = 0) -> Any:
 def sigmoid_grad(grad: Any, y: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the gradient of x from the gradient of y = sigmoid(x), and y.
 
-    `grad = [8.]` and `y = [0.5]` give `[2.]`: two arrays of one shape give that shape, float32,
-    a device array if one of them is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for unequal shapes.
+    `grad = [8.]` and `y = [0.5]` give `[2.]`: two arrays of one shape, both float32 or both
+    float64, give that shape and dtype, a device array if one of them is one; written to `out`
+    where it is given.
+    Raises TypeError for other or mixed dtypes, ValueError for unequal shapes.
     """
     return activations.elementwise("sigmoid_grad", sigmoid_grad_kernel, out, stream, grad=grad, y=y)
 
@@ -199,9 +208,10 @@ def sigmoid_grad(grad: Any, y: Any, *, out: Any = None, stream: Any = 0) -> Any:
 def tanh_grad(grad: Any, y: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the gradient of x from the gradient of y = tanh(x), and y.
 
-    `grad = [8.]` and `y = [0.5]` give `[6.]`: two arrays of one shape give that shape, float32,
-    a device array if one of them is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for unequal shapes.
+    `grad = [8.]` and `y = [0.5]` give `[6.]`: two arrays of one shape, both float32 or both
+    float64, give that shape and dtype, a device array if one of them is one; written to `out`
+    where it is given.
+    Raises TypeError for other or mixed dtypes, ValueError for unequal shapes.
     """
     return activations.elementwise("tanh_grad", tanh_grad_kernel, out, stream, grad=grad, y=y)
 
@@ -209,9 +219,10 @@ def tanh_grad(grad: Any, y: Any, *, out: Any = None, stream: Any = 0) -> Any:
 def gelu_grad(grad: Any, x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the gradient of x from the gradient of gelu(x), and x.
 
-    `grad = [8.]` and `x = [0.]` give `[4.]`: two arrays of one shape give that shape, float32,
-    a device array if one of them is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for unequal shapes.
+    `grad = [8.]` and `x = [0.]` give `[4.]`: two arrays of one shape, both float32 or both
+    float64, give that shape and dtype, a device array if one of them is one; written to `out`
+    where it is given.
+    Raises TypeError for other or mixed dtypes, ValueError for unequal shapes.
     """
     return activations.elementwise("gelu_grad", gelu_grad_kernel, out, stream, grad=grad, x=x)
 

@@ -53,10 +53,10 @@ def fill_kernel(value, out):
     New here   each thread finds its own element from its block and its place in the block;
                the guard stops the threads that stick out past the end in the last block
     Shapes     value scalar, out (n,); any n >= 1
-    Dtypes     float32 out; value is cast to it
+    Dtypes     float32 or float64 out; value is cast to it
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 4 n; flops: 0; barriers: 0
+    Cost       bytes: itemsize n; flops: 0; barriers: 0
     Errors     the host function rejects n < 0; the kernel assumes a grid with >= n threads
     Source     ours
     """
@@ -65,9 +65,9 @@ def fill_kernel(value, out):
         out[i] = value
 
 
-def fill_cost(n: int) -> Cost:
-    """One store of 4 bytes for each element."""
-    return Cost(bytes=4 * n, flops=0)
+def fill_cost(n: int, itemsize: int = 4) -> Cost:
+    """One store for each element."""
+    return Cost(bytes=itemsize * n, flops=0)
 
 
 @cuda.jit
@@ -76,11 +76,11 @@ def vector_add_kernel(a, b, out):
 
     New here   inputs; and cuda.grid(1), which is the index formula of fill_kernel in one call
     Shapes     a (n,), b (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for all arrays
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 12 n; flops: n; barriers: 0
-    Errors     the host function rejects unequal shapes; the kernel assumes them equal
+    Cost       bytes: 3 itemsize n; flops: n; barriers: 0
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 2
     """
     i = cuda.grid(1)
@@ -88,23 +88,24 @@ def vector_add_kernel(a, b, out):
         out[i] = a[i] + b[i]
 
 
-def vector_add_cost(n: int) -> Cost:
+def vector_add_cost(n: int, itemsize: int = 4) -> Cost:
     """Two loads, one store and one addition for each element."""
-    return Cost(bytes=12 * n, flops=n)
+    return Cost(bytes=3 * itemsize * n, flops=n)
 
 
 @cuda.jit
 def saxpy_kernel(alpha, x, y, out):
     """Compute alpha * x + y, one thread for one element.
 
-    New here   a scalar argument, the same for all threads; it must arrive as float32, for a
-               Python float is float64 and would make the arithmetic float64 too
+    New here   a scalar argument, the same for all threads; it must arrive in the dtype of the
+               arrays, for a Python float is float64 and would make float32 arithmetic float64
     Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for alpha and all arrays
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     0 bytes
-    Cost       bytes: 12 n; flops: 2 n; barriers: 0
-    Errors     the host function rejects unequal shapes and casts alpha; the kernel does neither
+    Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
+    Errors     the host function rejects unequal shapes or dtypes and casts alpha; the kernel does
+               none of it
     Source     BLAS level 1, Lawson and others 1979
     """
     i = cuda.grid(1)
@@ -112,9 +113,9 @@ def saxpy_kernel(alpha, x, y, out):
         out[i] = alpha * x[i] + y[i]
 
 
-def saxpy_cost(n: int) -> Cost:
+def saxpy_cost(n: int, itemsize: int = 4) -> Cost:
     """Two loads, one store, one multiplication and one addition for each element."""
-    return Cost(bytes=12 * n, flops=2 * n)
+    return Cost(bytes=3 * itemsize * n, flops=2 * n)
 
 
 @cuda.jit
@@ -124,49 +125,55 @@ def saxpy_grid_stride_kernel(alpha, x, y, out):
     New here   the loop: any grid is right for any n, so the grid can fit the GPU instead of
                the data; neighbouring threads still touch neighbouring elements at every step
     Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for alpha and all arrays
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
     Shared     0 bytes
-    Cost       bytes: 12 n; flops: 2 n; barriers: 0
-    Errors     the host function rejects unequal shapes and casts alpha; the kernel does neither
+    Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
+    Errors     the host function rejects unequal shapes or dtypes and casts alpha; the kernel does
+               none of it
     Source     Mark Harris, "Write Flexible Kernels with Grid-Stride Loops", NVIDIA blog, 2013
     """
     for i in range(cuda.grid(1), out.shape[0], cuda.gridsize(1)):
         out[i] = alpha * x[i] + y[i]
 
 
-def saxpy_grid_stride_cost(n: int) -> Cost:
+def saxpy_grid_stride_cost(n: int, itemsize: int = 4) -> Cost:
     """The work of saxpy_cost: it is only shared out differently."""
-    return saxpy_cost(n)
+    return saxpy_cost(n, itemsize)
 
 
 # --- Host functions --------------------------------------------------------------------------
 
 
-def fill(n: int, value: float, *, out: Any = None, stream: Any = 0) -> Any:
-    """Return a float32 vector of n elements, all `value`.
+def fill(n: int, value: float, *, dtype: Any = np.float32, out: Any = None, stream: Any = 0) -> Any:
+    """Return a vector of n elements, all `value`, of dtype float32 or float64.
 
     `fill(3, 7)` is `[7. 7. 7.]`. The result is written to `out` where it is given.
-    Raises TypeError or ValueError unless n is an int >= 0.
+    Raises TypeError for another dtype, TypeError or ValueError unless n is an int >= 0.
     """
     n = launch.check_int("fill", "n", n, least=0)
-    result = launch.Result("fill", out, (n,), np.float32, stream=stream)
+    dtype = np.dtype(dtype)
+    if dtype not in launch.FLOATS:
+        raise TypeError(
+            f"fill: expected dtype to be float32 or float64, got {dtype}. Pass one of them."
+        )
+    result = launch.Result("fill", out, (n,), dtype, stream=stream)
     if n:
         grid = launch.grid_1d("fill", n, BLOCK)
-        fill_kernel[grid, BLOCK, stream](np.float32(value), result.array)
+        fill_kernel[grid, BLOCK, stream](dtype.type(value), result.array)
     return result.get()
 
 
 def vector_add(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
-    """Return a + b for two float32 vectors of one length.
+    """Return a + b for two vectors of one length, both float32 or both float64.
 
-    `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,), a device array if one of them
-    is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for other shapes.
+    `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,) of the same dtype, a device array
+    if one of them is one; written to `out` where it is given.
+    Raises TypeError for other or mixed dtypes, ValueError for other shapes.
     """
     a, b = _pair("vector_add", a=a, b=b)
     n = a.shape[0]
-    result = launch.Result("vector_add", out, (n,), np.float32, a, b, stream=stream)
+    result = launch.Result("vector_add", out, (n,), a.dtype, a, b, stream=stream)
     if n:
         grid = launch.grid_1d("vector_add", n, BLOCK)
         inputs = launch.to_device(a, stream), launch.to_device(b, stream)
@@ -178,30 +185,31 @@ def saxpy(
     alpha: float, x: Any, y: Any, *, rung: str = "saxpy_grid_stride", out: Any = None,
     stream: Any = 0,
 ) -> Any:  # fmt: skip
-    """Return alpha * x + y for two float32 vectors of one length.
+    """Return alpha * x + y for two vectors of one length, both float32 or both float64.
 
-    `2 * [1. 2.] + [10. 20.]` is `[12. 24.]`: (n,) and (n,) give (n,), a device array if one of
-    them is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for other shapes or an unknown rung.
+    `2 * [1. 2.] + [10. 20.]` is `[12. 24.]`: (n,) and (n,) give (n,) of the same dtype, to which
+    alpha is cast, a device array if one of them is one; written to `out` where it is given.
+    Raises TypeError for other or mixed dtypes, ValueError for other shapes or an unknown rung.
     """
     kernel = launch.pick("saxpy", SAXPY_LADDER, rung).kernel
     x, y = _pair("saxpy", x=x, y=y)
     n = x.shape[0]
-    result = launch.Result("saxpy", out, (n,), np.float32, x, y, stream=stream)
+    result = launch.Result("saxpy", out, (n,), x.dtype, x, y, stream=stream)
     if n:
         (blocks,) = launch.grid_1d("saxpy", n, BLOCK)
         if rung == "saxpy_grid_stride":
             blocks = min(blocks, MAX_BLOCKS)
         inputs = launch.to_device(x, stream), launch.to_device(y, stream)
-        kernel[blocks, BLOCK, stream](np.float32(alpha), *inputs, result.array)
+        kernel[blocks, BLOCK, stream](x.dtype.type(alpha), *inputs, result.array)
     return result.get()
 
 
 def _pair(function: str, **pair: Any) -> tuple[Any, Any]:
-    """Return both arrays as ours; raise unless they are float32 vectors of one length."""
+    """Return both arrays as ours; raise unless they are floats of one dtype, equally many."""
     (first, a), (second, b) = ((name, launch.adopt(array)) for name, array in pair.items())
     for name, array in ((first, a), (second, b)):
-        launch.check_array(function, name, array, ndim=1, dtypes=(np.float32,))
+        launch.check_array(function, name, array, ndim=1, dtypes=launch.FLOATS)
+    launch.check_same_dtype(function, **{first: a, second: b})
     advice = f"Make {first} and {second} equally long."
     launch.check_shape(function, second, b, tuple(a.shape), advice)
     return a, b

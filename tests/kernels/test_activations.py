@@ -12,18 +12,22 @@ from gpukit.launch import ceil_div
 
 BLOCK = activations.BLOCK
 EPS = np.finfo(np.float32).eps
-TINY = np.finfo(np.float32).tiny
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
 SHAPES = [(), (1,), (7, 1, 5), (2, 3, 4, 5), (17, 31), (1, BLOCK + 1)]
 FORWARD = {rung.name: rung for rung in activations.LADDER}
 GRAD = {rung.name: rung for rung in activations_grad.LADDER}
-# The functions that NVIDIA's CUDA programming guide allows two units in the last place.
-FUNCTION = 2 * EPS
+# NVIDIA's CUDA programming guide allows exp, tanh and erf two units in the last place.
+ULPS = 2
+FUNCTION = ULPS * EPS
 
 forward = pytest.mark.parametrize("name", FORWARD)
 grads = pytest.mark.parametrize("name", GRAD)
 every_kernel = pytest.mark.parametrize("name", [*FORWARD, *GRAD])
-sizes = pytest.mark.parametrize("n", SIZES)
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+# float64 takes the same way through the guard: one size will do.
+sizes = pytest.mark.parametrize(
+    ("n", "dtype"), [*((n, np.float32) for n in SIZES), (1009, np.float64)]
+)
 
 
 def of(name):
@@ -32,27 +36,29 @@ def of(name):
     return rung[name].kernel, getattr(room, name), getattr(room, f"{name}_reference")
 
 
-def inputs(name, signed, *shape):
+def inputs(name, signed, *shape, dtype=np.float32):
     """Return what a function takes: numbers of both signs, 0 and outliers; y where it takes y."""
-    x = signed(*shape)
+    x = signed(*shape, dtype=dtype)
     if name in FORWARD:
         return (x,)
-    grad = signed(*shape[::-1]).T
+    grad = signed(*shape[::-1], dtype=dtype).T
     if name in ("sigmoid_grad", "tanh_grad"):
-        x = np.asarray(of(name.removesuffix("_grad"))[2](x), np.float32)
+        x = np.asarray(of(name.removesuffix("_grad"))[2](x), dtype)
     return np.ascontiguousarray(grad).reshape(shape), x
 
 
 def allowed(name, *arrays):
     """Return how far off rounding may be: steps of the formula times the size of what it adds."""
+    precision = np.finfo(arrays[-1].dtype)
+    eps, function, tiny = precision.eps, ULPS * precision.eps, precision.tiny
     x = np.asarray(arrays[-1], np.float64)
     right = np.abs(of(name)[2](*arrays))
     # 1 + erf and the terms of a gradient are rounded as numbers near 1, whatever is left of them.
     if name == "gelu":
-        return (FUNCTION + 3 * EPS) * np.abs(x) + TINY
+        return (function + 3 * eps) * np.abs(x) + tiny
     if name == "gelu_grad":
-        return np.abs(arrays[0]) * (2 * FUNCTION + 8 * EPS) + TINY
-    return (FUNCTION + 4 * EPS) * right + TINY
+        return np.abs(arrays[0]) * (2 * function + 8 * eps) + tiny
+    return (function + 4 * eps) * right + tiny
 
 
 def assert_right(name, made, *arrays):
@@ -66,8 +72,8 @@ def assert_right(name, made, *arrays):
 
 @every_kernel
 @sizes
-def test_kernel_matches_the_reference(name, n, signed, poisoned):
-    arrays, out = inputs(name, signed, n), poisoned(n)
+def test_kernel_matches_the_reference(name, n, dtype, signed, poisoned):
+    arrays, out = inputs(name, signed, n, dtype=dtype), poisoned(n, dtype=dtype)
     of(name)[0][ceil_div(n, BLOCK), BLOCK](*arrays, out)
     assert_right(name, out, *arrays)
 
@@ -82,13 +88,18 @@ def test_host_function_matches_the_reference_in_any_shape(name, shape, signed):
 
 
 @every_kernel
-def test_kernel_is_right_for_the_whole_range_of_float32(name, poisoned):
-    steps = np.logspace(-44, 38, 2001).astype(np.float32)
-    x = np.concatenate([-steps[::-1], np.zeros(1, np.float32), steps])
+@pytest.mark.parametrize(
+    ("dtype", "least", "most"), [(np.float32, -44, 38), (np.float64, -323, 308)]
+)
+def test_host_function_is_right_for_the_whole_range_of_a_dtype(name, dtype, least, most):
+    steps = np.logspace(least, most, 2001).astype(dtype)
+    x = np.concatenate([-steps[::-1], np.zeros(1, dtype), steps])
     if name in ("sigmoid_grad", "tanh_grad"):
-        x = of(name.removesuffix("_grad"))[2](x).astype(np.float32)
-    arrays = (x,) if name in FORWARD else (np.linspace(-3, 2, len(x)).astype(np.float32), x)
-    assert_right(name, of(name)[1](*arrays), *arrays)
+        x = of(name.removesuffix("_grad"))[2](x).astype(dtype)
+    arrays = (x,) if name in FORWARD else (np.linspace(-3, 2, len(x)).astype(dtype), x)
+    made = of(name)[1](*arrays)
+    assert made.dtype == dtype
+    assert_right(name, made, *arrays)
 
 
 @every_kernel
@@ -154,7 +165,7 @@ def test_gradient_of_the_kernel_is_the_slope_of_the_forward_function(name):
 # ---- special values -------------------------------------------------------------------------
 
 INF = np.inf
-SPECIAL = np.array([0.0, -0.0, INF, -INF, np.nan], np.float32)
+SPECIAL = [0.0, -0.0, INF, -INF, np.nan]
 # What each makes of 0, -0, inf, -inf and NaN.
 ANSWERS = {
     "relu": [0.0, 0.0, INF, 0.0, np.nan],
@@ -167,9 +178,11 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_special_values_give_what_they_tend_to_and_nan_stays(name):
-    arrays = (SPECIAL,) if name in FORWARD else (np.full(5, 2, np.float32), SPECIAL)
-    np.testing.assert_array_equal(of(name)[1](*arrays), np.array(ANSWERS[name], np.float32))
+@dtypes
+def test_special_values_give_what_they_tend_to_and_nan_stays(name, dtype):
+    special = np.array(SPECIAL, dtype)
+    arrays = (special,) if name in FORWARD else (np.full(5, 2, dtype), special)
+    np.testing.assert_array_equal(of(name)[1](*arrays), np.array(ANSWERS[name], dtype))
 
 
 @forward
@@ -301,20 +314,33 @@ def test_array_without_elements_gives_one_without_elements(name, shape):
 
 
 @every_kernel
-def test_float64_is_refused(name):
-    arrays = [np.ones(3)] * (1 if name in FORWARD else 2)
+@pytest.mark.parametrize("dtype", [np.float16, np.int32])
+def test_other_dtypes_are_refused(name, dtype):
+    arrays = [np.ones(3, dtype)] * (1 if name in FORWARD else 2)
     first = "x" if name in FORWARD else "grad"
     expected = (
-        rf"{name}: expected {first} to be a float32 array, got float64\. "
+        rf"{name}: expected {first} to be a float32 or float64 array, got {np.dtype(dtype)}\. "
         rf"Convert it with {first}\.astype\(np\.float32\)\."
     )
     with pytest.raises(TypeError, match=expected):
         of(name)[1](*arrays)
 
 
+@grads
+def test_mixed_dtypes_are_refused(name):
+    second = "y" if name in ("sigmoid_grad", "tanh_grad") else "x"
+    expected = (
+        rf"{name}: expected grad, {second} to have one dtype, got float32, float64\. "
+        r"Convert them with \.astype\."
+    )
+    with pytest.raises(TypeError, match=expected):
+        of(name)[1](np.ones(3, np.float32), np.ones(3))
+
+
 @every_kernel
 def test_number_that_is_no_array_is_refused(name):
-    with pytest.raises(TypeError, match=rf"{name}: expected .* to be a float32 array, got float\."):
+    expected = rf"{name}: expected .* to be a float32 or float64 array, got float\."
+    with pytest.raises(TypeError, match=expected):
         of(name)[1](*[1.0] * (1 if name in FORWARD else 2))
 
 
@@ -333,27 +359,31 @@ def test_inputs_of_unequal_shapes_are_refused(name):
 
 
 @every_kernel
-def test_checker_finds_nothing_wrong(name, signed):
-    arrays = inputs(name, signed, BLOCK + 13)
-    out = cuda.device_array(BLOCK + 13, np.float32)
+@dtypes
+def test_checker_finds_nothing_wrong(name, dtype, signed):
+    arrays = inputs(name, signed, BLOCK + 13, dtype=dtype)
+    out = cuda.device_array(BLOCK + 13, dtype)
     report = gpukit.check(of(name)[0])[2, BLOCK](*arrays, out)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
 @every_kernel
-@pytest.mark.parametrize("n", [1, BLOCK, 1009])
-def test_cost_is_what_is_counted(name, n, signed, poisoned):
-    arrays = inputs(name, signed, n)
-    found = gpukit.profile(of(name)[0])[ceil_div(n, BLOCK), BLOCK](*arrays, poisoned(n)).total
+@pytest.mark.parametrize(
+    ("n", "dtype"), [(1, np.float32), (BLOCK, np.float32), (1009, np.float32), (1009, np.float64)]
+)
+def test_cost_is_what_is_counted(name, n, dtype, signed, poisoned):
+    arrays, out = inputs(name, signed, n, dtype=dtype), poisoned(n, dtype=dtype)
+    found = gpukit.profile(of(name)[0])[ceil_div(n, BLOCK), BLOCK](*arrays, out).total
     counted = launch.Cost(found["global_bytes_asked"], found.flops)
-    assert {**FORWARD, **GRAD}[name].cost(n) == counted
+    assert {**FORWARD, **GRAD}[name].cost(n, out.itemsize) == counted
 
 
 @every_kernel
-def test_arithmetic_is_float32(name, signed, poisoned):
-    arrays = inputs(name, signed, 33)
-    found = gpukit.profile(of(name)[0])[1, BLOCK](*arrays, poisoned(33)).total
-    assert found["flops_float64"] == 0
+@dtypes
+def test_arithmetic_has_the_dtype_of_the_arrays(name, dtype, signed, poisoned):
+    arrays, out = inputs(name, signed, 33, dtype=dtype), poisoned(33, dtype=dtype)
+    found = gpukit.profile(of(name)[0])[1, BLOCK](*arrays, out).total
+    assert found["flops_float64"] == (found.flops if dtype is np.float64 else 0)
 
 
 @every_kernel

@@ -57,6 +57,7 @@ class Array:
 
     def __init__(self, tally, shape, itemsize=4):
         self.tally, self.shape, self.itemsize = tally, shape, itemsize
+        self.dtype = types.SimpleNamespace(type=lambda value: Number(tally))
 
     def touch(self, index):
         places = index if isinstance(index, tuple) else (index,)

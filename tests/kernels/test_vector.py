@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import gpukit
+from gpukit import cuda, launch
 from gpukit.kernels import vector
 from gpukit.launch import ceil_div
 
@@ -10,30 +12,42 @@ BLOCK = vector.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
 SAXPY = [(rung.name, rung.kernel) for rung in vector.SAXPY_LADDER]
 
-sizes = pytest.mark.parametrize("n", SIZES)
+# float64 takes the same way through the guards: one size will do.
+sizes = pytest.mark.parametrize(
+    ("n", "dtype"), [*((n, np.float32) for n in SIZES), (1009, np.float64)]
+)
+every_rung = pytest.mark.parametrize("rung", vector.LADDER, ids=lambda rung: rung.name)
 saxpy_rungs = pytest.mark.parametrize(("name", "kernel"), SAXPY, ids=[name for name, _ in SAXPY])
 
 
-@sizes
-def test_fill_kernel_writes_every_element(n, poisoned):
-    out = poisoned(n)
-    vector.fill_kernel[ceil_div(n, BLOCK), BLOCK](np.float32(-2.5), out)
-    np.testing.assert_array_equal(out, vector.fill_reference(n, -2.5))
+def wide(rung, signed, n):
+    """Return what a kernel takes before its output, in float64."""
+    if rung.name == "fill":
+        return (np.float64(-1.7),)
+    a, b = signed(n, dtype=np.float64), signed(n, dtype=np.float64)
+    return (a, b) if rung.name == "vector_add" else (np.float64(-1.7), a, b)
 
 
 @sizes
-def test_vector_add_kernel_equals_the_rounded_reference(n, signed, poisoned):
-    a, b, out = signed(n), signed(n), poisoned(n)
+def test_fill_kernel_writes_every_element(n, dtype, poisoned):
+    out = poisoned(n, dtype=dtype)
+    vector.fill_kernel[ceil_div(n, BLOCK), BLOCK](dtype(-1.7), out)
+    np.testing.assert_array_equal(out, vector.fill_reference(n, dtype(-1.7)))
+
+
+@sizes
+def test_vector_add_kernel_equals_the_rounded_reference(n, dtype, signed, poisoned):
+    a, b, out = signed(n, dtype=dtype), signed(n, dtype=dtype), poisoned(n, dtype=dtype)
     vector.vector_add_kernel[ceil_div(n, BLOCK), BLOCK](a, b, out)
-    np.testing.assert_array_equal(out, vector.vector_add_reference(a, b).astype(np.float32))
+    np.testing.assert_array_equal(out, vector.vector_add_reference(a, b).astype(dtype))
 
 
 @sizes
 @saxpy_rungs
-def test_saxpy_kernels_match_the_reference(name, kernel, n, signed, poisoned, assert_close):
-    x, y, out = signed(n), signed(n), poisoned(n)
-    kernel[ceil_div(n, BLOCK), BLOCK](np.float32(-1.7), x, y, out)
-    alpha = np.float64(np.float32(-1.7))
+def test_saxpy_kernels_match_the_reference(name, kernel, n, dtype, signed, poisoned, assert_close):
+    x, y, out = signed(n, dtype=dtype), signed(n, dtype=dtype), poisoned(n, dtype=dtype)
+    kernel[ceil_div(n, BLOCK), BLOCK](dtype(-1.7), x, y, out)
+    alpha = np.float64(dtype(-1.7))
     size = np.abs(alpha * x) + np.abs(y)
     assert_close(out, vector.saxpy_reference(alpha, x, y), magnitude=size, length=2)
 
@@ -60,6 +74,22 @@ def test_vector_add_passes_nan_and_infinity_on():
 def test_fill_returns_float32():
     out = vector.fill(3, 7)
     assert (out.dtype, out.tolist()) == (np.float32, [7.0, 7.0, 7.0])
+
+
+def test_fill_returns_float64_when_asked_to():
+    out = vector.fill(3, 0.1, dtype=np.float64)
+    assert (out.dtype, out.tolist()) == (np.float64, [0.1, 0.1, 0.1])
+
+
+def test_vector_add_of_float64_keeps_what_float32_would_lose():
+    made = vector.vector_add(np.full(3, 2.0**24), np.ones(3))
+    assert (made.dtype, made.tolist()) == (np.float64, [2.0**24 + 1] * 3)
+
+
+@pytest.mark.parametrize("rung", [name for name, _ in SAXPY])
+def test_saxpy_of_float64_keeps_what_float32_would_lose(rung):
+    made = vector.saxpy(2.0**24 + 1, np.ones(3), np.full(3, 2.0**-20), rung=rung)
+    assert (made.dtype, made.tolist()) == (np.float64, [2.0**24 + 1 + 2.0**-20] * 3)
 
 
 def test_vector_add_takes_arrays_that_are_not_contiguous():
@@ -104,16 +134,54 @@ def test_vector_add_rejects_unequal_lengths():
         vector.vector_add(np.ones(3, np.float32), np.ones(4, np.float32))
 
 
-def test_vector_add_rejects_float64():
-    with pytest.raises(
-        TypeError, match=r"vector_add: expected b to be a float32 array, got float64"
-    ):
+@pytest.mark.parametrize("dtype", [np.float16, np.int32])
+def test_fill_rejects_other_dtypes(dtype):
+    name = np.dtype(dtype).name
+    expected = rf"fill: expected dtype to be float32 or float64, got {name}\. Pass one of them\."
+    with pytest.raises(TypeError, match=expected):
+        vector.fill(3, 7, dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int32])
+def test_vector_add_rejects_other_dtypes(dtype):
+    name = np.dtype(dtype).name
+    expected = rf"vector_add: expected b to be a float32 or float64 array, got {name}\. Convert it"
+    with pytest.raises(TypeError, match=expected):
+        vector.vector_add(np.ones(3, np.float32), np.ones(3, dtype))
+
+
+def test_vector_add_rejects_mixed_dtypes():
+    expected = r"vector_add: expected a, b to have one dtype, got float32, float64\. Convert them"
+    with pytest.raises(TypeError, match=expected):
         vector.vector_add(np.ones(3, np.float32), np.ones(3))
+
+
+def test_saxpy_rejects_mixed_dtypes():
+    expected = r"saxpy: expected x, y to have one dtype, got float64, float32\. Convert them"
+    with pytest.raises(TypeError, match=expected):
+        vector.saxpy(2, np.ones(3), np.ones(3, np.float32))
 
 
 def test_saxpy_rejects_an_unknown_rung():
     with pytest.raises(ValueError, match=r"saxpy: expected rung to be one of .*, got 'fast'"):
         vector.saxpy(1, np.ones(3, np.float32), np.ones(3, np.float32), rung="fast")
+
+
+@every_rung
+def test_checker_finds_nothing_wrong_with_float64(rung, signed):
+    n = BLOCK + 13
+    out = cuda.device_array(n, np.float64)
+    report = gpukit.check(rung.kernel)[2, BLOCK](*wide(rung, signed, n), out)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
+@every_rung
+def test_cost_of_float64_is_what_is_counted(rung, signed, poisoned):
+    n = BLOCK + 13
+    out = poisoned(n, dtype=np.float64)
+    found = gpukit.profile(rung.kernel)[2, BLOCK](*wide(rung, signed, n), out).total
+    counted = launch.Cost(found["global_bytes_asked"], found["flops_float64"])
+    assert rung.cost(n, out.itemsize) == counted
 
 
 def test_costs_of_ten_elements():
