@@ -1,7 +1,7 @@
 """Dot product: multiply element by element and add up, two vectors into one number.
 
-The adding is that of `reduce`; new is only what is added. Products and sums are float32, and the
-atomics of the blocks add in any order, so the last bits may differ between runs.
+The adding is that of `reduce`; new is only what is added. Products and sums have the dtype of the
+vectors, and the atomics of the blocks add in any order, so the last bits may differ between runs.
 
 Legend
     n          elements of each vector                                1000
@@ -45,27 +45,27 @@ def dot_tree_kernel(x, y, out):
     New here   a map in front of the reduction of sum_atomic_kernel: the products are never
                written to global memory, so nothing has to be read twice
     Shapes     x (n,), y (n,), out (1,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 tree
+    Dtypes     float32 or float64, one for all arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     BLOCK * 4 bytes, static
-    Cost       bytes: 8 (n + blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
-    Errors     the host function rejects unequal lengths; the kernel assumes its block is BLOCK
-               and that out[0] is 0 before the launch
+    Shared     BLOCK * itemsize bytes, static
+    Cost       bytes: 2 itemsize (n + blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
+    Errors     the host function rejects unequal lengths and dtypes; the kernel assumes its
+               block is BLOCK and that out[0] is 0 before the launch
     Source     Sanders and Kandrot, CUDA by Example, 2010, chapter 5
     """
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
-    tile = cuda.shared.array(BLOCK, np.float32)
-    tile[tid] = x[i] * y[i] if i < x.shape[0] else np.float32(0)
+    tile = cuda.shared.array(BLOCK, x.dtype)
+    tile[tid] = x[i] * y[i] if i < x.shape[0] else x.dtype.type(0)
     reduce_trees.add_up(tile, tid)
     if tid == 0:
         cuda.atomic.add(out, 0, tile[0])
 
 
-def dot_tree_cost(n: int) -> Cost:
+def dot_tree_cost(n: int, itemsize: int = 4) -> Cost:
     """Two loads and a product for each element; a tree and an atomic for each block."""
     blocks = ceil_div(n, BLOCK)
-    return Cost(bytes=8 * (n + blocks), flops=n + BLOCK * blocks)
+    return Cost(bytes=2 * itemsize * (n + blocks), flops=n + BLOCK * blocks)
 
 
 @cuda.jit
@@ -75,17 +75,18 @@ def dot_shuffle_kernel(x, y, out):
     New here   the grid-stride loop and the shuffles of sum_shuffle_kernel: a thread multiplies
                and adds many times in one register before it meets another
     Shapes     x (n,), y (n,), out (1,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
-    Shared     BLOCK / 32 * 4 bytes, static
-    Cost       bytes: 8 (n + blocks); flops: 2 n + (8 BLOCK + 1) blocks for BLOCK 256; barriers: 1
-    Errors     the host function rejects unequal lengths; the kernel assumes its block is BLOCK
-               and that out[0] is 0 before the launch
+    Shared     BLOCK / 32 * itemsize bytes, static
+    Cost       bytes: 2 itemsize (n + blocks); flops: 2 n + (8 BLOCK + 1) blocks for BLOCK 256;
+               barriers: 1
+    Errors     the host function rejects unequal lengths and dtypes; the kernel assumes its
+               block is BLOCK and that out[0] is 0 before the launch
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
     tid = cuda.threadIdx.x
-    totals = cuda.shared.array(WARPS, np.float32)
-    acc = np.float32(0)
+    totals = cuda.shared.array(WARPS, x.dtype)
+    acc = x.dtype.type(0)
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         acc += x[i] * y[i]
     acc = reduce.add_up_warps(acc, totals, tid)
@@ -93,38 +94,39 @@ def dot_shuffle_kernel(x, y, out):
         cuda.atomic.add(out, 0, acc)
 
 
-def dot_shuffle_cost(n: int, blocks: int | None = None) -> Cost:
+def dot_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """A product and an addition for each element; each thread adds at log2(BLOCK) shuffles."""
     blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
     shuffles = BLOCK.bit_length() - 1
-    return Cost(bytes=8 * (n + blocks), flops=2 * n + (shuffles * BLOCK + 1) * blocks)
+    return Cost(bytes=2 * itemsize * (n + blocks), flops=2 * n + (shuffles * BLOCK + 1) * blocks)
 
 
 # --- Host functions --------------------------------------------------------------------------
 
 
-def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> np.float32:
-    """Return the dot product of two float32 vectors of one length.
+def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
+    """Return the dot product of two float32 or float64 vectors of one length and dtype.
 
-    (n,) and (n,) give one number: `[1. 2.]` and `[3. 4.]` give `11.`, and empty vectors 0. Waits
-    for the stream.
-    Raises TypeError for another dtype, ValueError for other axes, unequal lengths or an unknown
-    rung.
+    (n,) and (n,) give one number of the same dtype: `[1. 2.]` and `[3. 4.]` give `11.`, and empty
+    vectors 0. Waits for the stream.
+    Raises TypeError for other or unequal dtypes, ValueError for other axes, unequal lengths or an
+    unknown rung.
     """
     kernel = launch.pick("dot", LADDER, rung).kernel
     x, y = launch.adopt(x), launch.adopt(y)
-    launch.check_array("dot", "x", x, ndim=1, dtypes=(np.float32,))
-    launch.check_array("dot", "y", y, ndim=1, dtypes=(np.float32,))
+    launch.check_array("dot", "x", x, ndim=1, dtypes=launch.FLOATS)
+    launch.check_array("dot", "y", y, ndim=1, dtypes=launch.FLOATS)
+    launch.check_same_dtype("dot", x=x, y=y)
     launch.check_shape("dot", "y", y, tuple(x.shape), "Pass vectors of one length.")
     if x.shape[0] == 0:
-        return np.float32(0)
+        return x.dtype.type(0)
     (blocks,) = launch.grid_1d("dot", x.shape[0], BLOCK)
     if rung == "shuffle":
         blocks = min(blocks, MAX_BLOCKS)
-    out = launch.to_device(np.zeros(1, np.float32), stream)  # the atomics add to what is there
+    out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
     x, y = launch.to_device(x, stream), launch.to_device(y, stream)
     kernel[blocks, BLOCK, stream](x, y, out)
-    return np.float32(launch.to_host(out, stream)[0])
+    return launch.to_host(out, stream)[0]
 
 
 LADDER = (

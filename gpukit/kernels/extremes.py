@@ -34,7 +34,7 @@ BLOCK = 256
 WARP = 32
 WARPS = BLOCK // WARP
 ALL_LANES = 0xFFFFFFFF
-LOWEST = np.float32(-np.inf)
+LOWEST = -np.inf
 # Enough blocks to fill the largest GPU of today once; with more, the second launch has more to do.
 MAX_BLOCKS = 1024
 
@@ -105,17 +105,17 @@ def max_kernel(x, found):
                element may count twice. What the blocks found is looked through by one block in
                a second launch of this kernel: no atomics, and always the same bits
     Shapes     x (n,), found (blocks,); any n >= 1
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for both arrays
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
-    Shared     BLOCK / 32 * 4 bytes, static
-    Cost       bytes: 4 (n + blocks); flops: 0; barriers: 1
+    Shared     BLOCK / 32 * itemsize bytes, static
+    Cost       bytes: itemsize (n + blocks); flops: 0; barriers: 1
     Errors     the host function rejects other dtypes and no elements; the kernel assumes its
                block is BLOCK, and finds -inf where a block has no element
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
     tid = cuda.threadIdx.x
-    tops = cuda.shared.array(WARPS, np.float32)
-    best = LOWEST
+    tops = cuda.shared.array(WARPS, x.dtype)
+    best = x.dtype.type(LOWEST)
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         value = x[i]
         if larger(value, best):
@@ -125,9 +125,9 @@ def max_kernel(x, found):
         found[cuda.blockIdx.x] = best
 
 
-def max_cost(n: int, blocks: int | None = None) -> Cost:
+def max_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """One load for each element, one store for each block; to compare is no arithmetic."""
-    return Cost(bytes=4 * (n + (blocks or blocks_for(n))), flops=0)
+    return Cost(bytes=itemsize * (n + (blocks or blocks_for(n))), flops=0)
 
 
 @cuda.jit
@@ -137,17 +137,17 @@ def min_kernel(x, found):
     New here   no comparison of its own: the smallest is minus the largest of all with the sign
                changed. A change of sign is exact, and NaN stays NaN
     Shapes     x (n,), found (blocks,); any n >= 1
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for both arrays
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
-    Shared     BLOCK / 32 * 4 bytes, static
-    Cost       bytes: 4 (n + blocks); flops: 0; barriers: 1
+    Shared     BLOCK / 32 * itemsize bytes, static
+    Cost       bytes: itemsize (n + blocks); flops: 0; barriers: 1
     Errors     the host function rejects other dtypes and no elements; the kernel assumes its
                block is BLOCK, and finds inf where a block has no element
     Source     ours
     """
     tid = cuda.threadIdx.x
-    tops = cuda.shared.array(WARPS, np.float32)
-    best = LOWEST
+    tops = cuda.shared.array(WARPS, x.dtype)
+    best = x.dtype.type(LOWEST)
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         value = -x[i]
         if larger(value, best):
@@ -157,9 +157,9 @@ def min_kernel(x, found):
         found[cuda.blockIdx.x] = -best
 
 
-def min_cost(n: int, blocks: int | None = None) -> Cost:
+def min_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """The work of max_cost: a change of sign is no arithmetic either."""
-    return max_cost(n, blocks)
+    return max_cost(n, blocks, itemsize)
 
 
 # --- Kernels: places -------------------------------------------------------------------------
@@ -197,18 +197,18 @@ def argmax_kernel(x, places):
     New here   a value and its place travel together, two shuffles a step. Lanes meet in no
                order of theirs, so of equal elements the place decides: the lower one is ahead
     Shapes     x (n,), places (blocks,); any n >= 1
-    Dtypes     float32 in, int64 out
+    Dtypes     float32 or float64 in, int64 out
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or less; x = element
-    Shared     BLOCK / 32 * 12 bytes, static
-    Cost       bytes: 4 n + 8 blocks; flops: 0; barriers: 1
+    Shared     BLOCK / 32 * (itemsize + 8) bytes, static
+    Cost       bytes: itemsize n + 8 blocks; flops: 0; barriers: 1
     Errors     the host function rejects other dtypes and no elements; the kernel assumes its
                block is BLOCK, and that every block has an element
     Source     ours
     """
     tid = cuda.threadIdx.x
-    tops = cuda.shared.array(WARPS, np.float32)
+    tops = cuda.shared.array(WARPS, x.dtype)
     tops_at = cuda.shared.array(WARPS, np.int64)
-    best = LOWEST
+    best = x.dtype.type(LOWEST)
     at = x.shape[0]
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         value = x[i]
@@ -220,9 +220,9 @@ def argmax_kernel(x, places):
         places[cuda.blockIdx.x] = at
 
 
-def argmax_cost(n: int, blocks: int | None = None) -> Cost:
+def argmax_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """One load for each element, one store of 8 bytes for each block."""
-    return Cost(bytes=4 * n + 8 * (blocks or blocks_for(n)), flops=0)
+    return Cost(bytes=itemsize * n + 8 * (blocks or blocks_for(n)), flops=0)
 
 
 @cuda.jit
@@ -231,17 +231,17 @@ def argmax_finish_kernel(x, places, out):
 
     New here   a place is enough to hand from launch to launch: the value is looked up in x
     Shapes     x (n,), places (m,), out (1,); any n >= 1 and m >= 1
-    Dtypes     float32 x, int64 places and out
+    Dtypes     float32 or float64 x, int64 places and out
     Launch     block BLOCK, grid 1; x = place
-    Shared     BLOCK / 32 * 12 bytes, static
-    Cost       bytes: 12 m + 8; flops: 0; barriers: 1
+    Shared     BLOCK / 32 * (itemsize + 8) bytes, static
+    Cost       bytes: (itemsize + 8) m + 8; flops: 0; barriers: 1
     Errors     the kernel assumes its block is BLOCK, its grid 1, and places to lie in x
     Source     ours
     """
     tid = cuda.threadIdx.x
-    tops = cuda.shared.array(WARPS, np.float32)
+    tops = cuda.shared.array(WARPS, x.dtype)
     tops_at = cuda.shared.array(WARPS, np.int64)
-    best = LOWEST
+    best = x.dtype.type(LOWEST)
     at = x.shape[0]
     for k in range(tid, places.shape[0], BLOCK):
         i = places[k]
@@ -254,34 +254,34 @@ def argmax_finish_kernel(x, places, out):
         out[0] = at
 
 
-def argmax_finish_cost(m: int) -> Cost:
+def argmax_finish_cost(m: int, itemsize: int = 4) -> Cost:
     """A place and a value for each block of the launch before, and one store."""
-    return Cost(bytes=12 * m + 8, flops=0)
+    return Cost(bytes=(itemsize + 8) * m + 8, flops=0)
 
 
 # --- Host functions --------------------------------------------------------------------------
 
 
-def max(x: Any, *, stream: Any = 0) -> np.float32:
-    """Return the largest element of a float32 vector, NaN if there is one.
+def max(x: Any, *, stream: Any = 0) -> Any:
+    """Return the largest element of a float32 or float64 vector, NaN if there is one.
 
-    (n,) gives one number: `[1. 3. 2.]` gives `3.` Waits for the stream.
+    (n,) gives one number of the same dtype: `[1. 3. 2.]` gives `3.` Waits for the stream.
     Raises TypeError for another dtype, ValueError for other axes or no elements.
     """
     return _extreme("max", max_kernel, x, stream)
 
 
-def min(x: Any, *, stream: Any = 0) -> np.float32:
-    """Return the smallest element of a float32 vector, NaN if there is one.
+def min(x: Any, *, stream: Any = 0) -> Any:
+    """Return the smallest element of a float32 or float64 vector, NaN if there is one.
 
-    (n,) gives one number: `[2. 1. 3.]` gives `1.` Waits for the stream.
+    (n,) gives one number of the same dtype: `[2. 1. 3.]` gives `1.` Waits for the stream.
     Raises TypeError for another dtype, ValueError for other axes or no elements.
     """
     return _extreme("min", min_kernel, x, stream)
 
 
 def argmax(x: Any, *, stream: Any = 0) -> np.int64:
-    """Return where the largest element of a float32 vector lies, of equal ones the first.
+    """Return where the largest of a float32 or float64 vector lies, of equal ones the first.
 
     (n,) gives one place: `[1. 3. 3.]` gives `1`. NaN counts as the largest. Waits for the stream.
     Raises TypeError for another dtype, ValueError for other axes or no elements.
@@ -294,20 +294,20 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
     return np.int64(launch.to_host(out, stream)[0])
 
 
-def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> np.float32:
+def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
     """Find what is extreme in each block, then in what the blocks found."""
     x = _adopt(function, x, stream)
     blocks = blocks_for(x.shape[0])
-    found, out = launch.empty((blocks,), np.float32), launch.empty((1,), np.float32)
+    found, out = launch.empty((blocks,), x.dtype), launch.empty((1,), x.dtype)
     kernel[blocks, BLOCK, stream](x, found)
     kernel[1, BLOCK, stream](found, out)
-    return np.float32(launch.to_host(out, stream)[0])
+    return launch.to_host(out, stream)[0]
 
 
 def _adopt(function: str, x: Any, stream: Any) -> Any:
     """Return x where kernels can read it, once it is a vector with an element."""
     x = launch.adopt(x)
-    launch.check_array(function, "x", x, ndim=1, dtypes=(np.float32,))
+    launch.check_array(function, "x", x, ndim=1, dtypes=launch.FLOATS)
     if x.shape[0] == 0:
         raise ValueError(
             f"{function}: expected x.shape[0] >= 1, got shape (0,). Pass one element or more: "

@@ -54,27 +54,27 @@ def sum_atomic_kernel(x, out):
     New here   the blocks add their sums straight into out[0]; the atomic lets no addition be
                lost, and the order of the blocks, so the last bits, may differ between runs
     Shapes     x (n,), out (1,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 tree
+    Dtypes     float32 or float64, one for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     BLOCK * 4 bytes, static
-    Cost       bytes: 4 (n + 2 blocks); flops: BLOCK blocks; barriers: 1 + log2(BLOCK)
+    Shared     BLOCK * itemsize bytes, static
+    Cost       bytes: itemsize (n + 2 blocks); flops: BLOCK blocks; barriers: 1 + log2(BLOCK)
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
                and that out[0] is 0 before the launch
     Source     ours
     """
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
-    tile = cuda.shared.array(BLOCK, np.float32)
-    tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+    tile = cuda.shared.array(BLOCK, x.dtype)
+    tile[tid] = x[i] if i < x.shape[0] else x.dtype.type(0)
     add_up(tile, tid)
     if tid == 0:
         cuda.atomic.add(out, 0, tile[0])
 
 
-def sum_atomic_cost(n: int) -> Cost:
+def sum_atomic_cost(n: int, itemsize: int = 4) -> Cost:
     """The tree of sum_sequential_cost; each block also loads out, adds to it and stores it."""
     blocks = ceil_div(n, BLOCK)
-    return Cost(bytes=4 * (n + 2 * blocks), flops=BLOCK * blocks)
+    return Cost(bytes=itemsize * (n + 2 * blocks), flops=BLOCK * blocks)
 
 
 @cuda.jit
@@ -84,17 +84,17 @@ def sum_grid_stride_kernel(x, out):
     New here   a grid-stride loop before the tree: most additions need no barrier and no shared
                memory, and the number of atomics is that of the blocks, whatever n is
     Shapes     x (n,), out (1,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 accumulator and tree
+    Dtypes     float32 or float64, one for both arrays, the accumulator and the tree
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
-    Shared     BLOCK * 4 bytes, static
-    Cost       bytes: 4 (n + 2 blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
+    Shared     BLOCK * itemsize bytes, static
+    Cost       bytes: itemsize (n + 2 blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
                and that out[0] is 0 before the launch
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 7
     """
     tid = cuda.threadIdx.x
-    tile = cuda.shared.array(BLOCK, np.float32)
-    acc = np.float32(0)
+    tile = cuda.shared.array(BLOCK, x.dtype)
+    acc = x.dtype.type(0)
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         acc += x[i]
     tile[tid] = acc
@@ -103,10 +103,10 @@ def sum_grid_stride_kernel(x, out):
         cuda.atomic.add(out, 0, tile[0])
 
 
-def sum_grid_stride_cost(n: int, blocks: int | None = None) -> Cost:
+def sum_grid_stride_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """One addition for each element, then a tree and an atomic for each block."""
     blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
-    return Cost(bytes=4 * (n + 2 * blocks), flops=n + BLOCK * blocks)
+    return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + BLOCK * blocks)
 
 
 @cuda.jit(device=True)
@@ -140,17 +140,18 @@ def sum_shuffle_kernel(x, out):
                barrier, for the lanes of a warp run together; one word a warp and one barrier
                are left. Lanes that have nothing to add add all the same: it takes no time more
     Shapes     x (n,), out (1,); any n >= 1
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for both arrays and the accumulator
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
-    Shared     BLOCK / 32 * 4 bytes, static
-    Cost       bytes: 4 (n + 2 blocks); flops: n + (8 BLOCK + 1) blocks for BLOCK 256; barriers: 1
+    Shared     BLOCK / 32 * itemsize bytes, static
+    Cost       bytes: itemsize (n + 2 blocks); flops: n + (8 BLOCK + 1) blocks for BLOCK 256;
+               barriers: 1
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
                and that out[0] is 0 before the launch
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
     tid = cuda.threadIdx.x
-    totals = cuda.shared.array(WARPS, np.float32)
-    acc = np.float32(0)
+    totals = cuda.shared.array(WARPS, x.dtype)
+    acc = x.dtype.type(0)
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         acc += x[i]
     acc = add_up_warps(acc, totals, tid)
@@ -158,11 +159,11 @@ def sum_shuffle_kernel(x, out):
         cuda.atomic.add(out, 0, acc)
 
 
-def sum_shuffle_cost(n: int, blocks: int | None = None) -> Cost:
+def sum_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """One addition for each element; each thread adds at each of log2(BLOCK) shuffles."""
     blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
     shuffles = BLOCK.bit_length() - 1
-    return Cost(bytes=4 * (n + 2 * blocks), flops=n + (shuffles * BLOCK + 1) * blocks)
+    return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + (shuffles * BLOCK + 1) * blocks)
 
 
 @cuda.jit
@@ -207,24 +208,27 @@ def sum_vectorised_cost(n: int, blocks: int | None = None) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
-def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> np.float32:
-    """Return the sum of a float32 vector.
+def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> Any:
+    """Return the sum of a float32 or float64 vector.
 
-    (n,) gives one number: `[1. 2. 3.]` gives `6.`, and an empty vector 0. Waits for the stream.
+    (n,) gives one number of the same dtype: `[1. 2. 3.]` gives `6.`, and an empty vector 0.
+    The rung "vectorised" loads four float32 at once and takes no float64. Waits for the stream.
     Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
     """
     kernel = launch.pick("sum", SUM_LADDER, rung).kernel
     x = launch.adopt(x)
-    launch.check_array("sum", "x", x, ndim=1, dtypes=(np.float32,))
+    launch.check_array("sum", "x", x, ndim=1, dtypes=launch.FLOATS)
+    if rung == "vectorised":
+        launch.check_float32("sum", rung, x, instead="shuffle")
     if x.shape[0] == 0:
-        return np.float32(0)
+        return x.dtype.type(0)
     x = launch.to_device(x, stream)
     if rung in reduce_trees.SHARES:
         return reduce_trees.sum_in_passes(kernel, reduce_trees.SHARES[rung], x, stream)
     return _sum_at_once(kernel, rung, x, stream)
 
 
-def _sum_at_once(kernel: Any, rung: str, x: Any, stream: Any) -> np.float32:
+def _sum_at_once(kernel: Any, rung: str, x: Any, stream: Any) -> Any:
     """Sum with one launch of a kernel that finishes with atomics."""
     share = BLOCK
     if rung == "vectorised":
@@ -235,9 +239,9 @@ def _sum_at_once(kernel: Any, rung: str, x: Any, stream: Any) -> np.float32:
     (blocks,) = launch.grid_1d("sum", x.shape[0], share)
     if rung != "atomic":
         blocks = min(blocks, MAX_BLOCKS)
-    out = launch.to_device(np.zeros(1, np.float32), stream)  # the atomics add to what is there
+    out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
     kernel[blocks, BLOCK, stream](x, out)
-    return np.float32(launch.to_host(out, stream)[0])
+    return launch.to_host(out, stream)[0]
 
 
 LADDER = (

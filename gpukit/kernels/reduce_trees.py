@@ -62,17 +62,17 @@ def sum_interleaved_kernel(x, partials):
                first five levels, with 16, 8, 4, 2 and then 1 lane of 32. The lanes of a warp
                part at 48 of 144 branches; in one bank they never meet
     Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
-    Dtypes     float32 in, float32 out, float32 tree
+    Dtypes     float32 or float64, one for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     BLOCK * 4 bytes, static
-    Cost       bytes: 4 (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
+    Shared     BLOCK * itemsize bytes, static
+    Cost       bytes: itemsize (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 1
     """
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
-    tile = cuda.shared.array(BLOCK, np.float32)
-    tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+    tile = cuda.shared.array(BLOCK, x.dtype)
+    tile[tid] = x[i] if i < x.shape[0] else x.dtype.type(0)
     cuda.syncthreads()  # the tile is full before any thread reads another thread's element
     step = 1
     while step < BLOCK:
@@ -84,10 +84,10 @@ def sum_interleaved_kernel(x, partials):
         partials[cuda.blockIdx.x] = tile[0]
 
 
-def sum_interleaved_cost(n: int) -> Cost:
+def sum_interleaved_cost(n: int, itemsize: int = 4) -> Cost:
     """Each element is loaded once; a tree over BLOCK values has BLOCK - 1 additions."""
     blocks = ceil_div(n, BLOCK)
-    return Cost(bytes=4 * (n + blocks), flops=(BLOCK - 1) * blocks)
+    return Cost(bytes=itemsize * (n + blocks), flops=(BLOCK - 1) * blocks)
 
 
 @cuda.jit(device=True)
@@ -114,25 +114,25 @@ def sum_sequential_kernel(x, partials):
                all their lanes, and the lanes of a warp part at 6 of 144 branches. There are as
                many additions, but warps run one 12 times instead of 47
     Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
-    Dtypes     float32 in, float32 out, float32 tree
+    Dtypes     float32 or float64, one for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     BLOCK * 4 bytes, static
-    Cost       bytes: 4 (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
+    Shared     BLOCK * itemsize bytes, static
+    Cost       bytes: itemsize (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 3
     """
     i = cuda.grid(1)
     tid = cuda.threadIdx.x
-    tile = cuda.shared.array(BLOCK, np.float32)
-    tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+    tile = cuda.shared.array(BLOCK, x.dtype)
+    tile[tid] = x[i] if i < x.shape[0] else x.dtype.type(0)
     add_up(tile, tid)
     if tid == 0:
         partials[cuda.blockIdx.x] = tile[0]
 
 
-def sum_sequential_cost(n: int) -> Cost:
+def sum_sequential_cost(n: int, itemsize: int = 4) -> Cost:
     """The work of sum_interleaved_cost: the same additions, done by other threads."""
-    return sum_interleaved_cost(n)
+    return sum_interleaved_cost(n, itemsize)
 
 
 @cuda.jit
@@ -143,28 +143,28 @@ def sum_first_add_kernel(x, partials):
                each adds the two that it loads, BLOCK apart so that both loads are coalesced.
                Half the blocks will do, with half the barriers, branches and partial sums
     Shapes     x (n,), partials (ceil_div(n, 2 BLOCK),); any n >= 1
-    Dtypes     float32 in, float32 out, float32 tree
+    Dtypes     float32 or float64, one for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, 2 BLOCK); x = two elements, BLOCK apart
-    Shared     BLOCK * 4 bytes, static
-    Cost       bytes: 4 (n + blocks); flops: (2 BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
+    Shared     BLOCK * itemsize bytes, static
+    Cost       bytes: itemsize (n + blocks); flops: (2 BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 4
     """
     tid = cuda.threadIdx.x
     i = cuda.blockIdx.x * 2 * BLOCK + tid
-    tile = cuda.shared.array(BLOCK, np.float32)
-    first = x[i] if i < x.shape[0] else np.float32(0)
-    second = x[i + BLOCK] if i + BLOCK < x.shape[0] else np.float32(0)
+    tile = cuda.shared.array(BLOCK, x.dtype)
+    first = x[i] if i < x.shape[0] else x.dtype.type(0)
+    second = x[i + BLOCK] if i + BLOCK < x.shape[0] else x.dtype.type(0)
     tile[tid] = first + second
     add_up(tile, tid)
     if tid == 0:
         partials[cuda.blockIdx.x] = tile[0]
 
 
-def sum_first_add_cost(n: int) -> Cost:
+def sum_first_add_cost(n: int, itemsize: int = 4) -> Cost:
     """Each element is loaded once; a tree over 2 BLOCK values has 2 BLOCK - 1 additions."""
     blocks = ceil_div(n, 2 * BLOCK)
-    return Cost(bytes=4 * (n + blocks), flops=(2 * BLOCK - 1) * blocks)
+    return Cost(bytes=itemsize * (n + blocks), flops=(2 * BLOCK - 1) * blocks)
 
 
 @cuda.jit(device=True)
@@ -206,19 +206,19 @@ def sum_unrolled_kernel(x, partials):
                Harris has no syncwarp, only a volatile tile: that was right while the lanes of
                a warp ran in step, and since Volta (2017) they need not, so it is a race
     Shapes     x (n,), partials (ceil_div(n, 2 BLOCK),); any n >= 1
-    Dtypes     float32 in, float32 out, float32 tree
+    Dtypes     float32 or float64, one for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, 2 BLOCK); x = two elements, BLOCK apart
-    Shared     BLOCK * 4 bytes, static
-    Cost       bytes: 4 (n + blocks); flops: (2 BLOCK + 4 WARP) blocks; barriers: log2(BLOCK / 32)
+    Shared     BLOCK * itemsize bytes, static
+    Cost       bytes: itemsize (n + blocks); flops: 640 blocks for BLOCK 256; barriers: 3
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 5;
                Yuan Lin and Vinod Grover, "Using CUDA Warp-Level Primitives", NVIDIA blog, 2018
     """
     tid = cuda.threadIdx.x
     i = cuda.blockIdx.x * 2 * BLOCK + tid
-    tile = cuda.shared.array(BLOCK, np.float32)
-    first = x[i] if i < x.shape[0] else np.float32(0)
-    second = x[i + BLOCK] if i + BLOCK < x.shape[0] else np.float32(0)
+    tile = cuda.shared.array(BLOCK, x.dtype)
+    first = x[i] if i < x.shape[0] else x.dtype.type(0)
+    second = x[i + BLOCK] if i + BLOCK < x.shape[0] else x.dtype.type(0)
     tile[tid] = first + second
     cuda.syncthreads()  # the tile is full before any thread reads another thread's sum
     half = BLOCK // 2
@@ -233,27 +233,27 @@ def sum_unrolled_kernel(x, partials):
             partials[cuda.blockIdx.x] = acc
 
 
-def sum_unrolled_cost(n: int) -> Cost:
+def sum_unrolled_cost(n: int, itemsize: int = 4) -> Cost:
     """Additions down to 64 sums are those of sum_first_add_cost; then a warp adds six times."""
     blocks = ceil_div(n, 2 * BLOCK)
     flops = 2 * BLOCK - 2 * WARP + 6 * WARP
-    return Cost(bytes=4 * (n + blocks), flops=flops * blocks)
+    return Cost(bytes=itemsize * (n + blocks), flops=flops * blocks)
 
 
 # --- Host function ---------------------------------------------------------------------------
 
 
-def sum_in_passes(kernel: Any, share: int, x: Any, stream: Any) -> np.float32:
+def sum_in_passes(kernel: Any, share: int, x: Any, stream: Any) -> Any:
     """Sum the share of each block, then the partial sums, until one number is left.
 
     For `reduce.sum`, which checks x and brings it to the device. Waits for the stream.
     """
     while True:
         grid = launch.grid_1d("sum", x.shape[0], share)
-        partials = launch.empty(grid, np.float32)
+        partials = launch.empty(grid, x.dtype)
         kernel[grid, BLOCK, stream](x, partials)
         if partials.shape[0] == 1:
-            return np.float32(launch.to_host(partials, stream)[0])
+            return launch.to_host(partials, stream)[0]
         x = partials
 
 

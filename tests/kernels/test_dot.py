@@ -1,5 +1,6 @@
 """Dot product: the tree and the shuffles of the sums, on products."""
 
+import functools
 import math
 
 import numpy as np
@@ -16,6 +17,7 @@ ALL = {rung.name: rung for rung in dot.LADDER}
 
 sizes = pytest.mark.parametrize("n", SIZES)
 rungs = pytest.mark.parametrize("rung", NAMES)
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 
 
 @rungs
@@ -26,6 +28,15 @@ def test_kernel_adds_the_dot_product_to_out(rung, n, signed, assert_close):
     products = [float(a) * float(b) for a, b in zip(x, y, strict=True)]
     size = math.fsum(map(abs, products))
     assert_close(out, [math.fsum(products)], magnitude=[size], length=n)
+
+
+@rungs
+def test_kernel_adds_the_float64_dot_product_to_out(rung, signed, assert_close):
+    x, y, out = signed(1009, dtype=np.float64), signed(1009, dtype=np.float64), np.zeros(1)
+    ALL[rung].kernel[launch.ceil_div(1009, BLOCK), BLOCK](x, y, out)
+    products = (x * y).tolist()
+    size = math.fsum(map(abs, products))
+    assert_close(out, [math.fsum(products)], magnitude=[size], length=1009)
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 5])
@@ -55,6 +66,14 @@ def test_dot_reference_is_the_sum_of_its_definition(signed):
 def test_dot_is_exact_for_small_whole_numbers(rung):
     x, y = (np.arange(1500, dtype=np.float32) % k - 3 for k in (7, 11))
     assert dot.dot(x, y, rung=rung) == int((x * y).sum(dtype=np.int64))
+
+
+@rungs
+def test_dot_of_float64_keeps_what_a_float32_has_no_bits_for(rung):
+    x, y = np.zeros(1009), np.ones(1009)
+    x[[3, 40, 200, 1008]] = 2**26, 1, 2, 4  # three warps of one block, and another block
+    y[3] = 2**26
+    assert dot.dot(x, y, rung=rung) == 2**52 + 7
 
 
 @rungs
@@ -90,6 +109,12 @@ def test_dot_of_nothing_is_zero(rung):
 def test_dot_returns_a_float32(rung):
     x = np.ones(3, np.float32)
     assert dot.dot(x, x, rung=rung).dtype == np.float32
+
+
+@rungs
+@pytest.mark.parametrize("n", [0, 3])
+def test_dot_of_float64_returns_a_float64(rung, n):
+    assert dot.dot(np.ones(n), np.ones(n), rung=rung).dtype == np.float64
 
 
 @rungs
@@ -132,12 +157,19 @@ def test_dot_rejects_a_matrix(name):
 
 
 @pytest.mark.parametrize("name", ["x", "y"])
-def test_dot_rejects_integers(name):
+@pytest.mark.parametrize("other", ["int64", "float16"])
+def test_dot_rejects_another_dtype(name, other):
     given = {"x": np.ones(4, np.float32), "y": np.ones(4, np.float32)}
-    given[name] = np.ones(4, np.int64)
-    expected = f"dot: expected {name} to be a float32 array, got int64"
+    given[name] = np.ones(4, other)
+    expected = f"dot: expected {name} to be a float32 or float64 array, got {other}"
     with pytest.raises(TypeError, match=expected):
         dot.dot(**given)
+
+
+def test_dot_rejects_vectors_of_two_dtypes():
+    expected = r"dot: expected x, y to have one dtype, got float32, float64\. Convert them"
+    with pytest.raises(TypeError, match=expected):
+        dot.dot(np.ones(4, np.float32), np.ones(4))
 
 
 def test_dot_lists_its_rungs_when_the_name_is_unknown():
@@ -157,6 +189,13 @@ def test_checker_finds_nothing_wrong(rung, n, signed):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@rungs
+def test_checker_finds_nothing_wrong_with_float64(rung, signed):
+    x, y, out = signed(1009, dtype=np.float64), signed(1009, dtype=np.float64), np.zeros(1)
+    report = gpukit.check(ALL[rung].kernel)[4, BLOCK](x, y, out)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
 @pytest.mark.parametrize("n", [BLOCK, 2 * BLOCK])
 def test_cost_of_the_tree_is_what_is_counted(n):
     assert dot.dot_tree_cost(n) == work(counted("tree", n, launch.ceil_div(n, BLOCK)))
@@ -167,19 +206,33 @@ def test_cost_of_the_shuffles_is_what_is_counted(n, blocks):
     assert dot.dot_shuffle_cost(n, blocks) == work(counted("shuffle", n, blocks))
 
 
+@rungs
+def test_cost_of_float64_is_what_is_counted(rung):
+    found = counted(rung, 2 * BLOCK, 2, np.float64)
+    assert ALL[rung].cost(2 * BLOCK, itemsize=8) == work(found, itemsize=8)
+
+
+@rungs
+@dtypes
+def test_products_are_made_and_added_in_the_dtype_of_the_vectors(rung, dtype):
+    found = counted(rung, 2 * BLOCK, 2, dtype)
+    assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
+
+
 def test_shuffles_touch_shared_memory_once_a_warp():
     found = counted("shuffle", 700, 2)
     assert found["shared_store_requests"] == 2 * dot.WARPS
     assert found["barriers"] == 2 * dot.WARPS
 
 
-def counted(rung, n, blocks):
-    x = np.ones(n, np.float32)
+@functools.cache
+def counted(rung, n, blocks, dtype=np.float32):
+    x = np.ones(n, dtype)
     kernel = gpukit.profile(ALL[rung].kernel)
-    return kernel[blocks, BLOCK](x, x.copy(), np.zeros(1, np.float32)).total
+    return kernel[blocks, BLOCK](x, x.copy(), np.zeros(1, dtype)).total
 
 
-def work(found):
+def work(found, itemsize=4):
     """Return the cost that was counted; each atomic is by one thread, counted as a load alone."""
     atomics = found["global_atomic_requests"]
-    return launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
+    return launch.Cost(found["global_bytes_asked"] + itemsize * atomics, found.flops + atomics)

@@ -16,6 +16,7 @@ NAMES = ["max", "min", "argmax"]
 sizes = pytest.mark.parametrize("n", SIZES)
 functions = pytest.mark.parametrize("name", NAMES)
 values = pytest.mark.parametrize("name", ["max", "min"])
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 
 
 def ours(name, x):
@@ -46,24 +47,27 @@ def test_kernel_finds_the_extreme_of_each_block(name, n, signed, poisoned):
 
 
 @values
+@dtypes
 @pytest.mark.parametrize("blocks", [1, 2, 3])
-def test_kernel_finds_the_extremes_of_strided_shares(name, blocks, signed, poisoned):
-    x, found = signed(1009), poisoned(blocks)
+def test_kernel_finds_the_extremes_of_strided_shares(name, dtype, blocks, signed, poisoned):
+    x, found = signed(1009, dtype=dtype), poisoned(blocks, dtype=dtype)
     kernel(name)[blocks, BLOCK](x, found)
     expected = [getattr(np, name)(x[share]) for share in shares(1009, blocks)]
     np.testing.assert_array_equal(found, expected)
 
 
+@dtypes
 @pytest.mark.parametrize(("name", "rest"), [("max", -np.inf), ("min", np.inf)])
-def test_kernel_finds_an_infinity_where_a_block_has_no_element(name, rest, poisoned):
-    found = poisoned(3)
-    kernel(name)[3, BLOCK](np.array([7], np.float32), found)
+def test_kernel_finds_an_infinity_where_a_block_has_no_element(name, rest, dtype, poisoned):
+    found = poisoned(3, dtype=dtype)
+    kernel(name)[3, BLOCK](np.array([7], dtype), found)
     np.testing.assert_array_equal(found, [7, rest, rest])
 
 
+@dtypes
 @pytest.mark.parametrize("blocks", [1, 2, 3])
-def test_argmax_kernel_finds_the_place_in_each_block(blocks, signed):
-    x, places = signed(1009), np.full(blocks, -1)
+def test_argmax_kernel_finds_the_place_in_each_block(dtype, blocks, signed):
+    x, places = signed(1009, dtype=dtype), np.full(blocks, -1)
     extremes.argmax_kernel[blocks, BLOCK](x, places)
     expected = [share[np.argmax(x[share])] for share in shares(1009, blocks)]
     np.testing.assert_array_equal(places, expected)
@@ -103,9 +107,18 @@ def test_answer_is_that_of_numpy_with_more_elements_than_threads(name, signed):
 
 
 @functions
-def test_answer_is_that_of_the_reference(name, signed):
-    x = signed(1009)
+@dtypes
+def test_answer_is_that_of_the_reference(name, dtype, signed):
+    x = signed(1009, dtype=dtype)
     assert ours(name, x) == getattr(extremes, f"{name}_reference")(x)
+
+
+@functions
+@pytest.mark.parametrize("base", [1.0, -1e300])
+def test_answer_tells_float64_apart_that_are_one_float32(name, base):
+    x = np.full(1009, base)
+    x[700] = np.nextafter(base, -np.inf if name == "min" else np.inf)
+    assert ours(name, x) == getattr(np, name)(x)
 
 
 @values
@@ -118,8 +131,9 @@ def test_extreme_of_a_nan_is_nan_wherever_it_lies(name, n, part, signed):
 
 
 @values
-def test_extreme_is_nan_beside_infinities(name):
-    assert np.isnan(ours(name, np.array([np.inf, np.nan, -np.inf], np.float32)))
+@dtypes
+def test_extreme_is_nan_beside_infinities(name, dtype):
+    assert np.isnan(ours(name, np.array([np.inf, np.nan, -np.inf], dtype)))
 
 
 @functions
@@ -170,8 +184,9 @@ def test_zeros_of_both_signs_are_equal(zeros):
 
 @pytest.mark.parametrize("value", [0.0, -0.0, np.inf, -np.inf, 1e-45, -1e-45, 3.4e38])
 @values
-def test_extreme_of_one_value_keeps_its_bits(name, value):
-    x = np.full(300, value, np.float32)
+@dtypes
+def test_extreme_of_one_value_keeps_its_bits(name, value, dtype):
+    x = np.full(300, value, dtype)
     assert ours(name, x).tobytes() == x[:1].tobytes()
 
 
@@ -188,8 +203,9 @@ def test_second_call_gives_the_same_bits(name, signed):
 
 
 @values
-def test_extreme_is_a_float32(name):
-    assert ours(name, np.ones(3, np.float32)).dtype == np.float32
+@dtypes
+def test_extreme_has_the_dtype_of_the_vector(name, dtype):
+    assert ours(name, np.ones(3, dtype)).dtype == dtype
 
 
 def test_argmax_is_an_int64():
@@ -241,28 +257,39 @@ def test_matrix_is_refused(name):
 
 
 @functions
-def test_other_dtype_is_refused(name):
-    expected = rf"{name}: expected x to be a float32 array, got float64\. Convert it with x\.astype"
+@pytest.mark.parametrize("other", ["float16", "int32"])
+def test_other_dtype_is_refused(name, other):
+    expected = rf"{name}: expected x to be a float32 or float64 array, got {other}\. Convert it"
     with pytest.raises(TypeError, match=expected):
-        ours(name, np.ones(2))
+        ours(name, np.ones(2, other))
 
 
 @functions
 def test_list_is_refused(name):
-    with pytest.raises(TypeError, match=rf"{name}: expected x to be a float32 array, got list"):
+    expected = rf"{name}: expected x to be a float32 or float64 array, got list"
+    with pytest.raises(TypeError, match=expected):
         ours(name, [1.0])
 
 
 # ---- what the checker and the counters say --------------------------------------------------
 
 
-def launch_of(rung, n, blocks):
-    """Return a launch and its output."""
-    x = np.linspace(1, 2, n, dtype=np.float32)
+def launch_of(rung, n, blocks, dtype=np.float32):
+    """Return a launch and its arguments, the output last."""
+    x = np.linspace(1, 2, n, dtype=dtype)
     if rung.name == "argmax_finish":
         return (1, BLOCK), (x, np.arange(0, n, 3), cuda.device_array(1, np.int64))
-    dtype = np.int64 if rung.name == "argmax" else np.float32
-    return (blocks, BLOCK), (x, cuda.device_array(blocks, dtype))
+    found = np.int64 if rung.name == "argmax" else dtype
+    return (blocks, BLOCK), (x, cuda.device_array(blocks, found))
+
+
+def work_of(rung, n, blocks, dtype=np.float32):
+    """Return what a launch is counted to do, and what the cost function says that it does."""
+    shape, arguments = launch_of(rung, n, blocks, dtype)
+    found = gpukit.profile(rung.kernel)[shape](*arguments).total
+    given = (len(arguments[1]),) if rung.name == "argmax_finish" else (n, blocks)
+    counted = launch.Cost(found["global_bytes_asked"], found.flops)
+    return counted, rung.cost(*given, itemsize=np.dtype(dtype).itemsize)
 
 
 every_rung = pytest.mark.parametrize("rung", extremes.LADDER, ids=lambda rung: rung.name)
@@ -278,12 +305,23 @@ def test_checker_finds_nothing_wrong(rung, n, blocks):
 
 
 @every_rung
+def test_checker_finds_nothing_wrong_with_float64(rung):
+    shape, arguments = launch_of(rung, 1009, 2, np.float64)
+    report = gpukit.check(rung.kernel)[shape](*arguments)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
+@every_rung
 @launches
 def test_cost_is_what_is_counted(rung, n, blocks):
-    shape, arguments = launch_of(rung, n, blocks)
-    found = gpukit.profile(rung.kernel)[shape](*arguments).total
-    given = (len(arguments[1]),) if rung.name == "argmax_finish" else (n, blocks)
-    assert rung.cost(*given) == launch.Cost(found["global_bytes_asked"], found.flops)
+    counted, expected = work_of(rung, n, blocks)
+    assert counted == expected
+
+
+@every_rung
+def test_cost_of_float64_is_what_is_counted(rung):
+    counted, expected = work_of(rung, 1009, 2, np.float64)
+    assert counted == expected
 
 
 @every_rung

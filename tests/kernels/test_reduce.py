@@ -1,5 +1,6 @@
 """Sum: every rung by its host function, and the kernels that need one launch."""
 
+import functools
 import math
 
 import numpy as np
@@ -18,9 +19,14 @@ STRIDED = [
     reduce.sum_vectorised_kernel,
 ]
 FINISHED = [reduce.sum_atomic_kernel, *STRIDED]
+# The vectorised rung loads four float32 at once; all others take float64 too.
+PLAIN = [kernel for kernel in FINISHED if kernel is not reduce.sum_vectorised_kernel]
 
 sizes = pytest.mark.parametrize("n", SIZES)
 rungs = pytest.mark.parametrize("rung", NAMES)
+plain_rungs = pytest.mark.parametrize("rung", [name for name in NAMES if name != "vectorised"])
+plain_kernels = pytest.mark.parametrize("kernel", PLAIN, ids=["atomic", "grid_stride", "shuffle"])
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 finished_kernels = pytest.mark.parametrize(
     "kernel", FINISHED, ids=["atomic", "grid_stride", "shuffle", "vectorised"]
 )
@@ -36,6 +42,14 @@ def test_finished_kernels_add_the_sum_to_out(kernel, n, signed, assert_close):
     kernel[launch.ceil_div(n, BLOCK), BLOCK](x, out)
     expected, size = [math.fsum(x.tolist())], [math.fsum(np.abs(x).tolist())]
     assert_close(out, expected, magnitude=size, length=n)
+
+
+@plain_kernels
+def test_finished_kernels_add_float64_to_out(kernel, signed, assert_close):
+    x, out = signed(1009, dtype=np.float64), np.zeros(1)
+    kernel[launch.ceil_div(1009, BLOCK), BLOCK](x, out)
+    expected, size = [math.fsum(x.tolist())], [math.fsum(np.abs(x).tolist())]
+    assert_close(out, expected, magnitude=size, length=1009)
 
 
 @strided_kernels
@@ -61,6 +75,13 @@ def test_sum_is_exact_for_small_whole_numbers(rung):
     assert reduce.sum(x, rung=rung) == int(x.sum(dtype=np.int64))
 
 
+@plain_rungs
+def test_sum_of_float64_keeps_what_a_float32_has_no_bits_for(rung):
+    x = np.zeros(1009)
+    x[[3, 40, 200, 1008]] = 2**52, 1, 2, 4  # three warps of one block, and another block
+    assert reduce.sum(x, rung=rung) == 2**52 + 7
+
+
 @rungs
 def test_sum_of_a_nan_is_nan(rung):
     x = np.ones(BLOCK + 3, np.float32)
@@ -76,6 +97,21 @@ def test_sum_of_nothing_is_zero(rung):
 @rungs
 def test_sum_returns_a_float32(rung):
     assert reduce.sum(np.ones(3, np.float32), rung=rung).dtype == np.float32
+
+
+@plain_rungs
+@pytest.mark.parametrize("n", [0, 3])
+def test_sum_of_float64_returns_a_float64(rung, n):
+    assert reduce.sum(np.ones(n), rung=rung).dtype == np.float64
+
+
+def test_vectorised_sum_refuses_float64_and_names_a_rung_that_takes_it():
+    expected = (
+        r"sum: expected float32 arrays for rung 'vectorised', got float64\. "
+        r"Pass rung='shuffle'\."
+    )
+    with pytest.raises(TypeError, match=expected):
+        reduce.sum(np.ones(2), rung="vectorised")
 
 
 @rungs
@@ -104,9 +140,11 @@ def test_sum_rejects_a_matrix():
         reduce.sum(np.ones((2, 2), np.float32))
 
 
-def test_sum_rejects_integers():
-    with pytest.raises(TypeError, match="sum: expected x to be a float32 array, got int64"):
-        reduce.sum(np.ones(2, np.int64))
+@pytest.mark.parametrize("name", ["int64", "float16"])
+def test_sum_rejects_another_dtype(name):
+    expected = f"sum: expected x to be a float32 or float64 array, got {name}"
+    with pytest.raises(TypeError, match=expected):
+        reduce.sum(np.ones(2, name))
 
 
 def test_sum_rejects_an_unknown_rung():
@@ -136,6 +174,22 @@ def test_vectorised_cost_is_what_is_counted(n, blocks):
     atomics = found["global_atomic_requests"]
     expected = launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
     assert reduce.sum_vectorised_cost(n, blocks) == expected
+
+
+@plain_kernels
+def test_cost_of_float64_is_what_is_counted(kernel):
+    found = counted(kernel, 2 * BLOCK, 2, np.float64)
+    atomics = found["global_atomic_requests"]
+    expected = launch.Cost(found["global_bytes_asked"] + 8 * atomics, found.flops + atomics)
+    (cost,) = [rung.cost for rung in reduce.LADDER if rung.kernel is kernel]
+    assert cost(2 * BLOCK, itemsize=8) == expected
+
+
+@plain_kernels
+@dtypes
+def test_sums_are_added_in_the_dtype_of_the_vector(kernel, dtype):
+    found = counted(kernel, 2 * BLOCK, 2, dtype)
+    assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
 
 
 def test_a_vectorised_load_asks_for_four_times_as_much():
@@ -178,8 +232,18 @@ def test_checker_finds_nothing_wrong(kernel, n, signed):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
-def counted(kernel, n, blocks):
-    arguments = np.ones(n, np.float32), np.zeros(1, np.float32)
+@plain_kernels
+def test_checker_finds_nothing_wrong_with_float64(kernel, signed, assert_close):
+    x, out = signed(1009, dtype=np.float64), np.zeros(1)
+    report = gpukit.check(kernel)[4, BLOCK](x, out)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+    size = [reduce.sum_reference(np.abs(x))]
+    assert_close(out, [reduce.sum_reference(x)], magnitude=size, length=1009)
+
+
+@functools.cache
+def counted(kernel, n, blocks, dtype=np.float32):
+    arguments = np.ones(n, dtype), np.zeros(1, dtype)
     return gpukit.profile(kernel)[blocks, BLOCK](*arguments).total
 
 

@@ -1,5 +1,7 @@
 """Sum in passes: the four trees that leave partial sums, and what each one saves."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -15,14 +17,16 @@ FULL = 4 * BLOCK  # elements of which every block of every rung is full
 
 sizes = pytest.mark.parametrize("n", SIZES)
 rungs = pytest.mark.parametrize("rung", ALL)
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 
 
 def blocks_of(rung, n):
     return launch.ceil_div(n, reduce_trees.SHARES[rung])
 
 
-def counted(rung, n=FULL):
-    x, partials = np.ones(n, np.float32), np.full(blocks_of(rung, n), np.nan, np.float32)
+@functools.cache
+def counted(rung, n=FULL, dtype=np.float32):
+    x, partials = np.ones(n, dtype), np.full(blocks_of(rung, n), np.nan, dtype)
     return gpukit.profile(ALL[rung].kernel)[len(partials), BLOCK](x, partials).total
 
 
@@ -37,6 +41,24 @@ def test_kernel_gives_the_sum_of_each_block(rung, n, signed, poisoned, assert_cl
     ALL[rung].kernel[blocks, BLOCK](x, partials)
     padded = np.pad(x.astype(np.float64), (0, blocks * share - n)).reshape(blocks, share)
     assert_close(partials, padded.sum(axis=1), magnitude=np.abs(padded).sum(axis=1), length=share)
+
+
+@rungs
+def test_kernel_gives_the_float64_sum_of_each_block(rung, signed, poisoned, assert_close):
+    n, share = 1009, reduce_trees.SHARES[rung]
+    x, partials = signed(n, dtype=np.float64), poisoned(blocks_of(rung, n), dtype=np.float64)
+    ALL[rung].kernel[len(partials), BLOCK](x, partials)
+    size = reduce_trees.partials_reference(np.abs(x), share)
+    expected = reduce_trees.partials_reference(x, share)
+    assert_close(partials, expected, magnitude=size, length=share)
+
+
+@rungs
+def test_kernel_keeps_of_float64_what_a_float32_has_no_bits_for(rung):
+    x, partials = np.zeros(BLOCK + 9), np.full(blocks_of(rung, BLOCK + 9), np.nan)
+    x[[3, 40, 200]] = 2**52, 1, 2
+    ALL[rung].kernel[len(partials), BLOCK](x, partials)
+    assert partials[0] == 2**52 + 3
 
 
 @rungs
@@ -90,6 +112,20 @@ def test_costs_of_a_thousand_elements():
 def test_cost_is_what_is_counted(rung, n):
     found = counted(rung, n)
     assert ALL[rung].cost(n) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@rungs
+def test_cost_of_float64_is_what_is_counted(rung):
+    found = counted(rung, 1009, np.float64)
+    expected = launch.Cost(found["global_bytes_asked"], found.flops)
+    assert ALL[rung].cost(1009, itemsize=8) == expected
+
+
+@rungs
+@dtypes
+def test_sums_are_added_in_the_dtype_of_the_vector(rung, dtype):
+    found = counted(rung, 1009, dtype)
+    assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
 
 
 @rungs
@@ -154,6 +190,16 @@ def test_warps_execute_fewer_statements_from_rung_to_rung():
 def test_checker_finds_nothing_wrong(rung, n, signed):
     partials = cuda.device_array(blocks_of(rung, n), np.float32)
     report = gpukit.check(ALL[rung].kernel)[len(partials), BLOCK](signed(n), partials)
+    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
+
+
+@rungs
+def test_checker_finds_nothing_wrong_with_float64(rung, signed):
+    x, partials = (
+        signed(1009, dtype=np.float64),
+        cuda.device_array(blocks_of(rung, 1009), np.float64),
+    )
+    report = gpukit.check(ALL[rung].kernel)[len(partials), BLOCK](x, partials)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
