@@ -31,7 +31,6 @@ PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
 BLOCK = 256
 
 Float64 = npt.NDArray[np.float64]
-FLOATS = (np.float32, np.float64)
 
 
 # --- References ------------------------------------------------------------------------------
@@ -92,29 +91,29 @@ def linear_tiled_kernel(x, weight, bias, out):
                happens in shared memory, where a column of padding keeps the threads of a warp,
                which read down weight_tile, out of one another's banks
     Shapes     x (N, I), weight (O, I), bias (O,), out (N, O); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays, the accumulator and both tiles
     Launch     block (TILE, TILE), grid (ceil_div(O, TILE), ceil_div(N, TILE)); x = output,
                y = sample
-    Shared     TILE * TILE * 4 + TILE * PADDED * 4 bytes, static
-    Cost       bytes: 4 (N I ceil_div(O, TILE) + O I ceil_div(N, TILE) + 2 N O);
+    Shared     TILE * (TILE + PADDED) * itemsize bytes, static
+    Cost       bytes: itemsize (N I ceil_div(O, TILE) + O I ceil_div(N, TILE) + 2 N O);
                flops: 2 N' O' I' + N O, each primed size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(I, TILE)
-    Errors     the host function rejects float64 and shapes that do not fit; the kernel assumes
-               its block is exactly (TILE, TILE)
+    Errors     the host function rejects shapes that do not fit; the kernel assumes they do, and
+               its block to be exactly (TILE, TILE)
     Source     ours; padding from Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", 2013
     """
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     first_col = cuda.blockIdx.x * TILE
-    x_tile = cuda.shared.array((TILE, TILE), np.float32)
-    weight_tile = cuda.shared.array((TILE, PADDED), np.float32)
-    acc = np.float32(0)
+    x_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    weight_tile = cuda.shared.array((TILE, PADDED), out.dtype)
+    acc = out.dtype.type(0)
     for t in range(0, x.shape[1], TILE):
         k = t + tx
         o = first_col + ty  # the row of weight this thread loads, not the output it computes
-        x_tile[ty, tx] = x[row, k] if row < x.shape[0] and k < x.shape[1] else np.float32(0)
+        x_tile[ty, tx] = x[row, k] if row < x.shape[0] and k < x.shape[1] else out.dtype.type(0)
         inside = o < weight.shape[0] and k < x.shape[1]
-        weight_tile[ty, tx] = weight[o, k] if inside else np.float32(0)
+        weight_tile[ty, tx] = weight[o, k] if inside else out.dtype.type(0)
         cuda.syncthreads()  # both tiles are full before any thread reads them
         for kt in range(TILE):
             acc += x_tile[ty, kt] * weight_tile[tx, kt]
@@ -123,11 +122,11 @@ def linear_tiled_kernel(x, weight, bias, out):
         out[row, col] = acc + bias[col]
 
 
-def linear_tiled_cost(n: int, i: int, o: int) -> Cost:
+def linear_tiled_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
     """Each block column loads all of x, each block row all of weight; padding is multiplied."""
     blocks_n, blocks_o, tiles = ceil_div(n, TILE), ceil_div(o, TILE), ceil_div(i, TILE)
     return Cost(
-        bytes=4 * (n * i * blocks_o + o * i * blocks_n + 2 * n * o),
+        bytes=itemsize * (n * i * blocks_o + o * i * blocks_n + 2 * n * o),
         flops=2 * blocks_n * blocks_o * tiles * TILE**3 + n * o,
     )
 
@@ -152,7 +151,7 @@ def linear_grad_x_kernel(grad_out, weight, grad_x):
     """
     col, row = cuda.grid(2)
     if row < grad_x.shape[0] and col < grad_x.shape[1]:
-        acc = np.float32(0)
+        acc = grad_x.dtype.type(0)
         for k in range(weight.shape[0]):
             acc += grad_out[row, k] * weight[k, col]
         grad_x[row, col] = acc
@@ -180,7 +179,7 @@ def linear_grad_weight_kernel(grad_out, x, grad_weight):
     """
     col, row = cuda.grid(2)
     if row < grad_weight.shape[0] and col < grad_weight.shape[1]:
-        acc = np.float32(0)
+        acc = grad_weight.dtype.type(0)
         for k in range(x.shape[0]):
             acc += grad_out[k, row] * x[k, col]
         grad_weight[row, col] = acc
@@ -207,7 +206,7 @@ def linear_grad_bias_kernel(grad_out, grad_bias):
     """
     col = cuda.grid(1)
     if col < grad_bias.shape[0]:
-        acc = np.float32(0)
+        acc = grad_bias.dtype.type(0)
         for k in range(grad_out.shape[0]):
             acc += grad_out[k, col]
         grad_bias[col] = acc
@@ -224,9 +223,9 @@ def linear_grad_bias_cost(n: int, o: int, itemsize: int = 4) -> Cost:
 def linear(x: Any, weight: Any, bias: Any, *, rung: str = "tiled") -> npt.NDArray[Any]:
     """Return the outputs of a dense layer, x weight^T + bias.
 
-    x (N, I), weight (O, I) and bias (O,) give (N, O). float32; the naive rung takes float64
-    too. Raises TypeError for other or mixed dtypes, ValueError for shapes that do not fit or an
-    unknown rung, LaunchError (a ValueError) for N above 65535 * TILE.
+    x (N, I), weight (O, I) and bias (O,) give (N, O). All float32 or all float64. Raises TypeError
+    for other or mixed dtypes, ValueError for shapes that do not fit or an unknown rung, LaunchError
+    (a ValueError) for N above 65535 * TILE.
     """
     kernel = launch.pick("linear", FORWARD_LADDER, rung).kernel
     _check("linear", "weight", weight, 2, x=x)
@@ -234,10 +233,6 @@ def linear(x: Any, weight: Any, bias: Any, *, rung: str = "tiled") -> npt.NDArra
     (n, i), o = x.shape, weight.shape[0]
     launch.check_shape("linear", "weight", weight, (o, i), "Its rows are as long as those of x.")
     launch.check_shape("linear", "bias", bias, (o,), "There is one bias for each row of weight.")
-    if rung == "tiled" and x.dtype != np.float32:
-        raise TypeError(
-            f"linear: expected float32 arrays for rung 'tiled', got {x.dtype}. Pass rung='naive'."
-        )
     out = launch.empty((n, o), x.dtype)
     _launch_2d("linear", kernel, out, x, weight, bias)
     return launch.to_host(out)
@@ -272,8 +267,8 @@ def linear_backward(
 
 def _check(function: str, name: str, array: Any, ndim: int, *, x: Any) -> None:
     """Raise unless x is a matrix of floats and `array` has `ndim` axes and the dtype of x."""
-    launch.check_array(function, "x", x, ndim=2, dtypes=FLOATS)
-    launch.check_array(function, name, array, ndim=ndim, dtypes=FLOATS)
+    launch.check_array(function, "x", x, ndim=2, dtypes=launch.FLOATS)
+    launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
     launch.check_same_dtype(function, x=x, **{name: array})
 
 

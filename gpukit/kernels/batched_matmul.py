@@ -44,11 +44,11 @@ def matmul_batched_kernel(a, b, out):
                that blockIdx.z names. All threads of a block have the same pair, so they still
                load tiles together and meet at the same barriers
     Shapes     a (B, M, K), b (B, K, N), out (B, M, N); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (TILE, TILE, 1), grid (ceil_div(N, TILE), ceil_div(M, TILE), B); x = col,
                y = row, z = batch
-    Shared     2 * TILE * TILE * 4 bytes, static
-    Cost       bytes: 4 B (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
+    Shared     2 * TILE * TILE * itemsize bytes, static
+    Cost       bytes: itemsize B (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
                flops: 2 B M' N' K', each primed size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(K, TILE)
     Errors     the host function rejects batches and inner sizes that differ; the kernel assumes
@@ -59,12 +59,12 @@ def matmul_batched_kernel(a, b, out):
     col, row, batch = cuda.grid(3)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     m, k_size, n = a.shape[1], a.shape[2], b.shape[2]
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    acc = np.float32(0)
+    a_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    acc = out.dtype.type(0)
     for t in range(0, k_size, TILE):
-        a_tile[ty, tx] = a[batch, row, t + tx] if row < m and t + tx < k_size else np.float32(0)
-        b_tile[ty, tx] = b[batch, t + ty, col] if t + ty < k_size and col < n else np.float32(0)
+        a_tile[ty, tx] = a[batch, row, t + tx] if row < m and t + tx < k_size else out.dtype.type(0)
+        b_tile[ty, tx] = b[batch, t + ty, col] if t + ty < k_size and col < n else out.dtype.type(0)
         cuda.syncthreads()  # both tiles are full before any thread reads them
         for k in range(TILE):
             acc += a_tile[ty, k] * b_tile[k, tx]
@@ -73,11 +73,11 @@ def matmul_batched_kernel(a, b, out):
         out[batch, row, col] = acc
 
 
-def matmul_batched_cost(batches: int, m: int, n: int, k: int) -> Cost:
+def matmul_batched_cost(batches: int, m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     """In each product every block column loads all of a and every block row all of b."""
     blocks_m, blocks_n, tiles = ceil_div(m, TILE), ceil_div(n, TILE), ceil_div(k, TILE)
     return Cost(
-        bytes=4 * batches * (m * k * blocks_n + k * n * blocks_m + m * n),
+        bytes=itemsize * batches * (m * k * blocks_n + k * n * blocks_m + m * n),
         flops=2 * batches * blocks_m * blocks_n * tiles * TILE**3,
     )
 
@@ -86,21 +86,21 @@ def matmul_batched_cost(batches: int, m: int, n: int, k: int) -> Cost:
 
 
 def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
-    """Return the products of the float32 matrices of two batches, pair by pair.
+    """Return the products of the float32 or float64 matrices of two batches, pair by pair.
 
     (B, M, K) and (B, K, N) give (B, M, N); PyTorch calls it bmm. A sum over K = 0 is zero. The
     result is a device array if a or b is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for shapes that do not fit or an out on the
-    memory of a or b, LaunchError (a ValueError) for B above 65535 or M above 65535 * TILE.
+    Raises TypeError for other or mixed dtypes, ValueError for shapes that do not fit or an out on
+    the memory of a or b, LaunchError (a ValueError) for B above 65535 or M above 65535 * TILE.
     """
     a, b = launch.adopt(a), launch.adopt(b)
     _check_operands(a, b)
     batches, m, k = a.shape
     n = b.shape[2]
-    result = launch.Result("batched_matmul", out, (batches, m, n), np.float32, a, b, stream=stream)
+    result = launch.Result("batched_matmul", out, (batches, m, n), a.dtype, a, b, stream=stream)
     launch.check_apart("batched_matmul", out, a=a, b=b)
     if k == 0:  # a product of zeros has the same shape and something to multiply
-        a, b = np.zeros((batches, m, 1), np.float32), np.zeros((batches, 1, n), np.float32)
+        a, b = np.zeros((batches, m, 1), a.dtype), np.zeros((batches, 1, n), a.dtype)
     if batches and m and n:
         grid = (ceil_div(n, TILE), ceil_div(m, TILE), batches)
         launch.check_grid("batched_matmul", grid)
@@ -110,9 +110,10 @@ def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
 
 
 def _check_operands(a: Any, b: Any) -> None:
-    """Raise unless a and b are batches of float32 matrices that can be multiplied in pairs."""
+    """Raise unless a and b are batches of matrices of floats that can be multiplied in pairs."""
     for name, array in (("a", a), ("b", b)):
-        launch.check_array("batched_matmul", name, array, ndim=3, dtypes=(np.float32,))
+        launch.check_array("batched_matmul", name, array, ndim=3, dtypes=launch.FLOATS)
+    launch.check_same_dtype("batched_matmul", a=a, b=b)
     found = f"got {tuple(a.shape)} and {tuple(b.shape)}"
     if a.shape[0] != b.shape[0]:
         raise ValueError(

@@ -1,8 +1,8 @@
 """Matrix product: out = a b, from one thread for one element to tiles in registers.
 
-A GPU moves memory in sectors of 32 bytes, eight float32. All sectors below are for one load or
-store of a full warp, with rows that begin at multiples of 32 bytes; `gpukit.profile` counts them,
-and the requests to shared memory and their bank conflicts too. A warp is two rows of a block.
+A GPU moves memory in sectors of 32 bytes. All sectors and conflicts below are for one load or store
+of float32 by a full warp, with rows that begin at multiples of 32 bytes; `gpukit.profile` counts
+them, and the requests to shared memory too. A warp is two rows of a block.
 
 Legend
     M, N, K     rows of a, columns of b, and the axis that is summed away   31, 65, 33
@@ -35,8 +35,7 @@ TILE = 16
 PER_THREAD = 8
 SIDE = TILE * PER_THREAD
 
-# Widths of tiles with columns that nobody uses, which keep a warp's stores in different banks.
-# They have names because Numba refuses a sum in the shape of a shared array.
+# Widths with columns that nobody uses, against bank conflicts; a shape must be a name, not a sum.
 PADDED_TILE = TILE + 2
 PADDED_SIDE = SIDE + TILE
 
@@ -44,7 +43,6 @@ PADDED_SIDE = SIDE + TILE
 TF32 = frozenset(rung.name for rung in matmul_tensor.LADDER)
 IN_QUADS = TF32 | {rung.name for rung in matmul_wide.LADDER}
 BF16 = frozenset(rung.name for rung in matmul_bf16.MATMUL_LADDER)
-
 ONLY = {"warpgroup_bf16": warpgroup.ONLY}  # rungs that one compute capability has, and no other
 
 # What a block computes of out, (cols, rows), where a thread computes more than one element.
@@ -76,25 +74,25 @@ def matmul_uncoalesced_kernel(a, b, out):
                sectors, and 1 sector of b, and stores into 16 sectors. With x along the columns,
                as in the next kernel, it is 2 and 2, and 4. Nothing else differs
     Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (TILE, TILE), grid (ceil_div(M, TILE), ceil_div(N, TILE)); x = row, y = col
     Shared     0 bytes
-    Cost       bytes: 4 M N (2 K + 1); flops: 2 M N K; barriers: 0
+    Cost       bytes: itemsize M N (2 K + 1); flops: 2 M N K; barriers: 0
     Errors     the host function rejects a.shape[1] != b.shape[0]; the kernel assumes them equal
     Source     Simon Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance",
                2022, begins with the same fault
     """
     row, col = cuda.grid(2)  # the wrong way round, and that is the whole difference
     if row < out.shape[0] and col < out.shape[1]:
-        acc = np.float32(0)
+        acc = out.dtype.type(0)
         for k in range(a.shape[1]):
             acc += a[row, k] * b[k, col]
         out[row, col] = acc
 
 
-def matmul_uncoalesced_cost(m: int, n: int, k: int) -> Cost:
+def matmul_uncoalesced_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     """The work of matmul_naive_cost: the order does not change what is asked for."""
-    return matmul_naive_cost(m, n, k)
+    return matmul_naive_cost(m, n, k, itemsize)
 
 
 @cuda.jit
@@ -104,24 +102,24 @@ def matmul_naive_kernel(a, b, out):
     New here   each thread walks a row of a and a column of b; threads side by side share each
                element of a and read neighbouring elements of b, so both loads are coalesced
     Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
     Shared     0 bytes
-    Cost       bytes: 4 M N (2 K + 1); flops: 2 M N K; barriers: 0
+    Cost       bytes: itemsize M N (2 K + 1); flops: 2 M N K; barriers: 0
     Errors     the host function rejects a.shape[1] != b.shape[0]; the kernel assumes them equal
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 3
     """
     col, row = cuda.grid(2)
     if row < out.shape[0] and col < out.shape[1]:
-        acc = np.float32(0)
+        acc = out.dtype.type(0)
         for k in range(a.shape[1]):
             acc += a[row, k] * b[k, col]
         out[row, col] = acc
 
 
-def matmul_naive_cost(m: int, n: int, k: int) -> Cost:
+def matmul_naive_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     """For each element of out: 2 K loads and one store, K multiplications and K additions."""
-    return Cost(bytes=4 * m * n * (2 * k + 1), flops=2 * m * n * k)
+    return Cost(bytes=itemsize * m * n * (2 * k + 1), flops=2 * m * n * k)
 
 
 # --- Tiles in shared memory ------------------------------------------------------------------
@@ -135,10 +133,10 @@ def matmul_tiled_kernel(a, b, out):
                shared memory, and each then reads 2 TILE values from there: TILE times fewer
                loads from global memory; what lies outside the matrices is loaded as zero
     Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
-    Shared     2 * TILE * TILE * 4 bytes, static
-    Cost       bytes: 4 (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
+    Shared     2 * TILE * TILE * itemsize bytes, static
+    Cost       bytes: itemsize (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
                flops: 2 M' N' K', each size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(K, TILE)
     Errors     the host function rejects a.shape[1] != b.shape[0]; the kernel assumes them
@@ -148,13 +146,13 @@ def matmul_tiled_kernel(a, b, out):
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     m, k_size, n = a.shape[0], a.shape[1], b.shape[1]
-    a_tile = cuda.shared.array((TILE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    acc = np.float32(0)
+    a_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    acc = out.dtype.type(0)
     for t in range(0, k_size, TILE):
         # Guarded loads, not an early return: every thread must reach the barriers.
-        a_tile[ty, tx] = a[row, t + tx] if row < m and t + tx < k_size else np.float32(0)
-        b_tile[ty, tx] = b[t + ty, col] if t + ty < k_size and col < n else np.float32(0)
+        a_tile[ty, tx] = a[row, t + tx] if row < m and t + tx < k_size else out.dtype.type(0)
+        b_tile[ty, tx] = b[t + ty, col] if t + ty < k_size and col < n else out.dtype.type(0)
         cuda.syncthreads()  # both tiles are full before any thread reads them
         for k in range(TILE):
             acc += a_tile[ty, k] * b_tile[k, tx]
@@ -163,9 +161,9 @@ def matmul_tiled_kernel(a, b, out):
         out[row, col] = acc
 
 
-def matmul_tiled_cost(m: int, n: int, k: int) -> Cost:
+def matmul_tiled_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     """One load of a and one of b for each thread and tile, as far as they lie inside."""
-    return matmul_wide.tiles_cost(m, n, k, TILE, TILE, TILE)
+    return matmul_wide.tiles_cost(m, n, k, TILE, TILE, TILE, itemsize)
 
 
 @cuda.jit
@@ -173,16 +171,15 @@ def matmul_padded_kernel(a, b, out):
     """Multiply two matrices, one block for one TILE x TILE tile of out, the tile of a on its side.
 
     New here   a_tile is stored on its side, a column of a as a row, so that a thread with several
-               rows could read them side by side. Without padding the 32 stores of a warp would
-               fall into 4 banks, 8 into each: 7 conflicts. Two columns that nobody uses move
-               each row of the tile 2 banks on, and the stores fall into 32. One column is not
-               enough: a warp stores two columns of the tile, and they would meet in one bank.
-               This gains nothing over the tiled kernel, which has no conflicts to remove
+               rows could read them side by side. Without padding the 32 stores of a warp would fall
+               into 4 banks, 8 into each: 7 conflicts. Two more columns move each row of the tile 2
+               banks on, and the stores fall into 32; with one, the two columns that a warp stores
+               would meet in one bank. This gains nothing yet: the tiled kernel has no conflicts
     Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
-    Shared     TILE * (TILE + PADDED_TILE) * 4 bytes, static
-    Cost       bytes: 4 (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
+    Shared     TILE * (TILE + PADDED_TILE) * itemsize bytes, static
+    Cost       bytes: itemsize (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
                flops: 2 M' N' K', each size rounded up to a multiple of TILE;
                barriers: 2 ceil_div(K, TILE)
     Errors     the host function rejects a.shape[1] != b.shape[0]; the kernel assumes them
@@ -192,12 +189,12 @@ def matmul_padded_kernel(a, b, out):
     col, row = cuda.grid(2)
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     m, k_size, n = a.shape[0], a.shape[1], b.shape[1]
-    a_tile = cuda.shared.array((TILE, PADDED_TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    acc = np.float32(0)
+    a_tile = cuda.shared.array((TILE, PADDED_TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    acc = out.dtype.type(0)
     for t in range(0, k_size, TILE):
-        a_tile[tx, ty] = a[row, t + tx] if row < m and t + tx < k_size else np.float32(0)
-        b_tile[ty, tx] = b[t + ty, col] if t + ty < k_size and col < n else np.float32(0)
+        a_tile[tx, ty] = a[row, t + tx] if row < m and t + tx < k_size else out.dtype.type(0)
+        b_tile[ty, tx] = b[t + ty, col] if t + ty < k_size and col < n else out.dtype.type(0)
         cuda.syncthreads()  # both tiles are full before any thread reads them
         for k in range(TILE):
             acc += a_tile[k, ty] * b_tile[k, tx]
@@ -206,9 +203,9 @@ def matmul_padded_kernel(a, b, out):
         out[row, col] = acc
 
 
-def matmul_padded_cost(m: int, n: int, k: int) -> Cost:
+def matmul_padded_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     """The work of matmul_tiled_cost: banks are not bytes."""
-    return matmul_tiled_cost(m, n, k)
+    return matmul_tiled_cost(m, n, k, itemsize)
 
 
 # --- Tiles in registers ----------------------------------------------------------------------
@@ -225,33 +222,31 @@ def matmul_register_tile_1d_kernel(a, b, out):
                a is 8 times as high, so b is loaded 8 times less often. The rows of a thread
                lie TILE apart, so that a warp stores parts of two rows, as before
     Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulators
-    Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, SIDE)); x = col,
-               y = the first row
-    Shared     (SIDE + TILE) * TILE * 4 bytes, static
-    Cost       bytes: 4 (M K ceil_div(N, TILE) + K N ceil_div(M, SIDE) + M N);
+    Dtypes     float32 or float64, one for all arrays and the accumulators
+    Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, SIDE)); x = col, y = row
+    Shared     (SIDE + TILE) * TILE * itemsize bytes, static
+    Cost       bytes: itemsize (M K ceil_div(N, TILE) + K N ceil_div(M, SIDE) + M N);
                flops: 2 M' N' K', with M rounded up to a multiple of SIDE, N and K of TILE;
                barriers: 2 ceil_div(K, TILE)
     Errors     the host function rejects a.shape[1] != b.shape[0]; the kernel assumes them
                equal, and its block to be exactly (TILE, TILE)
-    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 6,
-               thread coarsening
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 6
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     m, k_size, n = a.shape[0], a.shape[1], b.shape[1]
     first_row, col = cuda.blockIdx.y * SIDE, cuda.blockIdx.x * TILE + tx
-    a_tile = cuda.shared.array((SIDE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, TILE), np.float32)
-    acc = cuda.local.array(PER_THREAD, np.float32)
-    b_values = cuda.local.array(TILE, np.float32)
+    a_tile = cuda.shared.array((SIDE, TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    acc = cuda.local.array(PER_THREAD, out.dtype)
+    b_values = cuda.local.array(TILE, out.dtype)
     for i in range(PER_THREAD):
-        acc[i] = np.float32(0)
+        acc[i] = out.dtype.type(0)
     for t in range(0, k_size, TILE):
         for i in range(PER_THREAD):
             r = ty + i * TILE
             row = first_row + r
-            a_tile[r, tx] = a[row, t + tx] if row < m and t + tx < k_size else np.float32(0)
-        b_tile[ty, tx] = b[t + ty, col] if t + ty < k_size and col < n else np.float32(0)
+            a_tile[r, tx] = a[row, t + tx] if row < m and t + tx < k_size else out.dtype.type(0)
+        b_tile[ty, tx] = b[t + ty, col] if t + ty < k_size and col < n else out.dtype.type(0)
         cuda.syncthreads()  # both tiles are full before any thread reads them
         for k in range(TILE):
             b_values[k] = b_tile[k, tx]
@@ -265,9 +260,9 @@ def matmul_register_tile_1d_kernel(a, b, out):
             out[row, col] = acc[i]
 
 
-def matmul_register_tile_1d_cost(m: int, n: int, k: int) -> Cost:
+def matmul_register_tile_1d_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     """One load of a for TILE columns of out, one load of b for SIDE rows."""
-    return matmul_wide.tiles_cost(m, n, k, TILE, SIDE, TILE)
+    return matmul_wide.tiles_cost(m, n, k, TILE, SIDE, TILE, itemsize)
 
 
 @cuda.jit
@@ -279,11 +274,10 @@ def matmul_register_tile_2d_kernel(a, b, out):
                large, so both matrices are loaded 8 times less often than by the tiled kernel.
                A warp fills two rows of b_tile, hence its padding
     Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulators
-    Launch     block (TILE, TILE), grid (ceil_div(N, SIDE), ceil_div(M, SIDE)); x = the first
-               column, y = the first row
-    Shared     (SIDE + PADDED_SIDE) * TILE * 4 bytes, static
-    Cost       bytes: 4 (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
+    Dtypes     float32 or float64, one for all arrays and the accumulators
+    Launch     block (TILE, TILE), grid (ceil_div(N, SIDE), ceil_div(M, SIDE)); x = col, y = row
+    Shared     (SIDE + PADDED_SIDE) * TILE * itemsize bytes, static
+    Cost       bytes: itemsize (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
                flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of TILE;
                barriers: 2 ceil_div(K, TILE)
     Errors     the host function rejects a.shape[1] != b.shape[0]; the kernel assumes them
@@ -293,19 +287,19 @@ def matmul_register_tile_2d_kernel(a, b, out):
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     m, k_size, n = a.shape[0], a.shape[1], b.shape[1]
     first_row, first_col = cuda.blockIdx.y * SIDE, cuda.blockIdx.x * SIDE
-    a_tile = cuda.shared.array((SIDE, TILE), np.float32)
-    b_tile = cuda.shared.array((TILE, PADDED_SIDE), np.float32)
-    acc = cuda.local.array((PER_THREAD, PER_THREAD), np.float32)
-    b_values = cuda.local.array(PER_THREAD, np.float32)
+    a_tile = cuda.shared.array((SIDE, TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, PADDED_SIDE), out.dtype)
+    acc = cuda.local.array((PER_THREAD, PER_THREAD), out.dtype)
+    b_values = cuda.local.array(PER_THREAD, out.dtype)
     for i in range(PER_THREAD):
         for j in range(PER_THREAD):
-            acc[i, j] = np.float32(0)
+            acc[i, j] = out.dtype.type(0)
     for t in range(0, k_size, TILE):
         for i in range(PER_THREAD):
             r, c = ty + i * TILE, tx + i * TILE
             row, col = first_row + r, first_col + c
-            a_tile[r, tx] = a[row, t + tx] if row < m and t + tx < k_size else np.float32(0)
-            b_tile[ty, c] = b[t + ty, col] if t + ty < k_size and col < n else np.float32(0)
+            a_tile[r, tx] = a[row, t + tx] if row < m and t + tx < k_size else out.dtype.type(0)
+            b_tile[ty, c] = b[t + ty, col] if t + ty < k_size and col < n else out.dtype.type(0)
         cuda.syncthreads()  # both tiles are full before any thread reads them
         for k in range(TILE):
             for j in range(PER_THREAD):
@@ -322,37 +316,39 @@ def matmul_register_tile_2d_kernel(a, b, out):
                 out[row, col] = acc[i, j]
 
 
-def matmul_register_tile_2d_cost(m: int, n: int, k: int) -> Cost:
+def matmul_register_tile_2d_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     """One load of a for SIDE columns of out, one load of b for SIDE rows."""
-    return matmul_wide.tiles_cost(m, n, k, SIDE, SIDE, TILE)
+    return matmul_wide.tiles_cost(m, n, k, SIDE, SIDE, TILE, itemsize)
 
 
 # --- Host functions --------------------------------------------------------------------------
 
 
 def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any = 0) -> Any:
-    """Return the matrix product of two float32 matrices.
+    """Return the product of two float32 or two float64 matrices.
 
     (M, K) and (K, N) give (M, N): `[[1. 2.]] @ [[3.] [4.]]` is `[[11.]]`. A sum over K = 0 is
-    zero. The result is a device array if a or b is one; written to `out` where it is given. The
-    rungs of `matmul_wide` and `matmul_tensor` take K and N in multiples of 4, and arrays in C order
-    that begin at multiples of 16 bytes; for others they hand over to register_tile_2d, which gives
-    the bits of all rungs but those on tensor cores: tensor_tf32 rounds a and b to 10 bits of
-    fraction, those of `matmul_bf16` to 7; they take any sizes, and uint16 too, the bits of
-    bfloat16. Raises TypeError for another dtype, ValueError for shapes that do not fit, an unknown
-    rung or an out on the memory of a or b, LaunchError (a ValueError) for more than 65535 blocks
-    of rows (uncoalesced: of columns) and for a GPU without the tensor cores that a rung wants.
+    zero. The result is a device array if a or b is one; written to `out` where it is given. Only
+    the rungs of this file take float64. Those of `matmul_wide` and `matmul_tensor` take K and N in
+    multiples of 4, in C order from a multiple of 16 bytes on; for others they hand over to
+    register_tile_2d, which gives the bits of all rungs but those on tensor cores: tensor_tf32
+    rounds a and b to 10 bits of fraction, those of `matmul_bf16` to 7; they take any sizes, and
+    uint16 too, the bits of bfloat16. Raises TypeError for other or mixed dtypes, ValueError for
+    shapes that do not fit, an unknown rung or an out on the memory of a or b, LaunchError (a
+    ValueError) for more than 65535 blocks of rows (uncoalesced: of columns) and for a GPU without
+    the tensor cores that a rung wants.
     """
     chosen = launch.pick("matmul", RUNGS, rung)
     if rung in TF32 | BF16:
         tensor.check_device("matmul", rung, only=ONLY.get(rung))
     a, b = launch.adopt(a), launch.adopt(b)
-    _check_operands(a, b, (np.float32, np.uint16) if rung in BF16 else (np.float32,))
+    _check_operands(rung, a, b)
     m, k, n = a.shape[0], a.shape[1], b.shape[1]
-    result = launch.Result("matmul", out, (m, n), np.float32, a, b, stream=stream)
+    dtype = np.float32 if rung in BF16 else a.dtype
+    result = launch.Result("matmul", out, (m, n), dtype, a, b, stream=stream)
     launch.check_apart("matmul", out, a=a, b=b)
     if k == 0:  # a product of zeros has the same shape and something to multiply
-        a, b = np.zeros((m, 1), np.float32), np.zeros((1, n), np.float32)
+        a, b = np.zeros((m, 1), dtype), np.zeros((1, n), dtype)
     if m and n and rung in BF16:
         matmul_bf16.multiply(chosen.kernel, a, b, result.array, grid_of(rung, m, n), stream)
     elif m and n:
@@ -375,14 +371,16 @@ def reference_of(rung: str) -> Callable[[npt.ArrayLike, npt.ArrayLike], npt.NDAr
     return matmul_bf16.matmul_bf16_reference if rung in BF16 else rounded
 
 
-def _check_operands(a: Any, b: Any, dtypes: tuple[type[np.generic], ...]) -> None:
-    """Raise unless a and b are matrices of one of the dtypes that can be multiplied."""
+def _check_operands(rung: str, a: Any, b: Any) -> None:
+    """Raise unless a and b are matrices that can be multiplied, of a dtype that the rung takes."""
+    dtypes = (*launch.FLOATS, np.uint16) if rung in BF16 else launch.FLOATS
     for name, array in (("a", a), ("b", b)):
         launch.check_array("matmul", name, array, ndim=2, dtypes=dtypes)
     launch.check_same_dtype("matmul", a=a, b=b)
+    if rung in IN_QUADS | BF16 and a.dtype != np.uint16:
+        launch.check_float32("matmul", rung, a, instead="tiled")
     if a.shape[1] != b.shape[0]:
-        transposed = a.shape[1] == b.shape[1]
-        advice = "Did you mean b.T?" if transposed else "The inner sizes must agree."
+        advice = "Did you mean b.T?" if a.shape[1] == b.shape[1] else "The inner sizes must agree."
         raise ValueError(
             "matmul: expected a.shape[1] == b.shape[0], "
             f"got {tuple(a.shape)} and {tuple(b.shape)}. {advice}"

@@ -56,14 +56,14 @@ A_ROWS, B_ROWS = THREADS * THREADS // A_QUADS, THREADS * THREADS // B_QUADS
 PADDED_SIDE = SIDE + WIDTH
 
 
-def tiles_cost(m: int, n: int, k: int, cols: int, rows: int, depth: int) -> Cost:
+def tiles_cost(m: int, n: int, k: int, cols: int, rows: int, depth: int, itemsize: int = 4) -> Cost:
     """Return the cost of kernels whose block computes cols x rows of out with tiles `depth` deep.
 
     Each block column loads all of a, each block row all of b; padding is multiplied too.
     """
     across, down, steps = ceil_div(n, cols), ceil_div(m, rows), ceil_div(k, depth)
     return Cost(
-        bytes=4 * (m * k * across + k * n * down + m * n),
+        bytes=itemsize * (m * k * across + k * n * down + m * n),
         flops=2 * across * cols * down * rows * steps * depth,
     )
 

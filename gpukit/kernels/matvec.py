@@ -1,9 +1,9 @@
 """Matrix times vector: y = a x, the work on a row given to a thread, to a warp, to a block.
 
 Every element of a is used once, in one multiplication and one addition: two operations for the
-four bytes of the element, which is far fewer than a GPU can do meanwhile. So the memory decides,
-and the ladder is about who reads what. A GPU moves sectors of 32 bytes, eight float32; all
-sectors below are for one load of a full warp, with rows that begin at multiples of 32 bytes.
+four or eight bytes of the element, which is far fewer than a GPU can do meanwhile. So the memory
+decides, and the ladder is about who reads what. A GPU moves sectors of 32 bytes; all sectors below
+are for one load of float32 by a full warp, with rows that begin at multiples of 32 bytes.
 
 Legend
     rows, cols  height and width of a; x has cols elements, y has rows     4000, 2500
@@ -60,25 +60,25 @@ def matvec_thread_a_row_kernel(a, x, y):
                reads 32 elements of one column, 32 sectors, of which this turn uses an eighth;
                that of x is one element for all, 1 sector
     Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block BLOCK, grid ceil_div(rows, BLOCK), or any other that covers rows; x = row
     Shared     0 bytes
-    Cost       bytes: 4 rows (2 cols + 1); flops: 2 rows cols; barriers: 0
+    Cost       bytes: itemsize rows (2 cols + 1); flops: 2 rows cols; barriers: 0
     Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them equal
     Source     Bell and Garland, "Implementing Sparse Matrix-Vector Multiplication on
                Throughput-Oriented Processors", SC 2009, the scalar kernel, for full rows
     """
     row = cuda.grid(1)
     if row < a.shape[0]:
-        acc = np.float32(0)
+        acc = y.dtype.type(0)
         for col in range(a.shape[1]):
             acc += a[row, col] * x[col]
         y[row] = acc
 
 
-def matvec_thread_a_row_cost(rows: int, cols: int) -> Cost:
+def matvec_thread_a_row_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
     """For each row: 2 loads, a multiplication and an addition in each column, then one store."""
-    return Cost(bytes=4 * rows * (2 * cols + 1), flops=2 * rows * cols)
+    return Cost(bytes=itemsize * rows * (2 * cols + 1), flops=2 * rows * cols)
 
 
 @cuda.jit
@@ -89,11 +89,11 @@ def matvec_warp_a_row_kernel(a, x, y):
                a load, all of each used; shuffles then join the 32 sums without memory and
                without a barrier. The price: a row shorter than a warp leaves lanes idle
     Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator
+    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block BLOCK or another multiple of 32, grid ceil_div(rows, BLOCK / 32);
                x = row * 32 + lane
     Shared     0 bytes
-    Cost       bytes: 4 rows (2 cols + 1); flops: rows (2 cols + 160); barriers: 0
+    Cost       bytes: itemsize rows (2 cols + 1); flops: rows (2 cols + 160); barriers: 0
     Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them
                equal, and its block to be a multiple of 32 threads
     Source     Bell and Garland, "Implementing Sparse Matrix-Vector Multiplication on
@@ -102,7 +102,7 @@ def matvec_warp_a_row_kernel(a, x, y):
     row = cuda.grid(1) // WARP
     lane = cuda.threadIdx.x % WARP
     if row < a.shape[0]:  # true for all lanes of a warp or for none, so all meet in add_up_lanes
-        acc = np.float32(0)
+        acc = y.dtype.type(0)
         for col in range(lane, a.shape[1], WARP):
             acc += a[row, col] * x[col]
         acc = add_up_lanes(acc, WARP)
@@ -110,9 +110,9 @@ def matvec_warp_a_row_kernel(a, x, y):
             y[row] = acc
 
 
-def matvec_warp_a_row_cost(rows: int, cols: int) -> Cost:
+def matvec_warp_a_row_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
     """The work of a thread on a row, and one addition for each lane and level of the shuffles."""
-    return Cost(bytes=4 * rows * (2 * cols + 1), flops=rows * (2 * cols + LEVELS * WARP))
+    return Cost(bytes=itemsize * rows * (2 * cols + 1), flops=rows * (2 * cols + LEVELS * WARP))
 
 
 @cuda.jit
@@ -123,10 +123,10 @@ def matvec_block_a_row_kernel(a, x, y):
                warp, its sum goes through shared memory, and the first warp adds up those with
                the same shuffles. 32 places are enough: no block has more warps
     Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out, float32 accumulator and partial sums
+    Dtypes     float32 or float64, one for all arrays, the accumulator and partial sums
     Launch     block BLOCK or another multiple of 32, grid rows; x = place in the row
-    Shared     32 * 4 bytes, static
-    Cost       bytes: 4 rows (2 cols + 1); flops: rows (2 cols + 5 BLOCK + 160); barriers: 1
+    Shared     32 * itemsize bytes, static
+    Cost       bytes: itemsize rows (2 cols + 1); flops: rows (2 cols + 5 BLOCK + 160); barriers: 1
     Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them
                equal, its block to be a multiple of 32 threads, and one block for each row
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
@@ -134,8 +134,8 @@ def matvec_block_a_row_kernel(a, x, y):
     row, tid = cuda.blockIdx.x, cuda.threadIdx.x
     lane = tid % WARP
     warp = tid // WARP
-    partials = cuda.shared.array(WARP, np.float32)
-    acc = np.float32(0)
+    partials = cuda.shared.array(WARP, y.dtype)
+    acc = y.dtype.type(0)
     for col in range(tid, a.shape[1], cuda.blockDim.x):
         acc += a[row, col] * x[col]
     acc = add_up_lanes(acc, WARP)
@@ -144,16 +144,16 @@ def matvec_block_a_row_kernel(a, x, y):
     cuda.syncthreads()  # every warp's sum is written before the first warp reads them
     if warp == 0:
         # All 32 lanes go on, also those beyond the last warp: a shuffle needs the whole warp.
-        acc = partials[lane] if lane < cuda.blockDim.x // WARP else np.float32(0)
+        acc = partials[lane] if lane < cuda.blockDim.x // WARP else y.dtype.type(0)
         acc = add_up_lanes(acc, WARP)
         if lane == 0:
             y[row] = acc
 
 
-def matvec_block_a_row_cost(rows: int, cols: int, block: int = BLOCK) -> Cost:
+def matvec_block_a_row_cost(rows: int, cols: int, block: int = BLOCK, itemsize: int = 4) -> Cost:
     """The work of a thread on a row, and shuffles in every warp and once more in the first."""
     shuffled = LEVELS * (block + WARP)
-    return Cost(bytes=4 * rows * (2 * cols + 1), flops=rows * (2 * cols + shuffled))
+    return Cost(bytes=itemsize * rows * (2 * cols + 1), flops=rows * (2 * cols + shuffled))
 
 
 @cuda.jit
@@ -205,21 +205,24 @@ def matvec_vectorised_cost(rows: int, cols: int) -> Cost:
 
 
 def matvec(a: Any, x: Any, *, rung: str = "warp_a_row", out: Any = None, stream: Any = 0) -> Any:
-    """Return the product of a float32 matrix and a float32 vector.
+    """Return the product of a matrix and a vector, both float32 or both float64.
 
     (rows, cols) and (cols,) give (rows,): `[[1. 2.]] @ [3. 4.]` is `[11.]`. A sum over no columns
     is zero. The result is a device array if a or x is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for shapes that do not fit, an unknown rung or
-    an out on the memory of a or x.
+    The vectorised rung takes only float32.
+    Raises TypeError for other or mixed dtypes, ValueError for shapes that do not fit, an unknown
+    rung or an out on the memory of a or x.
     """
     kernel = launch.pick("matvec", LADDER, rung).kernel
     a, x = launch.adopt(a), launch.adopt(x)
     _check_operands(a, x)
+    if rung == "vectorised":
+        launch.check_float32("matvec", rung, a, instead="warp_a_row")
     rows, cols = a.shape
-    result = launch.Result("matvec", out, (rows,), np.float32, a, x, stream=stream)
+    result = launch.Result("matvec", out, (rows,), a.dtype, a, x, stream=stream)
     launch.check_apart("matvec", out, a=a, x=x)
     if cols == 0:  # a product of zeros has the same shape and something to multiply
-        a, x = np.zeros((rows, 1), np.float32), np.zeros(1, np.float32)
+        a, x = np.zeros((rows, 1), a.dtype), np.zeros(1, a.dtype)
     if rows:
         grid = launch.grid_1d("matvec", rows, ROWS_A_BLOCK[rung])
         inputs = launch.to_device(a, stream), launch.to_device(x, stream)
@@ -235,9 +238,10 @@ def _loads_at_once(array: Any) -> bool:
 
 
 def _check_operands(a: Any, x: Any) -> None:
-    """Raise unless a is a float32 matrix and x a vector that it can be multiplied by."""
+    """Raise unless a is a matrix of floats and x a vector that it can be multiplied by."""
     for name, array, ndim in (("a", a, 2), ("x", x, 1)):
-        launch.check_array("matvec", name, array, ndim=ndim, dtypes=(np.float32,))
+        launch.check_array("matvec", name, array, ndim=ndim, dtypes=launch.FLOATS)
+    launch.check_same_dtype("matvec", a=a, x=x)
     if a.shape[1] != x.shape[0]:
         transposed = a.shape[0] == x.shape[0]
         advice = "Did you mean a.T?" if transposed else "x needs an element for each column of a."

@@ -2,8 +2,9 @@
 
 No kernel here computes anything. A GPU moves memory in sectors of 32 bytes, and a warp of 32
 threads that reads 32 neighbouring float32 touches 4 of them; one that reads 32 elements of one
-column touches 32, and uses an eighth of what is moved. All sectors below are for one load or
-store of a full warp, with rows that begin at multiples of 32 bytes; `gpukit.profile` counts them.
+column touches 32, and uses an eighth of what is moved. All sectors and passes below are for
+one load or store of float32 by a full warp, with rows that begin at multiples of 32 bytes;
+`gpukit.profile` counts them.
 
 Legend
     rows, cols          height and width of x                            427, 640
@@ -30,8 +31,6 @@ from gpukit.launch import Cost, Rung
 TILE = 32
 PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
 ROWS = 8
-
-FLOATS = (np.float32, np.float64)
 
 
 # --- References ------------------------------------------------------------------------------
@@ -138,18 +137,18 @@ def transpose_tiled_kernel(x, out):
                of the tile, whose 32 elements lie in one bank, in 32 passes instead of one.
                And a thread moves several rows, so that fewer threads compute fewer indices
     Shapes     x (rows, cols), out (cols, rows); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for both arrays and the tile
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, TILE)); x = col,
                y = row
-    Shared     TILE * TILE * 4 bytes, static
-    Cost       bytes: 8 rows cols; flops: 0; barriers: 1
-    Errors     the host function rejects float64, and an out of another shape or on the memory
-               of x; the kernel assumes its block is exactly (TILE, ROWS)
+    Shared     TILE * TILE * itemsize bytes, static
+    Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 1
+    Errors     the host function rejects an out of another shape or on the memory of x; the
+               kernel assumes its block is exactly (TILE, ROWS)
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     first_col, first_row = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
-    tile = cuda.shared.array((TILE, TILE), np.float32)
+    tile = cuda.shared.array((TILE, TILE), out.dtype)
     for r in range(ty, TILE, ROWS):
         if first_row + r < x.shape[0] and first_col + tx < x.shape[1]:
             tile[r, tx] = x[first_row + r, first_col + tx]
@@ -159,9 +158,9 @@ def transpose_tiled_kernel(x, out):
             out[first_col + r, first_row + tx] = tile[tx, r]
 
 
-def transpose_tiled_cost(rows: int, cols: int) -> Cost:
+def transpose_tiled_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
     """One load and one store for each element; shared memory is not counted."""
-    return Cost(bytes=8 * rows * cols, flops=0)
+    return Cost(bytes=2 * itemsize * rows * cols, flops=0)
 
 
 @cuda.jit
@@ -171,18 +170,18 @@ def transpose_padded_kernel(x, out):
     New here   the column that nobody uses: it moves each row of the tile one bank on, so the 32
                elements of a column lie in 32 banks and a warp reads them in one pass
     Shapes     x (rows, cols), out (cols, rows); any sizes >= 1, C order
-    Dtypes     float32 in, float32 out
+    Dtypes     float32 or float64, one for both arrays and the tile
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, TILE)); x = col,
                y = row
-    Shared     TILE * PADDED * 4 bytes, static
-    Cost       bytes: 8 rows cols; flops: 0; barriers: 1
-    Errors     the host function rejects float64, and an out of another shape or on the memory
-               of x; the kernel assumes its block is exactly (TILE, ROWS)
+    Shared     TILE * PADDED * itemsize bytes, static
+    Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 1
+    Errors     the host function rejects an out of another shape or on the memory of x; the
+               kernel assumes its block is exactly (TILE, ROWS)
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
     first_col, first_row = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
-    tile = cuda.shared.array((TILE, PADDED), np.float32)
+    tile = cuda.shared.array((TILE, PADDED), out.dtype)
     for r in range(ty, TILE, ROWS):
         if first_row + r < x.shape[0] and first_col + tx < x.shape[1]:
             tile[r, tx] = x[first_row + r, first_col + tx]
@@ -192,9 +191,9 @@ def transpose_padded_kernel(x, out):
             out[first_col + r, first_row + tx] = tile[tx, r]
 
 
-def transpose_padded_cost(rows: int, cols: int) -> Cost:
+def transpose_padded_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
     """The work of transpose_tiled_cost: banks are not bytes."""
-    return transpose_tiled_cost(rows, cols)
+    return transpose_tiled_cost(rows, cols, itemsize)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -210,7 +209,7 @@ def copy(x: Any, *, rung: str = "coalesced", out: Any = None, stream: Any = 0) -
     """
     kernel = launch.pick("copy", COPY_LADDER, rung).kernel
     x = launch.adopt(x)
-    launch.check_array("copy", "x", x, ndim=2, dtypes=FLOATS)
+    launch.check_array("copy", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result("copy", out, (rows, cols), x.dtype, x, stream=stream)
     launch.check_apart("copy", out, x=x)
@@ -222,22 +221,16 @@ def copy(x: Any, *, rung: str = "coalesced", out: Any = None, stream: Any = 0) -
 
 
 def transpose(x: Any, *, rung: str = "padded", out: Any = None, stream: Any = 0) -> Any:
-    """Return a matrix with rows and columns exchanged, in memory of its own.
+    """Return a float32 or float64 matrix with rows and columns exchanged, in memory of its own.
 
     (rows, cols) gives (cols, rows): `[[1. 2.] [3. 4.]]` is turned into `[[1. 3.] [2. 4.]]`. The
-    result is a device array if x is one; written to `out` where it is given. float32; the naive
-    rung takes float64 too.
+    result is a device array if x is one; written to `out` where it is given.
     Raises TypeError for another dtype, ValueError for other shapes, an unknown rung or an out on
     the memory of x, LaunchError (a ValueError) for more than 65535 * TILE rows (naive: * ROWS).
     """
     kernel = launch.pick("transpose", TRANSPOSE_LADDER, rung).kernel
     x = launch.adopt(x)
-    launch.check_array("transpose", "x", x, ndim=2, dtypes=FLOATS)
-    if rung != "naive" and x.dtype != np.float32:
-        raise TypeError(
-            f"transpose: expected a float32 array for rung {rung!r}, got {x.dtype}. "
-            "Pass rung='naive'."
-        )
+    launch.check_array("transpose", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result("transpose", out, (cols, rows), x.dtype, x, stream=stream)
     launch.check_apart("transpose", out, x=x)

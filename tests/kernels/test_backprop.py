@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gpukit import launch
+import gpukit
+from gpukit import cuda, launch
 from gpukit.kernels import backprop
 
 TILE, BLOCK = backprop.TILE, backprop.BLOCK
@@ -32,13 +33,24 @@ def launch_2d(kernel, out, *inputs):
 
 
 @rungs
+@dtypes
 @shapes
-def test_linear_kernels_match_the_reference(name, kernel, n, i, o, signed, poisoned, assert_close):
-    x, weight, bias = signed(n, i), signed(o, i), signed(o)
-    out = launch_2d(kernel, poisoned(n, o), x, weight, bias)
+def test_linear_kernels_match_the_reference(
+    name, kernel, n, i, o, dtype, signed, poisoned, assert_close
+):
+    x, weight, bias = (signed(*shape, dtype=dtype) for shape in ((n, i), (o, i), (o,)))
+    out = launch_2d(kernel, poisoned(n, o, dtype=dtype), x, weight, bias)
     size = backprop.linear_reference(np.abs(x), np.abs(weight), np.abs(bias))
     expected = backprop.linear_reference(x, weight, bias)
     assert_close(out, expected, magnitude=size, length=i + 1)
+
+
+@rungs
+def test_linear_adds_float64_in_float64(name, kernel):
+    # 2^24 + 1 is not a float32: nothing on its way may be one.
+    x = np.array([[2**24 + 1, 1, 1]], np.float64)
+    out = backprop.linear(x, np.ones((1, 3)), np.ones(1), rung=name)
+    assert (out.dtype, out[0, 0]) == (np.float64, 2**24 + 4)
 
 
 @rungs
@@ -121,8 +133,6 @@ def test_linear_backward_agrees_with_finite_differences(place, name, layer):
 
 
 def test_linear_takes_device_arrays(signed):
-    from gpukit import cuda
-
     arrays = signed(2, 3), signed(4, 3), signed(4)
     expected = backprop.linear(*arrays)
     np.testing.assert_array_equal(backprop.linear(*map(cuda.to_device, arrays)), expected)
@@ -164,12 +174,6 @@ def test_linear_rejects_mixed_precision():
         backprop.linear(ones(5, 2), ones(3, 2), ones(3, dtype=np.float64))
 
 
-def test_linear_tiled_rejects_float64_and_names_the_rung_that_takes_it():
-    arrays = [ones(*shape, dtype=np.float64) for shape in ((5, 2), (3, 2), (3,))]
-    with pytest.raises(TypeError, match=r"for rung 'tiled', got float64\. Pass rung='naive'\."):
-        backprop.linear(*arrays)
-
-
 def test_linear_rejects_integers():
     with pytest.raises(TypeError, match="linear: expected x to be a float32 or float64 array"):
         backprop.linear(ones(5, 2, dtype=np.int32), ones(3, 2), ones(3))
@@ -203,3 +207,49 @@ def test_backward_costs_of_two_by_three_by_four():
     ]
     assert [cost.bytes for cost in costs] == [4 * 6 * 9, 4 * 12 * 5, 4 * 4 * 3]
     assert [cost.flops for cost in costs] == [48, 48, 8]
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+# Sizes of launches in several blocks, and the shapes that each kernel takes then.
+N, I, O = TILE + 1, 2 * TILE + 5, TILE + 3
+SHAPES_OF = {
+    "naive": ((N, I), (O, I), (O,), (N, O)),
+    "tiled": ((N, I), (O, I), (O,), (N, O)),
+    "grad_x": ((N, O), (O, I), (N, I)),
+    "grad_weight": ((N, O), (N, I), (O, I)),
+    "grad_bias": ((N, BLOCK + 3), (BLOCK + 3,)),
+}
+every_rung = pytest.mark.parametrize("rung", backprop.LADDER, ids=lambda rung: rung.name)
+
+
+def watched(watch, rung, dtype, make):
+    """Launch a kernel under `watch`, its inputs from `make`, and return what that returns."""
+    *shapes, last = SHAPES_OF[rung.name]
+    inputs, out = [make(*shape, dtype=dtype) for shape in shapes], cuda.device_array(last, dtype)
+    if len(last) == 1:
+        return watch(rung.kernel)[launch.ceil_div(last[0], BLOCK), BLOCK](*inputs, out)
+    grid = launch.grid_2d("test", last[1], last[0], (TILE, TILE))
+    return watch(rung.kernel)[grid, (TILE, TILE)](*inputs, out)
+
+
+@dtypes
+@every_rung
+def test_checker_finds_nothing_wrong(rung, dtype, signed):
+    assert watched(gpukit.check, rung, dtype, signed).findings == []
+
+
+@dtypes
+@every_rung
+def test_cost_is_what_is_counted(rung, dtype):
+    found = watched(gpukit.profile, rung, dtype, ones).total
+    sizes = (N, BLOCK + 3) if rung.name == "grad_bias" else (N, I, O)
+    cost = rung.cost(*sizes, itemsize=np.dtype(dtype).itemsize)
+    assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@dtypes
+@every_rung
+def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
+    found = watched(gpukit.profile, rung, dtype, ones).total
+    assert found[f"flops_{np.dtype(dtype).name}"] == found.flops

@@ -21,6 +21,8 @@ SHAPES = [
     (4, 41, 1, 19),
 ]
 
+IN_FLOAT64 = (2, TILE + 1, TILE + 3, 2 * TILE + 5)
+
 shapes = pytest.mark.parametrize(("batches", "m", "n", "k"), SHAPES, ids=lambda size: str(size))
 
 
@@ -40,6 +42,15 @@ def test_kernel_matches_the_product_of_each_pair(
 ):  # fmt: skip
     a, b, out = signed(batches, m, k), signed(batches, k, n), poisoned(batches, m, n)
     KERNEL[grid_of(batches, m, n), (TILE, TILE, 1)](a, b, out)
+    assert_close(out, pairs(a, b), magnitude=pairs(np.abs(a), np.abs(b)), length=k)
+
+
+@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check], ids=["cpu", "checked"])
+def test_kernel_is_right_to_float64(run, signed, poisoned, assert_close):
+    batches, m, n, k = IN_FLOAT64
+    a, b = signed(batches, m, k, dtype=np.float64), signed(batches, k, n, dtype=np.float64)
+    out = poisoned(batches, m, n, dtype=np.float64)
+    run(KERNEL)[grid_of(batches, m, n), (TILE, TILE, 1)](a, b, out)
     assert_close(out, pairs(a, b), magnitude=pairs(np.abs(a), np.abs(b)), length=k)
 
 
@@ -76,6 +87,13 @@ def test_batched_matmul_adds_in_float32():
     assert batched_matmul.batched_matmul(a, np.ones((1, 3, 1), np.float32)).item() == 2**24
 
 
+def test_batched_matmul_adds_float64_in_float64():
+    # 2^24 + 1 is not a float32: nothing on its way may be one.
+    a = np.array([[[2**24 + 1, 1, 1]]], np.float64)
+    out = batched_matmul.batched_matmul(a, np.ones((1, 3, 1)))
+    assert (out.dtype, out.item()) == (np.float64, 2**24 + 3)
+
+
 def test_batched_matmul_takes_operands_with_exchanged_axes(signed, assert_close):
     a, b = signed(3, 20, 9).transpose(0, 2, 1), signed(20, 3, 17).transpose(1, 0, 2)
     out = batched_matmul.batched_matmul(a, b)
@@ -92,6 +110,12 @@ def test_batched_matmul_with_an_empty_axis_is_zeros(batches, m, n, k):
     np.testing.assert_array_equal(out, np.zeros((batches, m, n), np.float32))
 
 
+def test_batched_matmul_of_float64_over_no_k_is_zeros_of_float64():
+    out = batched_matmul.batched_matmul(np.ones((2, 3, 0)), np.ones((2, 0, 4)))
+    assert out.dtype == np.float64
+    np.testing.assert_array_equal(out, np.zeros((2, 3, 4)))
+
+
 def test_batched_matmul_over_no_k_overwrites_out_with_zeros(poisoned):
     out = poisoned(2, 3, 4)
     a, b = np.ones((2, 3, 0), np.float32), np.ones((2, 0, 4), np.float32)
@@ -102,8 +126,8 @@ def test_batched_matmul_over_no_k_overwrites_out_with_zeros(poisoned):
 # ---- what it refuses ------------------------------------------------------------------------
 
 
-def ones(*shape):
-    return np.ones(shape, np.float32)
+def ones(*shape, dtype=np.float32):
+    return np.ones(shape, dtype)
 
 
 def test_batched_matmul_refuses_batches_of_two_lengths():
@@ -137,10 +161,19 @@ def test_batched_matmul_refuses_other_than_three_axes(shape):
         batched_matmul.batched_matmul(ones(2, 3, 4), ones(*shape))
 
 
-def test_batched_matmul_refuses_float64():
-    expected = "batched_matmul: expected b to be a float32 array, got float64"
+def test_batched_matmul_refuses_float16():
+    expected = (
+        r"batched_matmul: expected b to be a float32 or float64 array, got float16\. Convert it"
+    )
     with pytest.raises(TypeError, match=expected):
-        batched_matmul.batched_matmul(ones(1, 2, 2), np.ones((1, 2, 2)))
+        batched_matmul.batched_matmul(ones(1, 2, 2), ones(1, 2, 2, dtype=np.float16))
+
+
+@pytest.mark.parametrize(("one", "other"), [("float32", "float64"), ("float64", "float32")])
+def test_batched_matmul_refuses_two_dtypes_and_names_both(one, other):
+    expected = f"batched_matmul: expected a, b to have one dtype, got {one}, {other}"
+    with pytest.raises(TypeError, match=expected):
+        batched_matmul.batched_matmul(ones(1, 2, 2, dtype=one), ones(1, 2, 2, dtype=other))
 
 
 @pytest.mark.parametrize("which", ["a", "b"])
@@ -180,18 +213,33 @@ def test_cost_of_a_batch_is_that_of_its_products():
     assert five == launch.Cost(5 * one.bytes, 5 * one.flops)
 
 
+def counted(batches, m, n, k, dtype):
+    """Return what a launch is counted to do."""
+    a, b = ones(batches, m, k, dtype=dtype), ones(batches, k, n, dtype=dtype)
+    out = np.empty((batches, m, n), dtype)
+    return gpukit.profile(KERNEL)[grid_of(batches, m, n), (TILE, TILE, 1)](a, b, out).total
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("shape", [(1, 1, 1, 1), (3, TILE + 1, TILE - 1, 2 * TILE + 1)], ids=str)
-def test_cost_is_what_is_counted(shape):
-    batches, m, n, k = shape
-    out = np.empty((batches, m, n), np.float32)
-    kernel = gpukit.profile(KERNEL)[grid_of(batches, m, n), (TILE, TILE, 1)]
-    found = kernel(ones(batches, m, k), ones(batches, k, n), out).total
+def test_cost_is_what_is_counted(shape, dtype):
+    found = counted(*shape, dtype)
     right = launch.Cost(found["global_bytes_asked"], found.flops)
-    assert batched_matmul.matmul_batched_cost(*shape) == right
+    assert batched_matmul.matmul_batched_cost(*shape, itemsize=np.dtype(dtype).itemsize) == right
 
 
-def test_checker_finds_nothing_wrong(signed):
-    a, b = signed(2, TILE + 3, TILE + 7), signed(2, TILE + 7, TILE + 5)
-    out = cuda.device_array((2, TILE + 3, TILE + 5), np.float32)
+def test_kernel_does_no_float64_arithmetic():
+    assert counted(*IN_FLOAT64, np.float32)["flops_float64"] == 0
+
+
+def test_kernel_given_float64_does_no_float32_arithmetic():
+    found = counted(*IN_FLOAT64, np.float64)
+    assert found["flops_float64"] == found.flops
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+def test_checker_finds_nothing_wrong(dtype, signed):
+    a, b = signed(2, TILE + 3, TILE + 7, dtype=dtype), signed(2, TILE + 7, TILE + 5, dtype=dtype)
+    out = cuda.device_array((2, TILE + 3, TILE + 5), dtype)
     kernel = gpukit.check(KERNEL)[grid_of(2, TILE + 3, TILE + 5), (TILE, TILE, 1)]
     assert kernel(a, b, out).findings == []

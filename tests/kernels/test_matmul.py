@@ -33,6 +33,12 @@ ALL = {rung.name: rung for rung in matmul.LADDER}
 PLAIN = ["uncoalesced", "naive"]
 TILES = ["tiled", "padded", "register_tile_1d", "register_tile_2d"]
 
+# Several blocks and tiles of each rung, in float64, no size a multiple of anything.
+IN_FLOAT64 = dict.fromkeys(ALL, (TILE + 3, TILE + 5, TILE + 7)) | {
+    "register_tile_1d": (SIDE + 3, TILE + 5, TILE + 7),
+    "register_tile_2d": (SIDE + 3, SIDE + 5, TILE + 7),
+}
+
 rungs = pytest.mark.parametrize("rung", ALL)
 shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=lambda size: str(size))
 
@@ -42,6 +48,17 @@ shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=lambda size: str(s
 def test_matmul_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_close):
     a, b, out = signed(m, k), signed(k, n), poisoned(m, n)
     ALL[rung].kernel[matmul.grid_of(rung, m, n), BLOCK](a, b, out)
+    size = matmul.matmul_reference(np.abs(a), np.abs(b))
+    assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=k)
+
+
+@rungs
+@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check], ids=["cpu", "checked"])
+def test_matmul_kernels_are_right_to_float64(rung, run, signed, poisoned, assert_close):
+    m, n, k = IN_FLOAT64[rung]
+    a, b = signed(m, k, dtype=np.float64), signed(k, n, dtype=np.float64)
+    out = poisoned(m, n, dtype=np.float64)
+    run(ALL[rung].kernel)[matmul.grid_of(rung, m, n), BLOCK](a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
     assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=k)
 
@@ -77,6 +94,14 @@ def test_matmul_adds_in_float32(rung):
     # 2^24 + 1 is not a float32: a float64 accumulator would keep the ones and give 2^24 + 2.
     a = np.array([[2**24, 1, 1]], np.float32)
     assert matmul.matmul(a, np.ones((3, 1), np.float32), rung=rung)[0, 0] == 2**24
+
+
+@rungs
+def test_matmul_adds_float64_in_float64(rung):
+    # 2^24 + 1 is not a float32: nothing on its way may be one.
+    a = np.array([[2**24 + 1, 1, 1]], np.float64)
+    out = matmul.matmul(a, np.ones((3, 1)), rung=rung)
+    assert (out.dtype, out[0, 0]) == (np.float64, 2**24 + 3)
 
 
 @rungs
@@ -119,6 +144,13 @@ def test_matmul_with_an_empty_axis_is_zeros(rung, m, n, k):
     np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
 
 
+@rungs
+def test_matmul_of_float64_with_an_empty_axis_is_zeros_of_float64(rung):
+    out = matmul.matmul(np.ones((3, 0)), np.ones((0, 4)), rung=rung)
+    assert out.dtype == np.float64
+    np.testing.assert_array_equal(out, np.zeros((3, 4)))
+
+
 def test_matmul_is_tiled_unless_told_otherwise(monkeypatch):
     launched = []
     genuine = launch.pick
@@ -148,9 +180,17 @@ def test_matmul_rejects_a_vector():
         matmul.matmul(np.ones((4, 3), np.float32), np.ones(3, np.float32))
 
 
-def test_matmul_rejects_float64():
-    with pytest.raises(TypeError, match="matmul: expected a to be a float32 array, got float64"):
-        matmul.matmul(np.ones((2, 2)), np.ones((2, 2), np.float32))
+def test_matmul_rejects_float16():
+    expected = r"matmul: expected a to be a float32 or float64 array, got float16\. Convert it"
+    with pytest.raises(TypeError, match=expected):
+        matmul.matmul(np.ones((2, 2), np.float16), np.ones((2, 2), np.float32))
+
+
+@pytest.mark.parametrize(("one", "other"), [("float32", "float64"), ("float64", "float32")])
+def test_matmul_rejects_two_dtypes_and_names_both(one, other):
+    expected = f"matmul: expected a, b to have one dtype, got {one}, {other}"
+    with pytest.raises(TypeError, match=expected):
+        matmul.matmul(np.ones((2, 2), one), np.ones((2, 2), other))
 
 
 @pytest.mark.parametrize("which", ["a", "b"])
@@ -241,15 +281,24 @@ def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
     assert report.findings == []
 
 
-def profiled(kernel, rung, m, n, k):
-    a, b, out = np.ones((m, k), np.float32), np.ones((k, n), np.float32), np.empty((m, n), "f4")
+@rungs
+def test_checker_finds_nothing_wrong_in_float64(rung, signed):
+    m, n, k = IN_FLOAT64[rung]
+    a, b = signed(m, k, dtype=np.float64), signed(k, n, dtype=np.float64)
+    out = cuda.device_array((m, n), np.float64)
+    report = gpukit.check(ALL[rung].kernel)[matmul.grid_of(rung, m, n), BLOCK](a, b, out)
+    assert report.findings == []
+
+
+def profiled(kernel, rung, m, n, k, dtype=np.float32):
+    a, b, out = np.ones((m, k), dtype), np.ones((k, n), dtype), np.empty((m, n), dtype)
     return gpukit.profile(kernel)[matmul.grid_of(rung, m, n), BLOCK](a, b, out).total
 
 
 @functools.cache
-def counted(rung, m=SIDE, n=SIDE, k=2 * TILE):
+def counted(rung, m=SIDE, n=SIDE, k=2 * TILE, dtype=np.float32):
     """Return what a launch is counted to do; one block of the largest unless said otherwise."""
-    return profiled(ALL[rung].kernel, rung, m, n, k)
+    return profiled(ALL[rung].kernel, rung, m, n, k, dtype)
 
 
 @rungs
@@ -264,8 +313,21 @@ def test_cost_is_what_is_counted(rung, shape):
 
 
 @rungs
+def test_cost_of_float64_is_what_is_counted(rung):
+    found = counted(rung, *IN_FLOAT64[rung], np.float64)
+    cost = ALL[rung].cost(*IN_FLOAT64[rung], itemsize=8)
+    assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@rungs
 def test_kernels_do_no_float64_arithmetic(rung):
     assert counted(rung)["flops_float64"] == 0
+
+
+@rungs
+def test_kernels_given_float64_do_no_float32_arithmetic(rung):
+    found = counted(rung, *IN_FLOAT64[rung], np.float64)
+    assert found["flops_float64"] == found.flops
 
 
 # Sectors of a load, those of a and of b alike, and of a store of a full warp.

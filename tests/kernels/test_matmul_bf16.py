@@ -118,7 +118,7 @@ def test_bits_on_a_device_that_do_not_fit_are_an_error_that_says_what_to_pass(si
 
 def test_bits_for_a_rung_of_float32_are_an_error():
     bits = np.ones((8, 8), np.uint16)
-    with pytest.raises(TypeError, match="expected a to be a float32 array, got uint16"):
+    with pytest.raises(TypeError, match="float32 or float64 array, got uint16"):
         matmul.matmul(bits, bits, rung="tiled")
 
 

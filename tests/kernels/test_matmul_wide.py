@@ -95,6 +95,15 @@ def test_an_empty_axis_gives_zeros(rung, m, n, k):
     np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
 
 
+@pytest.mark.parametrize("rung", [rung.name for rung in matmul.RUNGS if rung not in matmul.LADDER])
+def test_float64_is_refused_with_a_rung_that_takes_it(rung):
+    expected = (
+        rf"matmul: expected float32 arrays for rung '{rung}', got float64\. Pass rung='tiled'\."
+    )
+    with pytest.raises(TypeError, match=expected):
+        matmul.matmul(np.ones((4, 8)), np.ones((8, 4)), rung=rung)
+
+
 # ---- when another rung takes their place ----------------------------------------------------
 
 

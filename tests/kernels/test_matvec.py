@@ -29,9 +29,16 @@ SHAPES = [
     (9, 4 * WARP),
 ]
 ALL = {rung.name: rung for rung in matvec.LADDER}
+# For each rung that takes float64: several blocks, no size a multiple of anything.
+IN_FLOAT64 = {
+    "thread_a_row": (BLOCK + 1, 7),
+    "warp_a_row": (WARPS + 1, 2 * WARP + 5),
+    "block_a_row": (3, BLOCK + 5),
+}
 
 rungs = pytest.mark.parametrize("rung", ALL)
 shapes = pytest.mark.parametrize(("rows", "cols"), SHAPES, ids=lambda size: str(size))
+float64_rungs = pytest.mark.parametrize("rung", IN_FLOAT64)
 with_shuffles = pytest.mark.parametrize("rung", ["warp_a_row", "block_a_row", "vectorised"])
 
 
@@ -62,6 +69,16 @@ def test_kernel_matches_the_reference(rung, rows, cols, signed, poisoned, assert
 def test_host_function_matches_the_reference(rung, rows, cols, signed, assert_close):
     a, x = signed(rows, cols), signed(cols)
     y = matvec.matvec(a, x, rung=rung)
+    assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
+
+
+@float64_rungs
+@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check], ids=["cpu", "checked"])
+def test_kernel_is_right_to_float64(rung, run, signed, poisoned, assert_close):
+    rows, cols = IN_FLOAT64[rung]
+    a, x = signed(rows, cols, dtype=np.float64), signed(cols, dtype=np.float64)
+    y = poisoned(rows, dtype=np.float64)
+    run(ALL[rung].kernel)[grid_of(rung, rows), BLOCK](a, x, y)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
 
 
@@ -120,6 +137,14 @@ def test_sum_is_kept_in_float32(rung):
     assert matvec.matvec(a, np.ones(3, np.float32), rung=rung)[0] == 2**24
 
 
+@float64_rungs
+def test_sum_of_float64_is_kept_in_float64(rung):
+    # 2^24 + 1 is not a float32: nothing on its way may be one.
+    a = np.array([[2**24 + 1, 1, 1]], np.float64)
+    y = matvec.matvec(a, np.ones(3), rung=rung)
+    assert (y.dtype, y[0]) == (np.float64, 2**24 + 3)
+
+
 @rungs
 def test_kernel_leaves_what_surrounds_y_alone(rung, signed, assert_close):
     a, x = signed(WARPS + 3, 50), signed(50)
@@ -166,6 +191,13 @@ def test_arrays_that_may_not_be_written_can_be_read(rung):
 def test_matrix_with_an_empty_axis_gives_zeros(rung, rows, cols):
     y = matvec.matvec(np.ones((rows, cols), np.float32), np.ones(cols, np.float32), rung=rung)
     np.testing.assert_array_equal(y, np.zeros(rows, np.float32))
+
+
+@float64_rungs
+def test_matrix_of_float64_without_columns_gives_zeros_of_float64(rung):
+    y = matvec.matvec(np.ones((3, 0)), np.ones(0), rung=rung)
+    assert y.dtype == np.float64
+    np.testing.assert_array_equal(y, [0, 0, 0])
 
 
 @rungs
@@ -221,18 +253,31 @@ def test_matvec_refuses_a_vector_for_the_matrix():
         matvec.matvec(np.ones(3, np.float32), np.ones(3, np.float32))
 
 
-def test_matvec_refuses_a_float64_matrix():
-    with pytest.raises(TypeError, match="matvec: expected a to be a float32 array, got float64"):
-        matvec.matvec(np.ones((2, 2)), np.ones(2, np.float32))
+def test_matvec_refuses_a_float16_matrix():
+    expected = r"matvec: expected a to be a float32 or float64 array, got float16\. Convert it"
+    with pytest.raises(TypeError, match=expected):
+        matvec.matvec(np.ones((2, 2), np.float16), np.ones(2, np.float32))
 
 
-def test_matvec_refuses_a_float64_vector():
-    with pytest.raises(TypeError, match="matvec: expected x to be a float32 array, got float64"):
-        matvec.matvec(np.ones((2, 2), np.float32), np.ones(2))
+@pytest.mark.parametrize(("one", "other"), [("float32", "float64"), ("float64", "float32")])
+def test_matvec_refuses_two_dtypes_and_names_both(one, other):
+    expected = f"matvec: expected a, x to have one dtype, got {one}, {other}"
+    with pytest.raises(TypeError, match=expected):
+        matvec.matvec(np.ones((2, 2), one), np.ones(2, other))
+
+
+def test_vectorised_rung_refuses_float64_and_names_a_rung_that_takes_it():
+    expected = (
+        r"matvec: expected float32 arrays for rung 'vectorised', got float64\. "
+        r"Pass rung='warp_a_row'\."
+    )
+    with pytest.raises(TypeError, match=expected):
+        matvec.matvec(np.ones((2, 2)), np.ones(2), rung="vectorised")
 
 
 def test_matvec_refuses_a_list():
-    with pytest.raises(TypeError, match="matvec: expected x to be a float32 array, got list"):
+    expected = "matvec: expected x to be a float32 or float64 array, got list"
+    with pytest.raises(TypeError, match=expected):
         matvec.matvec(np.ones((2, 2), np.float32), [1.0, 2.0])
 
 
@@ -270,10 +315,19 @@ def test_checker_finds_nothing_wrong(rung, shape, signed):
     assert report.findings == []
 
 
+@float64_rungs
+def test_checker_finds_nothing_wrong_in_float64(rung, signed):
+    rows, cols = IN_FLOAT64[rung]
+    a, x = signed(rows, cols, dtype=np.float64), signed(cols, dtype=np.float64)
+    y = cuda.device_array(rows, np.float64)
+    report = gpukit.check(ALL[rung].kernel)[grid_of(rung, rows), BLOCK](a, x, y)
+    assert report.findings == []
+
+
 @functools.cache
-def counted(rung, rows=WARPS, cols=BLOCK):
+def counted(rung, rows=WARPS, cols=BLOCK, dtype=np.float32):
     """Return what a launch is counted to do; rows of whole sectors unless said otherwise."""
-    a, x, y = np.ones((rows, cols), np.float32), np.ones(cols, np.float32), np.empty(rows, "f4")
+    a, x, y = np.ones((rows, cols), dtype), np.ones(cols, dtype), np.empty(rows, dtype)
     return gpukit.profile(ALL[rung].kernel)[grid_of(rung, rows), BLOCK](a, x, y).total
 
 
@@ -282,6 +336,13 @@ def counted(rung, rows=WARPS, cols=BLOCK):
 def test_cost_is_what_is_counted(rung, shape):
     found = counted(rung, *shape)
     assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@float64_rungs
+def test_cost_of_float64_is_what_is_counted(rung):
+    found = counted(rung, *IN_FLOAT64[rung], np.float64)
+    cost = ALL[rung].cost(*IN_FLOAT64[rung], itemsize=8)
+    assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 def test_block_a_row_cost_knows_other_blocks():
@@ -340,6 +401,12 @@ def test_vectorised_rung_takes_a_vector_that_cannot_be_loaded_so(cut, signed, as
 @rungs
 def test_kernel_does_no_float64_arithmetic(rung):
     assert counted(rung)["flops_float64"] == 0
+
+
+@float64_rungs
+def test_kernel_given_float64_does_no_float32_arithmetic(rung):
+    found = counted(rung, *IN_FLOAT64[rung], np.float64)
+    assert found["flops_float64"] == found.flops
 
 
 @pytest.mark.parametrize("rung", ["thread_a_row", "warp_a_row", "vectorised"])

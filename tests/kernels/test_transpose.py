@@ -65,8 +65,17 @@ def test_host_function_moves_every_element_to_its_place(rung, rows, cols, signed
     np.testing.assert_array_equal(function_of(rung)(x, rung=rung), right(rung, x))
 
 
-@pytest.mark.parametrize("rung", ["coalesced", "strided", "naive"])
-def test_kernel_that_names_no_dtype_moves_float64_unrounded(rung, signed):
+@every_rung
+@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check], ids=["cpu", "checked"])
+def test_kernel_moves_float64_unrounded(rung, run, signed, poisoned):
+    x = signed(37, 41, dtype=np.float64)
+    out = poisoned(*right(rung, x).shape, dtype=np.float64)
+    run(ALL[rung].kernel)[grid_of(rung, 37, 41), (TILE, ROWS)](x, out)
+    np.testing.assert_array_equal(out, right(rung, x))
+
+
+@every_rung
+def test_host_function_gives_float64_for_float64(rung, signed):
     x = signed(37, 41, dtype=np.float64)
     made = function_of(rung)(x, rung=rung)
     assert made.dtype == np.float64
@@ -172,16 +181,6 @@ def test_out_of_the_shape_of_x_is_refused(rung):
         transpose.transpose(np.ones((2, 3), np.float32), rung=rung, out=np.ones((2, 3), np.float32))
 
 
-@pytest.mark.parametrize("rung", ["tiled", "padded"])
-def test_tiles_refuse_float64_and_name_the_rung_that_takes_it(rung):
-    expected = (
-        rf"transpose: expected a float32 array for rung '{rung}', got float64\. "
-        r"Pass rung='naive'\."
-    )
-    with pytest.raises(TypeError, match=expected):
-        transpose.transpose(np.ones((2, 3)), rung=rung)
-
-
 @every_rung
 def test_integers_are_refused(rung):
     name = function_of(rung).__name__
@@ -238,19 +237,20 @@ def test_more_than_the_grid_holds_along_y_is_refused(rung, shape):
 
 
 @every_rung
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("shape", [(TILE + 1, TILE + 5), (3, 2 * TILE - 1)], ids=str)
-def test_checker_finds_nothing_wrong(rung, shape, signed):
-    x = signed(*shape)
-    out = cuda.device_array(right(rung, x).shape, np.float32)
+def test_checker_finds_nothing_wrong(rung, shape, dtype, signed):
+    x = signed(*shape, dtype=dtype)
+    out = cuda.device_array(right(rung, x).shape, dtype)
     report = gpukit.check(ALL[rung].kernel)[grid_of(rung, *shape), (TILE, ROWS)](x, out)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
 @functools.cache
-def counted(rung, rows=2 * TILE, cols=3 * TILE):
+def counted(rung, rows=2 * TILE, cols=3 * TILE, dtype=np.float32):
     """Return what a launch is counted to do; both sizes whole tiles unless said otherwise."""
-    x = np.ones((rows, cols), np.float32)
-    out = np.empty(right(rung, x).shape, np.float32)
+    x = np.ones((rows, cols), dtype)
+    out = np.empty(right(rung, x).shape, dtype)
     kernel = gpukit.profile(ALL[rung].kernel)
     return kernel[grid_of(rung, rows, cols), (TILE, ROWS)](x, out).total
 
@@ -302,9 +302,10 @@ def test_tiled_kernel_fills_its_tile_without_conflicts():
     assert counted("tiled")["shared_store_conflicts"] == 0
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("shape", [(2 * TILE, 3 * TILE), (43, 71), (97, 29)], ids=str)
-def test_padded_kernel_has_no_bank_conflicts(shape):
-    found = counted("padded", *shape)
+def test_padded_kernel_has_no_bank_conflicts(shape, dtype):
+    found = counted("padded", *shape, dtype)
     assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0
 
 
@@ -320,7 +321,14 @@ def test_cost_is_what_is_counted(rung, shape):
     assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
-@pytest.mark.parametrize("rung", ["coalesced", "strided", "naive"])
+@every_rung
+def test_cost_of_float64_is_what_is_counted(rung):
+    found = counted(rung, 43, 71, np.float64)
+    cost = ALL[rung].cost(43, 71, itemsize=8)
+    assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@every_rung
 def test_cost_of_float64_is_twice_that_of_float32(rung):
     assert ALL[rung].cost(3, 5, 8).bytes == 2 * ALL[rung].cost(3, 5).bytes == 240
 
