@@ -22,6 +22,7 @@ _OPERATORS = {
     ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
     ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
 }  # fmt: skip
+_CONSTANTS = {float: types.float64, int: types.int64, bool: types.boolean}
 
 
 class Expressions:
@@ -36,15 +37,14 @@ class Expressions:
         return types.unliteral(found) if found is not None else None
 
     def _Constant(self, node: ast.Constant) -> Any:
-        kinds_ = {float: types.float64, int: types.int64, bool: types.boolean}
-        return kinds_.get(type(node.value))
+        return _CONSTANTS.get(type(node.value))
 
     def _Name(self, node: ast.Name) -> Any:
         known = self.unit.types.get(node.id)
         value = self.unit.globals.get(node.id)
         if known is None and isinstance(value, np.generic):
             return numpy_support.from_dtype(value.dtype)  # a constant from outside
-        return known
+        return _CONSTANTS.get(type(value)) if known is None else known
 
     def _Attribute(self, node: ast.Attribute) -> Any:
         return types.int32 if tree.intrinsic(node) in kinds.VALUES else None
@@ -86,7 +86,19 @@ class Expressions:
             value = name in kinds.SHUFFLES and len(node.args) > 1
             return self.type_of(node.args[1]) if value else None
         function = self.function(node)
-        return None if function is None or node.keywords else self._resolved(function, node.args)
+        if function is None:
+            return self._of_array(node)
+        return None if node.keywords else self._resolved(function, node.args)
+
+    def _of_array(self, node: ast.Call) -> Any:
+        """Return the type to which `x.dtype.type(...)` converts: that of the elements of x."""
+        function = node.func
+        if not (isinstance(function, ast.Attribute) and function.attr == "type"):
+            return None
+        kind = function.value
+        if not (isinstance(kind, ast.Attribute) and kind.attr == "dtype"):
+            return None
+        return getattr(self.type_of(kind.value), "dtype", None)
 
     def function(self, node: ast.Call) -> Any:
         """Return the object that is called, or None."""
@@ -97,8 +109,9 @@ class Expressions:
         return found
 
     def is_cast(self, node: ast.Call) -> bool:
-        """Tell whether a call converts to a type: `np.float32(x)`."""
-        return isinstance(self.function(node), (type, types.Type))
+        """Tell whether a call converts to a type: `np.float32(v)`, `x.dtype.type(v)`."""
+        known = isinstance(self.function(node), (type, types.Type))
+        return known or self._of_array(node) is not None
 
     def is_math(self, node: ast.Call) -> bool:
         """Tell whether a call is one of a mathematical function."""

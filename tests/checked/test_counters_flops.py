@@ -14,6 +14,7 @@ from gpukit.checked.counters import COUNTERS, RATIOS, Counts
 
 THREADS = 33
 TYPES = ("float16", "float32", "float64")
+HALF = 0.5
 
 
 def flops(kernel: Any, *arguments: Any) -> dict[str, int]:
@@ -41,6 +42,27 @@ def test_sums_products_and_quotients_count_one_by_their_type(name: str) -> None:
 @pytest.mark.parametrize("name", ["int8", "int32", "uint64"])
 def test_arithmetic_on_integers_counts_only_where_it_divides(name: str) -> None:
     assert flops(four_kernel, *two(name)) == {"float64": 2 * THREADS}  # quotient, difference
+
+
+@cuda.jit
+def of_its_array_kernel(x, out):
+    t = cuda.threadIdx.x
+    out[t] = (x.dtype.type(1) + x[t]) * x.dtype.type(HALF)
+
+
+@pytest.mark.parametrize("name", ["float32", "float64"])
+def test_a_conversion_to_the_type_of_an_array_leaves_that_type(name: str) -> None:
+    assert flops(of_its_array_kernel, *two(name)) == {name: 2 * THREADS}
+
+
+@cuda.jit
+def half_of_kernel(x, out):
+    t = cuda.threadIdx.x
+    out[t] = x[t] * HALF
+
+
+def test_a_plain_float_from_outside_makes_the_product_one_of_float64() -> None:
+    assert flops(half_of_kernel, *two("float32")) == {"float64": THREADS}
 
 
 @cuda.jit

@@ -260,18 +260,23 @@ def wrong_buffer(code: Code) -> Edits:
 
 @mistake("float64")
 def float64_literal(code: Code) -> Edits:
-    """Write `0.0` for `np.float32(0)`."""
+    """Write `0.0` for `np.float32(0)` or `x.dtype.type(0)`."""
     for call in code.walk(ast.Call):
-        if code.of(call.func) == "np.float32" and isinstance(call.args[0], ast.Constant):
+        if _is_cast(code, call) and isinstance(call.args[0], ast.Constant):
             yield [code.replace(call, repr(float(call.args[0].value)))]
 
 
 @mistake("float64")
 def drop_cast(code: Code) -> Edits:
-    """Leave out `np.float32(...)` around a value."""
+    """Leave out `np.float32(...)` or `x.dtype.type(...)` around a value."""
     for call in code.walk(ast.Call):
-        if code.of(call.func) == "np.float32" and not isinstance(call.args[0], ast.Constant):
+        if _is_cast(code, call) and not isinstance(call.args[0], ast.Constant):
             yield [code.replace(call, f"({code.of(call.args[0])})")]
+
+
+def _is_cast(code: Code, call: ast.Call) -> bool:
+    function = code.of(call.func)
+    return function == "np.float32" or function.endswith(".dtype.type")
 
 
 @mistake()

@@ -37,8 +37,14 @@ OPERATED = {
     "shared_to_local": ("s = cuda.shared.array(8, t)", ["cuda.local.array(8, t)"]),
     "small_shared": ("s = cuda.shared.array((8, 9), t)", ["((8, 9 - 1), t)"]),
     "wrong_buffer": ("b[i] = a[i]", ["b[i] = b[i]"]),
-    "float64_literal": ("v = np.float32(0)", ["v = 0.0"]),
-    "drop_cast": ("v = np.float32(i)", ["v = (i)"]),
+    "float64_literal": (
+        "v = np.float32(0); w = a.dtype.type(1)",
+        ["v = 0.0; w = a.dtype.type(1)", "w = 1.0"],
+    ),
+    "drop_cast": (
+        "v = np.float32(i); w = a.dtype.type(j)",
+        ["v = (i); w = a.dtype.type(j)", "w = (j)"],
+    ),
     "wrong_start": ("v = np.float32(0); v += i", ["v = np.float32(1); v += i"]),
     "lost_sum": ("b[i] += v", ["b[i] = v"]),
     "index_one_more": ("b[i] = 2", ["b[i + 1] = 2"]),
