@@ -293,10 +293,10 @@ def _matmul_wide(rung: str) -> Iterator[Case]:
 
 
 def _matmul_bf16(rung: str) -> Iterator[Case]:
-    """Yield four blocks, and for the oracle one; two tiles, the second a part."""
+    """Yield four blocks with more tiles than stages, and for the oracle one with two tiles."""
     cols, rows = matmul.PARTS[rung]
-    for m, n in ((rows + 3, cols + 12), (3, 12)):
-        k = matmul_bf16.DEPTH + 8
+    for m, n, tiles in ((rows + 3, cols + 11, 6), (3, 11, 2)):
+        k = (tiles - 1) * matmul_bf16.DEPTH + 8  # the last is a part
         a, b = values(m, k), values(k, n)
         given = matmul_bf16.as_bf16("a", a, 0), matmul_bf16.as_bf16("b", b, 0)
         grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
