@@ -30,6 +30,9 @@ class Leaves(Frame):
         shuffled = self._shuffled(leaf, low, high)
         if shuffled is not None:
             return [shuffled]
+        combed = self._combed(leaf, low, high)
+        if combed is not None:
+            return combed
         hoisted = self._hoistable(leaf)
         if not hoisted:
             return [self._thread_loop(leaf, low, high, frozenset())]
@@ -52,7 +55,7 @@ class Leaves(Frame):
     def _shuffled(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> ast.stmt | None:
         """Return the call that does a shuffle for a whole row, if its offset is one for all."""
         s = leaf.body[0]
-        if self.options.readable or self.options.watched or len(leaf.body) != 1:
+        if self.options.readable or len(leaf.body) != 1:
             return None
         if not isinstance(s, ast.Assign) or not isinstance(s.targets[0], ast.Name):
             return None
@@ -77,6 +80,48 @@ class Leaves(Frame):
         ]  # fmt: skip
         call = tree.call(self.rewriter.helper("shuffles", "row"), *parts)
         return tree.at(ast.Expr(call), s)  # type: ignore[no-any-return]
+
+    def _combed(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt] | None:
+        """Return what sets the flags of a row for `tid % step == 0`, without a division each."""
+        s, forms = leaf.body[0], leaf.forms
+        if self.options.readable or len(leaf.body) != 1 or leaf.mask is not None:
+            return None
+        if not (getattr(s, "made", False) and isinstance(s, ast.Assign)):
+            return None
+        test = s.value
+        if not (isinstance(test, ast.Compare) and len(test.ops) == 1):
+            return None
+        left, wanted = test.left, test.comparators[0]
+        if not (isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod)):
+            return None
+        fixed = (left.right, wanted)
+        form = forms.of(left.left)
+        if not isinstance(test.ops[0], ast.Eq) or form is None or form.factor != 1:
+            return None
+        if not all(forms.is_fixed(e) and forms.is_integer(e) for e in fixed):
+            return None
+        self.rewriter.uses_thread = True
+        write = self.rewriter.expression
+        call = tree.call(
+            self.rewriter.helper("control", "comb"), s.targets[0].value,  # type: ignore[attr-defined]
+            tree.expr("row_start + x", x=low), tree.expr("high - low", high=high, low=low),
+            *(write(e) for e in (form.at(low), *map(forms.written_out, fixed))),
+        )  # fmt: skip
+        loop = self._thread_loop(leaf, low, high, frozenset())
+        apart = self.unit.fresh("apart")
+        self.combs[s.targets[0].value.id] = apart  # type: ignore[attr-defined]
+        singly = [loop, tree.assign(apart, tree.const(1))]
+        return [
+            tree.at(made, s)
+            for made in (
+                tree.assign(apart, call), ast.If(tree.expr(f"{apart} == 0"), singly, [])
+            )
+        ]  # fmt: skip
+
+    def _apart(self, leaf: plan.Leaf, low: ast.expr) -> str:
+        """Return the variable that says how far apart the threads of a leaf lie, "" for none."""
+        mask, apart = self.spans.get(getattr(low, "id", ""), ("", ""))
+        return apart if mask and mask == leaf.mask else ""
 
     def _hoistable(self, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]:
         """Return the accesses whose range over the row is known before the loop."""
@@ -167,6 +212,9 @@ class Leaves(Frame):
         rewriter.uses_thread |= used_before
         rewriter.hoisted = frozenset()
         over = tree.expr("range(low, high)", low=low, high=high)
+        apart = self._apart(leaf, low)
+        if apart:
+            over.args.append(tree.name(apart))  # type: ignore[attr-defined]
         loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
         named = self._own_names([loop], tree.writes(loop))[0]
         return tree.at(named, leaf.body[0])  # type: ignore[no-any-return]

@@ -210,6 +210,8 @@ class Nests(Watched):
             if least is not None and most is not None:
                 self.ranges.known[name] = (least[0], most[1])
         self.rewriter.uses_thread = True
+        if row.mask in self.combs:
+            self.spans[ends[0].id] = (row.mask, self.combs[row.mask])  # type: ignore[attr-defined]
         body = self._rows(row.body, *ends) or [ast.Pass()]
         return [*new, ast.If(ast.Compare(ends[0], [ast.Lt()], [ends[1]]), body, [])]
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import functools
+import math
 
 from numba.core import types
 
 from gpukit.compiler import plan, tree, watch
-from gpukit.compiler.passes import access
+from gpukit.compiler.passes import access, warps
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.passes.frame import padded
 from gpukit.compiler.passes.leaves import Leaves
@@ -21,14 +22,35 @@ from gpukit.compiler.runtime import memory
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
 
+def _names_all_lanes(s: ast.stmt) -> bool:
+    """Tell whether a statement checks the mask of all 32 lanes, or the lane that one reads from."""
+    if not isinstance(s, ast.Expr):
+        return False
+    name = tree.called(s.value)
+    if name not in ("warp.check_mask", "warp.check_source"):
+        return False
+    active, mask, *others = s.value.args  # type: ignore[attr-defined]
+    known = isinstance(active, ast.Constant) and getattr(mask, "value", 0) == 0xFFFFFFFF
+    return known and (not others or others[0].value in warps.MODES)
+
+
 class Watched(Leaves):
     """Writes the leaves of a plan, watched or not."""
 
     def _Leaf(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         if not self.options.watched:
             return super()._Leaf(leaf, low, high)
+        if self.options.watched == "access":
+            if self._is_surely_whole(leaf):
+                return []
+            shuffled = self._shuffled(leaf, low, high)
+            if shuffled is not None:
+                return [shuffled]
         told = self._row_accesses(leaf)
         before = self._work(leaf, low, high)
+        combed = self._combed(leaf, low, high)
+        if combed is not None:
+            return [*before, *combed]
         if told is None:
             return [*before, self._thread_loop(leaf, low, high, frozenset())]
         hoisted = self._hoistable(leaf)
@@ -51,6 +73,16 @@ class Watched(Leaves):
         slow = self._thread_loop(leaf, low, high, frozenset())
         test = tree.conjunction(checks)
         return [*before, ast.If(test, inside, [slow])]
+
+    def _is_surely_whole(self, leaf: plan.Leaf) -> bool:
+        """Tell whether a leaf only checks that all lanes are in a warp operation that all are in.
+
+        Where all threads of whole warps do it, and the mask names every lane, none is missing.
+        """
+        threads = math.prod(self.options.block or (0,))
+        if threads == 0 or threads % 32:
+            return False
+        return all(_names_all_lanes(s) for s in leaf.body)
 
     # ---- all rounds of a loop at once -----------------------------------------------------
 
@@ -227,6 +259,9 @@ class Watched(Leaves):
         ]
         thread = tree.expr("row_start + low - first_thread", low=low)
         count = tree.expr("high - low", high=high, low=low)
+        apart = self._apart(leaf, low) if self.options.watched == "access" else ""
+        if apart:
+            count = tree.expr(f"c + (({apart} - 1) << {watch.APART_SHIFT})", c=count)
         mask = self._mask_address(leaf.mask, tree.expr("row_start + low", low=low))
         arrays = [self._of_thread(array, x) for x in (low, following)]
         parts = [tree.const(site), *arrays, *ends, thread, count, mask, *kind]

@@ -8,7 +8,9 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from gpukit.compiler import context as layout
-from gpukit.compiler.runtime.memory import WORD, abort, get, place_of, word_pointer
+from gpukit.compiler.runtime.hooks import mask_at
+from gpukit.compiler.runtime.memory import WORD, abort, get, place_of, put, word_pointer
+from gpukit.compiler.runtime.raw import peek, peek8
 
 # Ask Python for signals once in so many polls: about a millisecond of an empty loop.
 _POLLS_PER_SIGNAL_CHECK = 1 << 16
@@ -166,7 +168,10 @@ def any_thread(mask, threads):  # type: ignore[no-untyped-def]
 @njit(error_model="numpy")
 def first_in(mask, row_start, low, high):  # type: ignore[no-untyped-def]
     """Return the first thread of a part of a row that is in a mask, `high` if none is."""
-    while low < high and not get(mask, row_start + low):
+    flags = mask_at(mask, row_start)
+    while low + 8 <= high and peek(flags + low, 0) == 0:
+        low += 8
+    while low < high and peek8(flags, low) == 0:
         low += 1
     return low
 
@@ -174,9 +179,32 @@ def first_in(mask, row_start, low, high):  # type: ignore[no-untyped-def]
 @njit(error_model="numpy")
 def end_of(mask, row_start, low, high):  # type: ignore[no-untyped-def]
     """Return the end of what is in a mask of a part of a row, `low` if nothing is."""
-    while low < high and not get(mask, row_start + high - 1):
+    flags = mask_at(mask, row_start)
+    while low + 8 <= high and peek(flags + high - 8, 0) == 0:
+        high -= 8
+    while low < high and peek8(flags, high - 1) == 0:
         high -= 1
     return high
+
+
+@njit(error_model="numpy")
+def comb(mask, begin, count, value, modulus, wanted):  # type: ignore[no-untyped-def]
+    """Set flags from thread `begin` on: is value, value + 1, ... `wanted` modulo `modulus`?
+
+    Returns how far the threads in the mask lie apart; 0, with nothing done, where that takes more
+    than counting: for negative numbers.
+    """
+    if value < 0 or modulus <= 0 or count <= 0:
+        return 0
+    apart = min(modulus, count)
+    for t in range(begin, begin + count):
+        put(mask, t, False)
+    if 0 <= wanted < modulus:
+        first = (wanted - value) % modulus
+        if first < count:
+            for t in range(begin + first, begin + count, apart):
+                put(mask, t, True)
+    return apart
 
 
 @njit(error_model="numpy")
