@@ -154,13 +154,14 @@ def compile_kernel(
     """
     from gpukit.compiler import sites
     from gpukit.compiler.passes import absent, merge, new_arrays, split, typing
+    from gpukit.compiler.runtime import shuffles
 
     unit = front(function, options.watched)
     plain = not (debug or options.watched)
     mergeable = plain and merge.run(unit)
     warps = split.run(unit, options.block) if plain else 1
     if warps > 1:
-        options = replace(options, block=(split.WARP, 1, 1))
+        options = replace(options, block=(shuffles.WARP, 1, 1))
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
     arguments |= dict(zip(unit.captured, captured, strict=True))

@@ -40,6 +40,15 @@ def expr(text: str, **parts: ast.expr) -> ast.expr:
     return _Fill(parts).visit(ast.parse(text, mode="eval").body)  # type: ignore[no-any-return]
 
 
+def fill(node: ast.expr, **parts: ast.expr) -> ast.expr:
+    """Return an expression with `parts` in place of the names they are given for.
+
+    >>> ast.unparse(fill(expr("a < b"), a=const(1)))
+    '1 < b'
+    """
+    return _Fill(parts).visit(clone(node))  # type: ignore[no-any-return]
+
+
 def stmts(text: str, **parts: ast.expr) -> list[ast.stmt]:
     """Parse statements and put `parts` in place of the names they are given for.
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import gpukit
 from gpukit import cuda
-from tests.checked.test_check_masks import STEPS, THREADS, hazards, races
+from tests.checked.test_check_masks import STEPS, THREADS, assert_told
 
 LARGEST = 2**63 - 1
 
@@ -44,13 +44,7 @@ def test_accesses_of_every_so_many_threads_are_checked(first, second, writes, re
     report = gpukit.check(every_so_many_kernel)[1, THREADS](
         np.array(first), np.array(second), memory, seen, writes, reads, shift
     )
-    writers, readers = met(*first), met(*second)
-    assert races(report) == hazards(writers, readers, writes, reads, shift)
-    expected = np.full(400, -1)
-    expected[: THREADS * writes : writes][writers] = np.flatnonzero(writers)
-    np.testing.assert_array_equal(memory, expected)
-    read = expected[shift : shift + THREADS * reads : reads]
-    np.testing.assert_array_equal(seen, np.where(readers, read, -7))
+    assert_told(report, memory, seen, met(*first), met(*second), writes, reads, shift)
 
 
 @cuda.jit

@@ -66,6 +66,16 @@ def races(report):
     return {found.severity for found in report.findings if "race" in found.kind}
 
 
+def assert_told(report, memory, seen, writers, readers, write_step, read_step, shift):
+    """Check what some threads wrote into memory of -1 and others read into -7, and its races."""
+    assert races(report) == hazards(writers, readers, write_step, read_step, shift)
+    expected = np.full(400, -1)
+    expected[: THREADS * write_step : write_step][writers] = np.flatnonzero(writers)
+    np.testing.assert_array_equal(memory, expected)
+    read = expected[shift : shift + THREADS * read_step : read_step]
+    np.testing.assert_array_equal(seen, np.where(readers, read, -7))
+
+
 STEPS = st.integers(1, 3)
 
 
@@ -78,12 +88,7 @@ def test_reads_of_what_other_threads_of_a_mask_wrote_are_races(
     report = gpukit.check(write_then_read_kernel)[1, THREADS](
         writers, readers, memory, seen, write_step, read_step, shift
     )
-    assert races(report) == hazards(writers, readers, write_step, read_step, shift)
-    expected = np.full(400, -1)
-    expected[: THREADS * write_step : write_step][writers] = np.flatnonzero(writers)
-    np.testing.assert_array_equal(memory, expected)
-    read = expected[shift : shift + THREADS * read_step : read_step]
-    np.testing.assert_array_equal(seen, np.where(readers, read, -7))
+    assert_told(report, memory, seen, writers, readers, write_step, read_step, shift)
 
 
 @given(masks(), masks(), STEPS, STEPS, st.integers(0, 70))

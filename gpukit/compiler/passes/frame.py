@@ -116,10 +116,10 @@ class Frame:
         axes = {n: t.ndim for n, t in kept.items() if isinstance(t, types.Array)}
         self.ranges = ranges.Ranges(options.block, axes)
         self.guards: list[tuple[Form, str]] = []  # indices known to be below a size
-        self.combs: dict[
-            str, str
-        ] = {}  # by mask: the variable that holds how far apart its threads lie
-        self.spans: dict[str, tuple[str, str]] = {}  # the same and the mask, by the first of them
+        # How far apart the threads of a mask lie, all the way: the variable that holds it, by mask,
+        # and with the mask, by the variable that holds the first of them.
+        self.combs: dict[str, str] = {}
+        self.spans: dict[str, tuple[str, str]] = {}
 
     # ---- what is needed -------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from numba.core import types
 
 from gpukit.compiler import plan, tree
-from gpukit.compiler.passes import rewrite, schedule, warps
+from gpukit.compiler.passes import affine, rewrite, schedule, warps
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.passes.frame import Frame, padded
 from gpukit.compiler.runtime import memory, shuffles
@@ -88,35 +88,23 @@ class Leaves(Frame):
             return None
         if not (getattr(s, "made", False) and isinstance(s, ast.Assign)):
             return None
-        test = s.value
-        if not (isinstance(test, ast.Compare) and len(test.ops) == 1):
+        teeth = _teeth(forms, s.value)
+        if teeth is None:
             return None
-        left, wanted = test.left, test.comparators[0]
-        if not (isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod)):
-            return None
-        fixed = (left.right, wanted)
-        form = forms.of(left.left)
-        if not isinstance(test.ops[0], ast.Eq) or form is None or form.factor != 1:
-            return None
-        if not all(forms.is_fixed(e) and forms.is_integer(e) for e in fixed):
-            return None
+        mask = s.targets[0].value.id  # type: ignore[attr-defined]
+        first, *fixed = teeth
+        numbers = (first.at(low), *map(forms.written_out, fixed))
         self.rewriter.uses_thread = True
-        write = self.rewriter.expression
         call = tree.call(
-            self.rewriter.helper("control", "comb"), s.targets[0].value,  # type: ignore[attr-defined]
+            self.rewriter.helper("control", "comb"), tree.name(mask),
             tree.expr("row_start + x", x=low), tree.expr("high - low", high=high, low=low),
-            *(write(e) for e in (form.at(low), *map(forms.written_out, fixed))),
+            *map(self.rewriter.expression, numbers),
         )  # fmt: skip
+        apart = self.combs[mask] = self.unit.fresh("apart")
         loop = self._thread_loop(leaf, low, high, frozenset())
-        apart = self.unit.fresh("apart")
-        self.combs[s.targets[0].value.id] = apart  # type: ignore[attr-defined]
         singly = [loop, tree.assign(apart, tree.const(1))]
-        return [
-            tree.at(made, s)
-            for made in (
-                tree.assign(apart, call), ast.If(tree.expr(f"{apart} == 0"), singly, [])
-            )
-        ]  # fmt: skip
+        new = [tree.assign(apart, call), ast.If(tree.expr(f"{apart} == 0"), singly, [])]
+        return [tree.at(made, s) for made in new]
 
     def _apart(self, leaf: plan.Leaf, low: ast.expr) -> str:
         """Return the variable that says how far apart the threads of a leaf lie, "" for none."""
@@ -276,3 +264,17 @@ class Leaves(Frame):
             at = tree.expr(f"thread * {padded(memory.array_bytes(dtype, shape))}")
             new.append(tree.assign(name, tree.call(made, tree.name(f"{name}_of_all"), at)))
         return new
+
+
+def _teeth(forms: affine.Forms, test: ast.expr) -> tuple[Form, ast.expr, ast.expr] | None:
+    """Return what is divided, by what, and the remainder, of `tid % step == 0` and the like."""
+    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)):
+        return None
+    left, wanted = test.left, test.comparators[0]
+    if len(test.ops) > 1 or not (isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod)):
+        return None
+    form = forms.of(left.left)
+    if form is None or form.factor != 1:
+        return None
+    fixed = all(forms.is_fixed(e) and forms.is_integer(e) for e in (left.right, wanted))
+    return (form, left.right, wanted) if fixed else None

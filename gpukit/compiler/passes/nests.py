@@ -12,16 +12,6 @@ from gpukit.compiler.passes.watched import Watched
 _NARROW = 64
 
 
-def _put(name: str, node: ast.expr, text: str) -> ast.expr:
-    """Return an expression with another in the place of a variable."""
-
-    class Put(ast.NodeTransformer):
-        def visit_Name(self, found: ast.Name) -> ast.AST:
-            return tree.expr(text) if found.id == name else found
-
-    return Put().visit(tree.clone(node))  # type: ignore[no-any-return]
-
-
 class Nests(Watched):
     """Writes the loops over the threads of a block."""
 
@@ -136,17 +126,18 @@ class Nests(Watched):
         proved: list[tuple[Form, ast.expr]] = []
         tests: dict[str, ast.expr] = {}
         inside = self.rewriter.helper("bounds", "inside")
+        thread, last = tree.expr("cuda.threadIdx.x"), tree.expr(f"{end} - 1")
         for leaf in plan.row_leaves(guard.body):
             for array, forms in self._hoistable(leaf).values():
                 for axis, form in enumerate(forms):
                     size = tree.expr(f"{array}.shape[{axis}]")
-                    along = row.forms.of(_put(row.target, form.rest, "cuda.threadIdx.x"))
+                    along = row.forms.of(tree.fill(form.rest, **{row.target: thread}))
                     if self.ranges.size(size) is None or along is None or along.factor != 1:
                         continue
                     if any(ast.unparse(size) == ast.unparse(n) for _, n in guard.guards):
                         continue
                     proved.append((form, size))
-                    most = _put(row.target, form.at(tree.const(width - 1)), f"({end} - 1)")
+                    most = tree.fill(form.at(tree.const(width - 1)), **{row.target: last})
                     test = tree.call(inside, *map(self.rewriter.expression, (size, most)))
                     tests.setdefault(ast.unparse(test), test)
         return proved, list(tests.values())

@@ -26,9 +26,9 @@ from collections.abc import Iterator
 
 from gpukit.compiler import intrinsics, tree
 from gpukit.compiler.passes.merge import is_length, is_place
+from gpukit.compiler.runtime.shuffles import WARP
 from gpukit.compiler.unit import Unit
 
-WARP = 32
 # What the threads of another warp have no part in.
 _OWN = frozenset([
     "atomic", "const", "fp16", "laneid", "local", "syncwarp", "warpsize", *intrinsics.DIM3_NAMES,

@@ -17,7 +17,7 @@ from gpukit.compiler.passes import access, warps
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.passes.frame import padded
 from gpukit.compiler.passes.leaves import Leaves
-from gpukit.compiler.runtime import memory
+from gpukit.compiler.runtime import memory, shuffles
 
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
@@ -80,7 +80,7 @@ class Watched(Leaves):
         Where all threads of whole warps do it, and the mask names every lane, none is missing.
         """
         threads = math.prod(self.options.block or (0,))
-        if threads == 0 or threads % 32:
+        if threads == 0 or threads % shuffles.WARP:
             return False
         return all(_names_all_lanes(s) for s in leaf.body)
 
@@ -259,7 +259,7 @@ class Watched(Leaves):
         ]
         thread = tree.expr("row_start + low - first_thread", low=low)
         count = tree.expr("high - low", high=high, low=low)
-        apart = self._apart(leaf, low) if self.options.watched == "access" else ""
+        apart = self._apart(leaf, low)
         if apart:
             count = tree.expr(f"c + (({apart} - 1) << {watch.APART_SHIFT})", c=count)
         mask = self._mask_address(leaf.mask, tree.expr("row_start + low", low=low))

@@ -10,7 +10,7 @@ from numba.extending import intrinsic
 from gpukit.compiler import context as layout
 from gpukit.compiler.runtime.hooks import mask_at
 from gpukit.compiler.runtime.memory import WORD, abort, get, place_of, put, word_pointer
-from gpukit.compiler.runtime.raw import peek, peek8
+from gpukit.compiler.runtime.raw import first_set, peek, peek8
 
 # Ask Python for signals once in so many polls: about a millisecond of an empty loop.
 _POLLS_PER_SIGNAL_CHECK = 1 << 16
@@ -168,12 +168,7 @@ def any_thread(mask, threads):  # type: ignore[no-untyped-def]
 @njit(error_model="numpy")
 def first_in(mask, row_start, low, high):  # type: ignore[no-untyped-def]
     """Return the first thread of a part of a row that is in a mask, `high` if none is."""
-    flags = mask_at(mask, row_start)
-    while low + 8 <= high and peek(flags + low, 0) == 0:
-        low += 8
-    while low < high and peek8(flags, low) == 0:
-        low += 1
-    return low
+    return first_set(mask_at(mask, row_start), low, high)
 
 
 @njit(error_model="numpy")

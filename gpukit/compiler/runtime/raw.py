@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llvmlite import ir
+from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
@@ -54,3 +55,13 @@ peek = _reader(types.int64, 64)  # peek(address, k): the k-th 64-bit word from a
 peek8 = _reader(types.int64, 8)
 poke = _writer(64)
 poke8 = _writer(8)
+
+
+@njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def first_set(flags, k, count):  # type: ignore[no-untyped-def]
+    """Return the first of some flags, bytes from an address on, that is set; `count` if none is."""
+    while k + 8 <= count and peek(flags + k, 0) == 0:
+        k += 8
+    while k < count and peek8(flags, k) == 0:
+        k += 1
+    return k

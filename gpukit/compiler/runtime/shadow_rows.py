@@ -8,21 +8,14 @@ to `shadow.access`, thread by thread.
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
-from gpukit.compiler.runtime.raw import ALL_SET, invoke, peek, peek8, poke
+from gpukit.compiler.runtime.raw import ALL_SET, first_set, invoke, peek, peek8, poke
 from gpukit.compiler.runtime.shadow import compiled, find_region, inlined, since, tell
 
 
 @compiled
 def _run_begin(mask, k, count):  # type: ignore[no-untyped-def]
     """Return the first thread from k on that is in a mask, `count` if there is none."""
-    if mask == 0:
-        return k
-    while k < count and peek8(mask, k) == 0:
-        while k + 8 <= count and peek(mask + k, 0) == 0:
-            k += 8
-        if k < count and peek8(mask, k) == 0:
-            k += 1
-    return k
+    return k if mask == 0 else first_set(mask, k, count)
 
 
 @compiled
