@@ -153,7 +153,7 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.passes import absent, merge, new_arrays, split, typing
+    from gpukit.compiler.passes import abreast, absent, merge, new_arrays, split, typing
     from gpukit.compiler.runtime import shuffles
 
     unit = front(function, options.watched)
@@ -164,6 +164,7 @@ def compile_kernel(
         options = replace(options, block=(shuffles.WARP, 1, 1))
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
+    unit.abreast = abreast.run(unit, options.block) if plain else 0
     arguments |= dict(zip(unit.captured, captured, strict=True))
     with complaints.plain(unit, kinds):
         emitter, loops = lower(unit, arguments, options)

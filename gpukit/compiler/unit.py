@@ -35,6 +35,8 @@ class Unit:
     # How it is watched: "" not at all, "access" each access, "every" each statement too, or
     # "values" what each statement sets as well.
     watched: str = ""
+    # How many of its first statements neighbouring blocks do as one (`passes.abreast`).
+    abreast: int = 0
     counter: int = 0
 
     @property

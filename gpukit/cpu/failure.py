@@ -24,10 +24,9 @@ def raise_at_line(error: errors.PlacedError) -> NoReturn:
 def name_thread(words: Any, ran: int, threads: int) -> None:
     """Put into a context the block and thread of a launch whose blocks ran `ran` threads wide.
 
-    `threads` are those of the blocks that the person launched.
+    `threads` are those of the blocks that the person launched. Neighbouring blocks that began
+    abreast are named by the first of them and the threads of all.
     """
-    if ran == threads:
-        return
     place = words[layout.BLOCK] * ran
     if words[layout.CODE] == layout.FINE:  # Numba's own code does not say which thread it was
         words[layout.BLOCK] = place // threads

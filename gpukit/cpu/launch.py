@@ -134,7 +134,7 @@ class Launcher:
             call, blocks, threads, scratch, serial=compiled.whole_grid, pace=compiled.pace
         )
         if outcome.context is not None:
-            failure.name_thread(outcome.context, running.block[0], shape.block[0])
+            failure.name_thread(outcome.context, threads, shape.threads)
             failure.raise_for(outcome.status, outcome.context, compiled.sites, self.kernel.py_func)
 
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:

@@ -10,7 +10,7 @@ Legend
     i          the element this thread looks at                       ranges [0, n)
     tid        the thread in its block                                ranges [0, BLOCK)
     best       the largest this thread has seen, -inf before the first
-    at         where that element lies in x, n before the first       ranges [0, n]
+    at         where that element lies in x; n or more where a thread saw none
     step       how many lanes away the element is that joins          16, 8, 4, 2, 1
     found      the largest (or the smallest) of each block            4 for n = 1000
     places     where it lies in x                                     4 for n = 1000
@@ -63,7 +63,7 @@ def argmax_reference(x: npt.ArrayLike) -> int:
 @cuda.jit(device=True)
 def larger(value, best):
     """Return whether value is larger than best, NaN being larger than every number."""
-    return value > best or (value != value and best == best)
+    return best == best and not value <= best  # NaN is at most nothing, and equals nothing
 
 
 @cuda.jit(device=True)
@@ -209,10 +209,10 @@ def argmax_kernel(x, places):
     tops = cuda.shared.array(WARPS, x.dtype)
     tops_at = cuda.shared.array(WARPS, np.int64)
     best = x.dtype.type(LOWEST)
-    at = x.shape[0]
+    at = cuda.grid(1)  # where it looks first: right as long as all it saw is -inf
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         value = x[i]
-        if ahead(value, i, best, at):
+        if larger(value, best):
             best = value
             at = i
     best, at = first_thread(best, at, tops, tops_at, tid)

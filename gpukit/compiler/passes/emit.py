@@ -28,16 +28,52 @@ class Emitter(Nests):
             body += self.given()
         body += self._arrays()
         body += self._tell_regions()
-        inner = self._begin_block() + self.steps(self.plan.steps)
-        if self.plan.whole_grid:
-            body += inner
-        else:
-            over = tree.expr("range(_first, _last)")
-            if not self.options.readable:
-                body += self._before_first_block()
-            body.append(ast.For(tree.store("_block"), over, inner or [ast.Pass()], []))
+        body += self._groups() if self.abreast > 1 else self._blocks()
         made = tree.function(self.unit.tree.name, self._parameters(), body)
         return ast.fix_missing_locations(tree.at(made, self.unit.tree))  # type: ignore[no-any-return]
+
+    def _blocks(self) -> list[ast.stmt]:
+        """Return the loop over blocks; in step, all blocks run in each loop over threads."""
+        inner = self._begin_block() + self.steps(self.plan.steps)
+        if self.plan.whole_grid:
+            return inner
+        over = tree.expr("range(_first, _last)")
+        before = [] if self.options.readable else self._before_first_block()
+        return [*before, ast.For(tree.store("_block"), over, inner or [ast.Pass()], [])]
+
+    def _groups(self) -> list[ast.stmt]:
+        """Return the loop over groups of neighbouring blocks that begin abreast.
+
+        A group ends with its row of blocks. Until its blocks go on alone, threadIdx_x counts the
+        threads of all of them, and blockIdx_x is that of the first.
+        """
+        width = self.options.block[0]  # type: ignore[index]
+        least = self.rewriter.helper("bounds", "least").id
+        ahead = f"{least}(_last - _block, gridDim_x - blockIdx_x)"
+        begin = tree.stmts(
+            f"_abreast = {least}({self.abreast}, {ahead})\n"
+            f"_wide = _abreast * {width}\nfirst_thread = 0"
+        )
+        together = [*self._block_index("_block"), *begin, *self._enter_block(), *self._head()]
+        alone = [
+            *tree.stmts(f"first_thread = _neighbour * {width}"),
+            *self.alone,
+            *self._enter_block(),
+            *self._poison(),
+            *self.steps(self.plan.steps[self.plan.abreast :]),
+            *tree.stmts("blockIdx_x = blockIdx_x + 1"),
+        ]
+        each = ast.For(tree.store("_neighbour"), tree.expr("range(_abreast)"), alone, [])
+        group = [*together, each, *tree.stmts("_block = _block + _abreast")]
+        return [*tree.stmts("_block = _first"), ast.While(tree.expr("_block < _last"), group, [])]
+
+    def _head(self) -> list[ast.stmt]:
+        """Return the first steps for a group of blocks."""
+        with self.ranges.wide(self.abreast):
+            self.width = tree.name("_wide")
+            made = self.steps(self.plan.steps[: self.plan.abreast])
+            self.width = tree.name("blockDim_x")
+        return made
 
     def _begin_block(self) -> list[ast.stmt]:
         """Find the block's indices, give shared memory a poison and parameters their values."""

@@ -15,15 +15,17 @@ from typing import Any
 from numba.core import types
 
 from gpukit.compiler import aliases, expressions, kinds, plan, tree
+from gpukit.compiler.context import WIDEST
 from gpukit.compiler.passes import covered, jumps, ranges, rewrite, schedule
 from gpukit.compiler.passes.affine import Form
-from gpukit.compiler.runtime import memory
+from gpukit.compiler.runtime import memory, shuffles
 from gpukit.compiler.unit import Unit
 
 PARAMETERS = ("_args", "_first", "_last", "_context", "_scratch")
 GEOMETRY = [f"{n}_{a}" for n in ("gridDim", "blockDim") for a in tree.AXES]
 HEADER_BYTES = 8 * 8  # six sizes, the bytes of dynamic shared memory, one spare word
 _LINE = 64  # alignment of scratch arrays
+_ABREAST_BYTES = 1 << 15  # of what blocks that begin abreast keep meanwhile: within a first cache
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,10 @@ class Frame:
         self.per_thread = 0  # bytes of scratch a thread
         self.fixed = 0  # bytes of scratch a block, for shared arrays
         self.slot_types = self._slot_types()
+        self.wide: set[str] = set()  # slots of the threads of all blocks that begin abreast
+        self.alone: list[ast.stmt] = []  # find the slots of blocks that go on alone
+        self.abreast = self._blocks_abreast()
+        self.width = tree.name("blockDim_x")  # of the rows that are written
         self.rewriter.slots = set(planned.masks) | set(planned.values)
         self.shared: dict[str, tuple[tuple[int, ...], Any]] = {}
         self.local: dict[str, tuple[tuple[int, ...], Any]] = {}
@@ -143,6 +149,23 @@ class Frame:
         if how == "type" and known is not None:
             return known
         return known if known is not None else types.int64
+
+    def _blocks_abreast(self) -> int:
+        """Return how many neighbouring blocks begin as one wide block; 1 if none do."""
+        if not self.plan.abreast:
+            return 1
+        width = self.options.block[0]  # type: ignore[index]
+        used: set[str] = set()
+        for leaf in plan.leaves(self.plan.steps[: self.plan.abreast]):
+            used |= tree.reads(leaf.body) | tree.writes(leaf.body)
+        self.wide = {name for name in self.slot_types if name.removesuffix("_of") in used}
+        kept = sum(memory.slot_bytes(self.slot_types[name]) for name in self.wide)
+        blocks = 1
+        while 2 * blocks * width <= WIDEST and 2 * blocks * width * kept <= _ABREAST_BYTES:
+            blocks *= 2
+        if blocks == 1:
+            self.wide = set()
+        return blocks
 
     def _find_arrays(self) -> None:
         for s in tree.statements(self.unit.tree.body):
@@ -217,12 +240,21 @@ class Frame:
             blocks = "gridDim_x * gridDim_y * gridDim_z" if self.plan.whole_grid else "1"
             new += tree.stmts(f"_all_threads = threads * ({blocks})\n_at = 0")
         scratch = _Scratch(static)
+        new += self._margin(scratch)
         for name, kind in self.slot_types.items():
-            made = self.rewriter.bind("slots", memory.slots(kind))
-            at = tree.expr(scratch.now)
-            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at)))
-            new += self._reserve(scratch, memory.slot_bytes(kind))
             self.rewriter.slots.add(name)
+            size = memory.slot_bytes(kind)
+            if self.abreast > 1 and name not in self.wide:
+                # Blocks that go on alone use the same memory, one after the other.
+                self.alone.append(self._slot(name, kind, f"{scratch.now} - first_thread * {size}"))
+            else:
+                new.append(self._slot(name, kind, scratch.now))
+            if name in self.wide:
+                self.fixed += padded(scratch.threads * size * self.abreast)
+                scratch.advance(padded(scratch.threads * size * self.abreast), "")
+            else:
+                new += self._reserve(scratch, size)
+            new += self._margin(scratch)
         for name in sorted(self.kept_locals):
             shape, dtype = self.local[name]
             new += self._place(name, scratch)
@@ -241,6 +273,15 @@ class Frame:
         if not self.plan.whole_grid:
             new += [*self._shared_arrays(), tree.assign("first_thread", tree.const(0))]
         return new
+
+    def _slot(self, name: str, kind: types.Type, at: str) -> ast.stmt:
+        made = self.rewriter.bind("slots", memory.slots(kind))
+        return tree.assign(name, tree.call(made, tree.name("_scratch"), tree.expr(at)))
+
+    def _margin(self, scratch: _Scratch) -> list[ast.stmt]:
+        """Leave room between slots: a shuffle reads beyond a warp (`runtime/shuffles.py`)."""
+        self.fixed += shuffles.MARGIN
+        return scratch.advance(shuffles.MARGIN, str(shuffles.MARGIN))
 
     def _place(self, name: str, scratch: _Scratch) -> list[ast.stmt]:
         """Remember where an array begins in scratch memory."""
@@ -336,16 +377,25 @@ class Frame:
         )
 
     def _per_block(self) -> list[ast.stmt]:
-        poll = self.rewriter.helper("control", "poll")
-        begin = self.rewriter.helper("control", "begin_block")
         index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
         following = self.rewriter.helper("control", "next_block")
         size = [tree.name("gridDim_x"), tree.name("gridDim_y")]
-        new: list[ast.stmt] = [
-            _unpack([f"blockIdx_{a}" for a in tree.AXES], tree.call(following, *index, *size)),
+        found = _unpack([f"blockIdx_{a}" for a in tree.AXES], tree.call(following, *index, *size))
+        return [found, *self._enter_block(), *self._poison()]
+
+    def _enter_block(self) -> list[ast.stmt]:
+        """Note which block runs now, and stop if somebody asked for it."""
+        poll = self.rewriter.helper("control", "poll")
+        begin = self.rewriter.helper("control", "begin_block")
+        index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
+        return [
             ast.Expr(tree.call(poll, tree.name("_context"))),
             ast.Expr(tree.call(begin, tree.name("_context"), *index)),
         ]
+
+    def _poison(self) -> list[ast.stmt]:
+        """Give shared arrays a poison, but for those that are written as a whole."""
+        new: list[ast.stmt] = []
         shapes = {n: s for n, (s, _) in self.shared.items()}
         watched = self.options.watched  # which must see the poison where nobody writes
         whole = set() if watched else covered.run(self.plan.steps, shapes, self.options.block)

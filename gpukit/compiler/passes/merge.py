@@ -23,16 +23,21 @@ from gpukit.compiler import intrinsics, tree
 from gpukit.compiler.unit import Unit
 
 # Rooms and functions that ask for no index.
-_HARMLESS = frozenset(["atomic", "local", "fp16", *intrinsics.SCALAR_NAMES]) - {"lanemask_lt"}
+HARMLESS = frozenset(["atomic", "local", "fp16", *intrinsics.SCALAR_NAMES]) - {"lanemask_lt"}
 
 
 def run(unit: Unit) -> bool:
     """Return the answer for a unit whose geometry is written out."""
     if unit.devices or any(isinstance(n, ast.Raise) for n in ast.walk(unit.tree)):
         return False
-    seen = _TakeOut().visit(tree.clone(unit.tree))
+    seen = without_places(unit.tree)
     names = (tree.intrinsic(n) for n in ast.walk(seen) if isinstance(n, ast.Attribute))
-    return all(name.partition(".")[0] in _HARMLESS for name in names if name)
+    return all(name.partition(".")[0] in HARMLESS for name in names if name)
+
+
+def without_places(node: ast.AST) -> ast.AST:
+    """Return a copy without the places in the row and the length of the row."""
+    return _TakeOut().visit(tree.clone(node))  # type: ignore[no-any-return]
 
 
 class _TakeOut(ast.NodeTransformer):

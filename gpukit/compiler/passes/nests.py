@@ -18,7 +18,7 @@ class Nests(Watched):
     def loops(self, rows: list[plan.Row]) -> list[ast.stmt]:
         """Return the loops over threadIdx.z and .y around some rows."""
         self.rewriter.uses_thread = False
-        inner = self._rows(rows, tree.const(0), tree.name("blockDim_x"))
+        inner = self._rows(rows, tree.const(0), self.width)
         uses_thread = self.rewriter.uses_thread
         block = self.options.block
         if uses_thread:
@@ -45,7 +45,7 @@ class Nests(Watched):
             if depth == 1
             else f"(threadIdx_z * {height or 'blockDim_y'} + threadIdx_y)"
         )
-        first = "first_thread + " if self.plan.whole_grid else ""
+        first = "first_thread + " if self.plan.whole_grid or self.abreast > 1 else ""
         start = "0" if (height, depth) == (1, 1) else f"{row} * {width or 'blockDim_x'}"
         return tree.stmts(f"row_start = {first}{start}")
 

@@ -70,6 +70,20 @@ class Ranges:
         finally:
             self.forget({name})
 
+    @contextlib.contextmanager
+    def wide(self, blocks: int) -> Iterator[None]:
+        """Know inside a `with` block that threadIdx.x counts the threads of so many blocks."""
+        before = dict(self.known)
+        most = blocks * self.known["blockDim_x"][1]
+        self.known["cuda.threadIdx.x"] = self.known["threadIdx_x"] = (0, most - 1)
+        self.known["_wide"] = (1, most)
+        try:
+            yield
+        finally:
+            for name in ("cuda.threadIdx.x", "threadIdx_x"):
+                self.known[name] = before[name]
+            self.forget({"_wide"})
+
     def copy(self) -> Ranges:
         """Return an independent copy."""
         made = Ranges(None, self.arrays)

@@ -18,7 +18,8 @@ from gpukit.compiler.unit import Unit
 class Schedule:
     """The plan of a kernel, and the variables each thread keeps from one loop to the next.
 
-    `slots` holds their names; `masks` and `values` are made by the plan itself.
+    `slots` holds their names; `masks` and `values` are made by the plan itself. The first
+    `abreast` steps are for neighbouring blocks to do as one.
     """
 
     def __init__(self, unit: Unit, *, whole_grid: bool = False) -> None:
@@ -27,16 +28,23 @@ class Schedule:
         self.masks: list[str] = []
         self.values: dict[str, str] = {}  # name of a published value -> variable it is of
         self.forced: set[str] = set()
+        self.shown: set[str] = set()  # variables that shuffles read where threads keep them
+        self._plan_whole(unit.abreast)
+        if self.abreast and not self._may_begin_abreast():
+            self._plan_whole(0)
+        self.slots = self._find_slots()
+
+    def _plan_whole(self, abreast: int) -> None:
+        """Plan all statements, the first `abreast` of them as steps of their own."""
         while True:
-            self._plan()
+            self._plan(abreast)
             torn = self._written_in_leaves() & self._once_names() - self.forced
             if not torn:
                 break
             self.forced |= torn
-        self.slots = self._find_slots()
 
-    def _plan(self) -> None:
-        self.masks, self.values = [], {}
+    def _plan(self, abreast: int) -> None:
+        self.masks, self.values, self.shown = [], {}, set()
         self.uniformity = Uniformity(self.unit, whole_grid=self.whole_grid, varying=self.forced)
         varying = self.uniformity.varying
         # A recording shows each statement where it stands.
@@ -46,7 +54,10 @@ class Schedule:
         fixed = {n for n in self._all_names() if n not in varying}
         self.forms = Forms(self.remade, self.unit.types, fixed)
         self.planner = rows.RowPlanner(self.unit, self.uniformity.locals, self._mask)
-        self.steps = self._steps(self.unit.tree.body, None)
+        body = self.unit.tree.body
+        head = self._steps(body[:abreast], None)
+        self.abreast = len(head)
+        self.steps = [*head, *self._steps(body[abreast:], None)]
 
     def _all_names(self) -> set[str]:
         names = tree.writes(self.unit.tree) | set(self.unit.parameters)
@@ -217,10 +228,15 @@ class Schedule:
             at = 2 if name == "shfl_sync_intrinsic" else 1
             value = arguments[at] if at in arguments else arguments["value"]
             kind = f"type of {target}" if name != "shfl_sync_intrinsic" else f"first of {target}"
-            published, step = self._publish("shown", value, kind, mask, s)
+            steps = []
+            if self._is_shown(value, target, mask):
+                published = f"{value.id}_of"  # type: ignore[attr-defined]
+                self.shown.add(value.id)  # type: ignore[attr-defined]
+            else:
+                published, step = self._publish("shown", value, kind, mask, s)
+                steps.append(step)
             others = [a for k, a in enumerate(call.args) if k != at]
             read = tree.call(f"cuda.warp.{name}", tree.name(published), _active(mask), *others)
-            steps = [step]
         else:
             value = arguments.get(1, arguments.get(2, tree.const(True)))
             if name == "vote_sync_intrinsic":
@@ -243,6 +259,15 @@ class Schedule:
         take = tree.assign(target, read, s)
         return [*steps, plan.Loops([plan.Leaf([take], self.forms, mask)])]
 
+    def _is_shown(self, value: ast.expr, target: str | None, mask: str | None) -> bool:
+        """Tell whether threads keep what they give to a shuffle anyway, where others can see it."""
+        if self.unit.watched or mask is not None or not isinstance(value, ast.Name):
+            return False
+        if target is None or value.id not in self.uniformity.varying - set(self.remade):
+            return False
+        kind = self.unit.types.get(value.id)
+        return value.id != target and kind is not None and kind == self.unit.types.get(target)
+
     def _check_mask(
         self, call: ast.Call, given: ast.expr | None, mask: str | None, s: ast.stmt
     ) -> list[plan.Step]:
@@ -263,6 +288,20 @@ class Schedule:
             body.append(tree.at(ast.Expr(check), s))
         return [plan.Loops([plan.Leaf(body, self.forms, mask)])]
 
+    def _may_begin_abreast(self) -> bool:
+        """Tell whether each block can go on alone behind the first steps.
+
+        What is looked up for a whole block, masks and counts, is looked up from thread 0 on; and
+        what one block sets for all its threads, the next must not find changed.
+        """
+        if self.whole_grid or self.masks:
+            return False
+        steps = _all_steps(self.steps)
+        heads = _all_steps(self.steps[: self.abreast])
+        once = {n for s in heads if isinstance(s, plan.Once) for n in tree.writes(s.statement)}
+        later = tree.writes(self.unit.tree.body[self.unit.abreast :])
+        return not any(isinstance(s, plan.Count) for s in steps) and not once & later
+
     # ---- variables that live from one loop to the next ------------------------------------
 
     def _written_in_leaves(self) -> set[str]:
@@ -282,7 +321,7 @@ class Schedule:
         if self.unit.watched or any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
             if jumps.RETURNED in self.uniformity.varying:
                 slots.add(jumps.RETURNED)
-        return slots - self._array_names()
+        return (slots | self.shown) - self._array_names()
 
     def _array_names(self) -> set[str]:
         made: set[str] = set()

@@ -64,16 +64,16 @@ def _apart(unit: Unit) -> bool:
         return False
     calls = (n.func for n in ast.walk(unit.tree) if isinstance(n, ast.Call))
     called = {f.id for f in calls if isinstance(f, ast.Name)} & set(unit.devices)
-    return all(_knows_no_place(unit.devices[name]) for name in called)
+    return all(knows_no_place(unit.devices[name]) for name in called)
 
 
-def _knows_no_place(device: object) -> bool:
+def knows_no_place(device: object) -> bool:
     """Tell whether a device function that is called asks neither where it is nor for others."""
     from gpukit.compiler.passes import resolve
 
     inner = resolve.run(device.py_func, device=True)  # type: ignore[attr-defined]
     rooms = {name.partition(".")[0] for name in _asked(inner.tree)}
-    return not inner.devices and rooms <= _OWN - _PLACES
+    return rooms <= _OWN - _PLACES and all(map(knows_no_place, inner.devices.values()))
 
 
 def _asked(function: ast.AST) -> Iterator[str]:

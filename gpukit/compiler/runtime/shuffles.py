@@ -12,7 +12,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import njit
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from gpukit.compiler.runtime.memory import get, put
@@ -22,31 +22,26 @@ from gpukit.compiler.runtime.warps import source_lane, taken
 # What a vector can hold: the sizes and kinds that LLVM has in registers.
 KINDS = (types.float32, types.float64, types.int32, types.uint32, types.int64, types.uint64)
 WARP = 32
+MARGIN = 8 * WARP  # bytes before and behind what the threads of a block publish
 IDX, UP, DOWN, XOR = range(4)
-_WORD = ir.IntType(64)
 
 
 @intrinsic
-def _shift(typingctx, shown, out, thread, offset, edge):  # type: ignore[no-untyped-def]
+def _shift(typingctx, shown, out, thread, offset):  # type: ignore[no-untyped-def]
     """Give each lane of a warp what the lane `offset` above has published, or its own.
 
-    `thread` is the first of the warp, `offset` from -31 to 31. At an edge nothing lies beyond the
-    warp: its values are read from a copy that has room on both sides.
+    `thread` is the first of the warp, `offset` from -31 to 31. What lies beyond the warp is read
+    and not used: there is room (`MARGIN`) on both sides of what threads publish.
     """
     kind = shown.dtype
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         element = context.get_data_type(kind)
         vector, size = ir.VectorType(element, WARP), context.get_abi_sizeof(element)
-        first, second, thread, offset, edge = args
+        first, second, thread, offset = args
         begin = builder.gep(first, [thread])
         own = _load(builder, begin, vector, size)
-        room = cgutils.alloca_once(builder, element, size=ir.Constant(_WORD, 3 * WARP))
-        middle = builder.gep(room, [ir.Constant(_WORD, WARP)])
-        with builder.if_then(edge, likely=False):
-            builder.store(own, builder.bitcast(middle, vector.as_pointer())).align = size
-        base = builder.select(edge, middle, begin)
-        other = _load(builder, builder.gep(base, [offset]), vector, size)
+        other = _load(builder, builder.gep(begin, [offset]), vector, size)
         small = ir.VectorType(ir.IntType(32), WARP)
         lanes = ir.Constant(small, [ir.Constant(ir.IntType(32), k) for k in range(WARP)])
         narrow = builder.trunc(offset, ir.IntType(32))
@@ -63,7 +58,7 @@ def _shift(typingctx, shown, out, thread, offset, edge):  # type: ignore[no-unty
         builder.store(chosen, to).align = size
         return context.get_dummy_value()
 
-    return types.void(shown, out, types.int64, types.int64, types.boolean), codegen
+    return types.void(shown, out, types.int64, types.int64), codegen
 
 
 def _load(builder: Any, pointer: Any, vector: Any, size: int) -> Any:
@@ -100,9 +95,9 @@ def row(shown, out, mask, start, stop, first, threads, mode, offset):  # type: i
         if not whole:
             _alone(shown, out, mask, thread, following, first, threads, mode, within)
         elif mode == DOWN:
-            _shift(shown, out, thread, within, following + WARP > stop)
+            _shift(shown, out, thread, within)
         elif mode == UP:
-            _shift(shown, out, thread, -within, thread < start + WARP)
+            _shift(shown, out, thread, -within)
         elif mode == IDX:
             value = get(shown, thread + within)
             for k in range(WARP):

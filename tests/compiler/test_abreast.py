@@ -1,0 +1,187 @@
+"""Neighbouring blocks that begin as one: nobody can tell."""
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors
+from gpukit.compiler import pipeline
+from gpukit.compiler.passes import abreast
+from tests.safety.attempt import on_cpu
+
+pytestmark = on_cpu
+
+BLOCK = 64
+
+
+@cuda.jit
+def sums_kernel(x, out):
+    """Sum what each block strides over; thread 0 of each block writes it."""
+    tid = cuda.threadIdx.x
+    parts = cuda.shared.array(BLOCK, np.int64)
+    own = 0
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        own += x[i]
+    parts[tid] = own
+    half = BLOCK // 2
+    while half > 0:
+        cuda.syncthreads()
+        if tid < half:
+            parts[tid] += parts[tid + half]
+        half //= 2
+    if tid == 0:
+        out[cuda.blockIdx.x] = parts[0]
+
+
+def sums(x, blocks):
+    """Do the same, block by block."""
+    place = np.arange(x.size) // BLOCK % blocks
+    return np.bincount(place, x, blocks).astype(np.int64)
+
+
+def steps_abreast(kernel):
+    return abreast.run(pipeline.front(kernel.py_func), (BLOCK, 1, 1))
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 15, 16, 17, 63, 64, 65, 200])
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 8191, 100_003])
+def test_each_block_sums_what_it_strides_over(blocks, n):
+    x = np.random.default_rng(n).integers(-1000, 1000, n)
+    out = np.full(blocks, -7)
+    sums_kernel[blocks, BLOCK](x, out)
+    np.testing.assert_array_equal(out, sums(x, blocks))
+    assert steps_abreast(sums_kernel) == 2
+
+
+@cuda.jit
+def rows_kernel(x, out):
+    """Sum one row of x with each row of blocks."""
+    row = cuda.blockIdx.y
+    own = 0
+    for i in range(cuda.grid(1), x.shape[1], cuda.gridsize(1)):
+        own += i
+    own = cuda.shfl_sync(0xFFFFFFFF, own, 5)
+    if cuda.threadIdx.x == 9:
+        out[row, cuda.blockIdx.x] = own + 1000 * x[row, cuda.blockIdx.x]
+
+
+def test_groups_of_blocks_end_with_their_row_of_the_grid():
+    x = np.arange(3 * 500).reshape(3, 500)
+    out = np.full((3, 5), -1)
+    rows_kernel[(5, 3), 32](x, out)
+    for row in range(3):
+        for block in range(5):
+            lane_5 = np.arange(32 * block + 5, 500, 160).sum()
+            assert out[row, block] == lane_5 + 1000 * x[row, block]
+    assert steps_abreast(rows_kernel) > 0
+
+
+@cuda.jit
+def kept_kernel(x, out):
+    """Give every thread back what it saw last, from the thread that stands opposite."""
+    last = -1
+    seen = 0
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        if x[i] > 0:
+            last = i
+        seen += 1
+    last = cuda.shfl_xor_sync(0xFFFFFFFF, last, 31)
+    out[cuda.grid(1), 0] = last
+    out[cuda.grid(1), 1] = seen
+
+
+@pytest.mark.parametrize("blocks", [1, 16, 45])
+def test_threads_keep_what_they_saw_until_their_block_goes_on(blocks):
+    x = np.random.default_rng(blocks).integers(0, 2, 5003)
+    out = np.full((blocks * 32, 2), -9)
+    kept_kernel[blocks, 32](x, out)
+    step = blocks * 32
+    for thread in range(step):
+        mine, opposite = np.arange(thread, 5003, step), np.arange(thread ^ 31, 5003, step)
+        marked = opposite[x[opposite] > 0]
+        assert out[thread, 0] == (marked[-1] if marked.size else -1)
+        assert out[thread, 1] == mine.size
+
+
+@cuda.jit
+def counted_kernel(x, out):
+    """Count down a variable of the whole block that was set before the loop needs it."""
+    times = x.shape[0] // 100
+    own = 0
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        own += times
+    rounds = 0
+    while times > 0:
+        own += cuda.shfl_down_sync(0xFFFFFFFF, own, 1)
+        times -= 1
+        rounds += 1
+    out[cuda.grid(1)] = rounds
+
+
+def test_what_a_block_sets_for_all_its_threads_is_new_for_the_next():
+    out = np.full(20 * 32, -1)
+    counted_kernel[20, 32](np.zeros(300), out)
+    assert (out == 3).all()
+
+
+@cuda.jit
+def own_place_kernel(x, out):
+    """Stride over x from a place that only the block knows."""
+    own = 0
+    for i in range(cuda.threadIdx.x + cuda.blockIdx.x, x.shape[0], 32):
+        own += x[i]
+    own += cuda.shfl_down_sync(0xFFFFFFFF, own, 16)
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x] = own
+
+
+def test_kernel_that_asks_for_its_thread_before_it_meets_does_not_begin_abreast():
+    x, out = np.arange(1000), np.zeros(33, np.int64)
+    own_place_kernel[33, 32](x, out)
+    expected = [x[b::32].sum() + x[b + 16 :: 32].sum() for b in range(33)]
+    np.testing.assert_array_equal(out, expected)
+    assert steps_abreast(own_place_kernel) == 0
+
+
+@cuda.jit
+def shared_kernel(x, out):
+    """Count in shared memory before the first barrier."""
+    counts = cuda.shared.array(1, np.int64)
+    counts[0] = 0
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        cuda.atomic.add(counts, 0, x[i])
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x] = counts[0]
+
+
+def test_kernel_that_uses_shared_memory_before_it_meets_does_not_begin_abreast():
+    assert steps_abreast(shared_kernel) == 0
+
+
+@pytest.mark.parametrize("spare", [0, 17, BLOCK - 1])
+def test_error_names_the_block_and_the_thread_of_the_launch(spare, monkeypatch):
+    monkeypatch.setenv("GPUKIT_THREADS", "1")
+    with pytest.raises(errors.OutOfBounds) as caught:
+        past_kernel[100, BLOCK](np.zeros(5 * BLOCK + spare, np.int64), 100 * BLOCK)
+    assert caught.value.block == (5, 0, 0)
+    assert caught.value.thread == (spare, 0, 0)
+    assert caught.value.index == (5 * BLOCK + spare,)
+
+
+@cuda.jit
+def past_kernel(x, n):
+    """Go on to n, whatever the size of x."""
+    own = 0
+    for i in range(cuda.grid(1), n, cuda.gridsize(1)):
+        own += x[i]
+    cuda.syncthreads()
+    if own < 0:
+        x[0] = own
+
+
+def test_error_of_a_later_block_behind_the_barrier_names_that_block(monkeypatch):
+    monkeypatch.setenv("GPUKIT_THREADS", "1")
+    with pytest.raises(errors.OutOfBounds) as caught:
+        sums_kernel[40, BLOCK](np.ones(10_000, np.int64), np.zeros(37, np.int64))
+    assert caught.value.block == (37, 0, 0)
+    assert caught.value.thread == (0, 0, 0)
