@@ -8,6 +8,7 @@ import importlib
 import itertools
 import linecache
 import pkgutil
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +100,15 @@ def book() -> list[Code]:
 def every() -> list[Mutant]:
     """Return the mutants of the whole book."""
     return [mutant for code in book() for mutant in of(code)]
+
+
+def sample(chosen: list[Mutant], number: int) -> list[Mutant]:
+    """Return so many of some mutants, in the same order; a larger sample holds the smaller.
+
+    Their names decide, so that a change of one kernel leaves those of all others in the sample.
+    """
+    taken = set(sorted(chosen, key=lambda mutant: zlib.crc32(mutant.id.encode()))[:number])
+    return [mutant for mutant in chosen if mutant in taken]
 
 
 def _functions(module: ModuleType) -> Iterator[Code]:

@@ -106,11 +106,12 @@ def percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}%" if whole else "-"
 
 
-def markdown(rows: list[Row]) -> str:
-    """Return the whole report."""
+def markdown(rows: list[Row], of: int = 0) -> str:
+    """Return the whole report; `of` is the number of all mutants, of which these are a sample."""
     return "\n\n".join(
         [
             TERMS,
+            *([_sampled(rows, of)] if len(rows) < of else []),
             _summary(figures(rows)),
             _days(rows),
             "### By mistake",
@@ -122,6 +123,14 @@ def markdown(rows: list[Row]) -> str:
             "### Equivalents",
             _equivalents(rows) or "None.",
         ]
+    )
+
+
+def _sampled(rows: list[Row], of: int) -> str:
+    subjects = len({row.mutant.subject for row in rows})
+    return (
+        f"A sample: {len(rows)} of the {of} mutants of the whole book, chosen by a digest of their "
+        f"names. It holds mutants of {subjects} kernels and device functions."
     )
 
 

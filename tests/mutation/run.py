@@ -2,6 +2,7 @@
 
 python -m tests.mutation.run                        everything, a table at the end
 python -m tests.mutation.run --kernels matmul       one room, or one kernel
+python -m tests.mutation.run --sample 400           so many of all, chosen by their names
 python -m tests.mutation.run --write                docs/checking.md and the JSON beside it
 python -m tests.mutation.run --write --missing      the same; examines only what the JSON lacks
 
@@ -184,6 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run, print, and write what was asked for; 1 if a figure is not reached."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kernels", nargs="*", default=[], help="rooms or kernels; all without")
+    parser.add_argument("--sample", type=int, metavar="N", help="only N of them, by their names")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write docs/checking.md and the JSON")
     parser.add_argument("--missing", action="store_true", help="examine what the JSON lacks")
@@ -191,15 +193,17 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.write and options.kernels:
         parser.error("--write needs the whole book: leave out --kernels")
-    chosen = choose(options.kernels)
+    chosen = every = choose(options.kernels)
     if not chosen:
         parser.error(f"no kernel is called {' or '.join(options.kernels)}")
+    if options.sample is not None:
+        chosen = mutants.sample(every, options.sample)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GPUKIT_CACHE_DIR"] = folder  # mutants do not belong into the person's cache
         known = RESULT.read_text(encoding="utf-8") if options.missing else '{"mutants": []}'
         kept = Kept(options.keep, chosen, json.loads(known)["mutants"])
         rows = run(chosen, options.workers, kept)
-    text = report.markdown(rows)
+    text = report.markdown(rows, of=len(every))
     print(text)
     n = report.figures(rows)
     if options.write:

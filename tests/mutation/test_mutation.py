@@ -4,7 +4,6 @@ import ast
 import importlib
 import re
 import types
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -305,16 +304,9 @@ def _may_never_end(mutant):
     return not deciding.isdisjoint(re.findall(r"\w+", mutant.change))
 
 
-def _sample(number):
-    """Return mutants of the whole run, without equivalents and endless ones.
-
-    Their names decide, so that a change of one kernel leaves those of all others in the sample.
-    """
-    chosen = [m for m in EVERY if m.id not in run.equivalents() and not _may_never_end(m)]
-    return sorted(chosen, key=lambda mutant: zlib.crc32(mutant.id.encode()))[:number]
-
-
-SAMPLE = _sample(20)
+SAMPLE = mutants.sample(
+    [m for m in EVERY if m.id not in run.equivalents() and not _may_never_end(m)], 20
+)
 
 
 @pytest.fixture(scope="module")
@@ -322,6 +314,18 @@ def outcomes():
     """What is said of each mutant of the sample, by a process that may die or hang in its place."""
     found = pool.run(verdict.examine, SAMPLE, workers=1, limit=run.LIMIT)
     return {mutant.id: getattr(said, "outcome", said) for mutant, said in found}
+
+
+def test_a_larger_sample_holds_the_smaller_in_the_order_of_the_book():
+    small, large = mutants.sample(EVERY, 30), mutants.sample(EVERY, 90)
+    assert (len(small), len(large)) == (30, 90)
+    assert [m for m in large if m in small] == small
+    assert [m for m in EVERY if m in large] == large
+
+
+def test_report_of_a_sample_says_of_how_many_it_is_one():
+    assert "A sample: 1 of the 7 mutants" in report.markdown([_row("survived")], of=7)
+    assert "A sample" not in report.markdown([_row("survived")], of=1)
 
 
 def test_mutants_of_what_a_loop_waits_for_are_left_out_of_the_sample():
