@@ -93,8 +93,7 @@ conformance: $(CONFORMANCE)/.ready
 
 codegen: $(CODEGEN)/.ready
 	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \
-		tests/test_wide.py tests/test_unroll.py tests/test_tensor.py \
-		tests/test_async_copy.py tests/test_warpgroup.py $(PYTEST_FLAGS)
+		tests/primitives $(PYTEST_FLAGS)
 	$(CODEGEN)/bin/gpukit codegen
 
 hooks: $(READY)

@@ -21,11 +21,7 @@ ROOMS = (
     "cuda",
     "standin",
     "launch",
-    "async_copy",
-    "tensor",
-    "unroll",
-    "warpgroup",
-    "wide",
+    "primitives",
     "kernels",
     "bench",
     "draw",
@@ -33,12 +29,10 @@ ROOMS = (
     "doctor",
     "cli",
 )
-# Functions that kernels call, in rooms that have a form of their own for the real numba.cuda.
-FUNCTIONS = {"async_copy", "tensor", "unroll", "warpgroup", "wide"}
 # These see less than their place in the list would let them.
 NARROW = {
     "__init__": {"errors"},
-    "kernels": {"cuda", "errors", "launch", *FUNCTIONS},
+    "kernels": {"cuda", "errors", "launch", "primitives"},
 }
 
 # What belongs to a room of another name.
@@ -48,7 +42,6 @@ BELONGS_TO = {
     "standin_modules": "standin",
     "standin_suite": "standin",
     "startup": "standin",
-    **{f"{name}_gpu": name for name in FUNCTIONS},
 }
 
 # Third-party packages, by room. Rooms that are not named here get numpy, numba and llvmlite.
@@ -67,7 +60,9 @@ PACKAGES = {
 }
 # The only rooms that may name the real numba.cuda.
 # `gpu_code` asks numba-cuda for code, in a process of its own.
-GPU_ROOMS = {"gpu_code", "cuda", "standin", *FUNCTIONS}
+GPU_ROOMS = {"gpu_code", "cuda", "standin"}
+# And the forms that primitives have on a GPU, which that process loads alone.
+GPU_FORMS = sorted((PACKAGE / "primitives").glob("*_gpu.py"))
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -146,8 +141,15 @@ def test_file_leaves_the_real_cuda_namespace_to_the_front(path):
         for line, name in imports_of(path.read_text(encoding="utf-8"))
         if f"{name}.".startswith(("numba.cuda.", "numba_cuda.", "numba_cuda_mlir."))
         and room_of(path) not in GPU_ROOMS
+        and path not in GPU_FORMS
     ]
     assert wrong == []
+
+
+@pytest.mark.parametrize("path", GPU_FORMS, ids=relative)
+def test_form_for_a_gpu_imports_nothing_of_gpukit(path):
+    names = [name for _, name in imports_of(path.read_text(encoding="utf-8"))]
+    assert [name for name in names if name.split(".")[0] == "gpukit"] == []
 
 
 def test_kernels_take_cuda_from_gpukit_by_name():

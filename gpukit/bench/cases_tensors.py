@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import launch, tensor
+from gpukit import launch
 from gpukit.bench.register import Launch, contest, family, pick, poisoned, random
 from gpukit.bench.timing import Contest
 from gpukit.kernels import (
@@ -19,6 +19,7 @@ from gpukit.kernels import (
     matmul_wide,
     matvec,
 )
+from gpukit.primitives import tensor
 
 
 @family(

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import errors, gpu_code, tensor, warpgroup
+from gpukit import errors, gpu_code
 from gpukit.bench import cases
 from gpukit.bench.launches import launches
 from gpukit.gpu_code import sass
+from gpukit.primitives import tensor, warpgroup
 
 # Turing (T4), Ampere (A100), Hopper (H100, H200), Blackwell (B200).
 CAPABILITIES = ((7, 5), (8, 0), (9, 0), (10, 0))

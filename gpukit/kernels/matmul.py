@@ -27,9 +27,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch, tensor, warpgroup
+from gpukit import cuda, launch
 from gpukit.kernels import matmul_bf16, matmul_tensor, matmul_wide
 from gpukit.launch import Cost, Rung
+from gpukit.primitives import tensor, warpgroup
 
 TILE = 16
 PER_THREAD = 8

@@ -2,10 +2,10 @@
 
 A bfloat16 has the range of float32 and 7 of its 23 bits of fraction, in half the room: half the
 bytes to move, and tensor cores that are twice as fast as with TF32. Sums are float32. NumPy has no
-such type; its bits are kept in uint16 here, as in `gpukit.tensor`. Rows are copied to shared memory
-sixteen bytes at a time by `gpukit.async_copy`, without a register between, while earlier tiles are
-multiplied. There they lie as small matrices of EIGHT x EIGHT, 128 bytes each without a gap: in that
-form both kinds of tensor core load them without bank conflicts.
+such type; its bits are kept in uint16 here, as in `primitives.tensor`. Rows are copied to shared
+memory sixteen bytes at a time by `primitives.async_copy`, without a register between, while earlier
+tiles are multiplied. There they lie as small matrices of EIGHT x EIGHT, 128 bytes each without a
+gap: in that form both kinds of tensor core load them without bank conflicts.
 
 Legend
     M, N, K     rows of a, columns of b, and the axis that is summed away   131, 136, 40
@@ -35,13 +35,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch, tensor, warpgroup, wide
-from gpukit.async_copy import commit, copy16, wait
+from gpukit import cuda, launch
 from gpukit.kernels.matmul_wide import SIDE, THREADS
 from gpukit.launch import Cost, Rung, ceil_div
-from gpukit.tensor import load_square, load_square_transposed, mma_bf16, to_bf16
-from gpukit.unroll import unrolled
-from gpukit.warpgroup import begin, fence_shared, finish, wgmma
+from gpukit.primitives import tensor, warpgroup, wide
+from gpukit.primitives.async_copy import commit, copy16, wait
+from gpukit.primitives.tensor import load_square, load_square_transposed, mma_bf16, to_bf16
+from gpukit.primitives.unroll import unrolled
+from gpukit.primitives.warpgroup import begin, fence_shared, finish, wgmma
 
 WARP = 32
 WARPS = THREADS * THREADS // WARP

@@ -1,10 +1,11 @@
 """Matrix product on tensor cores: a warp multiplies small matrices in one instruction.
 
-`gpukit.tensor` says which elements of the small matrices a thread holds. The numbers are rounded to
-TF32, 10 bits of fraction for 23, on their way into shared memory: that is what makes these rungs
-fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each of them 64 x
-32: 4 x 4 products of ROWS x COLS. As in `matmul_wide`, whose rules for sizes and addresses hold
-here too, rows are moved in quads, and the next tiles are loaded while the present ones are used.
+`primitives.tensor` says which elements of the small matrices a thread holds. The numbers are
+rounded to TF32, 10 bits of fraction for 23, on their way into shared memory: that is what makes
+these rungs fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each of
+them 64 x 32: 4 x 4 products of ROWS x COLS. As in `matmul_wide`, whose rules for sizes and
+addresses hold here too, rows are moved in quads, and the next tiles are loaded while the present
+ones are used.
 
 Legend
     M, N, K     rows of a, columns of b, and the axis that is summed away   131, 132, 36
@@ -30,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, tensor
+from gpukit import cuda
 from gpukit.kernels.matmul_wide import (
     A_QUADS,
     A_ROWS,
@@ -43,9 +44,10 @@ from gpukit.kernels.matmul_wide import (
     tiles_cost,
 )
 from gpukit.launch import Cost, Rung
-from gpukit.tensor import mma_tf32, to_tf32
-from gpukit.unroll import unrolled
-from gpukit.wide import WIDTH, store4
+from gpukit.primitives import tensor
+from gpukit.primitives.tensor import mma_tf32, to_tf32
+from gpukit.primitives.unroll import unrolled
+from gpukit.primitives.wide import WIDTH, store4
 
 WARP = 32
 ROWS, COLS, STEP = 16, 8, 8

@@ -33,10 +33,11 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import cuda, launch, wide
+from gpukit import cuda, launch
 from gpukit.launch import Cost, Rung, ceil_div
-from gpukit.unroll import unrolled
-from gpukit.wide import WIDTH, load4, store4
+from gpukit.primitives import wide
+from gpukit.primitives.unroll import unrolled
+from gpukit.primitives.wide import WIDTH, load4, store4
 
 THREADS = 16
 PER_THREAD = 2 * WIDTH

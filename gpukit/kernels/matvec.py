@@ -30,7 +30,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.reduce import add_up_lanes
 from gpukit.launch import Cost, Rung
-from gpukit.wide import WIDTH, is_aligned, load4
+from gpukit.primitives.wide import WIDTH, is_aligned, load4
 
 BLOCK = 256
 WARP = 32

@@ -28,7 +28,7 @@ from gpukit import cuda, launch
 from gpukit.kernels import reduce_trees
 from gpukit.kernels.reduce_trees import BLOCK, WARP, add_up
 from gpukit.launch import Cost, Rung, ceil_div
-from gpukit.wide import WIDTH, is_aligned, load4
+from gpukit.primitives.wide import WIDTH, is_aligned, load4
 
 WARPS = BLOCK // WARP
 ALL_LANES = 0xFFFFFFFF

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda, launch, tensor
+from gpukit import cuda, launch
 from gpukit.kernels import matmul, matmul_bf16
 from gpukit.kernels.matmul_bf16 import DEPTH, EIGHT, SIDE, TALL
+from gpukit.primitives import tensor
 
 BLOCK = (matmul.TILE, matmul.TILE)
 RUNGS = {rung.name: rung for rung in matmul_bf16.MATMUL_LADDER}

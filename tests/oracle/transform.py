@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import unroll
 from gpukit.compiler import intrinsics
+from gpukit.primitives import unroll
 from tests.oracle import arithmetic, wide
 from tests.oracle.memory import View
 
@@ -115,7 +115,7 @@ class Rewriter(ast.NodeTransformer):
         return helper(f"{HELPERS}.call", self.visit(node.func), *args, keywords=keywords)
 
     def _written_out(self, node: ast.Call, site: Any, args: list[ast.expr]) -> ast.expr:
-        """Return the calls that `gpukit.unroll.unrolled` stands for, one for each step."""
+        """Return the calls that `primitives.unroll.unrolled` stands for, one for each step."""
         count, step = self.resolve(node.args[0]), python_function(self.resolve(node.args[1]))
         assert isinstance(count, int)
         assert step is not None

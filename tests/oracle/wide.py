@@ -6,7 +6,7 @@ import functools
 
 import numpy as np
 
-from gpukit import async_copy, tensor, wide
+from gpukit.primitives import async_copy, tensor, wide
 
 
 def load4(array, k):  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""Sixteen bytes as one element: what `gpukit.wide` and `gpukit.async_copy` move without a GPU.
+"""Sixteen bytes as one element: what `wide` and `async_copy` of `primitives` move on a CPU.
 
 A complex128 has the size, and every part of the compiler knows how to load, store, check and count
 one. Nothing is computed with it.

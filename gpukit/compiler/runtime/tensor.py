@@ -1,4 +1,4 @@
-"""What tensor cores do to single numbers: rounding, for `gpukit.tensor` without a GPU."""
+"""What tensor cores do to single numbers: rounding, for `primitives.tensor` without a GPU."""
 
 from __future__ import annotations
 

@@ -5,8 +5,8 @@ import pytest
 
 import gpukit
 from gpukit import cuda, errors, gpu_code
-from gpukit.async_copy import commit, copy16, wait
 from gpukit.gpu_code import sass
+from gpukit.primitives.async_copy import commit, copy16, wait
 from tests import oracle
 
 ROOM = 512  # bytes that 32 threads copy

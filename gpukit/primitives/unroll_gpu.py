@@ -1,7 +1,7 @@
 """A loop written out, for Numba's CUDA target.
 
-`gpukit.unroll` is what kernels import; this file imports nothing of gpukit, so that the compilers'
-own process (`gpukit.gpu_code`) can read it too.
+`primitives.unroll` is what kernels import; this file imports nothing of gpukit, so that the
+compilers' own process (`gpukit.gpu_code`) can read it too.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Numba loads an element at a time. LLVM joins neighbouring loads only where it can prove that the
 address is a multiple of 16, and nothing tells it that of an argument; here the access says so
-itself. `gpukit.wide` is what kernels import; this file imports nothing of gpukit, so that the
+itself. `primitives.wide` is what kernels import; this file imports nothing of gpukit, so that the
 compilers' own process (`gpukit.gpu_code`) can read it too.
 """
 

@@ -21,7 +21,7 @@ from gpukit import cuda, target
 __all__ = ["unrolled"]
 
 if target.active().name == "cuda":
-    from gpukit.unroll_gpu import unrolled
+    from gpukit.primitives.unroll_gpu import unrolled
 else:
 
     @cuda.jit(device=True)

@@ -63,7 +63,7 @@ LEAST = (8, 0)  # compute capability that has them
 WARP = 0xFFFFFFFF
 
 if target.active().name == "cuda":
-    from gpukit.tensor_gpu import (
+    from gpukit.primitives.tensor_gpu import (
         load_square,
         load_square_transposed,
         mma_bf16,

@@ -1,6 +1,6 @@
 """Copies to shared memory that nobody waits for: intrinsics for Numba's CUDA target.
 
-`gpukit.async_copy` is what kernels import; this file imports nothing of gpukit, so that the
+`primitives.async_copy` is what kernels import; this file imports nothing of gpukit, so that the
 compilers' own process (`gpukit.gpu_code`) can read it too.
 """
 

@@ -8,7 +8,7 @@ import pytest
 import gpukit
 from gpukit import cuda, gpu_code
 from gpukit.gpu_code import sass
-from gpukit.unroll import unrolled
+from gpukit.primitives.unroll import unrolled
 from tests import oracle
 
 STEPS = 12

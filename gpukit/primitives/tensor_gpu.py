@@ -1,7 +1,7 @@
 """Tensor cores on a GPU: intrinsics for Numba's CUDA target.
 
-`gpukit.tensor` is what kernels import; this file imports nothing of gpukit, so that the compilers'
-own process (`gpukit.gpu_code`) can read it too.
+`primitives.tensor` is what kernels import; this file imports nothing of gpukit, so that the
+compilers' own process (`gpukit.gpu_code`) can read it too.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda, gpu_code, tensor
+from gpukit import cuda, gpu_code
 from gpukit.gpu_code import sass
-from gpukit.warpgroup import begin, fence_shared, finish, wgmma
+from gpukit.primitives import tensor
+from gpukit.primitives.warpgroup import begin, fence_shared, finish, wgmma
 
 ROWS, COLS, BETWEEN = 64, 128, 32
 

@@ -32,7 +32,7 @@ def is_aligned(array: Any) -> bool:
 
 
 if target.active().name == "cuda":
-    from gpukit.wide_gpu import load4, store4
+    from gpukit.primitives.wide_gpu import load4, store4
 else:
     from gpukit.compiler.runtime.quads import joined, parted, quads
 

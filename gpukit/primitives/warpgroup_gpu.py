@@ -1,6 +1,6 @@
 """Tensor cores of Hopper: intrinsics for Numba's CUDA target.
 
-`gpukit.warpgroup` is what kernels import; this file imports nothing of gpukit, so that the
+`primitives.warpgroup` is what kernels import; this file imports nothing of gpukit, so that the
 compilers' own process (`gpukit.gpu_code`) can read it too.
 """
 

@@ -29,7 +29,7 @@ from gpukit import cuda, target
 __all__ = ["commit", "copy16", "wait"]
 
 if target.active().name == "cuda":
-    from gpukit.async_copy_gpu import commit, copy16, wait
+    from gpukit.primitives.async_copy_gpu import commit, copy16, wait
 else:
     from gpukit.compiler.runtime.quads import sixteens
 

@@ -42,9 +42,9 @@ THREADS = 128
 SUMS = 64  # of a thread
 
 if target.active().name == "cuda":
-    from gpukit.warpgroup_gpu import begin, fence_shared, finish, wgmma
+    from gpukit.primitives.warpgroup_gpu import begin, fence_shared, finish, wgmma
 else:
-    from gpukit.tensor import float_of
+    from gpukit.primitives.tensor import float_of
 
     @cuda.jit(device=True)
     def fence_shared():

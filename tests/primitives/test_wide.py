@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda, errors, gpu_code, wide
+from gpukit import cuda, errors, gpu_code
 from gpukit.gpu_code import sass
-from gpukit.wide import load4, store4
+from gpukit.primitives import wide
+from gpukit.primitives.wide import load4, store4
 
 
 @cuda.jit

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpukit
-from gpukit import cuda, errors, gpu_code, target, tensor
+from gpukit import cuda, errors, gpu_code, target
 from gpukit.gpu_code import sass
-from gpukit.tensor import (
+from gpukit.primitives import tensor
+from gpukit.primitives.tensor import (
     load_square,
     load_square_transposed,
     mma_bf16,
@@ -30,7 +31,7 @@ def round_kernel(x, out):
 
 @cuda.jit
 def product_kernel(a, b, c, out):
-    """c + a b with one warp; `gpukit.tensor` says which elements are a thread's."""
+    """c + a b with one warp; `primitives.tensor` says which elements are a thread's."""
     group, place = cuda.laneid // 4, cuda.laneid % 4
     c0, c1, c2, c3 = mma_tf32(
         a[group, place], a[group + 8, place], a[group, place + 4], a[group + 8, place + 4],
