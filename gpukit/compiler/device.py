@@ -140,11 +140,11 @@ class DeviceBody(scalar.Scalar):
         return ast.Tuple([self._part(k) for k in (1, 2, 3)], ast.Load())
 
     def array(self, name: str, node: ast.Call) -> ast.expr:
-        from gpukit.compiler.runtime import memory
+        from gpukit.compiler.runtime import storage
 
         shape, dtype = shapes.request(self.unit, node)
         kind = types.Array(dtype, len(shape), "C")
-        return tree.call(self.bind("local", memory.local_array(kind, shape)))
+        return tree.call(self.bind("local", storage.local_array(kind, shape)))
 
     def met(self, name: str, node: ast.Call) -> ast.expr:
         raise refuse.unsupported(

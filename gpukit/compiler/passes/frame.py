@@ -18,7 +18,7 @@ from gpukit.compiler import aliases, expressions, kinds, plan, tree
 from gpukit.compiler.context import WIDEST
 from gpukit.compiler.passes import covered, jumps, ranges, rewrite, schedule
 from gpukit.compiler.passes.affine import Form
-from gpukit.compiler.runtime import memory, shuffles
+from gpukit.compiler.runtime import shuffles, storage
 from gpukit.compiler.unit import Unit
 
 PARAMETERS = ("_args", "_first", "_last", "_context", "_scratch")
@@ -159,7 +159,7 @@ class Frame:
         for leaf in plan.leaves(self.plan.steps[: self.plan.abreast]):
             used |= tree.reads(leaf.body) | tree.writes(leaf.body)
         self.wide = {name for name in self.slot_types if name.removesuffix("_of") in used}
-        kept = sum(memory.slot_bytes(self.slot_types[name]) for name in self.wide)
+        kept = sum(storage.slot_bytes(self.slot_types[name]) for name in self.wide)
         blocks = 1
         while 2 * blocks * width <= WIDEST and 2 * blocks * width * kept <= _ABREAST_BYTES:
             blocks *= 2
@@ -188,11 +188,11 @@ class Frame:
 
     def shared_bytes(self) -> int:
         """Return the bytes of static shared memory of a block."""
-        return sum(memory.array_bytes(d, s) for s, d in self.shared.values())
+        return sum(storage.array_bytes(d, s) for s, d in self.shared.values())
 
     def local_bytes(self) -> int:
         """Return the bytes of local arrays of a thread."""
-        return sum(memory.array_bytes(d, s) for s, d in self.local.values())
+        return sum(storage.array_bytes(d, s) for s, d in self.local.values())
 
     # ---- what stands before the loops -----------------------------------------------------
 
@@ -204,7 +204,7 @@ class Frame:
         new: list[ast.stmt] = []
         mark = self.rewriter.helper("control", "mark_stack")
         new.append(ast.Expr(tree.call(mark, tree.name("_context"))))
-        header = tree.call(self.rewriter.helper("memory", "header"), tree.name("_args"))
+        header = tree.call(self.rewriter.helper("storage", "header"), tree.name("_args"))
         fixed = dict(zip(GEOMETRY[3:], self.options.block or (0, 0, 0), strict=True))
         known = {name: size for name, size in fixed.items() if size}
         names = [f"_{name}" if name in known else name for name in (*GEOMETRY, "_dynamic_bytes")]
@@ -214,10 +214,10 @@ class Frame:
         offset = HEADER_BYTES
         for name, kind in self.arguments.items():
             read = self.rewriter.bind(
-                f"argument_{name}", memory.argument(kind, offset, distinct=self.options.distinct)
+                f"argument_{name}", storage.argument(kind, offset, distinct=self.options.distinct)
             )
             new.append(tree.assign(name, tree.call(read, tree.name("_args"))))
-            offset += memory.slot_size(kind)
+            offset += storage.slot_size(kind)
         return new
 
     def _flat_axes(self) -> list[ast.stmt]:
@@ -243,7 +243,7 @@ class Frame:
         new += self._margin(scratch)
         for name, kind in self.slot_types.items():
             self.rewriter.slots.add(name)
-            size = memory.slot_bytes(kind)
+            size = storage.slot_bytes(kind)
             if self.abreast > 1 and name not in self.wide:
                 # Blocks that go on alone use the same memory, one after the other.
                 self.alone.append(self._slot(name, kind, f"{scratch.now} - first_thread * {size}"))
@@ -258,13 +258,13 @@ class Frame:
         for name in sorted(self.kept_locals):
             shape, dtype = self.local[name]
             new += self._place(name, scratch)
-            made = self.rewriter.bind("locals", memory.slots(types.uint8))
+            made = self.rewriter.bind("locals", storage.slots(types.uint8))
             at = tree.expr(self.places[name])
             new.append(tree.assign(f"{name}_of_all", tree.call(made, tree.name("_scratch"), at)))
-            new += self._reserve(scratch, padded(memory.array_bytes(dtype, shape)))
+            new += self._reserve(scratch, padded(storage.array_bytes(dtype, shape)))
         for name, (shape, dtype) in self.shared.items():
             if shape != (0,):
-                size = padded(memory.array_bytes(dtype, shape))
+                size = padded(storage.array_bytes(dtype, shape))
                 new += self._place(name, scratch)
                 blocks = "* (gridDim_x * gridDim_y * gridDim_z)" if self.plan.whole_grid else ""
                 new += scratch.advance(size, f"{size} {blocks}")
@@ -275,7 +275,7 @@ class Frame:
         return new
 
     def _slot(self, name: str, kind: types.Type, at: str) -> ast.stmt:
-        made = self.rewriter.bind("slots", memory.slots(kind))
+        made = self.rewriter.bind("slots", storage.slots(kind))
         return tree.assign(name, tree.call(made, tree.name("_scratch"), tree.expr(at)))
 
     def _margin(self, scratch: _Scratch) -> list[ast.stmt]:
@@ -305,10 +305,10 @@ class Frame:
         for name, (shape, dtype) in self.shared.items():
             dynamic = shape == (0,)
             kind = types.Array(dtype, len(shape), "C")
-            made = self.rewriter.bind("shared", memory.scratch_array(kind, distinct=not dynamic))
-            size = memory.array_bytes(dtype, shape)
+            made = self.rewriter.bind("shared", storage.scratch_array(kind, distinct=not dynamic))
+            size = storage.array_bytes(dtype, shape)
             if dynamic:
-                itemsize = memory.array_bytes(dtype, (1,))
+                itemsize = storage.array_bytes(dtype, (1,))
                 at = tree.expr(f"{self.places['_dynamic']} + {block} * _dynamic_bytes")
                 extent: ast.expr = tree.expr(f"(_dynamic_bytes // {itemsize},)")
             else:
@@ -327,8 +327,8 @@ class Frame:
             if shape == (0,):
                 continue
             space = "shared" if name in self.shared else "local"
-            stride = padded(memory.array_bytes(dtype, shape))
-            itemsize = memory.array_bytes(dtype, (1,))
+            stride = padded(storage.array_bytes(dtype, shape))
+            itemsize = storage.array_bytes(dtype, (1,))
             copies = blocks if space == "shared" else "_all_threads"
             size = tree.expr(f"{stride} * ({copies})")
             self.regions.append(OwnRegion(name, space, str(dtype), itemsize, shape, stride))
@@ -336,7 +336,7 @@ class Frame:
         dynamic = [(n, d) for n, (s, d) in self.shared.items() if s == (0,)]
         if dynamic:
             name, dtype = dynamic[0]
-            sizes = [memory.array_bytes(d, (1,)) for _, d in dynamic]
+            sizes = [storage.array_bytes(d, (1,)) for _, d in dynamic]
             least = min(n & -n for n in sizes)
             self.regions.append(OwnRegion(name, "shared", str(dtype), sizes[0], (0,), 0, least))
             size = tree.expr(f"_dynamic_bytes * ({blocks})")
@@ -401,7 +401,7 @@ class Frame:
         whole = set() if watched else covered.run(self.plan.steps, shapes, self.options.block)
         for name in self.shared:
             if name not in whole:
-                poison = self.rewriter.helper("memory", "poison")
+                poison = self.rewriter.helper("storage", "poison")
                 new.append(ast.Expr(tree.call(poison, tree.name(name))))
         return new
 

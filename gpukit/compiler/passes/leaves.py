@@ -18,7 +18,7 @@ from gpukit.compiler import plan, tree
 from gpukit.compiler.passes import affine, rewrite, schedule, warps
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.passes.frame import Frame, padded
-from gpukit.compiler.runtime import memory, shuffles
+from gpukit.compiler.runtime import shuffles, storage
 
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 
@@ -256,12 +256,12 @@ class Leaves(Frame):
             shape, dtype = self.local[name]
             kind = types.Array(dtype, len(shape), "C")
             if name not in self.kept_locals:
-                made = self.rewriter.bind("local", memory.local_array(kind, shape))
+                made = self.rewriter.bind("local", storage.local_array(kind, shape))
                 new.append(tree.assign(name, tree.call(made)))
                 continue
             self.rewriter.uses_thread = True
-            made = self.rewriter.bind("local", memory.array_of_thread(kind, shape))
-            at = tree.expr(f"thread * {padded(memory.array_bytes(dtype, shape))}")
+            made = self.rewriter.bind("local", storage.array_of_thread(kind, shape))
+            at = tree.expr(f"thread * {padded(storage.array_bytes(dtype, shape))}")
             new.append(tree.assign(name, tree.call(made, tree.name(f"{name}_of_all"), at)))
         return new
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpukit.compiler import device, intrinsics, kinds, refuse, shapes, sites, tree, watch
 from gpukit.compiler.passes import access, polling, scalar
-from gpukit.compiler.runtime import memory
+from gpukit.compiler.runtime import memory, storage
 from gpukit.compiler.unit import Unit
 
 _ZERO = tree.const(0)
@@ -162,7 +162,7 @@ class Rewriter(scalar.Scalar):
             self.uses_thread = True
             if self.readable:
                 return node
-            get = self.helper("memory", "get")
+            get = self.helper("storage", "get")
             return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
         if self.watched and self.record_field(node) is not None:
             return self._told_field(node)
@@ -219,7 +219,7 @@ class Rewriter(scalar.Scalar):
         fields = getattr(kind, "fields", None) or {}
         if name not in fields or hasattr(kind.typeof(name), "ndim"):
             return None  # an array in a record is a view: nothing is read yet
-        return int(kind.offset(name)), int(memory.slot_bytes(kind.typeof(name)))
+        return int(kind.offset(name)), int(storage.slot_bytes(kind.typeof(name)))
 
     def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return the runtime functions to read and write a subscript."""
@@ -241,7 +241,7 @@ class Rewriter(scalar.Scalar):
         node.value = self.visit(node.value)
         if self.readable:
             return node
-        put = tree.call(self.helper("memory", "put"), target.value, target.slice, node.value)
+        put = tree.call(self.helper("storage", "put"), target.value, target.slice, node.value)
         return tree.at(ast.Expr(put), node)  # type: ignore[no-any-return]
 
     def element_store(self, target: ast.Subscript, value: ast.expr, what: str) -> ast.stmt:

@@ -17,7 +17,7 @@ from gpukit.compiler.passes import access, warps
 from gpukit.compiler.passes.affine import Form
 from gpukit.compiler.passes.frame import padded
 from gpukit.compiler.passes.leaves import Leaves
-from gpukit.compiler.runtime import memory, shuffles
+from gpukit.compiler.runtime import shuffles, storage
 
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
@@ -273,8 +273,8 @@ class Watched(Leaves):
             return tree.name(array)
         shape, dtype = self.local[array]
         kind = types.Array(dtype, len(shape), "C")
-        made = self.rewriter.bind("local", memory.array_of_thread(kind, shape))
-        size = padded(memory.array_bytes(dtype, shape))
+        made = self.rewriter.bind("local", storage.array_of_thread(kind, shape))
+        size = padded(storage.array_bytes(dtype, shape))
         at = tree.expr(f"(row_start + x) * {size}", x=x)
         return tree.call(made, tree.name(f"{array}_of_all"), at)
 

@@ -15,8 +15,8 @@ from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
-from gpukit.compiler.runtime.memory import get, put
 from gpukit.compiler.runtime.raw import ALL_SET, peek, peek8
+from gpukit.compiler.runtime.storage import get, put
 from gpukit.compiler.runtime.warps import source_lane, taken
 
 # What a vector can hold: the sizes and kinds that LLVM has in registers.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from numba import njit
 from numba.core import types
 
-from gpukit.compiler.runtime.memory import get
+from gpukit.compiler.runtime.storage import get
 
 _int32 = types.int32
 

@@ -1,0 +1,262 @@
+"""Where a kernel's values are: its arguments, scratch memory, what its threads keep.
+
+A kernel gets addresses, of its arguments and of scratch memory (`passes.frame` lays it out). Here
+is what makes arrays and slots of them. A slot holds one value for each thread.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+from gpukit.compiler.runtime.memory import BYTE_PTR, WORD, index_values, word_pointer
+
+
+def _distinct(builder: Any, pointer: Any) -> Any:
+    """Return a pointer of which LLVM knows that nothing else points there.
+
+    The empty assembly hides from LLVM that it is the pointer it already had.
+    """
+    module = builder.module
+    name = "gpukit_distinct"
+    function = module.globals.get(name)
+    if function is None:
+        kind = ir.FunctionType(BYTE_PTR, [BYTE_PTR])
+        function = ir.Function(module, kind, name)
+        function.linkage = "internal"
+        function.attributes.add("noinline")
+        function.return_value.add_attribute("noalias")
+        inner = ir.IRBuilder(function.append_basic_block())
+        inner.ret(inner.asm(kind, "", "=r,0", [function.args[0]], side_effect=False))
+    return builder.call(function, [pointer])
+
+
+def array_at(
+    context: Any, builder: Any, array_type: Any, data: Any, shape: list[Any], strides: Any = None
+) -> Any:
+    """Return an array value over memory that somebody else owns."""
+    element = context.get_data_type(array_type.dtype)
+    size = context.get_abi_sizeof(element)
+    itemsize = ir.Constant(WORD, size)
+    if strides is None:
+        strides, step = [], itemsize
+        for n in reversed(shape):
+            strides.insert(0, step)
+            step = builder.mul(step, n)
+    array = make_array(array_type)(context, builder)
+    populate_array(
+        array, data=builder.bitcast(data, array.data.type),
+        shape=cgutils.pack_array(builder, shape, WORD),
+        strides=cgutils.pack_array(builder, strides, WORD), itemsize=itemsize, meminfo=None,
+    )  # fmt: skip
+    return array._getvalue()
+
+
+def _read_word(builder: Any, address: Any, offset: int) -> Any:
+    base = builder.inttoptr(address, BYTE_PTR)
+    at = builder.gep(base, [ir.Constant(WORD, offset)])
+    return builder.load(builder.bitcast(at, WORD.as_pointer()))
+
+
+@intrinsic
+def header(typingctx, args):  # type: ignore[no-untyped-def]
+    """Read the first words of the argument buffer: grid, block, bytes of dynamic shared memory."""
+    kind = types.UniTuple(types.int64, 7)
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        words = [builder.load(word_pointer(builder, arguments[0], k)) for k in range(7)]
+        return context.make_tuple(builder, kind, words)
+
+    return kind(args), codegen
+
+
+def argument(kind: types.Type, offset: int, *, distinct: bool) -> Any:
+    """Return an intrinsic that reads one kernel argument from the argument buffer.
+
+    `distinct` promises that no two array arguments overlap.
+    """
+
+    @intrinsic
+    def read(typingctx, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return _argument(context, builder, kind, arguments[0], offset, distinct)[0]
+
+        return kind(args), codegen
+
+    return read
+
+
+def _argument(
+    context: Any, builder: Any, kind: Any, args: Any, offset: int, distinct: bool
+) -> tuple[Any, int]:
+    """Return the value of type `kind` at `offset`, and the offset behind it."""
+    if isinstance(kind, types.Array):
+        words = [_read_word(builder, args, offset + 8 * k) for k in range(1 + 2 * kind.ndim)]
+        data = builder.inttoptr(words[0], BYTE_PTR)
+        if distinct:
+            data = _distinct(builder, data)
+            # Let it out again, or LLVM takes it for memory that nobody reads after the return.
+            seen = ir.FunctionType(ir.VoidType(), [BYTE_PTR])
+            builder.asm(seen, "", "r", [data], side_effect=True)
+        shape, strides = words[1 : 1 + kind.ndim], words[1 + kind.ndim :]
+        value = array_at(context, builder, kind, data, shape, strides)
+        return value, offset + 8 * len(words)
+    if isinstance(kind, types.BaseTuple):
+        values = []
+        for part in kind:
+            value, offset = _argument(context, builder, part, args, offset, distinct)
+            values.append(value)
+        return context.make_tuple(builder, kind, values), offset
+    if isinstance(kind, types.EnumMember):
+        return _argument(context, builder, kind.dtype, args, offset, distinct)
+    if isinstance(kind, types.Record):
+        word = _read_word(builder, args, offset)
+        return builder.inttoptr(word, context.get_value_type(kind)), offset + 8
+    if isinstance(kind, (types.NoneType, types.Dispatcher, types.Function)):
+        return context.get_dummy_value(), offset
+    base = builder.gep(builder.inttoptr(args, BYTE_PTR), [ir.Constant(WORD, offset)])
+    pointer = builder.bitcast(base, context.get_data_type(kind).as_pointer())
+    return context.unpack_value(builder, kind, pointer), offset + slot_size(kind)
+
+
+def slot_size(kind: types.Type) -> int:
+    """Return how many bytes an argument of this type takes in the argument buffer."""
+    if isinstance(kind, types.Array):
+        return 8 * (1 + 2 * int(kind.ndim))
+    if isinstance(kind, types.BaseTuple):
+        return sum(slot_size(part) for part in kind)
+    if isinstance(kind, types.EnumMember):
+        return slot_size(kind.dtype)
+    if isinstance(kind, types.NoneType):
+        return 0
+    return 16 if kind == types.complex128 else 8
+
+
+def scratch_array(kind: types.Array, *, distinct: bool) -> Any:
+    """Return an intrinsic (scratch, offset, shape) -> array of type `kind` in scratch memory.
+
+    `distinct` promises that no other array shares its memory.
+    """
+
+    @intrinsic
+    def make(typingctx, scratch, offset, shape):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            base = builder.inttoptr(builder.add(args[0], args[1]), BYTE_PTR)
+            values = index_values(context, builder, shape, args[2])
+            data = _distinct(builder, base) if distinct else base
+            return array_at(context, builder, kind, data, values)
+
+        return kind(scratch, types.int64, shape), codegen
+
+    return make
+
+
+def slots(kind: types.Type) -> Any:
+    """Return an intrinsic (scratch, offset) -> pointer to one value of `kind` a thread."""
+
+    @intrinsic
+    def make(typingctx, scratch, offset):  # type: ignore[no-untyped-def]
+        pointer_type = types.CPointer(kind)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            base = builder.inttoptr(builder.add(args[0], args[1]), BYTE_PTR)
+            data = _distinct(builder, base)
+            return builder.bitcast(data, context.get_value_type(pointer_type))
+
+        return pointer_type(scratch, types.int64), codegen
+
+    return make
+
+
+def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
+    """Return an intrinsic (memory of all threads, offset) -> one thread's array of type `kind`.
+
+    The pointer to the memory of all threads comes from `slots`, once in a kernel: so LLVM knows
+    that a store to an element leaves other arrays as they are, and may keep elements in registers.
+    """
+
+    @intrinsic
+    def make(typingctx, base, offset):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            data = builder.gep(builder.bitcast(args[0], BYTE_PTR), [args[1]])
+            sizes = [ir.Constant(WORD, n) for n in shape]
+            return array_at(context, builder, kind, data, sizes)
+
+        return kind(base, types.int64), codegen
+
+    return make
+
+
+@intrinsic
+def get(typingctx, slot, thread):  # type: ignore[no-untyped-def]
+    """Read the value that a thread keeps in a slot array."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        at = builder.gep(args[0], [context.cast(builder, args[1], thread, types.intp)])
+        return context.unpack_value(builder, slot.dtype, at)
+
+    return slot.dtype(slot, thread), codegen
+
+
+@intrinsic
+def put(typingctx, slot, thread, value):  # type: ignore[no-untyped-def]
+    """Write the value that a thread keeps in a slot array."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        at = builder.gep(args[0], [context.cast(builder, args[1], thread, types.intp)])
+        cast = context.cast(builder, args[2], value, slot.dtype)
+        context.pack_value(builder, slot.dtype, cast, at)
+        return context.get_dummy_value()
+
+    return types.void(slot, thread, value), codegen
+
+
+def local_array(kind: types.Array, shape: tuple[int, ...]) -> Any:
+    """Return an intrinsic () -> an array on the stack, for one thread at a time."""
+
+    @intrinsic
+    def make(typingctx):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            count = math.prod(shape)
+            element = context.get_data_type(kind.dtype)
+            data = cgutils.alloca_once(builder, element, size=ir.Constant(WORD, max(count, 1)))
+            sizes = [ir.Constant(WORD, n) for n in shape]
+            return array_at(context, builder, kind, builder.bitcast(data, BYTE_PTR), sizes)
+
+        return kind(), codegen
+
+    return make
+
+
+def array_bytes(dtype: types.Type, shape: tuple[int, ...]) -> int:
+    """Return the size of an array's elements."""
+    return int(slot_bytes(dtype)) * math.prod(shape)
+
+
+def slot_bytes(kind: types.Type) -> int:
+    """Return the size of one value of `kind` in a slot array."""
+    from numba.core.registry import cpu_target
+
+    context = cpu_target.target_context
+    return int(context.get_abi_sizeof(context.get_data_type(kind)))
+
+
+@intrinsic
+def poison(typingctx, array):  # type: ignore[no-untyped-def]
+    """Fill an array's bytes with 0xFF: NaN for floats, -1 for integers, so luck hides no bug."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        ary = make_array(array)(context, builder, args[0])
+        size = ary.itemsize
+        for n in cgutils.unpack_tuple(builder, ary.shape, array.ndim):
+            size = builder.mul(size, n)
+        data = builder.bitcast(ary.data, BYTE_PTR)
+        cgutils.memset(builder, data, size, 0xFF)
+        return context.get_dummy_value()
+
+    return types.void(array), codegen
