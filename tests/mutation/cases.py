@@ -353,7 +353,7 @@ def _warp_a_row() -> Iterator[Case]:
 @of(matvec.matvec_vectorised_kernel)
 def _vectorised_rows() -> Iterator[Case]:
     yield _row_sums(11, 140, 2, matvec.BLOCK)
-    yield _row_sums(41, 7, 11, 128)
+    yield _row_sums(41, 39, 11, 128)  # no quads, and more columns than lanes
 
 
 @of(matvec.matvec_block_a_row_kernel)
@@ -503,6 +503,7 @@ def _add_offsets() -> Iterator[Case]:
 @of(scan.compact_scatter_kernel)
 def _compact_scatter() -> Iterator[Case]:
     x, keep = values(300), values(300) > 1.2
+    keep[[0, -1]] = True  # the elements that a wrong guard would leave out
     places = np.cumsum(keep, dtype=np.int32) - keep
     yield case(2, scan.BLOCK, (x, keep, places), x[keep])
 
