@@ -151,7 +151,10 @@ def run(chosen: list[mutants.Mutant], workers: int, kept: Kept) -> list[report.R
         # A mutant that hangs or breaks the oracle does something forbidden, whatever it is.
         faults_ = (seen,) if isinstance(seen, str) else seen
         day = kept.days.get(mutant.id, today)
-        rows.append(report.Row(mutant, found, faults_, reason, kept.digests[mutant.id], day))
+        launches = cases.find(f"{kernels.__name__}.{mutant.room}.{mutant.kernel}")
+        whole = all(case.interpreted for case in launches)
+        known = kept.digests[mutant.id]
+        rows.append(report.Row(mutant, found, faults_, reason, known, day, whole))
     return rows
 
 

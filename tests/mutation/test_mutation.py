@@ -1,6 +1,7 @@
 """The mutation run itself: operators, launches, the oracle's view, and a sample of the run."""
 
 import ast
+import dataclasses
 import importlib
 import re
 import types
@@ -291,6 +292,17 @@ def test_a_finding_that_the_oracle_does_not_confirm_is_counted():
         _row("right finding", ("unwritten",), kinds=("global-race",)),
     ]
     assert report.figures(rows)["unconfirmed"] == 1
+
+
+@pytest.mark.parametrize("fault", ["outside", "diverged", "hung", "crashed"])
+def test_an_oracle_that_did_not_see_the_end_calls_no_finding_false(fault):
+    assert not _row("right finding", (fault,), kinds=("never-written",)).unconfirmed
+
+
+def test_an_oracle_with_a_part_of_the_launches_calls_no_finding_false():
+    row = _row("right finding", (), kinds=("shared-race",))
+    assert row.unconfirmed
+    assert not dataclasses.replace(row, whole=False).unconfirmed
 
 
 def test_a_survivor_is_in_the_report():

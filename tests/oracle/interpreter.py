@@ -94,7 +94,9 @@ class Thread:
         self.threadIdx, self.blockIdx = Dim3(self.place), Dim3(block.place)
         self.blockDim, self.gridDim = Dim3(block.shape), Dim3(block.grid)
         self.laneid, self.warpsize = np.int32(self.lane), np.int32(WARP)
-        self.local = SimpleNamespace(array=lambda shape, dtype: memory.poisoned(shape, dtype))
+        self.local = SimpleNamespace(
+            array=lambda shape, dtype, alignment=None: memory.poisoned(shape, dtype)
+        )
         self.const = SimpleNamespace(array_like=lambda array: array)
         self.cg = SimpleNamespace(this_grid=lambda: "grid")
 
