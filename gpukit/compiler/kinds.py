@@ -23,6 +23,16 @@ BLOCK_VALUES = frozenset(
 VALUES = THREAD_VALUES | BLOCK_VALUES | {"warpsize"}
 
 
+def makes_array(s: ast.stmt) -> bool:
+    """Tell whether a statement asks for a shared or local array."""
+    return isinstance(s, ast.Assign) and tree.called(s.value) in ARRAYS
+
+
+def own_arrays(body: list[ast.stmt]) -> set[str]:
+    """Return the names under which statements ask for shared and local arrays."""
+    return {n for s in tree.statements(body) if makes_array(s) for n in tree.writes(s)}
+
+
 def meets(node: ast.AST, inlined: frozenset[str] = frozenset()) -> bool:
     """Tell whether a tree holds a call at which threads meet.
 

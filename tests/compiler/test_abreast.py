@@ -124,6 +124,32 @@ def test_what_a_block_sets_for_all_its_threads_is_new_for_the_next():
 
 
 @cuda.jit
+def private_kernel(x, out):
+    """Keep numbers in an array of the thread's own, across a barrier behind the loop."""
+    mine = cuda.local.array(40, np.int64)
+    own = 0
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        own += x[i]
+    cuda.syncthreads()
+    for k in range(40):
+        mine[k] = own + k
+    cuda.syncthreads()
+    total = 0
+    for k in range(40):
+        total += mine[39 - k]
+    out[cuda.grid(1)] = total
+
+
+def test_private_arrays_stay_within_the_memory_of_a_block():
+    x = np.random.default_rng(4).integers(0, 100, 20_000)
+    out = np.full(100 * BLOCK, -1)
+    private_kernel[100, BLOCK](x, out)
+    own = np.bincount(np.arange(20_000) % out.size, x, out.size).astype(np.int64)
+    np.testing.assert_array_equal(out, 40 * own + 780)
+    assert steps_abreast(private_kernel) == 2
+
+
+@cuda.jit
 def own_place_kernel(x, out):
     """Stride over x from a place that only the block knows."""
     own = 0

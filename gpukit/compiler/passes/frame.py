@@ -169,7 +169,7 @@ class Frame:
 
     def _find_arrays(self) -> None:
         for s in tree.statements(self.unit.tree.body):
-            if isinstance(s, ast.Assign) and tree.called(s.value) in kinds.ARRAYS:
+            if kinds.makes_array(s):
                 for name in tree.writes(s):
                     kind, shape, dtype, _ = rewrite.request_of(self.unit, name)
                     table = self.shared if kind == "shared.array" else self.local
@@ -243,25 +243,13 @@ class Frame:
         new += self._margin(scratch)
         for name, kind in self.slot_types.items():
             self.rewriter.slots.add(name)
-            size = storage.slot_bytes(kind)
-            if self.abreast > 1 and name not in self.wide:
-                # Blocks that go on alone use the same memory, one after the other.
-                self.alone.append(self._slot(name, kind, f"{scratch.now} - first_thread * {size}"))
-            else:
-                new.append(self._slot(name, kind, scratch.now))
-            if name in self.wide:
-                self.fixed += padded(scratch.threads * size * self.abreast)
-                scratch.advance(padded(scratch.threads * size * self.abreast), "")
-            else:
-                new += self._reserve(scratch, size)
+            new += self._lay_out(name, kind, storage.slot_bytes(kind), scratch)
             new += self._margin(scratch)
         for name in sorted(self.kept_locals):
             shape, dtype = self.local[name]
             new += self._place(name, scratch)
-            made = self.rewriter.bind("locals", storage.slots(types.uint8))
-            at = tree.expr(self.places[name])
-            new.append(tree.assign(f"{name}_of_all", tree.call(made, tree.name("_scratch"), at)))
-            new += self._reserve(scratch, padded(storage.array_bytes(dtype, shape)))
+            size = padded(storage.array_bytes(dtype, shape))
+            new += self._lay_out(f"{name}_of_all", types.uint8, size, scratch)
         for name, (shape, dtype) in self.shared.items():
             if shape != (0,):
                 size = padded(storage.array_bytes(dtype, shape))
@@ -274,9 +262,20 @@ class Frame:
             new += [*self._shared_arrays(), tree.assign("first_thread", tree.const(0))]
         return new
 
-    def _slot(self, name: str, kind: types.Type, at: str) -> ast.stmt:
+    def _lay_out(self, name: str, kind: types.Type, size: int, scratch: _Scratch) -> list[ast.stmt]:
+        """Lay out and find what is kept once a thread, `size` bytes; it is reached by `thread`."""
         made = self.rewriter.bind("slots", storage.slots(kind))
-        return tree.assign(name, tree.call(made, tree.name("_scratch"), tree.expr(at)))
+        apart = self.abreast > 1 and name not in self.wide
+        at = f"{scratch.now} - first_thread * {size}" if apart else scratch.now
+        found = tree.assign(name, tree.call(made, tree.name("_scratch"), tree.expr(at)))
+        if apart:  # blocks that go on alone use the same memory, one after the other
+            self.alone.append(found)
+            return self._reserve(scratch, size)
+        if name in self.wide:
+            whole = padded(scratch.threads * size * self.abreast)
+            self.fixed += whole
+            return [found, *scratch.advance(whole, "")]
+        return [found, *self._reserve(scratch, size)]
 
     def _margin(self, scratch: _Scratch) -> list[ast.stmt]:
         """Leave room between slots: a shuffle reads beyond a warp (`runtime/shuffles.py`)."""
