@@ -134,8 +134,8 @@ def markdown(rows: list[Row], of: int = 0) -> str:
 def _sampled(rows: list[Row], of: int) -> str:
     subjects = len({row.mutant.subject for row in rows})
     return (
-        f"A sample: {len(rows)} of the {of} mutants of the whole book, chosen by a digest of their "
-        f"names. It holds mutants of {subjects} kernels and device functions."
+        f"A sample: {len(rows)} of the {of} mutants, chosen by a digest of their names. It holds "
+        f"mutants of {subjects} kernels and device functions."
     )
 
 

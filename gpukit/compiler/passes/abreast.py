@@ -68,7 +68,7 @@ def _is_plain(s: ast.stmt) -> bool:
     """Tell whether a statement only gives a variable what it computes from others."""
     if not (isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)):
         return False
-    if tree.called(s.value) in kinds.ARRAYS:
+    if kinds.makes_array(s):
         return True
     return all(isinstance(n, remake.PURE_NODES) for n in ast.walk(s.value))
 
@@ -87,10 +87,7 @@ def _knows_only_place(unit: Unit, head: list[ast.stmt]) -> bool:
     if any(isinstance(n, ast.Raise) for n in nodes):
         return False
     rooms = {(tree.intrinsic(n) or "").partition(".")[0] for n in nodes}
-    own = {
-        name for s in tree.statements(unit.tree.body) if isinstance(s, ast.Assign)
-        and tree.called(s.value) in kinds.ARRAYS for name in tree.writes(s)
-    }  # fmt: skip
+    own = kinds.own_arrays(unit.tree.body)
     names = tree.reads(head)
     called = names & set(unit.devices)
     return (

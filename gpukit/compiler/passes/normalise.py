@@ -84,7 +84,7 @@ def _own_arrays(unit: Unit, body: list[ast.stmt], once: set[str]) -> list[ast.st
         for field in ("body", "orelse"):
             if getattr(s, field, None):
                 setattr(s, field, _own_arrays(unit, getattr(s, field), once))
-        made = isinstance(s, ast.Assign) and tree.called(s.value) in kinds.ARRAYS
+        made = kinds.makes_array(s)
         named = made and getattr(s.targets[0], "id", "") in once  # type: ignore[attr-defined]
         if isinstance(s, (ast.Assign, ast.Expr)) and not named:
             taken = _TakeArrays(unit)

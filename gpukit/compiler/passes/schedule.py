@@ -86,7 +86,7 @@ class Schedule:
                 if _must_wait(s, pending):
                     flush()
                 steps.append(plan.Once(s))
-            elif not _is_array_request(s):
+            elif not kinds.makes_array(s):
                 pending.append(s)
         flush()
         return steps
@@ -98,7 +98,7 @@ class Schedule:
             names = [n for t in targets for n in ast.walk(t) if isinstance(n, ast.expr)]
             plain = all(isinstance(n, (ast.Name, ast.Tuple)) for n in names)
             uniform = not (tree.writes(s) & self.uniformity.varying)
-            return plain and uniform and not _is_array_request(s)
+            return plain and uniform and not kinds.makes_array(s)
         if isinstance(s, (ast.If, ast.For, ast.While)):
             if any(self.uniformity.varies(h) for h in tree.heads(s)):
                 return False
@@ -321,14 +321,7 @@ class Schedule:
         if self.unit.watched or any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
             if jumps.RETURNED in self.uniformity.varying:
                 slots.add(jumps.RETURNED)
-        return (slots | self.shown) - self._array_names()
-
-    def _array_names(self) -> set[str]:
-        made: set[str] = set()
-        for s in tree.statements(self.unit.tree.body):
-            if _is_array_request(s):
-                made |= tree.writes(s)
-        return made
+        return (slots | self.shown) - kinds.own_arrays(self.unit.tree.body)
 
 
 class NeedsWholeGrid(Exception):
@@ -387,12 +380,6 @@ def _must_wait(s: ast.stmt, pending: list[ast.stmt]) -> bool:
         return True
     reads_memory = any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(s))
     return reads_memory and bool(pending)
-
-
-def _is_array_request(s: ast.stmt) -> bool:
-    if not isinstance(s, ast.Assign):
-        return False
-    return tree.called(s.value) in kinds.ARRAYS
 
 
 def _of(mask: str) -> ast.expr:
