@@ -150,6 +150,32 @@ def test_private_arrays_stay_within_the_memory_of_a_block():
 
 
 @cuda.jit
+def lanes_kernel(x, out):
+    """Give every thread its lane, behind a walk and a barrier, and the warps' sums of lanes."""
+    own = 0
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        own += x[i]
+    lane = cuda.laneid
+    cuda.syncthreads()
+    out[cuda.grid(1), 0] = lane
+    out[cuda.grid(1), 1] = cuda.lanemask_lt()
+    out[cuda.grid(1), 2] = own
+
+
+@pytest.mark.parametrize("block", [7, 32, 33, 40])
+def test_lanes_are_counted_from_the_first_thread_of_a_block(block):
+    x, blocks = np.arange(3000), 17
+    out = np.full((blocks * block, 3), -1)
+    lanes_kernel[blocks, block](x, out)
+    lanes = np.tile(np.arange(block) % 32, blocks)
+    np.testing.assert_array_equal(out[:, 0], lanes)
+    np.testing.assert_array_equal(out[:, 1], 2**lanes - 1)
+    sums = np.bincount(np.arange(3000) % len(out), x, len(out))
+    np.testing.assert_array_equal(out[:, 2], sums)
+    assert steps_abreast(lanes_kernel) > 0
+
+
+@cuda.jit
 def own_place_kernel(x, out):
     """Stride over x from a place that only the block knows."""
     own = 0

@@ -95,7 +95,6 @@ class Frame:
         self.rewriter = rewrite.Rewriter(
             unit, readable=options.readable, boundscheck=options.boundscheck
         )
-        self.rewriter.whole_grid = planned.whole_grid
         self.rewriter.watched = options.watched
         if jumps.RETURNED in planned.slots:
             self.rewriter.returned = f"{jumps.RETURNED}_of"
@@ -110,6 +109,7 @@ class Frame:
         self.wide: set[str] = set()  # slots of the threads of all blocks that begin abreast
         self.alone: list[ast.stmt] = []  # find the slots of blocks that go on alone
         self.abreast = self._blocks_abreast()
+        self.rewriter.many_blocks = planned.whole_grid or self.abreast > 1
         self.width = tree.name("blockDim_x")  # of the rows that are written
         self.rewriter.slots = set(planned.masks) | set(planned.values)
         self.shared: dict[str, tuple[tuple[int, ...], Any]] = {}

@@ -45,7 +45,7 @@ class Nests(Watched):
             if depth == 1
             else f"(threadIdx_z * {height or 'blockDim_y'} + threadIdx_y)"
         )
-        first = "first_thread + " if self.plan.whole_grid or self.abreast > 1 else ""
+        first = "first_thread + " if self.rewriter.many_blocks else ""
         start = "0" if (height, depth) == (1, 1) else f"{row} * {width or 'blockDim_x'}"
         return tree.stmts(f"row_start = {first}{start}")
 

@@ -57,11 +57,11 @@ class Rewriter(scalar.Scalar):
         self.uses_thread = True
         return (
             tree.expr("(thread - first_thread) % 32")
-            if self.whole_grid
+            if self.many_blocks
             else tree.expr("thread % 32")
         )
 
-    whole_grid = False
+    many_blocks = False  # threads are counted through several blocks: `first_thread` moves
 
     def _cast(self, kind: str, value: ast.expr) -> ast.expr:
         from numba.core import types
