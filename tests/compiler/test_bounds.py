@@ -20,8 +20,8 @@ def ahead_of(end, count):
 
 
 @njit
-def first_behind(start, end, step):
-    return bounds.first_behind(start, end, step)
+def end_of_groups(start, end, step, size):
+    return bounds.end_of_groups(start, end, step, size)
 
 
 @given(words, st.integers(0, LARGEST))
@@ -29,10 +29,11 @@ def test_ahead_of_an_end_stops_at_the_least_integer(end, count):
     assert ahead_of(end, count) == max(end - count, LEAST)
 
 
-@given(words, words, sizes)
-def test_the_first_behind_an_end_is_in_step_with_the_start(start, end, step):
-    rounds = max(0, -((start - end) // step)) if start < end else 0
-    assert first_behind(start, end, step) == min(start + rounds * step, LARGEST)
+@given(words, words, sizes, st.integers(1, 5))
+def test_groups_of_rounds_end_in_step_with_the_start(start, end, step, size):
+    rounds = max(0, -((start - end) // step))
+    found = start + rounds // size * size * step
+    assert end_of_groups(start, end, step, size) == (found if found <= LARGEST else start)
 
 
 @cuda.jit

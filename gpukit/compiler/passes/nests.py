@@ -1,18 +1,14 @@
-"""The loops around the loop over threadIdx.x: threads along y and z, guards, loops in step."""
+"""The loops around the loop over threadIdx.x: threads along y and z, and what guards leave."""
 
 from __future__ import annotations
 
 import ast
 
 from gpukit.compiler import plan, tree
-from gpukit.compiler.passes.affine import Form
-from gpukit.compiler.passes.watched import Watched
-
-# Threads of a row, up to which whole rounds of a loop have a loop of their own: a few vectors.
-_NARROW = 64
+from gpukit.compiler.passes.rounds import Rounds
 
 
-class Nests(Watched):
+class Nests(Rounds):
     """Writes the loops over the threads of a block."""
 
     def loops(self, rows: list[plan.Row]) -> list[ast.stmt]:
@@ -60,87 +56,6 @@ class Nests(Watched):
             body += self._shared_arrays()
         over = tree.expr("range(_first, _last)")
         return [ast.For(tree.store("_block"), over, [*body, *inner], [])]
-
-    def _rows(self, rows: list[plan.Row], low: ast.expr, high: ast.expr) -> list[ast.stmt]:
-        return [s for row in rows for s in getattr(self, f"_{type(row).__name__}")(row, low, high)]
-
-    def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
-        before = self._areas(row, low, high)
-        if self._is_narrow(row, low, high):
-            return [*before, *self._whole_rounds_first(row, low, high)]
-        over = self.rewriter.expression(row.iter)
-        with self._behind([], without=row.target):
-            return [*before, self._rounds_of(row, over, row.body, low, high)]
-
-    def _rounds_of(
-        self, row: plan.RowFor, over: ast.expr, rows: list[plan.Row], low: ast.expr, high: ast.expr
-    ) -> ast.stmt:
-        """Return the loop over a range, or over a part of it, with these rows in it."""
-        with self.ranges.loop(row.target, row.iter):
-            body = self._rows(rows, low, high) or [ast.Pass()]
-        loop = ast.For(tree.store(row.target), over, body, [])
-        return loop if self.options.readable else self.rewriter.polled(loop)
-
-    def _is_narrow(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> bool:
-        """Tell whether a round is so short that finding its end would take as long as itself."""
-        ends = [self.ranges.of(low), self.ranges.of(high)]
-        known = all(e is not None and e[0] == e[1] for e in ends)
-        return row.stride > 0 and not self.unit.watched and known and ends[1][0] <= _NARROW  # type: ignore[index]
-
-    def _whole_rounds_first(
-        self, row: plan.RowFor, low: ast.expr, high: ast.expr
-    ) -> list[ast.stmt]:
-        """Return a loop over the rounds in which every thread takes part, and one over the rest."""
-        guard = row.body[0]
-        assert isinstance(guard, plan.RowIf)
-        start, stop, *step = map(self.rewriter.expression, row.iter.args)  # type: ignore[attr-defined]
-        by = step[0] if step else tree.const(1)
-        width = self.ranges.of(high)[1]  # type: ignore[index]
-        end, rest = self.unit.fresh("end"), self.unit.fresh("rest")
-        ahead_of = self.rewriter.helper("bounds", "ahead_of")
-        behind = self.rewriter.helper("bounds", "first_behind")
-        proved, tests = self._proved_for_all(row, guard, width, end)
-        others = tree.call("range", tree.name(rest), stop, by)
-        with self._behind([], without=row.target):
-            last = self._rounds_of(row, others, row.body, low, high)
-            with self._behind([*guard.guards, *proved]):
-                whole = tree.call("range", start, tree.name(end), by)
-                first = self._rounds_of(row, whole, guard.body, low, high)
-        ahead = tree.call(ahead_of, stop, tree.const(row.stride * (width - 1)))
-        none = tree.assign(end, start)  # where an index might leave its array, all are checked
-        return [
-            tree.assign(end, ahead),
-            *(ast.If(ast.UnaryOp(ast.Not(), test), [none], []) for test in tests),
-            first,
-            tree.assign(rest, tree.call(behind, start, tree.name(end), by)),
-            last,
-        ]
-
-    def _proved_for_all(
-        self, row: plan.RowFor, guard: plan.RowIf, width: int, end: str
-    ) -> tuple[list[tuple[Form, ast.expr]], list[ast.expr]]:
-        """Return indices that stay below a size in all whole rounds if some tests hold.
-
-        They grow with the loop's variable, one by one: a larger step could go round the 64 bits.
-        """
-        proved: list[tuple[Form, ast.expr]] = []
-        tests: dict[str, ast.expr] = {}
-        inside = self.rewriter.helper("bounds", "inside")
-        thread, last = tree.expr("cuda.threadIdx.x"), tree.expr(f"{end} - 1")
-        for leaf in plan.row_leaves(guard.body):
-            for array, forms in self._hoistable(leaf).values():
-                for axis, form in enumerate(forms):
-                    size = tree.expr(f"{array}.shape[{axis}]")
-                    along = row.forms.of(tree.fill(form.rest, **{row.target: thread}))
-                    if self.ranges.size(size) is None or along is None or along.factor != 1:
-                        continue
-                    if any(ast.unparse(size) == ast.unparse(n) for _, n in guard.guards):
-                        continue
-                    proved.append((form, size))
-                    most = tree.fill(form.at(tree.const(width - 1)), **{row.target: last})
-                    test = tree.call(inside, *map(self.rewriter.expression, (size, most)))
-                    tests.setdefault(ast.unparse(test), test)
-        return proved, list(tests.values())
 
     def _RowIf(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         tests = [self.rewriter.expression(t) for t in row.tests]

@@ -97,19 +97,24 @@ def ahead_of(typingctx, end, count):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def first_behind(typingctx, start, end, step):  # type: ignore[no-untyped-def]
-    """Return the first of start, start + step, ... that is >= end, for a step > 0."""
-    kinds = (start, end, step)
+def end_of_groups(typingctx, start, end, step, size):  # type: ignore[no-untyped-def]
+    """Return what follows the last whole group of `size` among start, start + step, ... below end.
+
+    For a step > 0 and a size > 0. Without a whole group, return start.
+    """
+    kinds = (start, end, step, size)
     _require(kinds)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        first, last, by = _words(context, builder, kinds, args)
+        first, last, by, group = _words(context, builder, kinds, args)
         one = ir.Constant(_WORD, 1)
         # Unsigned: the way from start to end may be longer than an int64.
         rounds = builder.add(builder.udiv(builder.sub(builder.sub(last, first), one), by), one)
-        found = builder.add(first, builder.mul(rounds, by))
-        wrapped = builder.icmp_signed("<", found, last)
-        found = builder.select(wrapped, _LARGEST, found)
-        return builder.select(builder.icmp_signed(">=", first, last), first, found)
+        whole = builder.sub(rounds, builder.urem(rounds, group))
+        before = builder.add(first, builder.mul(builder.sub(whole, one), by))
+        found = builder.add(before, by)
+        wrapped = builder.icmp_signed("<", found, before)
+        none = builder.or_(builder.icmp_signed(">=", first, last), wrapped)
+        return builder.select(none, first, found)
 
-    return types.int64(start, end, step), codegen
+    return types.int64(start, end, step, size), codegen

@@ -1,0 +1,169 @@
+"""Rounds of a loop that are done together, for one thread before the next: nobody can tell."""
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, errors
+from gpukit.compiler.passes import rounds
+from tests.safety.attempt import on_cpu
+
+pytestmark = on_cpu
+
+SIZES = [0, 1, 31, 32, 33, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 3001]
+
+
+@pytest.fixture
+def together(monkeypatch):
+    """Return a list that takes whether rounds of a loop go together, as often as it is asked."""
+    found = []
+    asked = rounds.Rounds._keeps_much
+
+    def noted(self, row):
+        found.append(asked(self, row))
+        return found[-1]
+
+    monkeypatch.setattr(rounds.Rounds, "_keeps_much", noted)
+    monkeypatch.setenv("GPUKIT_CACHE", "0")
+    return found
+
+
+def ordered(x, start, step):
+    """Return what depends on each element that a thread sees, and on their order."""
+    own = np.int64(0)
+    with np.errstate(over="ignore"):
+        for value in x[start::step]:
+            own = own * np.int64(31) + value
+    return own
+
+
+def ordered_body(x, out):
+    tid = cuda.threadIdx.x
+    own = 0
+    for i in range(tid, x.shape[0], cuda.blockDim.x):
+        own = own * 31 + x[i]
+    cuda.syncthreads()
+    out[tid] = own
+
+
+@pytest.mark.parametrize("block", [1, 7, 32, 33, 64, 65, 256])
+@pytest.mark.parametrize("n", SIZES)
+def test_each_thread_sees_its_elements_in_order(n, block):
+    x, out = np.random.default_rng(n).integers(0, 1000, n), np.full(block, -1)
+    cuda.jit(ordered_body)[1, block](x, out)
+    np.testing.assert_array_equal(out, [ordered(x, t, block) for t in range(block)])
+
+
+def test_a_loop_that_keeps_a_sum_does_four_rounds_together(together):
+    cuda.jit(ordered_body)[1, 32](np.arange(1000), np.zeros(32, np.int64))
+    assert together == [True]
+
+
+def copy_body(x, out):
+    for i in range(cuda.threadIdx.x, x.shape[0], cuda.blockDim.x):
+        out[i] = x[i]
+
+
+def test_a_loop_that_keeps_nothing_does_not(together):
+    x, out = np.arange(1000), np.full(1000, -1)
+    cuda.jit(copy_body)[1, 32](x, out)
+    np.testing.assert_array_equal(out, x)
+    assert together == [False]
+
+
+@cuda.jit
+def places_kernel(x, step, out):
+    """Look at the elements beside a place too, and keep the place of the largest of them."""
+    tid = cuda.threadIdx.x
+    best, at = -1, -1
+    for i in range(2 * tid, x.shape[0] - 1, 2 * cuda.blockDim.x):
+        left = x[i]
+        j = i + step
+        right = x[j]
+        if max(left, right) > best:
+            best = max(left, right)
+            at = i if left >= right else j
+    cuda.syncthreads()
+    out[tid, 0] = best
+    out[tid, 1] = at
+
+
+@pytest.mark.parametrize("n", [2, 3, 63, 64, 65, 255, 256, 257, 511, 513, 2049])
+def test_what_follows_from_the_place_follows_from_it_in_every_round(n):
+    x, out = np.random.default_rng(n).permutation(n), np.full((32, 2), -7)
+    places_kernel[1, 32](x, 1, out)
+    for t in range(32):
+        pairs = range(2 * t, n - 1, 64)
+        seen = [at for i in pairs for at in (i, i + 1)]
+        at = max(seen, key=lambda k: x[k], default=-1)
+        assert tuple(out[t]) == ((x[at], at) if seen else (-1, -1))
+
+
+@cuda.jit
+def plane_kernel(x, out):
+    """Sum a share of a row with each row of threads."""
+    row = cuda.threadIdx.y
+    own = 0
+    for i in range(cuda.threadIdx.x, x.shape[1], cuda.blockDim.x):
+        own = own * 31 + x[row, i]
+    cuda.syncthreads()
+    out[row, cuda.threadIdx.x] = own
+
+
+@pytest.mark.parametrize("block", [(8, 3), (33, 2), (100, 4)])
+@pytest.mark.parametrize("n", [1, 99, 100, 399, 400, 401, 1000])
+def test_each_row_of_threads_has_rounds_of_its_own(n, block):
+    width, height = block
+    x = np.random.default_rng(n).integers(0, 9, (height, n))
+    out = np.full((height, width), -1)
+    plane_kernel[1, block](x, out)
+    right = [[ordered(x[row], t, width) for t in range(width)] for row in range(height)]
+    np.testing.assert_array_equal(out, right)
+
+
+@cuda.jit
+def past_kernel(x, n, out):
+    own = 0
+    for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
+        own += x[i]
+    cuda.syncthreads()
+    out[cuda.threadIdx.x] = own
+
+
+@pytest.mark.parametrize("block", [32, 100])
+@pytest.mark.parametrize("n", [0, 1, 99, 400, 401, 1000])
+def test_an_end_that_is_no_size_is_reached(n, block):
+    x, out = np.arange(1000), np.full(block, -1)
+    past_kernel[1, block](x, n, out)
+    np.testing.assert_array_equal(out, [x[t:n:block].sum() for t in range(block)])
+
+
+@pytest.mark.parametrize("size", [0, 1, 99, 399, 400, 401, 999])
+def test_an_index_beyond_an_array_is_found_in_whichever_round(size):
+    with pytest.raises(errors.OutOfBounds) as caught:
+        past_kernel[1, 100](np.zeros(size), 1000, np.zeros(100))
+    assert caught.value.array == "x"
+    assert caught.value.index == (size,)
+    assert caught.value.thread == (size % 100, 0, 0)
+
+
+@cuda.jit
+def large_step_kernel(n, out):
+    """Count the rounds of steps of 2 ** 60 and of 2 ** 62, with 32 threads."""
+    few, fewer = 0, 0
+    for i in range(cuda.threadIdx.x, n, cuda.blockDim.x * 36028797018963968):
+        few += 1 + (i < 0)
+    for i in range(cuda.threadIdx.x, n, cuda.blockDim.x * 144115188075855872):
+        fewer += 1 + (i < 0)
+    cuda.syncthreads()
+    out[cuda.threadIdx.x, 0] = few
+    out[cuda.threadIdx.x, 1] = fewer
+
+
+@pytest.mark.parametrize("n", [0, 5, 100, 2**60, 2**62, 2**62 + 2**61, 2**63 - 1])
+def test_steps_so_large_that_four_go_round_64_bits_go_one_by_one(n, together):
+    out = np.full((32, 2), -1)
+    large_step_kernel[1, 32](n, out)
+    for thread in range(32):
+        right = [len(range(thread, n, step)) for step in (2**60, 2**62)]
+        np.testing.assert_array_equal(out[thread], right)
+    assert set(together) <= {False}
