@@ -24,6 +24,7 @@ class Scope:
     readable: tuple[str, ...] = ()  # shared arrays that every thread may read and none writes
     integers: tuple[str, ...] = ("tid", "gid", "lane")
     uniform: tuple[str, ...] = ("n", "bid", "nt")
+    places: tuple[str, ...] = ("lane", "tid")  # what conditions tell threads apart by
     loop: int | None = None  # the level of the loop around, if break and continue are allowed
     top: bool = False  # directly in the body of that loop
     mask: str | None = None  # the variable that holds which lanes are here
@@ -141,7 +142,7 @@ class Expressions:
         if depth and self.chance(3):
             left, right = self.condition(scope, 0), self.condition(scope, 0)
             return self.pick((f"({left} and {right})", f"({left} or {right})", f"not ({left})"))
-        name = self.pick(("lane", "tid", *VARIABLES["i"]))
+        name = self.pick((*scope.places, *VARIABLES["i"]))
         options = (
             f"{name} % {self.number(2, 5)} == {self.number(0, 1)}",
             f"{name} < {self.number(0, 40)}",

@@ -189,6 +189,16 @@ class Statements(Expressions):
             self.line("continue")
         return scope.inside(level=LANE, top=True)
 
+    def stride(self, scope: Scope) -> None:
+        """Walk in steps, as far as a whole grid goes in one or a shorter way."""
+        name, end = self.fresh("g"), self.number(0, 300)
+        step = self.pick(("cuda.gridsize(1)", "cuda.gridsize(1)", "cuda.gridsize(1) * 2", "97"))
+        inner = scope.inside(loop=LANE, integers=(*scope.integers, name), top=True)
+        with self.block(
+            f"for {name} in range({self.pick(('cuda.grid(1)', 'gid'))}, {end}, {step}):"
+        ):
+            self.body(inner, 3)
+
     # Statements of a whole warp
 
     def shuffle(self, scope: Scope) -> Scope:

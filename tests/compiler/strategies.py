@@ -17,7 +17,7 @@ import hashlib
 import linecache
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -33,6 +33,8 @@ SHAPES = (
     (4, 3, 2), (3, 3, 5), (2, 5, 7), (1, 1, 3),
 )  # fmt: skip
 GRIDS = ((1,), (2,), (3,), (2, 2), (1, 3), (2, 1, 2))
+FLAT = ((7,), (32,), (33,), (64,))  # the blocks and grids of kernels that begin with a walk
+LONG = ((1,), (3,), (17,), (35,))
 MOST_THREADS = 96
 
 # What a kernel begins with: lines and the names they make. Only what is used is written.
@@ -62,6 +64,14 @@ HEADER = (
     ("sh_i sh_s sh_w sh_n scratch", "cuda.syncthreads()"),
     ("la", "la = cuda.local.array(4, np.int64)\nfor j in range(4):\n    la[j] = gid + j"),
 )  # fmt: skip
+# The same for kernels that begin with a walk of the whole grid, where threads know only their
+# place in it: what comes before the walk. What the rest needs comes from HEADER, behind it.
+OPENING = (
+    ("gid", "gid = cuda.grid(1)"),
+    *((made, text) for made, text in HEADER if made in ("row", "i0 i1", "i2", "s0", "d0")),
+    ("s1", "s1 = np.float32(gid)"),
+    ("b0", "b0 = gid % 3 == 1"),
+)
 FOOTER = {
     "i0": "out_i[gid, 0] = i0", "i1": "out_i[gid, 1] = i1", "i2": "out_i[gid, 2] = i2",
     "s0": "out_s[gid, 0] = s0", "s1": "out_s[gid, 1] = s1", "d0": "out_d[gid] = d0",
@@ -176,38 +186,77 @@ def _names(lines: list[str]) -> set[str]:
     return set(re.findall(r"[A-Za-z_]\w*", "\n".join(lines)))
 
 
-def _frame(body: list[str]) -> list[str]:
+def _frame(body: list[str], opening: Sequence[str] = ()) -> list[str]:
     """Return the body between the definitions it needs and the stores of what it changed."""
-    changed = _names(body)
-    lines = [*body, *_indented("\n".join(t for n, t in FOOTER.items() if n in changed))]
-    for made, text in reversed(HEADER):
-        if _names(lines) & set(made.split()):
+    changed = _names([*opening, *body])
+    footer = [text for name, text in FOOTER.items() if name in changed]
+    lines = [*body, *_indented("\n".join(footer))]
+    made = OPENING if opening else ()
+    lines = _defined(lines, [h for h in HEADER if h[0] not in dict(made)])
+    needed = _names([*opening, *lines])
+    return [*_defined(list(opening), made, needed), *lines]
+
+
+def _defined(
+    lines: list[str], header: Sequence[tuple[str, str]], needed: Iterable[str] = ()
+) -> list[str]:
+    """Return the lines behind those of the header that make names which they read, or need."""
+    for made, text in reversed(header):
+        if (_names(lines) | set(needed)) & set(made.split()):
             lines = _indented(text) + lines
     return lines
 
 
-def make_program(number: Callable[[int, int], int], budget: int = 9) -> Program:
-    """Make a kernel of up to `budget` statements that has one right answer."""
+def make_program(
+    number: Callable[[int, int], int], budget: int = 9, *, walks: bool = False
+) -> Program:
+    """Make a kernel of up to `budget` statements that has one right answer.
+
+    One that walks begins with loops of threads that know only their place in the grid.
+    """
     maker = Statements(number)
-    block, grid = maker.pick(SHAPES), maker.pick(GRIDS)
-    maker.arrays = () if maker.chance(5) else EXCHANGES
+    block, grid = maker.pick(FLAT if walks else SHAPES), maker.pick(LONG if walks else GRIDS)
+    # Who returns in a walk gives its slots no values.
+    leaves = walks and maker.chance(2)
+    opening = _walks(maker, leaves) if walks else []
+    maker.arrays = () if leaves or maker.chance(5) else EXCHANGES
     maker.has_local = maker.chance(3)
     text = []
     if maker.chance(3):
         text += _helper(maker).splitlines()
         maker.helpers = ("twist",)
     maker.begin(number(1, budget))
+    if walks:
+        maker.barrier(Scope())
     while maker.budget > 0:
         maker.body(Scope())
     if "swap" in "".join(maker.lines):
         text += SWAP.splitlines()
-    text += ["", "@cuda.jit", f"def made_kernel({', '.join(NAMES)}):", *_frame(maker.lines)]
-    source = "\n".join(text).strip("\n") + "\n"
+    text += ["", "@cuda.jit", f"def made_kernel({', '.join(NAMES)}):"]
+    source = "\n".join([*text, *_frame(maker.lines, opening)]).strip("\n") + "\n"
     ast.parse(source)
     return Program(source, grid, block, number(0, 9), number(0, 1000))
+
+
+def _walks(maker: Statements, leaves: bool) -> list[str]:
+    """Return one loop in steps, or more and statements between them; threads may leave there."""
+    known = {"integers": ("gid",), "uniform": ("n",), "places": ("gid",)}
+    scope = Scope(level=LANE, may_return=leaves, **known)
+    maker.begin(maker.number(2, 4))
+    maker.stride(scope)
+    while maker.budget > 0:
+        maker.body(scope)
+        maker.stride(scope)
+    return maker.lines
 
 
 @st.composite
 def programs(draw: Callable[[st.SearchStrategy[int]], int], budget: int = 9) -> Program:
     """Kernels that have one right answer, simplest first."""
     return make_program(lambda low, high: draw(st.integers(low, high)), budget)
+
+
+@st.composite
+def walking_programs(draw: Callable[[st.SearchStrategy[int]], int], budget: int = 6) -> Program:
+    """The same, with blocks that begin with a walk of the whole grid."""
+    return make_program(lambda low, high: draw(st.integers(low, high)), budget, walks=True)

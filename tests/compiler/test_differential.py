@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import random
 
 from hypothesis import HealthCheck, given, note, settings
 
 from gpukit import cuda
+from gpukit.compiler.passes import frame, rounds
 from tests.compiler import agreement
-from tests.compiler.strategies import Program, plain_cuda, programs
+from tests.compiler.strategies import Program, make_program, plain_cuda, programs, walking_programs
 
 # Each example compiles a kernel, one to three seconds: more of them where there is time.
 EXAMPLES = int(os.environ.get("GPUKIT_EXAMPLES", "20"))
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
 
-@settings(
+MANY = settings(
     max_examples=EXAMPLES,
     derandomize=True,
     deadline=None,
@@ -23,12 +25,45 @@ SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too
     report_multiple_bugs=False,
     suppress_health_check=SLOW,
 )
-@given(programs(budget=6))
-def test_made_kernels_give_the_same_answer_compiled_and_interpreted(program: Program) -> None:
-    note(str(program))
+
+
+def agree(program: Program) -> None:
+    """Run a kernel compiled and interpreted, and demand the same of both."""
     arguments = program.arguments()
     launch = (program.grid, program.block)
     wanted = agreement.expected(program.load(plain_cuda()), *launch, tuple(arguments.values()))
     found = agreement.copies(tuple(arguments.values()))
     program.load(cuda)[launch](*found)
     agreement.assert_same(list(arguments), found, wanted)
+
+
+@MANY
+@given(programs(budget=6))
+def test_made_kernels_give_the_same_answer_compiled_and_interpreted(program: Program) -> None:
+    note(str(program))
+    agree(program)
+
+
+@MANY
+@given(walking_programs(budget=3))
+def test_so_do_kernels_that_begin_with_a_walk_of_the_whole_grid(program: Program) -> None:
+    note(str(program))
+    agree(program)
+
+
+def test_some_of_them_begin_abreast_and_some_do_rounds_together(monkeypatch):
+    found: dict[str, set[int]] = {"abreast": set(), "together": set()}
+    makers = (frame.Frame, "_blocks_abreast", "abreast"), (rounds.Rounds, "_keeps_much", "together")
+    for owner, name, kind in makers:
+        original = getattr(owner, name)
+
+        def noted(*given, original=original, kind=kind):
+            made = original(*given)
+            found[kind].add(made)
+            return made
+
+        monkeypatch.setattr(owner, name, noted)
+    for seed in range(8):
+        agree(make_program(random.Random(seed).randint, 3, walks=True))
+    assert max(found["abreast"]) > 1
+    assert found["together"] == {False, True}
