@@ -67,6 +67,7 @@ def _argmax_finish(name: str, kernel: Any, quick: bool) -> Contest:
     n, share = pick(quick, 100_000, 10_000_000, 100_000_000), 10_000
     x, out = random(n), poisoned((1,), np.int64)
     places = np.arange(0, n, share) + x.reshape(-1, share).argmax(axis=1)
+    places = places.astype(extremes.place_dtype(n))
     return contest(
         name,
         f"{len(places):,} of {n:,}",

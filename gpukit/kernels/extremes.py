@@ -14,10 +14,11 @@ Legend
     step       how many lanes away the element is that joins          16, 8, 4, 2, 1
     found      the largest (or the smallest) of each block            4 for n = 1000
     places     where it lies in x                                     4 for n = 1000
+    warp       the warp whose largest thread 0 looks at               ranges [1, WARPS)
     tops       the largest of each warp of the block                  WARPS of them
     tops_at    where it lies in x                                     WARPS of them
     BLOCK      threads in a block                                     256
-    WARPS      warps in a block, a power of two                       8
+    WARPS      warps in a block                                       8
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ def ahead(value, i, best, at):
 
 
 @cuda.jit(device=True)
-def largest_lane(best, lanes):
-    """Return, in lane 0, the largest of its first lanes. Every lane of the warp must call it."""
-    step = lanes // 2
+def largest_lane(best):
+    """Return, in lane 0, the largest of the warp. Every lane of the warp must call it."""
+    step = WARP // 2
     while step > 0:
         other = cuda.shfl_down_sync(ALL_LANES, best, step)
         if larger(other, best):
@@ -89,12 +90,20 @@ def largest_lane(best, lanes):
 
 @cuda.jit(device=True)
 def largest_thread(best, tops, tid):
-    """Return, in thread 0, the largest of the block. Every thread of the block must call it."""
-    best = largest_lane(best, WARP)
+    """Return, in thread 0, the largest of the block. Every thread of the block must call it.
+
+    Thread 0 looks through the eight warps alone: to shuffle there would take three steps of all.
+    """
+    best = largest_lane(best)
     if tid % WARP == 0:
         tops[tid // WARP] = best
-    cuda.syncthreads()  # every warp's largest is written before other warps read it
-    return largest_lane(tops[tid % WARPS], WARPS)
+    cuda.syncthreads()  # every warp's largest is written before thread 0 reads it
+    if tid == 0:
+        for warp in range(1, WARPS):
+            other = tops[warp]
+            if larger(other, best):
+                best = other
+    return best
 
 
 @cuda.jit
@@ -166,9 +175,9 @@ def min_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
 
 
 @cuda.jit(device=True)
-def first_lane(best, at, lanes):
-    """Return, in lane 0, what is ahead in its first lanes. Every lane of the warp must call it."""
-    step = lanes // 2
+def first_lane(best, at):
+    """Return, in lane 0, what is ahead in the warp. Every lane of the warp must call it."""
+    step = WARP // 2
     while step > 0:
         other = cuda.shfl_down_sync(ALL_LANES, best, step)
         other_at = cuda.shfl_down_sync(ALL_LANES, at, step)
@@ -182,12 +191,19 @@ def first_lane(best, at, lanes):
 @cuda.jit(device=True)
 def first_thread(best, at, tops, tops_at, tid):
     """Return, in thread 0, what is ahead in the block. Every thread of the block must call it."""
-    best, at = first_lane(best, at, WARP)
+    best, at = first_lane(best, at)
     if tid % WARP == 0:
         tops[tid // WARP] = best
         tops_at[tid // WARP] = at
-    cuda.syncthreads()  # what is ahead in every warp is written before other warps read it
-    return first_lane(tops[tid % WARPS], tops_at[tid % WARPS], WARPS)
+    cuda.syncthreads()  # what is ahead in every warp is written before thread 0 reads it
+    if tid == 0:
+        for warp in range(1, WARPS):
+            other = tops[warp]
+            other_at = tops_at[warp]
+            if ahead(other, other_at, best, at):
+                best = other
+                at = other_at
+    return best, at
 
 
 @cuda.jit
@@ -195,34 +211,36 @@ def argmax_kernel(x, places):
     """Find where the largest element lies in the share of each block.
 
     New here   a value and its place travel together, two shuffles a step. Lanes meet in no
-               order of theirs, so of equal elements the place decides: the lower one is ahead
+               order of theirs, so of equal elements the place decides: the lower one is ahead.
+               A place of 4 bytes takes one register and one shuffle where one of 8 takes two
     Shapes     x (n,), places (blocks,); any n >= 1
-    Dtypes     float32 or float64 in, int64 out
+    Dtypes     float32 or float64 in, int32 or int64 out: int32 while n fits it
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or less; x = element
-    Shared     BLOCK / 32 * (itemsize + 8) bytes, static
-    Cost       bytes: itemsize n + 8 blocks; flops: 0; barriers: 1
+    Shared     BLOCK / 32 * (itemsize + placesize) bytes, static
+    Cost       bytes: itemsize n + placesize blocks; flops: 0; barriers: 1
     Errors     the host function rejects other dtypes and no elements; the kernel assumes its
-               block is BLOCK, and that every block has an element
+               block is BLOCK, that every block has an element, and that n fits a place
     Source     ours
     """
     tid = cuda.threadIdx.x
     tops = cuda.shared.array(WARPS, x.dtype)
-    tops_at = cuda.shared.array(WARPS, np.int64)
+    tops_at = cuda.shared.array(WARPS, places.dtype)
     best = x.dtype.type(LOWEST)
-    at = cuda.grid(1)  # where it looks first: right as long as all it saw is -inf
+    # Where it looks first: right as long as all it saw is -inf.
+    at = places.dtype.type(cuda.grid(1))
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         value = x[i]
         if larger(value, best):
             best = value
-            at = i
+            at = places.dtype.type(i)
     best, at = first_thread(best, at, tops, tops_at, tid)
     if tid == 0:
         places[cuda.blockIdx.x] = at
 
 
-def argmax_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
-    """One load for each element, one store of 8 bytes for each block."""
-    return Cost(bytes=itemsize * n + 8 * (blocks or blocks_for(n)), flops=0)
+def argmax_cost(n: int, blocks: int | None = None, itemsize: int = 4, placesize: int = 4) -> Cost:
+    """One load for each element, one store of a place for each block."""
+    return Cost(bytes=itemsize * n + placesize * (blocks or blocks_for(n)), flops=0)
 
 
 @cuda.jit
@@ -231,10 +249,10 @@ def argmax_finish_kernel(x, places, out):
 
     New here   a place is enough to hand from launch to launch: the value is looked up in x
     Shapes     x (n,), places (m,), out (1,); any n >= 1 and m >= 1
-    Dtypes     float32 or float64 x, int64 places and out
+    Dtypes     float32 or float64 x, int32 or int64 places, int64 out
     Launch     block BLOCK, grid 1; x = place
     Shared     BLOCK / 32 * (itemsize + 8) bytes, static
-    Cost       bytes: (itemsize + 8) m + 8; flops: 0; barriers: 1
+    Cost       bytes: (itemsize + placesize) m + 8; flops: 0; barriers: 1
     Errors     the kernel assumes its block is BLOCK, its grid 1, and places to lie in x
     Source     ours
     """
@@ -254,9 +272,9 @@ def argmax_finish_kernel(x, places, out):
         out[0] = at
 
 
-def argmax_finish_cost(m: int, itemsize: int = 4) -> Cost:
-    """A place and a value for each block of the launch before, and one store."""
-    return Cost(bytes=(itemsize + 8) * m + 8, flops=0)
+def argmax_finish_cost(m: int, itemsize: int = 4, placesize: int = 4) -> Cost:
+    """A place and a value for each block of the launch before, and one store of 8 bytes."""
+    return Cost(bytes=(itemsize + placesize) * m + 8, flops=0)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -288,7 +306,7 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
     """
     x = _adopt("argmax", x, stream)
     blocks = blocks_for(x.shape[0])
-    places, out = launch.empty((blocks,), np.int64), launch.empty((1,), np.int64)
+    places, out = launch.empty((blocks,), place_dtype(x.shape[0])), launch.empty((1,), np.int64)
     argmax_kernel[blocks, BLOCK, stream](x, places)
     argmax_finish_kernel[1, BLOCK, stream](x, places, out)
     return np.int64(launch.to_host(out, stream)[0])
@@ -314,6 +332,11 @@ def _adopt(function: str, x: Any, stream: Any) -> Any:
             "nothing is the largest or smallest of none."
         )
     return launch.to_device(x, stream)
+
+
+def place_dtype(n: int) -> type[np.int32 | np.int64]:
+    """Return the smaller dtype that holds every place in n elements."""
+    return np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
 
 def blocks_for(n: int) -> int:

@@ -17,6 +17,7 @@ sizes = pytest.mark.parametrize("n", SIZES)
 functions = pytest.mark.parametrize("name", NAMES)
 values = pytest.mark.parametrize("name", ["max", "min"])
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+place_dtypes = pytest.mark.parametrize("place", [np.int32, np.int64], ids=["int32", "int64"])
 
 
 def ours(name, x):
@@ -65,18 +66,20 @@ def test_kernel_finds_an_infinity_where_a_block_has_no_element(name, rest, dtype
 
 
 @dtypes
+@place_dtypes
 @pytest.mark.parametrize("blocks", [1, 2, 3])
-def test_argmax_kernel_finds_the_place_in_each_block(dtype, blocks, signed):
-    x, places = signed(1009, dtype=dtype), np.full(blocks, -1)
+def test_argmax_kernel_finds_the_place_in_each_block(dtype, place, blocks, signed):
+    x, places = signed(1009, dtype=dtype), np.full(blocks, -1, place)
     extremes.argmax_kernel[blocks, BLOCK](x, places)
     expected = [share[np.argmax(x[share])] for share in shares(1009, blocks)]
     np.testing.assert_array_equal(places, expected)
 
 
+@place_dtypes
 @pytest.mark.parametrize("m", [1, 2, WARP + 1, BLOCK - 1, BLOCK, BLOCK + 1, 700])
-def test_argmax_finish_kernel_finds_the_best_of_the_places(m, rng):
+def test_argmax_finish_kernel_finds_the_best_of_the_places(m, place, rng):
     x = rng.integers(0, 9, 1009).astype(np.float32)  # many are equal
-    places, out = rng.permutation(1009)[:m], np.full(1, -1)
+    places, out = rng.permutation(1009)[:m].astype(place), np.full(1, -1)
     extremes.argmax_finish_kernel[1, BLOCK](x, places, out)
     expected = max(places, key=lambda i: (x[i], -i))
     np.testing.assert_array_equal(out, [expected])
@@ -274,22 +277,23 @@ def test_list_is_refused(name):
 # ---- what the checker and the counters say --------------------------------------------------
 
 
-def launch_of(rung, n, blocks, dtype=np.float32):
+def launch_of(rung, n, blocks, dtype=np.float32, place=np.int32):
     """Return a launch and its arguments, the output last."""
     x = np.linspace(1, 2, n, dtype=dtype)
     if rung.name == "argmax_finish":
-        return (1, BLOCK), (x, np.arange(0, n, 3), cuda.device_array(1, np.int64))
-    found = np.int64 if rung.name == "argmax" else dtype
+        return (1, BLOCK), (x, np.arange(0, n, 3, place), cuda.device_array(1, np.int64))
+    found = place if rung.name == "argmax" else dtype
     return (blocks, BLOCK), (x, cuda.device_array(blocks, found))
 
 
-def work_of(rung, n, blocks, dtype=np.float32):
+def work_of(rung, n, blocks, dtype=np.float32, **sizes):
     """Return what a launch is counted to do, and what the cost function says that it does."""
-    shape, arguments = launch_of(rung, n, blocks, dtype)
+    place = np.dtype(f"i{sizes.get('placesize', 4)}")
+    shape, arguments = launch_of(rung, n, blocks, dtype, place)
     found = gpukit.profile(rung.kernel)[shape](*arguments).total
     given = (len(arguments[1]),) if rung.name == "argmax_finish" else (n, blocks)
     counted = launch.Cost(found["global_bytes_asked"], found.flops)
-    return counted, rung.cost(*given, itemsize=np.dtype(dtype).itemsize)
+    return counted, rung.cost(*given, itemsize=np.dtype(dtype).itemsize, **sizes)
 
 
 every_rung = pytest.mark.parametrize("rung", extremes.LADDER, ids=lambda rung: rung.name)
@@ -324,6 +328,17 @@ def test_cost_of_float64_is_what_is_counted(rung):
     assert counted == expected
 
 
+@pytest.mark.parametrize("rung", extremes.LADDER[2:], ids=lambda rung: rung.name)
+def test_cost_of_places_of_8_bytes_is_what_is_counted(rung):
+    counted, expected = work_of(rung, 1009, 2, placesize=8)
+    assert counted == expected
+
+
+@pytest.mark.parametrize(("n", "place"), [(1, np.int32), (2**31 - 1, np.int32), (2**31, np.int64)])
+def test_places_have_4_bytes_while_they_fit(n, place):
+    assert extremes.place_dtype(n) is place
+
+
 @every_rung
 def test_every_warp_waits_once(rung):
     shape, arguments = launch_of(rung, 300, 2)
@@ -334,4 +349,4 @@ def test_every_warp_waits_once(rung):
 @functions
 def test_cost_does_not_count_more_blocks_than_are_launched(name):
     n, rung = 10**7, next(rung for rung in extremes.LADDER if rung.name == name)
-    assert rung.cost(n).bytes == 4 * n + extremes.MAX_BLOCKS * (8 if name == "argmax" else 4)
+    assert rung.cost(n).bytes == 4 * n + extremes.MAX_BLOCKS * 4

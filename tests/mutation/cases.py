@@ -454,7 +454,7 @@ def _ties() -> Iterator[Array]:
 def _argmax() -> Iterator[Case]:
     for x in (*_extremes(), *_ties()):
         right = [share[extremes.argmax_reference(x[share])] for share in _shares(x)]
-        yield _places((2, extremes.BLOCK), x, (), right)
+        yield _places((2, extremes.BLOCK), x, (), right, np.int32)
 
 
 @of(extremes.argmax_finish_kernel)
@@ -463,14 +463,16 @@ def _argmax_finish() -> Iterator[Case]:
         # Also backwards: the first of equal elements, even of neighbours, is then looked at last.
         for places in (np.arange(len(x))[::-1], np.arange(len(x))):
             right = [extremes.argmax_reference(x)]
-            yield _places((1, extremes.BLOCK), x, (places,), right)
+            yield _places((1, extremes.BLOCK), x, (places,), right, np.int64)
 
 
-def _places(shape: tuple[Any, ...], x: Array, more: tuple[Array, ...], right: Any) -> Case:
+def _places(
+    shape: tuple[Any, ...], x: Array, more: tuple[Array, ...], right: Any, dtype: Any
+) -> Case:
     """Return a launch whose last argument takes places in x."""
 
     def make() -> tuple[Any, ...]:
-        return x.copy(), *(a.copy() for a in more), np.full(len(right), -1, np.int64)
+        return x.copy(), *(a.copy() for a in more), np.full(len(right), -1, dtype)
 
     return Case(shape, make, {1 + len(more): np.asarray(right)})
 
