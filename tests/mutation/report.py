@@ -12,6 +12,7 @@ from tests.mutation.mutants import OPERATORS, Mutant
 from tests.mutation.truth import FAULTS
 from tests.mutation.verdict import IGNORED, OUTCOMES, Verdict
 
+ENDING = {"outside", "absent", "diverged", "hung", "crashed"}  # faults that the oracle ends with
 FLAGGED = ("right finding", "other finding", "wrong answer")
 COLUMNS = (*OUTCOMES[:4], "equivalent", *OUTCOMES[4:])
 TERMS = """\
@@ -73,10 +74,9 @@ class Row:
         if "race" in self.faults:  # the order, which the oracle has otherwise, decides what is set
             true |= FAULTS["unset"]
         said = set(self.verdict.kinds) - OWN - IGNORED
-        # After an access outside the oracle stops: it did not see what would have followed. Nor
-        # did it where it ran out of time, or had only a part of the launches to look at.
-        ended = self.whole and not {"outside", "diverged", "hung", "crashed"} & set(self.faults)
-        return bool(said - true) and ended
+        # After some faults the oracle stops: it did not see what would have followed. Nor did it
+        # where it ran out of time, or had only a part of the launches to look at.
+        return bool(said - true) and self.whole and not ENDING & set(self.faults)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""

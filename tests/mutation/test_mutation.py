@@ -294,7 +294,7 @@ def test_a_finding_that_the_oracle_does_not_confirm_is_counted():
     assert report.figures(rows)["unconfirmed"] == 1
 
 
-@pytest.mark.parametrize("fault", ["outside", "diverged", "hung", "crashed"])
+@pytest.mark.parametrize("fault", ["outside", "absent", "diverged", "hung", "crashed"])
 def test_an_oracle_that_did_not_see_the_end_calls_no_finding_false(fault):
     assert not _row("right finding", (fault,), kinds=("never-written",)).unconfirmed
 
