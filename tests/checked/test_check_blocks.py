@@ -160,6 +160,34 @@ def test_findings_do_not_change_where_the_clock_begins_again(monkeypatch):
     assert found == [first.findings] * 6
 
 
+@cuda.jit
+def three_readers_kernel(a, out):
+    """Let three threads read a[0], and then the first of them write it."""
+    tid = cuda.threadIdx.x
+    if tid == 0:
+        out[0] = a[0]
+    if tid == 1:
+        out[1] = a[0]
+    if tid == 3:
+        out[3] = a[0]
+    if tid == 0:
+        a[0] = 5
+
+
+def test_what_older_launches_left_in_shadow_memory_changes_no_finding(monkeypatch):
+    def found():
+        return gpukit.check(three_readers_kernel)[1, BLOCK](np.zeros(1), np.zeros(4)).findings
+
+    first, rng = found(), np.random.default_rng(0)
+    assert first
+    monkeypatch.setattr(shadow.MEMORY, "stamp", 100_000)
+    for _ in range(20):
+        stamps = rng.integers(0, shadow.MEMORY.stamp, (6, 2, 400)) << watch.STAMP
+        flags = rng.integers(0, 1 << watch.STAMP, stamps.shape) & ~watch.UNINITIALISED
+        monkeypatch.setattr(shadow.MEMORY, "free", list(stamps | flags))
+        assert found() == first
+
+
 def test_two_threads_of_python_may_check_at_once():
     wanted = gpukit.check(neighbours_unsynced_kernel)[3, BLOCK](np.zeros(96), np.zeros(96))
     wrong = []

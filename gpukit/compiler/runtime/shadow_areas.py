@@ -89,7 +89,8 @@ def _settle(watch, region, cells, stride, count, jump, lines):  # type: ignore[n
         for k in range(count):
             at = cells + j * jump + k * stride
             word, seen = peek(at, 0), peek(at + gap, 0)
-            fine = ((word < known) | ((word >= block) & (word < epoch))) & (word & NOT_PLAIN == 0)
+            old = (word < known) & (word & w.UNINITIALISED == 0)
+            fine = old | ((word >= block) & (word < epoch) & (word & NOT_PLAIN == 0))
             open_ |= 1 - int(fine & _by_two(seen) & (seen >= recent))
     if open_:
         return

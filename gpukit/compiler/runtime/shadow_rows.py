@@ -257,7 +257,9 @@ def _load_state(  # type: ignore[no-untyped-def]
 def _one_load(word, seen, known, block, epoch, recent, thread):  # type: ignore[no-untyped-def]
     """Return what `_load_state` says of one element, without a branch."""
     mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
-    fine = ((word < known) | ((word >= block) & ((word < epoch) | mine))) & (word & NOT_PLAIN == 0)
+    # Of a word from before the launch nothing counts but that nobody has set the element.
+    old = (word < known) & (word & w.UNINITIALISED == 0)
+    fine = old | ((word >= block) & ((word < epoch) | mine) & (word & NOT_PLAIN == 0))
     first = (seen >> w.READ_FIRST) & w.THREAD_MASK
     other = (seen >> w.READ_OTHER) & w.THREAD_MASK
     noted = (seen >= recent) & ((first != other) | (first == thread))
