@@ -1,10 +1,11 @@
-"""Checks thousands of kernels with random mistakes: the checker may not crash and not hang.
+"""Runs thousands of kernels with random mistakes: none may crash the process, and none hang.
 
     python benchmarks/never_crashes.py --count 10000 --jobs 1 --seed 1 --json FILE
 
-tests/checked/buggy.py makes the kernels. Each is checked twice, every fifth also profiled and
-played, in child processes that work through a batch. FILE is written after each batch; a run that
-finds it goes on where it ended. `--keep FOLDER` gets the source of every kernel that went wrong.
+tests/checked/buggy.py makes the kernels. Each is checked twice and launched plainly, every fifth
+also profiled and played, in child processes that work through a batch. FILE is written after each
+batch; a run that finds it goes on where it ended. `--keep FOLDER` gets the source of every kernel
+that went wrong.
 Ends with 1 if there was a crash, a hang or another failure.
 """
 

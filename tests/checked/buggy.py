@@ -175,8 +175,12 @@ def module(programs: Sequence[Program]) -> str:
 
 
 def make(seed: int, number: int, budget: int = 6) -> Program:
-    """Make a kernel of up to `budget` statements, and some more inside them."""
-    return _Maker(random.Random(f"{seed} {number}").randint).program(number, budget)
+    """Make a kernel of up to `budget` statements, and some more inside them.
+
+    Every third begins with a walk of the whole grid besides.
+    """
+    maker = _Maker(random.Random(f"{seed} {number}").randint)
+    return maker.program(number, budget, walks=number % 3 == 1)
 
 
 class _Maker:
@@ -187,12 +191,14 @@ class _Maker:
         self.pick, self.chance = self.mistakes.pick, self.mistakes.chance
         self.number = chosen
 
-    def program(self, number: int, budget: int) -> Program:
+    def program(self, number: int, budget: int, *, walks: bool) -> Program:
         arguments, given = self._arguments()
         made, own = self._own_arrays()
         self.mistakes.known = (*given, *own)
         self.mistakes.wildness = self.pick((2, 3, 5, 9))
         self.mistakes.begin(self.number(2, budget))
+        if walks:
+            self.mistakes.walk()
         while self.mistakes.budget > 0:
             self.mistakes.body(Scope(level=LANE))
         names = [*(a.name for a in given), "n", "x", "pair"]

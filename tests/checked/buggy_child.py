@@ -103,6 +103,7 @@ def judge(module: Any, number: int) -> dict[str, Any]:
     answer: dict[str, Any] = {"number": number, "kinds": {}, "refused": "", "trouble": ""}
     try:
         answer.update(checked(module, number))
+        shown(module, number, lambda kernel: kernel, str)
         if number % FIFTH == 0:
             shown(module, number, gpukit.profile, lambda p: (repr(p), p._repr_html_()))
             shown(module, number, gpukit.play, lambda p: p.html)
@@ -139,7 +140,7 @@ def once(module: Any, number: int) -> list[dict[str, Any]] | str:
 
 
 def shown(module: Any, number: int, verb: Any, show: Callable[[Any], Any]) -> None:
-    """Profile or play a launch and look at the result, unless the launch is refused."""
+    """Launch, profile or play and look at the result, unless the kernel or we refuse."""
     try:
         result = launch(module, number, verb)
     except RUNNING:

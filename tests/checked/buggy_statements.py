@@ -197,6 +197,23 @@ class Mistakes(Statements):
             self.body(inner, 3)
         return scope
 
+    def walk(self) -> None:
+        """Stride over an array with the whole grid and keep what is seen, as reductions begin."""
+        array = self.pick([a for a in self.known if a.kind in "isd"] or self.known)
+        name, end = self.fresh("g"), self.number(0, 400)
+        ends = (f"{array.name}.shape[0]", f"{array.name}.size", f"{end}", "n & 511",
+                f"{array.name}.shape[0] + {end % 3}")  # fmt: skip
+        places = (name, f"{name} % {array.name}.shape[0]", f"{name} + {end % 5}", f"{name} - 1",
+                  f"{name} * {end}", f"-{name}")  # fmt: skip
+        index = ", ".join(self.pick((places[0], *places)) for _ in range(array.ndim))
+        value = f"{array.name}[{index}]"
+        if array.kind not in "isd":
+            value = f"{name} if {index.partition(',')[0]} else {end}"
+        self.line("own = 0" if array.kind != "s" else "own = np.float32(0)")
+        with self.block(f"for {name} in range(cuda.grid(1), {self.pick(ends)}, cuda.gridsize(1)):"):
+            self.line(self.pick((f"own += {value}", f"own = max(own, {value})")))
+        self.line("s1 += np.float32(own)" if array.kind in "sd" else "i2 ^= np.int64(own)")
+
     def bounded_while(self, scope: Scope) -> Scope:
         name = self.fresh("w")
         text, _ = self.cell(self.pick(self.known), scope)
