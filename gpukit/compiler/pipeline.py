@@ -96,13 +96,16 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     return emitter, emitter.function()
 
 
-def captured_arrays(function: Any) -> list[Any]:
-    """Return the arrays that a kernel captured, in the order in which it takes them."""
+def captured_arrays(function: Any, watched: str = "") -> list[Any]:
+    """Return the arrays that a kernel captured, in the order in which it takes them.
+
+    `watched` as in `Unit`.
+    """
     from gpukit.compiler.passes import resolve
 
     unit = resolve.run(function)
-    # A device function that is inlined brings along what it captured.
-    return list((front(function) if unit.devices else unit).captured.values())
+    # A device function that is inlined, as most are in watched kernels, brings its own along.
+    return list((front(function, watched) if unit.devices else unit).captured.values())
 
 
 def meets(function: Any) -> bool:

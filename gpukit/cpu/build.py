@@ -22,7 +22,7 @@ def kernel(
     options = kernel.targetoptions
     boundscheck = options.get("boundscheck", True) is not False
     fastmath, debug = options.get("fastmath", False), bool(options.get("debug", False))
-    captured = _captured(kernel)
+    captured = _captured(kernel, watched)
     unit = resolve.run(kernel.py_func)
     parts = (
         marshal.describe(kinds), marshal.describe(tuple(captured.kinds)), distinct, block,
@@ -58,14 +58,15 @@ def _compile(
     )
 
 
-def _captured(kernel: Any) -> marshal.Packed:
+def _captured(kernel: Any, watched: str = "") -> marshal.Packed:
     """Return the arrays that the kernel captured, frozen as they are now, and read-only.
 
     Device arrays are taken as they are: the kernel sees later changes, as on a GPU.
+    `watched` as in `Unit`.
     """
     from gpukit.compiler import captures, pipeline
 
-    arrays = pipeline.captured_arrays(kernel.py_func)
+    arrays = pipeline.captured_arrays(kernel.py_func, watched)
     frozen = [a.copy() if isinstance(a, np.ndarray) else captures.host(a) for a in arrays]
     for array, copy in zip(arrays, frozen, strict=True):
         if isinstance(array, np.ndarray):

@@ -270,6 +270,31 @@ def test_a_captured_array_has_an_end():
     assert (found.kind, found.array, found.index) == ("out-of-bounds", "TABLE", (3,))
 
 
+@cuda.jit(device=True)
+def from_table(i):
+    return TABLE[i]
+
+
+@cuda.jit
+def captured_by_a_function_kernel(out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = from_table(i)
+
+
+@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile, gpukit.play])
+def test_a_device_function_may_read_a_captured_array(verb):
+    out = np.full(3, np.nan, np.float32)
+    verb(captured_by_a_function_kernel)[1, BLOCK](out)
+    np.testing.assert_array_equal(out, TABLE)
+
+
+def test_an_array_that_a_device_function_captured_has_an_end():
+    (found,) = gpukit.check(captured_by_a_function_kernel)[1, BLOCK](np.zeros(4, np.float32)).errors
+    assert (found.kind, found.array, found.index) == ("out-of-bounds", "TABLE", (3,))
+    assert found.source.strip() == "return TABLE[i]"
+
+
 def test_wrapped_arguments_are_copied_out_as_in_a_plain_launch():
     x, out = np.arange(70, dtype=np.float32), np.zeros(70, np.float32)
     assert gpukit.check(double_kernel)[3, BLOCK](cuda.In(x), cuda.Out(out)).findings == []
