@@ -1,10 +1,11 @@
 """Ctrl-C in a kernel that does not end: KeyboardInterrupt, and the process works on.
 
-Each kernel runs in a process of its own, which sends itself the signal from a timer.
+Each kernel runs in a process of its own, which sends itself the signal (`tests/interrupts.py`).
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 import textwrap
 
@@ -18,27 +19,20 @@ pytestmark = [
 ]
 
 HEAD = """
-import os, signal, sys, threading
 import numpy as np
 from gpukit import cuda
+from tests import interrupts
 """
-# The first launch compiles the kernel and returns at once; the process ends itself with code 9 if
-# nothing stops the second one.
+# The first launch compiles the kernel and returns at once.
 TAIL = """
 a = np.zeros(blocks * threads, np.int64)
 kernel[blocks, threads](a, 0)
-timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-watch = threading.Timer(60, os._exit, (9,))
-watch.daemon = True
-watch.start()
-timer.start()
 try:
-    kernel[blocks, threads](a, 1)
+    with interrupts.coming():
+        kernel[blocks, threads](a, 1)
     print("no interrupt")
 except KeyboardInterrupt:
     print("interrupted")
-timer.join()
-watch.cancel()
 kernel[blocks, threads](a, 0)
 
 @cuda.jit
@@ -195,15 +189,32 @@ TABLE = [
 ]
 
 
+@pytest.fixture
+def run_endless(fresh_python, tmp_path):
+    """Run a kernel that does not end; return what the process printed."""
+
+    def run(blocks, threads, kernel):
+        path = tmp_path / "endless.py"
+        sizes = f"blocks, threads = {blocks}, {threads}\n"
+        path.write_text(HEAD + textwrap.dedent(kernel) + sizes + TAIL, encoding="utf-8")
+        result = fresh_python(str(path))
+        assert result.returncode == 0, f"{result.returncode}\n{result.stdout}\n{result.stderr}"
+        return result.stdout.split("\n")
+
+    return run
+
+
 @pytest.mark.parametrize(
     ("blocks", "threads", "kernel"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
-def test_interrupt_stops_the_kernel_and_the_process_lives(
-    fresh_python, tmp_path, blocks, threads, kernel
-):
-    path = tmp_path / "endless.py"
-    sizes = f"blocks, threads = {blocks}, {threads}\n"
-    path.write_text(HEAD + textwrap.dedent(kernel) + sizes + TAIL, encoding="utf-8")
-    result = fresh_python(str(path))
-    assert result.returncode == 0, f"{result.returncode}\n{result.stdout}\n{result.stderr}"
-    assert result.stdout.split("\n")[:2] == ["interrupted", "True"], result.stdout
+def test_interrupt_stops_the_kernel_and_the_process_lives(run_endless, blocks, threads, kernel):
+    assert run_endless(blocks, threads, kernel)[:2] == ["interrupted", "True"]
+
+
+def test_interrupt_stops_the_kernel_when_the_parent_ignores_interrupts(run_endless):
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        printed = run_endless(1, 32, EMPTY_WHILE)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert printed[:2] == ["interrupted", "True"]
