@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gpukit import errors
 from gpukit.checked import check
 from gpukit.checked.launch import Launch, Seen
 from gpukit.checked.progress import Bar
@@ -50,16 +51,22 @@ def record(
     steps = _Steps(launch, arrays).of(events[:count])
     recording = {
         "version": 1, "kernel": kernel.py_func.__name__,
-        "file": kernel.py_func.__code__.co_filename, "source": _source(kernel.py_func),
+        "file": errors.file_name(kernel.py_func.__code__.co_filename),
+        "source": _source(kernel.py_func),
         "grid": list(shape.grid), "block": list(shape.block),
         "warp_size": 32, "arrays": arrays.listed, "variables": launch.compiled.told.variables,
         "steps": steps,
         "findings": [_placed(f.as_dict(), steps, shape, arrays.listed) for f in report.findings],
         "truncated": None,
     }  # fmt: skip
-    left_out = list(arrays.cut)
+    left_out = [
+        f"Of the {size:,} elements of {', '.join(a for a, n in arrays.cut.items() if n == size)}"
+        f" the first {MOST_ELEMENTS:,} are shown."
+        for size in dict.fromkeys(arrays.cut.values())
+    ]
     if count >= MOST_EVENTS:
-        left_out.append(f"Only the first {MOST_EVENTS:,} events are kept.")
+        last = steps[-1]["block"] + 1 if steps else 0
+        left_out.append(f"The steps end in block {last:,} of {shape.blocks:,}.")
     if left_out:
         recording["truncated"] = f"{' '.join(left_out)} Record a smaller launch to see all."
     return recording
@@ -90,7 +97,7 @@ class _Arrays:
     def __init__(
         self, launch: Launch, seen: Seen, before: list[Any], unset: dict[int, Any]
     ) -> None:
-        self.cut: list[str] = []  # what is left out, in words
+        self.cut: dict[str, int] = {}  # the size of arrays of which only the beginning is shown
         self.listed: list[dict[str, Any]] = []
         self.numbers: dict[Any, int] = {}
         self.regions = seen.regions
@@ -113,12 +120,11 @@ class _Arrays:
         if flags is not None:
             empty = flags[:: max(array.itemsize // region.granule, 1)][: len(shown)]
             shown = [None if u else v for u, v in zip(empty, shown, strict=False)]
-        shape: tuple[int, ...] = array.shape
-        if values.size > MOST_ELEMENTS:
-            shape = (MOST_ELEMENTS,)
-            self.cut.append(f"Of {array.name} the first {MOST_ELEMENTS:,} elements are shown.")
         key = (id(region), array.name)
-        self._add(key, array.name, "global", shape, array.dtype, shown, None)
+        number = self._add(key, array.name, "global", array.shape, array.dtype, shown, None)
+        if values.size > MOST_ELEMENTS:
+            self.cut[array.name] = values.size
+            self.listed[number] |= {"shape": [MOST_ELEMENTS], "whole": list(array.shape)}
 
     def _add(
         self, key: Any, name: str, space: str, shape: Any, dtype: str, before: Any, owner: Any

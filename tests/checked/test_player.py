@@ -256,6 +256,31 @@ def test_player_works_in_a_notebooks_frame(chromium):
     shown.page.close()
 
 
+NOTEBOOK = "<body style='background: {}'><div>{}</div></body>"
+SCHEME = "document.documentElement.dataset.scheme"
+
+
+@pytest.mark.parametrize("system", ["light", "dark"])
+@pytest.mark.parametrize(("colour", "scheme"), [("#111", "dark"), ("rgb(255 255 240)", "light")])
+def test_player_takes_the_colours_of_the_notebook_around_it(chromium, system, colour, scheme):
+    page = chromium.new_page(color_scheme=system)
+    page.set_content(NOTEBOOK.format(colour, Player(RACE)._repr_html_()))
+    frame = page.frames[1]
+    frame.wait_for_selector("html[data-ready]", timeout=READY_MS)
+    frame.wait_for_function(f"{SCHEME} === '{scheme}'")
+    page.close()
+
+
+def test_player_follows_the_notebook_when_its_theme_changes(chromium):
+    page = chromium.new_page(color_scheme="light")
+    page.set_content(NOTEBOOK.format("white", Player(RACE)._repr_html_()))
+    frame = page.frames[1]
+    frame.wait_for_selector("html[data-ready]", timeout=READY_MS)
+    page.evaluate("document.body.style.background = 'black'")
+    frame.wait_for_function(f"{SCHEME} === 'dark'")
+    page.close()
+
+
 def test_hostile_names_are_shown_as_text(show):
     name = "</script><img src=x onerror=document.title='broken'>"
     recording = recordings.reduction()

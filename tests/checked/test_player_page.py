@@ -127,6 +127,21 @@ def test_save_writes_the_page_and_returns_its_path(tmp_path):
     assert path.read_text(encoding="utf-8") == made.html
 
 
+def test_save_replaces_a_page_of_the_same_kernel(tmp_path):
+    path = player.Player(recordings.reduction()).save(tmp_path / "launch.html")
+    later = player.Player(recordings.reduction(forgotten_barrier=True))
+    assert later.save(path).read_text(encoding="utf-8") == later.html
+
+
+@pytest.mark.parametrize("text", [player.page(recordings.transpose()), "my notes"])
+def test_save_leaves_any_other_file_alone(tmp_path, text):
+    path = tmp_path / "launch.html"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FileExistsError, match=r"launch\.html exists and is no page of reduce_k"):
+        player.Player(recordings.reduction()).save(path)
+    assert path.read_text(encoding="utf-8") == text
+
+
 def test_open_shows_the_saved_page_in_the_browser(tmp_path, monkeypatch):
     shown = []
     monkeypatch.setattr(webbrowser, "open", shown.append)
@@ -139,20 +154,25 @@ def test_open_shows_the_saved_page_in_the_browser(tmp_path, monkeypatch):
 
 def test_notebook_gets_the_page_in_a_sandboxed_frame():
     made = player.Player(recordings.reduction())
-    ((tag, attributes),) = Elements(made._repr_html_()).found
-    assert (tag, attributes["sandbox"]) == ("iframe", "allow-scripts")
+    (tag, attributes), (script, _) = Elements(made._repr_html_()).found
+    assert (tag, attributes["sandbox"], script) == ("iframe", "allow-scripts", "script")
     assert attributes["srcdoc"] == made.html
 
 
 def test_notebook_frame_keeps_a_hostile_name_inside_its_title():
     recording = {**recordings.reduction(), "kernel": '"><script>x</script>'}
-    ((_, attributes),) = Elements(player.Player(recording)._repr_html_()).found
+    (_, attributes), _ = Elements(player.Player(recording)._repr_html_()).found
     assert attributes["title"] == 'Player of "><script>x</script>'
 
 
 def test_player_says_what_it_holds():
     made = player.Player(recordings.reduction(forgotten_barrier=True))
     assert repr(made).startswith("<Player of reduce_kernel: steps 90, findings 1;")
+
+
+def test_player_says_that_it_does_not_hold_all():
+    made = player.Player({**recordings.reduction(), "truncated": "a has 5,000,000 elements."})
+    assert repr(made).endswith("Not whole: a has 5,000,000 elements.>")
 
 
 def test_title_is_escaped():

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from gpukit.checked.player import HEIGHT
 from tests.checked import recordings
 
 REDUCE, RACE, TRANSPOSE = (
@@ -17,7 +18,8 @@ VALUES = "JSON.stringify(gpukitPlayer.replay.arrays[1].values)"
 # How many elements a page may have, however long its recording is.
 MOST_ELEMENTS = 2_500
 
-# Texts in sight whose contrast with the plain colour behind them is too low (WCAG 2.2, 1.4.3).
+# Texts in sight whose contrast with the plain colour behind them is too low (WCAG 2.2, 1.4.3), or
+# that are faded, which this does not reckon with.
 FAINT = """() => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
   const bright = (colour) => channels(colour).slice(0, 3)
@@ -37,7 +39,8 @@ FAINT = """() => {
     if (!own || !isShown || node.closest("[aria-disabled]")) continue;
     const [a, b] = [bright(getComputedStyle(node).color), bright(behind(node))];
     const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (!(ratio >= 4.5)) faint.push([node.outerHTML.slice(0, 90), ratio]);
+    const isFaded = Number(getComputedStyle(node).opacity) < 1;
+    if (!(ratio >= 4.5) || isFaded) faint.push([node.outerHTML.slice(0, 90), ratio]);
   }
   return faint;
 }"""
@@ -98,6 +101,31 @@ def test_local_array_follows_the_chosen_thread(show):
     assert names == ["row", "tile", "a", "out"]
     thread = shown.choice["warp"] * 32 + shown.choice["lane"]
     assert shown.cell(3 + thread, 0)["text"] == str(thread % 8)
+
+
+def test_arrays_that_the_launch_never_touches_come_last(show):
+    idle = {**REDUCE["arrays"][0], "name": "idle"}
+    moved = [
+        {**step, **{k: [[n + 1, *rest] for n, *rest in step[k]] for k in ("reads", "writes")}}
+        for step in REDUCE["steps"]
+    ]
+    shown = show({**REDUCE, "arrays": [idle, *REDUCE["arrays"]], "steps": moved})
+    assert shown.page.locator(".array h3 code").all_inner_texts()[-1] == "idle"
+
+
+@pytest.mark.parametrize("width", [640, 760, 1000])
+def test_an_array_is_above_the_fold_of_a_notebooks_cell(show, width):
+    shown = show(RACE, width=width, height=HEIGHT)
+    cells, bar = (shown.page.locator(s).first.bounding_box() for s in (".cells", "footer"))
+    assert cells["y"] + 100 <= bar["y"]
+
+
+def test_array_of_which_only_the_beginning_is_shown_says_so(show):
+    array = {**REDUCE["arrays"][0], "whole": [2_500, 2_000]}
+    shown = show({**REDUCE, "arrays": [array, *REDUCE["arrays"][1:]]})
+    size = len(array["before"])
+    kind = shown.text('[data-array="0"] .array-kind')
+    assert kind.endswith(f"first {size} of 2,500 \u00d7 2,000")
 
 
 def test_shared_array_follows_the_chosen_block(show):

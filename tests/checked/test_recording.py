@@ -110,7 +110,8 @@ def test_an_array_too_long_to_show_names_no_element_that_is_left_out(monkeypatch
     x = np.arange(70, dtype=np.float32)
     made = record(copy_kernel, (2, BLOCK), x, np.zeros_like(x))
     assert after(made, "out") == [x[:8].tolist()]
-    assert made["truncated"]
+    assert [(a["shape"], a["whole"]) for a in made["arrays"]] == [([8], [70])] * 2
+    assert made["truncated"].startswith("Of the 70 elements of x, out the first 8 are shown.")
 
 
 def test_each_block_has_a_shared_array_of_its_own():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -57,6 +59,14 @@ def test_a_recording_says_what_was_launched():
     assert (made["kernel"], made["grid"], made["block"]) == ("places_kernel", [2, 2, 1], [4, 4, 1])
     assert Path(made["file"]).name == "recorded.py"
     assert made["truncated"] is None
+
+
+def test_a_recording_names_the_cell_of_a_notebook(monkeypatch):
+    compiler = SimpleNamespace(format_code_name=lambda file: ("Cell", "In[3]"))
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(compile=compiler))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    out = np.zeros(70, np.float32)
+    assert record(copy_kernel, (2, BLOCK), np.ones(70, np.float32), out)["file"] == "Cell In[3]"
 
 
 def test_variables_hold_the_value_of_each_thread():
@@ -210,7 +220,7 @@ def test_a_launch_with_too_many_events_says_that_it_is_cut_off(monkeypatch):
     monkeypatch.setattr(recording, "MOST_EVENTS", 100)
     out = np.zeros(70, np.float32)
     made = record(copy_kernel, (2, BLOCK), np.ones(70, np.float32), out)
-    assert made["truncated"].startswith("Only the first 100 events are kept.")
+    assert made["truncated"].startswith("The steps end in block 1 of 2.")
     assert (out == 1).all()
     assert sum(after(made, "out")[0]) < 70
 

@@ -5,12 +5,13 @@ file, from a mail and inside a notebook.
 
 A recording is a dict that JSON can hold:
 
-version, kernel, file     1, the kernel's name, where it is written
+version, kernel, file     1, the kernel's name, the file (or notebook cell) where it is written
 source                    [{"line": 12, "text": "    i = cuda.grid(1)"}, ...]
 grid, block, warp_size    [4, 1, 1], [64, 1, 1], 32
 arrays                    [{"name", "space": "global" | "shared" | "local", "shape", "dtype",
                           "before": flat values, null where never written, "owner": null, the block
-                          of a shared array, or [block, thread] of a local one}, ...]
+                          of a shared array, or [block, thread] of a local one,
+                          "whole": the array's shape, only where "shape" is its beginning}, ...]
 variables                 names of the registers, in the order to show them
 steps                     [{"block", "warp", "line", "kind": "run" | "branch" | "barrier" |
                           "syncwarp" | "grid_sync" | "return", "lanes": mask of who takes part,
@@ -79,32 +80,41 @@ class Player:
         return self._html
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file that any browser opens, and return its path."""
+        """Write the page to a file that any browser opens, and return its path.
+
+        Replaces an earlier page of the same kernel; raises FileExistsError at any other file.
+        """
         path = Path(path)
+        if path.exists() and _title(self.recording) not in path.read_text("utf-8", "replace"):
+            raise FileExistsError(
+                f"save: {path} exists and is no page of {self.recording['kernel']}. Choose another"
+                " name, or delete the file."
+            )
         path.write_text(self.html, encoding="utf-8")
         return path
 
     def open(self) -> Path:
         """Show the page in the browser of this machine; returns the file it was written to."""
         with tempfile.NamedTemporaryFile(prefix="gpukit-", suffix=".html", delete=False) as file:
-            path = self.save(file.name)
+            file.write(self.html.encode("utf-8"))
+        path = Path(file.name)
         webbrowser.open(path.as_uri())
         return path
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, so that it and the notebook stay apart."""
+        """Return the page in a frame of its own, as wide as the cell and in its colours."""
         name = html.escape(f"Player of {self.recording['kernel']}", quote=True)
         return (
             f'<iframe title="{name}" sandbox="allow-scripts" srcdoc="{html.escape(self.html)}"'
             f' style="width: 100%; height: {self.height}px; border: 1px solid #8884;'
-            ' border-radius: 8px"></iframe>'
+            f' border-radius: 8px"></iframe><script>{_read("frame.js")}</script>'
         )
 
     def __repr__(self) -> str:
         steps, findings = len(self.recording["steps"]), len(self.recording.get("findings", ()))
         return (
             f"<Player of {self.recording['kernel']}: steps {steps:,}, findings {findings:,};"
-            " .save(path) writes the page, .open() shows it>"
+            f" .save(path) writes the page, .open() shows it{_cut(self.recording)}>"
         )
 
 
@@ -117,7 +127,7 @@ def page(recording: dict[str, Any]) -> str:
         packed = gzip.compress(text.encode("utf-8"), compresslevel=6, mtime=0)
         form, text = ' data-form="gzip"', base64.b64encode(packed).decode("ascii")
     parts = {
-        "title": html.escape(f"{recording['kernel']} - gpukit player"),
+        "title": _title(recording),
         "style": "".join(_read(name) for name in STYLES),
         "script": "".join(_read(name) for name in SCRIPTS),
         "form": form,
@@ -125,6 +135,14 @@ def page(recording: dict[str, Any]) -> str:
     }
     # One pass: what is put in may hold anything, and is not looked at again.
     return _SLOT.sub(lambda slot: parts[slot[1]], _read("player.html"))
+
+
+def _cut(recording: dict[str, Any]) -> str:
+    return f". Not whole: {recording['truncated']}" if recording.get("truncated") else ""
+
+
+def _title(recording: dict[str, Any]) -> str:
+    return html.escape(f"{recording['kernel']} - gpukit player")
 
 
 def _check(recording: dict[str, Any]) -> None:

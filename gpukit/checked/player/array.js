@@ -21,12 +21,14 @@ class ArrayView {
   }
 
   #build() {
-    const { name, space, dtype, shape } = this.array;
+    const { name, space, dtype, shape, whole } = this.array;
+    const sizes = (all) => all.map((size) => size.toLocaleString("en")).join(" \u00d7 ");
+    const length = whole ? `first ${sizes(shape)} of ${sizes(whole)}` : sizes(shape);
     this.counts = make("span", { class: "counts" });
     const kind = make(
       "span",
       { class: "array-kind" },
-      `${space} \u00b7 ${dtype} \u00b7 ${shape.join(" \u00d7 ")}`,
+      [space, dtype, length].filter(Boolean).join(" \u00b7 "),
     );
     const title = make("h3", {}, make("code", {}, name), kind, this.counts);
     this.head = make("div", { class: "columns", "aria-hidden": "true" });

@@ -1,4 +1,5 @@
-// The arrays that the chosen thread can see, and what the shown step touches in them.
+// The arrays that the chosen thread can see, those that the launch touches first, and what the
+// shown step touches in them.
 
 const ORDER = { local: 0, shared: 1, global: 2 };
 
@@ -24,6 +25,7 @@ class ArraysView {
     this.player = player;
     this.box = byId("arrays");
     this.views = new Map();
+    this.used = new Set(player.recording.steps.flatMap((step) => [...touches(step).keys()]));
     this.visible = [];
     new ResizeObserver(() => {
       this.reveal();
@@ -40,7 +42,8 @@ class ArraysView {
       owner === undefined ||
       owner === choice.block ||
       (Array.isArray(owner) && owner[0] === choice.block && owner[1] === thread);
-    const order = (number) => ORDER[recording.arrays[number].space] ?? 3;
+    const order = (number) =>
+      (this.used.has(number) ? 0 : 4) + (ORDER[recording.arrays[number].space] ?? 3);
     return recording.arrays
       .flatMap((array, number) => (isVisible(array) ? [number] : []))
       .sort((a, b) => order(a) - order(b) || a - b);

@@ -29,6 +29,9 @@ class ControlsView {
     document.addEventListener("keydown", (event) => this.#key(event));
     this.system = matchMedia("(prefers-color-scheme: dark)");
     this.system.addEventListener("change", () => this.#paint());
+    this.around = null;
+    addEventListener("message", (event) => this.#hear(event));
+    if (parent !== globalThis) parent.postMessage("gpukit: which colours?", "*");
     new ResizeObserver(() => this.#drawTimeline()).observe(byId("timeline"));
     this.scheme = "auto";
     this.#fillHeader();
@@ -77,6 +80,13 @@ class ControlsView {
     this.player.choose(this.player.follow && step ? { block: step.block, warp: step.warp } : {});
   }
 
+  // A notebook says whether it is light or dark (Player._repr_html_); its reader's system may differ.
+  #hear({ source, data }) {
+    if (source !== parent || !["light", "dark"].includes(data?.gpukitScheme)) return;
+    this.around = data.gpukitScheme;
+    this.#paint();
+  }
+
   #turnScheme() {
     this.scheme = SCHEMES[(SCHEMES.indexOf(this.scheme) + 1) % SCHEMES.length];
     this.player.say(`Colours: ${this.scheme}.`);
@@ -84,8 +94,8 @@ class ControlsView {
   }
 
   #paint() {
-    const isDark = this.scheme === "auto" ? this.system.matches : this.scheme === "dark";
-    document.documentElement.dataset.scheme = isDark ? "dark" : "light";
+    const given = this.around ?? (this.system.matches ? "dark" : "light");
+    document.documentElement.dataset.scheme = this.scheme === "auto" ? given : this.scheme;
     write(byId("scheme-name"), this.scheme);
     this.#drawTimeline();
   }
