@@ -48,13 +48,21 @@ class PlacedError(GpukitError):
         return "\n".join(parts)
 
 
+def file_name(file: str) -> str:
+    """Return a file's name, or for a notebook's cell what IPython calls it."""
+    return _cell(file) or file
+
+
 def place(file: str, line: int) -> str:
     """Return `file:line`, or for a notebook's cell what IPython calls it."""
+    cell = _cell(file)
+    return f"{cell}, line {line}" if cell else f"{file}:{line}"
+
+
+def _cell(file: str) -> str:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     named = getattr(getattr(shell, "compile", None), "format_code_name", lambda _: None)(file)
-    if named:
-        return f"{' '.join(named)}, line {line}"
-    return f"{file}:{line}"
+    return " ".join(named) if named else ""
 
 
 class CompileError(PlacedError):

@@ -271,6 +271,12 @@ def test_play_writes_a_page_for_each_launch(script, capsys):
     assert all(f"wrote {Path('pages') / name}" in words for name in names)
 
 
+def test_play_says_when_it_replaces_a_page(script, capsys):
+    pages = ["play", "--folder", "pages", script(SOUND)]
+    assert (cli.main(pages), cli.main(pages)) == (0, 0)
+    assert f"replaced {Path('pages') / '01_fill_kernel.html'}" in capsys.readouterr().out
+
+
 def test_play_writes_the_first_launches_only_and_runs_the_others(script, capsys):
     text = f"for _ in range(4):\n    out[:] = 0\n    {SOUND}print(out[69])"
     assert cli.main(["play", "--launches", "2", script(text)]) == 0

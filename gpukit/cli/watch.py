@@ -55,13 +55,14 @@ def play(arguments: argparse.Namespace) -> int:
     from gpukit.checked import process
 
     folder = Path(arguments.folder)
+    earlier = set(folder.glob("*.html"))
     with process.recording_to(folder, arguments.launches) as pages, _output_aside(arguments.json):
         code = _run(arguments)
     if arguments.json:
         show.data([str(p) for p in pages])
     elif pages:
         for path in pages:
-            show.text(f"wrote {path}")
+            show.text(f"{'replaced' if path in earlier else 'wrote'} {path}")
         show.text("Open a page in a browser; the arrow keys step forward and back.")
     else:
         show.text("The script launched no kernel.")
