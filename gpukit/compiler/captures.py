@@ -27,3 +27,8 @@ def host(value: Any) -> Any:
         described = {**value.__cuda_array_interface__, "version": 3}
         return np.asarray(SimpleNamespace(__array_interface__=described))
     return getattr(value, "host", value)
+
+
+def on_cpu(value: Any) -> Any:
+    """Return what stands for a captured value here: a GPU's own function names its other form."""
+    return value if is_array(value) else getattr(value, "on_cpu", value)

@@ -136,3 +136,16 @@ def name_of(obj: Any) -> str | None:
             if theirs is not None and theirs is obj:
                 return name
     return None
+
+
+def part_of(obj: Any, attribute: str, default: Any) -> Any:
+    """Return an attribute of what a kernel names; of a triple always ours.
+
+    In numba-cuda `threadIdx.x` and `blockIdx.x` are one object, a property that is read in no
+    kernel, so what it stands for can only be told from the triple.
+
+    >>> part_of(blockIdx, "x", None), part_of(threadIdx, "w", None)
+    (<cuda.blockIdx.x: for use inside kernels>, None)
+    """
+    name = None if isinstance(obj, Intrinsic) else name_of(obj)
+    return getattr(_MARKERS[name] if name in DIM3_NAMES else obj, attribute, default)

@@ -11,3 +11,30 @@ GPU's compiler gets in their place; it imports nothing of gpukit, so that the co
     async_copy   copies to shared memory that nobody waits for
     warpgroup    products of matrices in shared memory by four warps (Hopper)
 """
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from gpukit import target
+
+
+def of_this_target(room: str, *functions: Any) -> Any:
+    """Return functions in the form in which this target's kernels call them.
+
+    Without a GPU they stay as they are and know what a GPU's compiler gets in their place
+    (`on_gpu`: a file, and a name in it). On one they are those of `<room>_gpu`, and these know what
+    checked mode runs in their place (`on_cpu`).
+    """
+    if target.active().name != "cuda":
+        for function in functions:
+            file = Path(__file__).with_name(f"{room}_gpu.py")
+            function.on_gpu = (str(file), function.__name__)
+        return functions
+    there = importlib.import_module(f"{__name__}.{room}_gpu")
+    found = tuple(getattr(there, function.__name__) for function in functions)
+    for form, function in zip(found, functions, strict=True):
+        form.on_cpu = function
+    return found

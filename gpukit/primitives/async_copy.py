@@ -22,38 +22,32 @@ unseen here; a forgotten barrier is found like any other.
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from gpukit import cuda, target
+from gpukit import cuda
+from gpukit.compiler.runtime.quads import sixteens
+from gpukit.primitives import of_this_target
 
 __all__ = ["commit", "copy16", "wait"]
 
-if target.active().name == "cuda":
-    from gpukit.primitives.async_copy_gpu import commit, copy16, wait
-else:
-    from gpukit.compiler.runtime.quads import sixteens
 
-    @cuda.jit(device=True)
-    def copy16(target, k, source, j, inside):
-        """Ask for bytes 16 j to 16 j + 15 of source, or zeros, at 16 k of target."""
-        whole = sixteens(target, source)
-        if inside:
-            wanted = sixteens(source, target)
-            whole[k] = wanted[j]
-        else:
-            whole[k] = 0
+@cuda.jit(device=True)
+def copy16(target, k, source, j, inside):
+    """Ask for bytes 16 j to 16 j + 15 of source, or zeros, at 16 k of target."""
+    whole = sixteens(target, source)
+    if inside:
+        wanted = sixteens(source, target)
+        whole[k] = wanted[j]
+    else:
+        whole[k] = 0
 
-    @cuda.jit(device=True)
-    def commit():
-        """Make one group of what was asked for since the last call."""
 
-    @cuda.jit(device=True)
-    def wait(count):
-        """Wait until at most the `count` latest groups are still on the way."""
+@cuda.jit(device=True)
+def commit():
+    """Make one group of what was asked for since the last call."""
 
-    # What GPU compilers get in their place (`gpukit.gpu_code`).
-    for _function in (copy16, commit, wait):
-        _function.on_gpu = (
-            str(Path(__file__).with_name("async_copy_gpu.py")),
-            _function.__name__,
-        )
+
+@cuda.jit(device=True)
+def wait(count):
+    """Wait until at most the `count` latest groups are still on the way."""
+
+
+copy16, commit, wait = of_this_target("async_copy", copy16, commit, wait)

@@ -38,12 +38,12 @@ ldmatrix.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, errors, target
+from gpukit.compiler.runtime.tensor import rounded_to_bf16, rounded_to_tf32, widened
+from gpukit.primitives import of_this_target
 
 __all__ = [
     "LEAST",
@@ -62,107 +62,98 @@ __all__ = [
 LEAST = (8, 0)  # compute capability that has them
 WARP = 0xFFFFFFFF
 
-if target.active().name == "cuda":
-    from gpukit.primitives.tensor_gpu import (
-        load_square,
-        load_square_transposed,
-        mma_bf16,
-        mma_tf32,
-        to_bf16,
-        to_tf32,
-    )
-else:
-    from gpukit.compiler.runtime.tensor import rounded_to_bf16, rounded_to_tf32, widened
 
-    @cuda.jit(device=True)
-    def to_tf32(x):
-        """Return a float32 rounded to TF32, to the nearest, halves away from zero."""
-        return rounded_to_tf32(x)
+@cuda.jit(device=True)
+def to_tf32(x):
+    """Return a float32 rounded to TF32, to the nearest, halves away from zero."""
+    return rounded_to_tf32(x)
 
-    @cuda.jit(device=True)
-    def mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
-        """Return a thread's four elements of c + a b."""
-        group, place = cuda.laneid // 4, cuda.laneid % 4
-        for k in range(4):
-            # Who has column k of the thread's rows of a, and row k of its columns of b.
-            row, left, right = group * 4 + k, place * 8 + k, place * 8 + 4 + k
-            top, bottom = cuda.shfl_sync(WARP, a0, row), cuda.shfl_sync(WARP, a1, row)
-            first, second = cuda.shfl_sync(WARP, b0, left), cuda.shfl_sync(WARP, b0, right)
-            c0, c1 = c0 + top * first, c1 + top * second
-            c2, c3 = c2 + bottom * first, c3 + bottom * second
-            top, bottom = cuda.shfl_sync(WARP, a2, row), cuda.shfl_sync(WARP, a3, row)
-            first, second = cuda.shfl_sync(WARP, b1, left), cuda.shfl_sync(WARP, b1, right)
-            c0, c1 = c0 + top * first, c1 + top * second
-            c2, c3 = c2 + bottom * first, c3 + bottom * second
-        return c0, c1, c2, c3
 
-    @cuda.jit(device=True)
-    def to_bf16(x):
-        """Return the bits of the bfloat16 nearest to a float32, of two the even one."""
-        return rounded_to_bf16(x)
+@cuda.jit(device=True)
+def mma_tf32(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
+    """Return a thread's four elements of c + a b."""
+    group, place = cuda.laneid // 4, cuda.laneid % 4
+    for k in range(4):
+        # Who has column k of the thread's rows of a, and row k of its columns of b.
+        row, left, right = group * 4 + k, place * 8 + k, place * 8 + 4 + k
+        top, bottom = cuda.shfl_sync(WARP, a0, row), cuda.shfl_sync(WARP, a1, row)
+        first, second = cuda.shfl_sync(WARP, b0, left), cuda.shfl_sync(WARP, b0, right)
+        c0, c1 = c0 + top * first, c1 + top * second
+        c2, c3 = c2 + bottom * first, c3 + bottom * second
+        top, bottom = cuda.shfl_sync(WARP, a2, row), cuda.shfl_sync(WARP, a3, row)
+        first, second = cuda.shfl_sync(WARP, b1, left), cuda.shfl_sync(WARP, b1, right)
+        c0, c1 = c0 + top * first, c1 + top * second
+        c2, c3 = c2 + bottom * first, c3 + bottom * second
+    return c0, c1, c2, c3
 
-    @cuda.jit(device=True)
-    def float_of(bits):
-        """Return the float32 of the bfloat16 whose bits are the lower 16 of an integer."""
-        return widened(bits)
 
-    @cuda.jit(device=True)
-    def pair_of(low, high):
-        """Return two bfloat16 as one uint32."""
-        return np.uint32(np.uint32(low) | np.uint32(high) << np.uint32(16))
+@cuda.jit(device=True)
+def to_bf16(x):
+    """Return the bits of the bfloat16 nearest to a float32, of two the even one."""
+    return rounded_to_bf16(x)
 
-    @cuda.jit(device=True)
-    def load_square(tile, i, j):
-        """Return a thread's four pairs of the square of which tile[i, j] is the first matrix."""
-        group, c = cuda.laneid // 4, cuda.laneid % 4 * 2
-        a0 = pair_of(tile[i, j, group, c], tile[i, j, group, c + 1])
-        a1 = pair_of(tile[i + 1, j, group, c], tile[i + 1, j, group, c + 1])
-        a2 = pair_of(tile[i, j + 1, group, c], tile[i, j + 1, group, c + 1])
-        a3 = pair_of(tile[i + 1, j + 1, group, c], tile[i + 1, j + 1, group, c + 1])
-        return a0, a1, a2, a3
 
-    @cuda.jit(device=True)
-    def load_square_transposed(tile, i, j):
-        """Return a thread's four pairs of the same square, each of one column."""
-        group, r = cuda.laneid // 4, cuda.laneid % 4 * 2
-        b0 = pair_of(tile[i, j, r, group], tile[i, j, r + 1, group])
-        b1 = pair_of(tile[i + 1, j, r, group], tile[i + 1, j, r + 1, group])
-        b2 = pair_of(tile[i, j + 1, r, group], tile[i, j + 1, r + 1, group])
-        b3 = pair_of(tile[i + 1, j + 1, r, group], tile[i + 1, j + 1, r + 1, group])
-        return b0, b1, b2, b3
+@cuda.jit(device=True)
+def float_of(bits):
+    """Return the float32 of the bfloat16 whose bits are the lower 16 of an integer."""
+    return widened(bits)
 
-    @cuda.jit(device=True)
-    def add_products(a_top, a_bottom, b, c0, c1, c2, c3):
-        """Return c with 8 of its 16 products added, in the order of the summed axis."""
-        group, place = cuda.laneid // 4, cuda.laneid % 4
-        for k in range(4):
-            row, left, right = group * 4 + k, place * 8 + k, place * 8 + 4 + k
-            top, bottom = cuda.shfl_sync(WARP, a_top, row), cuda.shfl_sync(WARP, a_bottom, row)
-            first, second = cuda.shfl_sync(WARP, b, left), cuda.shfl_sync(WARP, b, right)
-            for half in range(2):
-                shift = np.uint32(16 * half)
-                upper, lower = float_of(top >> shift), float_of(bottom >> shift)
-                one, two = float_of(first >> shift), float_of(second >> shift)
-                c0, c1 = c0 + upper * one, c1 + upper * two
-                c2, c3 = c2 + lower * one, c3 + lower * two
-        return c0, c1, c2, c3
 
-    @cuda.jit(device=True)
-    def mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
-        """Return a thread's four elements of c + a b, where a and b are pairs of bfloat16."""
-        c0, c1, c2, c3 = add_products(a0, a1, b0, c0, c1, c2, c3)
-        return add_products(a2, a3, b1, c0, c1, c2, c3)
+@cuda.jit(device=True)
+def pair_of(low, high):
+    """Return two bfloat16 as one uint32."""
+    return np.uint32(np.uint32(low) | np.uint32(high) << np.uint32(16))
 
-    # What GPU compilers get in their place (`gpukit.gpu_code`).
-    for _function in (
-        to_tf32,
-        mma_tf32,
-        to_bf16,
-        mma_bf16,
-        load_square,
-        load_square_transposed,
-    ):
-        _function.on_gpu = (str(Path(__file__).with_name("tensor_gpu.py")), _function.__name__)
+
+@cuda.jit(device=True)
+def load_square(tile, i, j):
+    """Return a thread's four pairs of the square of which tile[i, j] is the first matrix."""
+    group, c = cuda.laneid // 4, cuda.laneid % 4 * 2
+    a0 = pair_of(tile[i, j, group, c], tile[i, j, group, c + 1])
+    a1 = pair_of(tile[i + 1, j, group, c], tile[i + 1, j, group, c + 1])
+    a2 = pair_of(tile[i, j + 1, group, c], tile[i, j + 1, group, c + 1])
+    a3 = pair_of(tile[i + 1, j + 1, group, c], tile[i + 1, j + 1, group, c + 1])
+    return a0, a1, a2, a3
+
+
+@cuda.jit(device=True)
+def load_square_transposed(tile, i, j):
+    """Return a thread's four pairs of the same square, each of one column."""
+    group, r = cuda.laneid // 4, cuda.laneid % 4 * 2
+    b0 = pair_of(tile[i, j, r, group], tile[i, j, r + 1, group])
+    b1 = pair_of(tile[i + 1, j, r, group], tile[i + 1, j, r + 1, group])
+    b2 = pair_of(tile[i, j + 1, r, group], tile[i, j + 1, r + 1, group])
+    b3 = pair_of(tile[i + 1, j + 1, r, group], tile[i + 1, j + 1, r + 1, group])
+    return b0, b1, b2, b3
+
+
+@cuda.jit(device=True)
+def add_products(a_top, a_bottom, b, c0, c1, c2, c3):
+    """Return c with 8 of its 16 products added, in the order of the summed axis."""
+    group, place = cuda.laneid // 4, cuda.laneid % 4
+    for k in range(4):
+        row, left, right = group * 4 + k, place * 8 + k, place * 8 + 4 + k
+        top, bottom = cuda.shfl_sync(WARP, a_top, row), cuda.shfl_sync(WARP, a_bottom, row)
+        first, second = cuda.shfl_sync(WARP, b, left), cuda.shfl_sync(WARP, b, right)
+        for half in range(2):
+            shift = np.uint32(16 * half)
+            upper, lower = float_of(top >> shift), float_of(bottom >> shift)
+            one, two = float_of(first >> shift), float_of(second >> shift)
+            c0, c1 = c0 + upper * one, c1 + upper * two
+            c2, c3 = c2 + lower * one, c3 + lower * two
+    return c0, c1, c2, c3
+
+
+@cuda.jit(device=True)
+def mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
+    """Return a thread's four elements of c + a b, where a and b are pairs of bfloat16."""
+    c0, c1, c2, c3 = add_products(a0, a1, b0, c0, c1, c2, c3)
+    return add_products(a2, a3, b1, c0, c1, c2, c3)
+
+
+to_tf32, mma_tf32, to_bf16, mma_bf16, load_square, load_square_transposed = of_this_target(
+    "tensor", to_tf32, mma_tf32, to_bf16, mma_bf16, load_square, load_square_transposed
+)
 
 
 def check_device(function: str, rung: str, only: tuple[int, int] | None = None) -> None:

@@ -13,23 +13,17 @@ number of the step first. On a CPU it is the loop that it says, which every chec
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from gpukit import cuda, target
+from gpukit import cuda
+from gpukit.primitives import of_this_target
 
 __all__ = ["unrolled"]
 
-if target.active().name == "cuda":
-    from gpukit.primitives.unroll_gpu import unrolled
-else:
 
-    @cuda.jit(device=True)
-    def unrolled(count, step, *arguments):
-        """Call step(k, *arguments) for k = 0 to count - 1."""
-        for k in range(count):
-            step(k, *arguments)
+@cuda.jit(device=True)
+def unrolled(count, step, *arguments):
+    """Call step(k, *arguments) for k = 0 to count - 1."""
+    for k in range(count):
+        step(k, *arguments)
 
-    # What GPU compilers get in its place (`gpukit.gpu_code`).
-    _ours: Any = unrolled
-    _ours.on_gpu = (str(Path(__file__).with_name("unroll_gpu.py")), "unrolled")
+
+(unrolled,) = of_this_target("unroll", unrolled)

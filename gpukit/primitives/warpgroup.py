@@ -29,11 +29,11 @@ ISA", wgmma.mma_async.m64n128k16.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
-from gpukit import cuda, target
+from gpukit import cuda
+from gpukit.primitives import of_this_target
+from gpukit.primitives.tensor import float_of
 
 __all__ = ["ONLY", "SUMS", "THREADS", "begin", "fence_shared", "finish", "wgmma"]
 
@@ -41,49 +41,44 @@ ONLY = (9, 0)  # compute capability that has them
 THREADS = 128
 SUMS = 64  # of a thread
 
-if target.active().name == "cuda":
-    from gpukit.primitives.warpgroup_gpu import begin, fence_shared, finish, wgmma
-else:
-    from gpukit.primitives.tensor import float_of
 
-    @cuda.jit(device=True)
-    def fence_shared():
-        """Let wgmma read what this thread stored to shared memory, from the next barrier on."""
+@cuda.jit(device=True)
+def fence_shared():
+    """Let wgmma read what this thread stored to shared memory, from the next barrier on."""
 
-    @cuda.jit(device=True)
-    def begin():
-        """Order a thread's earlier use of its sums before the wgmma that follow."""
 
-    @cuda.jit(device=True)
-    def finish():
-        """Wait for all wgmma that were asked for."""
+@cuda.jit(device=True)
+def begin():
+    """Order a thread's earlier use of its sums before the wgmma that follow."""
 
-    @cuda.jit(device=True)
-    def wgmma(acc, a_tile, i, b_tile, j, k):
-        """Add the product of 64 rows of a_tile and 128 columns of b_tile to a thread's sums."""
-        thread = cuda.threadIdx.x + cuda.blockDim.x * (
-            cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z
-        )
-        group, c = cuda.laneid // 4, cuda.laneid % 4 * 2
-        top = i + thread % THREADS // 32 * 2
-        values = cuda.local.array((2, 16), np.float32)
-        for half in range(2):
-            for between in range(16):
-                values[half, between] = float_of(
-                    a_tile[top + half, k + between // 8, group, between % 8]
-                )
-        for n in range(SUMS // 4):
-            for between in range(16):
-                row = between % 8
-                left = float_of(b_tile[k + between // 8, j + n, row, c])
-                right = float_of(b_tile[k + between // 8, j + n, row, c + 1])
-                for half in range(2):
-                    acc[4 * n + 2 * half] += values[half, between] * left
-                    acc[4 * n + 2 * half + 1] += values[half, between] * right
 
-    # What GPU compilers get in their place (`gpukit.gpu_code`).
-    for _function in (fence_shared, begin, finish, wgmma):
-        _function.on_gpu = (
-            str(Path(__file__).with_name("warpgroup_gpu.py")),
-            _function.__name__,
-        )
+@cuda.jit(device=True)
+def finish():
+    """Wait for all wgmma that were asked for."""
+
+
+@cuda.jit(device=True)
+def wgmma(acc, a_tile, i, b_tile, j, k):
+    """Add the product of 64 rows of a_tile and 128 columns of b_tile to a thread's sums."""
+    thread = cuda.threadIdx.x + cuda.blockDim.x * (
+        cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z
+    )
+    group, c = cuda.laneid // 4, cuda.laneid % 4 * 2
+    top = i + thread % THREADS // 32 * 2
+    values = cuda.local.array((2, 16), np.float32)
+    for half in range(2):
+        for between in range(16):
+            values[half, between] = float_of(
+                a_tile[top + half, k + between // 8, group, between % 8]
+            )
+    for n in range(SUMS // 4):
+        for between in range(16):
+            row = between % 8
+            left = float_of(b_tile[k + between // 8, j + n, row, c])
+            right = float_of(b_tile[k + between // 8, j + n, row, c + 1])
+            for half in range(2):
+                acc[4 * n + 2 * half] += values[half, between] * left
+                acc[4 * n + 2 * half + 1] += values[half, between] * right
+
+
+fence_shared, begin, finish, wgmma = of_this_target("warpgroup", fence_shared, begin, finish, wgmma)

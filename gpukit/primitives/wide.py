@@ -14,10 +14,11 @@ arrays do and x[1:] does not: a GPU stops at a misaligned address. `is_aligned` 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from gpukit import cuda, launch, target
+from gpukit import cuda, launch
+from gpukit.compiler.runtime.quads import joined, parted, quads
+from gpukit.primitives import of_this_target
 
 __all__ = ["WIDTH", "is_aligned", "load4", "store4"]
 
@@ -31,23 +32,18 @@ def is_aligned(array: Any) -> bool:
     return bool(known["data"][0] % 16 == 0)
 
 
-if target.active().name == "cuda":
-    from gpukit.primitives.wide_gpu import load4, store4
-else:
-    from gpukit.compiler.runtime.quads import joined, parted, quads
+@cuda.jit(device=True)
+def load4(array, k):
+    """Return array[4 k] to array[4 k + 3], loaded at once."""
+    whole = quads(array)
+    return parted(whole[k])
 
-    @cuda.jit(device=True)
-    def load4(array, k):
-        """Return array[4 k] to array[4 k + 3], loaded at once."""
-        whole = quads(array)
-        return parted(whole[k])
 
-    @cuda.jit(device=True)
-    def store4(array, k, a, b, c, d):
-        """Store a, b, c, d to array[4 k] to array[4 k + 3] at once."""
-        whole = quads(array)
-        whole[k] = joined(a, b, c, d)
+@cuda.jit(device=True)
+def store4(array, k, a, b, c, d):
+    """Store a, b, c, d to array[4 k] to array[4 k + 3] at once."""
+    whole = quads(array)
+    whole[k] = joined(a, b, c, d)
 
-    # What GPU compilers get in their place (`gpukit.gpu_code`).
-    for _function in (load4, store4):
-        _function.on_gpu = (str(Path(__file__).with_name("wide_gpu.py")), _function.__name__)
+
+load4, store4 = of_this_target("wide", load4, store4)

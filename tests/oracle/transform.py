@@ -32,6 +32,7 @@ THREAD = "_thread_"
 
 def python_function(func: Any) -> FunctionType | None:
     """Return the Python function behind a kernel, device function or plain function."""
+    func = getattr(func, "on_cpu", func)  # an instruction of a GPU, and what it means
     inner = getattr(func, "py_func", func)
     return inner if isinstance(inner, FunctionType) else None
 
@@ -69,7 +70,7 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node, ast.Name) and node.id not in self.local_names:
             return self.env.get(node.id, MISSING)
         if isinstance(node, ast.Attribute):
-            return getattr(self.resolve(node.value), node.attr, MISSING)
+            return intrinsics.part_of(self.resolve(node.value), node.attr, MISSING)
         return MISSING
 
     def intrinsic(self, node: ast.expr) -> str | None:
@@ -103,7 +104,7 @@ class Rewriter(ast.NodeTransformer):
             return helper(f"{THREAD}.atomic", name[7:], *args, keywords=keywords)
         if name:
             return helper(f"{THREAD}.{name}", *args, keywords=keywords)
-        if function is unroll.unrolled.py_func:
+        if target is unroll.unrolled:
             return self._written_out(node, site, args[2:])
         if function is not None:
             number = self.device(function)

@@ -45,10 +45,13 @@ def copy16(target, k, source, j, inside):  # type: ignore[no-untyped-def]
 
 
 PLAIN = {
-    wide.load4.py_func: load4,
-    wide.store4.py_func: store4,
-    tensor.to_tf32.py_func: to_tf32,
-    tensor.to_bf16.py_func: to_bf16,
-    tensor.float_of.py_func: float_of,
-    async_copy.copy16.py_func: copy16,
+    getattr(function, "on_cpu", function).py_func: plain
+    for function, plain in {
+        wide.load4: load4,
+        wide.store4: store4,
+        tensor.to_tf32: to_tf32,
+        tensor.to_bf16: to_bf16,
+        tensor.float_of: float_of,
+        async_copy.copy16: copy16,
+    }.items()
 }

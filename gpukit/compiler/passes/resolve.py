@@ -155,7 +155,7 @@ class _Resolver(ast.NodeTransformer):
             base = self._static(node.value)
             if base is _MISSING or isinstance(base, np.ndarray):
                 return _MISSING
-            return getattr(base, node.attr, _MISSING)
+            return intrinsics.part_of(base, node.attr, _MISSING)
         return _MISSING
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
@@ -284,6 +284,7 @@ class _Resolver(ast.NodeTransformer):
         return self._bind(value, node, node.id)
 
     def _bind(self, value: Any, node: ast.expr, spelled: str) -> ast.expr:
+        value = captures.on_cpu(value)
         name = intrinsics.name_of(value)
         if name == "warpsize":
             return ast.copy_location(tree.const(32), node)
