@@ -1,21 +1,20 @@
 """Find the Python source of a function and parse it, with the line numbers of its file.
 
 Works for functions in files, in notebook cells, made by factories, written as lambdas, and
-made by `exec` from text that was registered with `linecache`.
+made by `exec` from text that was registered with `linecache`. What is found is proved to be the
+function's source (`original`): a file may have been edited since it was imported.
 """
 
 from __future__ import annotations
 
 import ast
-import inspect
 import linecache
-import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler import tree
+from gpukit.compiler import original, tree
 
 
 @dataclass(frozen=True)
@@ -38,46 +37,36 @@ def find(function: Callable[..., Any]) -> Source:
         raise errors.SourceError(
             f"{function!r} is not a Python function. @cuda.jit needs one, written with def."
         )
-    linecache.checkcache(code.co_filename)
-    try:
-        lines, start = inspect.getsourcelines(function)
-    except (OSError, TypeError, IndexError) as error:
-        raise errors.SourceError(
-            f"The source of kernel {function.__name__!r} is not available ({code.co_filename}). "
-            "gpukit compiles from source: define the kernel in a file or a notebook cell, or "
-            "register the text with linecache before exec."
-        ) from error
-    text = textwrap.dedent("".join(lines))
-    tree = _parse(text, function)
-    ast.increment_lineno(tree, max(start, 1) - 1)
-    whole = tuple(linecache.getlines(code.co_filename)) or tuple(lines)
-    return Source(tree, code.co_filename, whole)
+    lines: list[str] = []
+    for lines in _texts(function):
+        node = original.definition("".join(lines), code, function.__globals__)
+        if node is not None:
+            made = tree.of_lambda("lambda_", node) if isinstance(node, ast.Lambda) else node
+            return Source(made, code.co_filename, tuple(lines))
+    raise errors.SourceError(_missing(function, edited=bool(lines)))
 
 
-def _parse(text: str, function: Callable[..., Any]) -> ast.FunctionDef:
-    try:
-        module = ast.parse(text)
-    except SyntaxError:
-        module = ast.parse(_lambda_text(text))
-    for node in ast.walk(module):
-        if isinstance(node, ast.FunctionDef) and node.name == function.__code__.co_name:
-            return node
-    for node in ast.walk(module):
-        if isinstance(node, ast.Lambda):
-            return tree.of_lambda("lambda_", node)
-    raise errors.SourceError(
-        f"No def was found in the source of {function.__name__!r}. Define it in a file or a "
-        "notebook cell. Was it edited after it was imported? Restart the kernel or import it again."
+def _texts(function: Callable[..., Any]) -> Iterator[list[str]]:
+    """Yield the lines of the texts that a function may come from, the likeliest first."""
+    file, scope = function.__code__.co_filename, function.__globals__
+    known = linecache.getlines(file, scope)  # perhaps as they were when the file was imported
+    if known:
+        yield known
+    linecache.checkcache(file)
+    now = linecache.getlines(file, scope)
+    if now and now is not known:
+        yield now
+
+
+def _missing(function: Callable[..., Any], *, edited: bool) -> str:
+    file, name = function.__code__.co_filename, function.__name__
+    if edited:
+        return (
+            f"The source of {name!r} is no longer in {file}: it was edited after it was imported "
+            "or run. Restart the kernel or import it again."
+        )
+    return (
+        f"The source of kernel {name!r} is not available ({file}). gpukit compiles from source: "
+        "define the kernel in a file or a notebook cell, or register the text with linecache "
+        "before exec."
     )
-
-
-def _lambda_text(text: str) -> str:
-    """Cut `lambda ...` out of a line that does not parse on its own."""
-    start = text.find("lambda")
-    for end in range(len(text), start, -1):
-        try:
-            ast.parse(text[start:end], mode="eval")
-        except SyntaxError:
-            continue
-        return text[start:end]
-    raise errors.SourceError(f"Could not parse this source:\n{text}")

@@ -80,14 +80,61 @@ def test_kernel_renamed_in_its_file_after_import_is_named(written):
     )  # fmt: skip
 
 
-def test_lines_put_above_a_kernel_after_import_are_noticed(written):
+def test_kernel_still_runs_when_another_was_put_above_it_after_import(written):
     load, path = written
-    kernel = load()
+    kernel, a = load(), np.zeros(4)
     above = "# one\n# two\n\n\n\n\n\n\n\n@cuda.jit\ndef first_kernel(a):\n    a[0] = 2\n"
     path.write_text(TEXT.replace("\n\n\n", "\n" + above, 1), encoding="utf-8")
+    kernel[1, 1](a)
+    assert a[0] == 1
+
+
+@pytest.mark.parametrize("new", ["a[0] = 2", "a[0] = 1.0", "a[1] = 1", "b = a\n    b[0] = 1"])
+def test_kernel_edited_in_its_file_after_import_is_refused(written, new):
+    load, path = written
+    kernel = load()
+    path.write_text(TEXT.replace("a[0] = 1", new), encoding="utf-8")
     assert_fails(
-        lambda: kernel[1, 1](np.zeros(4)), errors.SourceError, "'set_kernel'", "edited", here=False
-    )
+        lambda: kernel[1, 1](np.zeros(4)), errors.SourceError, "'set_kernel'", "edited",
+        "import it again", here=False,
+    )  # fmt: skip
+
+
+def test_text_known_from_the_import_is_used_when_the_file_was_edited_after_it(written):
+    load, path = written
+    kernel, a = load(), np.zeros(4)
+    linecache.getlines(str(path))
+    path.write_text(TEXT.replace("a[0] = 1", "a[0] = 2"), encoding="utf-8")
+    kernel[1, 1](a)
+    assert a[0] == 1
+
+
+def of(function):
+    """Return what a device function makes of 3."""
+
+    @cuda.jit
+    def apply_kernel(out):
+        out[0] = function(out[0])
+
+    out = np.full(1, 3.0)
+    apply_kernel[1, 1](out)
+    return out[0]
+
+
+def test_lambdas_on_one_line_are_told_apart():
+    a, b, c = (cuda.jit(device=True)(f) for f in (lambda x: x + 1, lambda x: x + 1.5, lambda x: -x))
+    assert [of(a), of(b), of(c)] == [4.0, 4.5, -3.0]
+
+
+def test_kernel_with_an_assert_that_pytest_rewrote_is_found():
+    @cuda.jit
+    def checked_kernel(a):
+        assert a[0] == 3, "not three"
+        a[0] = 1
+
+    a = np.full(1, 3.0)
+    checked_kernel[1, 1](a)
+    assert a[0] == 1
 
 
 @pytest.mark.parametrize("thing", [3, "text", [], np.zeros(3)], ids=["int", "str", "list", "array"])

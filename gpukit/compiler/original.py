@@ -1,0 +1,107 @@
+"""Find in a text the definition that a function object was made from, and prove that it is.
+
+Every `def` and `lambda` of the text is compiled, and its code is compared with the function's:
+instructions, constants and names, not the line. A text that was edited since has no such definition; one
+that only moved is found, and so is the right one of several lambdas on a line.
+
+>>> code = (lambda x: x + 1).__code__
+>>> ast.unparse(definition("f, g = lambda x: x + 2, lambda x: x + 1", code, {}))
+'lambda x: x + 1'
+"""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import functools
+import sys
+import warnings
+from collections.abc import Iterator
+from types import CodeType
+from typing import Any
+
+Definition = ast.FunctionDef | ast.Lambda
+_PARTS = (
+    "co_name", "co_code", "co_names", "co_varnames", "co_freevars", "co_cellvars", "co_argcount",
+    "co_posonlyargcount", "co_kwonlyargcount", "co_flags",
+)  # fmt: skip
+_FUTURE = 0
+for _name in __future__.all_feature_names:
+    _FUTURE |= getattr(__future__, _name).compiler_flag
+_FAR = 1 << 20  # a line that no text has
+
+
+def definition(text: str, code: CodeType, scope: dict[str, Any]) -> Definition | None:
+    """Return the definition in `text` that compiles to `code`; None if there is none.
+
+    `scope` are the function's globals. Of several equal ones, the nearest to the code's line.
+    """
+    try:
+        known = _definitions(text, code.co_flags & _FUTURE, _pytest_loader(scope))
+    except (SyntaxError, ValueError):
+        return None
+    found = [node for node, made in known if same(made, code)]
+    return min(found, key=lambda n: abs(_line(n) - code.co_firstlineno), default=None)
+
+
+def same(one: CodeType, other: CodeType) -> bool:
+    """Tell whether two code objects do the same, wherever they stand."""
+    return (
+        all(getattr(one, part) == getattr(other, part) for part in _PARTS)
+        and len(one.co_consts) == len(other.co_consts)
+        and all(map(_same_constant, one.co_consts, other.co_consts))
+    )
+
+
+def _same_constant(one: Any, other: Any) -> bool:
+    if isinstance(one, CodeType) and isinstance(other, CodeType):
+        return same(one, other)
+    if isinstance(one, frozenset) and isinstance(other, frozenset):
+        return sorted(map(repr, one)) == sorted(map(repr, other))
+    return type(one) is type(other) and repr(one) == repr(other)  # 1, 1.0 and True are equal
+
+
+@functools.lru_cache(maxsize=16)
+def _definitions(text: str, flags: int, loader: Any) -> list[tuple[Definition, CodeType]]:
+    """Return every definition in a text with the code that it compiles to."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they were shown when the text was run
+        written, marked = ast.parse(text), ast.parse(text)
+        nodes = [(w, m) for w, m in zip(ast.walk(written), ast.walk(marked), strict=True)
+                 if isinstance(w, Definition)]  # fmt: skip
+        _set_apart([m for _, m in nodes if isinstance(m, ast.Lambda)])
+        if loader is not None:
+            rewrite = sys.modules["_pytest.assertion.rewrite"].rewrite_asserts
+            rewrite(marked, text.encode(), None, getattr(loader, "config", None))
+        module = compile(marked, "<source>", "exec", flags, dont_inherit=True)
+    made = {(c.co_firstlineno, c.co_name): c for c in _codes(module)}
+    keys = [(w, (_line(m), getattr(m, "name", "<lambda>"))) for w, m in nodes]
+    return [(node, made[key]) for node, key in keys if key in made]
+
+
+def _line(node: Any) -> int:
+    """Return the line at which Python says that a function begins."""
+    first = node.decorator_list[0] if getattr(node, "decorator_list", None) else node
+    return int(first.lineno)
+
+
+def _set_apart(lambdas: list[Any]) -> None:
+    """Give lambdas that share a line lines of their own."""
+    lines = [n.lineno for n in lambdas]
+    for k, (node, line) in enumerate(zip(lambdas, lines, strict=True)):
+        if lines.count(line) > 1:
+            node.lineno = node.end_lineno = _FAR + k
+            node.col_offset = node.end_col_offset = 0
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield inner
+            yield from _codes(inner)
+
+
+def _pytest_loader(scope: dict[str, Any]) -> Any:
+    """Return what loaded a module whose `assert` statements pytest replaced; None for others."""
+    return scope.get("__loader__") if "@pytest_ar" in scope else None
