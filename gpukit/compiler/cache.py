@@ -1,8 +1,9 @@
 """Keep machine code on disk, so that a kernel is compiled once and not once a process.
 
-A file's name is a digest of everything that the code depends on: the kernel's source and
-place, the values it captured, the types of its arguments, the options, this compiler's own
-source, Numba, LLVM and the processor. Loading a file runs no Python from it.
+A file's name is a digest of everything that the code depends on: source, place and captured
+values of the kernel and of all functions that it reaches (`describe`), the types of its
+arguments, the options, gpukit's own source, Numba, LLVM and the processor. Loading a file runs
+no Python from it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,11 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import native, place, sites
+from gpukit.compiler import describe, native, place, sites
 from gpukit.compiler.pipeline import Compiled, Told
 from gpukit.compiler.unit import Unit
 
@@ -30,10 +30,6 @@ _MOST_FILES = 2000
 _PYTHON_CALLS = frozenset(
     ["PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Clear"]
 )
-
-
-class _Unkeepable(Exception):
-    """Something that a kernel captured has no description that lasts longer than the process."""
 
 
 # ---- the key ----------------------------------------------------------------------------------
@@ -45,8 +41,8 @@ def key(unit: Unit, parts: Iterable[Any]) -> str | None:
     `unit` is the kernel with its names resolved; `parts` describe arguments and options.
     """
     try:
-        described = [_describe_unit(unit, ()), *map(_describe, parts)]
-    except _Unkeepable:
+        described = [describe.kernel(unit), *map(describe.value, parts)]
+    except describe.Unkeepable:
         return None
     digest = hashlib.sha256(surroundings().encode())
     for text in described:
@@ -57,10 +53,11 @@ def key(unit: Unit, parts: Iterable[Any]) -> str | None:
 @functools.cache
 def surroundings() -> str:
     """Return what all machine code depends on: this compiler, the versions, the processor."""
-    here = Path(__file__).parent
+    whole = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for path in sorted(here.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for room in ("compiler", "cpu", "primitives"):
+        for path in sorted((whole / room).rglob("*.py")):
+            digest.update(path.read_bytes())
     versions = [_numba_version(), np.__version__, sys.version, native.host()]
     return "\n".join([digest.hexdigest(), *versions])
 
@@ -72,67 +69,6 @@ def _numba_version() -> str:
         return "none"
     file = Path(spec.origin).with_name("_version.py")
     return file.read_text() if file.exists() else spec.origin
-
-
-def _describe_unit(unit: Unit, callers: tuple[Any, ...]) -> str:
-    import ast
-
-    at = f"{unit.source.file}:{unit.source.tree.lineno}"
-    dumps = [ast.dump(t, include_attributes=False) for t in unit.trees]
-    lines = [at, *dumps, _lines(unit)]
-    for name, value in sorted(unit.globals.items()):
-        if name in unit.captured:
-            continue
-        if name in unit.devices:
-            lines.append(f"{name}={_describe_device(value, callers)}")
-        else:
-            lines.append(f"{name}={_describe(value)}")
-    return "\n".join(lines)
-
-
-def _lines(unit: Unit) -> str:
-    """Return the line numbers in a tree: errors must name the right ones."""
-    import ast
-
-    nodes = (n for function in unit.trees for n in ast.walk(function))
-    return ",".join(str(n.lineno) for n in nodes if isinstance(n, ast.stmt))
-
-
-def _describe_device(device: Any, callers: tuple[Any, ...]) -> str:
-    from gpukit.compiler.passes import resolve
-
-    if any(device is c for c in callers):
-        return "itself"
-    inner = resolve.run(device.py_func, device=True)
-    options = getattr(device, "device_options", {})
-    return _describe_unit(inner, (*callers, device)) + _describe(sorted(options.items()))
-
-
-def _describe(value: Any) -> str:
-    """Return a text that is the same in every process for the same value, and only for it."""
-    if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
-        return f"{type(value).__name__}:{value!r}"
-    if isinstance(value, np.generic):
-        return f"{value.dtype.str}:{value.tobytes().hex()}"
-    if isinstance(value, np.dtype):
-        return f"dtype:{value.descr if value.fields else value.str}:{value.itemsize}"
-    if isinstance(value, (tuple, list)):
-        return f"{type(value).__qualname__}({','.join(map(_describe, value))})"
-    if isinstance(value, ModuleType):
-        return f"module:{value.__name__}"
-    if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
-        return (
-            f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', value.__name__)}"
-        )
-    if isinstance(value, FunctionType) and _is_library(value.__module__):
-        return f"{value.__module__}.{value.__qualname__}"
-    if type(value).__module__.startswith("numba.core.types"):
-        return f"numba:{value!r}"
-    raise _Unkeepable
-
-
-def _is_library(module: str | None) -> bool:
-    return (module or "").partition(".")[0] in ("numpy", "numba", "math", "operator", "builtins")
 
 
 # ---- the files --------------------------------------------------------------------------------

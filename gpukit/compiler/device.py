@@ -10,7 +10,7 @@ import numba
 from numba.core import types
 
 from gpukit import errors
-from gpukit.compiler import refuse, shapes, sites, tree, watch
+from gpukit.compiler import describe, refuse, shapes, sites, tree, watch
 from gpukit.compiler.passes import scalar
 from gpukit.compiler.unit import Unit
 
@@ -26,9 +26,14 @@ _PLACES = {
 
 
 def native(dispatcher: Any) -> Any:
-    """Return the numba function that runs a device function; made once and kept on it."""
-    made = getattr(dispatcher, "_gpukit_native", None)
-    if made is None:
+    """Return the numba function that runs a device function.
+
+    It is kept on the device function, and made anew when what that captured has changed: a kernel
+    sees captured values as they are when it is compiled, whether other kernels came before or not.
+    """
+    described = _described(dispatcher)
+    made, of = getattr(dispatcher, "_gpukit_native", (None, None))
+    if made is None or of != described:
         if any(dispatcher is d for d in _in_making):
             name = dispatcher.py_func.__name__
             raise errors.Unsupported(
@@ -41,8 +46,15 @@ def native(dispatcher: Any) -> Any:
         finally:
             _in_making.pop()
         with contextlib.suppress(AttributeError):
-            dispatcher._gpukit_native = made
+            dispatcher._gpukit_native = made, described
     return made
+
+
+def _described(dispatcher: Any) -> str | None:
+    try:
+        return describe.device(dispatcher)
+    except describe.Unkeepable:
+        return None
 
 
 _in_making: list[Any] = []

@@ -1,8 +1,8 @@
 """Find in a text the definition that a function object was made from, and prove that it is.
 
 Every `def` and `lambda` of the text is compiled, and its code is compared with the function's:
-instructions, constants and names, not the line. A text that was edited since has no such definition; one
-that only moved is found, and so is the right one of several lambdas on a line.
+instructions, constants and names, not the line. A text that was edited since has no such
+definition; one that only moved is found, and so is the right one of several lambdas on a line.
 
 >>> code = (lambda x: x + 1).__code__
 >>> ast.unparse(definition("f, g = lambda x: x + 2, lambda x: x + 1", code, {}))
@@ -10,7 +10,6 @@ that only moved is found, and so is the right one of several lambdas on a line.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -67,17 +66,15 @@ def _definitions(text: str, flags: int, loader: Any) -> list[tuple[Definition, C
     """Return every definition in a text with the code that it compiles to."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were shown when the text was run
-        written, marked = ast.parse(text), ast.parse(text)
-        nodes = [(w, m) for w, m in zip(ast.walk(written), ast.walk(marked), strict=True)
-                 if isinstance(w, Definition)]  # fmt: skip
-        _set_apart([m for _, m in nodes if isinstance(m, ast.Lambda)])
-        if loader is not None:
-            rewrite = sys.modules["_pytest.assertion.rewrite"].rewrite_asserts
-            rewrite(marked, text.encode(), None, getattr(loader, "config", None))
-        module = compile(marked, "<source>", "exec", flags, dont_inherit=True)
+        tree = ast.parse(text)
+        nodes = [n for n in ast.walk(tree) if isinstance(n, Definition)]
+        keys = [(_line(n), getattr(n, "name", "<lambda>")) for n in nodes]
+        plain: Any = text
+        if loader is not None or len(set(keys)) < len(keys):
+            keys, plain = _set_apart(keys), _marked(text, loader)
+        module = compile(plain, "<source>", "exec", flags, dont_inherit=True)
     made = {(c.co_firstlineno, c.co_name): c for c in _codes(module)}
-    keys = [(w, (_line(m), getattr(m, "name", "<lambda>"))) for w, m in nodes]
-    return [(node, made[key]) for node, key in keys if key in made]
+    return [(node, made[key]) for node, key in zip(nodes, keys, strict=True) if key in made]
 
 
 def _line(node: Any) -> int:
@@ -86,13 +83,23 @@ def _line(node: Any) -> int:
     return int(first.lineno)
 
 
-def _set_apart(lambdas: list[Any]) -> None:
-    """Give lambdas that share a line lines of their own."""
-    lines = [n.lineno for n in lambdas]
-    for k, (node, line) in enumerate(zip(lambdas, lines, strict=True)):
-        if lines.count(line) > 1:
+def _set_apart(keys: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return lines that differ for the lambdas among definitions."""
+    return [(_FAR + k, name) if name == "<lambda>" else (line, name)
+            for k, (line, name) in enumerate(keys)]  # fmt: skip
+
+
+def _marked(text: str, loader: Any) -> ast.Module:
+    """Return the tree of a text whose lambdas stand on the lines that `_set_apart` says."""
+    tree = ast.parse(text)
+    for k, node in enumerate(n for n in ast.walk(tree) if isinstance(n, Definition)):
+        if isinstance(node, ast.Lambda):
             node.lineno = node.end_lineno = _FAR + k
             node.col_offset = node.end_col_offset = 0
+    if loader is not None:
+        rewrite = sys.modules["_pytest.assertion.rewrite"].rewrite_asserts
+        rewrite(tree, text.encode(), None, getattr(loader, "config", None))
+    return tree
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -1,0 +1,134 @@
+"""What the disk cache takes for the same kernel, and what not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from gpukit import cuda
+from tests.safety.attempt import on_cpu
+
+pytestmark = on_cpu
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Keep compiled kernels in a folder that is empty at first."""
+    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+class Pair(NamedTuple):
+    first: float
+    second: float
+
+
+class Swapped(NamedTuple):
+    second: float
+    first: float
+
+
+Swapped.__qualname__ = Swapped.__name__ = "Pair"
+
+
+def read_of(function, dtype=np.float64):
+    """Return what a device function without arguments gives a kernel."""
+
+    @cuda.jit
+    def read_kernel(out):
+        out[0] = function()
+
+    out = np.full(1, np.nan, dtype)
+    read_kernel[1, 1](out)
+    return out[0]
+
+
+def of_array(table):
+    return cuda.jit(device=True)(lambda: table[1])
+
+
+def of_array_declared(table):
+    return cuda.jit("float64()", device=True)(lambda: table[1])
+
+
+def of_constant_array(table):
+    @cuda.jit(device=True)
+    def read():
+        known = cuda.const.array_like(table)
+        return known[1]
+
+    return read
+
+
+def of_array_behind_a_function(table):
+    inner = of_array(table)
+    return cuda.jit(device=True)(lambda: inner())
+
+
+def of_array_where_threads_meet(table):
+    @cuda.jit(device=True)
+    def read():
+        cuda.syncthreads()
+        return table[1]
+
+    return read
+
+
+def of_default(table):
+    inner = cuda.jit(device=True)(lambda x=float(table[1]): x)
+    return cuda.jit(device=True)(lambda: inner())
+
+
+def of_field(table):
+    pair = Pair(1.0, 2.0) if table[1] == 1 else Swapped(1.0, 2.0)
+    return cuda.jit(device=True)(lambda: pair.first)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        of_array, of_array_declared, of_constant_array, of_array_behind_a_function,
+        of_array_where_threads_meet, of_default, of_field,
+    ],
+    ids=lambda make: make.__name__,
+)  # fmt: skip
+def test_device_function_reads_its_own_table_when_another_was_compiled_before(make):
+    tables = np.array([0.0, 1.0]), np.array([0.0, 2.0])
+    assert [read_of(make(t)) for t in tables] == [1.0, 2.0]
+
+
+def test_result_type_of_a_device_function_is_its_own_when_another_was_compiled_before():
+    made = [cuda.jit(f"{kind}()", device=True)(lambda: 2.75) for kind in ("int32", "float64")]
+    assert [read_of(f) for f in made] == [2.0, 2.75]
+
+
+def test_kernel_sees_the_table_of_a_device_function_as_it_is_when_compiled():
+    table = np.array([0.0, 1.0])
+    read = of_array(table)
+    seen = [read_of(read)]
+    table[1] = 2
+    seen.append(read_of(read))
+    seen.append(read_of(of_array(np.array([0.0, 1.0]))))
+    assert seen == [1.0, 2.0, 1.0]
+
+
+def test_kernel_with_a_declared_type_sees_its_own_table_when_another_was_compiled_before():
+    def read(get):
+        @cuda.jit("(float64[:],)")
+        def read_kernel(out):
+            out[0] = get()
+
+        out = np.full(1, np.nan)
+        read_kernel[1, 1](out)
+        return out[0]
+
+    assert [read(of_array(np.array([0.0, v]))) for v in (1.0, 2.0)] == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("make", [of_array, of_constant_array, of_array_behind_a_function])
+def test_equal_table_is_taken_for_the_same_when_the_kernel_is_made_again(make, folder):
+    for _ in range(2):
+        assert read_of(make(np.array([0.0, 3.0]))) == 3.0
+    assert len(list(folder.iterdir())) == 1
