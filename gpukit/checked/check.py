@@ -222,7 +222,9 @@ def _lint(kernel: Any, launch: Launch) -> list[Finding]:
     if (types, floats) not in known:
         known[types, floats] = lint.accidents(kernel.py_func, types, floats)
     return [
-        decode.make("float64", a.site, what=a.what, reason=a.reason, dtype="float64")
+        decode.make(
+            "float64", a.site, what=a.what, reason=a.reason, causes=list(a.causes), dtype="float64"
+        )
         for a in known[types, floats]
     ]
 

@@ -2,17 +2,21 @@
 
 A float literal is float64 in Numba, an integer divided by an integer is float64, and so is a
 float32 together with an integer. On most GPUs float64 runs 32 or 64 times slower than float32.
+
+One operation whose result becomes a float32 at once, such as `out[i] = 2 * x[i]`, is done in
+float32 by the GPU's compiler, if float32 holds the literal exactly: both round to the same value.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import captures, pipeline, sites, tree
+from gpukit.compiler import captures, pipeline, refuse, sites, tree
 from gpukit.compiler.expressions import Expressions
 from gpukit.compiler.passes import typing
 from gpukit.compiler.unit import Unit
@@ -20,12 +24,20 @@ from gpukit.compiler.unit import Unit
 _WIDE = (types.float64, types.complex128)
 
 
+# Of these, float64 rounded to float32 is what float32 gives (LLVM's InstCombine narrows them).
+_NARROWED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
 class Accident(NamedTuple):
-    """One expression that is float64: where it stands, its text, and what made it so."""
+    """One expression that is float64: where it stands, its text, and what made it so.
+
+    `causes` are the literals that did, as they are written.
+    """
 
     site: Any
     what: str
     reason: str
+    causes: tuple[str, ...] = ()
 
 
 def accidents(
@@ -69,9 +81,11 @@ class Finder(Expressions):
         self.found: list[Accident] = []
         self.accidental: set[str] = set()  # arguments that are float64 by accident
         self.lines: set[int] = set()
+        self.narrowed: set[int] = set()  # ids of expressions that become float32 at once
 
     def run(self) -> None:
         """Look at every statement."""
+        self._find_narrowed()
         for s in tree.statements(self.unit.tree.body):
             value = getattr(s, "value", None)
             if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
@@ -95,7 +109,48 @@ class Finder(Expressions):
     def _combined(self, s: ast.AugAssign) -> None:
         target = tree.clone(s.target)
         target.ctx = ast.Load()
-        self._walk(tree.at(ast.BinOp(target, s.op, s.value), s))
+        both = tree.at(ast.BinOp(target, s.op, s.value), s)
+        if self._is_single(target) and self._narrows(both):
+            self.narrowed.add(id(both))
+        self._walk(both)
+
+    def _find_narrowed(self) -> None:
+        """Note the operations whose result is stored as float32, or converted to it, at once.
+
+        Also by way of a variable that is read for nothing else.
+        """
+        stored = [v for n in ast.walk(self.unit.tree) for v in self._as_single(n)]
+        once = {v.id for v in stored if isinstance(v, ast.Name)}
+        nodes = [n for n in ast.walk(self.unit.tree) if isinstance(n, ast.Name)]
+        known = {id(v) for v in stored}
+        once -= {n.id for n in nodes if isinstance(n.ctx, ast.Load) and id(n) not in known}
+        written = [n.id for n in nodes if isinstance(n.ctx, ast.Store)]
+        for node in ast.walk(self.unit.tree):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                if name in once and written.count(name) == 1:
+                    stored.append(node.value)
+        self.narrowed |= {id(v) for v in map(_unsigned, stored) if self._narrows(v)}
+
+    def _as_single(self, node: ast.AST) -> list[ast.expr]:
+        """Return the expressions whose value a node stores as float32, or converts to it."""
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            return [node.value] if self._is_single(node.targets[0]) else []
+        if isinstance(node, ast.Call) and node.args:
+            last = node.args[-1]
+            if (tree.called(node) or "").startswith("atomic."):
+                return [last] if self._is_single(node) else []
+            return [last] if self.is_cast(node) and self._is_single(node) else []
+        return []
+
+    def _is_single(self, node: ast.AST) -> bool:
+        return bool(self.type_of(node) == types.float32)
+
+    def _narrows(self, node: ast.AST) -> bool:
+        """Tell whether float32 gives an operation the same value, once that is rounded to it."""
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, _NARROWED):
+            return False
+        return all(self._is_single(s) or _is_exact(s) for s in _sides(node))
 
     def _walk(self, node: ast.AST) -> None:
         if isinstance(node, ast.Call) and self.is_cast(node):
@@ -107,7 +162,7 @@ class Finder(Expressions):
             self._report(node.body if _is_float(node.body) else node.orelse, "literal")
             return
         if isinstance(node, ast.BinOp) and self.type_of(node) in _WIDE:
-            reason = self._why(node)
+            reason = "" if id(node) in self.narrowed else self._why(node)
             if reason:
                 self._report(node, reason)
                 return
@@ -151,7 +206,47 @@ class Finder(Expressions):
         site = sites.get(sites.number(self.unit, node, "", ""))
         if site.line not in self.lines:
             self.lines.add(site.line)
-            self.found.append(Accident(site, ast.unparse(node), reason))
+            causes = tuple(dict.fromkeys(map(refuse.written, self._causes(node))))
+            self.found.append(Accident(site, refuse.written(node), reason, causes))
+
+    def _causes(self, node: ast.AST) -> Iterator[ast.AST]:
+        """Yield the literals that make an expression float64, in the order of the source."""
+        if self.type_of(node) not in _WIDE:
+            return
+        if isinstance(node, ast.Constant):
+            yield node
+        elif isinstance(node, ast.UnaryOp):
+            yield from [node] if _is_float(node) else self._causes(node.operand)
+        elif isinstance(node, ast.Call):
+            yield from filter(_is_float, node.args)
+        elif isinstance(node, ast.BinOp):
+            with_float = any(isinstance(self.type_of(s), types.Float) for s in _sides(node))
+            for side in _sides(node):
+                if with_float and isinstance(_unsigned(side), ast.Constant):
+                    yield side
+                else:
+                    yield from self._causes(side)
+
+
+def _sides(node: ast.BinOp) -> tuple[ast.expr, ast.expr]:
+    return node.left, node.right
+
+
+def _unsigned(node: ast.AST) -> ast.AST:
+    """Return what stands behind a sign: that only turns over one bit."""
+    return node.operand if isinstance(node, ast.UnaryOp) else node
+
+
+def _is_exact(node: ast.AST) -> bool:
+    """Tell whether an expression is a literal that float32 holds exactly.
+
+    >>> [_is_exact(tree.expr(text)) for text in ("2", "-0.5", "0.1", "16777217")]
+    [True, True, False, False]
+    """
+    node = _unsigned(node)
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, (int, float)):
+        return False
+    return bool(float(np.float32(node.value)) == node.value)
 
 
 def _is_float(node: ast.AST) -> bool:

@@ -232,7 +232,7 @@ def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
 def assert_call(rewrite: Any, node: ast.Assert) -> ast.stmt:
     """Return the statement that stops the kernel where an `assert` does not hold."""
     place = rewrite.place(node, "", ast.unparse(node))
-    text = node.msg.value if isinstance(node.msg, ast.Constant) else ast.unparse(node.test)
+    text = node.msg.value if isinstance(node.msg, ast.Constant) else refuse.written(node.test)
     sites.raised[watch.site_number(place.elts[1].value)] = AssertionError, (text,)
     stop = ast.Expr(tree.call(rewrite.helper("control", "stop_raised"), place))
     failed = ast.UnaryOp(ast.Not(), rewrite.visit(node.test))

@@ -47,7 +47,10 @@ class Expressions:
         return _CONSTANTS.get(type(value)) if known is None else known
 
     def _Attribute(self, node: ast.Attribute) -> Any:
-        return types.int32 if tree.intrinsic(node) in kinds.VALUES else None
+        if tree.intrinsic(node) in kinds.VALUES:
+            return types.int32
+        whole = node.attr in ("size", "ndim", "itemsize", "nbytes")
+        return types.intp if whole and hasattr(self.type_of(node.value), "layout") else None
 
     def _Subscript(self, node: ast.Subscript) -> Any:
         if uniformity.is_size(node):

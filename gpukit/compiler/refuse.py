@@ -95,6 +95,11 @@ def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
     return name, file, line, linecache.getline(file, line).rstrip("\n")
 
 
+def written(node: ast.AST) -> str:
+    """Return an expression as the person wrote it; one that a pass made as it stands."""
+    return getattr(node, "written", "") or ast.unparse(node)
+
+
 def mark(unit: Unit) -> None:
     """Let the nodes of a function that is about to be inlined know where they stand."""
     for node in (n for function in unit.trees for n in ast.walk(function)):
@@ -138,6 +143,6 @@ def check_result(unit: Unit) -> None:
             continue
         if not (isinstance(node.value, ast.Constant) and node.value.value is None):
             raise invalid(
-                unit, node, f"A kernel cannot return a value, here {ast.unparse(node.value)}.",
+                unit, node, f"A kernel cannot return a value, here {written(node.value)}.",
                 "write the result to an array argument, or use @cuda.jit(device=True)",
             )  # fmt: skip

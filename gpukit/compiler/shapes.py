@@ -57,7 +57,7 @@ def check_alignment(unit: Unit, call: ast.Call, node: ast.expr) -> None:
         return
     if type(value) is not int:
         raise refuse.invalid(
-            unit, call, f"alignment must be a constant integer, got {ast.unparse(node)}.",
+            unit, call, f"alignment must be a constant integer, got {refuse.written(node)}.",
             "write alignment=16",
         )  # fmt: skip
     if value <= 0 or value & (value - 1) or value % POINTER:
@@ -74,7 +74,7 @@ def _shape(unit: Unit, node: ast.expr, name: str | None) -> tuple[int, ...]:
     if not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in shape):
         raise refuse.invalid(
             unit, node,
-            f"The shape of a cuda.{name} must be a constant, got {ast.unparse(node)}.",
+            f"The shape of a cuda.{name} must be a constant, got {refuse.written(node)}.",
             "use a number or a global constant such as TILE = 16" + _dynamic_hint(name),
         )  # fmt: skip
     if any(n < 0 for n in shape):
@@ -152,6 +152,6 @@ def _dtype(unit: Unit, node: ast.expr) -> Any:
         return numba_types.of_dtype(value)
     except TypeError:
         raise refuse.invalid(
-            unit, node, f"{ast.unparse(node)} is not a dtype.",
+            unit, node, f"{refuse.written(node)} is not a dtype.",
             "use a numba type such as numba.float32, or np.float32",
         ) from None  # fmt: skip

@@ -42,8 +42,20 @@ def find(function: Callable[..., Any]) -> Source:
         node = original.definition("".join(lines), code, function.__globals__)
         if node is not None:
             made = tree.of_lambda("lambda_", node) if isinstance(node, ast.Lambda) else node
+            _keep_spelling(made, lines)
             return Source(made, code.co_filename, tuple(lines))
     raise errors.SourceError(_missing(function, edited=bool(lines)))
+
+
+def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:
+    """Let every expression know how it is written, for messages; passes rewrite names."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.expr) and node.end_lineno is not None:
+            whole = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
+            whole[-1] = whole[-1][: node.end_col_offset]  # columns count bytes
+            whole[0] = whole[0][node.col_offset :]
+            spelled = b" ".join(line.strip() for line in whole).decode()
+            node.written = spelled  # type: ignore[attr-defined]
 
 
 def _texts(function: Callable[..., Any]) -> Iterator[list[str]]:

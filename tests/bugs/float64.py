@@ -38,25 +38,25 @@ case(
 
 
 @cuda.jit
-def halve_plain_literal_kernel(x, out):
-    """Multiplies by the literal 0.5."""
+def tenth_plain_literal_kernel(x, out):
+    """Multiplies by the literal 0.1, which float32 cannot hold exactly."""
     i = cuda.grid(1)
     if i < x.shape[0]:
-        out[i] = 0.5 * x[i]  # BUG
+        out[i] = 0.1 * x[i]  # BUG
 
 
 @cuda.jit
-def halve_kernel(x, out):
-    """Multiplies by np.float32(0.5)."""
+def tenth_kernel(x, out):
+    """Multiplies by np.float32(0.1)."""
     i = cuda.grid(1)
     if i < x.shape[0]:
-        out[i] = np.float32(0.5) * x[i]
+        out[i] = np.float32(0.1) * x[i]
 
 
 case(
-    halve_plain_literal_kernel, halve_kernel, "float64",
+    tenth_plain_literal_kernel, tenth_kernel, "float64",
     arguments=lambda: (reals(N), blank(N)),
-    expected=lambda x, out: x / 2,
+    expected=lambda x, out: x / 10,
 )  # fmt: skip
 
 

@@ -119,6 +119,11 @@ TABLE = [
     ("unknown atomic", "cuda.atomic.plus(a, 0, 1)  # here", INVALID, "cuda.atomic.plus"),
     ("grid of four axes", "i = cuda.grid(4)  # here", INVALID, "1, 2 or 3", "cuda.grid(1)"),
     ("grid of a variable", "i = cuda.grid(a.shape[0])  # here", INVALID, "1, 2 or 3"),
+    # what is said is what was written
+    ("return of a value", "return a[0] * np.float32(TILE)  # here", INVALID,
+     "here a[0] * np.float32(TILE).", "write the result to an array"),
+    ("shared of a converted value", "x = cuda.shared.array(np.int32(a[0]), np.float32)  # here",
+     INVALID, "got np.int32(a[0])."),
     # others
     ("barrier in a recursion", "a[0] = recursive_barrier(3)", UNSUPPORTED, "recursive_barrier",
      "write it as a loop"),

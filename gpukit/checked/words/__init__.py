@@ -8,6 +8,9 @@
     hazard                       "write-write", "read-write", "write-read", the earlier access
                                  first; for a single access "read" or "write"
     same_warp                    both threads are of one warp
+    elsewhere                    the earlier thread is of another block, and no more is known of it
+    block_count                  how many blocks the launch has
+    other_what, source           the text of the earlier access; the line that was caught
     atomic                       for atomic-race: whether the access that was caught is atomic
     waiting, missing             threads as text, such as "0-15"
     what                         text of the call, access or expression, as in the source
@@ -16,6 +19,7 @@
     reason                       float64: "literal", "division" or "math"; warp-mask: "caller"
                                  where the caller is not in its own mask; block-order: how the
                                  blocks ran ("in reverse"); else a clause, put in as it is
+    causes                       float64: the literals that make it so, as they are written
     given, limit                 what was asked for, and what there is
     size                         misaligned: bytes of the access
     written, elements,           never-written: how many elements the kernel wrote, of how many,

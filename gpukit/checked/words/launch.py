@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from gpukit.checked.words.parts import Facts, name_element, one_line, parsed, some
 
@@ -77,8 +78,11 @@ def int32_overflow(facts: Facts) -> Words:
 def float64(facts: Facts) -> Words:
     """An expression of a float32 kernel that is float64; `reason` says what made it so."""
     reason, what = str(facts.get("reason")), facts.get("what")
+    causes = [one_line(c) for c in facts.get("causes", ())]
     why = "is float64"
-    if "literal" in reason:
+    if causes and causes != [one_line(what)]:
+        why = f"is float64 because of {_literals(causes)}"
+    elif "literal" in reason:
         why = "is a literal of type float64"
     elif "division" in reason:
         why = "divides integers, which gives float64"
@@ -89,7 +93,23 @@ def float64(facts: Facts) -> Words:
         f"{subject}{facts.here} {why}, though the kernel's arrays are float32, and most GPUs "
         "compute float64 many times more slowly"
     )
+    if causes:
+        return message, f"write {_listed(f'np.float32({c})' for c in causes)}"
     return message, _as_float32(what)
+
+
+def _literals(causes: list[str]) -> str:
+    return f"the literal{'s' if len(causes) > 1 else ''} {_listed(causes)}"
+
+
+def _listed(texts: Iterable[str]) -> str:
+    """Write pieces of code side by side.
+
+    >>> _listed(["2"]), _listed(["a", "b", "c"])
+    ('`2`', '`a`, `b` and `c`')
+    """
+    *first, last = [f"`{text}`" for text in texts]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _as_float32(what: str) -> str:

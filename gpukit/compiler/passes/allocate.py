@@ -88,8 +88,8 @@ def _body(unit: Unit, body: list[ast.stmt], makers: dict[str, Any]) -> list[ast.
         for node in [n for e in (tree.heads(s) if tree.blocks(s) else [s]) for n in ast.walk(e)]:
             if _makes(node, makers):
                 raise refuse.unsupported(
-                    unit, node, f"{ast.unparse(node)} is used without a name.",
-                    f"write x = {ast.unparse(node)} on a line of its own",
+                    unit, node, f"{refuse.written(node)} is used without a name.",
+                    f"write x = {refuse.written(node)} on a line of its own",
                 )  # fmt: skip
         new.append(s)
     return new

@@ -104,7 +104,7 @@ def _check_alone(unit: Unit, nested: Any, node: ast.AST) -> None:
         if isinstance(n, ast.Subscript) and not _is_name(n.value, {starred}):
             raise _refused(unit, nested, node, "it uses brackets")
         if tree.intrinsic(n) or _is_name(n, {*unit.devices, *unit.nested, *unit.captured}):
-            raise _refused(unit, nested, node, f"it uses {ast.unparse(n)}")
+            raise _refused(unit, nested, node, f"it uses {refuse.written(n)}")
         if isinstance(n, (ast.Raise, ast.Assert, ast.While)):
             raise _refused(unit, nested, node, "it holds a while loop, a raise or an assert")
 

@@ -217,7 +217,7 @@ class _Resolver(ast.NodeTransformer):
         shapes = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "shape")]
         for part in (part for shape in shapes for part in self._worked_out(shape)):
             if self._is_constant(part):
-                text = ast.unparse(part)
+                text = refuse.written(part)
                 raise refuse.invalid(
                     self.unit, node,
                     f"The shape of a cuda.{name} must be a number or a name that stands for one: "
@@ -286,13 +286,14 @@ class _Resolver(ast.NodeTransformer):
     def _bind(self, value: Any, node: ast.expr, spelled: str) -> ast.expr:
         value = captures.on_cpu(value)
         name = intrinsics.name_of(value)
-        if name == "warpsize":
-            return ast.copy_location(tree.const(32), node)
-        if name is not None:
+        if name is not None and name != "warpsize":
             return tree.at(tree.expr(f"cuda.{name}"), node)  # type: ignore[no-any-return]
-        if type(value) in _PLAIN:
-            return ast.copy_location(tree.const(value), node)
-        return ast.copy_location(tree.name(self._name_for(value, spelled)), node)
+        if name is not None or type(value) in _PLAIN:
+            made: ast.expr = tree.const(32 if name else value)
+        else:
+            made = tree.name(self._name_for(value, spelled))
+        made.written = spelled  # type: ignore[attr-defined]
+        return ast.copy_location(made, node)
 
     def _name_for(self, value: Any, spelled: str) -> str:
         """Return the name under which the tree may use `value`."""
@@ -320,7 +321,7 @@ class _Resolver(ast.NodeTransformer):
             return self.generic_visit(node)  # type: ignore[return-value]
         names = [n for n in dir(base) if not n.startswith("_")]
         close = difflib.get_close_matches(node.attr, names, 1)
-        spelled = ast.unparse(node)
+        spelled = refuse.written(node)
         fix = f"it has {', '.join(names)}" if len(names) <= 16 else ""
         if isinstance(base, intrinsics.Dim3):
             fix = f"{spelled.rpartition('.')[0]} has x, y and z"

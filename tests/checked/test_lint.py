@@ -1,0 +1,104 @@
+"""What is float64 by accident in kernels of float32 arrays, as the GPU's compiler has it.
+
+Which of these hold a double was read off the PTX that NVVM makes of them for sm_80.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from gpukit import cuda
+from gpukit.checked import lint
+from gpukit.checked.words import describe
+
+HALF, TENTH = 0.5, 0.1
+
+
+@cuda.jit
+def single_kernel(x, out, part):
+    """Does one operation on float32 at a time, with literals that float32 holds exactly."""
+    i = cuda.grid(1)
+    out[i] = 2 * x[i]
+    out[i] = 255 - x[i]
+    out[i] = 0.5 * x[i]
+    out[i] = -(2 * x[i])
+    out[i] = x[i] / 3
+    out[i] = 1 - x[i] * x[i]
+    out[i] += 1
+    out[i] = np.float32(2 * x[i]) * x[i]
+    part[0] = HALF * x[i]
+    cuda.atomic.add(out, i, 2 * x[i])
+    twice = 2 * x[i]
+    out[i] = twice
+
+
+ACCIDENTS = {
+    "0.1 * x[i]": ["0.1"],
+    "TENTH * x[i]": ["TENTH"],
+    "-0.1 * x[i]": ["-0.1"],
+    "16777217 * x[i]": ["16777217"],
+    "2 * x[i] + 1": ["2"],
+    "2 * x[i] * x[i]": ["2"],
+    "(x[i] - 3 * x[i]) * 1.5": ["3", "1.5"],
+    "math.sqrt(2 * x[i])": ["2"],
+    "x[i] // 2": ["2"],
+    "x[i] * x.size": [],
+    "1 / x.size * x[i]": [],
+}  # fmt: skip
+
+
+def accidents(function):
+    from numba import types
+
+    single = types.Array(types.float32, 1, "C")
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    return lint.accidents(function, tuple(single for _ in names))
+
+
+@pytest.fixture
+def kernel_of(tmp_path):
+    """Return a function that makes `out[i] = <expression>` a kernel's function, in a file."""
+
+    def make(expression):
+        text = f"def kernel(x, out):\n    i = cuda.grid(1)\n    out[i] = {expression}\n"
+        path = tmp_path / "kernel.py"
+        path.write_text(text)
+        scope = {"cuda": cuda, "math": math, "np": np, "TENTH": TENTH}
+        exec(compile(text, str(path), "exec"), scope)
+        return scope["kernel"]
+
+    return make
+
+
+def test_operations_that_a_gpu_does_in_float32_are_no_accident():
+    assert accidents(single_kernel.py_func) == []
+
+
+@pytest.mark.parametrize("expression", ACCIDENTS)
+def test_an_accident_names_the_literals_that_cause_it(kernel_of, expression):
+    (found,) = accidents(kernel_of(expression))
+    assert list(found.causes) == ACCIDENTS[expression]
+
+
+def test_an_accident_shows_the_expression_as_it_is_written(kernel_of):
+    (found,) = accidents(kernel_of("(x[i] * np.float32(TENTH)) / TENTH"))
+    assert found.what == "(x[i] * np.float32(TENTH)) / TENTH"
+
+
+def test_a_variable_that_is_read_for_more_than_its_store_stays_float64():
+    def kernel(x, out):
+        i = cuda.grid(1)
+        twice = 2 * x[i]
+        out[i] = twice * twice
+
+    (found,) = accidents(kernel)
+    assert found.what == "2 * x[i]"
+
+
+def test_words_name_the_literal_and_its_float32():
+    message, fix = describe(
+        "float64", {"what": "x[i] * 0.1", "reason": "literal", "causes": ["0.1"], "line": 3}
+    )
+    assert message.startswith("`x[i] * 0.1` in line 3 is float64 because of the literal `0.1`,")
+    assert fix == "write `np.float32(0.1)`"
