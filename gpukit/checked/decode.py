@@ -23,16 +23,16 @@ _PLAIN = {
 }  # fmt: skip
 # What a finding has fields of its own for.
 _FIELDS = frozenset(
-    ["kernel", "line", "other_line", "array", "index", "threads", "blocks", "times"]
+    ["kernel", "line", "other_line", "source", "array", "index", "threads", "blocks", "times"]
 )
 _RANKS = {ERROR: 0, WARNING: 1, INFO: 2}
 
 
 def make(kind: str, site: Any, other: Any = None, **details: Any) -> Finding:
     """Return a finding at a site, in words; `details` as `words.describe` takes them."""
-    details = {"kernel": site.kernel, "line": site.line, **details}
+    details = {"kernel": site.kernel, "line": site.line, "source": site.source, **details}
     if other is not None:
-        details["other_line"] = other.line
+        details |= {"other_line": other.line, "other_what": getattr(other, "what", "")}
     message, fix = words.describe(kind, details)
     return Finding(
         kind, KINDS[kind].severity, site.kernel, site.file, site.line, site.source.strip(),
@@ -119,7 +119,11 @@ class _Row:
         if self.what in (watch.OUTSIDE, watch.NEGATIVE, watch.WIDE):
             index = tuple(self.row[watch.F_INDEX : watch.F_INDEX + ndim])
             shape = tuple(self.row[watch.F_SHAPE : watch.F_SHAPE + ndim])
-            return {"array": site.array or "the array", "index": index, "shape": shape}
+            own = {r["name"]: r["space"] for r in self.seen.compiled.told.regions}
+            return {
+                "array": site.array or "the array", "space": own.get(site.array, "global"),
+                "index": index, "shape": shape,
+            }  # fmt: skip
         if self.region is None:
             return {}
         array = self.region.array_named(site.array)
@@ -163,7 +167,11 @@ class _Row:
         if self.what in (watch.RACE, watch.WARP_RACE, watch.SAME_VALUE, watch.ATOMIC_RACE):
             hazard = _HAZARDS[self.row[watch.F_HAZARD]]
             same = self.what == watch.WARP_RACE
-            return {"hazard": hazard, "same_warp": same, "atomic": bool(self.row[watch.F_B])}
+            return {
+                "hazard": hazard, "same_warp": same, "atomic": bool(self.row[watch.F_B]),
+                "elsewhere": self.row[watch.F_OTHER_BLOCK] == watch.NOBODY,
+                "block_count": self.seen.shape.blocks,
+            }  # fmt: skip
         return {}
 
 

@@ -133,6 +133,43 @@ def test_race_in_global_memory_within_a_block_needs_a_barrier():
     assert "syncthreads" in describe("global-race", {**ACROSS, "blocks": RACE["blocks"]})[1]
 
 
+SUM = {"what": "total[0]", "other_what": "total[0]", "source": "    total[0] += x[i]"}
+
+
+@pytest.mark.parametrize("kind", ["global-race", "shared-race", "warp-race"])
+def test_update_of_one_element_by_many_names_the_atomic(kind):
+    advice = fix(kind, **SUM, array="total", other_line=15, hazard="write-write")
+    assert "`cuda.atomic.add(total, 0, x[i])`" in advice
+    assert "syncthreads" not in advice
+
+
+def test_sum_of_neighbours_in_place_is_no_update_of_one_element():
+    parts = {"what": "s[t]", "other_what": "s[t + 1]", "source": "s[t] += s[t + 1]"}
+    assert "atomic" not in fix("shared-race", **parts, other_line=15)
+
+
+def test_stencil_in_place_is_told_to_write_to_another_array():
+    parts = {"what": "a[i]", "other_what": "a[i + 1]", "source": "a[i] = a[i - 1] + a[i + 1]"}
+    for kind in ("global-race", "warp-race"):
+        assert "write to another array" in fix(kind, **parts, other_line=15, hazard="read-write")
+
+
+@pytest.mark.parametrize("hazard", ["write-write", "read-write", "write-read"])
+def test_barrier_is_not_advised_to_one_line_of_several_blocks(hazard):
+    details = {**RACE, "other_line": 15, "hazard": hazard}
+    _, advice = describe("global-race", {**details, "block_count": 4})
+    assert "put `cuda.syncthreads()`" not in advice
+    assert "`cuda.syncthreads()` orders only threads of one block" in advice
+    assert "grid.sync()" in advice or "atomic.add" in advice
+
+
+def test_race_with_a_thread_of_another_block_that_is_not_known_needs_no_barrier():
+    unknown = {"threads": ((3, 0, 0),), "blocks": ((1, 0, 0),), "elsewhere": True}
+    text, advice = describe("global-race", {**ACROSS, **unknown})
+    assert text.startswith("A thread of another block writes out[4] in line 12 and thread 3 of bl")
+    assert "syncthreads" not in advice
+
+
 def test_race_inside_a_warp_needs_syncwarp():
     assert "cuda.syncwarp()" in fix("warp-race")
     assert "syncthreads" not in fix("warp-race")
@@ -186,6 +223,12 @@ def test_shared_array_that_is_too_small_may_grow():
 
 def test_negative_index_says_what_it_means():
     assert "counts from the end and means x[130]" in message("negative-index")
+
+
+def test_index_that_is_a_negative_number_is_written_from_the_start():
+    advice = fix("negative-index", what="p[i, -1]", index=(0, -1), shape=(4, 3), array="p")
+    assert advice.startswith("write `p.shape[1] - 1`")
+    assert "if -1" not in advice
 
 
 def test_output_that_nothing_writes_says_so():

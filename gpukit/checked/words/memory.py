@@ -6,6 +6,7 @@ from gpukit.checked.words.parts import (
     ONCE,
     Facts,
     in_line,
+    index_from_end,
     index_text,
     name_element,
     one_line,
@@ -82,6 +83,12 @@ def negative_index(facts: Facts) -> Words:
     meant = f" and means {name_element(facts.get('array'), wrapped)}" if known else ""
     message = f"{facts.who} {_does(facts)} {facts.element}{facts.here}, which counts from the end"
     text = index_text(facts.get("what"), axis)
+    end = index_from_end(text, f"{facts.array}.shape[{axis}]")
+    if end:
+        return (
+            f"{message}{meant}",
+            f"write `{end}`, as CUDA C would need it; here it means the same",
+        )
     return f"{message}{meant}", (
         f"guard the access with `if {text} >= 0:`; if the end is meant, count from "
         f"`{facts.array}.shape[{axis}]`, as CUDA C would need it"

@@ -80,12 +80,26 @@ class Facts:
     def same_block(self) -> bool:
         """Whether both threads are known to be of one block, or only one block is known."""
         blocks = self.get("blocks", ())
+        if self.get("elsewhere", False):
+            return False
         return len(blocks) < 2 or tuple(blocks[0]) == tuple(blocks[1])
+
+    @property
+    def update(self) -> str:
+        """The atomic that does what the line that was caught does, as in `total[0] += x[i]`.
+
+        Empty unless both accesses are those of one such update.
+        """
+        if self.get("what") != self.get("other_what") or self.line != self.other_line:
+            return ""
+        return atomic_update(self.get("source"), self.get("what"))
 
     @property
     def pair(self) -> tuple[str, str]:
         """The earlier thread and the one that was caught, in this order."""
         threads, blocks = self.get("threads", ()), self.get("blocks", ())
+        if threads and self.get("elsewhere", False):
+            return "a thread of another block", self.who
         if len(threads) < 2:
             return "one thread", "another thread"
         late, early = triple(threads[0]), triple(threads[1])
@@ -193,6 +207,41 @@ def parsed(text: Any) -> ast.expr | None:
         return None
 
 
+_ATOMICS: dict[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor",
+}  # fmt: skip
+
+
+def atomic_update(source: Any, element: Any) -> str:
+    """Return the atomic that does what a line of code does to an element; "" if none does.
+
+    >>> atomic_update("if i < n: total[0] += x[i]", "total[0]")
+    'cuda.atomic.add(total, 0, x[i])'
+    >>> atomic_update("h[b, c] = h[b, c] + 1", "h[b, c]"), atomic_update("s[i] += s[i + 1]", "s[j]")
+    ('cuda.atomic.add(h, (b, c), 1)', '')
+    """
+    try:
+        lines = ast.parse(str(source).strip())
+    except (SyntaxError, ValueError):
+        return ""
+    for s in ast.walk(lines):
+        if isinstance(s, ast.AugAssign):
+            target, op, value = s.target, s.op, s.value
+        elif isinstance(s, ast.Assign) and isinstance(s.value, ast.BinOp):
+            target, op, value = s.targets[0], s.value.op, s.value.right  # type: ignore[assignment]
+            if ast.unparse(s.value.left) != ast.unparse(target):
+                continue
+        else:
+            continue
+        if isinstance(target, ast.Subscript) and ast.unparse(target) == element:
+            at = ast.unparse(target.slice)
+            at = f"({at})" if isinstance(target.slice, ast.Tuple) and at[0] != "(" else at
+            name = _ATOMICS.get(type(op))
+            array = ast.unparse(target.value)
+            return f"cuda.atomic.{name}({array}, {at}, {ast.unparse(value)})" if name else ""
+    return ""
+
+
 def index_text(what: Any, axis: int) -> str:
     """Return how the source writes the index of one axis, or `...`.
 
@@ -204,3 +253,13 @@ def index_text(what: Any, axis: int) -> str:
         return "..."
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
     return ast.unparse(parts[axis]) if axis < len(parts) else "..."
+
+
+def index_from_end(text: str, size: str) -> str:
+    """Return an index that is a negative number as it counts from the start; "" for another.
+
+    >>> index_from_end("-1", "p.shape[1]"), index_from_end("i - 1", "p.shape[0]")
+    ('p.shape[1] - 1', '')
+    """
+    number = text.removeprefix("-")
+    return f"{size} - {number}" if number != text and number.isdigit() else ""

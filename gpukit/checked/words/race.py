@@ -54,14 +54,16 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
     """Say how to put two accesses of one block or warp in order."""
     if not facts.line or facts.line != facts.other_line:
         return _between(facts, call, all_of_them)
+    if facts.update:
+        return f"update it with `{facts.update}`, which no other update comes in between"
+    end = f"if line {facts.line} stands in a loop, end the loop's body with `{call}`"
     if facts.get("hazard") == "write-write":
         return (
-            f"let each thread write an element of its own, or add up with `cuda.atomic.add`; if "
-            f"line {facts.line} stands in a loop, end its body with `{call}`"
+            f"let each thread write an element of its own, or add up with `cuda.atomic.add`; {end}"
         )
     return (
-        f"if line {facts.line} stands in a loop, end the loop's body with `{call}`, where "
-        f"{all_of_them} reach it; otherwise read into a variable, call `{call}`, then write"
+        f"{end}, where {all_of_them} reach it; otherwise write to another array, or read into a "
+        f"variable, call `{call}`, then write"
     )
 
 
@@ -73,17 +75,28 @@ def shared_race(facts: Facts) -> Words:
 
 def global_race(facts: Facts) -> Words:
     """Two threads of any blocks, one element of global memory."""
-    if facts.same_block:
-        return shared_race(facts)
-    message = f"{_clash(facts)}, but blocks run in any order, {_effect(facts)}"
+    if not facts.same_block:
+        message = f"{_clash(facts)}, but blocks run in any order, {_effect(facts)}"
+        return message, _order_blocks(facts)
+    message, fix = shared_race(facts)
+    same_line = facts.line and facts.line == facts.other_line
+    if same_line and facts.get("block_count", 1) > 1 and not facts.update:
+        fix = f"{_order_blocks(facts)}; `cuda.syncthreads()` orders only threads of one block"
+    return message, fix
+
+
+def _order_blocks(facts: Facts) -> str:
+    """Say how to put accesses of two blocks in order; no barrier of a block does."""
+    if facts.update:
+        return f"update it with `{facts.update}`, which orders threads of all blocks"
     if facts.get("hazard") == "write-write":
-        return message, (
-            f"let each element of {facts.array} be written by one block only, or add up with "
+        return (
+            f"let each element of {facts.array} be written by one thread only, or add up with "
             "`cuda.atomic.add`"
         )
-    return message, (
-        f"do not change {facts.array} in the launch that reads it: write to another array, or do "
-        "the second step in a second launch"
+    return (
+        f"write to another array and leave {facts.array} as it is, or do the second step in a "
+        "second launch, or behind `grid.sync()` in a cooperative one"
     )
 
 
@@ -103,7 +116,7 @@ def atomic_race(facts: Facts) -> Words:
         effect = "so some of the updates may be missing from the value read"
     order = _between(facts, "cuda.syncthreads()", "all threads of the block")
     if not facts.same_block:
-        order = "do one of the two in a second launch"
+        order = "do one of the two in a second launch, or behind `grid.sync()`"
     return f"{clash}, {effect}", f"use an atomic for both accesses, or {order}"
 
 
