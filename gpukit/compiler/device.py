@@ -26,7 +26,7 @@ _PLACES = {
 
 
 def native(dispatcher: Any) -> Any:
-    """Return the numba function that runs a device function.
+    """Return the numba function that runs a device function; `gpukit_sites` are its sites.
 
     It is kept on the device function, and made anew when what that captured has changed: a kernel
     sees captured values as they are when it is compiled, whether other kernels came before or not.
@@ -81,6 +81,7 @@ def _make(dispatcher: Any) -> Any:
     function.__defaults__ = unit.function.__defaults__
     options = getattr(dispatcher, "device_options", {})
     made = numba.njit(error_model="numpy", nogil=True, **options)(function)
+    made.gpukit_sites = frozenset(rewrite.used_sites)
     for name in itself:
         function.__globals__[f"device_{name}"] = made
     if getattr(dispatcher, "device", False) and dispatcher.signatures:
@@ -146,6 +147,7 @@ class DeviceBody(scalar.Scalar):
 
     def place(self, node: ast.AST, array: str, what: str) -> ast.expr:
         site = sites.number(self.unit, node, array, what)
+        self.used_sites.add(site)
         return ast.Tuple([self._part(0), tree.const(site), self._thread()], ast.Load())
 
     def _thread(self) -> ast.expr:

@@ -177,11 +177,10 @@ def compile_kernel(
         made = typing.build(unit.tree.name, parameters, loops.body, scope, unit)
         entry, code = native.compile(made, fastmath=fastmath, debug=debug)
         new_arrays.check_code(unit, code.needs, emitter.slot_types.values())
-    used = emitter.rewriter.used_sites | _device_sites(unit)
     return Compiled(
         entry, code, emitter.per_thread, emitter.fixed, emitter.plan.whole_grid,
-        {k: sites.get(k) for k in used}, emitter.shared_bytes(), emitter.local_bytes(), mergeable,
-        warps, _told(unit, emitter),
+        {k: sites.get(k) for k in emitter.rewriter.used_sites}, emitter.shared_bytes(),
+        emitter.local_bytes(), mergeable, warps, _told(unit, emitter),
     )  # fmt: skip
 
 
@@ -207,13 +206,6 @@ def _check_local_memory(unit: Unit, size: int) -> None:
             unit, unit.tree, f"The local arrays of {unit.name} take {size} bytes a thread; "
             f"a thread may have {shapes.MAX_LOCAL}.", "use smaller arrays, or pass them in",
         )  # fmt: skip
-
-
-def _device_sites(unit: Unit) -> set[int]:
-    """Return all known sites, if the kernel calls device functions that may report theirs."""
-    from gpukit.compiler import sites
-
-    return set(range(sites.count())) if unit.devices else set()
 
 
 def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int] | None) -> str:

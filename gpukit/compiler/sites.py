@@ -58,8 +58,3 @@ def get(index: int) -> Site:
 def export(indices: set[int]) -> dict[str, dict[str, Any]]:
     """Return the sites as plain data, for the disk cache."""
     return {str(k): asdict(_sites[k]) for k in sorted(indices)}
-
-
-def count() -> int:
-    """Return how many sites there are."""
-    return len(_sites)

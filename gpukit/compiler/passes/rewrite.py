@@ -32,7 +32,6 @@ class Rewriter(scalar.Scalar):
         self.in_thread = True
         self.uses_thread = False
         self.uses_place = False  # whether an error might have to say which thread it was
-        self.used_sites: set[int] = set()
         self.watched = ""  # as `Unit.watched`
         self.own_sites: dict[
             tuple[int, str, int], int

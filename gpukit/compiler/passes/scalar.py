@@ -26,6 +26,7 @@ class Scalar(ast.NodeTransformer):
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
         self.globals: dict[str, Any] = {}
+        self.used_sites: set[int] = set()  # those of the device functions that it calls, too
 
     def bind(self, stem: str, value: Any) -> ast.Name:
         """Return a name that stands for `value` in the new function."""
@@ -107,7 +108,8 @@ class Scalar(ast.NodeTransformer):
         from gpukit.compiler import device
 
         key = f"device_{name}"
-        self.globals[key] = device.native(self.unit.devices[name])
+        self.globals[key] = made = device.native(self.unit.devices[name])
+        self.used_sites |= made.gpukit_sites
         return ast.Call(tree.name(key), [self.context(), *node.args], node.keywords)
 
     def context(self) -> ast.expr:
