@@ -84,6 +84,9 @@ STAMP = 32  # both words: the stamp stands above this bit
 UNINITIALISED, ATOMIC, SEVERAL, ELSEWHERE = 1, 2, 4, 8  # flags of the write word
 WRITE_SITE, WRITE_THREAD = 4, 15  # shifts
 PLAIN = 1 << 25  # flag of an atomic's write word: the block has written without atomics before
+# Flags of an atomic's write word, both of the time since the last barrier: atomics by more than one
+# warp; a plain write before the atomics, by their warp alone.
+MANY_WARPS, PLAIN_HERE = 1 << 26, 1 << 27
 READ_ELSEWHERE = 1  # flag of the read word: another block has read it too
 READ_SITE, READ_FIRST, READ_OTHER = 1, 12, 22  # shifts
 SITE_MASK, THREAD_MASK = (1 << 11) - 1, (1 << 10) - 1

@@ -7,8 +7,9 @@ collected until another warp begins or a lane comes again; then the request is c
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.notes import compiled
 from gpukit.compiler.runtime.raw import peek, peek8, poke
-from gpukit.compiler.runtime.shadow import compiled, find_region
+from gpukit.compiler.runtime.shadow import find_region
 
 
 @compiled

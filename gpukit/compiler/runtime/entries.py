@@ -16,7 +16,7 @@ from numba.core import config, types
 from gpukit.compiler import place
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime import counting as counting_
-from gpukit.compiler.runtime import meetings, shadow, shadow_areas, shadow_rows
+from gpukit.compiler.runtime import meetings, notes, shadow, shadow_areas, shadow_rows
 from gpukit.compiler.runtime import recording as recording_
 from gpukit.compiler.runtime.raw import peek, poke
 
@@ -260,7 +260,7 @@ def _common() -> dict[str, Any]:
 
     @_entry("outside")
     def outside(watch, context, site, thread, ndim, index, shape, what):  # type: ignore[no-untyped-def]
-        shadow.outside(watch, context, site, thread, ndim, index, shape, what)
+        notes.outside(watch, context, site, thread, ndim, index, shape, what)
         return 0
 
     @_entry("region")
@@ -285,8 +285,8 @@ def _common() -> dict[str, Any]:
 
     @_entry("note")
     def note(watch, what, site, other, region, thread, who, block, address, size, a, b):  # type: ignore[no-untyped-def]
-        return shadow.put_note(watch, what, site, other, region, thread, who, block, address,
-                               size & 0xFFFFFFFF, size >> 32, a, b)  # fmt: skip
+        return notes.put_note(watch, what, site, other, region, thread, who, block, address,
+                              size & 0xFFFFFFFF, size >> 32, a, b)  # fmt: skip
 
     @_entry("branch")
     def nothing(watch, a, b, c, d, e):  # type: ignore[no-untyped-def]

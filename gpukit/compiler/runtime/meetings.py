@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.notes import compiled, note
 from gpukit.compiler.runtime.raw import peek, peek8, poke
-from gpukit.compiler.runtime.shadow import compiled, note, now
+from gpukit.compiler.runtime.shadow import now
 
 
 @compiled

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.notes import compiled
 from gpukit.compiler.runtime.raw import peek, peek8, poke
-from gpukit.compiler.runtime.shadow import compiled, find_region
+from gpukit.compiler.runtime.shadow import find_region
 
 
 @compiled

@@ -10,12 +10,11 @@ from __future__ import annotations
 from numba import njit
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.notes import OPTIONS, compiled, note
 from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
 
-_OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-compiled = njit(**_OPTIONS)
 # For functions with one caller, the one that a kernel calls.
-inlined = njit(forceinline=True, **_OPTIONS)
+inlined = njit(forceinline=True, **OPTIONS)
 
 # How an earlier access stands to one of the running block.
 _BEFORE, _ORDERED, _SAME_EPOCH, _OTHER_BLOCK = range(4)
@@ -79,60 +78,9 @@ def block_of(watch, stamp):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def note(  # type: ignore[no-untyped-def]
-    watch, what, site, other_site, region, thread, other_thread, other_block, address, size, hazard,
-    a, b,
-):  # fmt: skip
-    """Report a finding (`put_note`); return its row or 0."""
-    function = peek(watch, w.FUNCTIONS + w.NOTE)
-    given = (watch, what, site, other_site, region, thread, other_thread, other_block, address,
-             size | hazard << 32, a, b)  # fmt: skip
-    return invoke(function, given)
-
-
-@compiled
 def tell(watch, site, thread, address, size, kind):  # type: ignore[no-untyped-def]
     """Let one access be looked at closely (`access`)."""
     invoke(peek(watch, w.FUNCTIONS + w.ACCESS), (watch, site, thread, address, size, kind, 0))
-
-
-@compiled
-def put_note(  # type: ignore[no-untyped-def]
-    watch, what, site, other_site, region, thread, other_thread, other_block, address, size, hazard,
-    a, b,
-):  # fmt: skip
-    """Put a finding into the table, or count it if its lines are there; return its row or 0."""
-    table, count = peek(watch, w.FINDINGS), peek(watch, w.FOUND)
-    number = peek(region, w.NUMBER) if region else -1
-    row = table
-    for _ in range(count):
-        if (
-            peek(row, w.F_WHAT) == what and peek(row, w.F_SITE) == site
-            and peek(row, w.F_OTHER_SITE) == other_site and peek(row, w.F_REGION) == number
-        ):  # fmt: skip
-            poke(row, w.F_COUNT, peek(row, w.F_COUNT) + 1)
-            return 0
-        row += 8 * w.FINDING_WORDS
-    if count >= w.MAX_FINDINGS:
-        poke(watch, w.LOST, peek(watch, w.LOST) + 1)
-        return 0
-    poke(watch, w.FOUND, count + 1)
-    poke(row, w.F_WHAT, what)
-    poke(row, w.F_SITE, site)
-    poke(row, w.F_OTHER_SITE, other_site)
-    poke(row, w.F_REGION, number)
-    poke(row, w.F_COUNT, 1)
-    poke(row, w.F_BLOCK, peek(watch, w.BLOCK_NUMBER))
-    poke(row, w.F_THREAD, thread)
-    poke(row, w.F_OTHER_BLOCK, other_block)
-    poke(row, w.F_OTHER_THREAD, other_thread)
-    poke(row, w.F_ADDRESS, address)
-    poke(row, w.F_SIZE, size)
-    poke(row, w.F_HAZARD, hazard)
-    poke(row, w.F_A, a)
-    poke(row, w.F_B, b)
-    poke(row, w.F_NDIM, 0)
-    return row
 
 
 @compiled
@@ -164,27 +112,31 @@ def _fenced(watch, stamp):  # type: ignore[no-untyped-def]
 
 @compiled
 def _clash(  # type: ignore[no-untyped-def]
-    watch, region, address, size, site, thread, stamp, flags, other, other_site, hazard, atomic,
-    value,
+    watch, region, address, size, site, thread, kind, stamp, how, near, other, other_site, hazard,
+    was_atomic, value,
 ):  # fmt: skip
-    """Report an access that clashes with an earlier one, unless something orders the two."""
-    elsewhere = relation(watch, stamp, peek(region, w.SPACE)) == _OTHER_BLOCK
-    if elsewhere and _fenced(watch, stamp):
-        return
-    what = w.ATOMIC_RACE if atomic else w.RACE
+    """Report an access that clashes with an earlier one, unless a fence orders the two.
+
+    `near`: that one was by a lane of the same warp; `other`: by whom, NOBODY if that is lost.
+    """
     other_block = peek(watch, w.BLOCK_NUMBER)
-    if flags & w.ELSEWHERE and not elsewhere:
-        other_block, other = w.NOBODY, w.NOBODY  # another block's access, since overwritten
-    elif elsewhere:
-        other_block = block_of(watch, stamp)
-    elif other >> 5 == thread >> 5:
-        if stamp < peek(watch, w.WARPS + (thread >> 5)):
-            return
-        what = w.WARP_RACE
-    if hazard == w.WRITE_WRITE and not atomic and _same(address, value, size):
+    what = w.RACE if was_atomic == (kind == w.UPDATE) else w.ATOMIC_RACE
+    if hazard == w.WRITE_WRITE and what == w.RACE and _same(address, value, size):
         what = w.SAME_VALUE
+    elif how == _SAME_EPOCH and near:
+        what = w.WARP_RACE
+    if how == _OTHER_BLOCK:
+        if other != w.NOBODY and _fenced(watch, stamp):
+            return
+        other_block = w.NOBODY if other == w.NOBODY else block_of(watch, stamp)
     note(watch, what, site, other_site, region, thread, other, other_block, address, size,
-         hazard, 0, 0)  # fmt: skip
+         hazard, 0, int(kind == w.UPDATE))  # fmt: skip
+
+
+@compiled
+def _warp_met(watch, thread, stamp):  # type: ignore[no-untyped-def]
+    """Tell whether the warp of a thread has met since a stamp."""
+    return stamp < peek(watch, w.WARPS + (thread >> 5))
 
 
 @compiled
@@ -195,64 +147,80 @@ def _against_write(watch, region, space, address, size, cell, site, thread, kind
     how = relation(watch, stamp, space)
     if how == _BEFORE:
         return
-    is_atomic = word & w.ATOMIC != 0
-    if kind == w.UPDATE and is_atomic:
-        if not word & w.PLAIN or how != _OTHER_BLOCK:
-            return
-        is_atomic = False
     writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-    several = word & w.SEVERAL != 0
-    elsewhere = word & w.ELSEWHERE != 0
-    if how == _ORDERED and not elsewhere:
+    near = writer >> 5 == thread >> 5
+    was_atomic = word & w.ATOMIC != 0
+    if kind == w.UPDATE and was_atomic:  # what clashes is a plain write before the atomics
+        plain = word & w.PLAIN if how == _OTHER_BLOCK else word & w.PLAIN_HERE
+        if not plain or how == _ORDERED or (how == _SAME_EPOCH and near):
+            return
+        was_atomic = False
+    elif word & w.ELSEWHERE and how != _OTHER_BLOCK:
+        how, writer = _OTHER_BLOCK, w.NOBODY  # another block's atomic, since overwritten
+    elif how == _ORDERED:
         return
-    if how == _SAME_EPOCH and not elsewhere:
-        if writer == thread:
-            if not several:
-                return
-            writer = w.NOBODY << 5  # some other thread's atomic before; not in this warp
+    elif how == _SAME_EPOCH and near:
+        near = not word & w.MANY_WARPS
+        alone = writer == thread and not word & w.SEVERAL
+        if near and (alone or _warp_met(watch, thread, stamp)):
+            return
+        if writer == thread or not near:
+            writer = w.NOBODY
     other_site = (word >> w.WRITE_SITE) & w.SITE_MASK
     hazard = w.WRITE_READ if kind == w.LOAD else w.WRITE_WRITE
-    _clash(watch, region, address, size, site, thread, stamp, word & w.ELSEWHERE, writer,
-           other_site, hazard, is_atomic != (kind == w.UPDATE), value)  # fmt: skip
+    _clash(watch, region, address, size, site, thread, kind, stamp, how, near, writer, other_site,
+           hazard, was_atomic, value)  # fmt: skip
 
 
 @compiled
 def _against_reads(watch, region, space, address, size, cell, site, thread, kind):  # type: ignore[no-untyped-def]
-    """Compare a write with the reads of its element since the last write."""
+    """Compare a write with the reads of its element since the last write.
+
+    Of two readers at least one is in the way of any writer, if they are of different warps where
+    several warps have read (`_read`).
+    """
     word = peek(cell + peek(region, w.GAP), 0)
     stamp = word >> w.STAMP
     how = relation(watch, stamp, space)
     if how == _BEFORE:
         return
-    elsewhere = word & w.READ_ELSEWHERE
-    if how == _ORDERED and not elsewhere:
-        return
     other = (word >> w.READ_FIRST) & w.THREAD_MASK
     second = (word >> w.READ_OTHER) & w.THREAD_MASK
-    if how == _SAME_EPOCH and not elsewhere:
-        settled = other >> 5 == thread >> 5 and stamp < peek(watch, w.WARPS + (thread >> 5))
-        if other == thread or (settled and second >> 5 != thread >> 5):
+    near = False
+    if word & w.READ_ELSEWHERE and how != _OTHER_BLOCK:
+        how, other = _OTHER_BLOCK, w.NOBODY  # another block's, since overwritten
+    elif how == _ORDERED:
+        return
+    elif how == _SAME_EPOCH:
+        if other == thread or other >> 5 == thread >> 5 != second >> 5:
             other = second
-        if other == thread:
+        near = other >> 5 == thread >> 5
+        if other == thread or (near and _warp_met(watch, thread, stamp)):
             return
     other_site = (word >> w.READ_SITE) & w.SITE_MASK
-    flags = w.ELSEWHERE if elsewhere else 0
-    _clash(watch, region, address, size, site, thread, stamp, flags, other, other_site,
-           w.READ_WRITE, kind == w.UPDATE, 0)  # fmt: skip
+    _clash(watch, region, address, size, site, thread, kind, stamp, how, near, other, other_site,
+           w.READ_WRITE, False, 0)  # fmt: skip
 
 
 @compiled
 def _read(watch, space, reads, site, thread):  # type: ignore[no-untyped-def]
-    """Note in the word of an element's reads that a thread has read it."""
+    """Note in the word of an element's reads that a thread has read it.
+
+    Two readers are kept: of different warps, if several of the block's have read since the last
+    barrier; else those since the warp met last.
+    """
     word = peek(reads, 0)
     stamp = word >> w.STAMP
     how = relation(watch, stamp, space)
-    if how == _SAME_EPOCH and stamp >= peek(watch, w.WARPS + (thread >> 5)):
+    if how == _SAME_EPOCH:
         first = (word >> w.READ_FIRST) & w.THREAD_MASK
-        if first != thread:
-            word &= ~(w.THREAD_MASK << w.READ_OTHER)
-            poke(reads, 0, word | thread << w.READ_OTHER)
-        return
+        second = (word >> w.READ_OTHER) & w.THREAD_MASK
+        near = first >> 5 == thread >> 5
+        if first >> 5 != second >> 5 or not (near and _warp_met(watch, thread, stamp)):
+            if first >> 5 == second >> 5 and not (near and (first == thread or first != second)):
+                word &= ~(w.THREAD_MASK << w.READ_OTHER)
+                poke(reads, 0, word | thread << w.READ_OTHER)
+            return
     flag = word & w.READ_ELSEWHERE if how != _BEFORE else 0
     if how == _OTHER_BLOCK:
         flag = w.READ_ELSEWHERE
@@ -266,15 +234,24 @@ def _write(watch, space, cell, site, thread, atomic):  # type: ignore[no-untyped
     flags = 0
     if atomic:
         word = peek(cell, 0)
-        how = relation(watch, word >> w.STAMP, space)
+        stamp = word >> w.STAMP
+        how = relation(watch, stamp, space)
         flags = w.ATOMIC
         writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-        if how == _SAME_EPOCH and not word & w.ATOMIC:
-            return  # the plain write is what other threads' atomics clash with
-        if how != _BEFORE and (word & w.PLAIN or not word & w.ATOMIC):
+        plain, met = not word & w.ATOMIC, _warp_met(watch, thread, stamp)
+        near = writer >> 5 == thread >> 5
+        if how == _SAME_EPOCH:
+            if plain and not (near and met):
+                return  # the plain write is what other threads' atomics clash with
+            flags |= w.PLAIN_HERE if plain else word & (w.PLAIN_HERE | w.MANY_WARPS)
+            if not near:
+                flags |= w.MANY_WARPS
+            if not plain and ((word & w.SEVERAL or writer != thread) and not (near and met)):
+                flags |= w.SEVERAL
+            if flags & w.MANY_WARPS:
+                flags |= w.SEVERAL
+        if how != _BEFORE and (word & w.PLAIN or plain):
             flags |= w.PLAIN
-        if how == _SAME_EPOCH and (word & w.SEVERAL or writer != thread):
-            flags |= w.SEVERAL
         if how == _OTHER_BLOCK or (how != _BEFORE and word & w.ELSEWHERE):
             flags |= w.ELSEWHERE
     fresh = now(watch) << w.STAMP | thread << w.WRITE_THREAD | site << w.WRITE_SITE
@@ -359,9 +336,12 @@ def _in_order(watch, region, cell, site, thread, kind):  # type: ignore[no-untyp
         return False
     flags = 0
     if kind == w.UPDATE:
-        if (word < recent) | (word & (w.ATOMIC | w.ELSEWHERE) != w.ATOMIC):
+        met = max(peek(watch, w.EPOCH), peek(watch, w.LAST_SYNCWARP)) << w.STAMP
+        if (word < met) | (word & (w.ATOMIC | w.ELSEWHERE | w.PLAIN_HERE) != w.ATOMIC):
             return False
-        flags = w.ATOMIC | word & w.PLAIN | (word & w.SEVERAL if own else w.SEVERAL)
+        flags = w.ATOMIC | word & (w.PLAIN | w.SEVERAL | w.MANY_WARPS) | (0 if own else w.SEVERAL)
+        if ((word >> w.WRITE_THREAD) & w.THREAD_MASK) >> 5 != thread >> 5:
+            flags |= w.MANY_WARPS
     elif (word >= recent) | (word & w.ELSEWHERE != 0) | (seen & w.READ_ELSEWHERE != 0):
         return False
     poke(cell, 0, fresh | thread << w.WRITE_THREAD | site << w.WRITE_SITE | flags)
@@ -384,18 +364,6 @@ def _synchronise(watch, address):  # type: ignore[no-untyped-def]
         block = peek(watch, w.BLOCK_NUMBER)
         poke(table, 2 * block, address)
         poke(table, 2 * block + 1, fence)
-
-
-@compiled
-def outside(watch, context, site, thread, ndim, index, shape, what):  # type: ignore[no-untyped-def]
-    """Note an access outside an array, or by an index that is negative or wider than 32 bits."""
-    row_ = note(watch, what, site, -1, 0, thread, -1, -1, 0, 0, 0, 0, 0)
-    if row_ == 0:
-        return
-    poke(row_, w.F_NDIM, ndim)
-    for k in range(min(ndim, 8)):
-        poke(row_, w.F_INDEX + k, peek(context, index + k))
-        poke(row_, w.F_SHAPE + k, peek(context, shape + k))
 
 
 @compiled

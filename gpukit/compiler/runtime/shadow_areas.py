@@ -1,14 +1,16 @@
 """All rounds of a loop at once: the reads of a row of threads in a rectangle of cells.
 
 Every row of a block may read the same tile. As soon as two readers of each of its cells are known,
-further ones tell nothing new, until somebody writes or time goes on: such areas are remembered.
+of different warps if there are several, further ones tell nothing new, until somebody writes or
+time goes on: such areas are remembered.
 """
 
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.notes import compiled
 from gpukit.compiler.runtime.raw import peek, poke
-from gpukit.compiler.runtime.shadow import compiled, find_region, since
+from gpukit.compiler.runtime.shadow import find_region, since
 from gpukit.compiler.runtime.shadow_rows import NOT_PLAIN, run, touch
 
 
@@ -69,16 +71,18 @@ def _is_settled(watch, cells, stride, count, jump, lines):  # type: ignore[no-un
 
 
 @compiled
-def _by_two(seen):  # type: ignore[no-untyped-def]
-    """Tell whether the word of an element's reads names two threads."""
-    return (seen >> w.READ_FIRST ^ seen >> w.READ_OTHER) & w.THREAD_MASK != 0
+def _are_enough(seen, threads):  # type: ignore[no-untyped-def]
+    """Tell whether beside those in the word of an element's reads no reader need be noted."""
+    differ = (seen >> w.READ_FIRST ^ seen >> w.READ_OTHER) & w.THREAD_MASK
+    return (differ >> 5 != 0) | (differ != 0) & (threads <= 32)
 
 
 @compiled
 def _settle(watch, region, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
-    """Remember elements of which two readers are known and which nobody has written of late."""
+    """Remember elements whose readers are known and which nobody has written of late."""
     space, gap = peek(region, w.SPACE), peek(region, w.GAP)
-    if not _by_two(peek(cells + gap, 0)):
+    threads = peek(watch, w.THREADS)
+    if not _are_enough(peek(cells + gap, 0), threads):
         return
     low, block, epoch = since(watch, space), peek(watch, w.BLOCK), peek(watch, w.EPOCH)
     recent = max(epoch, peek(watch, w.LAST_SYNCWARP)) << w.STAMP
@@ -91,7 +95,7 @@ def _settle(watch, region, cells, stride, count, jump, lines):  # type: ignore[n
             word, seen = peek(at, 0), peek(at + gap, 0)
             old = (word < known) & (word & w.UNINITIALISED == 0)
             fine = old | ((word >= block) & (word < epoch) & (word & NOT_PLAIN == 0))
-            open_ |= 1 - int(fine & _by_two(seen) & (seen >= recent))
+            open_ |= 1 - int(fine & _are_enough(seen, threads) & (seen >= recent))
     if open_:
         return
     row = _row_of(watch, cells)

@@ -8,8 +8,9 @@ to `shadow.access`, thread by thread.
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime.notes import compiled
 from gpukit.compiler.runtime.raw import ALL_SET, first_set, invoke, peek, peek8, poke
-from gpukit.compiler.runtime.shadow import compiled, find_region, inlined, since, tell
+from gpukit.compiler.runtime.shadow import find_region, inlined, since, tell
 
 
 @compiled
@@ -262,10 +263,17 @@ def _one_load(word, seen, known, block, epoch, recent, thread):  # type: ignore[
     fine = old | ((word >= block) & ((word < epoch) | mine) & (word & NOT_PLAIN == 0))
     first = (seen >> w.READ_FIRST) & w.THREAD_MASK
     other = (seen >> w.READ_OTHER) & w.THREAD_MASK
-    noted = (seen >= recent) & ((first != other) | (first == thread))
+    many = first >> 5 != other >> 5
+    noted = (seen >= recent) & (many | _speaks_for(first, other, thread))
     # Reads in this interval, but before a syncwarp, need a closer look.
     unclear = (seen >= epoch) & (seen < recent)
     return (1 - int(noted)) | 2 * (1 - int(fine & (not unclear)))
+
+
+@compiled
+def _speaks_for(first, other, thread):  # type: ignore[no-untyped-def]
+    """Tell whether a reader need not be noted beside two of one warp, or twice one."""
+    return (first >> 5 == thread >> 5) & ((first == thread) | (first != other))
 
 
 NOT_PLAIN = w.UNINITIALISED | w.SEVERAL | w.ELSEWHERE
@@ -284,24 +292,24 @@ def _note_loads(  # type: ignore[no-untyped-def]
         for k in range(count):
             word, seen, me = peek(cells, k), peek(cells + gap, k), thread + k * next_thread
             state |= _one_load(word, seen, known, block, epoch, recent, me)
-            poke(cells + gap, k, _with_reader(seen, fresh, low, epoch, recent, me))
+            poke(cells + gap, k, _with_reader(seen, fresh, low, block, epoch, recent, me))
     else:
         for k in range(count):
             at, me = cells + k * stride, thread + k * next_thread
             word, seen = peek(at, 0), peek(at + gap, 0)
             state |= _one_load(word, seen, known, block, epoch, recent, me)
-            poke(at + gap, 0, _with_reader(seen, fresh, low, epoch, recent, me))
+            poke(at + gap, 0, _with_reader(seen, fresh, low, block, epoch, recent, me))
     return state & 2
 
 
 @compiled
-def _with_reader(seen, fresh, low, epoch, recent, me):  # type: ignore[no-untyped-def]
+def _with_reader(seen, fresh, low, block, epoch, recent, me):  # type: ignore[no-untyped-def]
     """Return the word of an element's reads with one more reader, without a branch."""
-    flag = seen & w.READ_ELSEWHERE if seen >= low else 0
+    flag = (seen & w.READ_ELSEWHERE | int(seen < block)) if seen >= low else 0
     alone = fresh | me << w.READ_FIRST | me << w.READ_OTHER | flag
     second = seen & ~(w.THREAD_MASK << w.READ_OTHER) | me << w.READ_OTHER
-    first = (seen >> w.READ_FIRST) & w.THREAD_MASK
-    full = (first == me) | (first != (seen >> w.READ_OTHER) & w.THREAD_MASK)
+    first, other = (seen >> w.READ_FIRST) & w.THREAD_MASK, (seen >> w.READ_OTHER) & w.THREAD_MASK
+    full = (first >> 5 != other >> 5) | _speaks_for(first, other, me)
     # What was read in this interval, but before a syncwarp, is left to the closer look.
     kept = seen if full or seen < recent else second
     return kept if seen >= epoch else alone

@@ -1,0 +1,93 @@
+"""The checker's native functions without a kernel, told what happens as a kernel would."""
+
+from __future__ import annotations
+
+import ctypes
+from types import SimpleNamespace
+
+import numpy as np
+
+from gpukit.checked import launch, regions
+from gpukit.checked.shadow import MEMORY
+from gpukit.compiler import watch as w
+from gpukit.compiler.runtime import entries
+from tests.oracle.happens_before import FULL, NONE, STORE, WARP
+
+SIZE = 4  # bytes of an element
+_RACES = {w.RACE: FULL, w.SAME_VALUE: FULL, w.ATOMIC_RACE: FULL, w.WARP_RACE: WARP}
+
+
+class Shadow:
+    """A watch over some elements of one array, and the launch that it believes in."""
+
+    def __init__(self, blocks: int, threads: int, elements: int, space: str = "global") -> None:
+        self.array = np.zeros(elements, np.int32)
+        begin = self.array.ctypes.data
+        self.region = regions.Region(space, begin, begin + self.array.nbytes, SIZE, [])
+        self.region.arrays = [regions.of_array("a", self.array)]
+        self.region.cells = MEMORY.cells(elements)
+        shape = SimpleNamespace(blocks=blocks, block=(threads, 1, 1), threads=threads)
+        compiled = SimpleNamespace(whole_grid=False)
+        given = SimpleNamespace(shape=shape, compiled=compiled)
+        functions = entries.checking()
+        first = MEMORY.begin()
+        self.watch = launch.Watch(given, [self.region], first, True, functions, {})
+        self.calls = {
+            name: ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * (count + 1))(address)
+            for (name, count), address in zip(w.CALLS.items(), functions, strict=True)
+        }
+        self.threads = threads
+        self.notes: list[tuple[int, ...]] = []
+        note = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * (w.CALLS["note"] + 1))
+        self.note = note(self._note)  # kept: the watch holds its address only
+        address = ctypes.cast(self.note, ctypes.c_void_p).value
+        self.watch.words[w.FUNCTIONS + w.NOTE] = address
+
+    def close(self) -> None:
+        """Give the shadow memory back, as a launch does."""
+        MEMORY.stamp = int(self.watch.words[w.NOW]) + 1
+        MEMORY.give_back(self.region.cells)
+
+    def call(self, name: str, *arguments: int) -> int:
+        return int(self.calls[name](self.watch.address, *arguments))
+
+    def begin(self, block: int) -> None:
+        self.call("begin_block", block)
+
+    def barrier(self) -> None:
+        self.call("barrier", 0)
+
+    def syncwarp(self, threads: list[int]) -> None:
+        flags = np.zeros(self.threads + 8, np.uint8)
+        flags[threads] = 1
+        self.call("meet_warps", 0, self.threads, flags.ctypes.data)
+
+    def address(self, element: int) -> int:
+        return int(self.array.ctypes.data) + SIZE * element
+
+    def access(self, thread: int, element: int, kind: int) -> None:
+        self.call("access", 0, thread, self.address(element), SIZE, kind, 0)
+
+    def row(self, threads: range, element: int, step: int, kind: int) -> None:
+        """Tell what neighbouring threads do, as the code of a row does."""
+        place = (0, threads.start, len(threads), self.address(element), SIZE * step, SIZE, 0)
+        if kind == STORE:
+            if not self.call("row_free", *place):
+                for k, thread in enumerate(threads):
+                    self.access(thread, element + k * step, kind)
+                return
+            kind = w.CLAIM
+        self.call("row", *place, kind)
+
+    def _note(self, _watch: int, *finding: int) -> int:
+        self.notes.append(finding)
+        return 0
+
+    def found(self) -> dict[int, int]:
+        """Return how bad the races of each element are that were found since the last call."""
+        worst: dict[int, int] = {}
+        for what, *_, address, _size, _a, _b in self.notes:
+            at = (address - self.address(0)) // SIZE
+            worst[at] = max(worst.get(at, NONE), _RACES.get(what, NONE))
+        self.notes.clear()
+        return worst

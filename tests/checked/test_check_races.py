@@ -1,0 +1,123 @@
+"""gpukit.check and races that are easily overlooked: who read before, and who is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda
+
+BLOCK = 32
+
+
+def kinds(report):
+    return [found.kind for found in report.findings]
+
+
+# --- Blocks that read what another one writes ----------------------------------------------------
+
+
+@cuda.jit
+def add_right_kernel(a):
+    i = cuda.grid(1)
+    if i + cuda.blockDim.x < a.shape[0]:
+        a[i] += a[i + cuda.blockDim.x]
+
+
+@cuda.jit
+def tree_kernel(a):
+    i = cuda.grid(1)
+    step = a.shape[0] // 2
+    while step > 0:
+        if i < step:
+            a[i] += a[i + step]
+        cuda.syncthreads()
+        step //= 2
+
+
+@cuda.jit
+def smooth_kernel(a):
+    i = cuda.grid(1)
+    if 0 < i < a.shape[0] - 1:
+        mean = (a[i - 1] + a[i] + a[i + 1]) / 3
+    cuda.syncthreads()
+    if 0 < i < a.shape[0] - 1:
+        a[i] = mean
+
+
+@pytest.mark.parametrize("kernel", [add_right_kernel, tree_kernel, smooth_kernel])
+def test_element_that_its_writer_reads_too_is_a_race_when_another_block_has_read_it(kernel):
+    report = gpukit.check(kernel)[4, BLOCK](np.ones(4 * BLOCK))
+    (found,) = [f for f in report.findings if f.kind == "global-race"]
+    assert found.array == "a"
+
+
+@pytest.mark.parametrize("kernel", [tree_kernel, smooth_kernel])
+def test_element_that_its_writer_reads_too_is_no_race_in_one_block(kernel):
+    assert kinds(gpukit.check(kernel)[1, BLOCK](np.ones(BLOCK))) == []
+
+
+# --- More readers than are kept ----------------------------------------------------------------
+
+
+@cuda.jit
+def third_reader_kernel(out):
+    s, tid = cuda.shared.array(8, np.float32), cuda.threadIdx.x
+    if tid < 8:
+        s[tid] = tid
+    cuda.syncthreads()
+    if tid == 0 or tid == 1 or tid == 40:
+        out[tid] = s[5]
+    cuda.syncwarp()
+    if tid == 0:
+        s[5] = 1
+
+
+def test_reader_of_another_warp_is_a_race_when_two_of_the_writers_warp_have_read_before():
+    report = gpukit.check(third_reader_kernel)[1, 64](np.zeros(64, np.float32))
+    assert kinds(report) == ["shared-race"]
+    assert report.findings[0].threads == ((0, 0, 0), (40, 0, 0))
+
+
+# --- Atomics and plain accesses ----------------------------------------------------------------
+
+
+@cuda.jit
+def atomic_first_kernel(s, out):
+    if cuda.threadIdx.x == 0:
+        cuda.atomic.add(s, 0, 1)
+    if cuda.threadIdx.x == 40:
+        out[0] = s[0]
+
+
+@cuda.jit
+def atomic_last_kernel(s, out):
+    if cuda.threadIdx.x == 0:
+        s[0] = 7
+    if cuda.threadIdx.x == 40:
+        cuda.atomic.add(s, 0, 1)
+
+
+@cuda.jit
+def read_first_kernel(s, out):
+    if cuda.threadIdx.x == 0:
+        out[0] = s[0]
+    if cuda.threadIdx.x == 40:
+        cuda.atomic.add(s, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "early", "late"),
+    [
+        (atomic_first_kernel, "atomically", "with no atomic"),
+        (atomic_last_kernel, "with no atomic", "atomically"),
+        (read_first_kernel, "with no atomic", "atomically"),
+    ],
+)
+def test_atomic_race_says_which_of_the_two_accesses_is_atomic(kernel, early, late):
+    (found,) = gpukit.check(kernel)[1, 64](np.zeros(1, np.int32), np.zeros(1, np.int32)).findings
+    one, _, two = found.message.partition("thread 40")
+    assert found.kind == "atomic-race"
+    assert early in one
+    assert late in two

@@ -1,0 +1,109 @@
+"""Shadow memory against an oracle: what it says of random accesses, one by one.
+
+The oracle (`tests/oracle/happens_before.py`) keeps every access and compares all pairs; shadow
+memory keeps a few words. Both must find the first race of each element at the same access.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.checked.shadow_driver import Shadow
+from tests.oracle.happens_before import LOAD, NONE, STORE, UPDATE, Grid
+
+KINDS = (LOAD, STORE, UPDATE)
+
+
+class Both:
+    """The oracle and shadow memory, told the same."""
+
+    def __init__(self, blocks, threads, elements, space="global"):
+        self.grid = Grid(blocks, threads)
+        self.shadow = Shadow(blocks, threads, elements, space)
+        self.threads, self.raced, self.told = threads, set(), []
+
+    def begin(self, block):
+        self.block = block
+        self.told.append(f"begin({block})")
+        self.shadow.begin(block)
+
+    def barrier(self):
+        self.told.append("barrier()")
+        self.shadow.barrier()
+        self.grid.meet(self.block, list(range(self.threads)))
+
+    def syncwarp(self, warps):
+        self.told.append(f"syncwarp({warps})")
+        lanes = [[t for t in range(self.threads) if t // 32 == warp] for warp in warps]
+        self.shadow.syncwarp([t for warp in lanes for t in warp])
+        for warp in lanes:
+            self.grid.meet(self.block, warp)
+
+    def access(self, thread, element, kind):
+        self.told.append(f"access({thread}, {element}, {kind})")
+        self.shadow.access(thread, element, kind)
+        self._compare([(thread, element)], kind)
+
+    def row(self, threads, element, step, kind):
+        self.told.append(f"row({threads}, {element}, {step}, {kind})")
+        self.shadow.row(threads, element, step, kind)
+        self._compare([(t, element + k * step) for k, t in enumerate(threads)], kind)
+
+    def _compare(self, accesses, kind):
+        expected = {}
+        for thread, element in accesses:
+            worst = self.grid.access(self.block, thread, element, kind)
+            expected[element] = max(worst, expected.get(element, NONE))
+        found = self.shadow.found()
+        for element, worst in expected.items():
+            if element not in self.raced:
+                assert found.get(element, NONE) == worst, (element, self.told)
+                self.raced |= {element} if worst else set()
+
+
+def play(rng, blocks, threads, elements, events, space="global"):
+    """Tell both a random history."""
+    both = Both(blocks, threads, elements, space)
+    likely = rng.sample(range(threads), 3)
+    try:
+        for block in range(blocks):
+            both.begin(block)
+            for _ in range(events):
+                event(rng, both, likely, elements)
+    finally:
+        both.shadow.close()
+
+
+def event(rng, both, likely, elements):
+    what = rng.random()
+    if what < 0.08:
+        both.barrier()
+    elif what < 0.2:
+        warps = range(-(-both.threads // 32))
+        both.syncwarp(rng.choice([[rng.choice(warps)], list(warps)]))
+    elif what < 0.4:
+        step = rng.choice((0, 1))
+        first = rng.randrange(both.threads)
+        last = min(both.threads, first + rng.choice((1, 2, 40)), first + elements if step else 999)
+        kind = rng.choice((LOAD, LOAD, STORE))
+        start = rng.randrange(elements - (last - first - 1) * step)
+        both.row(range(first, last), start, step, kind)
+    else:
+        thread = rng.choice(likely) if rng.random() < 0.7 else rng.randrange(both.threads)
+        both.access(thread, rng.randrange(elements), rng.choice(KINDS))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_shadow_memory_finds_the_races_of_a_random_history(seed):
+    rng = random.Random(seed)
+    for _ in range(10):
+        play(rng, rng.choice((1, 2, 3)), rng.choice((20, 40, 70)), rng.choice((2, 5)), 25)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_shadow_memory_finds_the_races_of_shared_memory(seed):
+    rng = random.Random(seed)
+    for _ in range(10):
+        play(rng, 1, rng.choice((20, 40, 70)), rng.choice((2, 5)), 40, "shared")

@@ -1,0 +1,69 @@
+"""Which accesses race, by brute force: every access is compared with every earlier one.
+
+Each thread has a vector clock: of every thread of the grid, how many of its accesses have surely
+happened before what this thread does now. Barriers join the clocks of those who meet; an atomic
+takes over what the atomics before it on the same element gave away, and gives away what its thread
+knew at its last fence.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import NamedTuple
+
+import numpy as np
+
+LOAD, STORE, UPDATE = range(3)
+NONE, WARP, FULL = range(3)  # no race; only with lanes of the same warp; with others
+Clock = "np.ndarray[tuple[int], np.dtype[np.int64]]"
+
+
+class Access(NamedTuple):
+    """Who did what, as the how manieth of its accesses."""
+
+    actor: int
+    count: int
+    kind: int
+
+
+class Grid:
+    """Blocks of threads, what each thread knows, and every access so far."""
+
+    def __init__(self, blocks: int, threads: int) -> None:
+        self.threads = threads
+        self.clocks = np.zeros((blocks * threads, blocks * threads), np.int64)
+        self.fenced = np.zeros_like(self.clocks)
+        self.given: dict[int, Clock] = {}
+        self.seen: dict[int, list[Access]] = defaultdict(list)
+
+    def meet(self, block: int, threads: list[int]) -> None:
+        """Let some threads of a block wait for each other."""
+        actors = [block * self.threads + t for t in threads]
+        self.clocks[actors] = self.clocks[actors].max(axis=0)
+
+    def fence(self, block: int, thread: int) -> None:
+        """Let a thread's next atomics give away what it knows now."""
+        actor = block * self.threads + thread
+        self.fenced[actor] = self.clocks[actor]
+
+    def access(
+        self, block: int, thread: int, element: int, kind: int, *, depends: bool = True
+    ) -> int:
+        """Add an access and return how it races: NONE, WARP or FULL.
+
+        Only one that `depends` on what an atomic returned is put in order by atomics.
+        """
+        actor = block * self.threads + thread
+        self.clocks[actor, actor] += 1
+        worst = NONE
+        for other in self.seen[element]:
+            clash = STORE in (kind, other.kind) or {kind, other.kind} == {LOAD, UPDATE}
+            if clash and not self._in_order(other, actor, depends):
+                near = other.actor // self.threads == block
+                near &= other.actor % self.threads // 32 == thread // 32
+                worst = max(worst, WARP if near else FULL)
+        self.seen[element].append(Access(actor, int(self.clocks[actor, actor]), kind))
+        return worst
+
+    def _in_order(self, other: Access, actor: int, depends: bool) -> bool:
+        return bool(self.clocks[actor, other.actor] >= other.count)
