@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors
-from gpukit.cpu import configure, dispatcher
+from gpukit.cpu import configure, dispatcher, ufuncs
 
 # (kernel, configuration, arguments) -> what the verb returns
 Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
@@ -18,8 +18,10 @@ Refused = Callable[[Any, Any, errors.LaunchError], Any]
 class Verb:
     """A kernel with a verb: `verb[grid, block, stream, shared_bytes](*arguments)` runs it.
 
-    As a kernel it has `forall(tasks)`. Raises ArgumentError for what is no kernel, and LaunchError
-    for a launch that a GPU refuses, unless `refused` makes something of it.
+    As a kernel it has `forall(tasks)`. An array function made by `cuda.vectorize` or
+    `cuda.guvectorize` is called as ever, `verb(*arguments, out=...)`, and its launch is run.
+    Raises ArgumentError for what is no kernel, and LaunchError for a launch that a GPU refuses,
+    unless `refused` makes something of it.
     """
 
     def __init__(self, name: str, kernel: Any, run: Run, refused: Refused | None = None) -> None:
@@ -29,6 +31,11 @@ class Verb:
         self._refused = refused
 
     def __getitem__(self, items: Any) -> Callable[..., Any]:
+        if isinstance(self.kernel, ufuncs.ArrayFunction):
+            raise errors.LaunchError(
+                f"{self.name}: {self.kernel.__name__} chooses its launch itself: write "
+                f"gpukit.{self.name}({self.kernel.__name__})(*arguments), without brackets."
+            )
         try:
             shape = configure.parse(items)
         except errors.LaunchError as refused:
@@ -46,11 +53,23 @@ class Verb:
             )
         return self._run(self.kernel, shape, arguments)
 
-    def __call__(self, *_: Any, **__: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if isinstance(self.kernel, ufuncs.ArrayFunction):
+            return self._call(self.kernel.prepare(*arguments, **named))
         raise errors.LaunchError(
             f"launch configuration was not specified: write {self._example()}, with square "
             "brackets before the arguments."
         )
+
+    def _call(self, call: ufuncs.Call) -> Any:
+        if call.launch is None:
+            raise errors.LaunchError(
+                f"{self.name}: {self.kernel.__name__} was called with no element, so there is "
+                "nothing to look at. Give it an array that is not empty."
+            )
+        answer = self._run(call.launch.kernel, call.launch.shape, tuple(call.arguments))
+        call.finish()
+        return answer
 
     def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Any:
         """Return the kernel configured for at least `ntasks` threads in one dimension."""
@@ -66,8 +85,11 @@ class Verb:
 
 
 def _kernel_of(name: str, kernel: Any) -> Any:
-    """Return a kernel of the CPU target for a kernel of any target, or for a plain function."""
-    if isinstance(kernel, dispatcher.Kernel):
+    """Return a kernel of the CPU target for a kernel of any target, or for a plain function.
+
+    Array functions of this target are taken as they are.
+    """
+    if isinstance(kernel, (dispatcher.Kernel, ufuncs.ArrayFunction)):
         return kernel
     function = getattr(kernel, "py_func", kernel)
     if not inspect.isfunction(function):

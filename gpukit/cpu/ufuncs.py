@@ -1,185 +1,209 @@
 """`cuda.vectorize` and `cuda.guvectorize`: array functions made from a function of elements.
 
-They are built on Numba's CPU versions, with the manners of the CUDA ones: types must fit one
-of the signatures, device arrays in give device arrays out, `stream=` is accepted.
+A call is the launch of a kernel (`ufunc_kernels`), with the manners of the CUDA target: types
+must fit one of the signatures, device arrays in give device arrays out, `stream=` is accepted.
 """
 
 from __future__ import annotations
 
-import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpukit import errors
-from gpukit.cpu import scalar, untouched
+from gpukit.cpu import ufunc_kernels, ufunc_signatures
 from gpukit.cpu.arrays import as_cuda_array, device_array, is_cuda_array
 from gpukit.cpu.contiguity import is_cuda_ndarray
+from gpukit.cpu.dispatcher import Configured
+from gpukit.cpu.ufunc_layout import Layout, broadcast
+from gpukit.cpu.ufunc_signatures import Dtypes, Signature
 
 Array = NDArray[Any]
-Dtypes = tuple[np.dtype[Any], ...]
 _TARGETS = (None, "cuda", "gpukit", "cpu")
 
 
-def _signatures(given: Any, name: str) -> list[Any]:
-    """Return signatures of any spelling as Numba signatures."""
-    from numba.core import sigutils
-    from numba.core.typing.templates import Signature
+@dataclass
+class Call:
+    """One call of an array function: a launch, if there are elements, and what comes after it."""
 
-    if not given or (callable(given) and not hasattr(given, "args")):
-        raise errors.ArgumentError(
-            f"{name}: expected signatures such as ['float32(float32, float32)'], got none. "
-            "The CUDA target needs them; write the types of the arguments and the result."
-        )
-    many = [given] if isinstance(given, str) or hasattr(given, "args") else list(given)
-    found = []
-    for one in many:
-        # Types of another Numba package (numba-cuda has its own) are told by their names.
-        text = str(one) if isinstance(one, Signature) or hasattr(one, "args") else one
-        text = text.replace(" -> none", "").replace("none(", "void(") if "->" in str(text) else text
-        args, result = sigutils.normalize_signature(_call_form(text) if "->" in str(text) else one)
-        found.append(Signature(result, args, None) if result is not None else args)
-    return found
+    launch: Configured | None
+    arguments: list[Any]
+    finish: Callable[[], Any]  # returns what the call returns
 
 
-def _call_form(text: str) -> str:
-    """Turn Numba's printed form `(a, b) -> c` into the form that it reads, `c(a, b)`."""
-    args, _, result = text.partition("->")
-    return result.strip() + args.strip()
+class ArrayFunction:
+    """What both kinds of array function share: the Python function, its signatures, its call."""
+
+    def __init__(self, func: Any, signatures: list[Signature], nin: int, result: bool) -> None:
+        self.py_func = getattr(func, "py_func", func)
+        self.__name__ = self.py_func.__name__
+        self.__doc__ = self.py_func.__doc__
+        self.nin = nin
+        self.loops = {ufunc_signatures.dtypes(args): args for args, _ in signatures}
+        count = len(signatures[0][0])
+        self._kernels = ufunc_kernels.Kernels(self.py_func, count, result)
+
+    def prepare(self, *args: Any, out: Any = None, stream: Any = 0) -> Call:
+        """Return the launch that a call with these arguments makes."""
+        raise NotImplementedError
+
+    def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
+        """Apply the function; `out` is a host or device array to write to, or several."""
+        __tracebackhide__ = True
+        call = self.prepare(*args, out=out, stream=stream)
+        if call.launch is not None:
+            call.launch(*call.arguments)
+        return call.finish()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.py_func.__qualname__}>"
 
 
-def _host(value: Any) -> tuple[Array, bool]:
-    """Return an argument as a NumPy array, and whether it is device memory."""
+def _array(value: Any) -> Any:
+    """Return an argument as a NumPy array or a device array of ours."""
     if is_cuda_ndarray(value):
-        return value.host, True
-    if is_cuda_array(value):
-        return as_cuda_array(value).host, True
-    return np.asarray(value), False
+        return value
+    return as_cuda_array(value) if is_cuda_array(value) else np.asarray(value)
 
 
-def _fits(rule: Any, have: Sequence[Array], loop: Dtypes) -> bool:
-    return all(np.can_cast(a.dtype, d, rule) for a, d in zip(have, loop, strict=False))
+def _host(array: Any) -> Array:
+    return array.host if is_cuda_ndarray(array) else array  # type: ignore[no-any-return]
 
 
-def pick_loop(name: str, have: Sequence[Array], loops: Iterable[Dtypes]) -> Dtypes:
-    """Return the first signature that the arguments fit: exactly, else safely, else at all."""
-    loops = list(loops)
-    for rule in ("no", "safe", "same_kind"):
-        for loop in loops:
-            if _fits(rule, have, loop):
-                return loop
-    raise TypeError(
-        f"{name}: no matching signature for ({', '.join(str(a.dtype) for a in have)}). "
-        "Add one to the decorator, or cast the arguments."
-    )
+class _Output:
+    """An array that a call writes: `buffer` is what its kernel gets."""
+
+    def __init__(
+        self, given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], make: Callable[..., Any]
+    ) -> None:
+        """`given` is the caller's array, or None for `make(shape, dtype)`."""
+        self.given = given is not None
+        self.array = _array(given) if self.given else make(shape, dtype)
+        host = _host(self.array)
+        if host.shape != shape:
+            raise ValueError(f"output shape mismatch: expected {shape}, got {host.shape}.")
+        self.buffer = host
+        if host.dtype != dtype or not host.flags.c_contiguous:
+            with np.errstate(invalid="ignore"):  # what is there may be anything
+                self.buffer = host.astype(dtype, order="C")
+
+    def finish(self, on_device: bool) -> Any:
+        """Return what the caller gets."""
+        host = _host(self.array)
+        if self.buffer is not host:
+            np.copyto(host, self.buffer, casting="unsafe")
+        if self.given or on_device:
+            return self.array
+        return host if host.shape else host[()]
 
 
-def _cast(array: Array, device: bool, dtype: np.dtype[Any]) -> Array:
+def _outputs_of(out: Any, positional: Sequence[Any], count: int) -> list[Any]:
+    """Return the caller's outputs; None for each that there is not."""
+    if out is None:
+        return list(positional) or [None] * count
+    return list(out) if isinstance(out, (tuple, list)) else [out]
+
+
+def _cast(array: Any, dtype: np.dtype[Any]) -> Array:
     if array.dtype == dtype:
-        return array
-    if device:
+        return _host(array)
+    if is_cuda_ndarray(array):
         raise TypeError(
             "compatible signature is possible by casting but DeviceNDArray does not support "
             f".astype(): make it a {dtype} array before the copy to the device"
         )
-    return array.astype(dtype)
+    return array.astype(dtype)  # type: ignore[no-any-return]
 
 
-class _Base:
-    """What both kinds of array function share: a function, its loops, its call."""
-
-    def __init__(self, func: Any) -> None:
-        self.py_func = getattr(func, "py_func", func)
-        self.__name__ = self.py_func.__name__
-        self.__doc__ = self.py_func.__doc__
-        self.loops: list[Dtypes] = []
-        self.nin = 0
-
-    def _inputs(self, args: Sequence[Any]) -> tuple[list[Array], Dtypes, bool]:
-        pairs = [_host(a) for a in args]
-        loop = pick_loop(self.__name__, [a for a, _ in pairs], self.loops)
-        cast = [_cast(a, on, d) for (a, on), d in zip(pairs, loop, strict=False)]
-        return cast, loop, any(on for _, on in pairs)
-
-
-def _finish(result: Array, device: bool, stream: Any) -> Any:
-    if not device:
-        return result
-    made = device_array(np.shape(result), np.asarray(result).dtype, stream=stream)
-    made.host[...] = result
-    untouched.touch(made.host)
-    return made
-
-
-def _outputs_of(out: Any) -> list[Any]:
-    if out is None:
-        return []
-    return list(out) if isinstance(out, (tuple, list)) else [out]
-
-
-def _given(out: Any) -> Any:
-    """Return a caller's output as it is to be returned: as a device array if it is one."""
-    return as_cuda_array(out) if is_cuda_array(out) and not is_cuda_ndarray(out) else out
-
-
-class UFunc(_Base):
+class UFunc(ArrayFunction):
     """A function of arrays, elementwise with broadcasting; made by `cuda.vectorize`."""
 
-    def __init__(self, func: Any, signatures: list[Any], identity: Any) -> None:
-        super().__init__(func)
-        import numba
-        from numba.np.numpy_support import as_dtype
+    def __init__(self, func: Any, signatures: list[Signature]) -> None:
+        super().__init__(func, signatures, nin=len(signatures[0][0]), result=True)
+        self._declared = {ufunc_signatures.dtypes(args): result for args, result in signatures}
+        self._results: dict[Dtypes, np.dtype[Any]] = {}
 
-        plain = scalar.with_numba_functions(self.py_func)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self.ufunc = numba.vectorize(signatures, identity=identity)(plain)
-        self.nin = len(signatures[0].args)
-        self.loops = [tuple(as_dtype(t) for t in s.args) for s in signatures]
-
-    def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
-        """Apply the function; `out` is a host or device array to write to."""
-        outputs = _outputs_of(out) or list(args[self.nin :])
+    def prepare(self, *args: Any, out: Any = None, stream: Any = 0) -> Call:
+        """Return the launch that a call with these arguments makes."""
         if len(args) not in (self.nin, self.nin + 1):
             raise TypeError(f"{self.__name__}: expected {self.nin} arguments, got {len(args)}")
-        inputs, _, device = self._inputs(args[: self.nin])
-        if outputs:
-            self.ufunc(*inputs, out=_host(outputs[0])[0], casting="unsafe")
-            return _given(outputs[0])
-        return _finish(self.ufunc(*inputs), device, stream)
+        given = _outputs_of(out, args[self.nin :], 1)[0]
+        values = [a if ufunc_signatures.is_number(a) else _array(a) for a in args[: self.nin]]
+        loop = ufunc_signatures.exact(self.__name__, values, list(self.loops))
+        hosts = [
+            np.asarray(v, d) if ufunc_signatures.is_number(v) else _host(v)
+            for v, d in zip(values, loop, strict=True)
+        ]
+        device = any(map(is_cuda_ndarray, values))
+        shapes = [h.shape for h in hosts] + ([] if given is None else [np.shape(given)])
+        shape = shapes[0] if len(set(shapes)) == 1 else np.broadcast_shapes(*shapes)
+        make = partial(device_array, stream=stream) if device else np.empty
+        output = _Output(given, shape, self._result_of(loop), make)
+        finish = partial(output.finish, device)
+        if not output.buffer.size:
+            return Call(None, [], finish)
+        grid = broadcast([*(h.shape for h in hosts), shape])
+        if grid is None:
+            hosts = [np.broadcast_to(h, shape) for h in hosts]
+            grid = broadcast([shape] * (self.nin + 1))
+            assert grid is not None  # equal shapes are one axis
+        uses = tuple(map(ufunc_kernels.broadcast, grid.full[: self.nin]))
+        laid = [_laid(h, grid.sizes, full) for h, full in zip(hosts, grid.full, strict=False)]
+        launch = self._kernels.configured(uses, grid.sizes, stream)
+        return Call(launch, [*laid, output.buffer.reshape(grid.sizes)], finish)
+
+    def _result_of(self, loop: Dtypes) -> np.dtype[Any]:
+        """Return the type of the result; the compiler says it where the signature does not."""
+        if loop not in self._results:
+            result = self._declared[loop] or self._kernels.result_type(self.loops[loop])
+            self._results[loop] = ufunc_signatures.dtypes([result])[0]
+        return self._results[loop]
 
     def reduce(self, arg: Any, stream: Any = 0) -> Any:
-        """Combine all elements of a 1-D array with this function of two arguments."""
-        array, _ = _host(arg)
+        """Combine all elements of a 1-D array with this function of two arguments.
+
+        In the order of the CUDA target: one half with the other, until one element is left.
+        """
+        array = _host(_array(arg))
         if self.nin != 2:
             raise ValueError(f"{self.__name__}.reduce: must be a binary ufunc")
         if array.ndim != 1:
             raise ValueError(f"{self.__name__}.reduce: must use 1d array")
         if array.size == 0:
             raise TypeError("Reduction on an empty array.")
-        return array.dtype.type(self.ufunc.reduce(array, dtype=array.dtype))
+        return array.dtype.type(self._fold(array, stream)[0])
+
+    def _fold(self, array: Array, stream: Any) -> Array:
+        half = array.size // 2
+        if array.size == 1:
+            return array
+        if array.size % 2:
+            return np.atleast_1d(self(self._fold(array[:-1], stream), array[-1:], stream=stream))
+        return self._fold(self(array[:half], array[half:], stream=stream), stream)
 
 
-class GUFunc(_Base):
+def _laid(array: Array, sizes: tuple[int, ...], full: tuple[bool, ...]) -> Any:
+    """Return an array with the axes of a grid that it has, of length 1 those that it has not."""
+    if not any(full):
+        return array.reshape(-1)[0]
+    own = tuple(n if has else 1 for n, has in zip(sizes, full, strict=True))
+    return np.ascontiguousarray(array).reshape(own)
+
+
+class GUFunc(ArrayFunction):
     """A function of subarrays, applied over all other axes; made by `cuda.guvectorize`."""
 
-    def __init__(self, func: Any, signatures: list[Any], layout: str) -> None:
-        super().__init__(func)
-        import numba
-        from numba.core import types
-        from numba.np.numpy_support import as_dtype
-
-        layout = layout.replace(" ", "")
-        ins, _, outs = layout.partition("->")
-        self.cores = [part.count(",") + 1 if part else 0 for part in re.findall(r"\((.*?)\)", ins)]
-        self.nin, self.nout = len(self.cores), len(re.findall(r"\(", outs))
-        every = [s if isinstance(s, tuple) else s.args for s in signatures]
-        plain = scalar.with_numba_functions(self.py_func)
-        self.gufunc = numba.guvectorize([types.void(*args) for args in every], layout)(plain)
-        self.loops = [tuple(as_dtype(getattr(t, "dtype", t)) for t in args) for args in every]
+    def __init__(self, func: Any, signatures: list[Signature], layout: str) -> None:
+        self.layout = Layout(layout)
+        for args, _ in signatures:
+            self.layout.check(args)
+        super().__init__(func, signatures, nin=len(self.layout.inputs), result=False)
+        self.nout = len(self.layout.outputs)
 
     def _check_count(self, args: Sequence[Any], out: Any) -> None:
         def words(n: int) -> str:
@@ -194,43 +218,53 @@ class GUFunc(_Base):
                 f"Got {words(len(args))}."
             )
 
-    def _scalars_as_scalars(self, inputs: list[Array]) -> list[Array]:
-        """Let one-element arrays stand for scalars, where that changes no other shape."""
-        loops = [a.ndim - core for a, core in zip(inputs, self.cores, strict=True)]
-        rest = max((n for n, core in zip(loops, self.cores, strict=True) if core), default=None)
-        if rest is None:
-            return inputs
-        return [
-            a.reshape(()) if not core and a.size == 1 and a.ndim > rest else a
-            for a, core in zip(inputs, self.cores, strict=True)
-        ]
-
-    def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
-        """Apply the function; outputs may be given as `out=` or after the inputs."""
+    def prepare(self, *args: Any, out: Any = None, stream: Any = 0) -> Call:
+        """Return the launch that a call with these arguments makes."""
         self._check_count(args, out)
-        outputs = _outputs_of(out) or list(args[self.nin :])
-        inputs, loop, device = self._inputs(args[: self.nin])
-        inputs = self._scalars_as_scalars(inputs)
-        if not outputs:
-            result = self.gufunc(*inputs)
-            many = isinstance(result, tuple)
-            made = [_finish(r, device, stream) for r in (result if many else (result,))]
-            return tuple(made) if many else made[0]
-        self._write(inputs, outputs, loop)
-        given = [_given(o) for o in outputs]
-        return given[0] if len(given) == 1 else tuple(given)
+        inputs = [_array(a) for a in args[: self.nin]]
+        dtypes = [a.dtype for a in inputs]
+        loop = ufunc_signatures.castable(self.__name__, dtypes, list(self.loops))
+        hosts = [_cast(a, d) for a, d in zip(inputs, loop, strict=False)]
+        plan = self.layout.schedule([h.shape for h in hosts])
+        device = any(map(is_cuda_ndarray, inputs))
+        outputs = [
+            _Output(given, (*plan.loop, *shape), dtype, partial(device_array, stream=stream))
+            for given, shape, dtype in zip(
+                _outputs_of(out, args[self.nin :], self.nout), plan.outputs,
+                loop[self.nin :], strict=True,
+            )
+        ]  # fmt: skip
 
-    def _write(self, inputs: list[Array], outputs: list[Any], loop: Dtypes) -> None:
-        """Run into the outputs, by way of arrays of the signature's types where theirs differ."""
-        targets = [_host(o)[0] for o in outputs]
-        direct = [
-            t if t.dtype == d else t.astype(d)
-            for t, d in zip(targets, loop[self.nin :], strict=True)
-        ]
-        self.gufunc(*inputs, *direct)
-        for target, made in zip(targets, direct, strict=True):
-            if target is not made:
-                target[...] = made
+        def finish() -> Any:
+            results = [o.finish(device) for o in outputs]
+            return results[0] if len(results) == 1 else tuple(results)
+
+        if not all(o.buffer.size for o in outputs):
+            return Call(None, [], finish)
+        shared = (*plan.shared, *(False for _ in outputs))
+        arrays = [*hosts, *(o.buffer for o in outputs)]
+        every = list(zip(arrays, self.loops[loop], self.layout.axes, shared, strict=True))
+        uses = tuple(_use(kind, axes, one) for _, kind, axes, one in every)
+        launch = self._kernels.configured(uses, (plan.rounds,), stream)
+        return Call(launch, [_rows(*each, plan.rounds) for each in every], finish)
+
+
+def _use(kind: Any, axes: int, shared: bool) -> str:
+    """Return what of an argument a thread gets; a type with an axis more gets one of length 1."""
+    if shared:
+        return ufunc_kernels.WHOLE
+    one = axes == 0 and hasattr(kind, "ndim")
+    return ufunc_kernels.SLICE if one else ufunc_kernels.EACH
+
+
+def _rows(array: Array, kind: Any, axes: int, shared: bool, rounds: int) -> Any:
+    """Return an argument as its kernel takes it: subarrays behind one axis, or the shared one."""
+    core = array.shape[array.ndim - axes :]
+    if not shared:
+        return array.reshape(rounds, *core)
+    if axes == 0:
+        return array.reshape(1) if hasattr(kind, "ndim") else array.reshape(1)[0]
+    return array.reshape(core)
 
 
 def vectorize(ftylist_or_function: Any = (), **kws: Any) -> Callable[[Any], UFunc]:
@@ -239,7 +273,7 @@ def vectorize(ftylist_or_function: Any = (), **kws: Any) -> Callable[[Any], UFun
     `@cuda.vectorize(["float32(float32, float32)"])`, or with Numba types, as in CUDA.
     """
     _check_target("vectorize", kws)
-    identity = kws.pop("identity", None)
+    kws.pop("identity", None)  # what no elements give; a reduction of none is refused
     if kws.pop("cache", False):
         raise TypeError("caching is not supported")
     if kws.pop("nopython", None) is not None:
@@ -249,8 +283,8 @@ def vectorize(ftylist_or_function: Any = (), **kws: Any) -> Callable[[Any], UFun
         raise KeyError(
             f"Unrecognized options. cuda vectorize target does not support option: {sorted(kws)}"
         )
-    signatures = _signatures(ftylist_or_function, "vectorize")
-    return lambda func: UFunc(func, signatures, identity)
+    signatures = ufunc_signatures.read(ftylist_or_function, "vectorize")
+    return lambda func: UFunc(func, signatures)
 
 
 def guvectorize(ftylist: Any, signature: str, **kws: Any) -> Callable[[Any], GUFunc]:
@@ -268,13 +302,12 @@ def guvectorize(ftylist: Any, signature: str, **kws: Any) -> Callable[[Any], GUF
     if kws:
         names = ", ".join(repr(k) for k in kws)
         raise TypeError(f"The following target options are not supported: {names}")
-    signatures = _signatures(ftylist, "guvectorize")
-    for one in signatures:
-        result = getattr(one, "return_type", None)
+    signatures = ufunc_signatures.read(ftylist, "guvectorize")
+    for args, result in signatures:
         if result is not None and str(result) != "none":
             raise TypeError(
-                f"guvectorized functions cannot return values: signature {one} specifies "
-                f"{result} return type"
+                f"guvectorized functions cannot return values: signature {args} -> {result} "
+                f"specifies {result} return type"
             )
     return lambda func: GUFunc(func, signatures, signature)
 

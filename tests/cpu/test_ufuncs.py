@@ -2,6 +2,7 @@
 
 import math
 
+import numba
 import numpy as np
 import pytest
 
@@ -70,6 +71,100 @@ def test_vectorize_writes_to_a_device_array():
     d_a = cuda.to_device(np.arange(6, dtype=np.int32).reshape(2, 3))
     add(d_a, d_a, out=d_a)
     np.testing.assert_array_equal(d_a.copy_to_host(), [[0, 2, 4], [6, 8, 10]])
+
+
+SHAPES = [
+    [(5,), ()], [(3, 1), (1, 4)], [(3, 4), (4,)], [(2, 300), (300,)], [(2, 1), (1, 300)],
+    [(2, 3, 200), (3, 1)], [(4, 1, 3, 130), (4, 1, 1, 130)], [(2, 1, 3, 1, 130), (3, 5, 1)],
+    [(1,), (1, 1)], [(0, 3), (3,)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
+def test_vectorize_broadcasts_as_numpy_does(shapes):
+    one, other = (np.arange(math.prod(s), dtype=np.float64).reshape(s) for s in shapes)
+    assert add(one, other).shape == (one + other).shape
+    np.testing.assert_array_equal(add(one, other), one + other)
+
+
+def test_vectorize_takes_every_order_in_memory():
+    a = np.arange(24.0).reshape(4, 6)
+    b = a + 100
+    for one, other in ((a.T, b.T), (a[::-1], b[:, ::-1]), (a[::2, 1], b[1::2, 2])):
+        np.testing.assert_array_equal(add(one, other), one + other)
+
+
+def test_vectorize_writes_to_a_slice_of_an_array():
+    a, out = np.arange(5, dtype=np.float32), np.full((5, 2), np.nan, np.float32)
+    add(a, a, out=out[:, 1])
+    np.testing.assert_array_equal(out[:, 1], a + a)
+    assert np.isnan(out[:, 0]).all()
+
+
+def test_vectorize_refuses_an_output_of_another_shape():
+    with pytest.raises(ValueError, match=r"output shape mismatch: expected \(5,\), got \(1,\)"):
+        add(np.zeros(5), np.zeros(5), out=np.zeros(1))
+
+
+@pytest.mark.parametrize("number", [0.1, 3, np.float64(0.1), np.int16(7)], ids=repr)
+def test_vectorize_casts_a_number_to_the_type_of_the_arrays(number):
+    a = np.arange(5, dtype=np.float32)
+    assert add(a, number).dtype == np.float32
+    np.testing.assert_array_equal(add(a, number), a + np.float32(number))
+
+
+def test_vectorize_casts_a_float_to_the_integers_of_an_array():
+    a = np.arange(5, dtype=np.int32)
+    result = add(15.0, a)
+    assert (result.dtype, result.tolist()) == (np.int32, [15, 16, 17, 18, 19])
+
+
+def test_vectorize_takes_numbers_of_exactly_the_types_of_a_signature():
+    assert add(np.float32(1.5), np.float32(2)).dtype == np.float32
+    assert add(np.int32(1), np.int32(2)).dtype == np.int32
+
+
+def test_vectorize_refuses_numbers_that_fit_several_signatures():
+    with pytest.raises(TypeError, match=r"the number 1, the number 2\.0\) fit 3 signatures"):
+        add(1, 2.0)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.int8, np.float16], ids=str)
+def test_vectorize_refuses_to_cast_an_array(dtype):
+    with pytest.raises(TypeError, match="Arrays must have exactly the types of a signature"):
+        add(np.zeros(3, dtype), 1)
+
+
+def test_vectorize_finds_the_type_of_the_result_itself():
+    @cuda.vectorize([(numba.float32, numba.float32)])
+    def quotient(a, b):
+        return a / b
+
+    result = quotient(np.float32([1, 2]), np.float32([4, 4]))
+    assert (result.dtype, result.tolist()) == (np.float32, [0.25, 0.5])
+
+
+def test_vectorize_casts_the_result_to_the_type_of_its_signature():
+    @cuda.vectorize(["int32(float64)"])
+    def whole(i):
+        return i * 1.75
+
+    out = np.zeros(3)
+    assert whole(np.arange(3.0), out=out) is out
+    assert out.tolist() == [0, 1, 3]
+
+
+def test_vectorize_takes_parameters_of_any_name():
+    @cuda.vectorize(["float64(float64, float64, float64, float64)"])
+    def i(out, cuda, function, i):
+        return out + 10 * cuda + 100 * function + 1000 * i
+
+    assert i(*np.arange(4.0).reshape(4, 1)) == 3210
+
+
+def test_vectorize_takes_a_lambda():
+    double = cuda.vectorize(["float64(float64)"])(lambda x: 2 * x)
+    np.testing.assert_array_equal(double(np.arange(3.0)), [0, 2, 4])
 
 
 @pytest.mark.parametrize("size", [1, 8, 1025])
@@ -143,6 +238,54 @@ def test_guvectorize_of_a_device_array_gives_a_device_array():
     a = np.ones((5, 2, 2), np.float32)
     result = matmul(a, cuda.to_device(a))
     np.testing.assert_array_equal(result.copy_to_host(), a @ a)
+
+
+def test_guvectorize_takes_subarrays_in_every_order_in_memory():
+    a = np.arange(60, dtype=np.float32).reshape(5, 4, 3).transpose(2, 1, 0)
+    b = np.arange(30, dtype=np.float32).reshape(3, 5, 2)[:, ::-1]
+    np.testing.assert_allclose(matmul(a, b), a @ b)
+
+
+def test_guvectorize_writes_to_a_slice_of_an_array():
+    a, out = np.arange(12, dtype=np.int32).reshape(3, 4), np.full((3, 8), -1, np.int32)
+    add_first(a, np.int32([1, 2, 3]), out[:, ::2])
+    np.testing.assert_array_equal(out[:, ::2], a + np.array([[1], [2], [3]]))
+    assert (out[:, 1::2] == -1).all()
+
+
+def test_guvectorize_writes_to_an_output_of_another_type():
+    out = np.full(4, np.nan)
+    add_first(np.arange(4, dtype=np.int32), np.int32(2), out)
+    assert out.tolist() == [2, 3, 4, 5]
+
+
+def test_guvectorize_casts_arrays_to_the_first_signature_that_casts_safely_to_their_type():
+    @cuda.guvectorize(["void(float64[:], float64[:])", "void(int32[:], int32[:])"], "(n)->(n)")
+    def copy(x, out):
+        for i in range(x.shape[0]):
+            out[i] = x[i]
+
+    assert copy(np.arange(3, dtype=np.int64)).dtype == np.int32
+    with pytest.raises(TypeError, match="no matching signature"):
+        copy(np.arange(3, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    ("shapes", "words"),
+    [
+        ([(2, 3, 4), (5, 2)], r"arg #2: shape\[0\] mismatch argument: n is 4 elsewhere, here 5"),
+        ([(7, 2, 3), (6, 3, 2)], r"arg #2: outer dimension mismatch: \(6,\) is not \(7,\)"),
+        ([(3,), (3, 2)], "arg #1: insufficient inner dimension"),
+    ],
+)
+def test_guvectorize_refuses_shapes_that_do_not_fit_its_layout(shapes, words):
+    with pytest.raises(ValueError, match=words):
+        matmul(*(np.zeros(s, np.float32) for s in shapes))
+
+
+def test_guvectorize_refuses_types_that_do_not_fit_its_layout():
+    with pytest.raises(ValueError, match=r"the layout gives .* 2 axes, its type has 1"):
+        cuda.guvectorize(["void(f4[:], f4[:])"], "(m,n)->(m)")(lambda x, out: None)
 
 
 @pytest.mark.parametrize("as_keyword", [True, False])
