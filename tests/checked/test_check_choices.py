@@ -71,3 +71,16 @@ def test_profile_counts_one_request_a_warp_and_four_sectors(array, access):
     counts = gpukit.profile(relu_grad_kernel)[1, N](*arguments).arrays[array]
     counted = [counts[f"global_{access}_{what}"] for what in ("requests", "sectors")]
     assert counted == [N // 32, N // 8]
+
+
+def test_return_whose_condition_reads_is_checked_where_threads_take_turns():
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.threadIdx.x
+        if x[i] <= np.float32(0):
+            return
+        if cuda.atomic.max(out, 0, i) > i:
+            cuda.atomic.exch(out, 1, 7)
+
+    report = gpukit.check(kernel)[1, N](wave(), np.zeros(2, np.int64))
+    assert report.errors == []

@@ -73,3 +73,37 @@ def test_field_that_a_record_has_not_is_refused():
 
     with pytest.raises(errors.CompileError, match="getitem does not exist"):
         kernel[1, 1](np.zeros(1, RECORD)[0], np.zeros(1, np.int32))
+
+
+@cuda.jit
+def write_behind_barrier_kernel(records, out):
+    i = cuda.threadIdx.x
+    tile = cuda.shared.array(4, RECORD)
+    own, (there, here) = records[i], (records[3 - i], tile[i])
+    here.g = 10 * i
+    cuda.syncthreads()
+    own.h[1] = tile[3 - i].g
+    cuda.syncthreads()
+    here.g += 1
+    cuda.syncthreads()
+    out[i] = there.h[1] + tile[3 - i].g
+
+
+def test_record_is_the_memory_it_was_read_from_behind_a_barrier():
+    records, out = np.zeros(4, RECORD), np.full(4, np.nan)
+    write_behind_barrier_kernel[1, 4](records, out)
+    np.testing.assert_array_equal(records["h"][:, 1], [30, 20, 10, 0])
+    np.testing.assert_array_equal(out, [31, 31, 31, 31])
+
+
+def test_record_is_the_memory_it_was_read_from_in_a_loop():
+    @cuda.jit
+    def kernel(records):
+        own = records[cuda.threadIdx.x]
+        for k in range(2):
+            own.h[k] += k + own.g
+
+    records = np.zeros(4, RECORD)
+    records["g"] = np.arange(4)
+    kernel[1, 4](records)
+    np.testing.assert_array_equal(records["h"], np.arange(4)[:, None] + [0, 1])

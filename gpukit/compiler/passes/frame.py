@@ -159,7 +159,7 @@ class Frame:
         for leaf in plan.leaves(self.plan.steps[: self.plan.abreast]):
             used |= tree.reads(leaf.body) | tree.writes(leaf.body)
         self.wide = {name for name in self.slot_types if name.removesuffix("_of") in used}
-        kept = sum(storage.slot_bytes(self.slot_types[name]) for name in self.wide)
+        kept = sum(storage.kept_bytes(self.slot_types[name]) for name in self.wide)
         blocks = 1
         while 2 * blocks * width <= WIDEST and 2 * blocks * width * kept <= _ABREAST_BYTES:
             blocks *= 2
@@ -243,7 +243,7 @@ class Frame:
         new += self._margin(scratch)
         for name, kind in self.slot_types.items():
             self.rewriter.slots.add(name)
-            new += self._lay_out(name, kind, storage.slot_bytes(kind), scratch)
+            new += self._lay_out(name, kind, storage.kept_bytes(kind), scratch)
             new += self._margin(scratch)
         for name in sorted(self.kept_locals):
             shape, dtype = self.local[name]

@@ -216,7 +216,8 @@ def _without_marks(s: ast.stmt) -> ast.stmt:
     """Return a copy of a statement that each thread runs to its end, without marks."""
     s = tree.clone(s)
     for body in tree.blocks(s):
-        body[:] = [_without_marks(inner) for inner in body if not kinds.is_in_step(inner)]
+        inner = [_without_marks(inner) for inner in body if not kinds.is_in_step(inner)]
+        body[:] = inner or [tree.at(ast.Pass(), s)]
     return s
 
 

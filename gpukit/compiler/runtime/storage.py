@@ -156,6 +156,22 @@ def scratch_array(kind: types.Array, *, distinct: bool) -> Any:
     return make
 
 
+def kept_bytes(kind: types.Type) -> int:
+    """Return how many bytes of a slot array a thread has."""
+    return slot_bytes(kept(kind))
+
+
+def kept(kind: types.Type) -> types.Type:
+    """Return the type as which a slot holds a value: a record by its address, not as a copy."""
+    if isinstance(kind, types.Record):
+        return types.CPointer(kind)
+    if isinstance(kind, types.BaseTuple):
+        parts = [kept(part) for part in kind]
+        if parts != list(kind):
+            return types.BaseTuple.from_types(parts, getattr(kind, "instance_class", None))
+    return kind
+
+
 def slots(kind: types.Type) -> Any:
     """Return an intrinsic (scratch, offset) -> pointer to one value of `kind` a thread."""
 
@@ -192,13 +208,20 @@ def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
     return make
 
 
+def _of_thread(context: Any, builder: Any, slot: Any, args: Any, thread: Any) -> Any:
+    """Return the pointer to what a thread keeps in a slot array."""
+    pointer = context.get_value_type(types.CPointer(kept(slot.dtype)))
+    index = context.cast(builder, args[1], thread, types.intp)
+    return builder.gep(builder.bitcast(args[0], pointer), [index])
+
+
 @intrinsic
 def get(typingctx, slot, thread):  # type: ignore[no-untyped-def]
     """Read the value that a thread keeps in a slot array."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        at = builder.gep(args[0], [context.cast(builder, args[1], thread, types.intp)])
-        return context.unpack_value(builder, slot.dtype, at)
+        at = _of_thread(context, builder, slot, args, thread)
+        return context.unpack_value(builder, kept(slot.dtype), at)
 
     return slot.dtype(slot, thread), codegen
 
@@ -208,9 +231,9 @@ def put(typingctx, slot, thread, value):  # type: ignore[no-untyped-def]
     """Write the value that a thread keeps in a slot array."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        at = builder.gep(args[0], [context.cast(builder, args[1], thread, types.intp)])
+        at = _of_thread(context, builder, slot, args, thread)
         cast = context.cast(builder, args[2], value, slot.dtype)
-        context.pack_value(builder, slot.dtype, cast, at)
+        context.pack_value(builder, kept(slot.dtype), cast, at)
         return context.get_dummy_value()
 
     return types.void(slot, thread, value), codegen
@@ -239,7 +262,7 @@ def array_bytes(dtype: types.Type, shape: tuple[int, ...]) -> int:
 
 
 def slot_bytes(kind: types.Type) -> int:
-    """Return the size of one value of `kind` in a slot array."""
+    """Return the size of one value of `kind` in an array."""
     from numba.core.registry import cpu_target
 
     context = cpu_target.target_context
