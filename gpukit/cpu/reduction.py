@@ -2,37 +2,45 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
+import numpy as np
+
 from gpukit import errors
-from gpukit.cpu import scalar
+from gpukit.compiler import intrinsics
 from gpukit.cpu.arrays import as_cuda_array, is_cuda_array
 from gpukit.cpu.contiguity import host_of, is_cuda_ndarray
+from gpukit.cpu.device_function import DeviceFunction
+from gpukit.cpu.dispatcher import jit
 
 # Elements are combined in chunks and the chunks' results after that, as blocks of a GPU do:
 # sums of many float32 values lose less this way than one after the other.
 CHUNK = 1024
+_BLOCK = 32
+cuda: Any = intrinsics
 
 
-@functools.cache
-def _loops(functor: Any) -> Any:
-    """Compile the reduction for one function."""
-    import numba
+def _kernels(functor: Any) -> tuple[Any, Any]:
+    """Return the kernels of a reduction: each thread combines a chunk, one thread the chunks."""
+    combine = DeviceFunction(functor, [], {})
 
-    combine = scalar.as_njit(functor)
+    @jit
+    def reduce_chunks(arr, parts):  # type: ignore[no-untyped-def]
+        chunk = cuda.grid(1)
+        if chunk < parts.shape[0]:
+            start = chunk * CHUNK
+            part = arr[start]
+            for i in range(start + 1, min(start + CHUNK, arr.shape[0])):
+                part = combine(part, arr[i])
+            parts[chunk] = part
 
-    @numba.njit(nogil=True, error_model="numpy")
-    def fold(values, init):  # type: ignore[no-untyped-def]
-        acc = init
-        for start in range(0, values.size, CHUNK):
-            part = values[start]
-            for i in range(start + 1, min(start + CHUNK, values.size)):
-                part = combine(part, values[i])
-            acc = combine(acc, part)
-        return acc
+    @jit
+    def reduce_parts(parts, res):  # type: ignore[no-untyped-def]
+        if cuda.grid(1) == 0:
+            for i in range(parts.shape[0]):
+                res[0] = combine(res[0], parts[i])
 
-    return fold
+    return reduce_chunks, reduce_parts
 
 
 class Reduce:
@@ -45,7 +53,7 @@ class Reduce:
     """
 
     def __init__(self, functor: Any) -> None:
-        self._functor = getattr(functor, "py_func", functor)
+        self._chunks, self._parts = _kernels(getattr(functor, "py_func", functor))
 
     def __call__(
         self, arr: Any, size: int | None = None, res: Any = None, init: Any = 0, stream: Any = 0
@@ -58,14 +66,16 @@ class Reduce:
         if getattr(host, "ndim", 0) != 1:
             raise TypeError("only support 1D array")
         host = host if size is None else host[:size]
-        result = host.dtype.type(init)
+        total = np.full(1, init, host.dtype)
         if host.size:
-            result = host.dtype.type(_loops(self._functor)(host, result))
+            parts = np.empty(-(-host.size // CHUNK), host.dtype)
+            self._chunks[-(-parts.size // _BLOCK), _BLOCK, stream](host, parts)
+            self._parts[1, 1, stream](parts, total)
         if res is None:
-            return result
+            return total[0]
         if not hasattr(res, "__setitem__"):
             raise errors.ArgumentError(f"Reduce: expected a device array for res, got {res!r}")
-        res[0] = result
+        res[0] = total[0]
         return None
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gpukit import cuda
+from gpukit import cuda, errors
+from gpukit.checked import process
 from gpukit.cpu import arrays, reduction
 
 add = reduction.Reduce(lambda a, b: a + b)
@@ -62,3 +63,22 @@ def test_reduce_can_call_a_device_function():
 
     assert cuda.reduce(smaller)(np.array([3.0, 9.0, 1.0]), init=100) == 1
     assert cuda.Reduce(lambda a, b: smaller(a, b))(np.array([3.0, 9.0]), init=100) == 3
+
+
+TABLE = np.arange(4)
+
+
+def test_reduce_refuses_to_read_past_a_captured_table():
+    largest = cuda.Reduce(lambda a, b: TABLE[max(a, b)])
+    assert largest(np.arange(4)) == 3
+    with pytest.raises(errors.OutOfBounds, match="index 4 is outside TABLE"):
+        largest(np.arange(5))
+
+
+def test_reduce_is_seen_by_checked_mode():
+    with process.checking() as reports:
+        add(np.arange(2000.0))
+    assert [(r.kernel, r.findings) for r in reports] == [
+        ("reduce_chunks", []),
+        ("reduce_parts", []),
+    ]
