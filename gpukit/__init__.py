@@ -46,7 +46,8 @@ _BOOK = {
 }
 _MODULES = {name: module for module, names in _BOOK.items() for name in names}
 __all__ = [
-    "check", "cuda", "explain", "play", "profile", "standin", "ArgumentError", "BarrierDivergence",
+    "check", "cuda", "explain", "kernels", "play", "profile", "standin",
+    "ArgumentError", "BarrierDivergence",
     "CheckFailed", "CheckWarning", "CompileError", "GpukitError", "Invalid", "KernelError",
     "KernelTypeError", "LaunchError", "OutOfBounds", "SourceError", "TargetError", "Unsupported",
     *_MODULES,
@@ -58,8 +59,12 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("gpukit.cpu.explain").explain
     if name in ("check", "play", "profile"):
         return getattr(importlib.import_module(f"gpukit.checked.{name}"), name)
-    if name in ("cuda", "standin"):
+    if name in ("cuda", "kernels", "standin"):
         return importlib.import_module(f"gpukit.{name}")
     if name in _MODULES:
         return getattr(importlib.import_module(f"gpukit.kernels.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'gpukit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

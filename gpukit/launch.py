@@ -12,6 +12,7 @@ back an array of the kind that it was given. The helpers here keep the four step
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -331,3 +332,18 @@ def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
 def to_host(array: Any, stream: Any = 0) -> npt.NDArray[Any]:
     """Return a result as a NumPy array once the work in the stream before it is done."""
     return array if isinstance(array, np.ndarray) else array.copy_to_host(stream=stream)
+
+
+def public_names(module: dict[str, Any]) -> list[str]:
+    """Return what a module of the book gives away: kernels, host functions, references, ladders.
+
+    `module` is its `globals()`. Costs stand in the ladders.
+    """
+    return [name for name, value in module.items() if _is_public(name, value, module["__name__"])]
+
+
+def _is_public(name: str, value: Any, module: str) -> bool:
+    if name.endswith(("_kernel", "LADDER")):
+        return not name.startswith("_")
+    own = inspect.isfunction(value) and value.__module__ == module
+    return own and not name.startswith("_") and not name.endswith("_cost")

@@ -1,5 +1,7 @@
 """What an import of gpukit costs and gives, each fact in a fresh process."""
 
+import pydoc
+
 import pytest
 
 import gpukit
@@ -79,6 +81,7 @@ def test_public_names_are_these_and_the_books_functions():
         "check",
         "cuda",
         "explain",
+        "kernels",
         "play",
         "profile",
         "standin",
@@ -113,3 +116,57 @@ def test_every_error_is_a_gpukit_error():
     classes = [getattr(gpukit, name) for name in gpukit.__all__ if name[0].isupper()]
     raised = [each for each in classes if not issubclass(each, Warning)]
     assert all(issubclass(each, gpukit.GpukitError) for each in raised)
+
+
+MODULES = dir(gpukit.kernels)
+
+
+def test_dir_shows_what_gpukit_gives_and_nothing_else():
+    assert set(dir(gpukit)) == {*gpukit.__all__, "__version__"}
+
+
+def test_kernels_are_completed_before_they_are_loaded(fresh_python):
+    code = f"import gpukit; print('matmul' in dir(gpukit.kernels)); {SHOW}"
+    done = fresh_python("-c", code)
+    assert (done.stdout.split(), done.stderr) == (["True", "[]"], "")
+
+
+def test_module_of_the_book_is_loaded_when_it_is_named(fresh_python):
+    code = "import gpukit; print(gpukit.kernels.vector.saxpy is gpukit.saxpy)"
+    done = fresh_python("-c", code)
+    assert (done.stdout.strip(), done.stderr) == ("True", "")
+
+
+def test_unknown_module_of_the_book_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        gpukit.kernels.nonsense
+
+
+def test_help_shows_the_verbs_and_the_books_functions():
+    text = pydoc.plain(pydoc.render_doc(gpukit))
+    functions = text.partition("\nFUNCTIONS\n")[2]
+    assert all(f"\n    {name}(" in functions for name in ("check", "explain", "matmul", "profile"))
+    assert "importlib" not in text
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_module_of_the_book_names_what_it_gives(name):
+    module = getattr(gpukit.kernels, name)
+    kernels = {rung.kernel.py_func.__name__ for rung in module.LADDER}
+    own = {k for k in kernels if k in vars(module)}
+    assert {*own, "LADDER"} <= set(module.__all__)
+    given = [n for n in module.__all__ if not n.endswith(("_kernel", "LADDER"))]
+    assert all(getattr(module, n).__module__ == module.__name__ for n in given)
+    assert not [n for n in module.__all__ if n.endswith("_cost") or n in ("cuda", "np", "Any")]
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("vector", {"saxpy", "saxpy_kernel", "saxpy_reference", "SAXPY_LADDER", "LADDER"}),
+        ("scan", {"cumsum", "compact", "scan_warp_kernel", "exclusive_scan_reference"}),
+        ("matmul", {"matmul", "matmul_naive_kernel", "matmul_reference", "LADDER"}),
+    ],
+)
+def test_names_of_a_module_hold_its_functions_kernels_and_references(module, names):
+    assert names <= set(getattr(gpukit.kernels, module).__all__)

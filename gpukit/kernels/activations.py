@@ -255,3 +255,4 @@ LADDER = (
     Rung("tanh", tanh_kernel, tanh_cost),
     Rung("gelu", gelu_kernel, gelu_cost),
 )
+__all__ = launch.public_names(globals())

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda
+from gpukit import cuda, launch
 from gpukit.kernels import activations
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64
 from gpukit.launch import Cost, Rung
@@ -233,3 +233,4 @@ LADDER = (
     Rung("tanh_grad", tanh_grad_kernel, tanh_grad_cost),
     Rung("gelu_grad", gelu_grad_kernel, gelu_grad_cost),
 )
+__all__ = launch.public_names(globals())

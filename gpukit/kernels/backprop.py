@@ -291,3 +291,4 @@ LADDER = (
     Rung("grad_weight", linear_grad_weight_kernel, linear_grad_weight_cost),
     Rung("grad_bias", linear_grad_bias_kernel, linear_grad_bias_cost),
 )
+__all__ = launch.public_names(globals())

@@ -129,3 +129,4 @@ def _check_operands(a: Any, b: Any) -> None:
 
 
 LADDER = (Rung("batched", matmul_batched_kernel, matmul_batched_cost),)
+__all__ = launch.public_names(globals())

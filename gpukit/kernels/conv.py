@@ -200,3 +200,4 @@ def _out_shape(image: Shape, weight: Shape, stride: Pair, padding: Pair) -> Shap
 
 
 LADDER = (Rung("direct", conv2d_direct_kernel, conv2d_direct_cost),)
+__all__ = launch.public_names(globals())

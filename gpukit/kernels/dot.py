@@ -133,3 +133,4 @@ LADDER = (
     Rung("tree", dot_tree_kernel, dot_tree_cost),
     Rung("shuffle", dot_shuffle_kernel, dot_shuffle_cost),
 )
+__all__ = launch.public_names(globals())

@@ -350,3 +350,4 @@ LADDER = (
     Rung("argmax", argmax_kernel, argmax_cost),
     Rung("argmax_finish", argmax_finish_kernel, argmax_finish_cost),
 )
+__all__ = launch.public_names(globals())

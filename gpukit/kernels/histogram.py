@@ -148,3 +148,4 @@ LADDER = (
     Rung("atomic", histogram_atomic_kernel, histogram_atomic_cost),
     Rung("privatised", histogram_privatised_kernel, histogram_privatised_cost),
 )
+__all__ = launch.public_names(globals())

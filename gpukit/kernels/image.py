@@ -213,3 +213,4 @@ LADDER = (
     Rung("grey", grey_kernel, grey_cost),
     Rung("box_blur", box_blur_kernel, box_blur_cost),
 )
+__all__ = launch.public_names(globals())

@@ -397,3 +397,4 @@ LADDER = (
     Rung("register_tile_2d", matmul_register_tile_2d_kernel, matmul_register_tile_2d_cost),
 )
 RUNGS = (*LADDER, *matmul_wide.LADDER, *matmul_tensor.LADDER, *matmul_bf16.MATMUL_LADDER)
+__all__ = launch.public_names(globals())

@@ -359,3 +359,4 @@ MATMUL_LADDER = (
     Rung("warpgroup_bf16", matmul_warpgroup_bf16_kernel, matmul_warpgroup_bf16_cost),
 )
 LADDER = (Rung("round_bf16", round_bf16_kernel, round_bf16_cost), *MATMUL_LADDER)
+__all__ = launch.public_names(globals())

@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda
+from gpukit import cuda, launch
 from gpukit.kernels.matmul_wide import (
     A_QUADS,
     A_ROWS,
@@ -179,3 +179,4 @@ def matmul_tensor_tf32_cost(m: int, n: int, k: int) -> Cost:
 
 
 LADDER = (Rung("tensor_tf32", matmul_tensor_tf32_kernel, matmul_tensor_tf32_cost),)
+__all__ = launch.public_names(globals())

@@ -240,3 +240,4 @@ LADDER = (
     Rung("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),
     Rung("double_buffered", matmul_double_buffered_kernel, matmul_double_buffered_cost),
 )
+__all__ = launch.public_names(globals())

@@ -257,3 +257,4 @@ LADDER = (
     Rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost),
     Rung("vectorised", matvec_vectorised_kernel, matvec_vectorised_cost),
 )
+__all__ = launch.public_names(globals())

@@ -253,3 +253,4 @@ LADDER = (
 
 # All that `sum` takes, from the slowest tree up.
 SUM_LADDER = (*reduce_trees.LADDER, *LADDER)
+__all__ = launch.public_names(globals())

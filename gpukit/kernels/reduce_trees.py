@@ -263,3 +263,4 @@ LADDER = (
     Rung("first_add", sum_first_add_kernel, sum_first_add_cost),
     Rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost),
 )
+__all__ = launch.public_names(globals())

@@ -392,9 +392,9 @@ SCAN_LADDER = (
     Rung("padded", scan_padded_kernel, scan_padded_cost),
     Rung("warp", scan_warp_kernel, scan_warp_cost),
 )
-
 LADDER = (
     *SCAN_LADDER,
     Rung("add_offsets", add_offsets_kernel, add_offsets_cost),
     Rung("compact_scatter", compact_scatter_kernel, compact_scatter_cost),
 )
+__all__ = launch.public_names(globals())

@@ -253,3 +253,4 @@ TRANSPOSE_LADDER = (
 )
 
 LADDER = (*COPY_LADDER, *TRANSPOSE_LADDER)
+__all__ = launch.public_names(globals())

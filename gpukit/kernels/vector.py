@@ -225,3 +225,4 @@ LADDER = (
     Rung("vector_add", vector_add_kernel, vector_add_cost),
     *SAXPY_LADDER,
 )
+__all__ = launch.public_names(globals())
