@@ -25,13 +25,14 @@ class Outcome(NamedTuple):
     report: standin.Report
 
 
-def run(path: str, argv: Sequence[str] = ()) -> Outcome:
+def run(path: str, argv: Sequence[str] = (), verb: str = "run") -> Outcome:
     """Run the script at `path` with the arguments `argv` and return how it ended.
 
     `run("vadd.py", ["--n", "100"])`. `sys.exit(n)` in the script becomes the code; every other
-    exception comes out as it is. Raises `ScriptError` where there is no such script.
+    exception comes out as it is. Raises `ScriptError`, which names the `verb`, where there is no
+    such script.
     """
-    script = find(path)
+    script = find(path, verb)
     with _as_main(script, argv):
         report = standin.install(children=True)
         try:
@@ -46,14 +47,17 @@ class ScriptError(errors.GpukitError, ValueError):
     """There is no script to run at the path that was given."""
 
 
-def find(path: str) -> Path:
+def find(path: str, verb: str = "run") -> Path:
     """Return the script at `path`; a folder or zip file needs a `__main__.py`, as in Python."""
     script = Path(path)
     if not script.exists():
-        raise ScriptError(f"run: expected a Python script, got {path!r}, which does not exist.")
+        raise ScriptError(
+            f"{verb}: expected a Python script, got {path!r}, which does not exist. Check the name "
+            "and the folder."
+        )
     if script.is_dir() and not (script / "__main__.py").exists():
         raise ScriptError(
-            f"run: expected a Python script, got {path!r}, a folder without "
+            f"{verb}: expected a Python script, got {path!r}, a folder without "
             "__main__.py. Name the script in it that is to be run."
         )
     return script

@@ -92,6 +92,36 @@ def test_misuse_exits_with_2_and_shows_the_usage(words, capsys):
     assert "usage: gpukit" in capsys.readouterr().err
 
 
+def test_no_words_at_all_show_the_help(capsys):
+    with pytest.raises(SystemExit):
+        cli.main([])
+    words = capsys.readouterr().err
+    assert all(f"\n    {verb} " in words for verb in VERBS)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["bench", "--seconds", "x"], "expected seconds between 0 and 3600, got 'x'"),
+        (["play", "--launches", "2.5", "a.py"], "expected a whole number, 1 or more, got '2.5'"),
+        (["hint", "block_sum", "x"], "expected a whole number, got 'x'"),
+        (["ptx", "--arch", "x", "matmul_tiled"], "expected one such as sm_90, got x"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
+)
+def test_wrong_number_is_named_with_what_is_expected(words, says, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(words)
+    shown = capsys.readouterr().err
+    assert says in shown
+    assert "_" not in shown.partition("error:")[2].replace("sm_90", "")
+
+
+def test_python_m_gpukit_is_the_command(fresh_python):
+    done = fresh_python("-m", "gpukit", "--version")
+    assert (done.returncode, done.stdout.split()[0]) == (0, "gpukit")
+
+
 WRONG_NAMES = (
     ["test", "blok_sum"],
     ["hint", "blok_sum"],

@@ -88,8 +88,26 @@ def test_no_script_is_misuse(verb, capsys):
 def test_a_script_that_is_not_there_exits_with_2_and_one_sentence(verb, capsys):
     assert cli.main([verb, "not_there.py"]) == 2
     shown = capsys.readouterr()
-    assert shown.err.startswith("gpukit: error: run: expected a Python script")
+    assert shown.err.startswith(f"gpukit: error: {verb}: expected a Python script")
     assert shown.out == ""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_script_that_fails_before_it_launches_is_not_said_to_launch_nothing(verb, script, capsys):
+    assert cli.main([verb, script("fill_kernel[3, 32](out.tolist())")]) == 1
+    shown = capsys.readouterr()
+    assert "stopped with an error before a launch was done" in shown.out
+    assert "no kernel" not in shown.out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("launch", ["fill_kernel[3, 32](out.tolist())", "bad_kernel[1, 1](out)"])
+def test_a_script_that_fails_shows_no_frames_of_gpukit(verb, launch, script, capsys):
+    bad = "@cuda.jit\ndef bad_kernel(out):\n    out[0] = out.nonsense\n\n"
+    path = script(f"{bad}def go():\n    {launch}\n\ngo()\n")
+    assert cli.main([verb, path]) == 1
+    shown = capsys.readouterr().err
+    assert shown.count('  File "') == shown.count(f'  File "{path}"') >= 2
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -37,6 +37,7 @@ NARROW = {
 
 # What belongs to a room of another name.
 BELONGS_TO = {
+    "__main__": "cli",
     "script": "standin",
     "standin_exec": "standin",
     "standin_modules": "standin",

@@ -17,7 +17,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0 well, 1 findings, 2 misuse, 3 machine's fault."""
     from gpukit.cli import parser
 
-    arguments = parser.build().parse_args(argv)
+    line = parser.build()
+    if not (sys.argv[1:] if argv is None else argv):
+        line.print_help(sys.stderr)
+        line.exit(MISUSE)
+    arguments = line.parse_args(argv)
     try:
         return int(parser.verb(arguments.verb)(arguments))
     except KeyboardInterrupt:

@@ -106,7 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
     except errors.GpukitError:
         raise
     except Exception as error:
-        show.traceback_from(error, arguments.script)
+        show.traceback_from(error)
         return FINDINGS
 
 

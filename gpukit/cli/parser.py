@@ -57,7 +57,7 @@ def _machine_verbs(verbs: Any) -> None:
     bench.add_argument("--quick", action="store_true", help="small sizes and little time")
     bench.add_argument(
         "--seconds",
-        type=_positive,
+        type=_seconds,
         default=None,
         metavar="S",
         help="time to spend on each kernel (default 1, with --quick 0.1)",
@@ -125,7 +125,7 @@ def _learner_verbs(verbs: Any) -> None:
     test.add_argument("--file", metavar="F", help="test this file instead of your answer.py")
     hint = _add(verbs, "hint", "learner.hint", "show a hint: 1 asks a question, 3 says nearly all")
     _name(hint)
-    hint.add_argument("number", nargs="?", type=int, default=1, metavar="N", help="default 1")
+    hint.add_argument("number", nargs="?", type=_number, default=1, metavar="N", help="default 1")
     _name(
         _add(verbs, "reset", "learner.reset", "put your answer back to the starter; keep the old")
     )
@@ -136,10 +136,16 @@ def _name(parser: argparse.ArgumentParser) -> None:
 
 
 def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected 1 or more, got {text}")
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number, 1 or more, got {text!r}")
+    return int(text)
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a whole number, got {text!r}") from None
 
 
 def _arch(text: str) -> tuple[int, int]:
@@ -149,8 +155,11 @@ def _arch(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _positive(text: str) -> float:
-    value = float(text)
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < 3600:
-        raise argparse.ArgumentTypeError(f"expected seconds between 0 and 3600, got {text}")
+        raise argparse.ArgumentTypeError(f"expected seconds between 0 and 3600, got {text!r}")
     return value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import os
 import shutil
@@ -11,7 +12,10 @@ import textwrap
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any, Protocol, TextIO
+
+from gpukit import errors
 
 _COLOURS = {"good": "32", "bad": "31", "note": "33", "strong": "1", "dim": "2"}
 
@@ -66,13 +70,30 @@ def data(value: Any) -> None:
     print(json.dumps(value, indent=2, default=str))
 
 
-def traceback_from(error: BaseException, file: str) -> None:
-    """Print the traceback of somebody's script, without the frames of ours that led to it."""
-    frames = error.__traceback__
-    wanted = os.path.realpath(file)
-    while frames is not None and os.path.realpath(frames.tb_frame.f_code.co_filename) != wanted:
-        frames = frames.tb_next
-    traceback.print_exception(type(error), error, frames or error.__traceback__)
+def traceback_from(error: BaseException) -> None:
+    """Print the traceback of somebody's script without the frames of ours that led to it.
+
+    An error of gpukit's own says all in its words; in any other, frames of ours may be to blame.
+    """
+    frames = list(_frames(error.__traceback__))
+    if isinstance(error, errors.GpukitError):
+        frames = [f for f in frames if not _is_ours(f)]
+    shown = None
+    for frame in reversed(list(itertools.dropwhile(_is_ours, frames))):
+        shown = TracebackType(shown, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
+    traceback.print_exception(type(error), error, shown)
+
+
+def _frames(first: TracebackType | None) -> Iterator[TracebackType]:
+    while first is not None:
+        yield first
+        first = first.tb_next
+
+
+def _is_ours(frame: TracebackType) -> bool:
+    """Tell whether a frame is of gpukit, or of `runpy`, which runs the script."""
+    name = str(frame.tb_frame.f_globals.get("__name__", ""))
+    return name.partition(".")[0] in ("gpukit", "runpy")
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:

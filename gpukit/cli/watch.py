@@ -19,7 +19,7 @@ def check(arguments: argparse.Namespace) -> int:
     from gpukit.checked.report import merge
 
     with process.checking() as reports, _output_aside(arguments.json):
-        code = _run(arguments)
+        code = _run("check", arguments)
     report = merge(reports)
     if arguments.junit:
         Path(arguments.junit).write_text(report.to_junit(), encoding="utf-8")
@@ -27,9 +27,11 @@ def check(arguments: argparse.Namespace) -> int:
         Path(arguments.html).write_text(_page(report), encoding="utf-8")
     if arguments.json:
         show.text(report.to_json())
+    elif code is None and not reports:
+        show.text(f"Nothing was checked: {_STOPPED}")
     else:
         show.text(report.text(colour=show.fancy(sys.stdout)))
-    return report.exit_code or code
+    return report.exit_code or _exit_code(code)
 
 
 def profile(arguments: argparse.Namespace) -> int:
@@ -37,17 +39,17 @@ def profile(arguments: argparse.Namespace) -> int:
     from gpukit.checked import process
 
     with process.profiling() as profiles, _output_aside(arguments.json):
-        code = _run(arguments)
+        code = _run("profile", arguments)
     if arguments.json:
         show.data([p.as_dict() for p in profiles])
-        return code
+        return _exit_code(code)
     if not profiles:
-        show.text("The script launched no kernel.")
+        show.text(f"Nothing was counted: {_STOPPED if code is None else _NO_LAUNCH}")
     for k, made in enumerate(profiles):
         if k:
             show.text()
         show.text(made.text(colour=show.fancy(sys.stdout), occupancy=arguments.occupancy))
-    return code
+    return _exit_code(code)
 
 
 def play(arguments: argparse.Namespace) -> int:
@@ -57,7 +59,7 @@ def play(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder)
     earlier = set(folder.glob("*.html"))
     with process.recording_to(folder, arguments.launches) as pages, _output_aside(arguments.json):
-        code = _run(arguments)
+        code = _run("play", arguments)
     if arguments.json:
         show.data([str(p) for p in pages])
     elif pages:
@@ -65,20 +67,29 @@ def play(arguments: argparse.Namespace) -> int:
             show.text(f"{'replaced' if path in earlier else 'wrote'} {path}")
         show.text("Open a page in a browser; the arrow keys step forward and back.")
     else:
-        show.text("The script launched no kernel.")
-    return code
+        show.text(f"Nothing was recorded: {_STOPPED if code is None else _NO_LAUNCH}")
+    return _exit_code(code)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+_NO_LAUNCH = "the script launched no kernel."
+_STOPPED = "the script stopped with an error before a launch was done."
+
+
+def _run(verb: str, arguments: argparse.Namespace) -> int | None:
+    """Run the script; return its exit code, None where it stopped with an error."""
     from gpukit import errors, script
 
     try:
-        return script.run(arguments.script, arguments.arguments).code
+        return script.run(arguments.script, arguments.arguments, verb).code
     except (errors.TargetError, script.ScriptError):
         raise  # the machine's fault, or misuse: there is nothing to report
     except Exception as error:
-        show.traceback_from(error, arguments.script)
-        return FINDINGS
+        show.traceback_from(error)
+        return None
+
+
+def _exit_code(code: int | None) -> int:
+    return FINDINGS if code is None else code
 
 
 @contextlib.contextmanager
