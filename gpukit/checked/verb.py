@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors
-from gpukit.cpu import configure, dispatcher, ufuncs
+from gpukit.cpu import configure, dispatcher, failure, ufuncs
 
 # (kernel, configuration, arguments) -> what the verb returns
 Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
@@ -43,15 +44,19 @@ class Verb:
                 raise
             answer = self._refused(self.kernel, items, refused)
             return lambda *_arguments: answer
-        return lambda *arguments, **named: self._launch(shape, arguments, named)
+        return functools.partial(self._launch, shape)
 
-    def _launch(self, shape: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def _launch(self, shape: Any, /, *arguments: Any, **named: Any) -> Any:
+        __tracebackhide__ = True
         if named:
             raise errors.ArgumentError(
                 f"{self.name}: a kernel takes no keyword arguments, got {', '.join(named)}. "
                 f"Write {self._example()} with all arguments in order."
             )
-        return self._run(self.kernel, shape, arguments)
+        try:
+            return self._run(self.kernel, shape, arguments)
+        except errors.GpukitError as error:
+            raise failure.at_line(error) from error.__cause__
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if isinstance(self.kernel, ufuncs.ArrayFunction):

@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler import refuse
+from gpukit.compiler import mistakes, refuse, source
 from gpukit.compiler.unit import Unit
 
 # What Numba says about the usual mistakes, the rule in plain words, and what to do.
@@ -57,6 +57,26 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "pass numbers; a kernel cannot work with text",
     ),
     (
+        r"setitem\(array\(([^,]+),.*(?:Literal\[str\]|unicode_type|\[(?:unichr|char) x \d+\])",
+        "Text (a str) cannot be stored in an array of {0}.",
+        "store a number; a kernel cannot work with text",
+    ),
+    (
+        r"Variable '(\w+)' is not defined",
+        "The variable {0} is used before it has a value.",
+        "give it one first: {0} = 0",
+    ),
+    (
+        r"print\(\) function implementation does not support keyword",
+        "print in a kernel takes no keyword, such as sep, end or file.",
+        "leave it out",
+    ),
+    (
+        r"Cannot unify (.+) and (.+) for '(\w+)",
+        "{2} is of type {0} in one place and of type {1} in another.",
+        "give each its own name",
+    ),
+    (
         r"built-in function (\w+)>\) found for signature:\s*>>> \w+\((.*)\)",
         "The operation {0} does not exist for ({1}).",
         "",
@@ -97,13 +117,12 @@ def plain(unit: Unit, kinds: tuple[Any, ...]) -> Iterator[None]:
             "write it in smaller or simpler steps",
         ) from error  # fmt: skip
     except NumbaError as error:
-        # Its frames are all Numba's.
-        raise _translated(unit, kinds, error) from error.with_traceback(None)
+        raise _translated(unit, kinds, error) from None  # it stays there as __context__
     except Exception as error:
         frames = list(traceback.walk_tb(error.__traceback__))
         if not _of_numba(frames[-1][0]):
             raise
-        raise _baffled(unit, kinds, frames, error) from error
+        raise _baffled(unit, kinds, frames, error) from None
 
 
 def type_error_class() -> type[errors.KernelTypeError]:
@@ -113,10 +132,16 @@ def type_error_class() -> type[errors.KernelTypeError]:
 
 def _translated(unit: Unit, kinds: tuple[Any, ...], error: Any) -> errors.KernelTypeError:
     text = str(getattr(error, "msg", error)).strip()
+    place = _place(unit, text, getattr(getattr(error, "loc", None), "line", 0))
+    known = mistakes.explain(unit, place["kernel"], place["line"], text)
+    if known is not None:
+        if known.function is not None:
+            place = _at(known.function, source.find(known.function), known.line)
+        return type_error_class()(known.rule, **place, fix=known.fix)
     rule, fix = type_rule(text)
     return type_error_class()(
         rule or _short(text),
-        **_place(unit, text, getattr(getattr(error, "loc", None), "line", 0)),
+        **place,
         fix=fix
         or f"check the types of the arguments ({_given(unit, kinds)}) against what the line needs",
     )
@@ -157,11 +182,14 @@ def _place(unit: Unit, text: str, line: int) -> dict[str, Any]:
     found = _INNERMOST.search(text)
     if found and unit.devices and linecache.getline(found[1], int(found[2])):
         file, line, name = found[1], int(found[2]), found[3]
-        source = linecache.getline(file, line).strip()
-        return {"kernel": name, "file": file, "line": line, "source": source}
-    line = line or unit.tree.lineno
-    source = unit.source.line(line)
-    return {"kernel": unit.name, "file": unit.source.file, "line": line, "source": source}
+        text = linecache.getline(file, line).strip()
+        return {"kernel": name, "file": file, "line": line, "source": text}
+    return _at(unit.function, unit.source, line or unit.tree.lineno)
+
+
+def _at(function: Any, found: source.Source, line: int) -> dict[str, Any]:
+    text = found.line(line)
+    return {"kernel": function.__name__, "file": found.file, "line": line, "source": text}
 
 
 def _short(text: str) -> str:

@@ -9,6 +9,7 @@ import sys
 from typing import Any, TypeVar
 
 from gpukit import errors
+from gpukit.compiler import tree
 from gpukit.compiler.unit import Unit
 
 _Error = TypeVar("_Error", bound=errors.CompileError)
@@ -145,4 +146,20 @@ def check_result(unit: Unit) -> None:
             raise invalid(
                 unit, node, f"A kernel cannot return a value, here {written(node.value)}.",
                 "write the result to an array argument, or use @cuda.jit(device=True)",
+            )  # fmt: skip
+
+
+def check_loops(unit: Unit) -> None:
+    """Raise `errors.Invalid` at a `while True` without a way out; names are resolved.
+
+    A raise is none: without debug=True a GPU goes on behind it.
+    """
+    for node in (n for function in unit.trees for n in ast.walk(function)):
+        if not isinstance(node, ast.While) or tree.exits(node.body) & {"break", "return"}:
+            continue
+        if isinstance(node.test, ast.Constant) and node.test.value:
+            raise invalid(
+                unit, node, "This loop never ends: its condition is always true, and it has no "
+                "break and no return.",
+                "leave it with break, or give it a condition that becomes false",
             )  # fmt: skip

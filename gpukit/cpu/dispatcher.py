@@ -263,8 +263,8 @@ class Configured:
             checks.check_launch(name, options, self.shape.threads)
         try:
             self.kernel.launcher.launch(self.shape, arguments)
-        except errors.PlacedError as error:
-            failure.raise_at_line(error)
+        except errors.GpukitError as error:
+            raise failure.at_line(error) from error.__cause__
 
     def __repr__(self) -> str:
         return f"{self.kernel!r}[{self.shape.grid}, {self.shape.block}]"

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-from typing import Any, NoReturn
+from typing import Any
 
 from gpukit import errors
 from gpukit.compiler import context as layout
 
 
-def raise_at_line(error: errors.PlacedError) -> NoReturn:
-    """Raise an error so that its traceback ends at the kernel's own line, not in gpukit."""
-    __tracebackhide__ = True
-    if not error.file or error.line < 1:
-        raise error
-    line = "\n" * (error.line - 1) + "raise error.with_traceback(None)"
-    code = compile(line, error.file, "exec").replace(co_name=error.kernel or "<kernel>")
-    exec(code, {"error": error})
-    raise AssertionError("the line above raises")
+def at_line(error: errors.GpukitError) -> errors.GpukitError:
+    """Return an error whose traceback is the kernel's own line, and nothing of gpukit."""
+    error = error.with_traceback(None)
+    file, line = getattr(error, "file", ""), getattr(error, "line", 0)
+    if not file or line < 1:
+        return error
+    code = compile("\n" * (line - 1) + "raise error", file, "exec")
+    code = code.replace(co_name=getattr(error, "kernel", "") or "<kernel>")
+    try:
+        exec(code, {"error": error})
+    except errors.GpukitError as raised:
+        frames = raised.__traceback__
+        while frames is not None and frames.tb_next is not None:
+            frames = frames.tb_next
+        return raised.with_traceback(frames)
+    raise AssertionError("the code above raises")
 
 
 def name_thread(words: Any, ran: int, threads: int) -> None:

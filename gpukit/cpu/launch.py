@@ -183,9 +183,12 @@ class Launcher:
         rest = self.parameters[len(arguments) :]
         if len(arguments) < len(names) and all(p.default is not p.empty for p in rest):
             return (*arguments, *(p.default for p in rest))
+        fix = "Give it one value for each."
+        if names[:1] == ["self"]:
+            fix = "A kernel is no method: put it outside the class, and pass it arrays."
         raise errors.ArgumentError(
             f"{self.kernel.py_func.__name__} takes {len(names)} arguments "
-            f"({', '.join(names)}), got {len(arguments)}."
+            f"({', '.join(names)}), got {len(arguments)}. {fix}"
         )
 
     def _extended(

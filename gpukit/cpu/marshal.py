@@ -12,6 +12,7 @@ import struct
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Number
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -242,6 +243,8 @@ def _pack_general(packed: Packed, value: Any, position: int) -> Kind:
     hint = "Pass numbers, NumPy arrays, device arrays, or tuples of these."
     if isinstance(value, list):
         hint = "Convert the list with np.array(x, dtype=np.float32)."
+    elif isinstance(value, FunctionType):
+        hint = "Let the kernel call it by its name, with @cuda.jit(device=True) above it."
     raise errors.ArgumentError(
         f"argument {position + 1} is of type {type(value).__name__}, which a kernel cannot take. "
         f"{hint}"

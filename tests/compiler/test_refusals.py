@@ -5,16 +5,13 @@ The line that is refused ends in the comment `# here`.
 
 from __future__ import annotations
 
-import itertools
-import linecache
-import math
-import textwrap
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gpukit import cuda, errors, target
+from tests.compiler import texts
 
 pytestmark = pytest.mark.skipif(
     target.wanted() == "cuda", reason="these are the messages of gpukit's own compiler"
@@ -132,19 +129,12 @@ TABLE = [
 ]  # fmt: skip
 
 
-_cells = itertools.count()
-
-
 def kernel_of(body: str, signature: str = "a") -> object:
-    """Return a kernel made from text, whose source is known as that of a notebook cell is."""
-    text = f"@cuda.jit\ndef bad_kernel({signature}):\n" + textwrap.indent(body, "    ") + "\n"
-    name = f"<cell {next(_cells)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    scope = {"cuda": cuda, "np": np, "math": math, "TILE": TILE, "SHAPE": (2, 3)}
-    scope |= {"WIDTH": np.int32(4), "ROOM": SimpleNamespace(TILE=4)}
-    scope["recursive_barrier"] = recursive_barrier
-    exec(compile(text, name, "exec"), scope)
-    return scope["bad_kernel"]
+    """Return a kernel made from text, for which these names are known."""
+    return texts.kernel_of(
+        body, signature, TILE=TILE, SHAPE=(2, 3), WIDTH=np.int32(4), ROOM=SimpleNamespace(TILE=4),
+        recursive_barrier=recursive_barrier,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,7 @@ REFUSED = [
     ("text", write_kernel, ("abc", 1), "argument 1", "str", "NumPy arrays"),
     ("dict", write_kernel, ({}, 1), "argument 1", "dict", "NumPy arrays"),
     ("set", write_kernel, ({1}, 1), "argument 1", "set", "NumPy arrays"),
+    ("Python function", write_kernel, (lambda x: x, 1), "argument 1", "cuda.jit(device=True)"),
     ("function", write_kernel, (len, 1), "argument 1", "builtin_function", "NumPy arrays"),
     ("object", write_kernel, (Box(), 1), "argument 1", "Box", "NumPy arrays"),
     ("object array", write_kernel, (np.zeros(2, object), 1), "argument 1", "object", "np.asarray"),

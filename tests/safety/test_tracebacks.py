@@ -2,11 +2,13 @@
 
 import sys
 import traceback
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import gpukit
 from gpukit import cuda, errors
 from tests.safety.attempt import on_cpu
 
@@ -41,8 +43,23 @@ def test_traceback_ends_at_the_line_of_the_kernel(kernel):
 
 def test_traceback_shows_none_of_numbas_frames():
     text = "".join(traceback.format_exception(caught(untyped_kernel)))
-    assert "Unknown attribute 'nonsense'" in text
+    assert "a is an array and has no nonsense" in text
     assert "numba/core" not in text
+
+
+@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check])
+def test_type_error_shows_no_frames_of_gpukit_but_the_launch(run):
+    with pytest.raises(errors.KernelTypeError) as found:
+        run(untyped_kernel)[1, 8](np.zeros(4))
+    text = "".join(traceback.format_exception(found.value))
+    assert text.count(str(Path(gpukit.__file__).parent)) == 1
+    assert "direct cause" not in text
+
+
+def test_wrong_argument_shows_no_frames_of_gpukit_but_the_launch():
+    with pytest.raises(errors.ArgumentError) as found:
+        outside_kernel[1, 8]([1, 2])
+    assert len(traceback.extract_tb(found.value.__traceback__)) == 2
 
 
 def test_type_error_does_not_repeat_numbas_listing():

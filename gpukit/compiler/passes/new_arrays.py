@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import refuse
+from gpukit.compiler import mistakes, refuse
 from gpukit.compiler.passes import allocate
 from gpukit.compiler.unit import Unit
 
@@ -52,12 +52,21 @@ def check_code(unit: Unit, needs: tuple[str, ...], kept: Iterable[Any]) -> None:
         return
     maker = f"{unit.name} or a function that it calls makes a new array; "
     if not allocate.switched_on():
+        _check_text(unit)
         raise refuse.invalid(unit, unit.tree, f"{maker}a kernel has no memory for one.", _FIX)
     if any("array(" in str(kind) for kind in kept):
         raise refuse.unsupported(
             unit, unit.tree, f"{maker}here an array must last beyond a barrier.",
             "use cuda.local.array(shape, dtype)",
         )  # fmt: skip
+
+
+def _check_text(unit: Unit) -> None:
+    """Raise `errors.Invalid` where text is made of something: it is an array of letters."""
+    for node in ast.walk(unit.tree):
+        called = getattr(getattr(node, "func", None), "id", "")
+        if unit.globals.get(called) is str:
+            raise refuse.invalid(unit, node, mistakes.NO_TEXT.rule, mistakes.NO_TEXT.fix)
 
 
 def _makes(value: Any, typemap: dict[str, Any]) -> bool:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -30,7 +30,7 @@ import numpy as np
 
 from gpukit import errors
 from gpukit.compiler import captures, intrinsics, kinds, refuse, source, tree
-from gpukit.compiler.passes import allocate, nested
+from gpukit.compiler.passes import allocate, host_only, nested
 from gpukit.compiler.unit import Unit
 
 _MISSING = object()
@@ -76,10 +76,21 @@ def _run(function: Any, device: bool) -> Unit:
     nested.take_out(unit)
     _rename_reserved(unit)
     _Resolver(unit).run()
+    refuse.check_loops(unit)
     nested.find_constants(unit)
     allocate.run(unit)
     ast.fix_missing_locations(unit.tree)
     return unit
+
+
+def meaning(function: Any, found: source.Source) -> Callable[[ast.AST], Any]:
+    """Return what tells the object that an expression of a function's source stands for.
+
+    It returns an object of no other use for a local variable and what is computed.
+    """
+    names = _Resolver(Unit(function, found, tree.clone(found.tree)))
+    names._find_aliases()
+    return names._static
 
 
 def _rename_reserved(unit: Unit) -> None:
@@ -108,6 +119,7 @@ class _Resolver(ast.NodeTransformer):
 
     def run(self) -> None:
         self._find_aliases()
+        host_only.check(self.unit, self._static)
         self._check_shapes()
         for function in self.unit.trees:
             body = [s for s in (self.visit(s) for s in function.body) if s is not None]
@@ -332,10 +344,10 @@ class _Resolver(ast.NodeTransformer):
     def _unknown(self, node: ast.Name) -> None:
         scope = [*self.locals, *self.unit.function.__globals__, *self.closure, *_BUILTINS]
         close = difflib.get_close_matches(node.id, scope, 1)
-        raise refuse.invalid(
-            self.unit, node, f"The name {node.id!r} is not defined.",
-            f"did you mean {close[0]!r}?" if close else "define it, or pass it as an argument",
-        )  # fmt: skip
+        fix = f"did you mean {close[0]!r}?" if close else "define it, or pass it as an argument"
+        if node.id in intrinsics.namespace():
+            fix = f"write cuda.{node.id}"
+        raise refuse.invalid(self.unit, node, f"The name {node.id!r} is not defined.", fix)
 
 
 def _is_store(node: ast.AST) -> bool:

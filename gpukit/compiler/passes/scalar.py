@@ -94,7 +94,10 @@ class Scalar(ast.NodeTransformer):
             return ast.Call(self.helper("half", name[5:]), node.args, node.keywords)
         if name in intrinsics.SCALAR_NAMES:
             return ast.Call(self.helper("scalars", name), node.args, node.keywords)
-        raise refuse.invalid(self.unit, node, f"cuda.{name} cannot be called in a kernel.")
+        raise refuse.invalid(
+            self.unit, node, f"cuda.{name} cannot be called in a kernel.",
+            f"leave out the brackets: cuda.{name}",
+        )  # fmt: skip
 
     def plain_call(self, node: ast.Call) -> ast.expr:
         """Return the expression for a call of anything else; device functions get the context."""
