@@ -109,7 +109,8 @@ def missing() -> str:
 def child(mode: str, target: str, *before: str) -> str:
     """Run this file in a process of its own and return what it printed."""
     command = [*before, sys.executable, __file__, mode]
-    environment = {**os.environ, "GPUKIT_TARGET": target, "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "GPUKIT_TARGET": target, "PYTHONPATH": path}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if "ERR_NVGPUCTRPERM" in done.stdout + done.stderr:
         raise Unable(
@@ -132,7 +133,9 @@ def under_ncu() -> str:
     listed = {line.split()[0] for line in asked.stdout.splitlines() if line.strip()}
     if not asked.returncode:  # an unknown name would stop the tool
         names = dict.fromkeys(metric for metric in names if metric.split(".")[0] in listed)
-    options = ("--csv", "--print-units", "base", "--metrics", ",".join(names))
+    # Left to itself ncu sets the GPU's clock, which others may be using.
+    steady = ("--clock-control", "none")
+    options = ("--csv", *steady, "--print-units", "base", "--metrics", ",".join(names))
     return child("--run", "cuda", "ncu", *options)
 
 

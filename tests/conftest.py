@@ -40,13 +40,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run Python with these arguments in a new process, warnings being errors there too."""
 
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+
     def run(
         *arguments: str, folder: Path = ROOT, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-W", "error", *arguments],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+            env={**os.environ, "PYTHONPATH": path, **environment},
             capture_output=True,
             text=True,
             timeout=300,

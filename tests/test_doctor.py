@@ -6,7 +6,7 @@ import json
 import pytest
 
 from gpukit import doctor
-from gpukit.doctor import checks, facts
+from gpukit.doctor import checks, facts, gpu_facts
 from gpukit.doctor.gpu_facts import Gpu, numbers
 
 SOUND = doctor.Machine()
@@ -166,6 +166,18 @@ def test_every_check_says_why_it_is_there():
 )
 def test_a_version_is_read_up_to_its_last_number(text, found):
     assert numbers(text) == found
+
+
+@pytest.mark.parametrize("wheel", ["nvidia-nvvm", "nvidia-cuda-nvcc-cu12"])
+def test_the_compiler_is_found_in_the_wheel_of_either_cuda(monkeypatch, wheel):
+    def version(name):
+        if name in (wheel, "nvidia-cuda-nvrtc"):
+            return "13.0.48"
+        raise gpu_facts.importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.delenv("CUDA_HOME", raising=False)
+    monkeypatch.setattr(gpu_facts.importlib.metadata, "version", version)
+    assert gpu_facts.toolkit() == {"missing_libraries": (), "toolkit": (13, 0)}
 
 
 def test_looking_at_this_machine_gives_facts_that_json_can_hold(monkeypatch):

@@ -14,9 +14,9 @@ Version = tuple[int, ...]
 
 # The wheels that carry NVIDIA's compiler libraries, and the libraries' short names.
 _LIBRARIES = {
-    "nvrtc": "nvidia-cuda-nvrtc",
-    "nvvm": "nvidia-cuda-nvcc",
-    "nvjitlink": "nvidia-nvjitlink",
+    "nvrtc": ("nvidia-cuda-nvrtc",),
+    "nvvm": ("nvidia-nvvm", "nvidia-cuda-nvcc"),  # of CUDA 13, and of CUDA 12
+    "nvjitlink": ("nvidia-nvjitlink",),
 }
 
 
@@ -108,10 +108,10 @@ def _gpu(library: ctypes.CDLL, ordinal: int) -> Gpu:
 def toolkit() -> dict[str, object]:
     """Return the version of NVIDIA's compiler libraries from wheels, and which are missing."""
     versions: dict[str, str] = {}
-    for short, wheel in _LIBRARIES.items():
-        for suffix in ("", "-cu13", "-cu12"):
+    for short, wheels in _LIBRARIES.items():
+        for wheel in (f"{name}{suffix}" for name in wheels for suffix in ("", "-cu13", "-cu12")):
             try:
-                versions.setdefault(short, importlib.metadata.version(wheel + suffix))
+                versions.setdefault(short, importlib.metadata.version(wheel))
             except importlib.metadata.PackageNotFoundError:
                 continue
     if os.environ.get("CUDA_HOME"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -121,6 +123,26 @@ def test_without_nsight_compute_it_says_so(
     monkeypatch.setattr(comparison.shutil, "which", lambda _: None)
     assert comparison.main([]) == 3
     assert "Nsight Compute is missing" in capsys.readouterr().err
+
+
+def test_the_tool_leaves_the_clock_of_the_gpu_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    nothing = subprocess.CompletedProcess([], 1, "", "")
+    monkeypatch.setattr(comparison.subprocess, "run", lambda *_, **__: nothing)
+    monkeypatch.setattr(comparison, "child", lambda *command: asked.extend(command) or "")
+    comparison.under_ncu()
+    assert asked[asked.index("--clock-control") + 1] == "none"
+
+
+def test_a_child_finds_what_its_parent_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", "carried")
+    given: dict[str, str] = {}
+    done = subprocess.CompletedProcess([], 0, "", "")
+    monkeypatch.setattr(
+        comparison.subprocess, "run", lambda *_, env, **__: given.update(env) or done
+    )
+    comparison.child("--count", "cpu")
+    assert given["PYTHONPATH"].split(os.pathsep) == [str(comparison.ROOT), "carried"]
 
 
 def test_every_ratio_names_metrics_of_the_tool() -> None:
