@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors
-from gpukit.cpu import configure, dispatcher, failure, ufuncs
+from gpukit.compiler import intrinsics
+from gpukit.cpu import configure, dispatcher, failure, memory, ufuncs
+from gpukit.cpu.ndarray import DeviceNDArray
 
 # (kernel, configuration, arguments) -> what the verb returns
 Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
@@ -53,10 +55,15 @@ class Verb:
                 f"{self.name}: a kernel takes no keyword arguments, got {', '.join(named)}. "
                 f"Write {self._example()} with all arguments in order."
             )
+        moved = {id(a): (a, _device_view(a).copy_to_host()) for a in arguments if _on_gpu(a)}
+        given = tuple(moved[id(a)][1] if id(a) in moved else a for a in arguments)
         try:
-            return self._run(self.kernel, shape, arguments)
+            answer = self._run(self.kernel, shape, given)
         except errors.GpukitError as error:
             raise failure.at_line(error) from error.__cause__
+        for array, copy in moved.values():
+            _device_view(array).copy_to_device(copy)
+        return answer
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if isinstance(self.kernel, ufuncs.ArrayFunction):
@@ -105,3 +112,16 @@ def _kernel_of(name: str, kernel: Any) -> Any:
     given = getattr(kernel, "targetoptions", {})
     options = {k: v for k, v in given.items() if k in ("fastmath", "debug", "extensions")}
     return dispatcher.Kernel(function, [], options)
+
+
+def _on_gpu(argument: Any) -> bool:
+    """Tell whether an argument is an array in the memory of a GPU, which only the GPU can read."""
+    known = getattr(argument, "__cuda_array_interface__", None)
+    if known is None or isinstance(argument, DeviceNDArray) or not intrinsics.installed():
+        return False
+    return memory.owner_of(known["data"][0]) is None
+
+
+def _device_view(argument: Any) -> Any:
+    """Return an array in the memory of a GPU, of any library, as numba-cuda's."""
+    return intrinsics.installed()[0].as_cuda_array(argument)

@@ -113,7 +113,7 @@ def namespace() -> dict[str, Any]:
     return {**names, **ROOMS}
 
 
-def _installed_numba_cuda() -> list[ModuleType]:
+def installed() -> list[ModuleType]:
     """Return real CUDA packages of this process, whose own objects mean the same names."""
     found = (sys.modules.get(n) for n in ("numba.cuda", "numba_cuda_mlir.cuda"))
     return [m for m in found if m is not None]
@@ -127,7 +127,7 @@ def name_of(obj: Any) -> str | None:
     """
     if isinstance(obj, Intrinsic):
         return obj.name
-    for module in _installed_numba_cuda():
+    for module in installed():
         for name in _MARKERS:
             first, _, second = name.partition(".")
             theirs = getattr(module, first, None)
