@@ -16,11 +16,13 @@ Legend
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.polynomial import Chebyshev
 
 from gpukit import cuda, launch
 from gpukit.launch import Cost, Rung
@@ -63,8 +65,26 @@ def normal_below(x: npt.ArrayLike) -> Float64:
     """Return the probability that a standard normal number is smaller than x."""
     x = np.asarray(x, np.float64)
     # erfc, not 1 + erf: far below 0 the sum would lose all its digits.
-    tails = (math.erfc(-value * math.sqrt(0.5)) for value in x.ravel())
-    return np.fromiter(tails, np.float64, x.size).reshape(x.shape) / 2
+    z = np.minimum(np.abs(x) * math.sqrt(0.5), LIMIT)
+    t = 2 / (2 + z)
+    tail: Float64 = t * np.exp(_log_erfc()(t) - z * z) / 2
+    return np.where(x > 0, 1 - tail, tail)
+
+
+@functools.cache
+def _log_erfc() -> Chebyshev:
+    """Return a polynomial in t = 2 / (2 + z) that is log(erfc(z) / t) + z^2 for z from 0 to 26.
+
+    NumPy has no erfc, and Python's, called for each of 1e8 numbers, takes half a minute. Through 29
+    of its values this is as good: right to 15 digits, where the tail is below 1e-40 to 13.
+    """
+
+    def wanted(t: Float64) -> Float64:
+        tails = [math.log(math.erfc(z)) + z * z for z in 2 / t - 2]
+        made: Float64 = np.array(tails) - np.log(t)
+        return made
+
+    return Chebyshev.interpolate(wanted, 28, domain=[2 / 28, 1])
 
 
 # --- Kernels ---------------------------------------------------------------------------------

@@ -120,13 +120,17 @@ def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
     launch.check_shape("dot", "y", y, tuple(x.shape), "Pass vectors of one length.")
     if x.shape[0] == 0:
         return x.dtype.type(0)
-    (blocks,) = launch.grid_1d("dot", x.shape[0], BLOCK)
-    if rung == "shuffle":
-        blocks = min(blocks, MAX_BLOCKS)
+    blocks = blocks_for(rung, x.shape[0])
     out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
     x, y = launch.to_device(x, stream), launch.to_device(y, stream)
     kernel[blocks, BLOCK, stream](x, y, out)
     return launch.to_host(out, stream)[0]
+
+
+def blocks_for(rung: str, n: int) -> int:
+    """Return the blocks of the launch of a rung for vectors of n elements."""
+    (blocks,) = launch.grid_1d("dot", n, BLOCK)
+    return min(blocks, MAX_BLOCKS) if rung == "shuffle" else blocks
 
 
 LADDER = (

@@ -230,18 +230,19 @@ def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> Any:
 
 def _sum_at_once(kernel: Any, rung: str, x: Any, stream: Any) -> Any:
     """Sum with one launch of a kernel that finishes with atomics."""
-    share = BLOCK
-    if rung == "vectorised":
-        if launch.is_contiguous(x) and is_aligned(x):
-            share = WIDTH * BLOCK
-        else:  # x[1:] for example: its elements are there, but no four of them for one load
-            kernel = sum_shuffle_kernel
-    (blocks,) = launch.grid_1d("sum", x.shape[0], share)
-    if rung != "atomic":
-        blocks = min(blocks, MAX_BLOCKS)
+    if rung == "vectorised" and not (launch.is_contiguous(x) and is_aligned(x)):
+        # x[1:] for example: its elements are there, but no four of them for one load
+        rung, kernel = "shuffle", sum_shuffle_kernel
+    blocks = blocks_for(rung, x.shape[0])
     out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
     kernel[blocks, BLOCK, stream](x, out)
     return launch.to_host(out, stream)[0]
+
+
+def blocks_for(rung: str, n: int) -> int:
+    """Return the blocks of the launch of a rung that sums n elements at once."""
+    (blocks,) = launch.grid_1d("sum", n, WIDTH * BLOCK if rung == "vectorised" else BLOCK)
+    return blocks if rung == "atomic" else min(blocks, MAX_BLOCKS)
 
 
 LADDER = (

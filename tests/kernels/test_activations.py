@@ -130,6 +130,19 @@ def test_gelu_reference_is_its_definition():
     np.testing.assert_allclose(activations.gelu_reference(x), definition, rtol=1e-7, atol=1e-15)
 
 
+def test_gelu_reference_of_many_numbers_asks_python_for_few(monkeypatch):
+    asked, erfc = [], math.erfc
+    monkeypatch.setattr(activations.math, "erfc", lambda x: asked.append(x) or erfc(x))
+    activations.gelu_reference(np.linspace(-5, 5, 10_000))
+    assert len(asked) < 100
+
+
+def test_the_normal_distribution_keeps_its_digits_far_below_zero():
+    x = np.linspace(-37, 8, 999)
+    expected = [math.erfc(-value * math.sqrt(0.5)) / 2 for value in x]
+    np.testing.assert_allclose(activations.normal_below(x), expected, rtol=1e-12)
+
+
 def test_tanh_approximation_of_gelu_is_off_by_what_the_docstring_says():
     x = np.linspace(-6, 6, 20001)
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
