@@ -2,63 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from gpukit import cuda, launch
-from gpukit.bench.register import Launch, contest, family, pick, poisoned, random
+from gpukit import launch
+from gpukit.bench.register import (
+    Launch,
+    Launches,
+    contest,
+    family,
+    pick,
+    poisoned,
+    random,
+    zeroed,
+)
 from gpukit.bench.timing import Contest
 from gpukit.kernels import dot, extremes, histogram, reduce, reduce_trees, scan
 
 
 @family(reduce, "sum_atomic", "sum_grid_stride", "sum_shuffle", "sum_vectorised")
 @family(reduce_trees, "sum_interleaved", "sum_sequential", "sum_first_add", "sum_unrolled")
-def _sum(name: str, _kernel: Any, quick: bool) -> Contest:
+def _sum(name: str, kernel: Any, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, found = random(n), np.empty(1, np.float32)
-    moved, rung = launch.to_device(x), name.removeprefix("sum_")
-
-    def ours() -> None:
-        # The host function, because a sum is only done when the last partial sum is added.
-        found[0] = reduce.sum(moved, rung=rung)
-
+    x, rung = random(n), name.removeprefix("sum_")
+    if rung in reduce_trees.SHARES:
+        ours = Launches(*_passes(kernel, reduce_trees.SHARES[rung], launch.to_device(x)))
+        out = ours.parts[-1].arguments[-1]
+    else:
+        out = poisoned((1,), np.float32)
+        blocks = reduce.blocks_for(rung, n)
+        ours = Launches(zeroed(out), Launch(kernel, blocks, reduce_trees.BLOCK, x, out))
     return contest(
         name,
         f"{n:,}",
         ours,
         lambda xp, x: xp.sum(x),
-        found,
+        out,
         given=(x,),
         terms=n,
         expected=lambda: np.array([reduce.sum_reference(x)]),
         cost=launch.pick("sum", reduce.SUM_LADDER, rung).cost(n),
-        least=x.nbytes + found.nbytes,
+        least=x.nbytes + out.nbytes,
     )
 
 
+def _passes(kernel: Any, share: int, x: Any) -> Iterator[Launch]:
+    """Yield the launches of a sum that leaves a partial sum for each block, until one is left."""
+    while True:
+        partials = poisoned((launch.ceil_div(x.shape[0], share),), np.float32)
+        yield Launch(kernel, partials.shape[0], reduce_trees.BLOCK, x, partials)
+        if partials.shape[0] == 1:
+            return
+        x = partials
+
+
 @family(extremes, "max", "min", "argmax")
-def _extreme(name: str, _kernel: Any, quick: bool) -> Contest:
+def _extreme(name: str, kernel: Any, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, found = random(n), np.empty(1, np.int64 if name == "argmax" else np.float32)
-    moved, function = launch.to_device(x), getattr(extremes, name)
-
-    def ours() -> None:
-        # The host function: an extreme is only found when the blocks' extremes are compared.
-        found[0] = function(moved)
-
-    cost, blocks = getattr(extremes, f"{name}_cost"), extremes.blocks_for(n)
-    second = extremes.argmax_finish_cost(blocks) if name == "argmax" else cost(blocks, 1)
+    x, blocks = random(n), extremes.blocks_for(n)
+    moved, cost = launch.to_device(x), getattr(extremes, f"{name}_cost")
+    found, out = poisoned((blocks,), np.float32), poisoned((1,), np.float32)
+    second, finish = cost(blocks, 1), Launch(kernel, 1, extremes.BLOCK, found, out)
+    if name == "argmax":
+        found, out = poisoned((blocks,), extremes.place_dtype(n)), poisoned((1,), np.int64)
+        second = extremes.argmax_finish_cost(blocks)
+        finish = Launch(extremes.argmax_finish_kernel, 1, extremes.BLOCK, moved, found, out)
     return contest(
         name,
         f"{n:,}",
-        ours,
+        Launches(Launch(kernel, blocks, extremes.BLOCK, moved, found), finish),
         lambda xp, x: getattr(xp, name)(x),
-        found,
+        out,
         given=(x,),
         expected=lambda: np.array([getattr(extremes, f"{name}_reference")(x)]),
         cost=launch.Cost(cost(n).bytes + second.bytes, 0),
-        least=x.nbytes + found.nbytes,
+        least=x.nbytes + out.nbytes,
     )
 
 
@@ -81,45 +101,33 @@ def _argmax_finish(name: str, kernel: Any, quick: bool) -> Contest:
 
 
 @family(dot, "dot_tree", "dot_shuffle")
-def _dot(name: str, _kernel: Any, quick: bool) -> Contest:
+def _dot(name: str, kernel: Any, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, y, found = random(n), random(n)[::-1].copy(), np.empty(1, np.float32)
-    moved, rung = (launch.to_device(x), launch.to_device(y)), name.removeprefix("dot_")
-
-    def ours() -> None:
-        # The host function, because the atomics need an out that is 0.
-        found[0] = dot.dot(*moved, rung=rung)
-
+    x, y, out = random(n), random(n, draw=1), poisoned((1,), np.float32)
+    blocks = dot.blocks_for(name.removeprefix("dot_"), n)
     return contest(
         name,
         f"{n:,}",
-        ours,
+        Launches(zeroed(out), Launch(kernel, blocks, reduce_trees.BLOCK, x, y, out)),
         lambda xp, x, y: xp.dot(x, y),
-        found,
+        out,
         given=(x, y),
         terms=n,
         expected=lambda: np.array([dot.dot_reference(x, y)]),
         cost=getattr(dot, f"{name}_cost")(n),
-        least=x.nbytes + y.nbytes + found.nbytes,
+        least=x.nbytes + y.nbytes + out.nbytes,
     )
 
 
 @family(scan, "scan_block", "scan_blelloch", "scan_padded", "scan_warp")
-def _scan(name: str, _kernel: Any, quick: bool) -> Contest:
+def _scan(name: str, kernel: Any, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, mine, rung = random(n), np.empty(n, np.float32), name.removeprefix("scan_")
-    moved, out = launch.to_device(x), poisoned((n,), np.float32)
-
-    def ours() -> None:
-        # The host function: a scan is only done when the blocks' totals are added.
-        scan.inclusive_scan(moved, rung=rung, out=out)
-        cuda.synchronize()
-
+    x, mine, out = random(n), np.empty(n, np.float32), poisoned((n,), np.float32)
     parts = getattr(scan, f"{name}_cost")(n), scan.add_offsets_cost(n)
     return contest(
         name,
         f"{n:,}",
-        ours,
+        Launches(*_levels(kernel, launch.to_device(x), 0, out)),
         lambda xp, x, mine: xp.cumsum(x, out=mine),
         out,
         given=(x, mine),
@@ -130,10 +138,21 @@ def _scan(name: str, _kernel: Any, quick: bool) -> Contest:
     )
 
 
+def _levels(kernel: Any, x: Any, shift: int, out: Any) -> Iterator[Launch]:
+    """Yield the launches of a scan: the blocks, then their totals in the same way, then the sum."""
+    blocks = launch.ceil_div(out.shape[0], scan.BLOCK)
+    sums = poisoned((blocks,), np.float32)
+    yield Launch(kernel, blocks, scan.BLOCK, x, shift, out, sums)
+    if blocks > 1:
+        offsets = poisoned((blocks,), np.float32)
+        yield from _levels(kernel, sums, 1, offsets)
+        yield Launch(scan.add_offsets_kernel, blocks, scan.BLOCK, offsets, out)
+
+
 @family(scan, "add_offsets")
 def _add_offsets(name: str, kernel: Any, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, offsets = random(n), random(launch.ceil_div(n, scan.BLOCK))
+    x, offsets = random(n), random(launch.ceil_div(n, scan.BLOCK), draw=1)
     each, mine = np.repeat(offsets, scan.BLOCK)[:n], x.copy()
     out = launch.to_device(x.copy())  # added to in place: the first launch's answer is checked
     return contest(
@@ -168,33 +187,24 @@ def _compact(name: str, kernel: Any, quick: bool) -> Contest:
 
 
 @family(histogram, "histogram_atomic", "histogram_privatised")
-def _histogram(name: str, _kernel: Any, quick: bool) -> Contest:
-    n, bins, rung = (
-        pick(quick, 100_000, 10_000_000, 100_000_000),
-        256,
-        name.removeprefix("histogram_"),
-    )
+def _histogram(name: str, kernel: Any, quick: bool) -> Contest:
+    n, bins = pick(quick, 100_000, 10_000_000, 100_000_000), 256
     x = np.random.default_rng(20261120).integers(0, bins, n, np.uint8)
-    moved, out = launch.to_device(x), poisoned((bins,), np.int32)
-
-    def ours() -> None:
-        # The host function: the atomics need bins that are 0.
-        histogram.bincount(moved, bins, rung=rung, out=out)
-        cuda.synchronize()
-
+    out = poisoned((bins,), np.int32)
+    if name == "histogram_privatised":
+        blocks, shared = histogram.private_blocks(n, bins), 4 * bins
+        cost = histogram.histogram_privatised_cost(n, bins, blocks)
+    else:
+        blocks, shared = launch.ceil_div(n, histogram.BLOCK), 0
+        cost = histogram.histogram_atomic_cost(n)
     return contest(
         name,
         f"{n:,}",
-        ours,
+        Launches(zeroed(out), Launch(kernel, blocks, histogram.BLOCK, x, out, shared=shared)),
         lambda xp, x: xp.bincount(x, minlength=bins),
         out,
         given=(x,),
         expected=lambda: histogram.bincount_reference(x, bins),
-        cost={
-            "atomic": histogram.histogram_atomic_cost(n),
-            "privatised": histogram.histogram_privatised_cost(
-                n, bins, histogram.private_blocks(n, bins)
-            ),
-        }[rung],
+        cost=cost,
         least=x.nbytes + 4 * bins,
     )

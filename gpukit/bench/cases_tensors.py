@@ -27,7 +27,7 @@ from gpukit.primitives import tensor
 )
 def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
     rows, cols = pick(quick, (130, 300), (4000, 2500), (16_384, 16_384))
-    a, x, mine = random(rows, cols), random(cols), np.empty(rows, np.float32)
+    a, x, mine = random(rows, cols), random(cols, draw=1), np.empty(rows, np.float32)
     out = poisoned((rows,), np.float32)
     covered = matvec.ROWS_A_BLOCK[name.removeprefix("matvec_")]
     ours = Launch(kernel, launch.grid_1d(name, rows, covered), matvec.BLOCK, a, x, out)
@@ -52,7 +52,7 @@ def _matmul(name: str, kernel: Any, quick: bool) -> Contest:
     rung = launch.pick(name, matmul.RUNGS, name.removeprefix("matmul_"))
     sizes = (136, 512, 8192) if rung.name in matmul.BF16 else (128, 512, 4096)
     n = pick(quick, *sizes)
-    a, b, mine = random(n, n), random(n, n).T.copy(), np.empty((n, n), np.float32)
+    a, b, mine = random(n, n), random(n, n, draw=1), np.empty((n, n), np.float32)
     matrices = (a, b)
     if rung.name in matmul.BF16:  # for NumPy, numbers that are rounded already
         matrices = (tensor.bf16(a), tensor.bf16(b))
@@ -101,7 +101,7 @@ def _round_bf16(name: str, kernel: Any, quick: bool) -> Contest:
 @family(batched_matmul, "matmul_batched")
 def _batched_matmul(name: str, kernel: Any, quick: bool) -> Contest:
     batches, n = pick(quick, (3, 33), (64, 128), (64, 1024))
-    a, b = random(batches, n, n), random(batches, n, n)[::-1].copy()
+    a, b = random(batches, n, n), random(batches, n, n, draw=1)
     mine, out = np.empty((batches, n, n), np.float32), poisoned((batches, n, n), np.float32)
     tile = batched_matmul.TILE
     grid = (*launch.grid_2d(name, n, n, (tile, tile)), batches)
@@ -121,7 +121,10 @@ def _batched_matmul(name: str, kernel: Any, quick: bool) -> Contest:
 @family(conv, "conv2d_direct")
 def _conv(name: str, kernel: Any, quick: bool) -> Contest:
     batch, size = pick(quick, (1, 32), (4, 128), (128, 128))
-    picture, weight, bias = random(batch, 3, size, size), random(16, 3, 3, 3), random(16)
+    picture, weight, bias = (
+        random(*shape, draw=k)
+        for k, shape in enumerate([(batch, 3, size, size), (16, 3, 3, 3), (16,)])
+    )
     out = poisoned((batch, 16, size, size), np.float32)
     pad: dict[str, Any] = {"stride": (1, 1), "padding": (1, 1)}
 
@@ -160,7 +163,9 @@ _BACKPROP = (
 @family(backprop, *_BACKPROP)
 def _linear(name: str, kernel: Any, quick: bool) -> Contest:
     n, i, o = pick(quick, (16, 64, 32), (64, 1024, 512), (4096, 4096, 4096))
-    x, weight, bias, grad = random(n, i), random(o, i), random(o), random(n, o)
+    x, weight, bias, grad = (
+        random(*shape, draw=k) for k, shape in enumerate([(n, i), (o, i), (o,), (n, o)])
+    )
     grads = ("linear_grad_x", "linear_grad_weight", "linear_grad_bias")
     shape, arguments, work = {
         "linear_grad_x": ((n, i), (grad, weight), lambda _, grad, weight: grad @ weight),

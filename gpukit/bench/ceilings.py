@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from gpukit import cuda, target
-from gpukit.checked.gpus import float32_lanes
+from gpukit.checked.gpus import float32_lanes, tensor_flops
 from gpukit.cpu import pool
 
 COPIED = 1 << 26  # float32 of a copy on a GPU; caches hold a fraction
@@ -27,19 +27,25 @@ _TIMES = 7
 
 @dataclass(frozen=True)
 class Ceilings:
-    """Bytes a second of a long copy, read and written, and float32 operations a second."""
+    """Bytes a second of a long copy, read and written, and operations a second.
+
+    `flops` are those of float32, `tensor` those of a GPU's tensor cores by what they round to.
+    """
 
     bytes: float
     flops: float
     how: str
+    tensor: Mapping[str, float] = field(default_factory=dict)
 
-    def floor(self, least: int, flops: int) -> float:
+    def floor(self, least: int, flops: int, units: str = "") -> float:
         """Return the seconds that moving and computing must take, the longer of both.
 
         >>> Ceilings(100.0, 10.0, "").floor(50, 20)
         2.0
+        >>> Ceilings(100.0, 10.0, "", {"bf16": 80.0}).floor(50, 80, "bf16")
+        1.0
         """
-        return max(least / self.bytes, flops / self.flops)
+        return max(least / self.bytes, flops / (self.tensor.get(units) or self.flops))
 
 
 def measure() -> Ceilings:
@@ -79,8 +85,10 @@ def _of_gpu() -> Ceilings:
     moved = 2 * source.nbytes / min(once() for _ in range(_TIMES))
     lanes = float32_lanes(tuple(device.compute_capability))
     clock = device.CLOCK_RATE * 1e3  # kHz
-    computed = 2.0 * device.MULTIPROCESSOR_COUNT * lanes * clock
-    return Ceilings(moved, computed, "a copy on the device, and float units times clock")
+    cycles = device.MULTIPROCESSOR_COUNT * clock  # of all SMs in a second
+    tf32, bf16 = tensor_flops(tuple(device.compute_capability))
+    tensor = {"tf32": tf32 * cycles, "bf16": bf16 * cycles}
+    return Ceilings(moved, 2.0 * lanes * cycles, "a copy on the device, units times clock", tensor)
 
 
 def _best(work: Callable[[], Any]) -> float:

@@ -7,7 +7,6 @@ of the same run only.
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Mapping
 
@@ -17,11 +16,13 @@ from gpukit import cuda
 from gpukit.bench import rivals
 from gpukit.bench.register import Launch
 from gpukit.bench.timing import OURS, Clock, Contest, Spread, Work
-from gpukit.kernels import vector
-from gpukit.launch import ceil_div
+from gpukit.kernels import reduce, reduce_trees
 
-FLUSHED = 1 << 26  # float32 that are written between samples: 256 MB, twice the largest cache
-MOST_SAMPLES = 200
+FLUSHED = 1 << 26  # float32 that are read between samples: 256 MB, twice the largest cache
+FLUSHES = 4  # times: the GPU is busy with them while the host asks for what is measured
+WARM = 0.3  # seconds of work before the first sample: an idle GPU's clock is low
+LEAST_SECONDS = 0.25  # of sampling
+MOST_SAMPLES = 10_000
 LEAST_SAMPLES = 7
 SETTLED = 0.005  # of the median: the spread at which more samples say nothing new
 
@@ -33,15 +34,23 @@ def device_name() -> str:
 
 
 class Events:
-    """Measures the seconds that the GPU takes for some work, from a cold cache."""
+    """Measures the seconds that the GPU takes for some work, from a cold cache.
+
+    The cache is flushed by reading. What is written stays in it, and the work that is measured
+    would first have to wait until memory has taken it.
+    """
 
     def __init__(self) -> None:
         self.begin, self.end = cuda.event(), cuda.event()
-        self.written = cuda.device_array(FLUSHED, np.float32)
-        self.grid = ceil_div(FLUSHED, vector.BLOCK)
+        rest = cuda.device_array(FLUSHED, np.float32)
+        self.flush = Launch(
+            reduce.sum_grid_stride_kernel, reduce.MAX_BLOCKS, reduce_trees.BLOCK,
+            rest, cuda.device_array(1, np.float32),
+        )  # fmt: skip
 
     def __call__(self, work: Work) -> float:
-        vector.fill_kernel[self.grid, vector.BLOCK](np.float32(1), self.written)
+        for _ in range(FLUSHES):
+            self.flush.start()
         self.begin.record()
         work()
         self.end.record()
@@ -49,10 +58,32 @@ class Events:
         return float(cuda.event_elapsed_time(self.begin, self.end)) / 1e3
 
 
-def sides(contest: Contest) -> dict[str, Work]:
-    """Return our work, which need not wait for the GPU, and that of the libraries installed."""
+def measure(
+    contest: Contest, elapsed: Callable[[Work], float], seconds: float
+) -> tuple[dict[str, Spread], dict[str, str]]:
+    """Measure a kernel and its rivals; return the times, and what libraries fail with."""
+    works, failed = sides(contest)
+    return in_turns(works, elapsed, seconds=seconds), failed
+
+
+def sides(contest: Contest) -> tuple[dict[str, Work], dict[str, str]]:
+    """Return our work, which need not wait for the GPU, and that of the libraries that can do it.
+
+    Each has worked once: a library that cannot make its arrays or do the work is left out, and what
+    it said is returned. Its failure must not end the figures of others.
+    """
     ours = contest.ours.start if isinstance(contest.ours, Launch) else contest.ours
-    return {OURS: ours, **rivals.of(contest)}
+    works: dict[str, Work] = {OURS: ours}
+    failed: dict[str, str] = {}
+    for name, make in rivals.of(contest).items():
+        try:
+            work = make()
+            work()
+        except Exception as failure:
+            failed[name] = f"{type(failure).__name__}: {failure}"
+        else:
+            works[name] = work
+    return works, failed
 
 
 def in_turns(
@@ -62,32 +93,31 @@ def in_turns(
     seconds: float = 1.0,
     clock: Clock = time.perf_counter,
 ) -> dict[str, Spread]:
-    """Measure all sides in turns, until their medians are settled or the time is over."""
-    for work in works.values():  # the first call compiles, and allocates what a library needs
-        work()
+    """Measure all sides in turns, until their medians are settled or the time is over.
+
+    Before the first sample all work for WARM seconds, and the first call of each is never counted:
+    it compiles, and allocates what a library needs.
+    """
+    start = clock()
+    while True:
+        for work in works.values():
+            elapsed(work)
+        if clock() - start >= min(WARM, seconds):
+            break
     samples: dict[str, list[float]] = {name: [] for name in works}
     start = clock()
     for number in range(MOST_SAMPLES):
-        enough = number >= LEAST_SAMPLES
-        if enough and (clock() - start >= seconds or all(map(_settled, samples.values()))):
+        spent = clock() - start
+        enough = number >= LEAST_SAMPLES and spent >= min(LEAST_SECONDS, seconds)
+        if enough and (spent >= seconds or all(map(_settled, samples.values()))):
             break
         names = list(works)
         shift = number % len(names)
         for name in names[shift:] + names[:shift]:
             samples[name].append(elapsed(works[name]))
-    return {name: _spread(found) for name, found in samples.items()}
+    return {name: Spread.of(found) for name, found in samples.items()}
 
 
 def _settled(samples: list[float]) -> bool:
     """Tell whether most samples lie within a small part of their median."""
-    found = _spread(samples)
-    return found.high - found.low < 2 * SETTLED * found.median
-
-
-def _spread(samples: list[float]) -> Spread:
-    ordered = sorted(samples)
-    last = len(ordered) - 1
-    return Spread(
-        statistics.median(ordered), ordered[round(0.2 * last)], ordered[round(0.8 * last)],
-        len(ordered),
-    )  # fmt: skip
+    return Spread.of(samples).varied < 2 * SETTLED

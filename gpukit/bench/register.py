@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from gpukit import cuda, errors, launch, target
 from gpukit.bench.timing import Contest
+from gpukit.kernels import vector
 
 
 class BenchError(errors.GpukitError):
@@ -97,24 +99,32 @@ def poisoned(shape: tuple[int, ...], dtype: type[np.generic]) -> Any:
     return launch.to_device(np.full(shape, worst, dtype))
 
 
-def random(*shape: int) -> Any:
-    """Return normal float32 numbers with a mean, so that no sum is nearly zero."""
-    return np.random.default_rng(20261120).normal(0.25, 1, shape).astype(np.float32)
+@functools.lru_cache(maxsize=4)
+def random(*shape: int, draw: int = 0) -> Any:
+    """Return normal float32 numbers with a mean, so that no sum is nearly zero: not to be written.
+
+    Arrays of one case take a `draw` each: a product of a matrix with itself, or with its transpose,
+    is right where rows and columns are mixed up.
+    """
+    made = np.random.default_rng((20261120, draw)).standard_normal(shape, np.float32)
+    made += np.float32(0.25)
+    return made
 
 
 class Launch:
     """A call that launches a kernel and waits; its arrays are on the device already."""
 
-    def __init__(self, kernel: Any, grid: Any, block: Any, *arguments: Any) -> None:
-        self.kernel, self.shape = kernel, (grid, block)
+    def __init__(
+        self, kernel: Any, grid: Any, block: Any, *arguments: Any, shared: int = 0
+    ) -> None:
+        self.kernel, self.shape = kernel, (grid, block, 0, shared)
         self.arguments = [
             launch.to_device(a) if isinstance(a, np.ndarray) else a for a in arguments
         ]
-        self.waits = target.active().name == "cuda"  # elsewhere a launch returns when it is done
 
     def __call__(self) -> None:
         self.start()
-        if self.waits:
+        if target.active().name == "cuda":  # elsewhere a launch returns when it is done
             cuda.synchronize()
 
     def start(self) -> None:
@@ -127,9 +137,27 @@ class Launch:
         return sum(int(getattr(array, "nbytes", 0)) for array in self.arguments)
 
 
+class Launches(Launch):
+    """Launches one after the other, of which each takes what those before it wrote."""
+
+    def __init__(self, *parts: Launch) -> None:
+        self.parts = parts
+
+    def start(self) -> None:
+        """Launch them all, and do not wait."""
+        for part in self.parts:
+            part.start()
+
+
+def zeroed(out: Any) -> Launch:
+    """Return the launch that sets a vector to 0, for atomics to add to."""
+    blocks = launch.ceil_div(out.shape[0], vector.BLOCK)
+    return Launch(vector.fill_kernel, blocks, vector.BLOCK, out.dtype.type(0), out)
+
+
 def contest(name: str, size: str, ours: Any, work: Any, out: Any, **rest: Any) -> Contest:
-    """Return a contest; the least bytes are those of the arrays, where `ours` is a `Launch`."""
-    if isinstance(ours, Launch):
+    """Return a contest; the least bytes are those of the arrays, where `ours` is one `Launch`."""
+    if type(ours) is Launch:
         rest.setdefault("least", ours.nbytes)
     return Contest(
         name=name,

@@ -25,6 +25,12 @@ _NOTE = (
 )
 
 
+_VARIES = (
+    "Times that vary by more than 25 % are compared with nothing: another program was at work, or "
+    "the clock changed. Close what you can, give more time with --seconds, and run it again."
+)
+
+
 def duration(seconds: float) -> str:
     """Return a time in the unit that suits it.
 
@@ -69,16 +75,36 @@ def over_floor(result: Result, ceilings: Ceilings | None) -> float | None:
     """Return how many times longer a kernel took than its bytes and operations must take."""
     if result.timing is None or ceilings is None or not result.least:
         return None
-    return result.seconds / ceilings.floor(result.least, result.cost.flops)
+    floor = ceilings.floor(result.least, result.cost.flops, timing.units(result.name))
+    return result.seconds / floor
 
 
 def of_library(result: Result) -> str:
-    """Return how much of the fastest library's speed a kernel has on a GPU."""
+    """Return how much of the fastest library's speed a kernel has on a GPU.
+
+    Where one of the two varied too much, that is said instead.
+    """
     others = {name: spread for name, spread in result.gpu.items() if name != timing.OURS}
     if not others:
         return "-"
     best = min(others, key=lambda name: others[name].median)
-    return f"{100 * others[best].median / result.seconds:.0f} % of {best}"
+    varied = max(result.gpu[timing.OURS].varied, others[best].varied)
+    share = f"{100 * others[best].median / result.seconds:.0f} % of {best}"
+    return unsteady(varied) or share
+
+
+def against(found: timing.Timing) -> str:
+    """Say in words how a kernel compares with NumPy, or that its times vary too much for that."""
+    return unsteady(found.varied) or verdict(found.speedup)
+
+
+def unsteady(varied: float) -> str:
+    """Return how far samples lay apart, where that is too far to compare; nothing elsewhere.
+
+    >>> unsteady(0.31), unsteady(0.2)
+    ('varies by 31 %', '')
+    """
+    return f"varies by {100 * varied:.0f} %" if varied > timing.MOST_VARIED else ""
 
 
 def row(result: Result, ceilings: Ceilings | None = None) -> list[str]:
@@ -97,7 +123,7 @@ def row(result: Result, ceilings: Ceilings | None = None) -> list[str]:
         flops,
         "-" if over is None else _ratio(over),
         of_library(result),
-        verdict(result.timing.speedup),
+        against(result.timing),
     ]
 
 
@@ -135,9 +161,17 @@ def heading(target: Any) -> str:
 def notes(results: Sequence[Result]) -> list[str]:
     """Return what has to be said below the table."""
     lines = [f"{result.name}: {result.error}" for result in results if not result.right]
+    lines += [f"{r.name}: {name} fails: {why}" for r in results for name, why in r.failed.items()]
+    if any("varies" in cell for result in results for cell in row(result)):
+        lines.append(_VARIES)
     if any(result.timing for result in results):
         lines.append(_NOTE)
     return ["", *lines] if lines else []
+
+
+def _speedup(found: timing.Timing | None) -> float | None:
+    """Return a ratio of times; None where nothing was timed or the times vary too much for one."""
+    return None if found is None or unsteady(found.varied) else found.speedup
 
 
 def as_json(
@@ -154,7 +188,7 @@ def as_json(
         "results": [
             {
                 **asdict(result),
-                "speedup": result.timing.speedup if result.timing else None,
+                "speedup": _speedup(result.timing),
                 "rounds": result.timing.rounds if result.timing else 0,
                 "over_floor": over_floor(result, ceilings),
             }

@@ -52,45 +52,45 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),
     "linear_grad_bias": lambda t, grad: t.sum(grad, 0),
 }
-# Products whose name ends so are measured against a library that rounds alike, so not against CuPy.
-TF32, BF16 = "_tf32", "_bf16"
 
 
-def of(contest: Contest) -> dict[str, Work]:
-    """Return the work of each library that is installed, on arrays on the GPU."""
-    found: dict[str, Work] = {}
+def of(contest: Contest) -> dict[str, Callable[[], Work]]:
+    """Return, for each library that is installed, what makes its work, on arrays on the GPU.
+
+    Products that round what they multiply are measured against a library that rounds alike, so not
+    against CuPy.
+    """
+    found: dict[str, Callable[[], Work]] = {}
     cupy, torch = _installed("cupy"), _installed("torch")
-    if cupy is not None and not _rounds(contest, TF32, BF16):
-        found["CuPy"] = contest.on(cupy)
-    if torch is not None:
-        work = by_torch(contest, torch, "cuda")
-        if work is not None:
-            found["PyTorch"] = work
+    if cupy is not None and not contest.units:
+        found["CuPy"] = lambda: contest.on(cupy)
+    if torch is not None and named(contest):
+        found["PyTorch"] = lambda: by_torch(contest, torch, "cuda")
     return found
 
 
-def by_torch(contest: Contest, torch: Any, device: str) -> Work | None:
-    """Return PyTorch's work of a case on a device; None where it has no name for it."""
-    names = [name for name in _TORCH if contest.name == name or contest.name.startswith(f"{name}_")]
-    if not names:
-        return None
-    function = _TORCH[max(names, key=len)]
+def named(contest: Contest) -> str:
+    """Return the beginning of a case's name for which PyTorch has a name; nothing without one."""
+    fitting = [n for n in _TORCH if contest.name == n or contest.name.startswith(f"{n}_")]
+    return max(fitting, key=len, default="")
+
+
+def by_torch(contest: Contest, torch: Any, device: str) -> Work:
+    """Return PyTorch's work of a case that it has a name for, on a device."""
+    function = _TORCH[named(contest)]
     moved = [
         torch.as_tensor(a, device=device) if isinstance(a, np.ndarray) else a for a in contest.given
     ]
-    tf32 = _rounds(contest, TF32)
-    if _rounds(contest, BF16):
+    tf32 = contest.units == "tf32"
+    if contest.units == "bf16":
         moved = [x.to(torch.bfloat16) if hasattr(x, "to") else x for x in moved]
 
     def work() -> Any:
         torch.backends.cuda.matmul.allow_tf32 = tf32
+        torch.backends.cudnn.allow_tf32 = tf32  # convolutions; on unless it is turned off
         return function(torch, *moved)
 
     return work
-
-
-def _rounds(contest: Contest, *kinds: str) -> bool:
-    return contest.name.startswith("matmul_") and contest.name.endswith(kinds)
 
 
 @functools.cache

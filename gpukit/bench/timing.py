@@ -7,7 +7,7 @@ import gc
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,11 +28,16 @@ MOST_ROUNDS = 1000
 
 @dataclass(frozen=True)
 class Timing:
-    """Median seconds of one call on each side, and the ratio of the two."""
+    """Median seconds of one call on each side, and the ratio of the two.
+
+    `varied` is how far the samples of a side lie apart, as a part of their median: of two sides
+    that of the one which varied more.
+    """
 
     ours: float
     numpy: float
     rounds: int
+    varied: float = 0.0
 
     @property
     def speedup(self) -> float:
@@ -40,6 +45,8 @@ class Timing:
         return self.numpy / self.ours if self.ours else math.inf
 
 
+# A side whose samples lie further apart than this part of their median is compared with nothing.
+MOST_VARIED = 0.25
 OURS = "gpukit"  # our side, among those that are measured on a GPU
 
 
@@ -51,6 +58,29 @@ class Spread:
     low: float
     high: float
     samples: int
+
+    @property
+    def varied(self) -> float:
+        """How far the samples between lie apart, as a part of the median."""
+        return (self.high - self.low) / self.median if self.median else 0.0
+
+    @classmethod
+    def of(cls, samples: Sequence[float]) -> Spread:
+        """Return the spread of some samples."""
+        ordered = sorted(samples)
+        last = len(ordered) - 1
+        low, high = ordered[round(0.2 * last)], ordered[round(0.8 * last)]
+        return cls(statistics.median(ordered), low, high, len(ordered))
+
+
+def units(name: str) -> str:
+    """Return what the tensor cores of a case round its factors to; nothing where it has none.
+
+    >>> units("matmul_tensor_tf32"), units("matmul_warpgroup_bf16"), units("matmul_tiled")
+    ('tf32', 'bf16', '')
+    """
+    last = name.rpartition("_")[2]
+    return last if name.startswith("matmul_") and last in ("tf32", "bf16") else ""
 
 
 @dataclass(frozen=True)
@@ -76,6 +106,11 @@ class Contest:
     terms: int = 1
     least: int = 0
 
+    @property
+    def units(self) -> str:
+        """What tensor cores round its factors to, `tf32` or `bf16`; nothing elsewhere."""
+        return units(self.name)
+
     def on(self, library: Any) -> Work:
         """Return the work of NumPy or of a library with its names, on arrays that it has made."""
         moved = [library.asarray(a) if isinstance(a, np.ndarray) else a for a in self.given]
@@ -92,7 +127,8 @@ class Contest:
 class Result:
     """What came out of a contest. `first` is the first launch, with compiling or loading.
 
-    `gpu` are the times of all sides as a GPU's own clock has them, where there is one.
+    `gpu` are the times of all sides as a GPU's own clock has them, where there is one, `failed`
+    what libraries said that could not do the work there.
     """
 
     name: str
@@ -105,6 +141,7 @@ class Result:
     cost: Cost
     least: int = 0
     gpu: Mapping[str, Spread] = field(default_factory=dict)
+    failed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -163,7 +200,9 @@ def compare(
                 break
             for side in (0, 1) if number % 2 == 0 else (1, 0):
                 samples[side].append(_sample(sides[side], repeats[side], clock))
-    return Timing(statistics.median(samples[0]), statistics.median(samples[1]), len(samples[0]))
+    mine, theirs = map(Spread.of, samples)
+    varied = max(mine.varied, theirs.varied)
+    return Timing(mine.median, theirs.median, mine.samples, varied)
 
 
 def allowed(expected: NDArray[Any], dtype: np.dtype[Any], terms: int) -> float:

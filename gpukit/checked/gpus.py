@@ -145,6 +145,24 @@ def float32_lanes(capability: tuple[int, int]) -> int:
     return 64 if capability in ((6, 0), (7, 0), (7, 2), (7, 5), (8, 0)) else 128
 
 
+# Additions and multiplications of tensor cores that an SM does in each cycle, on dense matrices of
+# TF32 and of bfloat16 with sums of float32: the throughputs of NVIDIA's data sheets over SMs and
+# clock.
+_TENSOR = {
+    (8, 0): (1024, 2048), (8, 6): (256, 512), (8, 7): (512, 1024), (8, 9): (256, 512),
+    (9, 0): (2048, 4096), (10, 0): (4096, 8192),
+}  # fmt: skip
+
+
+def tensor_flops(capability: tuple[int, int]) -> tuple[int, int]:
+    """Return what an SM's tensor cores do in each cycle in TF32 and in bfloat16; 0 if unknown.
+
+    >>> tensor_flops((9, 0)), tensor_flops((7, 5))
+    ((2048, 4096), (0, 0))
+    """
+    return _TENSOR.get(capability, (0, 0))
+
+
 def find(name: str) -> Gpu:
     """Return a GPU by its name, in any spelling of case and spaces.
 

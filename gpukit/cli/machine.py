@@ -128,8 +128,8 @@ def bench(arguments: argparse.Namespace) -> int:
             contest = cases.make(name, quick=arguments.quick)
             result = timing.run(contest, budget)
             if events is not None and result.right:
-                spreads = gpu.in_turns(gpu.sides(contest), events, seconds=budget)
-                result = replace(result, gpu=spreads)
+                spreads, failed = gpu.measure(contest, events, budget)
+                result = replace(result, gpu=spreads, failed=failed)
             results.append(result)
     wrong = [result for result in results if not result.right]
     simulated = _simulated(chosen) if arguments.simulator else []

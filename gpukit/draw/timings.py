@@ -53,7 +53,7 @@ def _cells(result: Result) -> list[str]:
     if result.timing is None:
         return [result.name, result.size, f"wrong: {result.error}", "-", "-", "-"]
     mine, numpy = (report.duration(t) for t in (result.timing.ours, result.timing.numpy))
-    verdict = report.verdict(result.timing.speedup)
+    verdict = report.against(result.timing)
     return [result.name, result.size, "right", mine, numpy, verdict]
 
 

@@ -73,6 +73,26 @@ def test_a_case_states_its_cost_and_size(name):
     assert contest.name == name
 
 
+def test_what_is_timed_is_launches_only():
+    for name in cases.CASES:
+        assert isinstance(cases.make(name, quick=True).ours, register.Launch), name
+
+
+def test_no_two_inputs_of_a_case_are_one_or_its_transpose():
+    """Else a kernel that mixes up rows and columns, or its inputs, gives the right answer."""
+    for name in cases.CASES:
+        given = cases.make(name, quick=True).given
+        first, second = (*(a for a in given if isinstance(a, np.ndarray)), None, None)[:2]
+        if second is not None:
+            assert not np.array_equal(first, second), name
+            assert not np.array_equal(first, second.T), name
+
+
+def test_numbers_of_a_case_are_drawn_once():
+    assert register.random(5, 7) is register.random(5, 7)
+    assert (register.random(5, 7) != register.random(5, 7, draw=1)).all()
+
+
 def test_no_names_choose_all():
     assert cases.choose([]) == list(cases.CASES)
 

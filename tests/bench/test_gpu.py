@@ -1,5 +1,7 @@
 """Timing on a GPU, on a clock that is made up, and the libraries' names for the same work."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -51,9 +53,80 @@ def test_who_goes_first_changes_from_sample_to_sample():
 
 
 def test_measuring_ends_when_all_medians_are_settled():
-    steady = measured(Gpu(ours=[1e-3]), seconds=60)["ours"]
-    noisy = measured(Gpu(ours=[1e-3, 2e-3] * 200), seconds=60)["ours"]
+    steady = measured(Gpu(ours=[0.1]), seconds=60)["ours"]
+    noisy = measured(Gpu(ours=[1e-3, 2e-3] * 9999), seconds=60)["ours"]
     assert (steady.samples, noisy.samples) == (gpu.LEAST_SAMPLES, gpu.MOST_SAMPLES)
+
+
+def test_a_gpu_works_for_a_while_before_the_first_sample():
+    machine = Gpu(ours=[0.01])
+    found = measured(machine, seconds=60)["ours"]
+    assert 0.01 * (len(machine.order) - found.samples) >= 0.3
+
+
+def test_short_work_is_sampled_for_a_quarter_of_a_second():
+    assert measured(Gpu(ours=[1e-3]), seconds=60)["ours"].samples >= 250
+
+
+def test_the_cache_is_flushed_by_reading(monkeypatch):
+    monkeypatch.setattr(gpu, "FLUSHED", 3000)
+    events = gpu.Events()
+    rest = next(a for a in events.flush.arguments if a.size == 3000)
+    rest.copy_to_device(np.full(3000, 7, np.float32))
+    events(lambda: None)
+    assert set(rest.copy_to_host()) == {7}
+
+
+class Broken:
+    """A library with NumPy's names, one of which fails when it works."""
+
+    asarray = staticmethod(np.asarray)
+
+    def add(self, *arrays, out):
+        raise MemoryError("out of memory")
+
+
+def test_a_library_that_fails_is_left_out_and_its_words_are_kept(monkeypatch):
+    installed = {"cupy": Broken(), "torch": object()}  # one cannot work, one not make its arrays
+    monkeypatch.setattr(rivals, "_installed", installed.get)
+    works, failed = gpu.sides(cases.make("vector_add", quick=True))
+    assert list(works) == ["gpukit"]
+    assert failed["CuPy"] == "MemoryError: out of memory"
+    assert failed["PyTorch"].startswith("AttributeError")
+
+
+class CuPy:
+    """NumPy's names as CuPy has them: its ufuncs take no `where`."""
+
+    def __getattr__(self, name):
+        found = getattr(np, name)
+        if not isinstance(found, np.ufunc):
+            return found
+        return lambda *arrays, out=None: found(*arrays, out=out)
+
+
+@pytest.mark.parametrize("name", ["gelu", "gelu_grad", "saxpy", "sigmoid", "box_blur"])
+def test_a_library_whose_functions_take_no_where_does_the_work(name):
+    contest = cases.make(name, quick=True)
+    expected = contest.expected()
+    room = 1e-5 * np.abs(expected).max()
+    assert np.abs(contest.answer(CuPy()) - expected).max() <= room
+
+
+def test_products_of_pytorch_round_only_where_the_kernel_does():
+    torch = SimpleNamespace(
+        as_tensor=lambda array, device: array,
+        matmul=lambda a, b, out: None,
+        nn=SimpleNamespace(functional=SimpleNamespace(conv2d=lambda *arrays, padding: None)),
+        backends=SimpleNamespace(
+            cuda=SimpleNamespace(matmul=SimpleNamespace(allow_tf32=None)),
+            cudnn=SimpleNamespace(allow_tf32=True),
+        ),
+    )
+    switches = torch.backends.cuda.matmul, torch.backends.cudnn
+    for name, rounds in (("conv2d_direct", False), ("matmul_tensor_tf32", True)):
+        rivals.by_torch(cases.make(name, quick=True), torch, "cuda")()
+        assert [switch.allow_tf32 for switch in switches] == [rounds, rounds]
 
 
 def test_measuring_ends_when_the_time_is_over():
@@ -65,13 +138,13 @@ def test_measuring_ends_when_the_time_is_over():
 def test_pytorch_comes_to_the_same_answer(name):
     torch = pytest.importorskip("torch")
     contest = cases.make(name, quick=True)
-    work, expected = rivals.by_torch(contest, torch, "cpu"), contest.expected()
-    if work is None:
+    if not rivals.named(contest):
         assert name in ("invert", "grey", "box_blur")  # of which PyTorch has no one name
         return
+    work, expected = rivals.by_torch(contest, torch, "cpu"), contest.expected()
     answer = np.asarray(work(), np.float64).reshape(expected.shape)
     room = 8e-6 * max(1, contest.terms**0.5) * np.abs(expected).max()
-    if name.endswith(rivals.TF32):
+    if contest.units == "tf32":
         room += 2**-9 * np.abs(expected).max()
     assert np.abs(answer - expected).max() <= room
 

@@ -34,6 +34,31 @@ def test_a_row_holds_times_rates_and_a_verdict():
     assert report.row(GOOD, CEILINGS) == expected
 
 
+def test_a_row_whose_times_vary_too_much_says_so_and_claims_no_ratio():
+    found = dataclasses.replace(GOOD, timing=timing.Timing(1e-3, 2e-3, 7, varied=0.31))
+    assert report.row(found, CEILINGS)[-1] == "varies by 31 %"
+    assert any("compared with nothing" in note for note in report.notes([found]))
+    (told,) = report.as_json([found], Target("cpu", "why"), "x86_64")["results"]
+    assert (told["speedup"], told["timing"]["varied"]) == (None, 0.31)
+
+
+def test_a_row_whose_times_vary_a_little_keeps_its_ratio():
+    found = dataclasses.replace(GOOD, timing=timing.Timing(1e-3, 2e-3, 7, varied=0.24))
+    assert report.row(found, CEILINGS)[-1] == "2.0 times faster"
+    assert not any("compared with nothing" in note for note in report.notes([found]))
+
+
+def test_a_library_whose_times_vary_too_much_is_no_measure():
+    steady, wild = timing.Spread(1e-3, 1e-3, 1e-3, 7), timing.Spread(5e-4, 4e-4, 6e-4, 7)
+    found = dataclasses.replace(GOOD, gpu={"gpukit": steady, "CuPy": wild})
+    assert report.of_library(found) == "varies by 40 %"
+
+
+def test_a_library_that_fails_is_told_below_the_table():
+    found = dataclasses.replace(GOOD, failed={"CuPy": "MemoryError: out of memory"})
+    assert "saxpy: CuPy fails: MemoryError: out of memory" in report.notes([found])
+
+
 def test_a_row_without_ceilings_or_least_bytes_has_no_floor():
     assert report.row(GOOD)[-3] == "-"
     assert report.row(dataclasses.replace(GOOD, least=0), CEILINGS)[-3] == "-"

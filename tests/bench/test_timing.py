@@ -67,6 +67,17 @@ def test_short_work_is_repeated_within_a_sample():
     assert clock.order.count("b") == 2 + timing.LEAST_ROUNDS
 
 
+def test_how_far_the_samples_of_the_worse_side_lie_apart_is_returned():
+    clock = Clock()
+    ours = clock.work("ours", 1, 1, *[1, 1, 1, 2, 2] * 2, 1)
+    found = timing.compare(ours, clock.work("numpy", 3), seconds=40, clock=clock)
+    assert found.varied == pytest.approx(1.0)
+
+
+def test_a_side_that_is_slow_once_in_ten_does_not_vary():
+    assert timing.Spread.of([1.0] * 9 + [50.0]).varied == 0
+
+
 def test_a_ratio_against_nothing_is_infinite():
     assert timing.Timing(0.0, 1.0, 5).speedup == float("inf")
 
