@@ -21,7 +21,9 @@ CHOICES = ("auto", "cuda", "cpu", "checked")
 # What to import for a Numba CUDA package, by the name of the package to look for.
 PACKAGES = {"numba_cuda": "numba.cuda", "numba_cuda_mlir": "numba_cuda_mlir.cuda"}
 
-_INSTALL = "Install one of them with: pip install 'gpukit[cuda13]' (or cuda12 for an older driver)."
+# No index has gpukit: its extras are installed from a clone.
+INSTALL = "in your clone of gpukit: python -m pip install -c constraints.txt -e '.[cuda13]'"
+_INSTALL = f"Install one of them, {INSTALL} (or cuda12 for an older driver)."
 _NOT_A_GPU = f"Unset {VARIABLE}, or set {VARIABLE}=cpu, to run kernels on this machine's CPU."
 
 

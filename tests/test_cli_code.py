@@ -106,7 +106,7 @@ def test_no_compiler_is_the_machines_fault_and_says_what_to_install(monkeypatch,
     monkeypatch.setenv("GPUKIT_TARGET", "cpu")
     monkeypatch.setattr(gpu_code.importlib.util, "find_spec", lambda name: None)
     assert cli.main(["ptx", "saxpy"]) == 3
-    assert "pip install 'gpukit[cuda13]'" in capsys.readouterr().err
+    assert "pip install -c constraints.txt -e '.[cuda13]'" in capsys.readouterr().err
 
 
 def test_no_disassembler_is_the_machines_fault_and_says_what_to_install(compiled, capsys):

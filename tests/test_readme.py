@@ -73,3 +73,14 @@ def test_exercise_exists(name):
 def test_make_target_exists(target):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE)
+
+
+def test_readme_says_how_the_command_comes_onto_the_path_after_make():
+    after = README.partition("$ make lab")[2].partition("```python")[0]
+    assert "source .venv/bin/activate" in after
+
+
+def test_no_advice_names_a_package_that_no_index_has():
+    asked = re.compile(r"install[^\n]* ['\"]?gpukit\[")
+    files = [*(ROOT / "gpukit").rglob("*.py"), ROOT / "README.md"]
+    assert [f.name for f in files if asked.search(f.read_text(encoding="utf-8"))] == []

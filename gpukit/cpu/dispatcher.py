@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from gpukit import errors
+from gpukit import errors, target
 from gpukit.cpu import configure, failure, marshal
 from gpukit.cpu import options as checks
 from gpukit.cpu.device_function import DeviceFunction
@@ -177,8 +177,8 @@ class Kernel:
     def get_regs_per_thread(self, signature: Any = None) -> Any:
         """Raise: a CPU thread has no register count of a GPU."""
         raise errors.TargetError(
-            "Registers are counted by NVIDIA's compiler; install gpukit[cuda13] and use the cuda "
-            "target to ask for them."
+            "Registers are counted by NVIDIA's compiler. Install it to ask for them on the cuda "
+            f"target, {target.INSTALL}"
         )
 
     def get_shared_mem_per_block(self, signature: Any = None) -> Any:

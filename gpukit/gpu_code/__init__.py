@@ -23,10 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpukit import target
 from gpukit.gpu_code.request import describe
 
 CHILD = Path(__file__).with_name("child.py")
-_INSTALL = "on Linux or Windows: python -m pip install 'gpukit[cuda13]'"
+_INSTALL = f"on Linux or Windows, {target.INSTALL}"
 NO_DISASSEMBLER = f"nvdisasm is not installed; {_INSTALL}"
 # The compilers need some ten seconds to load, then about one for a kernel and capability.
 _SECONDS = 300

@@ -12,7 +12,7 @@ from gpukit.bench.codegen import Bar, Line
 
 needs_compiler = pytest.mark.skipif(
     importlib.util.find_spec("numba_cuda") is None,
-    reason="needs the GPU compiler: pip install 'gpukit[cuda13]' (no GPU is needed)",
+    reason="needs the GPU compiler: pip install -e '.[cuda13]' (no GPU is needed)",
 )
 
 LOOP = """

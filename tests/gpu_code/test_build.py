@@ -14,7 +14,7 @@ from gpukit.kernels import dot
 
 needs_compiler = pytest.mark.skipif(
     importlib.util.find_spec("numba_cuda") is None,
-    reason="needs the GPU compiler: pip install 'gpukit[cuda13]' (no GPU is needed)",
+    reason="needs the GPU compiler: pip install -e '.[cuda13]' (no GPU is needed)",
 )
 VECTOR = np.zeros(1000, np.float32)
 CAPABILITIES = ((7, 5), (8, 0), (8, 9), (9, 0), (10, 0))
@@ -65,7 +65,7 @@ def test_registers_are_none_with_what_to_install_where_no_compiler_is(monkeypatc
     monkeypatch.setattr(gpu_code.importlib.util, "find_spec", lambda name: None)
     answer = code(nothing_kernel, (VECTOR,))
     assert answer.registers is None
-    assert "pip install 'gpukit[cuda13]'" in answer.reason
+    assert "pip install -c constraints.txt -e '.[cuda13]'" in answer.reason
 
 
 def test_build_without_a_compiler_answers_for_every_capability(monkeypatch):
