@@ -97,7 +97,7 @@ def compile_for(made: Any, signatures: Any) -> None:
     for given in signatures:
         kinds, result = numba_types.signature(given)
         whole = (CONTEXT, *kinds)
-        with lean.wrapping_integers():
+        with lean.kernel_code():
             made.compile(whole if result is None else result(*whole))
 
 

@@ -16,6 +16,8 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 from numba.cpython import numbers
 
+from gpukit.compiler import assembly
+
 
 class LeanCompiler(compiler.CompilerBase):
     """Bytecode to typed IR to machine code, and nothing else."""
@@ -43,7 +45,14 @@ class LeanCompiler(compiler.CompilerBase):
 
 
 @contextlib.contextmanager
-def wrapping_integers() -> Iterator[None]:
+def kernel_code() -> Iterator[None]:
+    """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
+    with _wrapping_integers(), assembly.refused():
+        yield
+
+
+@contextlib.contextmanager
+def _wrapping_integers() -> Iterator[None]:
     """Let integer arithmetic wrap on overflow, as on a GPU, inside a `with` block.
 
     Numba tells LLVM that signed arithmetic never overflows. LLVM then drops tests that only an

@@ -55,7 +55,7 @@ def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tup
     flags.no_cfunc_wrapper = True
     flags.release_gil = False
     flags.fastmath = FastMathOptions(fastmath)
-    with _lock, lean.wrapping_integers():
+    with _lock, lean.kernel_code():
         result = compiler.compile_extra(
             cpu_target.typing_context, cpu_target.target_context, function,
             (types.int64,) * 5, types.none, flags, {}, library=optimise.library(function.__name__),

@@ -86,7 +86,7 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
     manager.passes = list(compiler.DefaultPassBuilder.define_untyped_pipeline(state).passes)
     manager.add_pass(typed_passes.NopythonTypeInference, "find types")
     manager.finalize()
-    with lean.wrapping_integers():  # device functions are compiled on the way
+    with lean.kernel_code():  # device functions are compiled on the way
         manager.run(state)
     return state
 
