@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpukit import cuda
+from gpukit import cuda, errors, target
 from tests.compiler.agreement import run_both
 
 FULL = 0xFFFFFFFF
@@ -288,3 +288,33 @@ def one_expression_kernel(out):
 def test_parts_of_an_expression_with_a_barrier_are_evaluated_from_left_to_right():
     (out,) = run_both(one_expression_kernel, 1, 4, ints(4))
     assert out.tolist() == [(t + 8) * 10000 + t * 1100 + 4 + t + 5 for t in range(4)]
+
+
+@cuda.jit(device=True)
+def weigh(a, b, c):
+    cuda.syncthreads()
+    return a + 10 * b + 100 * c
+
+
+@cuda.jit(device=True)
+def weigh_pair(pair, a):
+    return weigh(a, *pair)
+
+
+@cuda.jit
+def weigh_kernel(triple, out):
+    i = cuda.threadIdx.x
+    out[i] = weigh(*triple) + weigh_pair((i, 2), 3)
+
+
+def test_device_function_at_which_threads_meet_takes_the_parts_of_a_tuple():
+    out = np.full(5, np.nan)
+    weigh_kernel[1, 5]((1, 2.5, 3), out)
+    np.testing.assert_array_equal(out, 326 + 203 + 10 * np.arange(5))
+
+
+@pytest.mark.skipif(target.wanted() == "cuda", reason="the words are those of gpukit's compiler")
+@pytest.mark.parametrize("given", [(1, 2), (1, 2, 3, 4)])
+def test_tuple_of_another_length_than_the_parameters_is_refused(given):
+    with pytest.raises(errors.CompileError, match="wrong tuple length"):
+        weigh_kernel[1, 5](given, np.full(5, np.nan))

@@ -71,6 +71,26 @@ def _check_direct(unit: Unit, nested: Any, call: ast.Call) -> None:
         )  # fmt: skip
 
 
+def unpack(unit: Unit, inner: ast.FunctionDef, call: ast.Call) -> list[ast.stmt]:
+    """Give the parts of `*t` names in the call of `inner`; return the statement that sets them.
+
+    How many parts a tuple has is not known yet, but how many parameters are left for it.
+    """
+    starred = [k for k, a in enumerate(call.args) if _is_variable_star(a)]
+    left = len(inner.args.posonlyargs + inner.args.args) - len(call.args) - len(call.keywords) + 1
+    if len(starred) != 1 or left < 1 or inner.args.vararg or inner.args.defaults:
+        return []
+    names = [unit.fresh("part") for _ in range(left)]
+    value = call.args[starred[0]].value  # type: ignore[attr-defined]
+    call.args[starred[0] : starred[0] + 1] = [tree.name(n) for n in names]
+    target = ast.Tuple([tree.store(n) for n in names], ast.Store())
+    return [tree.at(ast.Assign([target], value), call)]
+
+
+def _is_variable_star(argument: ast.expr) -> bool:
+    return isinstance(argument, ast.Starred) and not isinstance(argument.value, ast.Tuple)
+
+
 def _bound(
     unit: Unit, name: str, signature: inspect.Signature, names: list[str], call: ast.Call
 ) -> Bound:

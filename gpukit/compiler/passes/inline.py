@@ -179,9 +179,10 @@ class _Inliner:
         self.unit.allocates |= inner.allocates
         refuse.mark(inner)
         normalise.prepare(inner)
+        first = binding.unpack(self.unit, inner.tree, call)
         bound = binding.of_device(self.unit, inner, call)
         outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
-        first = self._rename(inner.tree, bound, call, outer, inner.nested)
+        first += self._rename(inner.tree, bound, call, outer, inner.nested)
         return first + self._body(inner.tree, inner.name, call, target, (*callers, device))
 
     def _expand_nested(
