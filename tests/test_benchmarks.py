@@ -6,7 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import against_simulator, gpu_run, handwritten, latency, speed, speed_cases
+from benchmarks import (
+    against_simulator,
+    gpu_run,
+    handwritten,
+    kernels_made_and_dropped,
+    latency,
+    speed,
+    speed_cases,
+)
 from gpukit import cuda
 
 SMALL = 3000  # not a multiple of any block, and 54 x 54 in two dimensions
@@ -163,3 +171,11 @@ def test_a_wrong_answer_is_named_in_a_gpu_run_and_not_timed(tmp_path, monkeypatc
     assert gpu_run.main(["relu", "--out", str(out), "--rehearse"]) == 1
     record = json.loads(out.read_text(encoding="utf-8"))
     assert (record["wrong"], record["results"]) == ({"relu": "3 of 9 values are wrong"}, [])
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads /proc")
+def test_memory_is_told_while_kernels_are_made_and_dropped(capsys, tmp_path):
+    file = tmp_path / "rows.json"
+    assert kernels_made_and_dropped.main(["--count", "30", "--json", str(file)]) == 0
+    assert [row["kernels"] for row in json.loads(file.read_text())] == list(range(3, 31, 3))
+    assert "| 30 |" in capsys.readouterr().out

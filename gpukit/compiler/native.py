@@ -1,7 +1,8 @@
 """From a Python function of loops to machine code, and from machine code on disk to a call.
 
 Numba compiles; llvmlite loads. A kernel that comes from the disk cache needs llvmlite only, so
-that its first launch does not wait for numba to be imported.
+that its first launch does not wait for numba to be imported. Each object file has an engine of
+its own, which lives as long as a kernel holds its entry: Numba's engine frees nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import hashlib
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,20 +24,36 @@ _SIGNATURE = ctypes.CFUNCTYPE(
 )
 Entry = Callable[[int, int, int, int, int], int]
 _lock = threading.Lock()
-_kept: list[Any] = []  # engines and libraries whose code is in use
+_loaded: weakref.WeakValueDictionary[bytes, Any] = weakref.WeakValueDictionary()
+_kept: list[Any] = []  # what Numba's engine runs, for good
+# What loaded code may call in Python itself; anything else needs the process that compiled it.
+_PYTHON_CALLS = frozenset(
+    ["PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Clear"]
+)
 
 
 @dataclass(frozen=True)
 class Code:
     """Machine code: an object file, the symbol to call, the symbols that it needs.
 
-    `movable` code holds no addresses of the process that made it.
+    `fixed` code holds addresses of the process that made it.
     """
 
     object: bytes
     symbol: str
     needs: tuple[str, ...]
-    movable: bool = True
+    fixed: bool = False
+
+    @property
+    def movable(self) -> bool:
+        """Whether other processes can run it too."""
+        return not self.fixed and not self.uses_python
+
+    @property
+    def uses_python(self) -> bool:
+        """Whether it works with Python's objects, as `print` does."""
+        calls = (n for n in self.needs if n.startswith(("Py", "_Py")))
+        return any(n not in _PYTHON_CALLS for n in calls)
 
 
 def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tuple[Entry, Code]:
@@ -43,6 +62,7 @@ def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tup
     With `debug` a division by zero stops the kernel instead of giving inf.
     """
     from numba.core import compiler, types
+    from numba.core.compiler_lock import global_compiler_lock
     from numba.core.cpu import FastMathOptions
     from numba.core.registry import cpu_target
 
@@ -53,24 +73,35 @@ def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tup
     flags.error_model = "python" if debug else "numpy"
     flags.no_cpython_wrapper = True
     flags.no_cfunc_wrapper = True
+    flags.no_compile = True  # and do not load
     flags.release_gil = False
     flags.fastmath = FastMathOptions(fastmath)
-    with _lock, lean.kernel_code():
+    with _lock, global_compiler_lock, lean.kernel_code():
         result = compiler.compile_extra(
             cpu_target.typing_context, cpu_target.target_context, function,
             (types.int64,) * 5, types.none, flags, {}, library=optimise.library(function.__name__),
             pipeline_class=lean.LeanCompiler,
         )  # fmt: skip
         library = result.library
-        symbol = result.fndesc.llvm_func_name
-        address = library.get_pointer_to_function(symbol)
-        code = Code(
-            library._get_compiled_object(), symbol, _needs(library), not library.has_dynamic_globals
-        )
+        symbol, fixed = result.fndesc.llvm_func_name, library.has_dynamic_globals
+        code = Code(library.object_code(), symbol, _needs(library), fixed)
         if _listing is not None:
             _listing.update(llvm=library.get_llvm_str(), asm=library.get_asm_str())
-        _kept.append(library)
-    return _entry(address), code
+    entry = None if code.uses_python else load(code)
+    return entry or _load_for_good(result), code
+
+
+def _load_for_good(result: Any) -> Entry:
+    """Load a function into Numba's engine: one that uses Python's objects, or calls itself."""
+    from numba.core.compiler_lock import global_compiler_lock
+
+    with _lock, global_compiler_lock:
+        result.library.load()
+        executable = result.target_context.get_executable(
+            result.library, result.fndesc, result.environment
+        )
+        _kept.append((result.library, executable))
+        return _entry(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
 _listing: dict[str, str] | None = None
@@ -94,10 +125,14 @@ def _needs(library: Any) -> tuple[str, ...]:
 
 
 def load(code: Code) -> Entry | None:
-    """Load machine code from the disk cache; None if something that it needs is not here."""
+    """Load machine code, unless it is loaded; None if something that it needs is not here."""
     import llvmlite.binding as llvm
 
+    digest = hashlib.sha256(code.symbol.encode() + code.object).digest()
     with _lock:
+        known: Entry | None = _loaded.get(digest)
+        if known is not None:
+            return known
         engine = _engine()
         missing = [n for n in code.needs if llvm.address_of_symbol(n) is None]
         if not all(_found_in_process(n) for n in missing):
@@ -107,8 +142,10 @@ def load(code: Code) -> Entry | None:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code.object))
         engine.finalize_object()
         address = engine.get_function_address(code.symbol)
-        _kept.append(engine)
-    return _entry(address) if address else None
+        if not address:
+            return None
+        _loaded[digest] = entry = _entry(address, engine)
+        return entry
 
 
 def _engine() -> Any:
@@ -123,9 +160,7 @@ def _engine() -> Any:
     )  # fmt: skip
     empty = llvm.parse_assembly("")
     empty.triple = llvm.get_process_triple()
-    engine = llvm.create_mcjit_compiler(empty, machine)
-    _kept.append(machine)
-    return engine
+    return llvm.create_mcjit_compiler(empty, machine)
 
 
 def _is_arm() -> bool:
@@ -168,7 +203,8 @@ def _with_numba() -> None:
     lean.fill_tables()
 
 
-def _entry(address: int) -> Entry:
+def _entry(address: int, engine: Any = None) -> Entry:
+    """Return what calls the code at an address, which lives as long as this does."""
     call = _SIGNATURE(address)
 
     def enter(args: int, first: int, last: int, context: int, scratch: int) -> int:
@@ -176,6 +212,7 @@ def _entry(address: int) -> Entry:
         result, error = context + 8 * layout.RESULT, context + 8 * layout.ERROR
         return int(call(result, error, args, first, last, context, scratch))
 
+    enter.engine = engine  # type: ignore[attr-defined]
     return enter
 
 

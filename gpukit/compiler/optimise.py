@@ -16,9 +16,7 @@ from numba.core.registry import cpu_target
 def library(name: str) -> Any:
     """Return an empty numba code library that optimises in this way."""
     codegen = cpu_target.target_context.codegen()
-    made = _library_class(codegen._library_class)(codegen, name)
-    made.enable_object_caching()
-    return made
+    return _library_class(codegen._library_class)(codegen, name)
 
 
 _made: dict[Any, Any] = {}
@@ -31,10 +29,13 @@ def _library_class(base: Any) -> Any:
 
 
 class _Rounds:
-    """Replaces the two steps of numba's code library that run LLVM's passes."""
+    """Replaces the steps of numba's code library that run LLVM's passes and load the code."""
 
     _codegen: Any
     _final_module: Any
+    _ensure_finalized: Any
+    _finalize_dynamic_globals: Any
+    _verify_declare_only_symbols: Any
 
     def _optimize_functions(self, module: Any) -> None:
         """Leave single functions alone: all passes run on the whole module."""
@@ -51,3 +52,18 @@ class _Rounds:
             passes = builder.getModulePassManager()
             passes.add_refprune_pass()
             passes.run(self._final_module, builder)
+
+    def _finalize_final_module(self) -> None:
+        """Make ready, but do not load: Numba's engine would keep the code for good."""
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+    def object_code(self) -> bytes:
+        """Return the machine code as an object file."""
+        self._ensure_finalized()
+        return self._codegen._tm.emit_object(self._final_module)  # type: ignore[no-any-return]
+
+    def load(self) -> None:
+        """Load the code into Numba's engine."""
+        super()._finalize_final_module()  # type: ignore[misc]

@@ -7,6 +7,7 @@ kernel before an access outside the array.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from llvmlite import ir
@@ -283,6 +284,7 @@ def _require_inside(context: Any, builder: Any, value: Any, size: Any, place: Pl
 AXIS_CHECKED = {k: axis_checked(k) for k in range(-layout.MAX_NDIM, layout.MAX_NDIM)}
 
 
+@functools.cache  # Numba keeps what an intrinsic registers for good
 def record_field(offset: int, size: int, kind: int) -> Any:
     """Return an intrinsic (place, array, idx) -> record, whose access touches one field only."""
 

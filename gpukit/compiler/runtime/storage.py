@@ -6,6 +6,7 @@ is what makes arrays and slots of them. A slot holds one value for each thread.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -75,6 +76,7 @@ def header(typingctx, args):  # type: ignore[no-untyped-def]
     return kind(args), codegen
 
 
+@functools.cache  # Numba keeps what an intrinsic registers for good
 def argument(kind: types.Type, offset: int, *, distinct: bool) -> Any:
     """Return an intrinsic that reads one kernel argument from the argument buffer.
 
@@ -137,6 +139,7 @@ def slot_size(kind: types.Type) -> int:
     return 16 if kind == types.complex128 else 8
 
 
+@functools.cache  # Numba keeps what an intrinsic registers for good
 def scratch_array(kind: types.Array, *, distinct: bool) -> Any:
     """Return an intrinsic (scratch, offset, shape) -> array of type `kind` in scratch memory.
 
@@ -172,6 +175,7 @@ def kept(kind: types.Type) -> types.Type:
     return kind
 
 
+@functools.cache  # Numba keeps what an intrinsic registers for good
 def slots(kind: types.Type) -> Any:
     """Return an intrinsic (scratch, offset) -> pointer to one value of `kind` a thread."""
 
@@ -189,6 +193,7 @@ def slots(kind: types.Type) -> Any:
     return make
 
 
+@functools.cache  # Numba keeps what an intrinsic registers for good
 def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
     """Return an intrinsic (memory of all threads, offset) -> one thread's array of type `kind`.
 
@@ -239,6 +244,7 @@ def put(typingctx, slot, thread, value):  # type: ignore[no-untyped-def]
     return types.void(slot, thread, value), codegen
 
 
+@functools.cache  # Numba keeps what an intrinsic registers for good
 def local_array(kind: types.Array, shape: tuple[int, ...]) -> Any:
     """Return an intrinsic () -> an array on the stack, for one thread at a time."""
 

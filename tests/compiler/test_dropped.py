@@ -1,0 +1,79 @@
+"""Kernels that nobody holds any more take their machine code with them."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpukit import cuda
+from gpukit.compiler import native
+from tests.safety.attempt import on_cpu
+
+pytestmark = on_cpu
+MAPS = Path("/proc/self/maps")
+
+
+def launched(amount=1.0):
+    """Return a new kernel that has added an amount to 37 elements."""
+
+    @cuda.jit
+    def add_kernel(a):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] += amount
+
+    a = np.zeros(37)
+    add_kernel[1, 64](a)
+    assert (a == amount).all()
+    return add_kernel
+
+
+def loaded():
+    gc.collect()
+    return len(native._loaded)
+
+
+@pytest.mark.skipif(not MAPS.exists(), reason="needs /proc")
+def test_memory_maps_stay_as_they_are_when_a_kernel_is_made_again_and_again():
+    launched()
+    gc.collect()
+    before = MAPS.read_bytes().count(b"\n")
+    for _ in range(300):
+        launched()
+    assert MAPS.read_bytes().count(b"\n") < before + 100
+
+
+def test_code_is_freed_when_its_kernel_is_dropped():
+    before = loaded()
+    kernel = launched(2.0)
+    assert loaded() == before + 1
+    del kernel
+    assert loaded() == before
+
+
+def test_code_is_loaded_once_when_two_kernels_have_the_same():
+    before = loaded()
+    kernels = [launched(3.0) for _ in range(5)]
+    assert loaded() == before + 1
+    del kernels
+
+
+def test_code_stays_while_another_kernel_uses_it():
+    first, second = launched(4.0), launched(4.0)
+    del first
+    gc.collect()
+    a = np.zeros(37)
+    second[1, 64](a)
+    assert (a == 4).all()
+
+
+def test_kernel_that_was_compiled_here_is_dropped_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))
+    before = loaded()
+    kernel = launched(5.0)
+    assert loaded() == before + 1
+    del kernel
+    assert loaded() == before
