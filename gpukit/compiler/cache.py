@@ -8,10 +8,12 @@ no Python from it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib.util
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -26,10 +28,6 @@ from gpukit.compiler.pipeline import Compiled, Told
 from gpukit.compiler.unit import Unit
 
 _MOST_FILES = 2000
-# What loaded code may call in Python itself; anything else needs the process that compiled it.
-_PYTHON_CALLS = frozenset(
-    ["PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Clear"]
-)
 
 
 # ---- the key ----------------------------------------------------------------------------------
@@ -124,18 +122,41 @@ def save(name: str, made: Compiled) -> None:
     rest = len(text).to_bytes(8, "little") + text + made.code.object
     try:
         where.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=where, delete=False) as file:
-            file.write(hashlib.sha256(rest).digest() + rest)
-        Path(file.name).replace(where / name)
+        _write(where / name, hashlib.sha256(rest).digest() + rest)
         _prune(where)
     except OSError:
         return
 
 
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that others see whole or not at all; leave nothing behind if it fails."""
+    handle, name = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def note(name: str) -> None:
+    """Write down that something with this name was found right."""
+    where = place.folder()
+    if where is not None:
+        with contextlib.suppress(OSError):
+            where.mkdir(parents=True, exist_ok=True)
+            (where / name).touch()
+
+
+def noted(name: str) -> bool:
+    """Tell whether `note` was called with this name, in this process or another."""
+    where = place.folder()
+    return where is not None and (where / name).exists()
+
+
 def _keepable(made: Compiled) -> bool:
-    if not made.code.movable or set(made.sites) & set(sites.raised):
-        return False
-    return not any(n.startswith(("Py", "_Py")) and n not in _PYTHON_CALLS for n in made.code.needs)
+    return made.code.movable and not set(made.sites) & set(sites.raised)
 
 
 def _prune(where: Path) -> None:

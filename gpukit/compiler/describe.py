@@ -31,9 +31,9 @@ class Unkeepable(Exception):
 def kernel(unit: Unit) -> str:
     """Return the description of a kernel whose names are resolved.
 
-    The arrays that it captured are arguments of its code, so only their shapes matter.
+    The arrays that it captured are arguments of its code, so their content does not matter.
     """
-    arrays = {n: f"argument:{getattr(a, 'shape', ())}" for n, a in unit.captured.items()}
+    arrays = {n: _form(captures.host(a)) for n, a in unit.captured.items()}
     return _function(unit, arrays, ())
 
 
@@ -49,7 +49,7 @@ def device(dispatcher: Any, callers: tuple[Any, ...] = ()) -> str:
         return "itself"
     unit = resolve.run(dispatcher.py_func, device=True)
     arrays = {
-        n: _array(a) if isinstance(a, np.ndarray) else f"argument:{captures.host(a).shape}"
+        n: _array(a) if isinstance(a, np.ndarray) else _form(captures.host(a))
         for n, a in unit.captured.items()
     }
     options = getattr(dispatcher, "device_options", {})
@@ -106,9 +106,13 @@ def value(given: Any) -> str:
 def _array(given: np.ndarray[Any, Any]) -> str:
     if given.dtype.hasobject:
         raise Unkeepable
+    return f"{_form(given)}{hashlib.sha256(given.tobytes()).hexdigest()}"
+
+
+def _form(given: np.ndarray[Any, Any]) -> str:
     flags = given.flags
-    layout = (given.shape, flags.c_contiguous, flags.f_contiguous, flags.aligned)
-    return f"{value(given.dtype)}{layout}{hashlib.sha256(given.tobytes()).hexdigest()}"
+    layout = flags.c_contiguous, flags.f_contiguous, flags.aligned, flags.writeable
+    return f"{value(given.dtype)}{given.shape}{layout}"
 
 
 def _named(given: Any) -> str:

@@ -41,6 +41,18 @@ def kernel(
     return made
 
 
+def check(kernel: Any, types: tuple[Any, ...]) -> None:
+    """Raise if Numba cannot find types for a kernel; that it could is kept on disk."""
+    from gpukit.compiler import cache, pipeline
+    from gpukit.compiler.passes import allocate, resolve
+
+    name = cache.key(resolve.run(kernel.py_func), ("types", types, allocate.switched_on()))
+    if name is None or not cache.noted(name):
+        pipeline.check_types(kernel.py_func, types)
+        if name:
+            cache.note(name)
+
+
 def _compile(
     kernel: Any, kinds: Any, captured: marshal.Packed, chosen: Any, fastmath: Any, debug: bool
 ) -> Any:

@@ -244,7 +244,8 @@ class Launcher:
 
     def declare(self, signature: Any) -> Overload:
         """Check a signature now, and hold launches to it."""
-        from gpukit.compiler import numba_types, pipeline
+        from gpukit.compiler import numba_types
+        from gpukit.cpu import build
 
         types, result = numba_types.signature(signature)
         if len(types) != len(self.parameters):
@@ -258,7 +259,7 @@ class Launcher:
                 f"got {result}. Write results to an array."
             )
         with _compiling:
-            pipeline.check_types(self.kernel.py_func, types)
+            build.check(self.kernel, types)
         self.declared.append(types)
         return self._overloads.setdefault(types, self._overload(types))
 

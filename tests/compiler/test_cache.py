@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from gpukit import cuda
+from gpukit.compiler import pipeline
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
@@ -132,3 +136,30 @@ def test_equal_table_is_taken_for_the_same_when_the_kernel_is_made_again(make, f
     for _ in range(2):
         assert read_of(make(np.array([0.0, 3.0]))) == 3.0
     assert len(list(folder.iterdir())) == 1
+
+
+def test_kernel_runs_and_leaves_no_file_when_the_disk_is_full(folder, monkeypatch):
+    def full(handle, *_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "replace", full)
+    assert read_of(of_array(np.array([0.0, 4.0]))) == 4.0
+    assert list(folder.iterdir()) == []
+
+
+def declared(text):
+    @cuda.jit(text)
+    def twice_kernel(a):
+        a[0] += a[0]
+
+    return twice_kernel
+
+
+def test_types_of_a_declared_kernel_are_not_found_again_when_they_are_on_disk(monkeypatch):
+    declared("void(float32[:])")
+    inferred = []
+    monkeypatch.setattr(pipeline, "check_types", lambda *given: inferred.append(given))
+    declared("void(float32[:])")
+    assert inferred == []
+    declared("void(float64[:])")
+    assert len(inferred) == 1
