@@ -66,6 +66,7 @@ def _make(dispatcher: Any) -> Any:
 
     half_rules.install()
     unit = resolve.run(dispatcher.py_func, device=True)
+    unit.debug = bool(getattr(dispatcher, "targetoptions", {}).get("debug", False))
     inline.run(unit)
     rewrite = DeviceBody(unit)
     # A function that calls itself finds itself under its own name.
@@ -144,6 +145,9 @@ class DeviceBody(scalar.Scalar):
 
     def visit_Assert(self, node: ast.Assert) -> Any:
         return assert_call(self, node)
+
+    def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
+        return divisor_call(self, node, value)
 
     def place(self, node: ast.AST, array: str, what: str) -> ast.expr:
         site = sites.number(self.unit, node, array, what)
@@ -239,6 +243,15 @@ def assert_call(rewrite: Any, node: ast.Assert) -> ast.stmt:
     stop = ast.Expr(tree.call(rewrite.helper("control", "stop_raised"), place))
     failed = ast.UnaryOp(ast.Not(), rewrite.visit(node.test))
     return tree.at(ast.If(failed, [stop], []), node)  # type: ignore[no-any-return]
+
+
+def divisor_call(rewrite: Any, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
+    """Return a divisor; where a function was made with `debug`, the kernel stops if it is zero."""
+    if not (rewrite.unit.debug and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))):
+        return value
+    place = rewrite.place(node, "", "")
+    sites.raised[watch.site_number(place.elts[1].value)] = ZeroDivisionError, ("division by zero",)
+    return tree.call(rewrite.helper("control", "nonzero"), place, value)
 
 
 def exception(unit: Unit, node: ast.Raise) -> Any:

@@ -160,6 +160,7 @@ def compile_kernel(
     from gpukit.compiler.runtime import shuffles
 
     unit = front(function, options.watched)
+    unit.debug = debug
     plain = not (debug or options.watched)
     mergeable = plain and merge.run(unit)
     warps = split.run(unit, options.block) if plain else 1

@@ -37,6 +37,8 @@ class Unit:
     watched: str = ""
     # How many of its first statements neighbouring blocks do as one (`passes.abreast`).
     abreast: int = 0
+    # Whether a division by zero stops it (`debug=True`).
+    debug: bool = False
     counter: int = 0
 
     @property

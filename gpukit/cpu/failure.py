@@ -151,6 +151,9 @@ def _raised(
     kind, arguments = sites.raised[words[layout.SITE]]
     where = f"tid={list(thread)} ctaid={list(block)}"
     text = f"{where}: {arguments[0]}" if arguments else where
+    if issubclass(kind, ZeroDivisionError):
+        fix = "test the divisor before the division"
+        return KernelArithmeticError(text, fix=fix, **place)
     try:
         made = type(kind.__name__, (errors.KernelError, kind), {})
         return made(text, **place)  # type: ignore[no-any-return]

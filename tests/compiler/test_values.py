@@ -107,3 +107,32 @@ def test_record_is_the_memory_it_was_read_from_in_a_loop():
     records["g"] = np.arange(4)
     kernel[1, 4](records)
     np.testing.assert_array_equal(records["h"], np.arange(4)[:, None] + [0, 1])
+
+
+@cuda.jit(device=True)
+def chosen(condition, x, y):
+    return np.where(condition, x, y)
+
+
+@cuda.jit
+def where_kernel(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = np.where(a[i] > 2, a[i], 0.5) + chosen(i == 1, 10, 20)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+def test_where_of_numbers_is_one_of_the_two(dtype):
+    a, out = np.arange(5, dtype=dtype), np.full(5, np.nan)
+    where_kernel[1, 8](a, out)
+    np.testing.assert_array_equal(out, np.where(a > 2, a, 0.5) + np.array([20, 10, 20, 20, 20]))
+
+
+@cuda.jit
+def where_array_kernel(a, out):
+    out[0] = np.where(a > 2, a, 0.0)[0]
+
+
+def test_where_of_an_array_is_refused():
+    with pytest.raises(errors.CompileError, match="makes a new array"):
+        where_array_kernel[1, 1](np.ones(3), np.ones(3))

@@ -109,3 +109,65 @@ def multiply_an_array_kernel(a, out):
 def test_an_array_for_a_number_is_an_error_that_names_both(kernel, name):
     with pytest.raises(errors.KernelTypeError, match=rf"cuda\.{name} works on numbers.*array"):
         kernel[1, 1](np.ones(3), np.ones(3))
+
+
+# --- With debug=True a division by zero stops the kernel --------------------------------------
+
+
+@cuda.jit(device=True, debug=True)
+def quotient(a, b):
+    return a / b
+
+
+@cuda.jit(debug=True)
+def quotients_kernel(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = quotient(10, a[i])
+
+
+@cuda.jit(debug=True)
+def division_kernel(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = 10 // a[i]
+
+
+@cuda.jit(debug=True)
+def in_place_kernel(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] %= a[i]
+
+
+@cuda.jit(debug=True)
+def variable_kernel(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        v = 10
+        v /= a[i]
+        out[i] = v
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+@pytest.mark.parametrize(
+    ("kernel", "function", "source"),
+    [
+        (quotients_kernel, "quotient", "return a / b"),
+        (division_kernel, "division_kernel", "out[i] = 10 // a[i]"),
+        (in_place_kernel, "in_place_kernel", "out[i] %= a[i]"),
+        (variable_kernel, "variable_kernel", "v /= a[i]"),
+    ],
+)
+def test_a_division_by_zero_is_told_by_line_and_thread_when_debug_is_on(
+    kernel, function, source, dtype
+):
+    a, out = np.full(40, 4, dtype), np.ones(40)
+    kernel[2, 32](a, out)
+    assert np.isin(out, [1, 2, 2.5]).all()
+    a[37] = 0
+    with pytest.raises(ZeroDivisionError, match="division by zero") as caught:
+        kernel[2, 32](a, out)
+    found = caught.value
+    assert (found.kernel, found.source.strip()) == (function, source)
+    assert (found.block, found.thread) == ((1, 0, 0), (5, 0, 0))

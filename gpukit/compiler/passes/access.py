@@ -230,7 +230,7 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
             old.ctx = ast.Load()
             shifted = ast.Assign([node.target], ast.BinOp(old, node.op, node.value))
             return rewrite.visit(tree.at(shifted, node))
-        node.value = rewrite.visit(node.value)
+        node.value = rewrite.divisor(node, rewrite.visit(node.value))
         if isinstance(node.target, ast.Attribute):
             old = tree.clone(node.target)
             old.ctx = ast.Load()

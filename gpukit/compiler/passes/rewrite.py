@@ -287,6 +287,9 @@ class Rewriter(scalar.Scalar):
     def visit_Assert(self, node: ast.Assert) -> Any:
         return node if self.readable else device.assert_call(self, node)
 
+    def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
+        return value if self.readable else device.divisor_call(self, node, value)
+
     def statements(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
         """Rewrite statements; copies, so that a body can be rewritten more than once."""
         new: list[ast.stmt] = []

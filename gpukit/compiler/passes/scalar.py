@@ -10,6 +10,8 @@ import ast
 import math
 from typing import Any
 
+import numpy as np
+
 from gpukit.compiler import intrinsics, kinds, refuse, tree
 from gpukit.compiler.unit import Unit
 
@@ -60,10 +62,15 @@ class Scalar(ast.NodeTransformer):
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Give shifts by an amount that may not fit a meaning (`runtime/shifts.py`)."""
         self.generic_visit(node)
+        node.right = self.divisor(node, node.right)
         shift = _SHIFTS.get(type(node.op))
         if shift is None or self.readable or _fits(node.right):
             return node
         return tree.at(tree.call(self.helper("shifts", shift), node.left, node.right), node)  # type: ignore[no-any-return]
+
+    def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
+        """Return what stands for the right side of an operation."""
+        return value
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = tree.called(node)
@@ -102,10 +109,9 @@ class Scalar(ast.NodeTransformer):
     def plain_call(self, node: ast.Call) -> ast.expr:
         """Return the expression for a call of anything else; device functions get the context."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        if self.unit.globals.get(name) is round and len(node.args) == 2 and not node.keywords:
-            return ast.Call(self.helper("mathematics", "rounded"), node.args, [])
-        if self.unit.globals.get(name) is math.tanh and len(node.args) == 1:
-            return ast.Call(self.helper("mathematics", "tanh"), node.args, [])
+        own = _MATHEMATICS.get((id(self.unit.globals.get(name)), len(node.args)))
+        if own is not None and not node.keywords:
+            return ast.Call(self.helper("mathematics", own), node.args, [])
         if name not in self.unit.devices:
             return node
         from gpukit.compiler import device
@@ -136,6 +142,10 @@ class Scalar(ast.NodeTransformer):
         raise NotImplementedError
 
 
+# Functions, and numbers of arguments, that the runtime has in a form for kernels.
+_MATHEMATICS = {
+    (id(round), 2): "rounded", (id(math.tanh), 1): "tanh", (id(np.where), 3): "where",
+}  # fmt: skip
 _SHIFTS: dict[type[ast.operator], str] = {ast.LShift: "left", ast.RShift: "right"}
 
 

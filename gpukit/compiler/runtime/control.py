@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 from numba import njit
 from numba.core import cgutils, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from gpukit.compiler import context as layout
 from gpukit.compiler.runtime.hooks import mask_at
@@ -139,6 +139,24 @@ def _failing(code: int):  # type: ignore[no-untyped-def]
 
 stop_diverged = _failing(layout.DIVERGENCE)
 stop_raised = _failing(layout.RAISED)
+
+
+def nonzero(place, value):  # type: ignore[no-untyped-def]
+    """Return a divisor; stop the kernel if it is zero."""
+    raise NotImplementedError
+
+
+@overload(nonzero)
+def _nonzero(place, value):  # type: ignore[no-untyped-def]
+    if not isinstance(value, (types.Number, types.Boolean)):
+        return lambda place, value: value
+
+    def checked(place, value):  # type: ignore[no-untyped-def]
+        if value == 0:
+            stop_raised(place)
+        return value
+
+    return checked
 
 
 @intrinsic

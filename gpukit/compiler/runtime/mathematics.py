@@ -49,6 +49,18 @@ def _rounded(x, digits):  # type: ignore[no-untyped-def]
     return lambda x, digits: round(x, digits)
 
 
+def where(condition, x, y):  # type: ignore[no-untyped-def]
+    """Return one of two numbers, where Numba's CPU target makes an array of it."""
+    raise NotImplementedError
+
+
+@overload(where)
+def _where(condition, x, y):  # type: ignore[no-untyped-def]
+    if any(isinstance(kind, types.Array) for kind in (condition, x, y)):
+        return lambda condition, x, y: np.where(condition, x, y)
+    return lambda condition, x, y: x if condition else y
+
+
 def tanh(x):  # type: ignore[no-untyped-def]
     """Return the hyperbolic tangent; of a float32 without branches, so that loops are vectors."""
     raise NotImplementedError
