@@ -70,6 +70,44 @@ def again_kernel(weights, out):
 
 
 @cuda.jit
+def leader_kernel(x, out):
+    """Add up by shuffles; lane 0 stores the sum."""
+    i = cuda.grid(1)
+    acc = x[i]
+    step = 16
+    while step > 0:
+        acc += cuda.shfl_down_sync(0xFFFFFFFF, acc, step)
+        step //= 2
+    if cuda.laneid == 0:
+        out[i // TILE] = acc
+
+
+@cuda.jit
+def alone_kernel(x, out):
+    """Let every second thread do all the work."""
+    i = cuda.grid(1)
+    if i % 2 == 0:
+        acc = np.float32(0)
+        for k in range(8):
+            acc += x[i + k]
+        out[i] = acc
+
+
+@cuda.jit
+def rarely_kernel(x, out):
+    """Read shared memory 33 times, once with a conflict of two lanes."""
+    tile = cuda.shared.array(64, np.float32)
+    tid = cuda.threadIdx.x
+    tile[tid] = x[tid]
+    tile[tid + TILE] = x[tid]
+    cuda.syncthreads()
+    acc = np.float32(0)
+    for k in range(33):
+        acc += tile[TILE if k == 0 and tid == 1 else (tid + k) % TILE]
+    out[tid] = acc
+
+
+@cuda.jit
 def idle_kernel(x):
     cuda.syncthreads()
 
@@ -88,6 +126,9 @@ def profile(name):
         "hot": lambda: (hot_kernel, 4, 128, floats(507), floats(3)),
         "uneven": lambda: (uneven_kernel, 8, 64, floats(512), floats(512)),
         "again": lambda: (again_kernel, 8, 40, floats(31), floats(320)),
+        "leader": lambda: (leader_kernel, 8, 128, floats(1024), floats(32)),
+        "alone": lambda: (alone_kernel, 8, 64, floats(520), floats(512)),
+        "rarely": lambda: (rarely_kernel, 1, TILE, floats(TILE), floats(TILE)),
         "idle": lambda: (idle_kernel, 1, 32, floats(32)),
     }
     kernel, grid, block, *arguments = launches[name]()

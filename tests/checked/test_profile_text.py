@@ -221,6 +221,22 @@ def test_advice_names_divergent_branches():
     assert found.startswith(f"Line {line}: the lanes of a warp part at 16 of 16 branches")
 
 
+def test_a_branch_of_one_lane_with_nothing_beside_it_is_no_advice():
+    assert not any("part at" in text for text in advice("leader"))
+
+
+def test_lanes_that_skip_much_are_said_to_wait_and_not_to_take_another_side():
+    found = next(text for text in advice("alone") if "part at" in text)
+    assert "the lanes that skip what follows wait for it" in found
+    assert "each side" not in found
+
+
+def test_a_figure_is_never_shown_as_equal_to_an_ideal_that_it_misses():
+    text = profile("rarely").text(width=100)
+    assert "1 passes" not in text
+    assert "1.03 passes a request, 1 would do" in text
+
+
 def test_advice_names_float64_by_accident():
     line = number_of("uneven", "* 3.0")
     assert any(

@@ -91,10 +91,12 @@ _LEFT = (0, 6)
 def show_percent(percent: float) -> str:
     """Return a percentage without needless digits.
 
-    >>> show_percent(100.0), show_percent(12.5), show_percent(200 / 3)
-    ('100 %', '12.5 %', '66.7 %')
+    Only all of it is 100 %.
+
+    >>> show_percent(100.0), show_percent(12.5), show_percent(200 / 3), show_percent(99.99)
+    ('100 %', '12.5 %', '66.7 %', '99.9 %')
     """
-    return f"{round(percent, 1):g} %"
+    return f"{min(round(percent, 1), 99.9 if percent < 100 else percent):g} %"
 
 
 def as_text(table: OccupancyTable) -> str:

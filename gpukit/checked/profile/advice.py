@@ -16,6 +16,7 @@ from gpukit.checked.counters import Counts
 from gpukit.checked.profile import advice_memory as memory
 from gpukit.checked.profile.advice_memory import Advice
 from gpukit.checked.profile.parts import WARP, many, operations, plain, sum_of
+from gpukit.checked.profile.source import one_sided
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -71,17 +72,27 @@ def _branches(profile: Profile) -> Iterator[Advice]:
         for number, counts in sorted(profile.lines.items())
         if counts["divergent_branches"] >= max(_FEW_BRANCHES, _PARTED * counts["branches"])
     ]
+    skipped = one_sided(profile)
+    lost = profile.total["warp_steps"] - profile.total["thread_steps"] / WARP
+    sides = [p for p in parted if p[0] not in skipped]
+    yield from _parted(profile, sides, lost, "each side waits while the other runs")
+    if lost >= _EMPTY_LANES * profile.total["warp_steps"]:
+        alone = [p for p in parted if p[0] in skipped]
+        yield from _parted(profile, alone, lost, "the lanes that skip what follows wait for it")
+
+
+def _parted(
+    profile: Profile, parted: list[tuple[int, Counts]], lost: float, wait: str
+) -> Iterator[Advice]:
     if parted:
         both = Counts()
         for _, counts in parted:
             both.merge(counts)
         lanes = profile.total.ratio("lanes_per_step") or float(WARP)
-        lost = profile.total["warp_steps"] - profile.total["thread_steps"] / WARP
         yield Advice(lost, parted[0][0], (
             f"{_lines([number for number, _ in parted])}: the lanes of a warp part at "
             f"{both['divergent_branches']:,} of {many(both['branches'], 'branch', 'branches')}, "
-            f"and each side waits while the other runs: {plain(lanes)} of {WARP} lanes take part "
-            "in a statement of this kernel"
+            f"and {wait}: {plain(lanes)} of {WARP} lanes take part in a statement of this kernel"
         ), "Let the threads of a warp take the same way.")  # fmt: skip
 
 

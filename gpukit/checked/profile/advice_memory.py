@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpukit.checked.profile.parts import (
     OPS,
+    beside,
     degree,
     excess,
     in_turn,
     many,
     needed,
+    passes_a_request,
     plain,
     sum_of,
 )
@@ -62,10 +64,8 @@ def _spread(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
     if times < _MISALIGNED or here - least < _MATTERS * sectors:
         return
     step = access.pattern.step if access.pattern else None
-    fact = (
-        f"{_subject(profile, access)} touches {plain(here / requests)} sectors a request where "
-        f"{plain(least / requests)} would do"
-    )
+    shown, ideal = beside(here / requests, least / requests)
+    fact = f"{_subject(profile, access)} touches {shown} sectors a request where {ideal} would do"
     if times < _UNCOALESCED or (step == access.size and times < 2 * _UNCOALESCED):
         yield Advice(here - least, access.line, fact, (
             "Where warps begin in the middle of a sector, let rows begin at a multiple of 32 "
@@ -110,9 +110,9 @@ def _conflicts(profile: Profile, access: Access) -> Iterator[Advice]:
         return
     requests = sum_of(access.counts, "shared", "requests")
     passes = sum_of(access.counts, "shared", "wavefronts") / requests
-    least = passes - conflicts / requests
+    shown, ideal = beside(passes, passes - conflicts / requests)
     fact = (
-        f"{_subject(profile, access)} takes {plain(passes)} passes a request where {plain(least)} "
+        f"{_subject(profile, access)} takes {passes_a_request(shown)} where {ideal} "
         f"would do: up to {access.worst} lanes want different words of one bank"
     )
     fix = (

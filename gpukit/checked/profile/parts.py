@@ -73,6 +73,28 @@ def plain(number: float) -> str:
     return f"{number:,.1f}".removesuffix(".0")
 
 
+def beside(number: float, ideal: float) -> tuple[str, str]:
+    """Return a figure and its ideal, with the decimals that it takes to tell them apart.
+
+    >>> beside(32, 1), beside(1.25, 1), beside(1.004, 1), beside(2, 2)
+    (('32', '1'), ('1.2', '1'), ('1.004', '1'), ('2', '2'))
+    """
+    for digits in range(1, 7):
+        texts = [f"{n:,.{digits}f}".rstrip("0").rstrip(".") for n in (number, ideal)]
+        if texts[0] != texts[1]:
+            break
+    return texts[0], texts[1]
+
+
+def passes_a_request(number: str) -> str:
+    """Write passes through the banks.
+
+    >>> passes_a_request("1"), passes_a_request("1.2")
+    ('1 pass a request', '1.2 passes a request')
+    """
+    return f"{number} {'pass' if number == '1' else 'passes'} a request"
+
+
 def many(number: int, noun: str, plural: str = "") -> str:
     """Write a number and its noun.
 
@@ -135,7 +157,8 @@ def _sectors(line: Line) -> Cell | None:
     if per is None:
         return None
     least = line.needed / sum_of(line.counts, "global", "requests")
-    words = f"{plain(per)} sectors a request, {plain(least)} would do"
+    shown, would = beside(per, least)
+    words = f"{shown} sectors a request, {would} would do"
     return Cell(f"{per:.1f}", _log_heat(lost_sectors(line), 8), words)
 
 
@@ -155,7 +178,7 @@ def _passes(line: Line) -> Cell | None:
     if per is None:
         return None
     conflicts = sum_of(line.counts, "shared", "conflicts")
-    words = f"{plain(per)} passes a request, {conflicts:,} of all passes for conflicts"
+    words = f"{passes_a_request(plain(per))}, {conflicts:,} of all passes for conflicts"
     return Cell(f"{per:.1f}", _log_heat(degree(line.counts), 32), words)
 
 

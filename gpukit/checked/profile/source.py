@@ -60,6 +60,19 @@ def _function_at(file: str, line: int) -> tuple[str, list[tuple[int, str]]]:
     return inner.name, [(k, texts[k - 1].rstrip("\n")) for k in numbers]
 
 
+def one_sided(profile: Profile) -> frozenset[int]:
+    """Return the lines that hold an `if` without `else`: the lanes that skip it only wait."""
+    found: set[int] = set()
+    for lines in (profile.source, *(listing.lines for listing in profile.called)):
+        try:
+            tree = ast.parse(textwrap.dedent("\n".join(text for _, text in lines)))
+        except (SyntaxError, ValueError):
+            continue
+        ifs = [node for node in ast.walk(tree) if isinstance(node, ast.If)]
+        found |= {lines[node.lineno - 1][0] for node in ifs if not node.orelse}
+    return frozenset(found)
+
+
 def _tidy(listing: Listing) -> Listing:
     numbers = [number for number, _ in listing.lines]
     text = textwrap.dedent("\n".join(line.expandtabs(4) for _, line in listing.lines))

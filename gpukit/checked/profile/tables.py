@@ -11,10 +11,12 @@ from gpukit.checked.occupancy.words import show_percent
 from gpukit.checked.profile import occupancy as profile_occupancy
 from gpukit.checked.profile.parts import (
     WARP,
+    beside,
     in_turn,
     many,
     needed,
     operations,
+    passes_a_request,
     plain,
     sum_of,
 )
@@ -54,9 +56,10 @@ def _global(counts: Counts, least: float) -> list[tuple[str, str, str]]:
     if per is None:
         return []
     requests, sectors = (sum_of(counts, "global", what) for what in ("requests", "sectors"))
-    would = f"{plain(least / requests)} would do" if sectors > 1.05 * least else "as few as can be"
+    shown, ideal = beside(per, least / requests)
+    would = f"{ideal} would do" if sectors > 1.05 * least else "as few as can be"
     return [
-        ("Global memory", f"{plain(per)} sectors a request, {would}",
+        ("Global memory", f"{shown} sectors a request, {would}",
          f"{many(requests, 'request')}, {many(sectors, 'sector')}"),
         ("Bytes moved", _used(counts),
          f"{counts['global_bytes_moved']:,} moved, {counts['global_bytes_asked']:,} asked for"),
@@ -77,10 +80,10 @@ def _shared(counts: Counts) -> list[tuple[str, str, str]]:
     requests, passes, conflicts = (
         sum_of(counts, "shared", what) for what in ("requests", "wavefronts", "conflicts")
     )
-    least = (passes - conflicts) / requests
-    would = f"{plain(least)} would do" if conflicts else "no bank conflicts"
+    shown, ideal = beside(per, (passes - conflicts) / requests)
+    would = f"{ideal} would do" if conflicts else "no bank conflicts"
     return [
-        ("Shared memory", f"{plain(per)} {'pass' if per == 1 else 'passes'} a request, {would}",
+        ("Shared memory", f"{passes_a_request(shown)}, {would}",
          f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}"),
     ]  # fmt: skip
 
