@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import textwrap
+import time
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from gpukit import cli
+from gpukit.cli import limit
 
 HEAD = """
 import sys
@@ -174,6 +177,52 @@ def test_the_exit_code_of_a_sound_script_is_its_own(verb, script):
 
 
 # --- check -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def time_is_up_at_work(monkeypatch):
+    """Let the time of --timeout be over as soon as the script has set `sys.at_work[0]`."""
+    import sys
+
+    monkeypatch.setattr(sys, "at_work", np.zeros(1), raising=False)
+
+    def watch(self):
+        while not sys.at_work[0]:
+            time.sleep(0.01)
+        self.expired = True
+        limit._interrupt()
+
+    monkeypatch.setattr(limit.TimeLimit, "_watch", watch)
+
+
+ENDLESS = """
+@cuda.jit
+def spin_kernel(at_work):
+    while at_work[0] < 2:
+        at_work[0] = 1
+fill_kernel[3, 32](out)
+"""
+
+
+@pytest.mark.usefixtures("time_is_up_at_work")
+@pytest.mark.parametrize(
+    "slow",
+    ["sys.at_work[0] = 1; __import__('time').sleep(600)", "spin_kernel[2, 32](sys.at_work)"],
+    ids=["asleep", "in a kernel"],
+)
+def test_check_that_takes_too_long_is_stopped_and_says_what_it_ran(slow, script, capsys):
+    path = script(f"{ENDLESS}{slow}\n")
+    assert cli.main(["check", "--timeout", "600", path]) == 1
+    words = " ".join(capsys.readouterr().out.split())
+    line = Path(path).read_text(encoding="utf-8").count("\n")
+    assert f"stopped in line {line} of script.py, after the 600 seconds of --timeout" in words
+    assert ("spin_kernel[2, 32] was interrupted while it ran" in words) == ("spin" in slow)
+    assert ("3 of 5 blocks" if "spin" in slow else "3 blocks") in words
+
+
+def test_check_within_its_time_is_as_without_a_limit(script, capsys):
+    assert cli.main(["check", "--timeout", "600", script(SOUND)]) == 0
+    assert "stopped" not in capsys.readouterr().out
 
 
 def test_check_of_a_sound_script_exits_with_0(script, capsys):

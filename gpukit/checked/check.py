@@ -14,7 +14,7 @@ from gpukit.checked.finding import Finding
 from gpukit.checked.launch import Launch, Seen, Watch
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
-from gpukit.checked.report import Report
+from gpukit.checked.report import Report, parts
 from gpukit.checked.verb import Verb
 from gpukit.compiler import sites
 from gpukit.cpu import marshal, untouched
@@ -57,6 +57,14 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
             _note_written(seen, region)
     found += _lint(kernel, launch)
     return _report(kernel, shape, found, seen.seconds, shape.blocks, _notes(seen))
+
+
+def unfinished(kernel: Any, shape: Any) -> Report:
+    """Return the report of a launch that was interrupted: nothing is known of it."""
+    report = _report(kernel, shape, [], 0.0, 0, [])
+    name = parts.shaped(report.launched[0])
+    report.notes.append(f"{name} was interrupted while it ran; its findings are not known.")
+    return report
 
 
 def _most_together(launch: Launch) -> int:

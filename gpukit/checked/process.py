@@ -53,7 +53,11 @@ def checking() -> Iterator[list[Report]]:
     reports: list[Report] = []
 
     def watcher(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
-        reports.append(check.run(kernel, shape, arguments))
+        try:
+            reports.append(check.run(kernel, shape, arguments))
+        except KeyboardInterrupt:
+            reports.append(check.unfinished(kernel, shape))
+            raise
 
     with _watching(watcher):
         yield reports

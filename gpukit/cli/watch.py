@@ -17,17 +17,26 @@ def check(arguments: argparse.Namespace) -> int:
     """Run a script with every launch checked, and print what is wrong with them."""
     from gpukit.checked import process
     from gpukit.checked.report import merge
+    from gpukit.cli.limit import TimeLimit
 
-    with process.checking() as reports, _output_aside(arguments.json):
+    code: int | None = None  # as of a script that stopped with an error
+    limit = TimeLimit(arguments.timeout, arguments.script)
+    with process.checking() as reports, _output_aside(arguments.json), limit:
         code = _run("check", arguments)
     report = merge(reports)
+    if limit.expired:
+        at = f" in line {limit.line} of {Path(arguments.script).name}" if limit.line else ""
+        report.notes.append(
+            f"The script was stopped{at}, after the {limit.seconds:g} seconds of --timeout; what "
+            "it would have done after that was not checked."
+        )
     if arguments.junit:
         Path(arguments.junit).write_text(report.to_junit(), encoding="utf-8")
     if arguments.html:
         Path(arguments.html).write_text(_page(report), encoding="utf-8")
     if arguments.json:
         show.text(report.to_json())
-    elif code is None and not reports:
+    elif code is None and not reports and not limit.expired:
         show.text(f"Nothing was checked: {_STOPPED}")
     else:
         show.text(report.text(colour=show.fancy(sys.stdout)))
