@@ -10,7 +10,8 @@ import numpy as np
 
 from gpukit import errors
 from gpukit.checked import decode, gpus, lint, occupancy, order
-from gpukit.checked.finding import Finding
+from gpukit.checked.extent import Extents
+from gpukit.checked.finding import INFO, Finding
 from gpukit.checked.launch import Launch, Seen, Watch
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
@@ -47,11 +48,11 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     with Bar(f"check {kernel.py_func.__name__}") as bar:
         functions = bar.prepare(entries.checking)
         seen = launch.run(functions, progress=bar, uninitialised=uninitialised)
-    found = decode.findings(seen)
+    found = decode.findings(seen, kernel.py_func)
     if seen.error is not None:
         found.append(_stopped(seen.error, kernel))
     elif not seen.stopped:
-        found += _after(launch, seen, arrays)
+        found += _after(launch, seen, arrays, any(f.severity == "error" for f in found))
     for region in seen.regions:
         if region.space == "global":
             _note_written(seen, region)
@@ -124,14 +125,13 @@ def _notes(seen: Seen) -> list[str]:
 # ---- what shows only after the launch -----------------------------------------------------------
 
 
-def _after(launch: Launch, seen: Seen, arguments: _Arguments) -> list[Finding]:
+def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> list[Finding]:
     place = _definition(launch.kernel)
     found = _never_written(launch, seen, place)
     if seen.idle_blocks:
         idle = {"idle": seen.idle_blocks, "total": launch.shape.blocks}
         first = _block(seen.first_idle, launch.shape.grid)
         found.append(decode.make("idle-threads", place, blocks=(first,), **idle))
-    wrong = any(f.severity == "error" for f in decode.findings(seen))
     different = None if wrong else arguments.difference(launch)
     if different is not None:
         found.append(
@@ -162,7 +162,7 @@ def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
             forgotten = array.name not in told.stores and region.uninitialised is not None
             is_output = array.name in told.stores or forgotten
             if is_output and array.name not in told.loads and len(region.arrays) == 1:
-                gap = _gap(seen, region, array, told.by_data)
+                gap = _gap(launch, seen, region, array)
                 if gap is not None:
                     site = _store_site(launch, array.name) or place
                     found.append(
@@ -173,12 +173,12 @@ def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
     return found
 
 
-def _gap(seen: Seen, region: Region, array: Array, loose: list[str]) -> dict[str, Any] | None:
-    """Return which elements of an output nobody wrote, if that looks like a mistake.
+def _gap(launch: Launch, seen: Seen, region: Region, array: Array) -> dict[str, Any] | None:
+    """Return which elements of an output nobody wrote, if that is worth saying.
 
-    It does where nothing was written, where the memory had no value before, and where the array
-    is cut off at one end, as by a grid that is too small. Arrays in `loose` are written at places
-    that depend on data.
+    It is a warning where nothing was written, and where the array is cut off at one end though all
+    of it is meant, as by a grid that is too small. Another gap is a note, and only of memory that
+    had no value before or of an array that is cut off.
     """
     if not array.host.flags.c_contiguous or array.itemsize % region.granule:
         return None
@@ -192,29 +192,40 @@ def _gap(seen: Seen, region: Region, array: Array, loose: list[str]) -> dict[str
     if count == total:
         return None
     first = int(np.argmin(written))
-    if region.uninitialised is None and count:
-        if array.name in loose or not _cut_off(written.reshape(array.shape)):
-            return None
+    cut = _cut_off(written.reshape(array.shape)) if count else []
+    # Places that depend on data are left out for reasons that nobody here knows.
+    if (
+        region.uninitialised is None
+        and count
+        and (not cut or array.name in launch.compiled.told.by_data)
+    ):
+        return None
+    extents = Extents(launch.kernel.py_func, launch.names, launch.arguments)
+    meant = any(extents.is_whole(array.name, axis, array.shape[axis]) for axis in cut)
     index = tuple(int(k) for k in np.unravel_index(first, array.shape))
-    return {"written": count, "elements": total, "first_unwritten": index, "index": index}
+    return {
+        "written": count, "elements": total, "first_unwritten": index, "index": index,
+        "severity": "" if meant or not count else INFO,
+    }  # fmt: skip
 
 
-def _cut_off(written: np.ndarray[Any, Any]) -> bool:
-    """Tell whether what was written is a box that misses one end of an axis, but never both.
+def _cut_off(written: np.ndarray[Any, Any]) -> list[int]:
+    """Return the axes of which one end is missing, if what was written is a box; else nothing.
 
     A kernel that leaves both ends of an axis alone spares the border on purpose.
     """
-    box, short = [], False
+    box, short = [], []
     for axis in range(written.ndim):
         others = tuple(k for k in range(written.ndim) if k != axis)
         along = np.atleast_1d(written.any(axis=others))
         where = np.flatnonzero(along)
         low, high = int(where[0]), int(where[-1]) + 1
         if low > 0 and high < len(along):
-            return False
-        short |= high - low < len(along)
+            return []
+        if high - low < len(along):
+            short.append(axis)
         box.append(slice(low, high))
-    return short and bool(written[tuple(box)].all())
+    return short if written[tuple(box)].all() else []
 
 
 def _store_site(launch: Launch, name: str) -> Any:
@@ -275,7 +286,7 @@ def _stopped(error: BaseException, kernel: Any) -> Finding:
     if not isinstance(error, errors.KernelError) or not error.file:
         return decode.make("raised", _definition(kernel), reason=_name(error))
     site = sites.Site(error.kernel, error.file, error.line, error.source, error.array, "")
-    who = {"threads": (error.thread,), "blocks": (error.block,)}
+    who: dict[str, Any] = {"threads": (error.thread,), "blocks": (error.block,)}
     if isinstance(error, errors.OutOfBounds):
         return decode.make(
             "out-of-bounds", site, array=error.array, index=error.index, shape=error.shape, **who

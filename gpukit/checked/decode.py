@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from typing import Any
 
 from gpukit.checked import words
 from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
+from gpukit.checked.flow import Flow
 from gpukit.checked.launch import Seen
 from gpukit.checked.regions import Region
+from gpukit.checked.words.parts import listed_lines
 from gpukit.compiler import watch
 from gpukit.cpu import failure
 
@@ -25,18 +29,23 @@ _PLAIN = {
 _FIELDS = frozenset(
     ["kernel", "line", "other_line", "source", "array", "index", "threads", "blocks", "times"]
 )
+_RACES = (watch.RACE, watch.WARP_RACE)
 _RANKS = {ERROR: 0, WARNING: 1, INFO: 2}
 
 
-def make(kind: str, site: Any, other: Any = None, **details: Any) -> Finding:
-    """Return a finding at a site, in words; `details` as `words.describe` takes them."""
-    details = {"kernel": site.kernel, "line": site.line, "source": site.source, **details}
+def make(kind: str, site: Any, other: Any = None, severity: str = "", **details: Any) -> Finding:
+    """Return a finding at a site, in words; `details` as `words.describe` takes them.
+
+    Its severity is that of its kind, unless it is given.
+    """
+    severity = severity or KINDS[kind].severity
+    details |= {"kernel": site.kernel, "line": site.line, "source": site.source}
     if other is not None:
         details |= {"other_line": other.line, "other_what": getattr(other, "what", "")}
-    message, fix = words.describe(kind, details)
+    message, fix = words.describe(kind, {**details, "severity": severity})
     return Finding(
-        kind, KINDS[kind].severity, site.kernel, site.file, site.line, site.source.strip(),
-        message, fix,
+        kind, severity, site.kernel, site.file, site.line,
+        site.source.strip(), message, fix,
         other_line=other.line if other is not None else 0,
         other_source=other.source.strip() if other is not None else "",
         array=details.get("array", ""),
@@ -48,10 +57,65 @@ def make(kind: str, site: Any, other: Any = None, **details: Any) -> Finding:
     )  # fmt: skip
 
 
-def findings(seen: Seen) -> list[Finding]:
-    """Return what the watch saw, without what a worse finding about the same lines says too."""
-    found = [_Row(seen, row).finding() for row in seen.findings]
-    return _without_lesser(found)
+def findings(seen: Seen, function: Any = None) -> list[Finding]:
+    """Return what the watch saw, without what a worse finding about the same lines says too.
+
+    `function` is the kernel's own, whose text tells what becomes of a value.
+    """
+    rows = [_Row(seen, row) for row in seen.findings]
+    context = _Context(rows, function)
+    return _without_lesser(_one_a_cause([row.finding(context) for row in rows]))
+
+
+class _Context:
+    """What one finding depends on beside its own row: the kernel's text and the other rows."""
+
+    def __init__(self, rows: list[_Row], function: Any) -> None:
+        self.function = function
+        writes = [r for r in rows if r.row[watch.F_HAZARD] == watch.WRITE_WRITE]
+        self.alike = {s for r in writes if r.what == watch.SAME_VALUE for s in r.pair}
+        self.apart = {s for r in writes if r.what in _RACES for s in r.pair}
+
+    @functools.cached_property
+    def flow(self) -> Flow:
+        """What the kernel's text tells."""
+        return Flow(self.function)
+
+    def is_thrown_away(self, row: _Row) -> bool:
+        """Tell whether a value that nobody wrote is read, and nothing done with it."""
+        unset = row.what == watch.UNSET and self.function is not None
+        return unset and self.flow.is_thrown_away(row.site)
+
+    def reads_its_own(self, row: _Row) -> bool:
+        """Tell whether all threads write one value, and each that reads it has written it too."""
+        hazard = row.row[watch.F_HAZARD]
+        if row.what not in _RACES or hazard == watch.WRITE_WRITE or self.function is None:
+            return False
+        sites = [row.site, row.other]
+        load, store = sites if hazard == watch.WRITE_READ else sites[::-1]
+        number = row.row[watch.F_OTHER_SITE if hazard == watch.WRITE_READ else watch.F_SITE]
+        alike = number in self.alike and number not in self.apart
+        return alike and self.flow.writes_first(store, load)
+
+
+def _one_a_cause(found: list[Finding]) -> list[Finding]:
+    """Make one finding of the reads of one array that nobody has written, whatever their lines."""
+    firsts: dict[Any, list[Finding]] = {}
+    for f in found:
+        unset = f.kind in _UNSET
+        firsts.setdefault((f.kind, f.kernel, f.file, f.array) if unset else id(f), []).append(f)
+    return [_joined(group) for group in firsts.values()]
+
+
+def _joined(group: list[Finding]) -> Finding:
+    group = sorted(group, key=lambda f: _RANKS[f.severity])
+    first, count = group[0], sum(f.count for f in group)
+    lines = sorted({f.line for f in group} - {first.line})
+    if not lines:
+        return dataclasses.replace(first, count=count)
+    message = f"{first.message} It is read in {listed_lines(lines)} too."
+    details = first.details | {"lines": lines}
+    return dataclasses.replace(first, count=count, message=message, details=details)
 
 
 def _without_lesser(found: list[Finding]) -> list[Finding]:
@@ -66,13 +130,13 @@ def _without_lesser(found: list[Finding]) -> list[Finding]:
         before = races.get(key)
         if before is None or _RANKS[f.severity] < _RANKS[before.severity]:
             races[key] = f
-    wrong = [f for f in races.values() if f.severity == ERROR]
+    wrong = [f for f in races.values() if f.severity != INFO]
     return kept + [f for f in races.values() if not _is_outdone(f, wrong)]
 
 
 def _is_outdone(found: Finding, wrong: list[Finding]) -> bool:
-    """Tell whether one of the errors is about what a same-value race calls harmless."""
-    if found.kind != "same-value-race":
+    """Tell whether a worse finding is about what a same-value race calls harmless."""
+    if found.kind != "same-value-race" or found.severity != INFO:
         return False
     same = [f for f in wrong if (f.file, f.array) == (found.file, found.array)]
     return any(found.line in (f.line, f.other_line) for f in same)
@@ -88,14 +152,34 @@ class _Row:
         number = self.row[watch.F_REGION]
         self.region: Region | None = seen.regions[number] if number >= 0 else None
 
-    def finding(self) -> Finding:
+    @property
+    def site(self) -> Any:
+        """The place of the access that was caught."""
+        return self._site(watch.F_SITE)
+
+    @property
+    def other(self) -> Any:
+        """The place of the earlier access, or None."""
+        return self._site(watch.F_OTHER_SITE) if self.row[watch.F_OTHER_SITE] >= 0 else None
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The kernel's own numbers of both places."""
+        return self.row[watch.F_SITE], self.row[watch.F_OTHER_SITE]
+
+    def finding(self, context: _Context) -> Finding:
         """Return the finding, in words."""
-        site = self._site(watch.F_SITE)
-        other = self._site(watch.F_OTHER_SITE) if self.row[watch.F_OTHER_SITE] >= 0 else None
+        site, other = self.site, self.other
         details = {"times": self.row[watch.F_COUNT], "what": site.what, **self._element(site)}
         if self.what != watch.GRID_RETURN:  # which speaks of a whole block
             details["threads"], details["blocks"] = self._who(other is not None)
-        return make(self._kind(), site, other, **details, **self._more())
+        kind, severity = self._kind(), ""
+        if context.reads_its_own(self):
+            kind, severity = "same-value-race", WARNING
+        elif context.is_thrown_away(self):
+            severity = WARNING
+            details["unused"] = True
+        return make(kind, site, other, severity, **details, **self._more())
 
     def _site(self, field: int) -> Any:
         return self.seen.compiled.sites[self.seen.compiled.told.sites[self.row[field]]]

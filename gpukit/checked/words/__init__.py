@@ -19,6 +19,8 @@
     reason                       float64: "literal", "division" or "math"; warp-mask: "caller"
                                  where the caller is not in its own mask; block-order: how the
                                  blocks ran ("in reverse"); else a clause, put in as it is
+    severity                     that of the finding
+    unused                       nothing is done with a value that was never written
     causes                       float64: the literals that make it so, as they are written
     given, limit                 what was asked for, and what there is
     size                         misaligned: bytes of the access

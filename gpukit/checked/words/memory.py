@@ -99,7 +99,7 @@ def uninitialised_shared(facts: Facts) -> Words:
     """A read of shared memory that no thread of the block wrote."""
     message = (
         f"{facts.who} reads {facts.element}{facts.here}, but no thread of the block has written "
-        "it, and shared memory does not start as zeros"
+        f"it, and shared memory does not start as zeros{_unused(facts)}"
     )
     return message, (
         f"write every element of {facts.array} that is read, also those beyond the edge of the "
@@ -111,7 +111,7 @@ def uninitialised_local(facts: Facts) -> Words:
     """A read of a thread's own array before it was written."""
     message = (
         f"{facts.who} reads {facts.element}{facts.here} before it has written it, and a local "
-        "array does not start as zeros"
+        f"array does not start as zeros{_unused(facts)}"
     )
     size = facts.shape[0] if len(facts.shape) == 1 else "..."
     return message, (
@@ -124,12 +124,16 @@ def uninitialised_global(facts: Facts) -> Words:
     """A read of device memory that nothing wrote."""
     message = (
         f"{facts.who} reads {facts.element}{facts.here}, but nothing has been written there: "
-        "memory from `cuda.device_array` does not start as zeros"
+        f"memory from `cuda.device_array` does not start as zeros{_unused(facts)}"
     )
     return message, (
         f"fill {facts.array} before the launch, for example with `cuda.to_device(np.zeros(...))`, "
         f"or write it in the kernel{_before(facts)}"
     )
+
+
+def _unused(facts: Facts) -> str:
+    return "; nothing is done with the value" if facts.get("unused", False) else ""
 
 
 def _before(facts: Facts) -> str:
@@ -157,6 +161,11 @@ def never_written(facts: Facts) -> Words:
             f"first that it leaves as it was is {place}"
         )
     why = f" ({one_line(facts.get('reason'))})" if facts.has("reason") else ""
+    if facts.get("severity") == "info":
+        return f"{message}{why}", (
+            "nothing, if only a part is meant to be written; else check the guard and the index "
+            "of the store"
+        )
     return f"{message}{why}", (
         f"give every element of {facts.array} a thread: round the number of blocks up with "
         "`launch.ceil_div(n, threads)`, and check the guard and the index of the store"

@@ -151,6 +151,16 @@ def in_line(line: int) -> str:
     return f" in line {line}" if line else ""
 
 
+def listed_lines(lines: list[int]) -> str:
+    """Name several lines.
+
+    >>> listed_lines([7]), listed_lines([7, 9, 12])
+    ('line 7', 'lines 7, 9 and 12')
+    """
+    *first, last = map(str, lines)
+    return f"lines {', '.join(first)} and {last}" if first else f"line {last}"
+
+
 def sentence(text: str) -> str:
     """Begin with a capital and end with a full stop.
 

@@ -131,6 +131,11 @@ def warp_race(facts: Facts) -> Words:
 
 def same_value_race(facts: Facts) -> Words:
     """Several threads write the same value: harmless, as long as the values agree."""
+    if facts.get("hazard") in ("read-write", "write-read"):
+        return f"{_clash(facts)}, which is harmless only because all write the same value", (
+            "keep the value in a variable and read that, or let one thread write it, and call "
+            "`cuda.syncthreads()` before the others read it"
+        )
     message = f"{_clash(facts)}, which is harmless only because both write the same value"
     first = "cuda.threadIdx.x" if facts.same_block else "cuda.grid(1)"
     return message, f"let one thread do it, for example with `if {first} == 0:`"

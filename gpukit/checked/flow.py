@@ -1,0 +1,139 @@
+"""What a kernel's text tells of its accesses: what becomes of a value, what was written before.
+
+The watch sees what happens; whether a value that was read matters, and whether a thread always
+writes an element before it reads it, is told by the statements around.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gpukit import errors
+from gpukit.compiler import refuse, tree
+
+
+class Flow:
+    """The statements of a kernel. Of device functions nothing is known: each answer is no."""
+
+    def __init__(self, function: Any) -> None:
+        from gpukit.compiler.passes import resolve
+
+        try:
+            unit = resolve.run(function)
+            self.body, self.devices = unit.tree.body, frozenset(unit.devices)
+        except errors.GpukitError:  # its source is gone
+            self.body, self.devices = [], frozenset()
+        self.file = function.__code__.co_filename
+
+    def is_thrown_away(self, site: Any) -> bool:
+        """Tell whether nothing is done with what is read at a site.
+
+        A value is used where it reaches memory, an index, a condition or a call for its effect.
+        """
+        found = list(self._statements(site, ast.Load))
+        return bool(found) and all(self._drops(s, rest) for s, rest in found)
+
+    def writes_first(self, store: Any, load: Any) -> bool:
+        """Tell whether every thread that comes to a load has done a store to its element before."""
+        loads = [s for s, _ in self._statements(load, ast.Load)]
+        if store.what != load.what or not loads:
+            return False
+        stores = list(self._statements(store, ast.Store))
+        return all(any(_is_behind(s, rest, one) for s, rest in stores) for one in loads)
+
+    def _statements(self, site: Any, kind: type[ast.expr_context]) -> Iterator[_Placed]:
+        """Yield the statements with an access, with what stands behind each in its block."""
+        if site.file == self.file:
+            for s, rest in _placed(self.body):
+                own = [s] if not tree.blocks(s) else tree.heads(s)
+                accesses = (n for part in own for n in ast.walk(part) if _is_access(n, site, kind))
+                if any(accesses):
+                    yield s, rest
+
+    def _drops(self, s: ast.stmt, rest: list[ast.stmt]) -> bool:
+        if isinstance(s, ast.Expr):
+            return isinstance(s.value, ast.Subscript)
+        if not isinstance(s, (ast.Assign, ast.AugAssign)) or self._calls(s):
+            return False
+        names = _targets(s)
+        return names is not None and all(_is_replaced(n, rest) or self._unused(n) for n in names)
+
+    def _calls(self, s: ast.stmt) -> bool:
+        """Tell whether a statement calls what may have an effect, or asks other threads."""
+        return any(
+            isinstance(n, ast.Call) and (tree.called(n) or tree.dotted(n.func) in self.devices)
+            for n in ast.walk(s)
+        )
+
+    def _unused(self, name: str) -> bool:
+        """Tell whether a variable, and what is made of it, comes to nothing."""
+        known, left = {name}, [name]
+        while left:
+            reading = left.pop()
+            for s, _ in _placed(self.body):
+                own = tree.heads(s) if tree.blocks(s) else [s]
+                if reading not in tree.reads(own):
+                    continue
+                names = _targets(s)
+                if names is None or self._calls(s) or _indexes(s, reading):
+                    return False
+                left += names - known
+                known |= names
+        return True
+
+
+_Placed = tuple[ast.stmt, list[ast.stmt]]
+
+
+def _placed(body: list[ast.stmt]) -> Iterator[_Placed]:
+    """Yield all statements with those that follow them in their block."""
+    for k, s in enumerate(body):
+        yield s, body[k + 1 :]
+        for block in tree.blocks(s):
+            yield from _placed(block)
+
+
+def _is_access(node: ast.AST, site: Any, kind: type[ast.expr_context]) -> bool:
+    if not isinstance(node, ast.Subscript) or node.lineno != site.line:
+        return False
+    return isinstance(node.ctx, kind) and site.what in (ast.unparse(node), refuse.written(node))
+
+
+def _targets(s: ast.stmt) -> set[str] | None:
+    """Return the variables that an assignment sets; None if it is none, or writes memory."""
+    if not isinstance(s, (ast.Assign, ast.AugAssign)):
+        return None
+    targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+    parts = [p for t in targets for p in (t.elts if isinstance(t, ast.Tuple) else [t])]
+    if not all(isinstance(p, ast.Name) for p in parts):
+        return None
+    return tree.writes(parts)
+
+
+def _indexes(s: ast.stmt, name: str) -> bool:
+    return any(isinstance(n, ast.Subscript) and name in tree.reads(n.slice) for n in ast.walk(s))
+
+
+def _is_replaced(name: str, rest: Iterable[ast.stmt]) -> bool:
+    """Tell whether a variable is set again before anything reads it."""
+    for s in rest:
+        if name in tree.reads(s) or tree.exits([s]):
+            return False
+        if not tree.blocks(s) and name in tree.writes(s):
+            return True
+    return False
+
+
+def _is_behind(store: ast.stmt, rest: list[ast.stmt], load: ast.stmt) -> bool:
+    """Tell whether a statement comes after a store, with the same index, on every way to it."""
+    if not isinstance(store, ast.Assign):
+        return False
+    index = tree.reads(store.targets)
+    for s in rest:
+        if any(s is load for s in tree.statements([s])):
+            return not index & tree.writes(s)
+        if index & tree.writes(s):
+            return False
+    return False
