@@ -143,7 +143,7 @@ def own(described: list[dict[str, Any]], dynamic: int, blocks: int, threads: int
             shape = (dynamic // itemsize,)
         copies = blocks if d["space"] == "shared" else blocks * threads
         strides = tuple(int(itemsize * np.prod(shape[k + 1 :])) for k in range(len(shape)))
-        array = Array(d["name"], 0, shape, strides, itemsize, d["dtype"])
+        array = Array(d["spelled"], 0, shape, strides, itemsize, d["dtype"])
         whole = "Record" not in d["dtype"]  # whose fields may have any size
         granule = (d["granule"] or granule_of(itemsize)) if whole else 1
         found.append(Region(d["space"], 0, max(stride * copies, 1), granule, [array], stride))

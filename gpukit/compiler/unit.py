@@ -40,6 +40,8 @@ class Unit:
     # Whether a division by zero stops it (`debug=True`).
     debug: bool = False
     counter: int = 0
+    # What the names that `fresh` made were made of.
+    stems: dict[str, str] = field(default_factory=dict)
 
     @property
     def detailed(self) -> bool:
@@ -69,6 +71,7 @@ class Unit:
             self.counter += 1
             name = f"{stem}_{self.counter}"
             if name not in self.spelled:
+                self.stems[name] = self.stems.get(stem, stem)
                 return name
 
     @functools.cached_property

@@ -26,6 +26,7 @@ from tests.oracle.memory import View
 from tests.oracle.transform import Translator, python_function
 from tests.oracle.warp import FULL, collective
 
+_NUMBERS = (bool, int, float, complex, np.generic)
 WARP = 32
 Order = str | int
 Site = tuple[Any, ...]
@@ -87,6 +88,7 @@ class Thread:
         self.place = (number % bx, number // bx % by, number // (bx * by))
         self.warp, self.lane = divmod(number, WARP)
         self.path: list[Any] = []
+        self.compiled: list[Any] = [()]  # which functions it is in, for which kinds of arguments
         self.waiting: Request | None = None
         self.answer: Any = None
         self.done = False
@@ -118,13 +120,17 @@ class Thread:
     def enter(self, site: Site, number: int, *args: Any, **kwargs: Any) -> Any:
         """Run a device function; where it was called from is part of where it waits."""
         self.path.append(site)
+        self.compiled.append((number, *map(_kind, (*args, *kwargs.values()))))
         try:
             return (yield from self.block.devices[number](self, *args, **kwargs))
         finally:
             self.path.pop()
+            self.compiled.pop()
 
     def shared_array(self, site: Site, shape: Any, dtype: Any, _alignment: int = 0) -> View:
-        return self.block.shared_array((*self.path, site), shape, memory.to_dtype(dtype))
+        """Return an array of the block; a function has it once for each kind of arguments."""
+        where = (self.compiled[-1], site)
+        return self.block.shared_array(where, shape, memory.to_dtype(dtype))
 
     def atomic(self, op: str, array: View, *args: Any) -> Any:
         return memory.atomic(op, array, *args)
@@ -170,6 +176,13 @@ class Thread:
 def _bits(value: Any) -> str:
     width = 8 * dtype_of(value).itemsize
     return format(int(value) & ((1 << width) - 1), f"0{width}b")
+
+
+def _kind(argument: Any) -> Any:
+    """Return the type of an argument; a device function is compiled anew for each."""
+    if isinstance(argument, View):
+        return argument.dtype, argument.ndim, argument.array.flags.c_contiguous
+    return dtype_of(argument) if isinstance(argument, _NUMBERS) else type(argument)
 
 
 @dataclass

@@ -333,3 +333,28 @@ def test_unsigned_index_is_outside_when_it_exceeds_int64():
         assert_fails(
             lambda: gather_kernel[1, 1](a, np.array([2**63], np.uint64)), errors.OutOfBounds
         )
+
+
+@cuda.jit
+def scratch_filling_kernel(out):
+    own = cuda.local.array(200, np.float64)
+    for k in range(200):
+        own[k] = -1e30
+    cuda.syncthreads()
+    out[cuda.grid(1)] = own[3]
+
+
+@cuda.jit
+def view_of_some_threads_kernel(a, n):
+    i = cuda.grid(1)
+    if i < n:
+        part = a[2:]
+    cuda.syncthreads()
+    part[0] += 1  # here
+
+
+def test_array_that_a_thread_never_set_has_no_elements():
+    scratch_filling_kernel[1, 32](np.zeros(32))
+    with guarded(10) as a:
+        error = assert_fails(lambda: view_of_some_threads_kernel[1, 32](a, 5), errors.OutOfBounds)
+    assert (error.array, error.shape) == ("part", (0,))

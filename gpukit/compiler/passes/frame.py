@@ -47,11 +47,12 @@ class Options:
 class OwnRegion:
     """An array that a kernel makes itself, as a region of `watch`.
 
-    `stride` bytes lie between the arrays of two blocks or threads; `granule` is the size of a
-    cell, if it is not that of an element.
+    `spelled` is what the person called it. `stride` bytes lie between the arrays of two blocks or
+    threads; `granule` is the size of a cell, if it is not that of an element.
     """
 
     name: str
+    spelled: str
     space: str
     dtype: str
     itemsize: int
@@ -230,7 +231,8 @@ class Frame:
         """Lay out scratch memory: shared arrays, then what is kept once a thread."""
         if self.options.readable:
             threads = "threads = blockDim_x * blockDim_y * blockDim_z\nfirst_thread = 0"
-            return [*self._flat_axes(), *tree.stmts(threads)]
+            made = [tree.clone(s) for s in self.unit.tree.body if kinds.makes_array(s)]
+            return [*self._flat_axes(), *tree.stmts(threads), *made]
         static = math.prod(self.options.block or (0,))
         if static and not self.plan.whole_grid:
             new = tree.stmts(f"threads = {static}\n_all_threads = {static}")
@@ -268,14 +270,26 @@ class Frame:
         apart = self.abreast > 1 and name not in self.wide
         at = f"{scratch.now} - first_thread * {size}" if apart else scratch.now
         found = tree.assign(name, tree.call(made, tree.name("_scratch"), tree.expr(at)))
+        new = self._clear(kind, scratch, size * (self.abreast if name in self.wide else 1))
         if apart:  # blocks that go on alone use the same memory, one after the other
             self.alone.append(found)
-            return self._reserve(scratch, size)
+            return [*new, *self._reserve(scratch, size)]
         if name in self.wide:
             whole = padded(scratch.threads * size * self.abreast)
             self.fixed += whole
-            return [found, *scratch.advance(whole, "")]
-        return [found, *self._reserve(scratch, size)]
+            return [*new, found, *scratch.advance(whole, "")]
+        return [*new, found, *self._reserve(scratch, size)]
+
+    def _clear(self, kind: types.Type, scratch: _Scratch, size: int) -> list[ast.stmt]:
+        """Let variables that stand for arrays begin as arrays without elements.
+
+        One that is set in one branch only may be fetched where it was never set.
+        """
+        if isinstance(kind, (types.Number, types.Boolean)):
+            return []
+        clear = self.rewriter.helper("storage", "clear")
+        size_ = tree.expr(f"_all_threads * {size}")
+        return [ast.Expr(tree.call(clear, tree.name("_scratch"), tree.expr(scratch.now), size_))]
 
     def _margin(self, scratch: _Scratch) -> list[ast.stmt]:
         """Leave room between slots: a shuffle reads beyond a warp (`runtime/shuffles.py`)."""
@@ -330,17 +344,21 @@ class Frame:
             itemsize = storage.array_bytes(dtype, (1,))
             copies = blocks if space == "shared" else "_all_threads"
             size = tree.expr(f"{stride} * ({copies})")
-            self.regions.append(OwnRegion(name, space, str(dtype), itemsize, shape, stride))
+            self._region(name, space, str(dtype), itemsize, shape, stride)
             new += self._tell_region(self.places[name], size)
         dynamic = [(n, d) for n, (s, d) in self.shared.items() if s == (0,)]
         if dynamic:
             name, dtype = dynamic[0]
             sizes = [storage.array_bytes(d, (1,)) for _, d in dynamic]
             least = min(n & -n for n in sizes)
-            self.regions.append(OwnRegion(name, "shared", str(dtype), sizes[0], (0,), 0, least))
+            self._region(name, "shared", str(dtype), sizes[0], (0,), 0, least)
             size = tree.expr(f"_dynamic_bytes * ({blocks})")
             new += self._tell_region(self.places["_dynamic"], size)
         return new
+
+    def _region(self, name: str, *described: Any) -> None:
+        spelled = self.unit.stems.get(name, name)
+        self.regions.append(OwnRegion(name, spelled, *described))
 
     def _tell_region(self, place: str, size: ast.expr) -> list[ast.stmt]:
         hook = self.rewriter.helper("hooks", "region")

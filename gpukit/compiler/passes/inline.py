@@ -47,6 +47,7 @@ from gpukit.compiler.passes import (
     jumps,
     nested,
     normalise,
+    own_arrays,
     resolve,
 )
 from gpukit.compiler.unit import Unit
@@ -72,6 +73,7 @@ def run(unit: Unit) -> None:
     unit.tree.body = _Inliner(unit).body(unit.tree.body, ())
     escapes.run(unit)
     allocate.check(unit)
+    own_arrays.run(unit)
     ast.fix_missing_locations(unit.tree)
 
 
@@ -182,7 +184,7 @@ class _Inliner:
         first = binding.unpack(self.unit, inner.tree, call)
         bound = binding.of_device(self.unit, inner, call)
         outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
-        first += self._rename(inner.tree, bound, call, outer, inner.nested)
+        first += self._rename(inner.tree, bound, call, outer, inner.nested, device)
         return first + self._body(inner.tree, inner.name, call, target, (*callers, device))
 
     def _expand_nested(
@@ -226,7 +228,7 @@ class _Inliner:
 
     def _rename(
         self, function: ast.FunctionDef, bound: binding.Bound, call: ast.Call,
-        outer: dict[str, str], inside: dict[str, nested.Nested],
+        outer: dict[str, str], inside: dict[str, nested.Nested], device: Any = None,
     ) -> list[ast.stmt]:  # fmt: skip
         """Give the inner function's names a place in the caller; return what to run first.
 
@@ -243,6 +245,9 @@ class _Inliner:
         def rename(body: Any, more: dict[str, str]) -> Any:
             return binding.Rename({**everything, **more}, direct).visit(body)
 
+        if device is not None:
+            given = [direct[p] if p in direct else tree.name(names[p]) for p in bound]
+            own_arrays.mark(function, device, given)
         keys = nested.copied(self.unit, inside, rename, everything)
         rename(function, keys)
         return first + [

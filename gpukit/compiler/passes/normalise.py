@@ -37,13 +37,10 @@ from gpukit.compiler.unit import Unit
 
 
 def prepare(unit: Unit) -> None:
-    """Write out geometry, grid groups, dead branches and nested arrays, in place."""
+    """Write out geometry, grid groups and dead branches, in place."""
     _Geometry(unit).visit(unit.tree)
     _grid_groups(unit)
     unit.tree.body = live(unit.tree.body) or [tree.at(ast.Pass(), unit.tree)]
-    stores = [n.id for n in ast.walk(unit.tree) if isinstance(n, ast.Name) and _is_store(n)]
-    once = {name for name in stores if stores.count(name) == 1}
-    unit.tree.body = _own_arrays(unit, unit.tree.body, once)
     ast.fix_missing_locations(unit.tree)
 
 
@@ -68,44 +65,6 @@ def live(body: list[ast.stmt]) -> list[ast.stmt]:
         ):
             new.append(s)
     return new
-
-
-def _is_store(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
-
-
-def _own_arrays(unit: Unit, body: list[ast.stmt], once: set[str]) -> list[ast.stmt]:
-    """Give every shared or local array a name of its own: `a = cuda.shared.array(0, f4)[n:]`.
-
-    `once` are the names that are assigned once, and so stand for one thing.
-    """
-    new: list[ast.stmt] = []
-    for s in body:
-        for field in ("body", "orelse"):
-            if getattr(s, field, None):
-                setattr(s, field, _own_arrays(unit, getattr(s, field), once))
-        made = kinds.makes_array(s)
-        named = made and getattr(s.targets[0], "id", "") in once  # type: ignore[attr-defined]
-        if isinstance(s, (ast.Assign, ast.Expr)) and not named:
-            taken = _TakeArrays(unit)
-            s.value = taken.visit(s.value)
-            new += taken.first
-        new.append(s)
-    return new
-
-
-class _TakeArrays(ast.NodeTransformer):
-    def __init__(self, unit: Unit) -> None:
-        self.unit = unit
-        self.first: list[ast.stmt] = []
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if tree.called(node) not in kinds.ARRAYS:
-            return node
-        name = self.unit.fresh("array")
-        self.first.append(tree.assign(name, node, node))
-        return tree.at(tree.name(name), node)  # type: ignore[no-any-return]
 
 
 class _Geometry(ast.NodeTransformer):

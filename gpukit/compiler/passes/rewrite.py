@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from gpukit.compiler import device, intrinsics, kinds, refuse, shapes, sites, tree, watch
+from gpukit.compiler import device, intrinsics, kinds, shapes, sites, tree, watch
 from gpukit.compiler.passes import access, polling, scalar
 from gpukit.compiler.runtime import memory, storage
 from gpukit.compiler.unit import Unit
@@ -139,10 +139,7 @@ class Rewriter(scalar.Scalar):
         return super().function(name, node)
 
     def array(self, name: str, node: ast.Call) -> ast.expr:
-        raise refuse.unsupported(
-            self.unit, node, f"cuda.{name} must be assigned to a variable.",
-            f"write tile = cuda.{name}(...) on a line of its own",
-        )  # fmt: skip
+        raise AssertionError(f"cuda.{name} was left inside a loop over threads")
 
     def met(self, name: str, node: ast.Call) -> ast.expr:
         raise AssertionError(f"cuda.{name} was left inside a loop over threads")

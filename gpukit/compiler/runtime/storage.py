@@ -276,6 +276,18 @@ def slot_bytes(kind: types.Type) -> int:
 
 
 @intrinsic
+def clear(typingctx, scratch, offset, size):  # type: ignore[no-untyped-def]
+    """Fill some bytes of scratch memory with zeros."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        base = builder.inttoptr(builder.add(args[0], args[1]), BYTE_PTR)
+        cgutils.memset(builder, base, args[2], 0)
+        return context.get_dummy_value()
+
+    return types.void(scratch, types.int64, types.int64), codegen
+
+
+@intrinsic
 def poison(typingctx, array):  # type: ignore[no-untyped-def]
     """Fill an array's bytes with 0xFF: NaN for floats, -1 for integers, so luck hides no bug."""
 
