@@ -199,6 +199,9 @@ class _Normaliser:
         if named and isinstance(s.targets[0], ast.Name) and self._is_meeting(s.value):  # type: ignore[attr-defined]
             before, s.value = self._arguments(s.value)  # type: ignore[attr-defined]
             return [*before, s]
+        if isinstance(s, ast.Assign) and any(self._meets(t) for t in s.targets):
+            if len(s.targets) > 1 or isinstance(s.targets[0], ast.Tuple):
+                return self._several(s)
         first = self._target(s)
         if isinstance(s, ast.AugAssign):
             s = self._plain(s)
@@ -208,17 +211,24 @@ class _Normaliser:
                 more, new = self.expression(child)
                 first += more
                 setattr(s, field, new)
-        if any(self._meets(t) for t in getattr(s, "targets", [])):
-            raise refuse.unsupported(
-                self.unit, s, "A target of an assignment cannot hold a shuffle or barrier.",
-                "compute the index in a statement of its own",
-            )  # fmt: skip
         return [*first, s]
 
+    def _several(self, s: ast.Assign) -> list[ast.stmt]:
+        """Write `a, f(b)[i] = v` as one statement for each target; the value comes first."""
+        held, value = self._temporary(s.value)
+        pairs = [(t, value) for t in s.targets]
+        if len(pairs) == 1:
+            parts = s.targets[0].elts  # type: ignore[attr-defined]
+            pairs = [
+                (t, ast.Subscript(value, tree.const(k), ast.Load())) for k, t in enumerate(parts)
+            ]
+        made = [tree.at(ast.Assign([t], tree.clone(v)), s) for t, v in pairs]
+        return self.body([held, *made])
+
     def _target(self, s: ast.stmt) -> list[ast.stmt]:
-        """Take the meetings out of the index of `a[...] = v`; the value comes before them."""
+        """Take the meetings out of `f(a)[...] = v`, where the value comes before them."""
         target = s.targets[0] if isinstance(s, ast.Assign) else getattr(s, "target", None)
-        if not isinstance(target, ast.Subscript) or not self._meets(target.slice):
+        if target is None or not self._meets(target):
             return []
         first: list[ast.stmt] = []
         if isinstance(s, ast.Assign):
@@ -226,7 +236,7 @@ class _Normaliser:
             if not _is_stable(s.value):
                 held, s.value = self._temporary(s.value)
                 first.append(held)
-        more, target.slice = self.expression(target.slice)
+        more, _ = self._arguments(target)
         return first + more
 
     def _plain(self, s: ast.AugAssign) -> ast.Assign:
