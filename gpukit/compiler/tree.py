@@ -37,7 +37,7 @@ def expr(text: str, **parts: ast.expr) -> ast.expr:
     >>> ast.unparse(expr("a < b", a=name("i"), b=const(3)))
     'i < 3'
     """
-    return _Fill(parts).visit(ast.parse(text, mode="eval").body)  # type: ignore[no-any-return]
+    return _Fill(parts).visit(_placeless(ast.parse(text, mode="eval")).body)  # type: ignore[no-any-return]
 
 
 def fill(node: ast.expr, **parts: ast.expr) -> ast.expr:
@@ -52,10 +52,18 @@ def fill(node: ast.expr, **parts: ast.expr) -> ast.expr:
 def stmts(text: str, **parts: ast.expr) -> list[ast.stmt]:
     """Parse statements and put `parts` in place of the names they are given for.
 
-    >>> [ast.unparse(s) for s in stmts("x = v", v=const(1), x=store("k"))]
+    >>> [ast.unparse(at(s, const(0))) for s in stmts("x = v", v=const(1), x=store("k"))]
     ['k = 1']
     """
-    return [_Fill(parts).visit(s) for s in ast.parse(text).body]
+    return [_Fill(parts).visit(s) for s in _placeless(ast.parse(text)).body]
+
+
+def _placeless(node: Any) -> Any:
+    """Take the positions out of a tree that was made of a text of ours: `at` gives it others."""
+    for n in ast.walk(node):
+        for name in ("lineno", "end_lineno", "col_offset", "end_col_offset"):
+            n.__dict__.pop(name, None)
+    return node
 
 
 class _Fill(ast.NodeTransformer):
@@ -100,7 +108,7 @@ def settle(module: ast.Module) -> ast.Module:
 
 def call(function: ast.expr | str, *arguments: ast.expr) -> ast.Call:
     """Return a call with positional arguments."""
-    callee = ast.parse(function, mode="eval").body if isinstance(function, str) else function
+    callee = expr(function) if isinstance(function, str) else function
     return ast.Call(callee, list(arguments), [])
 
 
