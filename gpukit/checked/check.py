@@ -17,7 +17,7 @@ from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
 from gpukit.checked.report import Report, parts
 from gpukit.checked.verb import Verb
-from gpukit.compiler import sites
+from gpukit.compiler import sites, watch
 from gpukit.cpu import marshal, untouched
 
 
@@ -117,6 +117,11 @@ def _notes(seen: Seen) -> list[str]:
     notes = []
     if seen.lost:
         notes.append(f"{seen.lost} more findings are left out: there were too many kinds.")
+    if seen.words is not None and seen.words[watch.NODES_LOST]:
+        notes.append(
+            "The launch has too many fences to follow them all: races between threads that a fence "
+            "and an atomic may put in order are not reported."
+        )
     if seen.stopped:
         notes.append("The launch was stopped: after these findings a block did not end.")
     return notes

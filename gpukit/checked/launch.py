@@ -214,7 +214,6 @@ class Watch:
         self.words = np.zeros(watch.WORDS, np.int64)
         self.findings = np.zeros((watch.MAX_FINDINGS, watch.FINDING_WORDS), np.int64)
         self.stamps = np.zeros((shape.blocks + 1, 2), np.int64)
-        self.releases = np.zeros((shape.blocks, 2), np.int64)
         self.sink = np.zeros(_SINK_BYTES, np.uint8)
         self.table = np.zeros((max(len(all_regions), 1), watch.REGION_WORDS), np.int64)
         for row, region in zip(self.table, all_regions, strict=False):
@@ -238,11 +237,31 @@ class Watch:
         put(watch.FINDINGS, self.findings.ctypes.data)
         put(watch.SINK, self.sink.ctypes.data)
         put(watch.BLOCK_STAMPS, self.stamps.ctypes.data)
-        put(watch.RELEASES, self.releases.ctypes.data)
         put(watch.RACES, int(races))
+        told = launch.compiled.told
+        self.decided = np.array([*told.decided, 0], np.uint8)
+        put(watch.DECIDED, self.decided.ctypes.data)
+        if told.fences and races:
+            self._follow_fences(all_regions, shape)
         self.words[watch.FUNCTIONS : watch.FUNCTIONS + len(functions)] = functions
         for word, value in extra.items():
             put(word, value)
+
+    def _follow_fences(self, all_regions: list[Region], shape: Any) -> None:
+        """Set up the tables of fences; memory that nobody touches costs nothing."""
+        threads = shape.threads * max(self.blocks, 1)
+        sizes = {
+            watch.KNOWN: 2 * threads,
+            watch.NODES: watch.MAX_NODES * watch.NODE_WORDS,
+            watch.LAST_READS: shape.blocks,
+        }
+        self.tables = [np.zeros(n, np.int64) for n in sizes.values()]
+        for word, table in zip(sizes, self.tables, strict=True):
+            self.words[word] = table.ctypes.data
+        for row, region in zip(self.table, all_regions, strict=False):
+            if region.space != "local":
+                self.tables.append(np.zeros(region.cell_count, np.int64))
+                row[watch.HEADS] = self.tables[-1].ctypes.data
 
     @property
     def address(self) -> int:

@@ -18,7 +18,9 @@ class Told:
     it makes itself (`frame.OwnRegion`); `stores` and `loads` the arrays that it writes and reads,
     `by_data` those written at places that depend on data; `flops` the operations of statements by
     the kernel's own site; `variables` those of a recording, by number; `ordered` whether the order
-    of blocks could show in the result.
+    of blocks could show in the result; `fences` whether fences and atomics may put accesses in
+    order; `decided` has 1 for each of its sites that is reached only if an atomic returned a
+    certain value, else 0.
     """
 
     sites: list[int] = field(default_factory=list)
@@ -29,6 +31,8 @@ class Told:
     flops: dict[str, dict[str, int]] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)
     ordered: bool = True
+    fences: bool = False
+    decided: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -60,7 +64,16 @@ def front(function: Any, watched: str = "") -> Unit:
 
     `watched` as in `Unit`.
     """
-    from gpukit.compiler.passes import apart, choices, inline, jumps, resolve, schedule, strides
+    from gpukit.compiler.passes import (
+        apart,
+        choices,
+        decided,
+        inline,
+        jumps,
+        resolve,
+        schedule,
+        strides,
+    )
 
     unit = resolve.run(function)
     unit.watched = watched
@@ -78,6 +91,8 @@ def front(function: Any, watched: str = "") -> Unit:
     jumps.run(unit)
     apart.run(unit)
     choices.run(unit)
+    if watched:
+        decided.run(unit)
     strides.run(unit)
     schedule.loops_to_while(unit)
     return unit
@@ -187,7 +202,7 @@ def compile_kernel(
 
 
 def _told(unit: Unit, emitter: Any) -> Told:
-    from gpukit.compiler.passes import block_order, provenance
+    from gpukit.compiler.passes import block_order, decided, provenance
 
     if not unit.watched:
         return Told()
@@ -196,7 +211,8 @@ def _told(unit: Unit, emitter: Any) -> Told:
         [site for site, *_ in rewriter.own_sites], [asdict(r) for r in emitter.regions],
         sorted(rewriter.stores), sorted(rewriter.loads), sorted(provenance.written_by_data(unit)),
         {str(k): v for k, v in emitter.flops.items()}, list(emitter.variables),
-        block_order.matters(unit, {*emitter.shared, *emitter.local}),
+        block_order.matters(unit, {*emitter.shared, *emitter.local}), decided.has_fences(unit),
+        [int(k in rewriter.decided) for k in range(len(rewriter.own_sites))],
     )  # fmt: skip
 
 

@@ -34,11 +34,13 @@ BLOCKS_SEEN = 17
 TOUCHED = 18  # one bit for each warp of the running block that has touched memory
 IDLE_BLOCKS = 19  # blocks in which no thread touched memory
 FIRST_IDLE = 20  # number of the first of them
-FENCE_STAMP = 21  # stamp at which the running block last executed a threadfence, or 0
-RELEASES = 22  # address of a table: for each block two words, what its fence let others see
-ACQUIRED = 23  # how many of the following words are used
-ACQUIRED_AT = 24  # addresses of the atomics that the running block has executed
-MAX_ACQUIRED = 8
+# Of kernels with fences and atomics (`runtime/fences.py`); KNOWN is 0 in all others.
+KNOWN = 21  # address of a table: for each thread two nodes, what it knows and what it gives away
+NODES, NODES_USED = 22, 23  # address of the table of nodes, how many are used
+NODES_LOST = 24  # 1 when there were too many
+QUERIES = 25  # counts the searches among nodes
+LAST_READS = 26  # address of a table: for each block the stamp of its last read
+DECIDED = 27  # address of a flag for each site: what an atomic returned decides if it is reached
 WARPS = 32  # stamps of the last syncwarp of each of 32 warps
 SITES = 65  # address of the table of counters, one row a site (profiles only)
 EVENTS = 66  # address of the event buffer (recordings only)
@@ -47,7 +49,7 @@ EVENT_ROOM = 68
 RACES = 69  # 1 to look for races; 0 where only counters are wanted
 PENDING = 71  # address of the event of an atomic that is not done yet
 TICK = 64  # grows with every loop over the threads of a block (profiles only)
-LAST_SYNCWARP = 70  # stamp of the last syncwarp of any warp
+LAST_SYNCWARP = 70  # stamp of the last syncwarp of any warp, or fence of any thread
 FUNCTIONS = 72  # addresses of the native functions that kernels call, in the order of CALLS
 SNAPSHOT = 96  # lanes of 32 warps that were in a loop before its condition was evaluated
 WRITES = 128  # grows with every write that is told
@@ -60,7 +62,7 @@ WORDS = 256
 # the address of the watch.
 CALLS = {
     "access": 6, "row": 8, "row_free": 7, "begin_block": 1, "barrier": 1, "grid_barrier": 1,
-    "fence": 0, "meet_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "region": 3,
+    "fence": 2, "meet_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "region": 3,
     "branch": 5, "work": 5, "value": 5, "after_return": 3, "grid_return": 3, "note": 11, "tick": 0,
     "area": 9, "run": 11,
 }  # fmt: skip
@@ -70,11 +72,12 @@ ACCESS, NOTE, RUN = (list(CALLS).index(name) for name in ("access", "note", "run
 
 # ---- regions ----------------------------------------------------------------------------------
 
-REGION_WORDS = 9
+REGION_WORDS = 10
 # SHIFT: log2 of the bytes of one cell; BASE: what to take off an address to get a GPU's.
 # CONSTANT: 1 if nobody writes there in this launch, so that reads need no notes.
+# HEADS: address of the nodes that atomics gave to the elements (`runtime/fences.py`), or 0.
 # CELLS: address of the words of the last writes; GAP: how far behind each that of the reads stands.
-BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT, GAP = range(9)
+BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT, GAP, HEADS = range(10)
 GLOBAL, SHARED, LOCAL = range(3)
 SPACES = ("global", "shared", "local")
 
@@ -87,11 +90,24 @@ PLAIN = 1 << 25  # flag of an atomic's write word: the block has written without
 # Flags of an atomic's write word, both of the time since the last barrier: atomics by more than one
 # warp; a plain write before the atomics, by their warp alone.
 MANY_WARPS, PLAIN_HERE = 1 << 26, 1 << 27
+# Flags of a plain write's word: only what an atomic returned puts it in order with another block's
+# write; with another one of this block since its last barrier.
+LOCKED, LOCKED_HERE = 1 << 28, 1 << 29
 READ_ELSEWHERE = 1  # flag of the read word: another block has read it too
 READ_SITE, READ_FIRST, READ_OTHER = 1, 12, 22  # shifts
 SITE_MASK, THREAD_MASK = (1 << 11) - 1, (1 << 10) - 1
 MAX_SITES = SITE_MASK  # sites of one kernel that cells can tell apart
 LAST_STAMP = (1 << 31) - (1 << 27)
+
+# ---- nodes: who knew what (`runtime/fences.py`) -----------------------------------------------
+
+# When it was made; of a fence whose it is, when the block and the warp had met before, and whether
+# other blocks see it; two nodes that it knows; the last search that came by.
+(
+    N_TIME, N_BLOCK, N_THREAD, N_EPOCH, N_WARP, N_WIDE, N_LEFT, N_RIGHT, N_MARK,
+) = range(9)  # fmt: skip
+NODE_WORDS = 9
+MAX_NODES = 1 << 20
 
 # ---- findings ---------------------------------------------------------------------------------
 

@@ -20,14 +20,23 @@ _RACES = {w.RACE: FULL, w.SAME_VALUE: FULL, w.ATOMIC_RACE: FULL, w.WARP_RACE: WA
 class Shadow:
     """A watch over some elements of one array, and the launch that it believes in."""
 
-    def __init__(self, blocks: int, threads: int, elements: int, space: str = "global") -> None:
+    def __init__(
+        self,
+        blocks: int,
+        threads: int,
+        elements: int,
+        space: str = "global",
+        *,
+        fences: bool = False,
+    ) -> None:
         self.array = np.zeros(elements, np.int32)
         begin = self.array.ctypes.data
         self.region = regions.Region(space, begin, begin + self.array.nbytes, SIZE, [])
         self.region.arrays = [regions.of_array("a", self.array)]
         self.region.cells = MEMORY.cells(elements)
         shape = SimpleNamespace(blocks=blocks, block=(threads, 1, 1), threads=threads)
-        compiled = SimpleNamespace(whole_grid=False)
+        told = SimpleNamespace(fences=fences, decided=[0, 1])  # as sites 0 and 1
+        compiled = SimpleNamespace(whole_grid=False, told=told)
         given = SimpleNamespace(shape=shape, compiled=compiled)
         functions = entries.checking()
         first = MEMORY.begin()
@@ -65,8 +74,12 @@ class Shadow:
     def address(self, element: int) -> int:
         return int(self.array.ctypes.data) + SIZE * element
 
-    def access(self, thread: int, element: int, kind: int) -> None:
-        self.call("access", 0, thread, self.address(element), SIZE, kind, 0)
+    def fence(self, thread: int) -> None:
+        self.call("fence", thread, 1)
+
+    def access(self, thread: int, element: int, kind: int, *, depends: bool = False) -> None:
+        site = int(depends)
+        self.call("access", site, thread, self.address(element), SIZE, kind, 0)
 
     def row(self, threads: range, element: int, step: int, kind: int) -> None:
         """Tell what neighbouring threads do, as the code of a row does."""

@@ -36,6 +36,7 @@ class Rewriter(scalar.Scalar):
         self.own_sites: dict[
             tuple[int, str, int], int
         ] = {}  # the numbers that a watched kernel gives its sites
+        self.decided: set[int] = set()  # of those, what `passes.decided` has marked
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
         self.returned = ""  # the slot of the flags of threads that have returned
@@ -95,6 +96,8 @@ class Rewriter(scalar.Scalar):
         # Two accesses of one text in one line are two places, and so are the two of `a[i] += v`.
         key = (site, type(getattr(node, "ctx", None)).__name__, getattr(node, "col_offset", 0))
         own = self.own_sites.setdefault(key, min(len(self.own_sites), watch.MAX_SITES - 1))
+        if getattr(node, "decided", False):
+            self.decided.add(own)
         return site | own << watch.SITE_SHIFT
 
     def _check_place(self, node: ast.AST, array: str, what: str) -> ast.expr:
@@ -127,8 +130,10 @@ class Rewriter(scalar.Scalar):
         from numba.core import types
 
         if self.watched and name in intrinsics.FENCE_NAMES:
-            nothing = ast.Tuple([], ast.Load())
-            return tree.call(self.helper("hooks", "fence"), tree.name("_context"), nothing)
+            self.uses_thread = True
+            wide = tree.const(int(name != "threadfence_block"))
+            who = ast.Tuple([tree.expr("thread - first_thread"), wide], ast.Load())
+            return tree.call(self.helper("hooks", "fence"), tree.name("_context"), who)
 
         if name in ("clz", "brev", "ffs", "popc"):
             for k, a in enumerate(node.args):

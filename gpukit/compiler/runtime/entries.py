@@ -16,7 +16,7 @@ from numba.core import config, types
 from gpukit.compiler import place
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime import counting as counting_
-from gpukit.compiler.runtime import meetings, notes, shadow, shadow_areas, shadow_rows
+from gpukit.compiler.runtime import fences, meetings, notes, shadow, shadow_areas, shadow_rows
 from gpukit.compiler.runtime import recording as recording_
 from gpukit.compiler.runtime.raw import peek, poke
 
@@ -104,7 +104,7 @@ def counting() -> tuple[int, ...]:
         counting_.row(watch, site, thread, count, address, step, size, mask, kind)
         return 0
 
-    @_entry("fence")
+    @_entry("tick")
     def free(watch):  # type: ignore[no-untyped-def]
         return 1
 
@@ -142,7 +142,7 @@ def recording() -> tuple[int, ...]:
         recording_.row(watch, site, thread, count, address, step, size, mask, kind)
         return 0
 
-    @_entry("fence")
+    @_entry("tick")
     def taken(watch):  # type: ignore[no-untyped-def]
         return 0  # no row is free: each thread tells the value that it writes
 
@@ -183,7 +183,7 @@ def recording() -> tuple[int, ...]:
 def settle() -> Any:
     """Return the function (watch) that writes down what the last atomic of a launch left."""
 
-    @_entry("fence")
+    @_entry("tick")
     def last(watch):  # type: ignore[no-untyped-def]
         recording_.settle(watch)
         return 0
@@ -207,11 +207,11 @@ def finish() -> Any:
 def silent() -> tuple[int, ...]:
     """Return the addresses of functions that see nothing."""
 
-    @_entry("fence")
+    @_entry("tick")
     def nothing(watch):  # type: ignore[no-untyped-def]
         return 0
 
-    @_entry("fence")
+    @_entry("tick")
     def free(watch):  # type: ignore[no-untyped-def]
         return 1
 
@@ -239,8 +239,8 @@ def _common() -> dict[str, Any]:
         return 0
 
     @_entry("fence")
-    def fence(watch):  # type: ignore[no-untyped-def]
-        meetings.fence(watch)
+    def fence(watch, thread, wide):  # type: ignore[no-untyped-def]
+        fences.fence(watch, thread, wide)
         return 0
 
     @_entry("meet_warps")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime import fences
 from gpukit.compiler.runtime.notes import compiled, note
 from gpukit.compiler.runtime.raw import peek, peek8, poke
-from gpukit.compiler.runtime.shadow import now
 
 
 @compiled
@@ -29,8 +29,7 @@ def begin_block(watch, block):  # type: ignore[no-untyped-def]
     for word in (w.NOW, w.BLOCK, w.EPOCH):
         poke(watch, word, stamp)
     poke(watch, w.BLOCK_NUMBER, block)
-    poke(watch, w.FENCE_STAMP, 0)
-    poke(watch, w.ACQUIRED, 0)
+    fences.begin(watch)
     table, seen = peek(watch, w.BLOCK_STAMPS), peek(watch, w.BLOCKS_SEEN)
     poke(table, 2 * seen, stamp)
     poke(table, 2 * seen + 1, block)
@@ -48,6 +47,9 @@ def _advance(watch):  # type: ignore[no-untyped-def]
 def barrier(watch):  # type: ignore[no-untyped-def]
     """Pass a barrier of the block: what came before is in order with what follows."""
     poke(watch, w.EPOCH, _advance(watch))
+    threads = peek(watch, w.THREADS)
+    for block in range(max(peek(watch, w.WHOLE), 1)):
+        fences.meet(watch, block * threads, (block + 1) * threads, 0)
 
 
 @compiled
@@ -56,12 +58,6 @@ def grid_barrier(watch):  # type: ignore[no-untyped-def]
     stamp = _advance(watch)
     for word in (w.EPOCH, w.LAUNCH, w.ORIGIN, w.BLOCK):
         poke(watch, word, stamp)
-
-
-@compiled
-def fence(watch):  # type: ignore[no-untyped-def]
-    """Execute a threadfence: what the block wrote before may be published by an atomic."""
-    poke(watch, w.FENCE_STAMP, now(watch))
 
 
 @compiled
@@ -75,6 +71,9 @@ def meet_warps(watch, threads, active):  # type: ignore[no-untyped-def]
         if active == 0 or peek8(active, thread) != 0:
             poke(watch, w.WARPS + (thread % size >> 5), stamp)
     poke(watch, w.LAST_SYNCWARP, stamp)
+    for block in range(0, threads, size):
+        for warp in range(block, min(block + size, threads), 32):
+            fences.meet(watch, warp, min(warp + 32, block + size), active)
 
 
 # ---- warp operations --------------------------------------------------------------------------

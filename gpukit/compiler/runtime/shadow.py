@@ -10,44 +10,22 @@ from __future__ import annotations
 from numba import njit
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime import fences
 from gpukit.compiler.runtime.notes import OPTIONS, compiled, note
 from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
+from gpukit.compiler.runtime.stamps import (
+    BEFORE,
+    ORDERED,
+    OTHER_BLOCK,
+    SAME_EPOCH,
+    block_of,
+    now,
+    relation,
+    since,
+)  # fmt: skip
 
 # For functions with one caller, the one that a kernel calls.
 inlined = njit(forceinline=True, **OPTIONS)
-
-# How an earlier access stands to one of the running block.
-_BEFORE, _ORDERED, _SAME_EPOCH, _OTHER_BLOCK = range(4)
-
-
-@compiled
-def relation(watch, stamp, space):  # type: ignore[no-untyped-def]
-    """Tell how an access with this stamp stands to the running block."""
-    if stamp < since(watch, space):
-        return _BEFORE
-    whole = peek(watch, w.WHOLE)
-    if whole:
-        if (stamp - peek(watch, w.ORIGIN)) % whole != peek(watch, w.BLOCK_NUMBER):
-            return _OTHER_BLOCK
-    elif stamp < peek(watch, w.BLOCK):
-        return _OTHER_BLOCK
-    return _SAME_EPOCH if stamp >= peek(watch, w.EPOCH) else _ORDERED
-
-
-@compiled
-def since(watch, space):  # type: ignore[no-untyped-def]
-    """Return the stamp before which nothing counts: a block's shared memory begins with it."""
-    if space == w.GLOBAL or peek(watch, w.WHOLE):
-        return peek(watch, w.LAUNCH)
-    return peek(watch, w.BLOCK)
-
-
-@compiled
-def now(watch):  # type: ignore[no-untyped-def]
-    """Return the stamp of what the running block does now."""
-    if peek(watch, w.WHOLE):
-        return peek(watch, w.NOW) + peek(watch, w.BLOCK_NUMBER)
-    return peek(watch, w.NOW)
 
 
 @compiled
@@ -59,22 +37,6 @@ def find_region(watch, address):  # type: ignore[no-untyped-def]
             return row
         row += 8 * w.REGION_WORDS
     return 0
-
-
-@compiled
-def block_of(watch, stamp):  # type: ignore[no-untyped-def]
-    """Return the number of the block that ran at a stamp."""
-    whole = peek(watch, w.WHOLE)
-    if whole:
-        return (stamp - peek(watch, w.ORIGIN)) % whole
-    table, low, high = peek(watch, w.BLOCK_STAMPS), 0, peek(watch, w.BLOCKS_SEEN)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if peek(table, 2 * middle) <= stamp:
-            low = middle
-        else:
-            high = middle
-    return peek(table, 2 * low + 1)
 
 
 @compiled
@@ -95,42 +57,45 @@ def _same(address, value, size):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _fenced(watch, stamp):  # type: ignore[no-untyped-def]
-    """Tell whether a fence and an atomic order another block's access before this block."""
-    table = peek(watch, w.RELEASES)
-    if table == 0:
-        return False
-    other = block_of(watch, stamp)
-    if stamp > peek(table, 2 * other + 1):
-        return False
-    released = peek(table, 2 * other)
-    seen = False
-    for k in range(peek(watch, w.ACQUIRED)):
-        seen |= peek(watch, w.ACQUIRED_AT + k) == released
-    return seen
+def _decided(watch, site):  # type: ignore[no-untyped-def]
+    """Tell whether a thread does this access only if an atomic returned a certain value.
+
+    Whoever does not look at the value of a flag has not waited for what it stands for.
+    """
+    table = peek(watch, w.DECIDED)
+    return table != 0 and peek8(table, site) != 0
+
+
+@compiled
+def _is_before(watch, how, site, thread, other, stamp):  # type: ignore[no-untyped-def]
+    """Tell whether an access since the block's last barrier is in order with one of a thread."""
+    block = peek(watch, w.BLOCK_NUMBER)
+    if how == OTHER_BLOCK:
+        block = block_of(watch, stamp)
+    elif other == thread or (other >> 5 == thread >> 5 and _warp_met(watch, thread, stamp)):
+        return True
+    return _decided(watch, site) and fences.knows(watch, thread, block, other, stamp)
 
 
 @compiled
 def _clash(  # type: ignore[no-untyped-def]
-    watch, region, address, size, site, thread, kind, stamp, how, near, other, other_site, hazard,
+    watch, region, address, size, site, thread, kind, stamp, how, other, other_site, hazard,
     was_atomic, value,
 ):  # fmt: skip
-    """Report an access that clashes with an earlier one, unless a fence orders the two.
+    """Report an access that clashes with an earlier one; `other`: whose, NOBODY if that is lost.
 
-    `near`: that one was by a lane of the same warp; `other`: by whom, NOBODY if that is lost.
+    NOBODY less 32 is a lane of the thread's own warp of which no more is known.
     """
     other_block = peek(watch, w.BLOCK_NUMBER)
     what = w.RACE if was_atomic == (kind == w.UPDATE) else w.ATOMIC_RACE
     if hazard == w.WRITE_WRITE and what == w.RACE and _same(address, value, size):
         what = w.SAME_VALUE
-    elif how == _SAME_EPOCH and near:
+    elif how == SAME_EPOCH and (other >> 5 == thread >> 5 or other < w.NOBODY):
         what = w.WARP_RACE
-    if how == _OTHER_BLOCK:
-        if other != w.NOBODY and _fenced(watch, stamp):
-            return
+    if how == OTHER_BLOCK:
         other_block = w.NOBODY if other == w.NOBODY else block_of(watch, stamp)
-    note(watch, what, site, other_site, region, thread, other, other_block, address, size,
-         hazard, 0, int(kind == w.UPDATE))  # fmt: skip
+    note(watch, what, site, other_site, region, thread, max(other, w.NOBODY), other_block, address,
+         size, hazard, 0, int(kind == w.UPDATE))  # fmt: skip
 
 
 @compiled
@@ -141,35 +106,65 @@ def _warp_met(watch, thread, stamp):  # type: ignore[no-untyped-def]
 
 @compiled
 def _against_write(watch, region, space, address, size, cell, site, thread, kind, value):  # type: ignore[no-untyped-def]
-    """Compare an access with the last write of its element."""
+    """Compare an access with the last write of its element; return the flags of a new write."""
     word = peek(cell, 0)
     stamp = word >> w.STAMP
     how = relation(watch, stamp, space)
-    if how == _BEFORE:
-        return
+    if how == BEFORE:
+        return 0
     writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
     near = writer >> 5 == thread >> 5
     was_atomic = word & w.ATOMIC != 0
     if kind == w.UPDATE and was_atomic:  # what clashes is a plain write before the atomics
-        plain = word & w.PLAIN if how == _OTHER_BLOCK else word & w.PLAIN_HERE
-        if not plain or how == _ORDERED or (how == _SAME_EPOCH and near):
-            return
+        plain = word & w.PLAIN if how == OTHER_BLOCK else word & w.PLAIN_HERE
+        if not plain or how == ORDERED or (how == SAME_EPOCH and near):
+            return 0
         was_atomic = False
-    elif word & w.ELSEWHERE and how != _OTHER_BLOCK:
-        how, writer = _OTHER_BLOCK, w.NOBODY  # another block's atomic, since overwritten
-    elif how == _ORDERED:
-        return
-    elif how == _SAME_EPOCH and near:
-        near = not word & w.MANY_WARPS
-        alone = writer == thread and not word & w.SEVERAL
-        if near and (alone or _warp_met(watch, thread, stamp)):
-            return
-        if writer == thread or not near:
-            writer = w.NOBODY
+    if how == ORDERED or _is_before(watch, how, site, thread, writer, stamp):
+        locks = 0 if was_atomic else _locks(watch, word, how, thread)
+        others = locks if not was_atomic else _others_atomics(watch, word, how, thread)
+        if not others or _decided(watch, site):
+            return locks  # an atomic knows all those before it on the same element
+        writer = w.NOBODY
+        if locks & w.LOCKED:
+            how = OTHER_BLOCK
+        elif locks == 0 and how == SAME_EPOCH and not word & (w.ELSEWHERE | w.MANY_WARPS):
+            writer -= 32
+        elif word & w.ELSEWHERE:
+            how = OTHER_BLOCK
+    elif how == SAME_EPOCH and near and word & w.MANY_WARPS:
+        writer = w.NOBODY
+    elif how == SAME_EPOCH and near and word & w.ELSEWHERE:
+        how, writer = OTHER_BLOCK, w.NOBODY
     other_site = (word >> w.WRITE_SITE) & w.SITE_MASK
     hazard = w.WRITE_READ if kind == w.LOAD else w.WRITE_WRITE
-    _clash(watch, region, address, size, site, thread, kind, stamp, how, near, writer, other_site,
-           hazard, was_atomic, value)  # fmt: skip
+    _clash(watch, region, address, size, site, thread, kind, stamp, how, writer, other_site, hazard,
+           was_atomic, value)  # fmt: skip
+    return 0
+
+
+@compiled
+def _locks(watch, word, how, thread):  # type: ignore[no-untyped-def]
+    """Return in which ways an element's last plain write is in order with those before by locks."""
+    if how == OTHER_BLOCK:
+        return w.LOCKED
+    flags = word & w.LOCKED
+    if how == SAME_EPOCH:
+        writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
+        near = writer >> 5 == thread >> 5 and _warp_met(watch, thread, word >> w.STAMP)
+        flags |= word & w.LOCKED_HERE if writer == thread or near else w.LOCKED_HERE
+    return flags
+
+
+@compiled
+def _others_atomics(watch, word, how, thread):  # type: ignore[no-untyped-def]
+    """Tell whether atomics came before an element's last one that are not in order with it."""
+    if word & w.ELSEWHERE:
+        return True
+    if how != SAME_EPOCH:
+        return False
+    alone = _warp_met(watch, thread, word >> w.STAMP) or not word & w.SEVERAL
+    return word & w.MANY_WARPS != 0 or not alone
 
 
 @compiled
@@ -182,23 +177,26 @@ def _against_reads(watch, region, space, address, size, cell, site, thread, kind
     word = peek(cell + peek(region, w.GAP), 0)
     stamp = word >> w.STAMP
     how = relation(watch, stamp, space)
-    if how == _BEFORE:
+    if how == BEFORE:
         return
-    other = (word >> w.READ_FIRST) & w.THREAD_MASK
-    second = (word >> w.READ_OTHER) & w.THREAD_MASK
-    near = False
-    if word & w.READ_ELSEWHERE and how != _OTHER_BLOCK:
-        how, other = _OTHER_BLOCK, w.NOBODY  # another block's, since overwritten
-    elif how == _ORDERED:
+    first = (word >> w.READ_FIRST) & w.THREAD_MASK
+    other = (word >> w.READ_OTHER) & w.THREAD_MASK
+    if word & w.READ_ELSEWHERE and not (
+        _decided(watch, site) and fences.knows_all_reads(watch, thread)
+    ):
+        if how != OTHER_BLOCK:
+            how, other = OTHER_BLOCK, w.NOBODY  # another block's, since overwritten
+    elif how == ORDERED:
         return
-    elif how == _SAME_EPOCH:
-        if other == thread or other >> 5 == thread >> 5 != second >> 5:
-            other = second
-        near = other >> 5 == thread >> 5
-        if other == thread or (near and _warp_met(watch, thread, stamp)):
-            return
+    else:
+        if first >> 5 != thread >> 5:
+            first, other = other, first
+        if _is_before(watch, how, site, thread, other, stamp):
+            other = first
+            if _is_before(watch, how, site, thread, other, stamp):
+                return
     other_site = (word >> w.READ_SITE) & w.SITE_MASK
-    _clash(watch, region, address, size, site, thread, kind, stamp, how, near, other, other_site,
+    _clash(watch, region, address, size, site, thread, kind, stamp, how, other, other_site,
            w.READ_WRITE, False, 0)  # fmt: skip
 
 
@@ -207,31 +205,44 @@ def _read(watch, space, reads, site, thread):  # type: ignore[no-untyped-def]
     """Note in the word of an element's reads that a thread has read it.
 
     Two readers are kept: of different warps, if several of the block's have read since the last
-    barrier; else those since the warp met last.
+    barrier; those that are in order before this one need not be.
     """
+    if space == w.GLOBAL:
+        fences.note_read(watch)
     word = peek(reads, 0)
     stamp = word >> w.STAMP
     how = relation(watch, stamp, space)
-    if how == _SAME_EPOCH:
+    beside = thread
+    if how == SAME_EPOCH:
         first = (word >> w.READ_FIRST) & w.THREAD_MASK
         second = (word >> w.READ_OTHER) & w.THREAD_MASK
-        near = first >> 5 == thread >> 5
-        if first >> 5 != second >> 5 or not (near and _warp_met(watch, thread, stamp)):
-            if first >> 5 == second >> 5 and not (near and (first == thread or first != second)):
-                word &= ~(w.THREAD_MASK << w.READ_OTHER)
-                poke(reads, 0, word | thread << w.READ_OTHER)
+        if second >> 5 == thread >> 5:
+            first, second = second, first
+        # Now the second is of another warp than the thread, if either is.
+        if not _is_before(watch, how, site, thread, second, stamp):
+            beside = second
+            full = first >> 5 != second >> 5 or (second >> 5 == thread >> 5 and first != second)
+            if full and not _is_before(watch, how, site, thread, first, stamp):
+                return
+            if full and first >> 5 != second >> 5 and peek(watch, w.KNOWN) == 0:
+                return
+        elif not _is_before(watch, how, site, thread, first, stamp):
+            beside = first
+        elif first == thread and stamp >= peek(watch, w.LAST_SYNCWARP):
             return
-    flag = word & w.READ_ELSEWHERE if how != _BEFORE else 0
-    if how == _OTHER_BLOCK:
-        flag = w.READ_ELSEWHERE
-    fresh = now(watch) << w.STAMP | thread << w.READ_FIRST | thread << w.READ_OTHER
+    flag = word & w.READ_ELSEWHERE if how != BEFORE else 0
+    if how == OTHER_BLOCK:
+        for shift in (w.READ_FIRST, w.READ_OTHER):
+            other = (word >> shift) & w.THREAD_MASK
+            if not _is_before(watch, how, site, thread, other, stamp):
+                flag = w.READ_ELSEWHERE
+    fresh = now(watch) << w.STAMP | beside << w.READ_FIRST | thread << w.READ_OTHER
     poke(reads, 0, fresh | site << w.READ_SITE | flag)
 
 
 @compiled
-def _write(watch, space, cell, site, thread, atomic):  # type: ignore[no-untyped-def]
-    """Note in a cell that a thread has written it."""
-    flags = 0
+def _write(watch, space, cell, site, thread, atomic, flags):  # type: ignore[no-untyped-def]
+    """Note in a cell that a thread has written it; `flags` are those of a plain write."""
     if atomic:
         word = peek(cell, 0)
         stamp = word >> w.STAMP
@@ -240,7 +251,7 @@ def _write(watch, space, cell, site, thread, atomic):  # type: ignore[no-untyped
         writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
         plain, met = not word & w.ATOMIC, _warp_met(watch, thread, stamp)
         near = writer >> 5 == thread >> 5
-        if how == _SAME_EPOCH:
+        if how == SAME_EPOCH:
             if plain and not (near and met):
                 return  # the plain write is what other threads' atomics clash with
             flags |= w.PLAIN_HERE if plain else word & (w.PLAIN_HERE | w.MANY_WARPS)
@@ -250,9 +261,9 @@ def _write(watch, space, cell, site, thread, atomic):  # type: ignore[no-untyped
                 flags |= w.SEVERAL
             if flags & w.MANY_WARPS:
                 flags |= w.SEVERAL
-        if how != _BEFORE and (word & w.PLAIN or plain):
+        if how != BEFORE and (word & w.PLAIN or plain):
             flags |= w.PLAIN
-        if how == _OTHER_BLOCK or (how != _BEFORE and word & w.ELSEWHERE):
+        if how == OTHER_BLOCK or (how != BEFORE and word & w.ELSEWHERE):
             flags |= w.ELSEWHERE
     fresh = now(watch) << w.STAMP | thread << w.WRITE_THREAD | site << w.WRITE_SITE
     poke(cell, 0, fresh | flags)
@@ -263,7 +274,7 @@ def _unset(watch, region, space, word):  # type: ignore[no-untyped-def]
     """Tell whether a read element was never written."""
     if space == w.GLOBAL:
         return word & w.UNINITIALISED != 0
-    return relation(watch, word >> w.STAMP, space) in (_BEFORE, _OTHER_BLOCK)
+    return relation(watch, word >> w.STAMP, space) in (BEFORE, OTHER_BLOCK)
 
 
 @compiled
@@ -271,8 +282,9 @@ def see_cell(watch, region, space, address, size, cell, site, thread, kind, valu
     """Check one access to one cell and note it there."""
     if kind != w.STORE and _unset(watch, region, space, peek(cell, 0)):
         note(watch, w.UNSET, site, -1, region, thread, -1, -1, address, size, 0, space, 0)
+    flags = 0
     if space != w.LOCAL and peek(watch, w.RACES):
-        _against_write(watch, region, space, address, size, cell, site, thread, kind, value)
+        flags = _against_write(watch, region, space, address, size, cell, site, thread, kind, value)
         if kind != w.LOAD:
             _against_reads(watch, region, space, address, size, cell, site, thread, kind)
     if kind == w.LOAD:
@@ -280,7 +292,7 @@ def see_cell(watch, region, space, address, size, cell, site, thread, kind, valu
             _read(watch, space, cell + peek(region, w.GAP), site, thread)
     else:
         poke(watch, w.WRITES, peek(watch, w.WRITES) + 1)
-        _write(watch, space, cell, site, thread, kind == w.UPDATE)
+        _write(watch, space, cell, site, thread, kind == w.UPDATE, flags)
 
 
 @inlined
@@ -302,13 +314,14 @@ def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-
     # Never beyond the region, whatever size an access is told to have.
     last = (min(address + size, peek(region, w.END)) - 1 - begin) >> shift
     cells = peek(region, w.CELLS)
-    if space == w.SHARED and first == last:
+    if space == w.SHARED and first == last and peek(watch, w.KNOWN) == 0:
         if _in_order(watch, region, cells + 8 * first, site, thread, kind):
             return
     for k in range(first, last + 1):
         see_cell(watch, region, space, address, size, cells + 8 * k, site, thread, kind, value)
-    if kind == w.UPDATE and space == w.GLOBAL:
-        _synchronise(watch, address)
+    heads = peek(region, w.HEADS)
+    if kind == w.UPDATE and heads:
+        fences.atomic(watch, heads + 8 * first, since(watch, space), thread)
 
 
 @compiled
@@ -347,23 +360,6 @@ def _in_order(watch, region, cell, site, thread, kind):  # type: ignore[no-untyp
     poke(cell, 0, fresh | thread << w.WRITE_THREAD | site << w.WRITE_SITE | flags)
     poke(watch, w.WRITES, peek(watch, w.WRITES) + 1)
     return True
-
-
-@compiled
-def _synchronise(watch, address):  # type: ignore[no-untyped-def]
-    """Take note of an atomic: behind a fence it publishes, and it sees what others published."""
-    count = peek(watch, w.ACQUIRED)
-    known = False
-    for k in range(count):
-        known |= peek(watch, w.ACQUIRED_AT + k) == address
-    if not known and count < w.MAX_ACQUIRED:
-        poke(watch, w.ACQUIRED_AT + count, address)
-        poke(watch, w.ACQUIRED, count + 1)
-    table, fence = peek(watch, w.RELEASES), peek(watch, w.FENCE_STAMP)
-    if table and fence:
-        block = peek(watch, w.BLOCK_NUMBER)
-        poke(table, 2 * block, address)
-        poke(table, 2 * block + 1, fence)
 
 
 @compiled

@@ -10,8 +10,9 @@ from __future__ import annotations
 from gpukit.compiler import watch as w
 from gpukit.compiler.runtime.notes import compiled
 from gpukit.compiler.runtime.raw import peek, poke
-from gpukit.compiler.runtime.shadow import find_region, since
+from gpukit.compiler.runtime.shadow import find_region
 from gpukit.compiler.runtime.shadow_rows import NOT_PLAIN, run, touch
+from gpukit.compiler.runtime.stamps import since
 
 
 @compiled

@@ -8,9 +8,11 @@ to `shadow.access`, thread by thread.
 from __future__ import annotations
 
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime import fences
 from gpukit.compiler.runtime.notes import compiled
 from gpukit.compiler.runtime.raw import ALL_SET, first_set, invoke, peek, peek8, poke
-from gpukit.compiler.runtime.shadow import find_region, inlined, since, tell
+from gpukit.compiler.runtime.shadow import find_region, inlined, tell
+from gpukit.compiler.runtime.stamps import since
 
 
 @compiled
@@ -125,11 +127,12 @@ def _all_free(cells, stride, count, low, block, epoch, thread, next_thread):  # 
 def _written_by_others(word, low, block, epoch, thread):  # type: ignore[no-untyped-def]
     """Return 1 where a write is not in order with one of a thread, by its word alone."""
     mine = ((word >> w.WRITE_THREAD) & w.THREAD_MASK == thread) & (word & _SHARED_FLAGS == 0)
-    within = (word >= block) & ((word < epoch) & (word & w.ELSEWHERE == 0) | mine)
+    within = (word >= block) & ((word < epoch) & (word & _OTHER_BLOCKS == 0) | mine)
     return 1 - int((word < low) | within)
 
 
-_SHARED_FLAGS = w.SEVERAL | w.ELSEWHERE
+_OTHER_BLOCKS = w.ELSEWHERE | w.LOCKED
+_SHARED_FLAGS = w.SEVERAL | w.LOCKED_HERE | _OTHER_BLOCKS
 
 
 @inlined
@@ -210,6 +213,8 @@ def check_run(  # type: ignore[no-untyped-def]
     recent = max(epoch, peek(watch, w.LAST_SYNCWARP))
     stamp, gap = peek(watch, w.NOW), peek(region, w.GAP)
     if kind == w.LOAD:
+        if space == w.GLOBAL:
+            fences.note_read(watch)
         # Memory of the host had values before the launch; shared memory had none.
         known = low if space == w.GLOBAL else 0
         state = 1
@@ -276,7 +281,7 @@ def _speaks_for(first, other, thread):  # type: ignore[no-untyped-def]
     return (first >> 5 == thread >> 5) & ((first == thread) | (first != other))
 
 
-NOT_PLAIN = w.UNINITIALISED | w.SEVERAL | w.ELSEWHERE
+NOT_PLAIN = w.UNINITIALISED | w.SEVERAL | w.ELSEWHERE | w.LOCKED | w.LOCKED_HERE
 
 
 @compiled
