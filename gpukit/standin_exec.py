@@ -11,9 +11,11 @@ import builtins
 import itertools
 import linecache
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
+
+from gpukit.compiler import unsaved
 
 _original: Callable[..., None] = builtins.exec
 _numbers = itertools.count(1)
@@ -57,27 +59,10 @@ def _spaces(caller: FrameType) -> tuple[Any, Any]:
 
 def keep_command() -> None:
     """Keep the text of `python -c text`, which Python itself does only since 3.13."""
-    text = command(sys.orig_argv)
+    text = unsaved.command(sys.orig_argv)
     if text is not None and "<string>" not in linecache.cache:
         lines = (text + "\n").splitlines(keepends=True)
         linecache.cache["<string>"] = (len(text), None, lines, "<string>")
-
-
-def command(argv: Sequence[str]) -> str | None:
-    """Return the text after `-c` on a command line of Python, or None.
-
-    >>> command(["python", "-W", "error", "-c", "print(1)", "-c"])
-    'print(1)'
-    """
-    rest = iter(argv[1:])
-    for word in rest:
-        if word == "-c":
-            return next(rest, None)
-        if word in ("-W", "-X"):
-            next(rest, None)
-        elif not word.startswith("-"):
-            break
-    return None
 
 
 def start() -> None:

@@ -1,8 +1,8 @@
 """Find the Python source of a function and parse it, with the line numbers of its file.
 
-Works for functions in files, in notebook cells, made by factories, written as lambdas, and
-made by `exec` from text that was registered with `linecache`. What is found is proved to be the
-function's source (`original`): a file may have been edited since it was imported.
+Works for functions in files, in notebook cells, made by factories, written as lambdas, and for
+those that come from no file where their text was found (`unsaved`). What is found is proved to
+be the function's source (`original`): a file may have been edited since it was imported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler import original, tree
+from gpukit.compiler import original, tree, unsaved
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,9 @@ def _texts(function: Callable[..., Any]) -> Iterator[list[str]]:
     known = linecache.getlines(file, scope)  # perhaps as they were when the file was imported
     if known:
         yield known
+    run = unsaved.known(function)
+    if run:
+        yield [f"{line}\n" for line in run.split("\n")]
     linecache.checkcache(file)
     now = linecache.getlines(file, scope)
     if now and now is not known:
@@ -79,6 +82,6 @@ def _missing(function: Callable[..., Any], *, edited: bool) -> str:
         )
     return (
         f"The source of kernel {name!r} is not available ({file}). gpukit compiles from source: "
-        "define the kernel in a file or a notebook cell, or register the text with linecache "
-        "before exec."
+        "define the kernel in a file or a notebook cell; where exec runs it, keep its text in a "
+        "variable: text = ...; exec(text)."
     )

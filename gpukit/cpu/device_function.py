@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors
+from gpukit.compiler import unsaved
 
 
 class DeviceFunction:
@@ -15,6 +16,7 @@ class DeviceFunction:
     def __init__(
         self, function: Callable[..., Any], signatures: list[Any], options: dict[str, Any]
     ) -> None:
+        unsaved.remember(function)
         functools.update_wrapper(self, function)
         self.py_func = function
         self.signatures = signatures

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors, target
+from gpukit.compiler import unsaved
 from gpukit.cpu import configure, failure, marshal
 from gpukit.cpu import options as checks
 from gpukit.cpu.device_function import DeviceFunction
@@ -67,6 +68,7 @@ class Kernel:
     def __init__(
         self, function: Callable[..., Any], signatures: list[Any], options: dict[str, Any]
     ) -> None:
+        unsaved.remember(function)
         functools.update_wrapper(self, function)
         self.py_func = function
         self.targetoptions = options

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import linecache
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from gpukit import cuda, errors
+from tests.conftest import ROOT
 from tests.safety.attempt import assert_fails, on_cpu
 
 pytestmark = on_cpu
@@ -30,13 +35,118 @@ def written(tmp_path):
     return load, path
 
 
-def test_text_run_by_exec_has_no_source():
+KERNEL = "@cuda.jit\ndef set_kernel(a):\n    a[0] = {}\n"
+
+
+def launched(scope):
+    """Return what the kernel in a scope writes."""
+    a = np.full(4, np.nan)
+    scope["set_kernel"][1, 1](a)
+    return a[0]
+
+
+def test_text_run_by_exec_works_when_it_is_a_constant():
     scope = {"cuda": cuda}
     exec("@cuda.jit\ndef set_kernel(a):\n    a[0] = 1\n", scope)
+    assert launched(scope) == 1
+
+
+def test_text_run_by_exec_works_when_it_is_in_a_variable():
+    scopes = []
+    for value in (1, 2):
+        text = KERNEL.format(value)
+        scopes.append({"cuda": cuda})
+        exec(text, scopes[-1])
+    assert [launched(scope) for scope in scopes] == [1, 2]
+
+
+def test_text_run_by_exec_works_when_its_parts_are_in_a_list():
+    lines, scope = KERNEL.format(3).splitlines(), {"cuda": cuda}
+    exec(compile("\n".join(lines), "generated.py", "exec"), scope)
+    assert launched(scope) == 3
+
+
+def test_function_run_by_exec_works_when_it_is_decorated_later():
+    text, scope = "def set_kernel(a):\n    a[0] = 4\n", {}
+    exec(text, scope)
+    assert launched({"set_kernel": cuda.jit(scope["set_kernel"])}) == 4
+
+
+def test_error_in_text_run_by_exec_shows_its_line():
+    text, scope = KERNEL.format("a[7]"), {"cuda": cuda}
+    exec(text, scope)
+    assert_fails(
+        lambda: scope["set_kernel"][1, 1](np.zeros(4)), errors.OutOfBounds, "a[0] = a[7]",
+        "<string>:3", here=False,
+    )  # fmt: skip
+
+
+def test_text_run_by_exec_that_nobody_keeps_is_refused():
+    scope = {"cuda": cuda}
+    exec(KERNEL.format(5), scope)
     assert_fails(
         lambda: scope["set_kernel"][1, 1](np.zeros(4)), errors.SourceError,
-        "'set_kernel'", "file or a notebook cell", here=False,
+        "'set_kernel'", "file or a notebook cell", "variable", here=False,
     )  # fmt: skip
+
+
+PROGRAM = """
+import numpy as np
+from gpukit import cuda
+@cuda.jit
+def set_kernel(a):
+    a[0] = 6
+
+a = np.zeros(4)
+set_kernel[1, 1](a)
+print("it is", a[0])
+"""
+
+
+def test_kernel_of_a_command_line_works(fresh_python):
+    result = fresh_python("-c", PROGRAM)
+    assert result.stdout == "it is 6.0\n", result.stderr
+
+
+def test_kernel_of_redirected_input_works(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM, encoding="utf-8")
+    with path.open() as file:
+        result = subprocess.run(
+            [sys.executable, "-"], stdin=file, capture_output=True, text=True, check=False,
+            timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+    assert result.stdout == "it is 6.0\n", result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
+def test_kernel_typed_at_the_prompt_works(tmp_path):
+    assert "it is 6.0" in typed_at_the_prompt(PROGRAM, tmp_path)
+
+
+def typed_at_the_prompt(program, home):
+    """Return what Python's own prompt shows when a program is typed in a terminal."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "HOME": str(home), "TERM": "dumb",
+        "PYTHON_BASIC_REPL": "1",
+    }  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-q"], stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
+        start_new_session=True,
+    ) as python:  # fmt: skip
+        os.close(theirs)
+        shown = ""
+        for line in [*program.strip().splitlines(), "exit()"]:
+            os.write(ours, f"{line}\n".encode())
+        with contextlib.suppress(OSError):  # which says that the other side has closed
+            while part := os.read(ours, 4096):
+                shown += part.decode(errors="replace")
+        python.wait(timeout=300)
+        os.close(ours)
+    return shown
 
 
 def test_text_run_by_exec_works_when_linecache_knows_it():
