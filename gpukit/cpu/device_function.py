@@ -8,6 +8,7 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.compiler import unsaved
+from gpukit.cpu import pickling
 
 
 class DeviceFunction:
@@ -67,6 +68,9 @@ class DeviceFunction:
     def inspect_sass(self, signature: Any = None) -> Any:
         """Raise: a device function has no machine code of its own, and no GPU is here."""
         raise errors.TargetError("Cannot inspect SASS of a device function")
+
+    def __reduce__(self) -> Any:
+        return pickling.reduced(self, DeviceFunction, self.signatures, self.targetoptions)
 
     def __repr__(self) -> str:
         return f"<device function {self.py_func.__qualname__}>"

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpukit import errors, target
 from gpukit.compiler import unsaved
-from gpukit.cpu import configure, failure, marshal
+from gpukit.cpu import configure, failure, marshal, pickling
 from gpukit.cpu import options as checks
 from gpukit.cpu.device_function import DeviceFunction
 from gpukit.cpu.launch import Launcher
@@ -206,7 +206,7 @@ class Kernel:
         return f"<kernel {self.py_func.__qualname__}>"
 
     def __reduce__(self) -> Any:
-        return _make, (self.py_func, self._given, self.targetoptions)
+        return pickling.reduced(self, _make, self._given, self.targetoptions)
 
 
 def _type_of(argument: Any) -> Any:

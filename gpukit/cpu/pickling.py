@@ -1,0 +1,36 @@
+"""How kernels and device functions are pickled, for other processes and for copies."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from gpukit.compiler import unsaved
+
+
+def reduced(made: Any, make: Callable[..., Any], *rest: Any) -> Any:
+    """Return what `__reduce__` must return for a decorated function.
+
+    Where its module has it under its name, others find it there. Otherwise `make(function, *rest)`
+    makes it anew, of the function by value: its code and what it captured, and its text where no
+    file has it.
+    """
+    found: Any = sys.modules.get(made.__module__)
+    for name in made.__qualname__.split("."):
+        found = getattr(found, name, None)
+    if found is made:
+        return made.__qualname__
+    from numba import cloudpickle
+
+    text = unsaved.known(made.py_func)
+    return _made, (make, cloudpickle.dumps(made.py_func), text, *rest)
+
+
+def _made(make: Callable[..., Any], pickled: bytes, text: str, *rest: Any) -> Any:
+    from numba import cloudpickle
+
+    function = cloudpickle.loads(pickled)
+    if text:
+        unsaved.keep(function, text)
+    return make(function, *rest)
