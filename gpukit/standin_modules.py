@@ -27,10 +27,16 @@ ROOTS = {"numba.cuda": CPU, "numba_cuda_mlir": ""}
 # Submodules of the namespace that gpukit answers for, where it has them.
 CHILDREN = (
     "random", "libdevice", "vectorizers", "cudadrv", "args", "fp16", "cg", "extending",
+    "cudadecl", "cudaimpl", "models",
 )  # fmt: skip
 
 # Modules of numba-cuda that are copies of modules of Numba: kernels must see Numba's objects.
-COPIES = {"types": "numba.core.types", "misc.special": "numba.misc.special"}
+COPIES = {
+    "types": "numba.core.types", "misc.special": "numba.misc.special",
+    "cgutils": "numba.core.cgutils", "core.imputils": "numba.core.imputils",
+    "typing": "numba.core.typing", "typing.templates": "numba.core.typing.templates",
+    "typing.typeof": "numba.core.typing.typeof",
+}  # fmt: skip
 
 
 class Standin(ModuleType):

@@ -233,6 +233,24 @@ def test_numba_vectorize_for_cuda_uses_gpukit():
     assert python(BEGIN + textwrap.dedent(code)) == "gpukit.cpu.ufuncs [2.0, 2.0, 2.0]"
 
 
+def test_modules_that_extensions_register_with_are_those_of_the_target():
+    code = """
+    from numba.cuda.cudadecl import registry, register_global
+    from numba.cuda.cudaimpl import lower, lower_attr
+    from numba.cuda.extending import core_models, register_model, typeof_impl
+    from numba.cuda.models import register_model as same
+    from numba.cuda.typing.templates import AttributeTemplate, signature
+    from numba.cuda import cgutils
+    from numba import extending
+    from numba.core.typing import templates
+    print(
+        registry is templates.builtin_registry, typeof_impl is extending.typeof_impl,
+        signature is templates.signature, register_model is same,
+    )
+    """
+    assert python(BEGIN + textwrap.dedent(code)) == "True True True True"
+
+
 def test_child_processes_stand_in_too_when_asked():
     code = """
     import subprocess, sys

@@ -27,4 +27,10 @@ overload = _for_kernels(extending.overload)
 overload_attribute = _for_kernels(extending.overload_attribute)
 overload_method = _for_kernels(extending.overload_method)
 intrinsic = _for_kernels(extending.intrinsic)
-register_jitable = extending.register_jitable
+
+
+def __getattr__(name: str) -> Any:
+    # The rest registers for the CPU target as it is: types, their models, what is made of them.
+    if name == "core_models":
+        return extending.models
+    return getattr(extending, name)

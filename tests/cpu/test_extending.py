@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
+from numba.core.typing.templates import AttributeTemplate, ConcreteTemplate, signature
 
 from gpukit import cuda, errors
-from gpukit.cpu import extending
+from gpukit.cpu import cudadecl, cudaimpl, extending
 
 UNARY = ir.FunctionType(ir.FloatType(), [ir.FloatType()])
 
@@ -88,3 +89,89 @@ def test_an_empty_assembly_text_is_compiled():
     x = np.array([2.5])
     kernel[1, 1](x)
     assert x[0] == 2.5
+
+
+# ---- a function and a type that are made known in Numba's older way ---------------------------
+
+
+def doubled(x):
+    """Return twice a number, in kernels."""
+    raise NotImplementedError
+
+
+@cudadecl.registry.register_global(doubled)
+class Doubled(ConcreteTemplate):
+    cases = (signature(types.float64, types.float64),)
+
+
+@cudaimpl.lower(doubled, types.float64)
+def lower_doubled(context, builder, sig, args):
+    return builder.fadd(args[0], args[0])
+
+
+class Interval:
+    """A part of the line of real numbers."""
+
+    def __init__(self, low, high):
+        self.low, self.high = low, high
+
+
+class IntervalType(types.Type):
+    def __init__(self):
+        super().__init__(name="Interval")
+
+
+interval_type = IntervalType()
+
+
+@extending.type_callable(Interval)
+def type_interval(context):
+    def typer(low, high):
+        return interval_type
+
+    return typer
+
+
+@extending.register_model(IntervalType)
+class IntervalModel(extending.core_models.StructModel):
+    def __init__(self, manager, kind):
+        members = [("low", types.float64), ("high", types.float64)]
+        super().__init__(manager, kind, members)
+
+
+extending.make_attribute_wrapper(IntervalType, "low", "low")
+
+
+@extending.lower_builtin(Interval, types.Float, types.Float)
+def lower_interval(context, builder, sig, args):
+    made = cgutils.create_struct_proxy(sig.return_type)(context, builder)
+    made.low, made.high = args
+    return made._getvalue()
+
+
+@cudadecl.registry.register_attr
+class IntervalAttributes(AttributeTemplate):
+    key = IntervalType
+
+    def resolve_width(self, interval):
+        return types.float64
+
+
+@cudaimpl.lower_attr(IntervalType, "width")
+def lower_width(context, builder, sig, interval):
+    low, high = (builder.extract_value(interval, k) for k in (0, 1))
+    return builder.fsub(high, low)
+
+
+@cuda.jit
+def registered_kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        part = Interval(x[i], doubled(x[i]) + 1.0)
+        out[i] = part.low + 10 * part.width
+
+
+def test_functions_and_types_registered_for_cuda_work_in_kernels():
+    x, out = np.arange(5.0), np.full(5, np.nan)
+    registered_kernel[1, 8](x, out)
+    np.testing.assert_array_equal(out, x + 10 * (x + 1))

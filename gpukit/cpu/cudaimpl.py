@@ -1,0 +1,21 @@
+"""`numba.cuda.cudaimpl`: where other people's code says what its functions become in LLVM.
+
+Kernels here are compiled by Numba's CPU target: what is registered goes to that target's table.
+"""
+
+from __future__ import annotations
+
+from numba.core.imputils import builtin_registry as registry
+
+lower = registry.lower
+lower_attr = registry.lower_getattr
+lower_cast = registry.lower_cast
+lower_constant = registry.lower_constant
+lower_getattr_generic = registry.lower_getattr_generic
+lower_setattr = registry.lower_setattr
+lower_setattr_generic = registry.lower_setattr_generic
+
+__all__ = [
+    "lower", "lower_attr", "lower_cast", "lower_constant", "lower_getattr_generic",
+    "lower_setattr", "lower_setattr_generic", "registry",
+]  # fmt: skip
