@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit import errors
-from gpukit.checked import decode, gpus, lint, occupancy, order
+from gpukit.checked import decode, gpus, lint, occupancy, order, slips
 from gpukit.checked.extent import Extents
 from gpukit.checked.finding import INFO, Finding
 from gpukit.checked.launch import Launch, Seen, Watch
@@ -56,7 +56,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     for region in seen.regions:
         if region.space == "global":
             _note_written(seen, region)
-    found += _lint(kernel, launch)
+    found += [*_lint(kernel, launch), *_slips(kernel, launch)]
     return _report(kernel, shape, found, seen.seconds, shape.blocks, _notes(seen))
 
 
@@ -250,6 +250,19 @@ def _lint(kernel: Any, launch: Launch) -> list[Finding]:
             "float64", a.site, what=a.what, reason=a.reason, causes=list(a.causes), dtype="float64"
         )
         for a in known[types, floats]
+    ]
+
+
+def _slips(kernel: Any, launch: Launch) -> list[Finding]:
+    """Return what the kernel's text cannot mean, and which of its globals have changed."""
+    kinds = tuple(marshal.numba_type(k) for k in launch.packed.kinds)
+    known = kernel.__dict__.setdefault("_slips", {})
+    if kinds not in known:
+        known[kinds] = slips.written(kernel.py_func, kinds), slips.Outside(kernel.py_func)
+    written, outside = known[kinds]
+    return [
+        decode.make(s.kind, s.site, what=s.what, reason=s.reason)
+        for s in [*written, *outside.changed()]
     ]
 
 

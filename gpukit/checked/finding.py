@@ -45,6 +45,9 @@ KINDS = {
     "block-order": Kind("launch", WARNING, "answer that depends on the order of the blocks"),
     "int32-overflow": Kind("lint", WARNING, "index beyond 32 bits"),
     "float64": Kind("lint", WARNING, "float64 arithmetic by accident"),
+    "lost-value": Kind("lint", WARNING, "value that nothing reads and nobody gets"),
+    "zero-division": Kind("lint", WARNING, "division by zero"),
+    "stale-constant": Kind("lint", WARNING, "global that changed after it was compiled"),
 }
 
 

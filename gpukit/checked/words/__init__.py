@@ -19,6 +19,7 @@
     reason                       float64: "literal", "division" or "math"; warp-mask: "caller"
                                  where the caller is not in its own mask; block-order: how the
                                  blocks ran ("in reverse"); else a clause, put in as it is
+                                 lost-value: whose it is, "number", "array" or "function"
     severity                     that of the finding
     unused                       nothing is done with a value that was never written
     causes                       float64: the literals that make it so, as they are written
@@ -35,7 +36,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpukit.checked.words import launch, memory, race, sync
+from gpukit.checked.words import launch, memory, race, slips, sync
 from gpukit.checked.words.parts import Facts, sentence
 
 _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
@@ -62,6 +63,9 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "block-order": launch.block_order,
     "int32-overflow": launch.int32_overflow,
     "float64": launch.float64,
+    "lost-value": slips.lost_value,
+    "zero-division": slips.zero_division,
+    "stale-constant": slips.stale_constant,
 }
 
 

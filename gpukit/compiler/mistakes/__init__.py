@@ -31,4 +31,4 @@ def explain(unit: Unit, name: str, line: int, said: str) -> Advice | None:
     return next((advice for rule in _RULES if (advice := rule(where)) is not None), None)
 
 
-__all__ = ["NO_TEXT", "Advice", "explain"]
+__all__ = ["NO_TEXT", "Advice", "explain", "functions"]

@@ -1,0 +1,90 @@
+"""gpukit.check and what a kernel's text cannot mean; the bugs themselves are in the corpus."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda
+from tests.compiler import texts
+
+SLIPS = {"lost-value", "zero-division", "stale-constant"}
+NOTHING = 0
+
+# Bodies of `kernel(a, n, x)` with an array, an integer and a float, in which nothing is lost.
+FINE = [
+    "x = 2 * x\na[0] = x",
+    "while n > 0:\n    n //= 2\n    a[0] += 1",
+    "for k in range(3):\n    a[k] = x\n    x += 1",
+    "for k in range(3):\n    x += a[k]\na[0] = x",
+    "for k in range(3):\n    if a[k] > x:\n        x = a[k]\na[0] = x",
+    "if n > 3:\n    n = 3\nfor k in range(n):\n    a[k] = 1",
+    "a = a[1:]\na[0] = 1",
+    "b = cuda.shared.array(4, np.float32)\nb[0] = a[0]\na = b\na[1] = 1",
+    "x, n = 1.0, 2\na[0] = 1",
+    "x = 3.0\ndef inner():\n    return x\na[0] = inner()",
+    "for k in range(2):\n    if k > 0:\n        a[0] = x\n    else:\n        x = 2.0",
+    "a[0] = twice(x)",
+    "if NOTHING > 0:\n    a[0] = n // NOTHING",
+    "a[0] = x / 0.0",
+]
+
+
+@cuda.jit(device=True)
+def twice(x):
+    x *= 2
+    return x
+
+
+def slips(kernel, *arguments):
+    found = gpukit.check(kernel)[1, 1](*arguments).findings
+    return [f for f in found if f.kind in SLIPS]
+
+
+@pytest.mark.parametrize("body", FINE)
+def test_nothing_is_said_of_a_value_that_is_used(body):
+    kernel = texts.kernel_of(body, "a, n, x", NOTHING=NOTHING, twice=twice)
+    assert slips(kernel, np.zeros(8), 5, 1.5) == []
+
+
+LOST = [
+    "x += a[0]",
+    "for k in range(3):\n    x += a[k]",
+    "for k in range(3):\n    x = max(x, a[k])",
+    "if a[0] > x:\n    x = a[0]\nelse:\n    x = 1.0",
+    "a[0] = x\nx = 3.0",
+    "if a.size > 3:\n    a = 2 * x",
+]
+
+
+@pytest.mark.parametrize("body", LOST)
+def test_a_parameter_that_is_set_and_not_read_again_is_named(body):
+    kernel = texts.kernel_of(body, "a, n, x")
+    (found,) = slips(kernel, np.zeros(8), 5, 1.5)
+    assert (found.kind, found.severity) == ("lost-value", "warning")
+    assert "`x`" in found.message or "`a`" in found.message
+
+
+def test_a_global_that_did_not_change_is_not_named_when_a_kernel_is_launched_again():
+    kernel = texts.kernel_of("a[0] = TABLE[1] * SCALE", TABLE=np.arange(3.0), SCALE=np.nan)
+    assert [slips(kernel, np.zeros(8)) for _ in range(2)] == [[], []]
+
+
+def test_a_new_kernel_takes_the_new_value_of_a_global():
+    table = np.arange(3.0)
+    for _ in range(2):
+        kernel = texts.kernel_of("a[0] = TABLE[1]", TABLE=table)
+        a = np.zeros(1)
+        assert slips(kernel, a) == []
+        assert a[0] == table[1]
+        table += 1
+
+
+def test_a_changed_global_is_named_once_with_its_first_line():
+    kernel = texts.kernel_of("a[0] = SCALE\na[1] = SCALE", SCALE=2.0)
+    assert slips(kernel, np.zeros(8)) == []
+    kernel.py_func.__globals__["SCALE"] = 3.0
+    (found,) = slips(kernel, np.zeros(8))
+    assert (found.kind, found.source) == ("stale-constant", "a[0] = SCALE")
+    assert "pass `SCALE`" in found.fix
