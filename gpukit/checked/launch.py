@@ -160,7 +160,7 @@ class Launch:
 
     def _stopped(self, status: int, words: Any) -> BaseException:
         try:
-            failure.raise_for(status, words, self.compiled.sites, self.kernel.py_func)
+            failure.raise_for(status, words, self.compiled, self.kernel.py_func)
         except KeyboardInterrupt:
             raise
         except BaseException as error:

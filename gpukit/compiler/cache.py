@@ -8,6 +8,7 @@ no Python from it.
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import functools
 import hashlib
@@ -28,6 +29,7 @@ from gpukit.compiler.pipeline import Compiled, Told
 from gpukit.compiler.unit import Unit
 
 _MOST_FILES = 2000
+_JSON = (str, int, float, bool, type(None))  # what JSON gives back as it was
 
 
 # ---- the key ----------------------------------------------------------------------------------
@@ -94,6 +96,7 @@ def load(name: str) -> Compiled | None:
         entry, code, head["per_thread"], head["per_block"], head["whole_grid"], places,
         head["shared_bytes"], head["local_bytes"], head["mergeable"],
         head["warps"], Told(**head["told"]),
+        {int(k): (getattr(builtins, kind), tuple(v)) for k, (kind, v) in head["raised"].items()},
     )  # fmt: skip
 
 
@@ -117,6 +120,7 @@ def save(name: str, made: Compiled) -> None:
         "sites": sites.export(set(made.sites)), "shared_bytes": made.shared_bytes,
         "local_bytes": made.local_bytes, "mergeable": made.mergeable, "warps": made.warps,
         "told": asdict(made.told),
+        "raised": {k: (kind.__name__, given) for k, (kind, given) in made.raised.items()},
     }  # fmt: skip
     text = json.dumps(head).encode()
     rest = len(text).to_bytes(8, "little") + text + made.code.object
@@ -156,7 +160,11 @@ def noted(name: str) -> bool:
 
 
 def _keepable(made: Compiled) -> bool:
-    return made.code.movable and not set(made.sites) & set(sites.raised)
+    """Tell whether other processes can use a kernel: its code, and what it raises."""
+    return made.code.movable and all(
+        getattr(builtins, kind.__name__, None) is kind and all(type(v) in _JSON for v in given)
+        for kind, given in made.raised.values()
+    )
 
 
 def _prune(where: Path) -> None:

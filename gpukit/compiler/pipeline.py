@@ -37,7 +37,10 @@ class Told:
 
 @dataclass
 class Compiled:
-    """A kernel ready to run; `scratch` are the bytes it needs: a thread, a block, in all."""
+    """A kernel ready to run; `scratch` are the bytes it needs: a thread, a block, in all.
+
+    `raised` is what its `raise` statements raise, by site.
+    """
 
     entry: native.Entry
     code: native.Code
@@ -50,6 +53,7 @@ class Compiled:
     mergeable: bool = False  # neighbouring blocks may run as one wide block
     warps: int = 1  # a block runs as so many blocks of one warp each, if more than 1
     told: Told = field(default_factory=lambda: Told())  # of a watched kernel
+    raised: dict[int, Any] = field(default_factory=dict)
     captured: Any = None
     pace: Any = None
 
@@ -198,6 +202,7 @@ def compile_kernel(
         entry, code, emitter.per_thread, emitter.fixed, emitter.plan.whole_grid,
         {k: sites.get(k) for k in emitter.rewriter.used_sites}, emitter.shared_bytes(),
         emitter.local_bytes(), mergeable, warps, _told(unit, emitter),
+        {k: v for k, v in sites.raised.items() if k in emitter.rewriter.used_sites},
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ class Site:
 
 _sites: list[Site] = []
 _numbers: dict[Site, int] = {}
-# What `raise` statements raise, by site; kernels with a raise are not kept on disk.
+# What `raise` statements raise, by site.
 raised: dict[int, Any] = {}
 
 

@@ -42,14 +42,14 @@ def name_thread(words: Any, ran: int, threads: int) -> None:
         words[layout.BLOCK], words[layout.THREAD] = divmod(place, threads)
 
 
-def raise_for(status: int, words: Any, sites: dict[int, Any], kernel: Any) -> None:
+def raise_for(status: int, words: Any, compiled: Any, kernel: Any) -> None:
     """Raise the error for a launch that ended with `status`; `words` is its context."""
     code = words[layout.CODE]
     if code == layout.INTERRUPTED:
         raise KeyboardInterrupt(f"kernel {kernel.__name__} was stopped")
     if code == layout.FINE:
         raise _unknown(words, kernel)
-    site = sites[words[layout.SITE]]
+    site = compiled.sites[words[layout.SITE]]
     block = tuple(words[layout.BLOCK + k] for k in range(3))
     thread = tuple(words[layout.THREAD + k] for k in range(3))
     place = {
@@ -67,7 +67,7 @@ def raise_for(status: int, words: Any, sites: dict[int, Any], kernel: Any) -> No
             fix="check that the recursion ends, or write it as a loop",
             **place,
         )
-    raise _raised(words, place, thread, block)
+    raise _raised(compiled.raised[words[layout.SITE]], place, thread, block)
 
 
 def _out_of_bounds(words: Any, site: Any, place: dict[str, Any]) -> errors.OutOfBounds:
@@ -144,11 +144,9 @@ def ranges(threads: list[int]) -> str:
 
 
 def _raised(
-    words: Any, place: dict[str, Any], thread: tuple[int, ...], block: tuple[int, ...]
+    raised: Any, place: dict[str, Any], thread: tuple[int, ...], block: tuple[int, ...]
 ) -> BaseException:
-    from gpukit.compiler import sites
-
-    kind, arguments = sites.raised[words[layout.SITE]]
+    kind, arguments = raised
     where = f"tid={list(thread)} ctaid={list(block)}"
     text = f"{where}: {arguments[0]}" if arguments else where
     if issubclass(kind, ZeroDivisionError):

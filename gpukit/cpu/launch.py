@@ -135,7 +135,7 @@ class Launcher:
         )
         if outcome.context is not None:
             failure.name_thread(outcome.context, threads, shape.threads)
-            failure.raise_for(outcome.status, outcome.context, compiled.sites, self.kernel.py_func)
+            failure.raise_for(outcome.status, outcome.context, compiled, self.kernel.py_func)
 
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
         raise errors.LaunchError(

@@ -163,3 +163,17 @@ def test_types_of_a_declared_kernel_are_not_found_again_when_they_are_on_disk(mo
     assert inferred == []
     declared("void(float64[:])")
     assert len(inferred) == 1
+
+
+@pytest.mark.parametrize("given", ["'too small', 3", "", "2.5"])
+def test_kernel_from_the_disk_raises_what_it_says(given, folder):
+    text = f"@cuda.jit\ndef raise_kernel(a):\n    if a[1] < 0:\n        raise ValueError({given})\n"
+    seen = []
+    for _ in range(2):
+        scope = {"cuda": cuda}
+        exec(text, scope)
+        with pytest.raises(ValueError, match="tid=") as caught:
+            scope["raise_kernel"][1, 1](np.full(3, -1.0))
+        seen.append(str(caught.value))
+    assert seen[0] == seen[1]
+    assert len(list(folder.iterdir())) == 1
