@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import inspect
+import time
 from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors, target
 from gpukit.compiler import unsaved
-from gpukit.cpu import configure, failure, marshal, pickling
+from gpukit.cpu import configure, failure, marshal, pickling, streams
 from gpukit.cpu import options as checks
 from gpukit.cpu.device_function import DeviceFunction
 from gpukit.cpu.launch import Launcher
@@ -263,10 +264,13 @@ class Configured:
         if self.kernel.targetoptions.get("launch_bounds") is not None:
             name, options = self.kernel.py_func.__name__, self.kernel.targetoptions
             checks.check_launch(name, options, self.shape.threads)
+        began = time.perf_counter_ns()
         try:
             self.kernel.launcher.launch(self.shape, arguments)
         except errors.GpukitError as error:
             raise failure.at_line(error) from error.__cause__
+        finally:
+            streams.launched(self.shape.stream, began)
 
     def __repr__(self) -> str:
         return f"{self.kernel!r}[{self.shape.grid}, {self.shape.block}]"

@@ -2,6 +2,10 @@
 
 A launch returns when it is done, so everything in a stream is done as soon as it was called,
 and in order. Streams therefore hold nothing back; they run callbacks, and events take times.
+
+On a GPU launches in several streams return at once, and an event that is recorded in a later loop
+stands behind its own stream's launch only. Here the launches of the other streams lie in between:
+`launched` counts what they took, and an event leaves it out.
 """
 
 from __future__ import annotations
@@ -46,6 +50,7 @@ class Stream:
         self._worker: ThreadPoolExecutor | None = None
         self._pending: list[Future[None]] = []
         self._lock = threading.Lock()
+        self._launched_at: int | None = None  # `_Launches.total` behind its last launch
         _alive.add(self)
 
     def __int__(self) -> int:
@@ -61,6 +66,7 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait until everything in this stream, callbacks included, is done."""
+        self._launched_at = None
         with self._lock:
             pending, self._pending = self._pending, []
         for future in pending:
@@ -109,6 +115,23 @@ class Stream:
         return future
 
 
+class _Launches:
+    """What launches in streams other than the default ones, which wait for all, took in ns."""
+
+    total = 0
+
+
+def launched(stream: Any, began: int) -> None:
+    """Take note of a launch that began at a time of `perf_counter_ns` and has just ended."""
+    if _is_apart(stream):
+        _Launches.total += time.perf_counter_ns() - began
+        stream._launched_at = _Launches.total
+
+
+def _is_apart(stream: Any) -> bool:
+    return isinstance(stream, Stream) and stream.handle not in _NAMES
+
+
 class Event:
     """A point in time in a stream. Times are real, taken from the clock of this machine."""
 
@@ -116,10 +139,17 @@ class Event:
         self.handle = handle or next(_handles)
         self.timing = timing
         self._recorded_ns: int | None = None
+        self._stream: Any = DEFAULT
 
     def record(self, stream: Any = 0) -> None:
-        """Take the time: everything before this call is done."""
+        """Take the time: everything before this call is done.
+
+        What other streams launched since this stream's last launch is left out.
+        """
+        self._stream = stream
         self._recorded_ns = time.perf_counter_ns()
+        if _is_apart(stream) and stream._launched_at is not None:
+            self._recorded_ns -= _Launches.total - stream._launched_at
 
     def query(self) -> bool:
         """Return True: work before the event is always done."""
@@ -127,6 +157,8 @@ class Event:
 
     def synchronize(self) -> None:
         """Return at once: work before the event is always done."""
+        if _is_apart(self._stream):
+            self._stream._launched_at = None
 
     def wait(self, stream: Any = 0) -> None:
         """Return at once: later work in the stream always finds the event done."""

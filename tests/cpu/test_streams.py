@@ -3,10 +3,12 @@
 import asyncio
 import threading
 import time
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from gpukit import errors
+from gpukit import cuda, errors
 from gpukit.cpu import streams
 from gpukit.cpu.driver_errors import CudaAPIError
 
@@ -19,6 +21,87 @@ def test_elapsed_time_is_the_real_time_in_milliseconds():
     end.record()
     after = time.perf_counter_ns()
     assert 20 <= start.elapsed_time(end) <= (after - before) / 1e6
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that only moves when a test says so, in milliseconds."""
+
+    def wait(milliseconds):
+        made.now += milliseconds * 10**6
+
+    made = SimpleNamespace(now=0, wait=wait, perf_counter_ns=lambda: made.now)
+    monkeypatch.setattr(streams, "time", made)
+    return made
+
+
+def launch(clock, stream, milliseconds):
+    """What a launch of so many milliseconds tells the streams."""
+    began = clock.now
+    clock.wait(milliseconds)
+    streams.launched(stream, began)
+
+
+def test_events_recorded_in_a_later_loop_give_the_times_of_their_launches(clock):
+    several = [streams.stream() for _ in range(4)]
+    starts, ends = ([streams.event() for _ in several] for _ in range(2))
+    for k, stream in enumerate(several):
+        starts[k].record(stream)
+        launch(clock, stream, 10 + k)
+    for end, stream in zip(ends, several, strict=True):
+        end.record(stream)
+    assert [a.elapsed_time(b) for a, b in zip(starts, ends, strict=True)] == [10, 11, 12, 13]
+    assert starts[0].elapsed_time(ends[-1]) == 46
+
+
+def test_an_event_sees_what_the_host_did_since_the_launch(clock):
+    stream, start, end = streams.stream(), streams.event(), streams.event()
+    launch(clock, stream, 5)
+    clock.wait(100)
+    start.record(stream)
+    launch(clock, stream, 7)
+    end.record(stream)
+    assert start.elapsed_time(end) == 7
+
+
+@pytest.mark.parametrize("wait", [0, 1, 2], ids=["stream", "event", "device"])
+def test_an_event_behind_a_synchronize_takes_the_time_as_it_is(clock, wait):
+    one, other = streams.stream(), streams.stream()
+    first, start, end = streams.event(), streams.event(), streams.event()
+    launch(clock, one, 5)
+    first.record(one)
+    launch(clock, other, 100)
+    (one.synchronize, first.synchronize, streams.synchronize)[wait]()
+    start.record(one)
+    launch(clock, one, 7)
+    end.record(one)
+    assert start.elapsed_time(end) == 7
+
+
+@pytest.mark.parametrize("waiting", [0, streams.default_stream()], ids=str)
+def test_events_of_the_default_stream_see_the_launches_of_all(clock, waiting):
+    start, end = streams.event(), streams.event()
+    launch(clock, waiting, 1)
+    start.record(waiting)
+    launch(clock, streams.stream(), 20)
+    end.record(waiting)
+    assert start.elapsed_time(end) == 20
+
+
+@cuda.jit
+def turning_kernel(turns, out):
+    for k in range(turns):
+        out[0] += k % 3
+
+
+def test_launches_tell_their_streams_how_long_they_took():
+    out, one, other = np.zeros(1, np.int64), cuda.stream(), cuda.stream()
+    first, second = cuda.event(), cuda.event()
+    turning_kernel[1, 1, one](1, out)
+    turning_kernel[1, 1, other](10**7, out)  # some milliseconds on any machine
+    first.record(one)
+    second.record(other)
+    assert cuda.event_elapsed_time(first, second) > 1
 
 
 def test_elapsed_time_backwards_is_negative():
