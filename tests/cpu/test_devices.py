@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpukit import cuda
 from gpukit.cpu import devices, machine
 
 
@@ -68,6 +69,26 @@ def test_the_namespace_is_available_and_without_error():
 def test_profiling_and_deferred_cleanup_nest():
     with devices.profiling(), devices.defer_cleanup(), devices.defer_cleanup():
         pass
+
+
+def test_no_array_waits_to_be_freed():
+    waiting = cuda.current_context().deallocations
+    with cuda.defer_cleanup():
+        assert waiting.is_disabled
+        cuda.device_array(3)
+        assert len(waiting) == 0
+    assert not waiting.is_disabled
+
+
+def test_other_things_are_freed_when_cleanup_is_no_longer_deferred():
+    waiting, freed = cuda.current_context().deallocations, []
+    waiting.add_item(freed.append, "at once")
+    with cuda.defer_cleanup(), cuda.defer_cleanup():
+        waiting.add_item(freed.append, "later", 16)
+        waiting.clear()
+        assert (freed, len(waiting)) == (["at once"], 1)
+    waiting.clear()
+    assert (freed, len(waiting)) == (["at once", "later"], 0)
 
 
 def test_memory_limits_of_a_control_group_are_believed(tmp_path, monkeypatch):
