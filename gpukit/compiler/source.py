@@ -80,8 +80,13 @@ def _missing(function: Callable[..., Any], *, edited: bool) -> str:
             f"The source of {name!r} is no longer in {file}: it was edited after it was imported "
             "or run. Restart the kernel or import it again."
         )
+    fix = (
+        "what came through a pipe cannot be read again: save the program in a file and run that."
+        if file == "<stdin>"
+        else "define the kernel in a file or a notebook cell; where exec runs it, keep its text in "
+        "a variable: text = ...; exec(text)."
+    )
     return (
         f"The source of kernel {name!r} is not available ({file}). gpukit compiles from source: "
-        "define the kernel in a file or a notebook cell; where exec runs it, keep its text in a "
-        "variable: text = ...; exec(text)."
+        f"{fix}"
     )

@@ -119,6 +119,14 @@ def test_kernel_of_redirected_input_works(tmp_path):
     assert result.stdout == "it is 6.0\n", result.stderr
 
 
+def test_kernel_that_came_through_a_pipe_is_refused_with_what_to_do():
+    result = subprocess.run(
+        [sys.executable, "-"], input=PROGRAM, capture_output=True, text=True, check=False,
+        timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert "save the program in a file" in result.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a terminal")
 def test_kernel_typed_at_the_prompt_works(tmp_path):
     assert "it is 6.0" in typed_at_the_prompt(PROGRAM, tmp_path)
