@@ -217,13 +217,16 @@ def julia(out, cr, ci):
     row, col = i // w, i % w
     zr, zi = -1.5 + 3 * col / (w - 1), -1 + 2 * row / (h - 1)
     n = 0
-    while zr * zr + zi * zi < 4 and (n := n + 1) < 40:
+    while zr * zr + zi * zi < 4:
+        n += 1
+        if n == 40:
+            break
         zr, zi = zr * zr - zi * zi + cr, 2 * zr * zi + ci
     out[row, col] = n
 
 
 @program()
-def julia_set_with_an_assignment_expression():
+def julia_set_by_tuple_assignment():
     out = np.full((13, 18), -1, np.int16)
     julia[8, 32](out, -0.7, 0.27015)
     z = np.linspace(-1.5, 1.5, 18) + 1j * np.linspace(-1, 1, 13)[:, None]

@@ -18,7 +18,7 @@ from gpukit.checked import process
 from tests.programs.registry import PROGRAMS, Program, compare
 
 FOLDER = Path(__file__).resolve().parent
-NOT_PROGRAMS = {"registry", "conftest", "test_programs"}
+NOT_PROGRAMS = {"registry", "conftest"}
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def stood_in() -> Iterator[None]:
 
 with stood_in():
     for file in sorted(FOLDER.glob("*.py")):
-        if file.stem not in NOT_PROGRAMS:
+        if file.stem not in NOT_PROGRAMS and not file.stem.startswith("test_"):
             importlib.import_module(f"tests.programs.{file.stem}")
 
 EACH = pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
