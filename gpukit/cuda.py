@@ -15,6 +15,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gpukit import errors, target
 
 if TYPE_CHECKING:
@@ -56,8 +58,15 @@ class AliasFinder:
         return ModuleSpec(name, _Alias(real))  # type: ignore[arg-type]  # a plain class saves 25 ms
 
 
+def _complete_numpy() -> None:
+    """Give NumPy 2.5 back `row_stack`, which numba-cuda 0.30 asks for at its first compilation."""
+    if not hasattr(np, "row_stack"):
+        vars(np)["row_stack"] = np.vstack
+
+
 def _import_gpu(modules: tuple[str, ...]) -> ModuleType:
     """Import the first CUDA namespace that works, or say why none does."""
+    _complete_numpy()
     failures = []
     for name in modules:
         try:

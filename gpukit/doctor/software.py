@@ -123,10 +123,11 @@ def numpy_against_numba_cuda(machine: Machine) -> Finding | None:
     if not found or found >= (0, 31) or version(machine, "numpy") < (2, 5):
         return None
     return Finding(
-        "problem",
+        "note",
         "numpy-with-numba-cuda",
-        f"numba-cuda {machine.packages['numba-cuda']} calls "
-        f"np.row_stack, which numpy {machine.packages['numpy']} no longer has.",
+        f"numba-cuda {machine.packages['numba-cuda']} calls np.row_stack, which numpy "
+        f"{machine.packages['numpy']} no longer has. gpukit puts it back; in programs that import "
+        "numba.cuda themselves no kernel compiles.",
         'python -m pip install "numpy<2.5"',
     )
 

@@ -41,6 +41,10 @@ def _answer(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, A
 
 
 def _compile(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, Any]:
+    import numpy as np
+
+    if not hasattr(np, "row_stack"):  # which numba-cuda 0.30 asks for, and NumPy 2.5 removed
+        vars(np)["row_stack"] = np.vstack
     from numba import cuda
     from numba.cuda import dispatcher
 

@@ -1,6 +1,7 @@
 """Which target a process gets, and that wrong wishes are told plainly."""
 
 import ctypes
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,24 @@ def test_with_a_gpu_and_numba_cuda_the_target_is_cuda(monkeypatch):
     with_gpu(monkeypatch, Driver())
     assert target.active().name == "cuda"
     assert target.usable_gpu().modules == ("numba.cuda",)
+
+
+def test_numpy_gets_back_what_numba_cuda_asks_for(fresh_python):
+    """As with NumPy 2.5, which has no row_stack any more."""
+    code = (
+        "import numpy as np\n"
+        "del np.row_stack\n"
+        "from gpukit import cuda\n"
+        "import sys, importlib.util\n"
+        "spec = importlib.util.spec_from_file_location('front', sys.argv[1])\n"
+        "front = importlib.util.module_from_spec(spec)\n"
+        "spec.loader.exec_module(front)\n"
+        "assert front._import_gpu(('json',)).dumps\n"
+        "print(np.row_stack is np.vstack)\n"
+    )
+    file = str(Path(target.__file__).with_name("cuda.py"))
+    done = fresh_python("-c", code, file, GPUKIT_TARGET="cpu")
+    assert (done.stdout.strip(), done.stderr) == ("True", "")
 
 
 def test_with_both_packages_numba_cuda_is_tried_first(monkeypatch):
