@@ -1,6 +1,9 @@
 """The benchmarks at small sizes: that they run, check answers and tell; never how fast."""
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -146,8 +149,9 @@ def test_a_rehearsed_gpu_run_records_times_ratios_and_ceilings(tmp_path, capsys)
     assert gpu_run.main(["saxpy", "sum_shuffle", "--out", str(out), "--rehearse"]) == 0
     record = json.loads(out.read_text(encoding="utf-8"))
     assert [r["kernel"] for r in record["results"]] == ["saxpy", "sum_shuffle"]
+    assert record["environment"]["numpy"] == np.__version__
     assert all(r["seconds"]["gpukit"]["median"] > 0 for r in record["results"])
-    assert len(record["ceilings"]) == 2
+    assert len(record["ceilings"]) == 4  # of each process before and after
     assert "sum_shuffle" in capsys.readouterr().out
 
 
@@ -162,15 +166,72 @@ def test_a_gpu_run_that_is_out_of_time_names_what_it_left_out(tmp_path, capsys) 
     out = tmp_path / "gpu.json"
     assert gpu_run.main(["relu", "--out", str(out), "--rehearse", "--minutes", "0"]) == 0
     assert json.loads(out.read_text(encoding="utf-8"))["left_out"] == ["relu"]
-    assert "No time for: relu" in capsys.readouterr().out
+    assert "No figures of: relu" in capsys.readouterr().out
 
 
-def test_a_wrong_answer_is_named_in_a_gpu_run_and_not_timed(tmp_path, monkeypatch) -> None:
+def test_a_wrong_answer_is_named_in_a_gpu_run_and_not_timed(monkeypatch) -> None:
     monkeypatch.setattr(gpu_run.timing, "mistake", lambda contest: "3 of 9 values are wrong")
+    told = list(gpu_run.events(["relu"], rehearse=True, seconds=60))
+    assert {"wrong": {"relu": "3 of 9 values are wrong"}} in told
+    assert not any("results" in event for event in told)
+
+
+def test_a_process_of_a_gpu_run_that_dies_costs_its_own_figures_only(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    """A sticky error of the first family, a hang of the second; the third is measured."""
+    result = {"kernel": "relu", "of": {}, "varies": {}, "failed": {"CuPy": "no"}, "over_floor": 1,
+              "seconds": {"gpukit": {"median": 1}}, "bytes_per_second": 1,
+              "flops_per_second": 0}  # fmt: skip
+    does = {
+        "vector": "print('{\"left_out\": \"fill\"}', flush=True); exit('an illegal address')",
+        "image": "import time; time.sleep(60)",
+        "activations": f"print('chatter'); print({json.dumps({'results': result})!r})",
+    }
+
+    def command(run, names, seconds) -> list[str]:
+        return [sys.executable, "-c", does[gpu_run.cases.CASES[names[0]].family]]
+
+    monkeypatch.setattr(gpu_run.Run, "command", command)
+    monkeypatch.setattr(gpu_run, "PATIENCE", 6)
+    monkeypatch.setattr(gpu_run, "PATIENCE_A_KERNEL", 0)
     out = tmp_path / "gpu.json"
-    assert gpu_run.main(["relu", "--out", str(out), "--rehearse"]) == 1
+    names = ["fill", "vector_add", "saxpy", "invert", "relu"]
+    assert gpu_run.main([*names, "--out", str(out), "--rehearse"]) == 1
     record = json.loads(out.read_text(encoding="utf-8"))
-    assert (record["wrong"], record["results"]) == ({"relu": "3 of 9 values are wrong"}, [])
+    assert record["died"] == {
+        "vector_add": "ended with code 1: an illegal address", "invert": "stopped after 6 s",
+    }  # fmt: skip
+    assert record["left_out"] == ["fill", "saxpy"]
+    assert [r["kernel"] for r in record["results"]] == ["relu"]
+    assert "DIED at invert: stopped after 6 s" in capsys.readouterr().out
+
+
+def test_a_gpu_run_finds_gpukit_from_any_folder(tmp_path) -> None:
+    lines = f"""
+import runpy, sys
+sys.path[:] = [p for p in sys.path if p and not p.startswith({str(gpu_run.ROOT)!r})
+               or "site-packages" in p]
+sys.meta_path[:] = [f for f in sys.meta_path if "editable" not in repr(f)]
+runpy.run_path({gpu_run.__file__!r})
+import gpukit
+print(gpukit.__file__)
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(
+        [sys.executable, "-c", lines], cwd=tmp_path, env=environment, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == str(gpu_run.ROOT / "gpukit" / "__init__.py"), done.stderr
+
+
+def test_a_ratio_to_times_that_vary_is_left_out_of_a_gpu_run(monkeypatch) -> None:
+    steady, wild = gpu_run.timing.Spread(1, 1, 1, 7), gpu_run.timing.Spread(1, 0.8, 1.1, 7)
+    sides = {"gpukit": steady, "CuPy": wild, "PyTorch": steady}
+    monkeypatch.setattr(gpu_run.gpu, "measure", lambda *_: (sides, {}))
+    limits = gpu_run.ceilings.Ceilings(1.0, 1.0, "")
+    found = gpu_run.timed(gpu_run.cases.make("relu", quick=True), None, limits, 1)
+    assert (list(found["of"]), list(found["varies"])) == (["PyTorch"], ["CuPy"])
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads /proc")
