@@ -4,7 +4,7 @@
 # make lint types  ruff and mypy       make format   let ruff mend what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
 # make mutation    break every kernel and see what the checker says (hours)
-# make codegen     compile every kernel for GPUs, without one, and look at the code
+# make codegen     compile every kernel for GPUs, without one; walk what only a GPU runs
 # PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
 
 # The first of these that is new enough. Only asked when .venv has to be made.
@@ -93,7 +93,7 @@ conformance: $(CONFORMANCE)/.ready
 
 codegen: $(CODEGEN)/.ready
 	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \
-		tests/primitives $(PYTEST_FLAGS)
+		tests/primitives tests/gpu $(PYTEST_FLAGS)
 	$(CODEGEN)/bin/gpukit codegen
 
 hooks: $(READY)

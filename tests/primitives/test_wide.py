@@ -84,6 +84,7 @@ def test_a_warp_asks_once_for_512_bytes():
     assert total["global_bytes_asked"] == 1024
 
 
+@pytest.mark.cpu
 def test_an_access_outside_is_refused_and_touches_nothing():
     x, out = vector(130), np.zeros(64, np.float32)
     with pytest.raises(errors.OutOfBounds, match="index 32 is outside"):
@@ -102,6 +103,7 @@ def test_the_checker_finds_a_race_of_four_elements_at_once():
     assert "shared-race" in kinds(report)
 
 
+@pytest.mark.cpu
 def test_the_checker_finds_what_a_gpu_stops_at():
     x = vector(129)[1:]
     assert not wide.is_aligned(x)
@@ -114,6 +116,7 @@ def test_new_arrays_are_aligned():
     assert wide.is_aligned(cuda.device_array(3, np.float32))
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize(
     "x",
     [vector(128).astype(np.float64), vector(128).reshape(4, 32), vector(256)[::2]],
@@ -124,6 +127,7 @@ def test_other_arrays_are_refused_in_words(x):
         reverse_kernel[1, 32](x, np.empty(128, np.float32))
 
 
+@pytest.mark.cpu
 def test_a_read_only_array_cannot_be_stored_to():
     out = vector(128)
     out.flags.writeable = False

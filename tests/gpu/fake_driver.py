@@ -1,0 +1,252 @@
+"""A GPU of compute capability 9.0 that is not there, for walks of all that only a GPU runs.
+
+It stands below numba-cuda, where the NVIDIA driver would: device memory is host memory, an event is
+a moment of the host's clock. All above is real. A launch types, compiles and links its kernel as on
+a GPU and turns the arguments into words; then the CPU form of the same kernel does the work on the
+memory that those words name, so that answers are right or wrong as they would be. What a GPU alone
+can tell is how fast it is, and whether its instructions do what their CPU forms say.
+
+`PYTHONPATH=tests/gpu/startup:.` gives it to a process and to all that it starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import itertools
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+CAPABILITY = (9, 0)
+DEVICE = SimpleNamespace(
+    id=0,
+    name="Fake GPU",
+    compute_capability=CAPABILITY,
+    MULTIPROCESSOR_COUNT=132,
+    CLOCK_RATE=1_980_000,  # kHz
+    supports_bfloat16=True,
+    supports_fp8=True,
+    supports_float16=True,
+)
+POISON = 0xA5  # device memory holds what somebody left there
+
+
+class Calls:
+    """The driver's functions that numba-cuda calls by name."""
+
+    is_available = True
+    initialization_error = None
+
+    def __init__(self) -> None:
+        self.recorded: dict[int, float] = {}
+        self.broken = ""
+
+    def check(self) -> None:
+        """Raise what a GPU answers after an illegal access, to every call from then on."""
+        if self.broken:
+            from numba.cuda.cudadrv import driver
+
+            raise driver.CudaAPIError(700, f"CUDA_ERROR_ILLEGAL_ADDRESS: {self.broken}")
+
+    def get_device_count(self) -> int:
+        return 1
+
+    def copy(self, to: Any, source: Any, size: int, stream: int = 0) -> None:
+        self.check()
+        ctypes.memmove(int(to), int(source), size)
+
+    cuMemcpyHtoD = cuMemcpyDtoH = cuMemcpyDtoD = copy
+    cuMemcpyHtoDAsync = cuMemcpyDtoHAsync = cuMemcpyDtoDAsync = copy
+
+    def cuMemsetD8(self, to: Any, value: int, count: int) -> None:
+        ctypes.memset(int(to), value, count)
+
+    def cuMemsetD8Async(self, to: Any, value: int, count: int, stream: int) -> None:
+        self.cuMemsetD8(to, value, count)
+
+    def cuStreamSynchronize(self, stream: int) -> None:
+        """All work is done when it is asked for."""
+
+    def cuEventRecord(self, event: int, stream: int) -> None:
+        self.recorded[event] = time.perf_counter()
+
+    def cuEventSynchronize(self, event: int) -> None:
+        assert event in self.recorded
+
+    def cuEventElapsedTime(self, begin: int, end: int) -> float:
+        return 1e3 * (self.recorded[end] - self.recorded[begin])
+
+
+class Context:
+    """The context of the one device."""
+
+    device = DEVICE
+
+    def __init__(self) -> None:
+        self.handles = itertools.count(1)
+
+    def memalloc(self, size: int) -> Any:
+        from numba.cuda.cudadrv import driver
+
+        room = np.full(size + 256, POISON, np.uint8)
+        address = -(-room.ctypes.data // 256) * 256  # as a driver aligns it
+        return driver.MemoryPointer(self, driver.binding.CUdeviceptr(address), size, owner=room)
+
+    def synchronize(self) -> None:
+        """All work is done when it is asked for."""
+
+    def create_stream(self) -> Any:
+        from numba.cuda.cudadrv import driver
+
+        return driver.Stream(next(self.handles))
+
+    def create_external_stream(self, handle: int) -> Any:
+        from numba.cuda.cudadrv import driver
+
+        return driver.Stream(handle, external=True)
+
+    def get_default_stream(self) -> Any:
+        from numba.cuda.cudadrv import driver
+
+        return driver.Stream(0)
+
+    def create_event(self, timing: bool = True) -> Any:
+        from numba.cuda.cudadrv import driver
+
+        return driver.Event(next(self.handles))
+
+    def create_module_image(self, cubin: Any, setup: Any, teardown: Any) -> Any:
+        assert cubin.code[:4] == b"\x7fELF"
+        module = SimpleNamespace(initialized=True)
+        module.get_function = lambda name: SimpleNamespace(name=name, kernel=name, module=module)
+        return module
+
+
+class Runtime:
+    """Knows the one context."""
+
+    def __init__(self) -> None:
+        self.context = Context()
+        self.gpus = [DEVICE]
+
+    def ensure_context(self) -> Any:
+        return contextlib.nullcontext()
+
+    def get_or_create_context(self, number: Any) -> Context:
+        return self.context
+
+
+def install() -> None:
+    """Put the fake in the driver's place in this process, once somebody asks for a GPU."""
+    from gpukit import target
+
+    target.gpu_count = lambda: (1, "1 NVIDIA GPU(s) found")  # a fake one
+    real, target.usable_gpu = target.usable_gpu, lambda: _patched() or real()
+
+
+@functools.cache
+def _patched() -> None:
+    """Replace what numba-cuda asks of the driver."""
+    from numba.cuda import dispatcher
+    from numba.cuda.cudadrv import devicearray, devices, driver
+
+    devices._runtime = Runtime()
+    driver.driver = devicearray._driver.driver = Calls()
+    driver._to_core_stream = lambda stream: stream
+    devicearray._to_strided_memory_view = _moved(devicearray._to_strided_memory_view)
+    dispatcher.LaunchConfig = SimpleNamespace
+    dispatcher._Kernel.launch = _told(dispatcher._Kernel.launch)
+    dispatcher.launch = _launch
+
+
+# ---- launches -------------------------------------------------------------------------------
+
+_now = threading.local()  # the kernel that is being launched, and its arrays from the host
+_done: dict[Any, Any] = {}  # kernels of the CPU, by the function that they run
+
+
+def _told(real: Any) -> Any:
+    """Return numba-cuda's launch of a compiled kernel; `_launch` has to know which it is."""
+
+    def launch(self: Any, *arguments: Any, **named: Any) -> None:
+        _now.kernel, _now.moved = self, []
+        real(self, *arguments, **named)
+        _now.moved.clear()
+
+    return launch
+
+
+def _launch(stream: Any, config: Any, kernel: str, *words: Any) -> None:
+    """Do what a GPU would, given the words that a launch hands to the driver.
+
+    As there an access outside an array is no exception with a line: it ends all that the process
+    still wants of the GPU.
+    """
+    from numba.cuda.cudadrv import driver
+
+    from gpukit import errors
+    from gpukit.cpu import dispatcher
+
+    driver.driver.check()
+    compiled = _now.kernel
+    function = compiled.py_func
+    if function not in _done:
+        _done[function] = dispatcher.jit(function)
+    left = iter(words)
+    arguments = [_argument(kind, left) for kind in compiled.argument_types]
+    assert next(left, None) is None, f"{kernel} was given more than its arguments"
+    try:
+        _done[function][config.grid, config.block, 0, config.shmem_size](*arguments)
+    except errors.GpukitError as error:
+        driver.driver.broken = str(error)
+        driver.driver.check()
+
+
+def _argument(kind: Any, words: Iterator[Any]) -> Any:
+    """Return the argument that the next words stand for."""
+    from numba.cuda import types
+    from numba.cuda.np import numpy_support
+
+    if isinstance(kind, types.BaseTuple):
+        return tuple(_argument(one, words) for one in kind)
+    if not isinstance(kind, types.Array):
+        word = next(words)
+        value = getattr(word, "value", word)
+        return numpy_support.as_dtype(kind).type(value)
+    dtype = numpy_support.as_dtype(kind.dtype)
+    _meminfo, _parent, size, itemsize, address = (next(words) for _ in range(5))
+    shape, strides = ([int(next(words)) for _ in range(kind.ndim)] for _ in range(2))
+    assert (size, itemsize) == (int(np.prod(shape)), dtype.itemsize)
+    if not size:
+        return np.empty(shape, dtype)
+    low = sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if s < 0)
+    high = sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if s > 0)
+    room = (ctypes.c_uint8 * (high - low + itemsize)).from_address(address + low)
+    return np.ndarray(shape, dtype, room, -low, strides)
+
+
+def _moved(real: Any) -> Any:
+    """Return numba-cuda's way to bring an argument to the device, on memory of ours."""
+
+    def bring(value: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False) -> Any:
+        if not isinstance(value, np.ndarray):
+            return real(value, stream, copy, user_explicit)
+        from numba import cuda
+        from numba.cuda.core import config
+        from numba.cuda.core.errors import NumbaPerformanceWarning
+
+        if config.CUDA_WARN_ON_IMPLICIT_COPY and not user_explicit:
+            warnings.warn(NumbaPerformanceWarning("Host array used in CUDA kernel"), stacklevel=2)
+        assert value.flags.forc, "as many bytes as it has elements are copied, one after the other"
+        moved = cuda.to_device(value)
+        _now.moved.append(moved)  # what comes back only knows its address
+        return real(moved, stream, copy, user_explicit)[0], True
+
+    return bring

@@ -1,0 +1,97 @@
+"""A walk of all that runs on a GPU, on a driver that is not there (`fake_driver`).
+
+Needs NVIDIA's compilers (`make codegen`), for kernels are compiled and linked as at a launch.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("numba_cuda") is None,
+    reason="needs the GPU compiler: pip install 'gpukit[cuda13]' (no GPU is needed)",
+)
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+def on_the_gpu(*command, folder=ROOT, libraries=False):
+    """Run Python in a process that believes in a GPU; with libraries it believes in those too."""
+    path = [HERE / "startup", ROOT, *([HERE / "libraries"] if libraries else [])]
+    return subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=folder,
+        env={
+            **os.environ,
+            "GPUKIT_TARGET": "cuda",
+            "PYTHONPATH": os.pathsep.join(map(str, path)),
+        },
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def figures(tmp_path_factory):
+    """What `gpu_run.py` brings back of three kernels, started from another folder."""
+    folder = tmp_path_factory.mktemp("run")
+    done = on_the_gpu(
+        ROOT / "benchmarks" / "gpu_run.py", "fill", "sum_vectorised", "--rehearse",
+        "--out", "gpu.json", folder=folder, libraries=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads((folder / "gpu.json").read_text(encoding="utf-8"))
+
+
+def test_a_gpu_run_measures_kernels_whose_answers_are_right(figures):
+    assert [r["kernel"] for r in figures["results"]] == ["fill", "sum_vectorised"]
+    assert (figures["wrong"], figures["died"], figures["left_out"]) == ({}, {}, [])
+    assert figures["environment"]["capability"] == [9, 0]
+
+
+def test_a_gpu_run_measures_the_library_that_works_and_names_the_one_that_fails(figures):
+    for result in figures["results"]:
+        assert set(result["seconds"]) == {"gpukit", "CuPy"}
+        assert result["failed"] == {"PyTorch": "RuntimeError: the driver is too old"}
+
+
+def test_a_gpu_run_knows_the_ceilings_of_tensor_cores(figures):
+    ceilings = figures["ceilings"][0]
+    assert ceilings["tensor"]["bf16"] == 2 * ceilings["tensor"]["tf32"] > 10 * ceilings["flops"]
+
+
+def test_the_bench_times_kernels_by_the_clock_of_the_gpu():
+    done = on_the_gpu("-m", "gpukit.cli", "bench", "fill", "--quick", "--json", libraries=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (result,) = json.loads(done.stdout)["results"]
+    assert result["right"]
+    assert set(result["gpu"]) == {"gpukit", "CuPy"}
+
+
+def test_a_first_kernel_compiles_with_a_numpy_that_has_no_row_stack():
+    code = (
+        "import numpy as np; del np.row_stack\n"
+        "from gpukit.kernels import vector\n"
+        "print(vector.fill(3, 2.0).tolist())\n"
+    )
+    done = on_the_gpu("-c", code)
+    assert done.stdout.strip() == "[2.0, 2.0, 2.0]", done.stderr
+
+
+def test_tests_of_kernels_can_be_collected_on_a_gpu():
+    done = on_the_gpu("-m", "pytest", "tests/kernels", "tests/primitives", "--collect-only", "-q")
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.parametrize("tests", ["gpu/test_on_a_gpu.py", "kernels/test_histogram.py"])
+def test_tests_pass_on_a_gpu(tests):
+    done = on_the_gpu("-m", "pytest", ROOT / "tests" / tests, "-q", "-p", "no:cacheprovider")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert " passed" in done.stdout
