@@ -39,6 +39,11 @@ class Form:
         return _add(_times(x, tree.const(self.factor)), self.rest)
 
 
+_TO_INTEGERS = frozenset(
+    ["int", "int8", "int16", "int32", "int64", "intp", "uint8", "uint16", "uint32"]
+)
+
+
 class Forms:
     """Finds forms, given the remade variables, the types and the names fixed along a row."""
 
@@ -76,23 +81,26 @@ class Forms:
         return all(self.is_fixed(child) for child in ast.iter_child_nodes(node))
 
     def is_integer(self, node: ast.AST) -> bool:
-        """Tell whether all names in an expression are integers."""
-        for n in ast.walk(node):
-            if isinstance(n, ast.Constant) and not isinstance(n.value, int):
+        """Tell whether an expression is an integer, as far as its names and operators tell."""
+        if isinstance(node, ast.Constant):
+            return isinstance(node.value, int)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Pow)):
+            return False
+        if isinstance(node, ast.Call):
+            name = remake.call_name(node)
+            if name in _TO_INTEGERS:  # whatever it converts; `int` keeps what uint64 is
+                return name != "int" or not any(map(self._is_uint64, ast.walk(node)))
+            if name in ("float", "float32", "float64"):
                 return False
-            if isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Div, ast.Pow)):
-                return False
-            if isinstance(n, ast.Call) and remake.call_name(n) in ("float", "float32", "float64"):
-                return False
-            if isinstance(n, ast.Name) and n.id in self.types:
-                kind = self.types[n.id]
-                signed = getattr(kind, "signed", None)
-                is_array = hasattr(kind, "layout")
-                if signed is None and not is_array:
-                    return False
-                if signed is False and kind.bitwidth == 64:
-                    return False
-        return True
+        if isinstance(node, ast.Name) and node.id in self.types:
+            kind = self.types[node.id]
+            signed = getattr(kind, "signed", None)
+            return (signed is not None or hasattr(kind, "layout")) and not self._is_uint64(node)
+        return all(self.is_integer(child) for child in ast.iter_child_nodes(node))
+
+    def _is_uint64(self, node: ast.AST) -> bool:
+        kind = self.types.get(node.id) if isinstance(node, ast.Name) else None
+        return getattr(kind, "signed", None) is False and kind.bitwidth == 64  # type: ignore[union-attr]
 
     def of(self, node: ast.AST) -> Form | None:
         """Return the form of an integer expression, or None."""

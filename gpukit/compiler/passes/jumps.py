@@ -245,6 +245,8 @@ def as_while(unit: Unit, loop: ast.For) -> tuple[list[ast.stmt], ast.While]:
         arguments.append(tree.const(1))
     names = [unit.fresh(n) for n in ("at", "end", "by")]
     first = [tree.assign(n, v, loop) for n, v in zip(names, arguments, strict=True)]
+    for s in first:
+        s.bound = True  # type: ignore[attr-defined]  # for `whole_bounds`
     at, end, by = (tree.name(n) for n in names)
     up, down = tree.expr("at < end", at=at, end=end), tree.expr("at > end", at=at, end=end)
     step = _literal(arguments[2])

@@ -103,6 +103,7 @@ def _as_for(unit: Unit, loop: ast.While, name: str, first: ast.Assign) -> ast.st
     by = _step(loop.body[-1])[1]  # type: ignore[index]
     stop = loop.test.comparators[0]  # type: ignore[attr-defined]
     over = tree.call("range", first.value, stop, by)
+    over.strides = True  # type: ignore[attr-defined]  # for `whole_bounds`
     body = loop.body[:-1] or [ast.Pass()]
     return tree.at(ast.For(tree.store(name), over, body, []), loop)  # type: ignore[no-any-return]
 
