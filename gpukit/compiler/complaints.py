@@ -47,6 +47,21 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "store its .real and .imag, or pass an array of dtype complex64",
     ),
     (
+        r"setitem\((?:Uni)?Tuple",
+        "A tuple cannot be changed.",
+        "use cuda.local.array(shape, dtype)",
+    ),
+    (
+        r"setitem\(array\(([^,]+),.*, (?:Uni)?Tuple",
+        "A tuple cannot be stored in one element of an array of {0}.",
+        "store its parts one by one",
+    ),
+    (
+        r"getitem\(Tuple\(.*\), u?int",
+        "A tuple with parts of several types takes only a number as its index, no variable.",
+        "give its parts one type, or write them out: t[0], t[1]",
+    ),
+    (
         r"[gs]etitem\(((?:int|uint|float|complex)\d+|bool|none),",
         "Something of type {0} is used with brackets, as if it were an array.",
         "pass a NumPy array, for one number np.array([x])",

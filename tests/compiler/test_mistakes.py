@@ -48,7 +48,8 @@ def other_kernel(a):
 NAMES = {
     "square": square, "lesser": lambda x: x - 1, "twice": twice, "nothing": nothing,
     "shown": shown, "other_kernel": other_kernel, "random": random, "time": time,
-    "board": np.zeros(4), "table": {1: 2}, "thing": SimpleNamespace(x=1), "helper": np.poly1d,
+    "board": np.zeros(4), "numbers": [1, 2, 3],
+    "table": {1: 2}, "thing": SimpleNamespace(x=1), "helper": np.poly1d,
     "expovariate": random.expovariate, "mean": statistics.mean,
 }  # fmt: skip
 DEVICE = "@cuda.jit(device=True)"
@@ -99,7 +100,7 @@ TABLE = [
     ("loop over a number", "for k in 10:  # here\n    a[k] = 1", "10 is nothing that a loop",
      "range(10)"),
     ("root of an array", "a[0] = math.sqrt(a)  # here", "math.sqrt takes numbers", "a[i]"),
-    ("atomic without index", "cuda.atomic.add(a[0], a[1])  # here",
+    ("atomic without index", "cuda.atomic.add(a[0], 0, a[1])  # here",
      "cuda.atomic.add takes an array",
      "a[0] is a number", "write cuda.atomic.add(a, 0, ...)"),
     # what is written and computed
@@ -117,6 +118,17 @@ TABLE = [
     ("astype", "a[0] = a[1].astype(np.float32)  # here", "has no astype", "np.float32(a[1])"),
     ("no first value", "total += a[0]  # here\na[0] = total", "total is used before", "total = 0"),
     ("print to", "print(a[0], end='')  # here", "print in a kernel", "leave it out"),
+    ("stored tuple", "a[0] = (1, 2)  # here", "tuple cannot be stored", "one by one"),
+    ("changed tuple", "t = (1, 2)\nt[0] = 3  # here", "tuple cannot be changed",
+     "cuda.local.array"),
+    ("mixed tuple", "t = (1, 2.5)\nfor k in range(2):\n    a[k] = t[k]  # here",
+     "parts of several types", "write them out"),
+    ("list from outside", "a[0] = numbers[1]  # here", "numbers is of the Python type list"),
+    ("axes of another number", "rows, cols = a.shape  # here", "a.shape", "the 2 values"),
+    ("atomic without value", "cuda.atomic.add(a, 1)  # here", "takes 3 arguments, got 2",
+     "write cuda.atomic.add(array, index, value)"),
+    ("shuffle without mask", "a[0] = cuda.shfl_down_sync(a[0], 1)  # here", "got 2",
+     "cuda.shfl_down_sync(mask, value, delta)"),
     # loops
     ("while True", "while True:  # here\n    a[0] += 1", "never ends", "break"),
     ("while 1 in a branch", "if a[0] > 3:\n    while 1:  # here\n        a[0] += 1", "never ends"),

@@ -60,7 +60,7 @@ def _tuple(line: Line, name: str, value: ast.expr) -> Advice | None:
 
 def unpacked(line: Line) -> Advice | None:
     """A number, or a tuple of another length, that is unpacked."""
-    said = re.search(r"failed to unpack|too many values to unpack|not enough values", line.said)
+    said = re.search(r"failed to unpack|wrong tuple length|values to unpack", line.said)
     for node in line.of_kind(ast.Assign) if said else ():
         if isinstance(node.targets[0], ast.Tuple):
             names, value = len(node.targets[0].elts), ast.unparse(node.value)

@@ -1,6 +1,7 @@
 """Refuse what only the host can do, and what Numba would take here and refuse on a GPU.
 
-Random numbers of Python and NumPy, a new value for `cuda.threadIdx.x`, `cuda.threadIdx[0]`.
+Random numbers of Python and NumPy, a new value for `cuda.threadIdx.x`, `cuda.threadIdx[0]`, an
+atomic or a shuffle with other arguments than it takes.
 """
 
 from __future__ import annotations
@@ -26,6 +27,14 @@ def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
                 "make states with cuda.random.create_xoroshiro128p_states on the host, and use "
                 "cuda.random.xoroshiro128p_uniform_float32(states, i)",
             )  # fmt: skip
+        if isinstance(node, ast.Call):
+            _check_count(unit, node, intrinsics.name_of(meaning(node.func)) or "")
+        if isinstance(node, ast.Subscript) and isinstance(meaning(node.value), (list, dict, set)):
+            name, kind = ast.unparse(node.value), type(meaning(node.value)).__name__
+            raise refuse.invalid(
+                unit, node, f"{name} is of the Python type {kind}, which a kernel cannot use.",
+                "make it a NumPy array or a tuple of numbers, and pass it as an argument",
+            )  # fmt: skip
         if isinstance(node, ast.Subscript) and isinstance(meaning(node.value), intrinsics.Dim3):
             name = ast.unparse(node.value)
             raise refuse.invalid(
@@ -38,6 +47,27 @@ def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
                     unit, node, f"A kernel cannot set {ast.unparse(node)}.",
                     "use a variable with a name of its own",
                 )  # fmt: skip
+
+
+_TAKES = {
+    **dict.fromkeys((f"atomic.{n}" for n in intrinsics.ATOMIC_NAMES), "array, index, value"),
+    "atomic.cas": "array, index, old, value", "atomic.compare_and_swap": "array, old, value",
+    "shfl_sync": "mask, value, lane", "shfl_up_sync": "mask, value, delta",
+    "shfl_down_sync": "mask, value, delta", "shfl_xor_sync": "mask, value, lanes",
+}  # fmt: skip
+
+
+def _check_count(unit: Unit, node: ast.Call, name: str) -> None:
+    """Raise where an atomic or a shuffle is called with too few or too many arguments."""
+    takes = _TAKES.get(name, "")
+    given = [*node.args, *(k.value for k in node.keywords)]
+    if not takes or any(isinstance(a, ast.Starred) for a in given):
+        return
+    if len(given) != takes.count(",") + 1:
+        raise refuse.invalid(
+            unit, node, f"cuda.{name} takes {takes.count(',') + 1} arguments, got {len(given)}.",
+            f"write cuda.{name}({takes})",
+        )  # fmt: skip
 
 
 def _is_random(function: Any) -> bool:
