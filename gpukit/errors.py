@@ -139,6 +139,10 @@ class CheckFailed(KernelError):
     """Checked mode found an error in a launch (`GPUKIT_TARGET=checked`)."""
 
 
+class KernelWarning(UserWarning):
+    """Something in a kernel's source that compiles and is rarely meant, at its line."""
+
+
 class CheckWarning(UserWarning):
     """Checked mode found something that a kernel may get away with (`GPUKIT_TARGET=checked`)."""
 

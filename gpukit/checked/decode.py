@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 from typing import Any
@@ -13,6 +14,7 @@ from gpukit.checked.launch import Seen
 from gpukit.checked.regions import Region
 from gpukit.checked.words.parts import listed_lines
 from gpukit.compiler import watch
+from gpukit.compiler.passes import unassigned
 from gpukit.cpu import failure
 
 _HAZARDS = ("write-write", "read-write", "write-read")
@@ -174,6 +176,11 @@ class _Row:
         if self.what != watch.GRID_RETURN:  # which speaks of a whole block
             details["threads"], details["blocks"] = self._who(other is not None)
         kind, severity = self._kind(), ""
+        variable = str(details.get("array", "")).removeprefix(unassigned.PREFIX)
+        if self.what == watch.UNSET and variable != details["array"]:
+            details |= {"array": variable, "index": (), "what": variable, "variable": True}
+            severity = WARNING if _only_keeps(site.source) else ""
+            return make(kind, site, other, severity, **details)
         if context.reads_its_own(self):
             kind, severity = "same-value-race", WARNING
         elif context.is_thrown_away(self):
@@ -257,6 +264,21 @@ class _Row:
                 "block_count": self.seen.shape.blocks,
             }  # fmt: skip
         return {}
+
+
+def _only_keeps(source: str) -> bool:
+    """Tell whether a line does no more than give a variable a value.
+
+    >>> [_only_keeps(line) for line in ("  w = 2 * v", "w += v", "out[i] = v", "if v > 0:")]
+    [True, True, False, False]
+    """
+    try:
+        (s,) = ast.parse(source.strip()).body
+    except (SyntaxError, ValueError):
+        return False
+    if isinstance(s, ast.Assign):
+        return all(isinstance(t, ast.Name) for t in s.targets)
+    return isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name)
 
 
 def _triple(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -31,7 +31,9 @@ KINDS = {
     "warp-race": Kind("racecheck", WARNING, "race inside a warp, without syncwarp"),
     "same-value-race": Kind("racecheck", INFO, "several threads write the same value"),
     "uninitialised-shared": Kind("initcheck", ERROR, "read of shared memory never written"),
-    "uninitialised-local": Kind("initcheck", ERROR, "read of a local array never written"),
+    "uninitialised-local": Kind(
+        "initcheck", ERROR, "read of a local array or variable never written"
+    ),
     "uninitialised-global": Kind("initcheck", ERROR, "read of device memory never written"),
     "never-written": Kind("initcheck", WARNING, "output that no thread wrote"),
     "barrier-divergence": Kind("synccheck", ERROR, "barrier that not all threads reach"),

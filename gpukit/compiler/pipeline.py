@@ -77,6 +77,7 @@ def front(function: Any, watched: str = "") -> Unit:
         resolve,
         schedule,
         strides,
+        unassigned,
     )
 
     unit = resolve.run(function)
@@ -87,6 +88,8 @@ def front(function: Any, watched: str = "") -> Unit:
             from gpukit.compiler import device
 
             device.exception(unit, node)  # refuses what cannot be raised
+    if watched == "access":
+        unassigned.told(unit)
     inline.run(unit)
     if watched:
         from gpukit.compiler.passes import lockstep
@@ -178,9 +181,20 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.passes import abreast, absent, merge, new_arrays, split, typing
+    from gpukit.compiler.passes import (
+        abreast,
+        absent,
+        merge,
+        new_arrays,
+        resolve,
+        split,
+        typing,
+        unassigned,
+    )
     from gpukit.compiler.runtime import shuffles
 
+    if not options.watched:
+        unassigned.warn(resolve.run(function))
     unit = front(function, options.watched)
     unit.debug = debug
     plain = not (debug or options.watched)

@@ -353,6 +353,7 @@ def view_of_some_threads_kernel(a, n):
     part[0] += 1  # here
 
 
+@pytest.mark.filterwarnings("ignore:view_of_some_threads_kernel. part has a value only")
 def test_array_that_a_thread_never_set_has_no_elements():
     scratch_filling_kernel[1, 32](np.zeros(32))
     with guarded(10) as a:

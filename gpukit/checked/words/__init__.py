@@ -21,6 +21,7 @@
                                  blocks ran ("in reverse"); else a clause, put in as it is
                                  lost-value: whose it is, "number", "array" or "function"
     severity                     that of the finding
+    variable                     `array` is the name of a variable, not of an array
     unused                       nothing is done with a value that was never written
     causes                       float64: the literals that make it so, as they are written
     given, limit                 what was asked for, and what there is

@@ -108,7 +108,12 @@ def uninitialised_shared(facts: Facts) -> Words:
 
 
 def uninitialised_local(facts: Facts) -> Words:
-    """A read of a thread's own array before it was written."""
+    """A read of a thread's own array, or variable, before it was written."""
+    if facts.get("variable", False):
+        return (
+            f"{facts.who} reads {facts.array}{facts.here}, but has come through no line that gives "
+            "it a value; here it is 0, on a GPU whatever the register holds"
+        ), f"give {facts.array} a value before the `if` or the loop that may leave it without one"
     message = (
         f"{facts.who} reads {facts.element}{facts.here} before it has written it, and a local "
         f"array does not start as zeros{_unused(facts)}"
