@@ -151,6 +151,10 @@ class OutOfBounds(KernelError, IndexError):
     """An access outside an array. Nothing outside the array was touched."""
 
 
+class EndlessWait(KernelError):
+    """A loop that waits for another thread has gone round too often (checked mode only)."""
+
+
 class BarrierDivergence(KernelError):
     """Some threads of a block waited at a barrier that others did not reach.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +13,13 @@ from gpukit import errors
 from gpukit.checked import decode, gpus, lint, occupancy, order, slips
 from gpukit.checked.extent import Extents
 from gpukit.checked.finding import INFO, Finding
-from gpukit.checked.launch import Launch, Seen, Watch
+from gpukit.checked.launch import Interrupted, Launch, Seen, Watch
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
 from gpukit.checked.report import Report, parts
 from gpukit.checked.verb import Verb
 from gpukit.compiler import sites, watch
+from gpukit.compiler.passes import waiting
 from gpukit.cpu import marshal, untouched
 
 
@@ -45,9 +47,13 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         found = [decode.make("launch-refused", _definition(kernel), **given)]
         return _report(kernel, shape, found, 0.0, 0, [])
     arrays = _Arguments(launch)
-    with Bar(f"check {kernel.py_func.__name__}") as bar:
-        functions = bar.prepare(entries.checking)
-        seen = launch.run(functions, progress=bar, uninitialised=uninitialised)
+    try:
+        with Bar(f"check {kernel.py_func.__name__}") as bar:
+            functions = bar.prepare(entries.checking)
+            seen = launch.run(functions, progress=bar, uninitialised=uninitialised)
+    except Interrupted as stop:
+        _print_so_far(kernel, shape, stop)
+        raise
     found = decode.findings(seen, kernel.py_func)
     if seen.error is not None:
         found.append(_stopped(seen.error, kernel))
@@ -66,6 +72,16 @@ def unfinished(kernel: Any, shape: Any) -> Report:
     name = parts.shaped(report.launched[0])
     report.notes.append(f"{name} was interrupted while it ran; its findings are not known.")
     return report
+
+
+def _print_so_far(kernel: Any, shape: Any, stop: Interrupted) -> None:
+    """Say on the error stream where Ctrl-C stopped a launch, and what was found before."""
+    seen = stop.seen
+    site = seen.last_site()
+    at = f" at line {site.line} of {site.file}: {site.source.strip()}" if site else ""
+    note = f"The launch was stopped by Ctrl-C{at}"
+    report = _report(kernel, shape, decode.findings(seen), seen.seconds, shape.blocks, [note])
+    sys.stderr.write(f"{report}\n")
 
 
 def _most_together(launch: Launch) -> int:
@@ -309,6 +325,8 @@ def _stopped(error: BaseException, kernel: Any) -> Finding:
         return decode.make(
             "out-of-bounds", site, array=error.array, index=error.index, shape=error.shape, **who
         )
+    if isinstance(error, errors.EndlessWait):
+        return decode.make("endless-wait", site, limit=waiting.MOST_ROUNDS, **who)
     if isinstance(error, errors.BarrierDivergence):
         grid = "sync()" in error.source and "grid" in error.source
         kind = "cooperative-misuse" if grid else "barrier-divergence"

@@ -38,6 +38,7 @@ KINDS = {
     "never-written": Kind("initcheck", WARNING, "output that no thread wrote"),
     "barrier-divergence": Kind("synccheck", ERROR, "barrier that not all threads reach"),
     "barrier-after-return": Kind("synccheck", WARNING, "barrier after some threads returned"),
+    "endless-wait": Kind("synccheck", ERROR, "loop that waits for ever"),
     "warp-mask": Kind("synccheck", ERROR, "mask that does not fit the lanes that call"),
     "shuffle-source": Kind("synccheck", WARNING, "shuffle from a lane that takes no part"),
     "cooperative-misuse": Kind("synccheck", ERROR, "grid.sync that cannot work"),

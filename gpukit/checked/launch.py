@@ -43,11 +43,24 @@ class Seen:
     words: np.ndarray[Any, Any] | None = field(default=None, repr=False)
     stopped: bool = False  # by us, because it did not end
 
+    def last_site(self) -> Any:
+        """Return the place of the last access; None if there was none."""
+        number = int(self.words[watch.LAST_SITE]) if self.words is not None else -1
+        return None if number < 0 else self.compiled.sites[self.compiled.told.sites[number]]
+
     def written(self, region: Region) -> np.ndarray[Any, Any]:
         """Return for each cell of a region whether the launch wrote it."""
         cells = region.cells[0, : region.cell_count]
         flags: np.ndarray[Any, Any] = cells >= self.first_stamp << watch.STAMP
         return flags
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a watched launch, with what was `seen` before."""
+
+    def __init__(self, reason: KeyboardInterrupt, seen: Seen) -> None:
+        super().__init__(*reason.args)
+        self.seen = seen
 
 
 Progress = Callable[[int, int], None]  # (blocks done, blocks in all)
@@ -100,7 +113,10 @@ class Launch:
         seconds = time.perf_counter() - start
         for action in self.retrieve:
             action()
-        return state.seen(self, all_regions, first, seconds, error)
+        seen = state.seen(self, all_regions, first, seconds, error)
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(error, seen)
+        return seen
 
     def regions(self) -> list[Region]:
         whole = self.compiled.whole_grid
@@ -161,8 +177,6 @@ class Launch:
     def _stopped(self, status: int, words: Any) -> BaseException:
         try:
             failure.raise_for(status, words, self.compiled, self.kernel.py_func)
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
             return error
         raise AssertionError("raise_for raises")
@@ -238,6 +252,7 @@ class Watch:
         put(watch.SINK, self.sink.ctypes.data)
         put(watch.BLOCK_STAMPS, self.stamps.ctypes.data)
         put(watch.RACES, int(races))
+        put(watch.LAST_SITE, -1)
         told = launch.compiled.told
         self.decided = np.array([*told.decided, 0], np.uint8)
         put(watch.DECIDED, self.decided.ctypes.data)

@@ -22,8 +22,9 @@ RESULT = ALIVE + 128  # where numba's calling convention puts what a function re
 ERROR = RESULT + 2  # and where it puts the exception of a failed one
 STACK = ERROR + 2  # address of the kernel's first stack frame
 WATCH = STACK + 1  # address of what watches the kernel (`compiler/watch.py`), or 0
-WORDS = WATCH + 1
+ROUNDS = WATCH + 1  # how often a loop that waits has gone round (checked mode)
+WORDS = ROUNDS + 1
 
-FINE, OUT_OF_BOUNDS, DIVERGENCE, RAISED, INTERRUPTED, TOO_DEEP = range(6)
+FINE, OUT_OF_BOUNDS, DIVERGENCE, RAISED, INTERRUPTED, TOO_DEEP, WAITING_TOO_LONG = range(7)
 MAX_STACK = 256 * 1024  # bytes that recursion may use; a GPU's default is far less
 WIDEST = 4096  # threads of a block, if neighbouring blocks run as one

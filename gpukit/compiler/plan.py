@@ -105,6 +105,7 @@ class BlockWhile:
 
     test: ast.expr
     body: list[Step]
+    loop: ast.While
 
 
 @dataclass
@@ -122,6 +123,7 @@ class UntilNone:
     mask: str
     head: list[Step]
     body: list[Step]
+    loop: ast.While
 
 
 @dataclass

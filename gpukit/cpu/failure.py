@@ -60,6 +60,12 @@ def raise_for(status: int, words: Any, compiled: Any, kernel: Any) -> None:
         raise _out_of_bounds(words, site, place)
     if code == layout.DIVERGENCE:
         raise _divergence(words, site, place, kernel)
+    if code == layout.WAITING_TOO_LONG:
+        raise errors.EndlessWait(
+            f"`{site.what}` waits for ever, in thread {_triple(thread)} of block {_triple(block)}.",
+            fix="let what it waits for happen before it, in the order in which blocks begin",
+            **place,
+        )
     if code == layout.TOO_DEEP:
         raise errors.KernelError(
             f"{site.kernel} called itself too deeply, in thread {_triple(thread)} of block "

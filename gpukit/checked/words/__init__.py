@@ -55,6 +55,7 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "never-written": memory.never_written,
     "barrier-divergence": sync.barrier_divergence,
     "barrier-after-return": sync.barrier_after_return,
+    "endless-wait": sync.endless_wait,
     "warp-mask": sync.warp_mask,
     "shuffle-source": sync.shuffle_source,
     "cooperative-misuse": sync.cooperative_misuse,

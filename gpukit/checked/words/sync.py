@@ -43,6 +43,21 @@ def barrier_after_return(facts: Facts) -> Words:
     )
 
 
+def endless_wait(facts: Facts) -> Words:
+    """A loop that waits for what no other thread can do; `limit` is how often it went round."""
+    limit = facts.get("limit", None)
+    rounds = f"{int(limit):,} rounds" if limit else "many rounds"
+    message = (
+        f"{facts.who} waits{facts.here} for another thread, and after {rounds} nothing has changed"
+    )
+    return message, (
+        "give a lock back inside the loop that takes it (`if cuda.atomic.cas(lock, 0, 0, 1) == 0:` "
+        "... `cuda.atomic.exch(lock, 0, 0)`), wait for no block with a higher number, and ask for "
+        "a flag with an atomic: checked mode runs blocks one after the other and the threads of a "
+        "block in step, as a GPU may do"
+    )
+
+
 def _mask(facts: Facts) -> str:
     mask = facts.get("mask", None)
     if mask is None:

@@ -185,7 +185,14 @@ class Emitter(Nests):
             node = tree.at(ast.While(step.test, [], []), step.test)
             told = self._Branch(plan.Branch(node, None, None))
             return [ast.While(self._test(step.test), [*told, *body], []), *tree.clone(told)]
-        return [ast.While(self._test(step.test), body, [])]
+        begin, rounds = self._waiting(step.loop)
+        return [*begin, ast.While(self._test(step.test), [*rounds, *body], [])]
+
+    def _waiting(self, loop: ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        self.rewriter.in_thread = False
+        made = self.rewriter.waiting(loop)
+        self.rewriter.in_thread = True
+        return made
 
     def _rounds(self, step: plan.BlockWhile) -> int | None:
         """Return how often a loop such as `while half > 0: ...; half //= 2` runs, if it is known.
@@ -223,7 +230,8 @@ class Emitter(Nests):
         leave = ast.If(ast.UnaryOp(ast.Not(), self._any(step.mask)), [ast.Break()], [])
         body = [*self.steps(step.head), leave, *self.steps(step.body)]
         self.ranges.forget(_written(step.head + step.body))
-        return [ast.While(tree.const(True), self._polled(body), [])]
+        begin, rounds = self._waiting(step.loop)
+        return [*begin, ast.While(tree.const(True), [*rounds, *self._polled(body)], [])]
 
     def _Barrier(self, step: plan.Barrier) -> list[ast.stmt]:
         if self.options.readable:

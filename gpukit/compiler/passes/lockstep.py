@@ -23,12 +23,8 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import kinds, tree
-from gpukit.compiler.passes import rows, uniformity
+from gpukit.compiler.passes import rows, uniformity, waiting
 from gpukit.compiler.unit import Unit
-
-# A loop that waits for such an atomic is one thread's own: in step, the thread that holds a lock
-# would never get to give it back.
-_LOCKS = frozenset(["atomic.cas", "atomic.compare_and_swap", "atomic.exch"])
 
 
 def run(unit: Unit, *, every: bool = False) -> None:
@@ -75,7 +71,9 @@ class _Marks:
         if isinstance(s, ast.For):
             plain = isinstance(s.target, ast.Name)
             return plain and rows.is_range(self.unit, s.iter)
-        return not any(tree.called(n) in _LOCKS for n in ast.walk(s))
+        # A loop that waits for a lock is one thread's own: in step, the thread that holds it would
+        # never get to give it back.
+        return not any(tree.called(n) in waiting.LOCKS for n in ast.walk(s))
 
     def _touches(self, node: ast.AST) -> bool:
         """Tell whether a statement or expression may read or write an array."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from gpukit.compiler import device, intrinsics, kinds, shapes, sites, tree, watch
-from gpukit.compiler.passes import access, polling, scalar
+from gpukit.compiler.passes import access, polling, scalar, waiting
 from gpukit.compiler.runtime import memory, storage
 from gpukit.compiler.unit import Unit
 
@@ -267,11 +267,22 @@ class Rewriter(scalar.Scalar):
 
     def visit_While(self, node: ast.While) -> Any:
         """Let an endless loop of one thread be stopped."""
+        begin, rounds = self.waiting(node)
         self.generic_visit(node)
         if not self.readable:
             poll = tree.call(self.helper("control", "poll"), tree.name("_context"))
-            node.body.insert(0, tree.at(ast.Expr(poll), node))
-        return node
+            node.body[:0] = [tree.at(ast.Expr(poll), node), *rounds]
+        return [*begin, node]
+
+    def waiting(self, loop: ast.While | None) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """Return what stands before a loop and in it, so that it does not wait for ever."""
+        if self.watched != "access" or loop is None or not waiting.is_wait(loop):
+            return [], []
+        begin = tree.call(self.helper("control", "begin_waiting"), tree.name("_context"))
+        place = self.place(loop, "", f"while {ast.unparse(loop.test)}")
+        most = tree.const(waiting.MOST_ROUNDS)
+        rounds = tree.call(self.helper("control", "wait"), place, most)
+        return [tree.at(ast.Expr(begin), loop)], [tree.at(ast.Expr(rounds), loop)]
 
     def visit_For(self, node: ast.For) -> Any:
         """Let a long loop of one thread be stopped."""

@@ -114,7 +114,7 @@ class Schedule:
             return [plan.BlockFor(s, self._steps(s.body, mask), mask)]
         if isinstance(s, ast.While):
             if mask is None and not self.uniformity.varies(s.test):
-                return [plan.BlockWhile(s.test, self._steps(s.body, mask))]
+                return [plan.BlockWhile(s.test, self._steps(s.body, mask), s)]
             return self._masked_while(s, mask)
         return self._meet(s, mask)
 
@@ -141,7 +141,7 @@ class Schedule:
         heads += self._branch(s, inside, None, "before")
         heads.append(self._set_mask(inside, test, inside, s))
         heads += self._branch(s, inside, None, "after")
-        return [first, plan.UntilNone(inside, heads, self._steps(s.body, inside))]
+        return [first, plan.UntilNone(inside, heads, self._steps(s.body, inside), s)]
 
     def _branch(
         self, s: ast.stmt, taken: str | None, mask: str | None, when: str = ""

@@ -121,6 +121,34 @@ def check_stack(typingctx, place):  # type: ignore[no-untyped-def]
     return types.void(place), codegen
 
 
+@intrinsic
+def begin_waiting(typingctx, address):  # type: ignore[no-untyped-def]
+    """Begin to count the rounds of a loop that waits for another thread."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        builder.store(ir.Constant(WORD, 0), word_pointer(builder, args[0], layout.ROUNDS))
+        return context.get_dummy_value()
+
+    return types.void(address), codegen
+
+
+@intrinsic
+def wait(typingctx, place, most):  # type: ignore[no-untyped-def]
+    """Count a round of a loop that waits, and stop the kernel if there were too many."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        address, site, *thread = place_of(context, builder, place, args[0])
+        counter = word_pointer(builder, address, layout.ROUNDS)
+        count = builder.add(builder.load(counter), ir.Constant(WORD, 1))
+        builder.store(count, counter)
+        limit = context.cast(builder, args[1], most, types.int64)
+        with builder.if_then(builder.icmp_signed(">", count, limit), likely=False):
+            abort(context, builder, address, layout.WAITING_TOO_LONG, site, thread)
+        return context.get_dummy_value()
+
+    return types.void(place, most), codegen
+
+
 def _failing(code: int):  # type: ignore[no-untyped-def]
     """Return an intrinsic that stops the kernel with one of the codes of `context`."""
 

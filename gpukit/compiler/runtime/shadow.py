@@ -299,6 +299,7 @@ def see_cell(watch, region, space, address, size, cell, site, thread, kind, valu
 def access(watch, site, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
     """Check one access of one thread."""
     warp = thread >> 5
+    poke(watch, w.LAST_SITE, site)
     poke(watch, w.TOUCHED, peek(watch, w.TOUCHED) | 1 << warp)
     region = find_region(watch, address)
     if region == 0:

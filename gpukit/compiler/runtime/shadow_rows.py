@@ -140,6 +140,7 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
     """Check the accesses of a row of threads to elements at equal distances."""
     if count <= 0:
         return
+    poke(watch, w.LAST_SITE, site)
     known, count = count >> w.APART_SHIFT, count & _COUNT
     region = find_region(watch, address)
     aligned = (address | step) & (min(size & -size, 16) - 1) == 0
