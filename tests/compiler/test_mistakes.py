@@ -99,7 +99,7 @@ TABLE = [
      "a.shape[0]"),
     ("loop over a number", "for k in 10:  # here\n    a[k] = 1", "10 is nothing that a loop",
      "range(10)"),
-    ("root of an array", "a[0] = math.sqrt(a)  # here", "math.sqrt takes numbers", "a[i]"),
+    ("root of an array", "a[0] = math.sqrt(a)  # here", "math.sqrt works on numbers", "a[i]"),
     ("atomic without index", "cuda.atomic.add(a[0], 0, a[1])  # here",
      "cuda.atomic.add takes an array",
      "a[0] is a number", "write cuda.atomic.add(a, 0, ...)"),

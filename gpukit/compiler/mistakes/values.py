@@ -96,12 +96,12 @@ def attribute(line: Line) -> Advice | None:
 def whole_array(line: Line) -> Advice | None:
     """A function or operator for numbers that is given a whole array."""
     said = re.search(r"found for signature: >>> (\w+)\((.*?)\) There are", line.said)
-    if said is None or not re.search(r"array\([^\[]", said[2]) or said[1] in _NOT_NUMBERS:
+    if said is None or not re.search(r"\barray\([^\[]", said[2]) or said[1] in _NOT_NUMBERS:
         return None
     if said[1] not in _OPERATORS:
         name = next((ast.unparse(n.func) for n in line.of_kind(ast.Call)), said[1])
         return Advice(
-            f"{name} takes numbers, here it is given a whole array.",
+            f"{name} works on numbers, here it is given a whole array.",
             "give the array an index: a[i]",
         )
     return Advice(
