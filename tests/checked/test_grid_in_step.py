@@ -59,3 +59,38 @@ def test_syncwarp_in_a_grid_of_more_than_32_warps(verb):
     out = np.zeros(40 * 64)
     verb(warps_kernel)[40, 64](out)
     assert out.tolist() == [3] * out.size
+
+
+@cuda.jit
+def kept_kernel(a, out):
+    grid = cuda.cg.this_grid()
+    tile = cuda.shared.array(THREADS, np.float32)
+    own = cuda.local.array(1, np.float32)
+    i, x = cuda.grid(1), cuda.threadIdx.x
+    tile[x] = a[i]
+    own[0] = a[i]
+    grid.sync()
+    out[i] = tile[x] + own[0]
+
+
+def test_shared_and_local_arrays_keep_their_values_over_a_barrier_of_the_grid():
+    a, out = np.ones(BLOCKS * THREADS, np.float32), np.full(BLOCKS * THREADS, np.nan, np.float32)
+    assert gpukit.check(kept_kernel)[BLOCKS, THREADS](a, out).findings == []
+    assert (out == 2).all()
+
+
+@cuda.jit
+def unset_kernel(out):
+    grid = cuda.cg.this_grid()
+    tile = cuda.shared.array(THREADS, np.float32)
+    own = cuda.local.array(1, np.float32)
+    grid.sync()
+    i, x = cuda.grid(1), cuda.threadIdx.x
+    out[i] = tile[x] + own[0]
+
+
+def test_arrays_that_nobody_wrote_are_found_behind_a_barrier_of_the_grid():
+    out = np.zeros(BLOCKS * THREADS, np.float32)
+    report = gpukit.check(unset_kernel)[BLOCKS, THREADS](out)
+    kinds = {(f.kind, f.array) for f in report.errors}
+    assert kinds == {("uninitialised-shared", "tile"), ("uninitialised-local", "own")}

@@ -56,7 +56,7 @@ def barrier(watch):  # type: ignore[no-untyped-def]
 def grid_barrier(watch):  # type: ignore[no-untyped-def]
     """Pass a barrier of the whole grid."""
     stamp = _advance(watch)
-    for word in (w.EPOCH, w.LAUNCH, w.ORIGIN, w.BLOCK):
+    for word in (w.EPOCH, w.LAUNCH, w.BLOCK):
         poke(watch, word, stamp)
 
 

@@ -18,6 +18,7 @@ from gpukit.compiler.runtime.stamps import (
     ORDERED,
     OTHER_BLOCK,
     SAME_EPOCH,
+    begun,
     block_of,
     now,
     relation,
@@ -274,7 +275,7 @@ def _unset(watch, region, space, word):  # type: ignore[no-untyped-def]
     """Tell whether a read element was never written."""
     if space == w.GLOBAL:
         return word & w.UNINITIALISED != 0
-    return relation(watch, word >> w.STAMP, space) in (BEFORE, OTHER_BLOCK)
+    return word >> w.STAMP < begun(watch)
 
 
 @compiled

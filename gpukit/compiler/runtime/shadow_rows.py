@@ -12,7 +12,7 @@ from gpukit.compiler.runtime import fences
 from gpukit.compiler.runtime.notes import compiled
 from gpukit.compiler.runtime.raw import ALL_SET, first_set, invoke, peek, peek8, poke
 from gpukit.compiler.runtime.shadow import find_region, inlined, tell
-from gpukit.compiler.runtime.stamps import since
+from gpukit.compiler.runtime.stamps import begun, since
 
 
 @compiled
@@ -183,10 +183,10 @@ def _own(watch, site, thread, next_thread, count, address, step, size, cells, st
 
     What counts is whether an element was written in this block, and one that was stays so.
     """
-    begun = peek(watch, w.BLOCK) << w.STAMP
+    first = begun(watch) << w.STAMP
     unset = 0
     for k in range(count):
-        unset += int(peek(cells + k * stride, 0) < begun)
+        unset += int(peek(cells + k * stride, 0) < first)
     if unset == 0:
         return
     for k in range(count):

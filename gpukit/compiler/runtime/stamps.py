@@ -33,6 +33,12 @@ def since(watch, space):  # type: ignore[no-untyped-def]
 
 
 @compiled
+def begun(watch):  # type: ignore[no-untyped-def]
+    """Return the stamp since which the running block has had its shared and local arrays."""
+    return peek(watch, w.ORIGIN) if peek(watch, w.WHOLE) else peek(watch, w.BLOCK)
+
+
+@compiled
 def now(watch):  # type: ignore[no-untyped-def]
     """Return the stamp of what the running block does now."""
     if peek(watch, w.WHOLE):
