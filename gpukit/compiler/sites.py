@@ -33,7 +33,7 @@ def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
     if not array.isidentifier() and what.endswith("]") and not what.startswith("cuda."):
         array = _base(what)  # `node` may be rewritten already; `what` is as it was written
     kernel, file, line, text = refuse.where(unit, node)
-    site = Site(kernel, file, line, text, array, what)
+    site = Site(kernel, file, line, text, unit.as_written(array), unit.as_written(what))
     if site not in _numbers:
         _numbers[site] = len(_sites)
         _sites.append(site)

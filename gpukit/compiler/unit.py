@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from gpukit.compiler.source import Source
+
+_NAME = re.compile(r"\b[^\W\d]\w*")
 
 
 @dataclass
@@ -40,7 +43,7 @@ class Unit:
     # Whether a division by zero stops it (`debug=True`).
     debug: bool = False
     counter: int = 0
-    # What the names that `fresh` made were made of.
+    # What the person calls the variables that passes have renamed.
     stems: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -71,8 +74,17 @@ class Unit:
             self.counter += 1
             name = f"{stem}_{self.counter}"
             if name not in self.spelled:
-                self.stems[name] = self.stems.get(stem, stem)
                 return name
+
+    def renamed(self, name: str, stem: str = "") -> str:
+        """Return a fresh name for the person's variable `name`, made of `stem`."""
+        new = self.fresh(stem or name)
+        self.stems[new] = self.stems.get(name, name)
+        return new
+
+    def as_written(self, text: str) -> str:
+        """Return an expression with the person's own names for its variables."""
+        return _NAME.sub(lambda name: self.stems.get(name[0], name[0]), text)
 
     @functools.cached_property
     def spelled(self) -> frozenset[str]:

@@ -151,3 +151,21 @@ def test_a_part_outside_that_is_changed_in_place_is_a_finding(row):
     (found,) = gpukit.check(changed_row_kernel)[1, 1](whole[3:5], row).errors
     assert (found.kind, found.index) == ("out-of-bounds", (row,))
     assert (whole == 1).all()
+
+
+@cuda.jit(device=True)
+def shift(values, k):
+    k = k + 1
+    cuda.syncwarp()
+    values[k] = 0
+
+
+@cuda.jit
+def shift_kernel(a):
+    shift(a[1:], cuda.grid(1))
+
+
+def test_a_finding_in_an_inlined_function_has_the_names_that_stand_there():
+    (found,) = gpukit.check(shift_kernel)[1, 32](np.zeros(32, np.float32)).errors
+    assert (found.array, found.index) == ("values", (31,))
+    assert "`if k < values.shape[0]:`" in found.fix

@@ -66,7 +66,7 @@ def _loops(
             name = s.target.id
             # Inside a loop of that name, what follows may read what this loop leaves behind.
             if name in seen and name not in kept | around | tree.writes(s.body):
-                s.target.id = unit.fresh(name)
+                s.target.id = unit.renamed(name)
                 tree.rename(s.body + s.orelse, {name: s.target.id})
             seen.add(name)
             inner = around | {name}
@@ -88,7 +88,7 @@ def _split(
     for k, s in enumerate(body):
         name = _target(s)
         if name in names and name in seen and name not in later:
-            new = unit.fresh(name)
+            new = unit.renamed(name)
             names.add(new)
             seen.add(new)
             body[k] = tree.at(tree.assign(new, _value(s)), s)

@@ -357,8 +357,7 @@ class Frame:
         return new
 
     def _region(self, name: str, *described: Any) -> None:
-        spelled = self.unit.stems.get(name, name)
-        self.regions.append(OwnRegion(name, spelled, *described))
+        self.regions.append(OwnRegion(name, self.unit.as_written(name), *described))
 
     def _tell_region(self, place: str, size: ast.expr) -> list[ast.stmt]:
         hook = self.rewriter.helper("hooks", "region")

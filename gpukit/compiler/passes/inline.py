@@ -239,7 +239,7 @@ class _Inliner:
         first = [] if starred in written else binding.settle(self.unit, bound, starred, call)
         direct = binding.direct(bound, written, starred)
         own = (written | set(bound)) - set(direct)
-        names = {n: self.unit.fresh(n) for n in sorted(own)}
+        names = {n: self.unit.renamed(n) for n in sorted(own)}
         everything = {**outer, **names}
 
         def rename(body: Any, more: dict[str, str]) -> Any:

@@ -217,7 +217,7 @@ class Leaves(Frame):
         """
         if self.options.readable:
             return body
-        own = {name: self.unit.fresh(name) for name in sorted(names)}
+        own = {name: self.unit.renamed(name) for name in sorted(names)}
         made: list[ast.stmt] = tree.clone(body)
         tree.rename(made, own)
         return made

@@ -173,7 +173,7 @@ class _Taker:
         stem = s.name.strip("_") or "function"
         key = self.unit.fresh(stem)
         own = {a.arg for a in scopes.arguments(s)} | tree.writes(s.body)
-        names = {n: self.unit.fresh(f"{stem}_{n.strip('_')}") for n in sorted(own)}
+        names = {n: self.unit.renamed(n, f"{stem}_{n.strip('_')}") for n in sorted(own)}
         spelled = {names[a.arg]: a.arg for a in scopes.arguments(s)}
         scopes.rename(s, names)
         for f in (self.unit.nested[k].tree for k in inner):

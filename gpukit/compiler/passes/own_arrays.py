@@ -87,7 +87,7 @@ class _Move(ast.NodeTransformer):
         return self._named(node, "array") if tree.called(node) in kinds.ARRAYS else node
 
     def _named(self, call: ast.expr, stem: str) -> ast.expr:
-        name = self.unit.fresh(stem)
+        name = self.unit.renamed(stem)
         self.first.append(tree.assign(name, call, call))
         return ast.copy_location(tree.name(name), call)
 

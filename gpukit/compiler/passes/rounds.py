@@ -156,7 +156,7 @@ def _copies(
         while changed:  # what is made again in each round, from its number
             depends = [n for n, e in leaf.forms.remade.items() if tree.reads(e) & {*there, *names}]
             changed = not names.keys() >= set(depends)
-            names |= {n: unit.fresh(n) for n in depends if n not in names}
+            names |= {n: unit.renamed(n) for n in depends if n not in names}
         for name in (n for n in leaf.forms.remade if n in names):
             made = tree.fill(leaf.forms.remade[name], **there)
             tree.rename(made, names)
