@@ -1,4 +1,4 @@
-"""Arrays that functions capture: NumPy's, gpukit's device arrays, and those of other libraries."""
+"""What functions capture: arrays of NumPy, gpukit and other libraries, and other functions."""
 
 from __future__ import annotations
 
@@ -32,3 +32,12 @@ def host(value: Any) -> Any:
 def on_cpu(value: Any) -> Any:
     """Return what stands for a captured value here: a GPU's own function names its other form."""
     return value if is_array(value) else getattr(value, "on_cpu", value)
+
+
+def declared(function: Any) -> list[Any]:
+    """Return the signatures that a device function was made for; calls with other types are cast.
+
+    Numba's own functions list in `signatures` what they were compiled for since then, too.
+    """
+    grows = getattr(function, "_can_compile", False)
+    return [] if grows else list(getattr(function, "signatures", None) or ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
@@ -121,3 +122,25 @@ def test_atomic_race_says_which_of_the_two_accesses_is_atomic(kernel, early, lat
     assert found.kind == "atomic-race"
     assert early in one
     assert late in two
+
+
+# --- Functions that were compiled before the check -----------------------------------------------
+
+
+@numba.njit
+def neighbour(tile, t):
+    return tile[(t + 1) % 64]
+
+
+@cuda.jit
+def neighbours_kernel(out):
+    tile = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    tile[t] = np.float32(t)
+    out[t] = neighbour(tile, t)
+
+
+def test_race_is_found_in_a_function_that_numba_compiled_before():
+    assert neighbour(np.arange(64), 63) == 0
+    (found,) = gpukit.check(neighbours_kernel)[1, 64](np.zeros(64, np.float32)).errors
+    assert found.kind == "shared-race"

@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import intrinsics, kinds, refuse, tree
+from gpukit.compiler import captures, intrinsics, kinds, refuse, tree
 from gpukit.compiler.passes import (
     allocate,
     binding,
@@ -102,7 +102,7 @@ def may_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
 
     Not one that calls itself, nor one that casts its arguments to the types it was declared for.
     """
-    if any(device is s for s in seen) or getattr(device, "signatures", None):
+    if any(device is s for s in seen) or captures.declared(device):
         return False
     if not isinstance(getattr(device.py_func, "__code__", None), types.CodeType):
         return False

@@ -36,7 +36,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import captures, kinds, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -130,7 +130,7 @@ def share(unit: Unit) -> None:
 
 def _casts(device: Any) -> bool:
     """Tell whether a device function is compiled for one kind of arguments only."""
-    return len(getattr(device, "signatures", None) or ()) == 1
+    return len(captures.declared(device)) == 1
 
 
 def _kind(unit: Unit, given: ast.expr) -> object:
