@@ -107,7 +107,7 @@ def front(function: Any, watched: str = "") -> Unit:
 
 def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast.FunctionDef]:
     """Return the emitter and the function of loops for given argument types."""
-    from gpukit.compiler.passes import emit, own_arrays, schedule, typing, whole_bounds
+    from gpukit.compiler.passes import emit, own_arrays, references, schedule, typing, whole_bounds
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -116,6 +116,8 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     if whole_bounds.run(unit):
         unit.types = typing.run(unit, arguments)
     own_arrays.share(unit)
+    if unit.watched:
+        references.run(unit)
     plan = schedule.run(unit)
     emitter = emit.Emitter(unit, plan, arguments, options)
     return emitter, emitter.function()

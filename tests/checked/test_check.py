@@ -304,3 +304,50 @@ def test_wrapped_arguments_are_copied_out_as_in_a_plain_launch():
 def test_an_empty_array_is_no_finding():
     empty = np.zeros(0, np.float32)
     assert gpukit.check(double_kernel)[1, BLOCK](empty, empty.copy()).errors == []
+
+
+PARTICLE = np.dtype([("place", np.float32, (3,)), ("mass", np.float32)])
+
+
+@cuda.jit
+def referenced_kernel(particles, out):
+    x = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK, PARTICLE)
+    own = tile[x]
+    for k in range(3):
+        own.place[k] = particles[x].place[k]
+    own.mass = particles[x].mass
+    cuda.syncthreads()
+    other = tile[BLOCK - 1 - x]
+    out[x] = other.mass + other.place[2]
+
+
+def test_a_name_for_a_record_reads_nothing_by_itself():
+    particles, out = np.ones(BLOCK, PARTICLE), np.full(BLOCK, np.nan, np.float32)
+    assert gpukit.check(referenced_kernel)[1, BLOCK](particles, out).findings == []
+    assert (out == 2).all()
+
+
+@cuda.jit
+def reference_race_kernel(records, out):
+    i = cuda.grid(1)
+    own = records[i]
+    own.left = i
+    other = records[(i + BLOCK // 2) % BLOCK]
+    out[i] = other.left
+
+
+@cuda.jit
+def unset_field_kernel(out):
+    x = cuda.threadIdx.x
+    tile = cuda.shared.array(BLOCK, PARTICLE)
+    own = tile[x]
+    own.mass = 1
+    out[x] = own.mass + own.place[1]
+
+
+def test_fields_are_watched_where_a_name_stands_for_the_record():
+    report = gpukit.check(reference_race_kernel)[1, BLOCK](np.zeros(BLOCK, PAIR), np.zeros(BLOCK))
+    assert (kinds(report), report.findings[0].array) == (["warp-race"], "records")
+    report = gpukit.check(unset_field_kernel)[1, BLOCK](np.zeros(BLOCK, np.float32))
+    assert [f.kind for f in report.errors] == ["uninitialised-shared"]

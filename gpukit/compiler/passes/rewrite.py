@@ -206,7 +206,10 @@ class Rewriter(scalar.Scalar):
         return node
 
     def record_field(self, node: ast.AST) -> tuple[int, int] | None:
-        """Return offset and size of the field of `a[i].x` or `a[i]["x"]`."""
+        """Return offset and size of the field of `a[i].x` or `a[i]["x"]`.
+
+        The size is 0 where the field is an array: nothing is read before that has an index.
+        """
         base, name = getattr(node, "value", None), getattr(node, "attr", "")
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             name = node.slice.value
@@ -218,8 +221,10 @@ class Rewriter(scalar.Scalar):
             return None
         kind = self.unit.types[base.value.id].dtype  # type: ignore[attr-defined]
         fields = getattr(kind, "fields", None) or {}
-        if name not in fields or hasattr(kind.typeof(name), "ndim"):
-            return None  # an array in a record is a view: nothing is read yet
+        if name not in fields:
+            return None
+        if hasattr(kind.typeof(name), "ndim"):
+            return 0, 0
         return int(kind.offset(name)), int(storage.slot_bytes(kind.typeof(name)))
 
     def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -51,8 +51,11 @@ def see(
 ) -> None:
     """Tell an access to one element.
 
-    `value` is what a store is about to write, offset and size of a record's field, or None.
+    `value` is what a store is about to write, offset and size of a record's field, or None. A
+    field of size 0 is not accessed yet.
     """
+    if isinstance(value, tuple) and value[1] == 0:
+        return
     address, site, *thread = place
     element = context.get_data_type(array_type.dtype)
     offset, size = 0, context.get_abi_sizeof(element)
