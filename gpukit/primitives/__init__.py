@@ -24,17 +24,17 @@ from gpukit import target
 def of_this_target(room: str, *functions: Any) -> Any:
     """Return functions in the form in which this target's kernels call them.
 
-    Without a GPU they stay as they are and know what a GPU's compiler gets in their place
-    (`on_gpu`: a file, and a name in it). On one they are those of `<room>_gpu`, and these know what
-    checked mode runs in their place (`on_cpu`).
+    Without a GPU they stay as they are. On one they are those of `<room>_gpu`, and these know what
+    checked mode runs in their place (`on_cpu`). All know what a GPU's compiler gets in the process
+    of `gpukit.gpu_code` (`on_gpu`: a file, and a name in it).
     """
-    if target.active().name != "cuda":
-        for function in functions:
-            file = Path(__file__).with_name(f"{room}_gpu.py")
-            function.on_gpu = (str(file), function.__name__)
-        return functions
-    there = importlib.import_module(f"{__name__}.{room}_gpu")
-    found = tuple(getattr(there, function.__name__) for function in functions)
+    found = functions
+    if target.active().name == "cuda":
+        there = importlib.import_module(f"{__name__}.{room}_gpu")
+        found = tuple(getattr(there, function.__name__) for function in functions)
+        for form, function in zip(found, functions, strict=True):
+            form.on_cpu = function
+    file = Path(__file__).with_name(f"{room}_gpu.py")
     for form, function in zip(found, functions, strict=True):
-        form.on_cpu = function
+        form.on_gpu = (str(file), function.__name__)
     return found

@@ -90,7 +90,13 @@ def test_tests_of_kernels_can_be_collected_on_a_gpu():
     assert done.returncode == 0, done.stdout[-3000:]
 
 
-@pytest.mark.parametrize("tests", ["gpu/test_on_a_gpu.py", "kernels/test_histogram.py"])
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "gpu/test_on_a_gpu.py", "kernels/test_histogram.py", "primitives/test_unroll.py",
+        "primitives/test_wide.py",
+    ],
+)  # fmt: skip
 def test_tests_pass_on_a_gpu(tests):
     done = on_the_gpu("-m", "pytest", ROOT / "tests" / tests, "-q", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout[-3000:]

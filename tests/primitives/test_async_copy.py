@@ -81,6 +81,7 @@ def test_nothing_is_read_for_what_lies_outside():
     np.testing.assert_array_equal(out[:8], vector(8))
 
 
+@pytest.mark.cpu
 def test_a_copy_from_outside_is_refused():
     with pytest.raises(errors.OutOfBounds, match="index 2 is outside"):
         through_a_tile_kernel[1, 32](vector(8), np.zeros(128, np.float32), 32)
@@ -115,12 +116,14 @@ def test_the_oracle_copies_alike():
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.cpu
 @pytest.mark.parametrize("x", [vector().reshape(4, 32), vector(256)[::2]], ids=["matrix", "gaps"])
 def test_only_contiguous_vectors_are_copied(x):
     with pytest.raises(errors.CompileError, match="between contiguous vectors"):
         through_a_tile_kernel[1, 32](x, np.empty(128, np.float32), 32)
 
 
+@pytest.mark.cpu
 def test_both_sides_have_one_dtype():
     with pytest.raises(errors.CompileError, match="of one dtype"):
         mixed_kernel[1, 32](vector(), np.zeros(1, np.float32))

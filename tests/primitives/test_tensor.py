@@ -239,6 +239,7 @@ def test_a_warp_that_is_not_whole_is_a_finding():
     assert "warp-mask" in {found.kind for found in report.errors}
 
 
+@pytest.mark.cpu
 def test_rounding_refuses_other_types():
     with pytest.raises(errors.CompileError, match="TF32 is rounded from float32"):
         round_kernel[1, 1](np.ones(1), np.ones(1, np.float32))
