@@ -120,7 +120,7 @@ def test_codegen_prints_a_table_and_that_there_is_no_fault(compiled, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:4] == ["kernel", "for", "registers", "spills"]
     assert lines[1].split()[:4] == ["fill", "sm_75", "18", "0"]
-    assert lines[-1] == "2 kernels, 8 compiles, no fault. the compilers."
+    assert lines[-1] == "2 kernels, 10 compiles, no fault. the compilers."
 
 
 def test_codegen_exits_with_1_where_code_has_a_fault(compiled, capsys):

@@ -24,6 +24,8 @@ from gpukit.primitives import tensor, warpgroup
 
 # Turing (T4), Ampere (A100), Hopper (H100, H200), Blackwell (B200).
 CAPABILITIES = ((7, 5), (8, 0), (9, 0), (10, 0))
+# Those by way of PTX, and what a launch on Hopper gets. LTO for the others would double the time.
+BUILDS: tuple[gpu_code.Capability, ...] = (*CAPABILITIES, (9, 0, gpu_code.LTO))
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Line:
     """What was found in one kernel's code for one compute capability."""
 
     kernel: str
-    capability: tuple[int, int]
+    capability: gpu_code.Capability
     registers: int
     spilled: int
     stack: int
@@ -83,12 +85,13 @@ class Line:
 
     @property
     def arch(self) -> str:
-        """The compute capability as compilers spell it."""
-        return "sm_{}{}".format(*self.capability)
+        """The compute capability as compilers spell it; sm_90-lto is linked as at a launch."""
+        major, minor, *lto = self.capability
+        return "-".join([f"sm_{major}{minor}", *lto])
 
 
 def measure(names: Sequence[str] = ()) -> list[Line]:
-    """Compile kernels for each of CAPABILITIES that can run them; return what is in their code.
+    """Compile kernels for each of BUILDS that can run them; return what is in their code.
 
     `names` are those of the benchmark's cases; none means all. Raises TargetError where there is no
     GPU compiler.
@@ -101,7 +104,7 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
     with ThreadPoolExecutor(workers) as pool:
         shares = [range(k, len(jobs), workers) for k in range(workers)]
         answers = pool.map(
-            lambda share: gpu_code.build_many([jobs[k] for k in share], CAPABILITIES), shares
+            lambda share: gpu_code.build_many([jobs[k] for k in share], BUILDS), shares
         )
         built = {
             k: codes
@@ -116,9 +119,9 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
     ]
 
 
-def _runs(name: str, capability: tuple[int, int]) -> bool:
+def _runs(name: str, capability: gpu_code.Capability) -> bool:
     bar = BARS.get(name, Bar())
-    return bar.least <= capability <= bar.most
+    return bar.least <= capability[:2] <= bar.most
 
 
 def _first_launch(name: str) -> Any:
@@ -126,7 +129,7 @@ def _first_launch(name: str) -> Any:
 
 
 def _line(
-    name: str, arguments: Sequence[Any], capability: tuple[int, int], code: gpu_code.Code
+    name: str, arguments: Sequence[Any], capability: gpu_code.Capability, code: gpu_code.Code
 ) -> Line:
     if code.registers is None:
         raise errors.TargetError(f"codegen: {name}: {code.reason}")
@@ -181,7 +184,7 @@ def faults(lines: Iterable[Line]) -> list[str]:
             found.append(
                 f"{where} has no {bar.tensor} in a loop: are tensor cores called any more?"
             )
-        if line.capability == (9, 0) and line.ffma_in_loop < bar.ffma:
+        if line.capability[:2] == (9, 0) and line.ffma_in_loop < bar.ffma:
             found.append(
                 f"{where}: {line.ffma_in_loop:.1%} of the main loop are FFMA, "
                 f"{bar.ffma:.1%} were before."

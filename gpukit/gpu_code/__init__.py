@@ -2,8 +2,11 @@
 
 They come as Python packages (the extras `cuda12` and `cuda13`) and need neither GPU nor driver:
 NVVM makes PTX of the kernel, nvJitLink makes machine code (SASS) and says how many registers it
-uses, nvdisasm writes the machine code as text. That runs in a process of its own (`child.py`), to
-which `request.py` hands the kernel as plain data; `sass.py` reads the text.
+uses, nvdisasm writes the machine code as text. At a launch numba-cuda goes another way: NVVM makes
+LTO-IR, which nvJitLink optimises once more. `(9, 0, LTO)` in place of `(9, 0)` asks for that.
+
+That runs in a process of its own (`child.py`), to which `request.py` hands the kernel as plain
+data; `sass.py` reads the text.
 
 All of it depends on the compute capability and on the compilers' version, so `Code.tool` is to be
 shown beside it.
@@ -21,7 +24,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gpukit import target
 from gpukit.gpu_code.request import describe
@@ -33,7 +36,10 @@ NO_DISASSEMBLER = f"nvdisasm is not installed; {_INSTALL}"
 _SECONDS = 300
 _SECONDS_A_KERNEL = 30
 
-Capability = tuple[int, int]
+# A compute capability; with LTO behind it, linked as at a launch instead of from PTX.
+LTO = "lto"
+Capability = tuple[int, int] | tuple[int, int, str]
+Asked = TypeVar("Asked", bound=Capability)
 
 
 @dataclass(frozen=True)
@@ -42,9 +48,9 @@ class Code:
 
     `registers` are those of a thread (Nsight Compute: `launch__registers_per_thread`), `spilled`
     the bytes a thread that did not fit in them, `stack` its local memory, `shared` the static
-    shared memory of a block, all in bytes; from compute capability 9.0 on with 1 KB that the system
-    takes. `sass` is empty where nvdisasm is not installed. Both texts name the source line that
-    each piece comes from.
+    shared memory of a block, all in bytes; by way of PTX for compute capability 9.0 with 1 KB that
+    the system takes. `ptx` is empty for LTO, `sass` where nvdisasm is not installed. Both texts
+    name the source line that each piece comes from.
     """
 
     registers: int | None
@@ -65,8 +71,8 @@ def missing() -> str:
 
 
 def build(
-    kernel: Any, arguments: Sequence[Any], capabilities: Sequence[Capability]
-) -> dict[Capability, Code]:
+    kernel: Any, arguments: Sequence[Any], capabilities: Sequence[Asked]
+) -> dict[Asked, Code]:
     """Return the code of `kernel`, launched with these arguments, for each compute capability.
 
     Takes some seconds for a new kernel; the same one again costs nothing.
@@ -86,8 +92,8 @@ def build(
 
 
 def build_many(
-    launches: Sequence[tuple[Any, Sequence[Any]]], capabilities: Sequence[Capability]
-) -> list[dict[Capability, Code]]:
+    launches: Sequence[tuple[Any, Sequence[Any]]], capabilities: Sequence[Asked]
+) -> list[dict[Asked, Code]]:
     """Return what `build` returns for each kernel and its arguments; one process does them all."""
     reason = missing()
     if reason:
@@ -108,7 +114,7 @@ def build_many(
     ]
 
 
-def _all(capabilities: Sequence[Capability], reason: str) -> dict[Capability, Code]:
+def _all(capabilities: Sequence[Asked], reason: str) -> dict[Asked, Code]:
     return {capability: Code(None, reason) for capability in capabilities}
 
 

@@ -31,16 +31,16 @@ def main() -> None:
     sys.stdout.write("\n" + json.dumps(answers) + "\n")
 
 
-def _answer(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, Any]:
+def _answer(request: dict[str, Any], wanted: tuple[Any, ...]) -> dict[str, Any]:
     try:
-        return _compile(request, capability)
+        return _compile(request, wanted[:2], lto="lto" in wanted)
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said = " ".join(lines[:3]) or "no message"
         return {"registers": None, "reason": f"the GPU compiler refused: {said}"}
 
 
-def _compile(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, Any]:
+def _compile(request: dict[str, Any], capability: tuple[Any, ...], lto: bool) -> dict[str, Any]:
     import numpy as np
 
     if not hasattr(np, "row_stack"):  # which numba-cuda 0.30 asks for, and NumPy 2.5 removed
@@ -57,12 +57,16 @@ def _compile(request: dict[str, Any], capability: tuple[int, int]) -> dict[str, 
     options["lineinfo"] = True
     # Numba compiles so at a launch: with the instructions that only this architecture has.
     suffix = "a" if capability >= (9, 0) else ""
-    ptx, _ = cuda.compile_ptx(kernel, request["types"], cc=(*capability, suffix), **options)
-    linked = _link(ptx, "{}{}{}".format(*capability, suffix), most)
+    output = "ltoir" if lto else "ptx"
+    code, _ = cuda.compile(
+        kernel, request["types"], cc=(*capability, suffix), device=False, abi="numba",
+        output=output, **options,
+    )  # fmt: skip
+    linked = _link(code, "{}{}{}".format(*capability, suffix), most)
     return {
         **_read(linked.log),
         "tool": f"numba-cuda {version('numba-cuda')}, nvJitLink {linked.version}",
-        "ptx": ptx,
+        "ptx": "" if lto else code,
         "sass": _disassemble(linked.cubin),
     }
 
@@ -133,23 +137,29 @@ class _Linked(NamedTuple):
     version: str
 
 
-def _link(ptx: str, architecture: str, most: int | None) -> _Linked:
-    """Make machine code of PTX."""
+def _link(code: str | bytes, architecture: str, most: int | None, runtime: bool = False) -> _Linked:
+    """Make machine code of PTX, or of the bytes of LTO-IR, with the device runtime if it asks."""
     nvjitlink = importlib.import_module("cuda.bindings.nvjitlink")
     options = [f"-arch=sm_{architecture}", "-verbose", "-Xptxas=-v", "-lineinfo"]
     if most is not None:
         options.append(f"-maxrregcount={most}")
+    if isinstance(code, str):
+        kind, data = nvjitlink.InputType.PTX, code.encode() + b"\0"
+    else:
+        kind, data = nvjitlink.InputType.LTOIR, code
+        options.append("-lto")
     handle = nvjitlink.create(len(options), options)
     try:
-        data = ptx.encode() + b"\0"
-        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), "kernel.ptx")
-        if "cudaCG" in ptx:  # grid.sync() calls into the device runtime
+        nvjitlink.add_data(handle, kind, data, len(data), "kernel")
+        if runtime:
             nvjitlink.add_file(handle, nvjitlink.InputType.LIBRARY, _device_runtime())
         try:
             nvjitlink.complete(handle)
         except Exception as error:
             said = bytearray(nvjitlink.get_error_log_size(handle))
             nvjitlink.get_error_log(handle, said)
+            if b"cudaCG" in said and not runtime:  # grid.sync() calls into it
+                return _link(code, architecture, most, runtime=True)
             raise RuntimeError(said.decode(errors="replace").strip("\0 \n")) from error
         log = bytearray(nvjitlink.get_info_log_size(handle))
         nvjitlink.get_info_log(handle, log)

@@ -21,7 +21,7 @@ _OPTIONS = ("fastmath", "opt", "launch_bounds", "max_registers")
 
 
 def describe(
-    kernel: Any, arguments: Sequence[Any], capabilities: Sequence[tuple[int, int]]
+    kernel: Any, arguments: Sequence[Any], capabilities: Sequence[tuple[int | str, ...]]
 ) -> bytes:
     """Return what `child.py` has to know of a kernel launched with these arguments."""
     function = getattr(kernel, "py_func", kernel)

@@ -90,6 +90,13 @@ def test_a_share_of_ffma_below_the_bar_is_a_fault_on_hopper(monkeypatch):
     assert fault == "saxpy for sm_90: 50.0% of the main loop are FFMA, 55.0% were before."
 
 
+def test_what_a_launch_gets_is_held_to_the_same_bars(monkeypatch):
+    monkeypatch.setitem(codegen.BARS, "saxpy", Bar(ffma=0.55, wide=("STG",)))
+    wide, ffma = codegen.faults([but(capability=(9, 0, gpu_code.LTO))])
+    assert wide.startswith("saxpy for sm_90-lto has no 16-byte STG")
+    assert ffma.startswith("saxpy for sm_90-lto: 50.0% of the main loop are FFMA")
+
+
 def test_tensor_cores_of_another_kind_are_a_fault(monkeypatch):
     monkeypatch.setitem(codegen.BARS, "saxpy", Bar(tensor="HMMA"))
     assert codegen.faults([GOOD]) == []
@@ -100,7 +107,7 @@ def test_tensor_cores_of_another_kind_are_a_fault(monkeypatch):
 
 def test_a_kernel_is_measured_only_where_it_runs(compiled, monkeypatch):
     monkeypatch.setitem(codegen.BARS, "saxpy", Bar(least=(8, 0), most=(9, 0)))
-    assert [line.arch for line in codegen.measure(["saxpy"])] == ["sm_80", "sm_90"]
+    assert [line.arch for line in codegen.measure(["saxpy"])] == ["sm_80", "sm_90", "sm_90-lto"]
 
 
 def test_every_bar_is_of_a_kernel_of_the_book():
@@ -112,7 +119,7 @@ def test_kernels_are_measured_for_every_capability(compiled):
     assert [(line.kernel, line.arch) for line in lines] == [
         (kernel, arch)
         for kernel in ("saxpy", "relu")
-        for arch in ("sm_75", "sm_80", "sm_90", "sm_100")
+        for arch in ("sm_75", "sm_80", "sm_90", "sm_100", "sm_90-lto")
     ]
 
 

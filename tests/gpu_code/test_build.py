@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, gpu_code
-from gpukit.gpu_code import Code, build, build_many, missing
+from gpukit.gpu_code import LTO, Code, build, build_many, missing
 from gpukit.kernels import dot
 
 needs_compiler = pytest.mark.skipif(
@@ -144,8 +144,17 @@ def test_max_registers_is_kept_and_what_does_not_fit_is_spilled():
 
 
 @needs_compiler
-def test_grid_sync_is_linked_with_the_device_runtime():
-    assert code(grid_wide_kernel, (VECTOR,)).reason == ""
+@pytest.mark.parametrize("how", [(9, 0), (9, 0, LTO)])
+def test_grid_sync_is_linked_with_the_device_runtime(how):
+    assert build(grid_wide_kernel, (VECTOR,), [how])[how].reason == ""
+
+
+@needs_compiler
+def test_what_a_launch_gets_is_linked_from_lto_ir_and_has_no_ptx():
+    (answer,) = build(busy(), (VECTOR, VECTOR, VECTOR), [(9, 0, LTO)]).values()
+    assert (answer.reason, answer.ptx) == ("", "")
+    assert answer.registers >= 16
+    assert f'File "{__file__}"' in answer.sass
 
 
 @needs_compiler
