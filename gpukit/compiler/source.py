@@ -11,6 +11,7 @@ import ast
 import linecache
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from gpukit import errors
@@ -44,7 +45,8 @@ def find(function: Callable[..., Any]) -> Source:
             made = tree.of_lambda("lambda_", node) if isinstance(node, ast.Lambda) else node
             _keep_spelling(made, lines)
             return Source(made, code.co_filename, tuple(lines))
-    raise errors.SourceError(_missing(function, edited=bool(lines)))
+    edited = bool(lines) and Path(code.co_filename).exists()
+    raise errors.SourceError(_missing(function, edited=edited))
 
 
 def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:

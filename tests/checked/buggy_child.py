@@ -49,6 +49,7 @@ def main(argv: list[str]) -> int:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     warnings.simplefilter("error")
+    warnings.simplefilter("ignore", errors.KernelWarning)  # which these kernels deserve
     faulthandler.enable()
     faulthandler.register(signal.SIGPROF, chain=True)  # which then ends the process
     with told, tempfile.TemporaryDirectory() as folder:

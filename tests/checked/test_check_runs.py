@@ -139,7 +139,8 @@ def test_a_divergent_barrier_stops_the_launch_there():
 @cuda.jit
 def endless_after_race_kernel(out, go):
     out[0] = cuda.threadIdx.x
-    while go[0] == 1:
+    going = go[0]
+    while going == 1:
         out[1] = 1
 
 

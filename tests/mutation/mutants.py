@@ -159,9 +159,13 @@ def build(mutant: Mutant, folder: Path) -> Any:
     ]  # fmt: skip
     devices = [n for n in users if device_name(vars(module)[n])]
     order = dict.fromkeys([mutant.function, *devices, mutant.kernel])
+    # Python compiles calls of what a module imports in another way: the code must be the file's.
+    imports = [
+        s for s in ast.parse(mutant.text).body if isinstance(s, (ast.Import, ast.ImportFrom))
+    ]
     for name in order:
         tree = definition(mutant.text, name)
-        exec(compile(ast.Module([tree], []), str(path), "exec"), scope)
+        exec(compile(ast.Module([*imports, tree], []), str(path), "exec"), scope)
     return scope[mutant.kernel]
 
 

@@ -96,7 +96,9 @@ def attribute(line: Line) -> Advice | None:
 def whole_array(line: Line) -> Advice | None:
     """A function or operator for numbers that is given a whole array."""
     said = re.search(r"found for signature: >>> (\w+)\((.*?)\) There are", line.said)
-    if said is None or not re.search(r"\barray\([^\[]", said[2]) or said[1] in _NOT_NUMBERS:
+    if said is None or "raised a specific error" in line.said:
+        return None
+    if not re.search(r"\barray\([^\[]", said[2]) or said[1] in _NOT_NUMBERS:
         return None
     if said[1] not in _OPERATORS:
         name = next((ast.unparse(n.func) for n in line.of_kind(ast.Call)), said[1])
