@@ -351,3 +351,17 @@ def test_fields_are_watched_where_a_name_stands_for_the_record():
     assert (kinds(report), report.findings[0].array) == (["warp-race"], "records")
     report = gpukit.check(unset_field_kernel)[1, BLOCK](np.zeros(BLOCK, np.float32))
     assert [f.kind for f in report.errors] == ["uninitialised-shared"]
+
+
+@cuda.jit
+def followed_kernel(records, out):
+    own = records[0]
+    other = records[own.right]
+    own.right = 0
+    out[0] = other.left
+
+
+def test_a_record_found_by_a_field_stays_the_same_when_the_field_changes():
+    records, out = np.array([(5, 1), (7, 0)], PAIR), np.full(1, np.nan, np.float32)
+    gpukit.check(followed_kernel)[1, 1](records, out)
+    assert out[0] == 7

@@ -36,7 +36,7 @@ from gpukit.compiler.unit import Unit
 # What names a record: names and numbers, but nothing that is read from memory or called.
 _STEADY = (
     ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Tuple,
-    ast.expr_context, ast.Attribute,
+    ast.expr_context,
 )  # fmt: skip
 
 
@@ -72,7 +72,9 @@ def _reference(unit: Unit, s: ast.stmt) -> str:
 
 def _is_steady(s: Any, name: str, rest: list[ast.stmt], uses: Counter[Any]) -> bool:
     inside = [n for part in (s.value.value, s.value.slice) for n in ast.walk(part)]
-    if not all(isinstance(n, _STEADY) for n in inside) or not isinstance(s.value.value, ast.Name):
+    if not all(isinstance(n, _STEADY) or tree.intrinsic(n) for n in inside) or not isinstance(
+        s.value.value, ast.Name
+    ):
         return False
     loads = sum(
         isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
