@@ -76,6 +76,27 @@ def test_the_largest_contention_counts_and_not_the_sum() -> None:
     assert set(COUNTERS) >= LARGEST
 
 
+@cuda.jit(device=True)
+def first_of_row(matrix, row):
+    cuda.syncwarp()  # inlined at each call, with names of its own
+    part = matrix[row]
+    return part[0]
+
+
+@cuda.jit
+def rows_kernel(a, out):
+    tile = cuda.shared.array((32, 2), np.float32)
+    i = cuda.threadIdx.x
+    tile[i, 0] = first_of_row(a, i)
+    cuda.syncthreads()
+    out[i] = first_of_row(tile, i)
+
+
+def test_a_function_reads_global_memory_in_one_call_and_shared_in_the_next() -> None:
+    total = gpukit.profile(rows_kernel)[1, 32](np.ones((32, 2), np.float32), np.zeros(32)).total
+    assert total["global_load_requests"] == total["shared_load_requests"] == 1
+
+
 # ---- any affine index, by both ways that the engine has ------------------------------------
 
 factor = st.integers(-70, 70)

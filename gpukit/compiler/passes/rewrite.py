@@ -33,9 +33,8 @@ class Rewriter(scalar.Scalar):
         self.uses_thread = False
         self.uses_place = False  # whether an error might have to say which thread it was
         self.watched = ""  # as `Unit.watched`
-        self.own_sites: dict[
-            tuple[int, str, int], int
-        ] = {}  # the numbers that a watched kernel gives its sites
+        # The numbers that a watched kernel gives its sites.
+        self.own_sites: dict[tuple[int, str, int, str, str], int] = {}
         self.decided: set[int] = set()  # of those, what `passes.decided` has marked
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
@@ -93,8 +92,10 @@ class Rewriter(scalar.Scalar):
         self.used_sites.add(site)
         if not self.watched:
             return site
-        # Two accesses of one text in one line are two places, and so are the two of `a[i] += v`.
-        key = (site, type(getattr(node, "ctx", None)).__name__, getattr(node, "col_offset", 0))
+        # Two accesses of one text in one line are two places, so are the two of `a[i] += v`, and
+        # one access in a function that is inlined twice: its array may be global, then shared.
+        context, column = type(getattr(node, "ctx", None)).__name__, getattr(node, "col_offset", 0)
+        key = (site, context, column, array, what)
         own = self.own_sites.setdefault(key, min(len(self.own_sites), watch.MAX_SITES - 1))
         if getattr(node, "decided", False):
             self.decided.add(own)
