@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gpukit.cli import FINDINGS, WELL, show
-from gpukit.course import catalogue, progress
+from gpukit.course import attempt, catalogue, grade, progress
 from gpukit.course.catalogue import Exercise
 
 
@@ -22,7 +22,7 @@ def _short(path: Path) -> str:
 
 
 def list_exercises(arguments: argparse.Namespace) -> int:
-    """Show each exercise, its points and whether it is untouched, started or passed."""
+    """Show each exercise, its points and how far the learner is."""
     rows: list[dict[str, Any]] = [
         {
             "name": e.name,
@@ -37,14 +37,28 @@ def list_exercises(arguments: argparse.Namespace) -> int:
         show.data(rows)
         return WELL
     headers = ("name", "title", "topic", "points", "state")
-    show.table(headers, [[str(row[key]) for key in headers] for row in rows], right=(3,))
-    following = next((row["name"] for row in rows if row["state"] != "passed"), None)
+    words = [{**row, "state": words_of(row["state"])} for row in rows]
+    show.table(headers, [[str(row[key]) for key in headers] for row in words], right=(3,))
     show.text()
-    if following is None:
-        show.text("All passed.")
-    else:
-        show.text(f"Next: gpukit test {following}")
+    show.text(_points())
+    show.text(_next(progress.following()))
     return WELL
+
+
+def words_of(state: str) -> str:
+    """Return how a state reads: `but` is `right, but`."""
+    return "right, but" if state == "but" else state
+
+
+def _points() -> str:
+    """Return what was earned so far, of what there is."""
+    every = catalogue.every()
+    earned = sum(progress.points(e, progress.state(e)) for e in every)
+    return f"{earned} of {sum(e.points for e in every)} points."
+
+
+def _next(exercise: Exercise | None) -> str:
+    return f"Next: gpukit test {exercise.name}" if exercise else "All exercises are right."
 
 
 def _make_answer(exercise: Exercise, as_json: bool) -> None:
@@ -59,9 +73,8 @@ def _make_answer(exercise: Exercise, as_json: bool) -> None:
 
 
 def test(arguments: argparse.Namespace) -> int:
-    """Test the learner's file; make it first where there is none yet."""
+    """Grade the learner's file; make it first where there is none yet."""
     from gpukit import target
-    from gpukit.course import check
 
     exercise = catalogue.find(arguments.name)
     target.active()  # where kernels cannot run at all, the learner's file is not to blame
@@ -71,56 +84,59 @@ def test(arguments: argparse.Namespace) -> int:
         if not arguments.json:
             return FINDINGS
     file = exercise.answer if own else Path(arguments.file)
-    report = check.run(exercise, file) if arguments.json else _watched(exercise, file)
+    report = grade.run(exercise, file) if arguments.json else _watched(exercise, file)
     if own:
-        progress.record(exercise, report.passed)
+        progress.record(exercise, report.status)
     if arguments.json:
-        show.data({**asdict(report), "passed": report.passed})
+        show.data(_plain(exercise, report))
     else:
-        _explain(exercise, report)
+        _explain(exercise, report, own)
     return WELL if report.passed else FINDINGS
 
 
-def _watched(exercise: Exercise, file: Path) -> Any:
-    """Run the cases, printing each as it ends."""
-    from gpukit.course import attempt, check
+def _plain(exercise: Exercise, report: grade.Report) -> dict[str, Any]:
+    """Return a report as plain data."""
+    known = {k: v for k, v in vars(report).items() if k != "failed"}
+    sizes = report.failed.sizes() if report.failed else ""
+    rows = [asdict(row) for row in report.rows]
+    points = progress.points(exercise, report.status)
+    return {**known, "rows": rows, "failed": sizes, "points": points, "passed": report.passed}
 
+
+_WORDS = {"right": "right", "but": "TOO MUCH", "wrong": "WRONG", "timeout": "TOO LONG"}
+
+
+def _watched(exercise: Exercise, file: Path) -> grade.Report:
+    """Grade a file, printing each thing tried as it ends."""
     attempt.read(file)  # a file that cannot be read is misuse: say only that
     show.text(f"{show.paint(exercise.title, 'strong')}  {_short(file)}")
     show.text()
 
-    def watch(result: check.CaseResult) -> None:
-        good = result.status == "passed"
-        words = (
-            "passed"
-            if good
-            else {"wrong": "WRONG", "timeout": "TOO LONG"}.get(result.status, "ERROR")
-        )
-        show.text(f"  {show.paint(f'{words:8}', 'good' if good else 'bad')}  {result.name}")
+    def watch(row: grade.Row) -> None:
+        words = f"{_WORDS.get(row.status, 'ERROR'):8}"
+        style = "good" if row.status == "right" else "bad"
+        show.text(f"  {show.paint(words, style)}  {row.name}")
 
-    return check.run(exercise, file, watch)
+    return grade.run(exercise, file, watch)
 
 
-def _explain(exercise: Exercise, report: Any) -> None:
+def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
     """Print the verdict, the first failure in full, and where to go next."""
-    if report.cases:
+    if report.rows:
         show.text()
-    if report.passed:
-        show.text(show.paint(f"All {len(report.cases)} cases passed.", "good"))
-        _printed(report.printed)
-        return
-    failed = [case for case in report.cases if case.status != "passed"]
-    if failed:
-        asked = len(exercise.cases())
-        show.text(
-            f"{len(failed)} of {len(report.cases)} cases failed"
-            + (f", {asked - len(report.cases)} not run" if asked > len(report.cases) else "")
-            + f". The first: {failed[0].name}."
-        )
-        show.paragraph(failed[0].sizes)
+    if report.failed and report.status != "but":
+        show.paragraph(f"The smallest that fails: {report.failed.sizes()}")
         show.text()
-    show.block(report.why)
+    if report.why:
+        show.block(report.why)
     _printed(report.printed)
+    if report.status in ("right", "but"):
+        earned = progress.points(exercise, report.status)
+        words = f"{words_of(report.status).capitalize()}: {earned} of {exercise.points} points."
+        show.text(show.paint(words, "good" if report.passed else "bad"))
+    if report.passed:
+        show.text(_next(progress.following(exercise)) if own else "")
+        return
     show.text()
     if report.status == "untouched":
         show.text(f"The task: {_short(exercise.folder / 'task.md')}")
@@ -168,7 +184,7 @@ def reset(arguments: argparse.Namespace) -> int:
     exercise = catalogue.find(arguments.name)
     kept = progress.set_aside(exercise)
     shutil.copyfile(exercise.starter, exercise.answer)
-    progress.record(exercise, passed=False)
+    progress.forget(exercise)
     if arguments.json:
         show.data({"exercise": exercise.name, "file": exercise.answer, "kept": kept})
         return WELL

@@ -65,16 +65,17 @@ def _syntax(file: Path, source: str, error: SyntaxError) -> str:
 
 
 def _untouched(exercise: Exercise, tree: ast.Module) -> bool:
-    """True when the file is the starter still, or its kernel has an empty body."""
+    """True when the functions are the starter's still, or the kernel has an empty body."""
     starter = ast.parse(exercise.starter.read_text(encoding="utf-8"))
-    if ast.dump(tree) == ast.dump(starter):
-        return True
-    kernels = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and node.name == exercise.entry
-    ]
+    mine, given = _functions(tree), _functions(starter)
+    if [ast.dump(f) for f in mine] == [ast.dump(f) for f in given]:
+        return not exercise.detective  # whose starter is a kernel to be tried
+    kernels = [f for f in mine if f.name == exercise.entry]
     return bool(kernels) and all(_says_nothing(node) for node in kernels[-1].body)
+
+
+def _functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
 
 
 def _says_nothing(node: ast.stmt) -> bool:
@@ -82,18 +83,3 @@ def _says_nothing(node: ast.stmt) -> bool:
         return "NotImplemented" in ast.dump(node)
     constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return constant or isinstance(node, ast.Pass)
-
-
-def rules(exercise: Exercise, source: str) -> str:
-    """Return which construct the exercise asks for and the file does not use, or nothing."""
-    tree = ast.parse(source)
-    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-    used |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    for wanted in exercise.requires:
-        tail = wanted.rpartition(".")[2]
-        if not any(text == wanted or text.rpartition(".")[2] == tail for text in used):
-            return (
-                f"Every number is right, but this exercise is about {wanted}, "
-                "and your file does not use it."
-            )
-    return ""

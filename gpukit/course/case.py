@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,16 +22,33 @@ class Case:
 
     `args` keeps the order of the kernel's parameters; arrays named in `expected` are outputs and
     start poisoned. `scale` bounds the size of the terms summed into each output, where rounding
-    grows with it. `per` says whether one output element belongs to a thread or to a block.
+    grows with it. `mistakes` holds what typical wrong kernels leave in the outputs, by the sentence
+    that names the mistake. `per` says whether one output element belongs to a thread or to a block.
     """
 
-    name: str
     args: dict[str, Argument]
     grid: int | tuple[int, ...]
     block: int | tuple[int, ...]
     expected: dict[str, Array]
     scale: dict[str, Array] = field(default_factory=dict)
+    mistakes: dict[str, dict[str, Array]] = field(default_factory=dict)
     per: str = "thread"
+    name: str = ""
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks are launched."""
+        return math.prod(self.grid) if isinstance(self.grid, tuple) else self.grid
+
+    @property
+    def threads(self) -> int:
+        """How many threads a block has."""
+        return math.prod(self.block) if isinstance(self.block, tuple) else self.block
+
+    @property
+    def warps(self) -> int:
+        """How many warps are launched."""
+        return self.blocks * -(-self.threads // 32)
 
     def sizes(self) -> str:
         """Return the sizes in words: `a (129,) float32; grid 2, block 128`."""

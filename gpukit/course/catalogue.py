@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import importlib.util
 import os
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from gpukit.course import contracts
 from gpukit.course.case import Case
+from gpukit.course.contracts import Contract
 from gpukit.errors import GpukitError
 
 if sys.version_info >= (3, 11):
@@ -22,6 +25,7 @@ else:
     import tomli as tomllib
 
 ANSWER = "answer.py"
+SEED = 20261120
 
 
 class ExerciseError(GpukitError):
@@ -30,14 +34,20 @@ class ExerciseError(GpukitError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: its folder and the fields of its `exercise.toml`."""
+    """One exercise: its folder and the fields of its `exercise.toml`.
+
+    `entry` is the kernel's name, `measured` the case on which the contracts are counted. A
+    detective exercise starts from a broken kernel instead of an empty one.
+    """
 
     folder: Path
     title: str
     entry: str
     points: int
     hints: tuple[str, ...]
-    requires: tuple[str, ...]
+    measured: str
+    contracts: tuple[Contract, ...]
+    detective: bool
     seconds: float
     ulps: float
 
@@ -66,16 +76,32 @@ class Exercise:
         """The model answer."""
         return self.folder / "solution.py"
 
-    def cases(self, seed: int = 20261120) -> list[Case]:
-        """Return the cases, with inputs drawn from `seed`."""
-        path = self.folder / "cases.py"
-        spec = importlib.util.spec_from_file_location(f"gpukit_cases_{self.name}", path)
-        if spec is None or spec.loader is None:
-            raise ExerciseError(f"{path}: expected a Python file, got none.")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        made: Iterator[Case] = module.cases(np.random.default_rng(seed))
-        return list(made)
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes to test, by the name of their case."""
+        return {name: tuple(shape) for name, shape in _module(self.folder).SHAPES.items()}
+
+    def case(self, shape: tuple[int, ...], seed: int = SEED, name: str = "") -> Case:
+        """Return the case of one shape, with inputs drawn from `seed`."""
+        rng = np.random.default_rng([seed, *shape])
+        made: Case = _module(self.folder).case(rng, *shape)
+        return replace(made, name=name)
+
+    def cases(self, seed: int = SEED) -> list[Case]:
+        """Return the cases of all shapes, with inputs drawn from `seed`."""
+        return [self.case(shape, seed, name) for name, shape in self.shapes.items()]
+
+
+@functools.cache
+def _module(folder: Path) -> ModuleType:
+    """Return the module `cases.py` of an exercise."""
+    path = folder / "cases.py"
+    spec = importlib.util.spec_from_file_location(f"gpukit_cases_{folder.name}", path)
+    if spec is None or spec.loader is None:
+        raise ExerciseError(f"{path}: expected a Python file, got none.")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def root() -> Path:
@@ -105,7 +131,9 @@ def read(folder: Path) -> Exercise:
             entry=str(data["entry"]),
             points=int(data["points"]),
             hints=tuple(str(hint).strip() for hint in data["hints"]),
-            requires=tuple(data.get("requires", ())),
+            measured=str(data["measured"]),
+            contracts=tuple(contracts.read(item) for item in data.get("contracts", ())),
+            detective=bool(data.get("detective", False)),
             seconds=float(data["limits"]["seconds"]),
             ulps=float(data["tolerance"]["ulps"]),
         )

@@ -1,12 +1,15 @@
 """The process that runs a student's file: `python -m gpukit.course.child`.
 
-It reads cases on standard input, launches the student's kernel and sends back the arrays. It holds
-no expected values. What the student prints goes to standard error, away from the channel.
+It reads cases on standard input, launches the student's kernel plainly, under `gpukit.check` or
+under `gpukit.profile`, and sends back arrays, findings or counts. It holds no expected values. What
+the student prints goes to standard error, away from the channel.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import inspect
+import json
 import os
 import sys
 import traceback
@@ -17,6 +20,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from gpukit import standin
 from gpukit.course import frames
 from gpukit.course.case import Argument
 
@@ -49,8 +53,10 @@ def _load(path: str) -> ModuleType:
 
 
 def _is_kernel(value: object) -> bool:
-    """A kernel is what can be configured with `[grid, block]` and holds a Python function."""
-    return hasattr(type(value), "__getitem__") and hasattr(value, "py_func")
+    """A kernel is what `cuda.jit` returns, of this package or of Numba."""
+    from gpukit.cpu.dispatcher import Kernel
+
+    return isinstance(value, Kernel) or type(value).__name__ == "CUDADispatcher"
 
 
 def _kernel(module: ModuleType, entry: str) -> tuple[Any, dict[str, Any]]:
@@ -86,15 +92,36 @@ def _describe(error: BaseException, path: str) -> dict[str, Any]:
     return facts
 
 
-def _run(kernel: Any, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def _reply(kernel: Any, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Do one launch as the parent asks, and return what to send back."""
     values = frames.unpack(header["args"], body)
-    geometry = [tuple(n) if isinstance(n, list) else n for n in (header["grid"], header["block"])]
-    kernel[geometry[0], geometry[1]](*values.values())
-    arrays: dict[str, Argument] = {
-        name: value for name, value in values.items() if isinstance(value, np.ndarray)
-    }
+    grid, block = (
+        tuple(n) if isinstance(n, list) else n for n in (header["grid"], header["block"])
+    )
+    arguments = tuple(values.values())
+    if header["verb"] == "check":
+        import gpukit
+
+        return {"text": True}, gpukit.check(kernel)[grid, block](*arguments).to_json(None).encode()
+    if header["verb"] == "profile":
+        return {"text": True}, json.dumps(_counts(kernel, grid, block, arguments)).encode()
+    kernel[grid, block](*arguments)
+    arrays: dict[str, Argument] = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
     shapes, data = frames.pack(arrays)
     return {"arrays": shapes}, data
+
+
+def _counts(kernel: Any, grid: Any, block: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
+    """Return what a profile has counted, as `contracts` reads it."""
+    import gpukit
+
+    found = gpukit.profile(kernel)[grid, block](*arguments)
+    return {
+        "parameters": list(inspect.signature(kernel.py_func).parameters),
+        "total": found.total.as_dict(),
+        "accesses": [access.as_dict() for access in found.accesses],
+        "shared_bytes": found.shared_static + found.shared_dynamic,
+    }
 
 
 def _serve(source: BinaryIO, sink: BinaryIO) -> None:
@@ -103,6 +130,7 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
         return
     path, entry = first[0]["file"], first[0]["entry"]
     try:
+        standin.install()  # `from numba import cuda` in an answer, where there is no GPU
         kernel, answer = _kernel(_load(path), entry)
     except BaseException as error:
         frames.send(sink, {"error": _describe(error, path)})
@@ -110,7 +138,7 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
     frames.send(sink, answer)
     while kernel is not None and (frame := frames.receive(source)) is not None:
         try:
-            frames.send(sink, *_run(kernel, *frame))
+            frames.send(sink, *_reply(kernel, *frame))
         except frames.ProtocolError:
             raise
         except BaseException as error:

@@ -74,6 +74,23 @@ def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None
     )
 
 
+def mistake(case: Case, arrays: dict[str, Array], ulps: float) -> str:
+    """Return the sentence that names the known mistake with just these outputs, or nothing."""
+    for sentence, outputs in case.mistakes.items():
+        if all(_agree(case, name, arrays[name], left, ulps) for name, left in outputs.items()):
+            return sentence
+    return ""
+
+
+def _agree(case: Case, name: str, got: Array, left: Array, ulps: float) -> bool:
+    """Whether an output holds what a mistake leaves there; unwritten elements count as equal."""
+    untouched = unwritten(got)
+    if not np.array_equal(untouched, unwritten(left)):
+        return False
+    allowed = tolerance(left, case.scale.get(name), ulps)
+    return not (wrong_elements(got, left, allowed) & ~untouched).any()
+
+
 def changed_inputs(case: Case, arrays: dict[str, Array]) -> list[str]:
     """Return the names of inputs that the kernel wrote to."""
     return [
@@ -186,4 +203,20 @@ def resembles(got: Array, expected: Array, allowed: Any) -> str:
             return f"every value is {word} what it should be"
     if same(expected[::-1]):
         return "it is the right answer back to front"
+    if same(np.trunc(expected)):
+        return "the fractions are cut off: somewhere the values pass through whole numbers"
+    return _shifted(got, expected, allowed)
+
+
+def _shifted(got: Array, expected: Array, allowed: Any) -> str:
+    """Recognise a vector that is right but for standing one place too far on."""
+    if expected.ndim != 1 or expected.size < 3:
+        return ""
+    for ours, theirs, side in (
+        (slice(1, None), slice(None, -1), "after"),
+        (slice(None, -1), slice(1, None), "before"),
+    ):
+        bound = allowed[theirs] if np.ndim(allowed) else allowed
+        if not wrong_elements(got[ours], expected[theirs], bound).any():
+            return f"each value stands one place {side} its own: an index is off by one"
     return ""

@@ -4,14 +4,66 @@ from __future__ import annotations
 
 import difflib
 import signal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from gpukit.checked.report import parts
+from gpukit.course import contracts
+from gpukit.course.case import Case
 from gpukit.course.compare import Mismatch
+from gpukit.course.contracts import Contract
 from gpukit.course.runner import Outcome
+
+if TYPE_CHECKING:
+    from gpukit.checked.finding import Finding
+
+
+def finding(found: Finding) -> str:
+    """Explain what `gpukit.check` found: the sentence, the lines, what to do."""
+    lines = [_sentence(found.message)]
+    for line in parts.source_lines(found):
+        lines.append(f"  {'>' if line.marked else ' '} {line.number:3d} | {line.text}")
+    if found.fix:
+        lines.append(f"What to do: {_sentence(found.fix)}")
+    return "\n".join(lines)
+
+
+def _sentence(words: str) -> str:
+    words = parts.clean(words).strip()
+    return words if words.endswith((".", "!", "?")) else f"{words}."
+
+
+def contract(
+    broken: Contract, counted: float, case: Case, busiest: list[dict[str, Any]], source: str,
+    literals: list[Finding],
+) -> str:  # fmt: skip
+    """Explain a broken contract: what was asked and counted, where, and why it matters.
+
+    `busiest` holds the access that costs most, `literals` what the checker said about it.
+    """
+    lines = [f"Right, but: {contracts.number(counted)} {broken}; asked: {broken.asked}."]
+    if literals:
+        return "\n".join([*lines, finding(literals[0])])
+    for access in busiest:
+        lines += _excerpt(source, access["line"])
+        lines.append(_takes_part(access, case))
+    return "\n".join(filter(None, [*lines, " ".join(broken.why.split())]))
+
+
+def _takes_part(access: dict[str, Any], case: Case) -> str:
+    """Say how many threads share in the costliest access, where that is the trouble."""
+    requests = sum(v for k, v in access.items() if k.endswith("_requests"))
+    elements = access.get("global_bytes_asked", 0) / access["size"]
+    if not requests or case.threads < 4:
+        return ""
+    if elements / requests < 2:
+        return "There one thread of a warp does the work, and the others wait for it."
+    if requests / case.warps > 32 and elements / requests > 16:
+        return "There each thread goes through many elements that the others read as well."
+    return ""
 
 
 def mismatch(found: Mismatch) -> str:
-    """Explain a wrong output."""
+    """Explain a wrong output: how much of it, where, and the first element."""
     element = f"{found.output}[{', '.join(map(str, found.index))}]"
     verb = "is" if found.wrong == 1 else "are"
     lines = [
@@ -21,17 +73,31 @@ def mismatch(found: Mismatch) -> str:
     ]
     got = "nothing: it was never written" if found.first_unwritten else _value(found.got)
     lines.append(f"The first is {element}: expected {_value(found.expected)}, got {got}.")
-    if found.unwritten and found.wrong > 1:
-        lines.append(_never_written(found))
-    if found.resembles:
-        lines.append(f"Look: {found.resembles}.")
+    if found.wrong > 1 and found.unwritten == found.wrong:
+        lines.append("None of the wrong ones was ever written: no thread stored anything there.")
+    elif found.wrong > 1 and found.unwritten:
+        lines.append(
+            f"{found.unwritten} of the wrong ones were never written; the others hold wrong values."
+        )
     return "\n".join(lines)
 
 
-def _never_written(found: Mismatch) -> str:
+# What the place of elements that nobody wrote says about the mistake.
+_GAPS = {
+    "all but the first block": "Only the first block wrote its part: the index lacks "
+    "`cuda.blockIdx.x * cuda.blockDim.x`. `cuda.grid(1)` is short for all of it.",
+    "(the first block)": "Only the first block wrote its part: the indices lack "
+    "`cuda.blockIdx * cuda.blockDim` of their axes. `cuda.grid(2)` gives column and row.",
+    "the last block, which is only partly filled": "The last block, which is not full, wrote "
+    "nothing: somewhere a division is rounded down, or a whole block is left out.",
+}
+
+
+def hint(found: Mismatch) -> str:
+    """Return what the wrong elements say about the mistake behind them, or nothing."""
     if found.unwritten == found.wrong:
-        return "None of the wrong ones was ever written: no thread stored anything there."
-    return f"{found.unwritten} of the wrong ones were never written; the others hold wrong values."
+        return next((words for place, words in _GAPS.items() if place in found.where), "")
+    return f"Look: {found.resembles}." if found.resembles else ""
 
 
 def _value(value: Any) -> str:

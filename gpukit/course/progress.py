@@ -1,14 +1,17 @@
-"""How far a learner is: which answers passed, kept in one small file that git ignores."""
+"""How far a learner is: the best grade of each exercise, in one small file that git ignores."""
 
 from __future__ import annotations
 
-import hashlib
+import contextlib
 import json
 from pathlib import Path
 
+from gpukit.course import catalogue
 from gpukit.course.catalogue import Exercise
 
 FILE = ".progress.json"
+# The grades that count, and which part of the points they earn.
+EARNED = {"right": 1.0, "but": 0.5}
 
 
 def _file(exercise: Exercise) -> Path:
@@ -23,37 +26,58 @@ def _load(file: Path) -> dict[str, str]:
     return found if isinstance(found, dict) else {}
 
 
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
 def state(exercise: Exercise) -> str:
-    """Return `passed`, `started` or `new`. An answer edited since it passed is `started`."""
-    if not exercise.answer.exists():
-        return "new"
-    digest = _digest(exercise.answer)
-    if _load(_file(exercise)).get(exercise.name) == digest:
-        return "passed"
-    return "new" if digest == _digest(exercise.starter) else "started"
+    """Return the best grade so far, `right` or `but`, else `started` or `new`."""
+    best = _load(_file(exercise)).get(exercise.name)
+    if best in EARNED:
+        return best
+    return "started" if has_own_answer(exercise) else "new"
 
 
-def record(exercise: Exercise, passed: bool) -> None:
-    """Remember whether the answer, as it is now, passed. A folder we may not write is no error."""
-    file = _file(exercise)
-    known = _load(file)
-    known.pop(exercise.name, None)
-    if passed:
-        known[exercise.name] = _digest(exercise.answer)
-    try:
-        file.write_text(json.dumps(known, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    except OSError:
-        return
+def has_own_answer(exercise: Exercise) -> bool:
+    """Whether the learner's file holds something that is not in the starter."""
+    answer = exercise.answer
+    return answer.exists() and answer.read_bytes() != exercise.starter.read_bytes()
+
+
+def points(exercise: Exercise, grade: str) -> int:
+    """Return what a grade earns: half of the points where the answer is right, but ..."""
+    return round(exercise.points * EARNED.get(grade, 0))
+
+
+def record(exercise: Exercise, grade: str) -> None:
+    """Keep a grade, if no better one was reached before. A read-only folder is no error."""
+    known = _load(_file(exercise))
+    if EARNED.get(grade, 0) > EARNED.get(known.get(exercise.name, ""), 0):
+        _save(exercise, {**known, exercise.name: grade})
+
+
+def forget(exercise: Exercise) -> None:
+    """Forget what was reached in an exercise."""
+    known = _load(_file(exercise))
+    if known.pop(exercise.name, None) is not None:
+        _save(exercise, known)
+
+
+def _save(exercise: Exercise, known: dict[str, str]) -> None:
+    with contextlib.suppress(OSError):
+        text = json.dumps(known, indent=2, sort_keys=True) + "\n"
+        _file(exercise).write_text(text, encoding="utf-8")
+
+
+def following(exercise: Exercise | None = None) -> Exercise | None:
+    """Return the first exercise after this one, then from the start, that is not right yet."""
+    every = catalogue.every()
+    names = [e.name for e in every]
+    start = names.index(exercise.name) + 1 if exercise and exercise.name in names else 0
+    others = (e for e in every[start:] + every[:start] if state(e) != "right")
+    return next((e for e in others if not exercise or e.name != exercise.name), None)
 
 
 def set_aside(exercise: Exercise) -> Path | None:
     """Rename the answer to the first free `answer.oldN.py`; None when there is nothing to keep."""
     answer = exercise.answer
-    if not answer.exists() or _digest(answer) == _digest(exercise.starter):
+    if not has_own_answer(exercise):
         return None
     number = 1
     while (kept := answer.with_name(f"answer.old{number}.py")).exists():

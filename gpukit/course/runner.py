@@ -1,4 +1,4 @@
-"""The parent's side: start the child, hand it cases one by one, and wait only so long."""
+"""The parent's side: start the child, ask it for one launch after another, wait only so long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -16,24 +15,30 @@ from typing import IO, Any
 
 from gpukit.course import frames
 from gpukit.course.case import Array, Case
-from gpukit.course.catalogue import Exercise
 
 PRINTED_LIMIT = 64 * 1024
 # The first answer also waits for Python, numba and the compiler to start.
 START_SECONDS = 60.0
+# A watched launch waits for the checker's own functions to be compiled, once on a machine.
+WATCHED_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came back for one case: arrays, or the reason why there are none.
+    """What came back for one launch: arrays or a text (JSON), or the reason why there is none.
 
-    `kind` is one of: arrays, error, missing, timeout, died, protocol.
+    `kind` is one of: arrays, text, ready, error, missing, timeout, died, protocol.
     """
 
     kind: str
-    case: Case | None
     arrays: dict[str, Array] = field(default_factory=dict)
+    text: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the process can be asked for another launch."""
+        return self.kind in ("arrays", "text", "ready", "error")
 
 
 class Child:
@@ -101,22 +106,38 @@ class Child:
         with contextlib.suppress(OSError):
             frames.send(stream, header, body)  # type: ignore[arg-type]
 
-    def launch(self, case: Case) -> None:
-        """Send one case."""
-        shapes, body = frames.pack(case.args)
-        self._send({"args": shapes, "grid": case.grid, "block": case.block}, body)
+    def loaded(self) -> Outcome:
+        """Wait until the file is loaded and its kernel found."""
+        return self._answer(START_SECONDS)
 
-    def answer(self, case: Case | None, seconds: float) -> Outcome:
+    def launch(self, case: Case, seconds: float) -> Outcome:
+        """Launch the kernel plainly and return the arrays afterwards."""
+        return self._ask("launch", case, seconds)
+
+    def check(self, case: Case, seconds: float) -> Outcome:
+        """Launch the kernel under `gpukit.check` and return the report as JSON."""
+        return self._ask("check", case, WATCHED_SECONDS + seconds)
+
+    def profile(self, case: Case, seconds: float) -> Outcome:
+        """Launch the kernel under `gpukit.profile` and return its counts as JSON."""
+        return self._ask("profile", case, WATCHED_SECONDS + seconds)
+
+    def _ask(self, verb: str, case: Case, seconds: float) -> Outcome:
+        shapes, body = frames.pack(case.args)
+        self._send({"verb": verb, "args": shapes, "grid": case.grid, "block": case.block}, body)
+        return self._answer(seconds)
+
+    def _answer(self, seconds: float) -> Outcome:
         """Wait for the child's next frame, at most `seconds`."""
         try:
             frame = self._inbox.get(timeout=seconds)
         except queue.Empty:
-            return Outcome("timeout", case, facts={"seconds": seconds})
+            return Outcome("timeout", facts={"seconds": seconds})
         if isinstance(frame, BaseException):
-            return Outcome("protocol", case, facts={"message": str(frame)})
+            return Outcome("protocol", facts={"message": str(frame)})
         if frame is None:
-            return Outcome("died", case, facts={"code": self._process.wait(timeout=10)})
-        return _outcome(case, *frame)
+            return Outcome("died", facts={"code": self._process.wait(timeout=10)})
+        return _outcome(*frame)
 
     def printed(self) -> str:
         """Return what the student's file has printed, without control characters."""
@@ -130,33 +151,17 @@ def _close(stream: IO[bytes] | None) -> None:
             stream.close()
 
 
-def _outcome(case: Case | None, header: dict[str, Any], body: bytes) -> Outcome:
+def _outcome(header: dict[str, Any], body: bytes) -> Outcome:
     if "error" in header:
-        return Outcome("error", case, facts=header["error"])
+        return Outcome("error", facts=header["error"])
     if "missing" in header:
-        return Outcome("missing", case, facts=header)
+        return Outcome("missing", facts=header)
     if "ready" in header:
-        return Outcome("arrays", case)
+        return Outcome("ready")
     try:
+        if "text" in header:
+            return Outcome("text", text=body.decode())
         arrays = frames.unpack(header.get("arrays"), body)
-    except frames.ProtocolError as error:
-        return Outcome("protocol", case, facts={"message": str(error)})
-    return Outcome("arrays", case, arrays=arrays)  # type: ignore[arg-type]
-
-
-def run(exercise: Exercise, file: Path, cases: Iterable[Case]) -> Iterator[tuple[Outcome, str]]:
-    """Yield an outcome for each case and all that was printed so far.
-
-    The run ends early when the file does not load or the process does not survive a case.
-    """
-    with Child(file, exercise.entry) as child:
-        loaded = child.answer(None, START_SECONDS)
-        if loaded.kind != "arrays":
-            yield loaded, child.printed()
-            return
-        for case in cases:
-            child.launch(case)
-            outcome = child.answer(case, exercise.seconds)
-            yield outcome, child.printed()
-            if outcome.kind not in ("arrays", "error"):
-                return
+    except (frames.ProtocolError, UnicodeDecodeError) as error:
+        return Outcome("protocol", facts={"message": str(error)})
+    return Outcome("arrays", arrays=arrays)  # type: ignore[arg-type]

@@ -37,5 +37,5 @@ def test_poison_may_be_empty():
 
 
 def test_sizes_name_arrays_scalars_and_launch():
-    case = Case("c", {"x": np.zeros(3, np.float32), "n": 3}, grid=1, block=32, expected={})
+    case = Case({"x": np.zeros(3, np.float32), "n": 3}, grid=1, block=32, expected={})
     assert case.sizes() == "x (3,) float32, n = 3; grid 1, block 32"

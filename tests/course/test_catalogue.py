@@ -1,5 +1,7 @@
 """Exercises are found by name, and a folder that is not right says what is wrong."""
 
+import dataclasses
+
 import pytest
 
 from gpukit.course import catalogue, progress
@@ -9,6 +11,7 @@ title = "T"
 entry = "t_kernel"
 points = 1
 hints = ["a", "b", "c"]
+measured = "one"
 [limits]
 seconds = 5
 [tolerance]
@@ -80,13 +83,47 @@ def test_an_edited_answer_is_started(shelf):
     assert progress.state(catalogue.find("thing")) == "started"
 
 
-def test_a_recorded_answer_is_passed_until_it_is_edited(shelf):
+def test_the_best_grade_is_kept(shelf):
     exercise = catalogue.find("thing")
-    exercise.answer.write_text("# mine\n")
-    progress.record(exercise, passed=True)
-    assert progress.state(exercise) == "passed"
-    exercise.answer.write_text("# mine, changed\n")
-    assert progress.state(exercise) == "started"
+    states = []
+    for grade in ("but", "right", "wrong"):
+        progress.record(exercise, grade)
+        states.append(progress.state(exercise))
+    assert states == ["but", "right", "right"]
+
+
+def test_right_but_earns_half_of_the_points(shelf):
+    exercise = dataclasses.replace(catalogue.find("thing"), points=10)
+    assert [progress.points(exercise, g) for g in ("right", "but", "wrong")] == [10, 5, 0]
+
+
+def test_what_is_forgotten_is_new_again(shelf):
+    exercise = catalogue.find("thing")
+    progress.record(exercise, "right")
+    progress.forget(exercise)
+    assert progress.state(exercise) == "new"
+
+
+def test_the_next_exercise_is_the_first_that_is_not_right(shelf):
+    exercise = catalogue.find("thing")
+    assert progress.following() == exercise
+    progress.record(exercise, "right")
+    assert progress.following() is None
+
+
+@pytest.mark.parametrize(
+    ("contract", "words"),
+    [
+        ('measure = "luck"\nat_most = 1', "cannot measure 'luck'; there are: reads"),
+        ('measure = "reads"\nper = "moon"\nat_most = 1', "cannot count per 'moon'"),
+        ('measure = "reads"', "needs at_most or at_least"),
+        ('measure = "reads"\nat_mots = 1', "no field 'at_mots'"),
+    ],
+)
+def test_a_contract_that_makes_no_sense_is_named(shelf, contract, words):
+    (shelf / "exercise.toml").write_text(f"{TOML}\n[[contracts]]\n{contract}\n")
+    with pytest.raises(catalogue.ExerciseError, match=words):
+        catalogue.find("thing")
 
 
 def test_a_broken_progress_file_is_as_none(shelf, tmp_path):

@@ -11,7 +11,7 @@ BLOCK = 128
 
 def one(expected, got, *, block=BLOCK, per="thread", ulps=4.0):
     """Compare one output of a launch with `block` threads."""
-    case = Case("c", {"out": got}, grid=1, block=block, expected={"out": expected}, per=per)
+    case = Case({"out": got}, grid=1, block=block, expected={"out": expected}, per=per)
     return compare.compare(case, "out", got, ulps)
 
 
@@ -145,11 +145,11 @@ RESEMBLES = {
 @pytest.mark.parametrize("words", RESEMBLES)
 def test_a_familiar_mistake_is_recognised(words):
     right = ramp(8, 8)
-    assert words in explain.mismatch(one(right, RESEMBLES[words](right), block=(8, 8)))
+    assert words in explain.hint(one(right, RESEMBLES[words](right), block=(8, 8)))
 
 
 def test_a_changed_input_is_named():
     x, out = ramp(4), ramp(4)
-    case = Case("c", {"x": x, "out": out}, grid=1, block=4, expected={"out": out})
+    case = Case({"x": x, "out": out}, grid=1, block=4, expected={"out": out})
     assert compare.changed_inputs(case, {"x": x + 1, "out": out}) == ["x"]
     assert compare.changed_inputs(case, {"x": x.copy(), "out": out}) == []

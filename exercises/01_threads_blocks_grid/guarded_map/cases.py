@@ -1,33 +1,29 @@
 """Cases of the guarded map: lengths on both sides of a block, and none at all."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from gpukit.course import Case, poison
 
 BLOCK = 128
-LENGTHS = {
-    "one element": 1,
-    "one less than a block": BLOCK - 1,
-    "exactly one block": BLOCK,
-    "one more than a block": BLOCK + 1,
-    "a prime, many blocks": 1009,
-    "eight whole blocks": 8 * BLOCK,
-    "nothing to do": 0,
+SHAPES = {
+    "one element": (1,),
+    "one less than a block": (BLOCK - 1,),
+    "exactly one block": (BLOCK,),
+    "one more than a block": (BLOCK + 1,),
+    "a prime, many blocks": (1009,),
+    "eight whole blocks": (8 * BLOCK,),
+    "nothing to do": (0,),
 }
 
 
-def cases(rng: np.random.Generator) -> Iterator[Case]:
-    """Yield the cases, easiest first."""
-    for name, n in LENGTHS.items():
-        celsius = rng.uniform(-90, 60, n).astype(np.float32)
-        expected = (celsius.astype(np.float64) * 1.8 + 32).astype(np.float32)
-        yield Case(
-            name=name,
-            args={"celsius": celsius, "fahrenheit": poison(n)},
-            grid=max(1, -(-n // BLOCK)),
-            block=BLOCK,
-            expected={"fahrenheit": expected},
-            scale={"fahrenheit": np.abs(celsius) * np.float32(1.8) + 32},
-        )
+def case(rng: np.random.Generator, n: int) -> Case:
+    """Return the case of n temperatures."""
+    celsius = rng.uniform(-90, 60, n).astype(np.float32)
+    expected = (celsius.astype(np.float64) * 1.8 + 32).astype(np.float32)
+    return Case(
+        args={"celsius": celsius, "fahrenheit": poison(n)},
+        grid=max(1, -(-n // BLOCK)),
+        block=BLOCK,
+        expected={"fahrenheit": expected},
+        scale={"fahrenheit": np.abs(celsius) * np.float32(1.8) + 32},
+    )

@@ -1,0 +1,190 @@
+"""Contracts of an exercise: bounds on what `gpukit.profile` counts of one launch.
+
+A contract says what is counted, of which array, for each of what, and how much is asked:
+
+    measure = "reads"   array = "x"   per = "element"   at_most = 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from gpukit.course.case import Case
+
+# What the child counted: `total`, `accesses`, `shared_bytes` and the kernel's `parameters`.
+Counts = dict[str, Any]
+Accesses = list[dict[str, Any]]
+
+
+def _elements(accesses: Accesses) -> float:
+    return float(sum(a.get("global_bytes_asked", 0) / a["size"] for a in accesses))
+
+
+def _total(accesses: Accesses, *endings: str) -> float:
+    return float(sum(v for a in accesses for k, v in a.items() if k.endswith(endings)))
+
+
+def _requests(accesses: Accesses) -> float:
+    return _total(accesses, "_requests")
+
+
+def _passes_per_request(accesses: Accesses) -> float:
+    return _ratio(_total(accesses, "_wavefronts"), _requests(accesses))
+
+
+def _ratio(one: float, other: float) -> float:
+    return one / other if other else 0.0
+
+
+# Of accesses: the memory and the operation that count, the words, and how they are added up.
+_OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
+    "reads": ("global", "load", "reads of {}", _elements),
+    "writes": ("global", "store", "writes to {}", _elements),
+    "updates": ("global", "atomic", "atomic updates of {}", _elements),
+    "read_requests": ("global", "load", "times that a warp reads {}", _requests),
+    "write_requests": ("global", "store", "times that a warp writes {}", _requests),
+    "update_requests": ("global", "atomic", "times that a warp updates {}", _requests),
+    "lanes_per_request": (
+        "global", "", "threads of a warp that take part when it reads or writes {}",
+        lambda accesses: _ratio(_elements(accesses), _requests(accesses)),
+    ),
+    "sectors": ("global", "", "32-byte sectors moved for {}", lambda a: _total(a, "_sectors")),
+    "sectors_per_request": (
+        "global", "", "32-byte sectors for each time that a warp reads or writes {}",
+        lambda accesses: _ratio(_total(accesses, "_sectors"), _requests(accesses)),
+    ),
+    "shared_passes_per_request": (
+        "shared", "", "passes through the banks of shared memory for each access of a warp",
+        _passes_per_request,
+    ),
+}  # fmt: skip
+_OF_LAUNCH = {
+    "shared_bytes": "bytes of shared memory for each block",
+    "barriers": "barriers that each block passes",
+    "float64": "operations in float64",
+    "divergent_branches": "branches at which the threads of a warp part",
+    "operations": "arithmetic operations on floating-point numbers",
+}
+MEASURES = (*_OF_ACCESSES, *_OF_LAUNCH)
+_PER = {
+    "": "", "element": "for each element", "thread": "for each thread", "warp": "for each warp",
+    "block": "for each block",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Contract:
+    """One bound. `why` is what to say where it is broken."""
+
+    measure: str
+    array: str = ""
+    per: str = ""
+    at_most: float | None = None
+    at_least: float | None = None
+    why: str = ""
+
+    def __str__(self) -> str:
+        """What is counted, in words: `reads of x for each element`."""
+        if self.measure in _OF_LAUNCH:
+            words = _OF_LAUNCH[self.measure]
+        else:
+            words = _OF_ACCESSES[self.measure][2].format(self.array or "global memory")
+        return f"{words} {_PER[self.per]}".rstrip()
+
+    @property
+    def asked(self) -> str:
+        """What is asked: `at most 1`."""
+        bounds = (("at least", self.at_least), ("at most", self.at_most))
+        return " and ".join(
+            f"{word} {number(bound)}" for word, bound in bounds if bound is not None
+        )
+
+    def is_kept(self, counted: float) -> bool:
+        """Whether what was counted is within the bounds."""
+        too_few = self.at_least is not None and counted < self.at_least
+        return not too_few and not (self.at_most is not None and counted > self.at_most)
+
+
+# Every kernel without float64 among its arguments keeps this one.
+NO_FLOAT64 = Contract(
+    "float64", at_most=0,
+    why="The arguments are float32. Many GPUs do float64 32 or 64 times more slowly.",
+)  # fmt: skip
+
+
+def read(item: dict[str, Any]) -> Contract:
+    """Return the contract in a table of `exercise.toml`; ValueError says what is wrong."""
+    strange = set(item) - {field.name for field in fields(Contract)}
+    if strange:
+        raise ValueError(f"a contract has no field {min(strange)!r}")
+    contract = Contract(**item)
+    if contract.measure not in MEASURES:
+        known = ", ".join(MEASURES)
+        raise ValueError(f"a contract cannot measure {contract.measure!r}; there are: {known}")
+    if contract.per not in _PER:
+        raise ValueError(f"a contract cannot count per {contract.per!r}")
+    if not contract.asked:
+        raise ValueError(f"the contract on {contract} needs at_most or at_least")
+    return contract
+
+
+def of(contracts: tuple[Contract, ...], case: Case) -> tuple[Contract, ...]:
+    """Return the contracts that hold for a case: those given, and no float64 by accident."""
+    doubles = [v for v in case.args.values() if np.result_type(v) == np.float64]
+    mine = any(contract.measure == "float64" for contract in contracts)
+    return contracts if doubles or mine else (*contracts, NO_FLOAT64)
+
+
+def count(contract: Contract, case: Case, counts: Counts) -> float:
+    """Return what a launch of `case` comes to."""
+    return _in_all(contract, case, counts) / _divisor(contract, case)
+
+
+def _in_all(contract: Contract, case: Case, counts: Counts) -> float:
+    total = counts["total"]
+    if contract.measure == "shared_bytes":
+        return float(counts["shared_bytes"])
+    if contract.measure == "barriers":  # counted for each warp that reaches one
+        return float(total.get("barriers", 0) / case.warps)
+    if contract.measure == "float64":
+        return float(total.get("flops_float64", 0))
+    if contract.measure == "divergent_branches":
+        return float(total.get("divergent_branches", 0))
+    if contract.measure == "operations":
+        return float(sum(v for k, v in total.items() if k.startswith("flops_")))
+    return _OF_ACCESSES[contract.measure][3](accesses(contract, case, counts))
+
+
+def _divisor(contract: Contract, case: Case) -> int:
+    if contract.per == "element":
+        return int(np.size(case.args[contract.array]))
+    by = {"": 1, "thread": case.blocks * case.threads, "warp": case.warps, "block": case.blocks}
+    return by[contract.per]
+
+
+def accesses(contract: Contract, case: Case, counts: Counts) -> Accesses:
+    """Return the accesses that a contract is about, the costliest first."""
+    if contract.measure in _OF_LAUNCH:
+        return []
+    space, op, _, measure = _OF_ACCESSES[contract.measure]
+    # The learner may have given the parameters other names.
+    own = dict(zip(case.args, counts["parameters"], strict=False))
+    found = [
+        a for a in counts["accesses"]
+        if a["space"] == space and op in ("", a["op"])
+        and (not contract.array or a["array"] == own[contract.array])
+    ]  # fmt: skip
+    return sorted(found, key=lambda a: -measure([a]))
+
+
+def number(value: float) -> str:
+    """Return a count as a person writes it.
+
+    >>> number(128.0), number(1048576.0), number(1.0625)
+    ('128', '1,048,576', '1.06')
+    """
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"

@@ -1,0 +1,84 @@
+"""Wrong answers that must be explained, and unusual right ones that must pass, by exercise.
+
+Each file is named as its exercise and holds a list ANSWERS. An answer is told by what it changes in
+the solution: `edit` replaces text, `without` drops lines, `body` replaces what stands under the
+docstring of the kernel, `whole` replaces all.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Callable
+from typing import NamedTuple
+
+from gpukit.course.catalogue import Exercise
+
+Change = Callable[[Exercise], str]
+
+
+class Wrong(NamedTuple):
+    """A wrong answer: its mistake in words, and a piece of the explanation that fits it.
+
+    `grade` is "wrong", or "but" where only a contract is broken.
+    """
+
+    name: str
+    change: Change
+    says: str
+    grade: str = "wrong"
+
+
+class Right(NamedTuple):
+    """A right answer that is unlike the solution."""
+
+    name: str
+    change: Change
+
+
+def edit(*pairs: tuple[str, str]) -> Change:
+    """Return the solution with pieces of text replaced, each of which must be there once."""
+
+    def change(exercise: Exercise) -> str:
+        text = exercise.solution.read_text(encoding="utf-8")
+        for old, new in pairs:
+            assert text.count(old) == 1, (
+                f"{exercise.name}: {old!r} stands there {text.count(old)} times"
+            )
+            text = text.replace(old, new)
+        return text
+
+    return change
+
+
+def without(*pieces: str) -> Change:
+    """Return the solution without the lines that hold these pieces of text."""
+
+    def change(exercise: Exercise) -> str:
+        lines = exercise.solution.read_text(encoding="utf-8").splitlines(keepends=True)
+        for piece in pieces:
+            (found,) = [line for line in lines if piece in line]
+            lines.remove(found)
+        return "".join(lines)
+
+    return change
+
+
+def body(lines: str) -> Change:
+    """Return the solution with other lines under the docstring of its kernel."""
+
+    def change(exercise: Exercise) -> str:
+        text = exercise.solution.read_text(encoding="utf-8")
+        (kernel,) = [n for n in ast.parse(text).body if getattr(n, "name", "") == exercise.entry]
+        docstring = kernel.body[0]
+        assert isinstance(docstring, ast.Expr)
+        given = text.splitlines()
+        own = textwrap.indent(textwrap.dedent(lines).strip("\n"), "    ").splitlines()
+        return "\n".join([*given[: docstring.end_lineno], *own, *given[kernel.end_lineno :], ""])
+
+    return change
+
+
+def whole(text: str) -> Change:
+    """Return a file of its own."""
+    return lambda exercise: textwrap.dedent(text).lstrip("\n")

@@ -1,0 +1,72 @@
+"""Answers to block_sum."""
+
+from tests.exercises.answers import Right, Wrong, body, edit, without
+
+ANSWERS = [
+    Wrong(
+        "no barrier before the tree",
+        without("the tile is full before any thread"),
+        says="put `cuda.syncthreads()` between line 17 and line 21",
+    ),
+    Wrong(
+        "no barrier behind a level",
+        without("the sums of this level are written"),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "all threads add to partials",
+        body("""
+            i = cuda.grid(1)
+            if cuda.threadIdx.x == 0:
+                partials[cuda.blockIdx.x] = 0
+            cuda.syncthreads()
+            if i < x.shape[0]:
+                partials[cuda.blockIdx.x] += x[i]
+        """),
+        says="cuda.atomic.add",
+    ),
+    Wrong(
+        "threads past the end leave before the barriers",
+        edit(
+            (
+                "    # Threads past the end add 0",
+                "    if i >= x.shape[0]:\n        return\n    # Threads past the end add 0",
+            )
+        ),
+        says="never written",
+    ),
+    Wrong(
+        "float64 by a literal",
+        edit(("if i < x.shape[0] else np.float32(0)", "* 1.0 if i < x.shape[0] else 0.0")),
+        says="operations in float64",
+        grade="but",
+    ),
+    Wrong(
+        "one thread adds everything",
+        body("""
+            if cuda.threadIdx.x == 0:
+                acc = np.float32(0)
+                first = cuda.blockIdx.x * BLOCK
+                for i in range(first, min(first + BLOCK, x.shape[0])):
+                    acc += x[i]
+                partials[cuda.blockIdx.x] = acc
+        """),
+        says="one thread of a warp does the work",
+        grade="but",
+    ),
+    Right(
+        "the two halves of a warp by shuffles",
+        body("""
+            tile = cuda.shared.array(4, np.float32)
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            value = x[i] if i < x.shape[0] else np.float32(0)
+            for offset in (16, 8, 4, 2, 1):
+                value += cuda.shfl_down_sync(0xFFFFFFFF, value, offset)
+            if tid % 32 == 0:
+                tile[tid // 32] = value
+            cuda.syncthreads()
+            if tid == 0:
+                partials[cuda.blockIdx.x] = tile[0] + tile[1] + tile[2] + tile[3]
+        """),
+    ),
+]
