@@ -59,6 +59,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("gpukit.cpu.explain").explain
     if name in ("check", "play", "profile"):
         return getattr(importlib.import_module(f"gpukit.checked.{name}"), name)
+    if name == "load_ipython_extension":  # %load_ext gpukit
+        return importlib.import_module("gpukit.course.magic").load_ipython_extension
     if name in ("cuda", "kernels", "standin"):
         return importlib.import_module(f"gpukit.{name}")
     if name in _MODULES:

@@ -55,7 +55,7 @@ PACKAGES = {
     "kernels": {"numpy"},
     "bench": {*USUAL, "matplotlib", "rich", "sklearn"},
     "draw": {*USUAL, "matplotlib", "sklearn"},
-    "course": {*USUAL, "tomli"},
+    "course": {*USUAL, "IPython", "tomli"},
     "doctor": set(),
     "cli": {"rich"},
 }

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gpukit.cli import FINDINGS, WELL, show
-from gpukit.course import attempt, catalogue, grade, progress
+from gpukit.course import as_text, attempt, catalogue, grade, progress
 from gpukit.course.catalogue import Exercise
 
 
@@ -37,17 +37,12 @@ def list_exercises(arguments: argparse.Namespace) -> int:
         show.data(rows)
         return WELL
     headers = ("name", "title", "topic", "points", "state")
-    words = [{**row, "state": words_of(row["state"])} for row in rows]
+    words = [{**row, "state": as_text.state(row["state"])} for row in rows]
     show.table(headers, [[str(row[key]) for key in headers] for row in words], right=(3,))
     show.text()
     show.text(_points())
     show.text(_next(progress.following()))
     return WELL
-
-
-def words_of(state: str) -> str:
-    """Return how a state reads: `but` is `right, but`."""
-    return "right, but" if state == "but" else state
 
 
 def _points() -> str:
@@ -103,9 +98,6 @@ def _plain(exercise: Exercise, report: grade.Report) -> dict[str, Any]:
     return {**known, "rows": rows, "failed": sizes, "points": points, "passed": report.passed}
 
 
-_WORDS = {"right": "right", "but": "TOO MUCH", "wrong": "WRONG", "timeout": "TOO LONG"}
-
-
 def _watched(exercise: Exercise, file: Path) -> grade.Report:
     """Grade a file, printing each thing tried as it ends."""
     attempt.read(file)  # a file that cannot be read is misuse: say only that
@@ -113,9 +105,8 @@ def _watched(exercise: Exercise, file: Path) -> grade.Report:
     show.text()
 
     def watch(row: grade.Row) -> None:
-        words = f"{_WORDS.get(row.status, 'ERROR'):8}"
         style = "good" if row.status == "right" else "bad"
-        show.text(f"  {show.paint(words, style)}  {row.name}")
+        show.text(f"  {show.paint(as_text.status(row), style)}  {row.name}")
 
     return grade.run(exercise, file, watch)
 
@@ -124,36 +115,19 @@ def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
     """Print the verdict, the first failure in full, and where to go next."""
     if report.rows:
         show.text()
-    if report.failed and report.status != "but":
-        show.paragraph(f"The smallest that fails: {report.failed.sizes()}")
+    for paragraph in as_text.explanation(report):
+        show.block(paragraph)
         show.text()
-    if report.why:
-        show.block(report.why)
-    _printed(report.printed)
-    if report.status in ("right", "but"):
-        earned = progress.points(exercise, report.status)
-        words = f"{words_of(report.status).capitalize()}: {earned} of {exercise.points} points."
-        show.text(show.paint(words, "good" if report.passed else "bad"))
+    verdict = as_text.verdict(exercise, report)
+    if verdict:
+        show.text(show.paint(verdict, "good" if report.passed else "bad"))
     if report.passed:
-        show.text(_next(progress.following(exercise)) if own else "")
+        if own:
+            show.text(_next(progress.following(exercise)))
         return
-    show.text()
     if report.status == "untouched":
         show.text(f"The task: {_short(exercise.folder / 'task.md')}")
     show.text(f"Stuck? gpukit hint {exercise.name}")
-
-
-def _printed(words: str) -> None:
-    """Show what the learner's own prints said."""
-    lines = words.strip().splitlines()
-    if not lines:
-        return
-    show.text()
-    show.text("Your file printed:")
-    for line in lines[:20]:
-        show.text(f"  | {line[:200]}")
-    if len(lines) > 20:
-        show.text(f"  | ... and {len(lines) - 20} more lines")
 
 
 def hint(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,125 @@
+"""Exercises in a notebook: `%load_ext gpukit`, then `%%exercise NAME` as the first line of a cell.
+
+%exercise NAME         the task
+%exercise hint NAME    the next hint
+%exercise play NAME    the player, with the smallest case that failed
+"""
+
+from __future__ import annotations
+
+import html
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+
+import gpukit
+from gpukit.course import as_text, catalogue, grade, progress
+from gpukit.course.case import Case
+from gpukit.course.catalogue import Exercise, ExerciseError
+
+# Stands where the magic's own line stands, so that lines keep their numbers.
+_PRELUDE = "import numpy as np; from gpukit import cuda\n"
+
+
+class Graded:
+    """A report on a cell, as a notebook shows it: the text, and the hints folded below."""
+
+    def __init__(self, exercise: Exercise, report: grade.Report) -> None:
+        self.exercise, self.report = exercise, report
+
+    def __repr__(self) -> str:
+        return as_text.text(self.exercise, self.report)
+
+    def _repr_html_(self) -> str:
+        shown = f'<pre style="white-space: pre-wrap">{html.escape(repr(self))}</pre>'
+        return shown if self.report.passed else shown + self._hints()
+
+    def _hints(self) -> str:
+        """Return the hints, each folded inside the one before it."""
+        folded = ""
+        for number, hint in reversed(list(enumerate(self.exercise.hints, start=1))):
+            words = html.escape(" ".join(hint.split()))
+            inside = f"<p>{words}</p>{folded}"
+            folded = f"<details><summary>Hint {number}</summary>{inside}</details>"
+        return folded
+
+
+class Words:
+    """Markdown that reads as it is where nothing renders it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_markdown_(self) -> str:
+        return self.text
+
+
+@magics_class
+class Exercises(Magics):
+    """The magic `exercise`, and what it remembers between cells."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self.notebook = shell
+        self.failed: dict[str, Case] = {}
+        self.hinted: dict[str, int] = {}
+
+    @line_cell_magic
+    def exercise(self, line: str, cell: str | None = None) -> Any:
+        """Grade the kernel in this cell; without a cell, show the task, a hint or the player."""
+        verb, name = ["", *line.split()][-2:] if line.strip() else ["", ""]
+        if verb not in ("", "hint", "play") or not name:
+            raise ExerciseError(
+                f"%exercise: expected a name, `hint NAME` or `play NAME`, got {line.strip()!r}."
+            )
+        exercise = catalogue.find(name)
+        if cell is not None:
+            return self._graded(exercise, cell)
+        if verb == "hint":
+            return self._hint(exercise)
+        if verb == "play":
+            return self._play(exercise)
+        return Words(exercise.folder.joinpath("task.md").read_text(encoding="utf-8"))
+
+    def _graded(self, exercise: Exercise, cell: str) -> Graded:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "this_cell.py"
+            file.write_text(_PRELUDE + cell, encoding="utf-8")
+            report = grade.run(exercise, file)
+        progress.record(exercise, report.status)
+        self.failed.pop(exercise.name, None)
+        if report.failed is not None:
+            self.failed[exercise.name] = report.failed
+        if report.status != "syntax":
+            self.notebook.run_cell(cell)  # the cells below may use the kernel
+        return Graded(exercise, report)
+
+    def _hint(self, exercise: Exercise) -> Words:
+        number = min(self.hinted.get(exercise.name, 0) + 1, len(exercise.hints))
+        self.hinted[exercise.name] = number
+        words = " ".join(exercise.hints[number - 1].split())
+        return Words(f"**Hint {number} of {len(exercise.hints)}.** {words}")
+
+    def _play(self, exercise: Exercise) -> Any:
+        kernel = self.notebook.user_ns.get(exercise.entry)
+        if kernel is None:
+            raise ExerciseError(
+                f"%exercise play: expected a kernel {exercise.entry} in this notebook, found none. "
+                f"Run its cell, which begins with %%exercise {exercise.name}, first."
+            )
+        case = self.failed.get(exercise.name) or exercise.cases()[0]
+        arguments = [
+            value.copy() if isinstance(value, np.ndarray) else value for value in case.args.values()
+        ]
+        return gpukit.play(kernel)[case.grid, case.block](*arguments)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the magic to a notebook: `%load_ext gpukit`."""
+    shell.register_magics(Exercises)

@@ -1,0 +1,90 @@
+"""`%%exercise NAME` in a notebook: the cell is graded in place, in the words of `gpukit test`."""
+
+import shutil
+
+import pytest
+
+pytest.importorskip("IPython")
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from gpukit.course import catalogue, progress
+
+STARTER = """@cuda.jit
+def fahrenheit_kernel(celsius, fahrenheit):
+    \"\"\"Write celsius[i] * 1.8 + 32 to fahrenheit[i].\"\"\"
+    # FILL ME IN (about 3 lines)
+"""
+RIGHT = """@cuda.jit
+def fahrenheit_kernel(celsius, fahrenheit):
+    i = cuda.grid(1)
+    if i < celsius.shape[0]:
+        fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+"""
+UNGUARDED = RIGHT.replace("    if i < celsius.shape[0]:\n    ", "")
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
+    """A notebook's shell, and exercises of the test's own."""
+    shutil.copytree(catalogue.root(), tmp_path / "exercises")
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path / "exercises"))
+    made = InteractiveShell()
+    made.run_line_magic("load_ext", "gpukit")
+    made.run_cell("import numpy as np\nfrom gpukit import cuda")
+    return made
+
+
+def graded(shell, cell):
+    return shell.run_cell_magic("exercise", "guarded_map", cell)
+
+
+def test_a_right_cell_is_right_and_remembered(shell):
+    assert "Right: 10 of 10 points." in repr(graded(shell, RIGHT))
+    assert progress.state(catalogue.find("guarded_map")) == "right"
+
+
+def test_the_kernel_can_be_used_in_other_cells(shell):
+    graded(shell, RIGHT)
+    assert shell.user_ns["fahrenheit_kernel"].py_func.__name__ == "fahrenheit_kernel"
+
+
+def test_lines_are_numbered_as_in_the_cell(shell):
+    shown = repr(graded(shell, UNGUARDED))
+    assert "> 5 | fahrenheit[i] =" in " ".join(shown.split())
+
+
+def test_the_starter_is_not_attempted_yet(shell):
+    assert "Not attempted yet" in repr(graded(shell, STARTER))
+
+
+def test_hints_are_folded_one_inside_the_other(shell):
+    shown = graded(shell, STARTER)._repr_html_()
+    assert shown.count("<details>") == 3
+    assert shown.index("Hint 1") < shown.index("Hint 2") < shown.index("Hint 3")
+
+
+def test_a_syntax_error_is_explained_and_the_cell_not_run(shell):
+    shown = repr(graded(shell, "def fahrenheit_kernel(:\n"))
+    assert "Python cannot read this line" in shown
+    assert "fahrenheit_kernel" not in shell.user_ns
+
+
+def test_hints_come_one_at_a_time(shell):
+    shown = [shell.run_line_magic("exercise", "hint guarded_map").text[:11] for _ in range(4)]
+    assert shown == ["**Hint 1 of", "**Hint 2 of", "**Hint 3 of", "**Hint 3 of"]
+
+
+def test_the_failing_case_is_played(shell):
+    graded(shell, RIGHT.replace("cuda.grid(1)", "cuda.threadIdx.x"))
+    played = shell.run_line_magic("exercise", "play guarded_map")
+    assert hasattr(played, "_repr_html_")
+
+
+def test_the_task_is_shown(shell):
+    assert shell.run_line_magic("exercise", "guarded_map").text.startswith("# ")
+
+
+def test_an_unknown_verb_says_what_there_is(shell):
+    with pytest.raises(catalogue.ExerciseError, match="hint NAME"):
+        shell.run_line_magic("exercise", "dance guarded_map")
