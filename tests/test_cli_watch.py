@@ -43,6 +43,8 @@ SOUND = "fill_kernel[3, 32](out)\n"
 WARNED = "half_kernel[3, 32](x, out)\n"
 WRONG = "collide_kernel[1, 32](one)\n"
 VERBS = ("check", "profile", "play")
+# Exit codes where nothing is launched: nothing checked must not look like nothing found.
+NOTHING = {"check": 2, "profile": 0, "play": 0}
 
 
 @pytest.fixture
@@ -115,21 +117,21 @@ def test_a_script_that_fails_shows_no_frames_of_gpukit(verb, launch, script, cap
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_script_gets_its_arguments(verb, script, capsys):
-    path = script("print(sys.argv[1:])")
+    path = script("print(sys.argv[1:])\n" + SOUND)
     assert cli.main([verb, path, "--n", "3", "--json"]) == 0
     assert capsys.readouterr().out.startswith("['--n', '3', '--json']\n")
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_script_without_launches_is_said_and_is_well(verb, script, capsys):
-    assert cli.main([verb, script("")]) == 0
+def test_a_script_without_launches_is_said(verb, script, capsys):
+    assert cli.main([verb, script("")]) == NOTHING[verb]
     words = capsys.readouterr().out.lower()
     assert "no kernel" in words
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_json_of_a_script_without_launches_is_json(verb, script, capsys):
-    assert cli.main([verb, "--json", script("")]) == 0
+    assert cli.main([verb, "--json", script("")]) == NOTHING[verb]
     data = json.loads(capsys.readouterr().out)
     assert (data["launches"] if verb == "check" else data) == []
 
@@ -150,7 +152,7 @@ def test_json_is_all_of_standard_output_whatever_a_child_of_the_script_prints(ve
         subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
         os.write(1, b"straight to the file")
     """)
-    assert cli.main([verb, "--json", path]) == 0
+    assert cli.main([verb, "--json", path]) == NOTHING[verb]
     shown = capfd.readouterr()
     json.loads(shown.out)
     assert "from a child" in shown.err
@@ -231,6 +233,23 @@ def test_check_of_a_sound_script_exits_with_0(script, capsys):
     assert "no findings" in shown.out.lower()
     assert "fill_kernel" in shown.out
     assert shown.err == ""
+
+
+def test_check_of_a_script_without_a_launch_says_what_to_do_and_exits_with_2(script, capsys):
+    assert cli.main(["check", script("")]) == 2
+    shown = capsys.readouterr().out
+    assert "the script launched no kernel" in shown
+    assert "kernel[blocks, threads](...)" in shown
+
+
+def test_check_of_an_answer_names_the_command_that_launches_it(tmp_path, capsys):
+    folder = tmp_path / "04_reduction" / "block_sum"
+    folder.mkdir(parents=True)
+    (folder / "exercise.toml").touch()
+    answer = folder / "answer.py"
+    answer.write_text("from gpukit import cuda\n")
+    assert cli.main(["check", str(answer)]) == 2
+    assert "`gpukit test block_sum` launches it" in capsys.readouterr().out
 
 
 def test_check_prints_an_error_and_exits_with_1(script, capsys):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from gpukit.cli import FINDINGS, WELL, show
+from gpukit.cli import FINDINGS, MISUSE, WELL, show
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -36,11 +36,26 @@ def check(arguments: argparse.Namespace) -> int:
         Path(arguments.html).write_text(_page(report), encoding="utf-8")
     if arguments.json:
         show.text(report.to_json())
-    elif code is None and not reports and not limit.expired:
-        show.text(f"Nothing was checked: {_STOPPED}")
-    else:
+    elif reports or limit.expired:
         show.text(report.text(colour=show.fancy(sys.stdout)))
-    return report.exit_code or _exit_code(code)
+    else:
+        show.text(f"Nothing was checked: {_STOPPED if code is None else _NO_LAUNCH}")
+        if code is not None:
+            show.text(_what_to_launch(Path(arguments.script)))
+    nothing = code is not None and not reports and not limit.expired
+    return report.exit_code or _exit_code(code) or (MISUSE if nothing else WELL)
+
+
+def _what_to_launch(script: Path) -> str:
+    """Say how to get launches out of a script that has none: an answer, or a module of kernels."""
+    folder = script.resolve().parent
+    if (folder / "exercise.toml").exists():
+        file = "" if script.name == "answer.py" else f" --file {script}"
+        return f"It is an answer to an exercise: `gpukit test {folder.name}{file}` launches it."
+    return (
+        "Call its kernels at the end of the script, `kernel[blocks, threads](...)`, or check a "
+        "script that imports it. For an answer to an exercise: `gpukit test NAME --file FILE`."
+    )
 
 
 def profile(arguments: argparse.Namespace) -> int:

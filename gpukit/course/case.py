@@ -61,6 +61,33 @@ class Case:
         return f"{arrays}; grid {self.grid}, block {self.block}"
 
 
+def lengths(block: int) -> dict[str, tuple[int]]:
+    """Return the lengths at which vector kernels go wrong, easiest first, for blocks of `block`."""
+    return {
+        "exactly one block": (block,),
+        "one element": (1,),
+        "one less than a block": (block - 1,),
+        "one more than a block": (block + 1,),
+        "a prime, many blocks": (1009,),
+        "eight whole blocks": (8 * block,),
+        "nothing to do": (0,),
+    }
+
+
+def areas(across: int, down: int) -> dict[str, tuple[int, int]]:
+    """Return the rows and columns at which image kernels go wrong, for blocks (across, down)."""
+    return {
+        "exactly one block": (down, across),
+        "one pixel": (1, 1),
+        "one less each way": (down - 1, across - 1),
+        "one more each way": (down + 1, across + 1),
+        "a wide one": (3, 131),
+        "a high one": (101, 5),
+        "two primes": (61, 83),
+        "many blocks": (4 * down, 3 * across),
+    }
+
+
 def _pattern(dtype: np.dtype[Any]) -> Array:
     """Return one element of `dtype` that no honest kernel computes."""
     if dtype.kind == "b":

@@ -2,18 +2,10 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
-SHAPES = {
-    "one element": (1,),
-    "one less than a block": (BLOCK - 1,),
-    "exactly one block": (BLOCK,),
-    "one more than a block": (BLOCK + 1,),
-    "a prime, many blocks": (1009,),
-    "eight whole blocks": (8 * BLOCK,),
-    "nothing to do": (0,),
-}
+SHAPES = lengths(BLOCK)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
