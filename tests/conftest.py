@@ -5,15 +5,18 @@ runs the same test bodies on a GPU.
 """
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 # Set before any test module imports gpukit.cuda or matplotlib.
 os.environ.setdefault("GPUKIT_TARGET", "cpu")
@@ -63,3 +66,24 @@ def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """The browser; the test skips where it is not installed.
+
+    Not for the whole session: while it is open an event loop runs in this thread, and other
+    files' tests call asyncio.run.
+    """
+    library = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is missing: pip install playwright"
+    )
+    path = os.environ.get("GPUKIT_CHROMIUM") or next(
+        filter(None, map(shutil.which, BROWSERS)), None
+    )
+    if path is None:
+        pytest.skip("Chromium is missing: on Debian, apt-get install chromium")
+    with library.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -1,8 +1,10 @@
 """Pictures of launches and of what kernels made, drawn from what running kernels wrote down.
 
-Every function returns a matplotlib figure; `show(fig, alt=...)` shows it, with words.
+Functions that draw return a matplotlib figure; `show(fig, alt=...)` shows it, with words. `ask`
+and the explorers are pieces of HTML that the reader plays with.
 """
 
+from gpukit.draw.ask import ask
 from gpukit.draw.explorer import explore, in_words
 from gpukit.draw.launches import launch_1d, launch_2d
 from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_map_in_words
@@ -13,8 +15,8 @@ from gpukit.draw.style import Picture, show
 from gpukit.draw.timings import Table, ratios, table
 
 __all__ = [
-    "Picture", "Table", "address_map", "address_map_in_words", "bank_map", "bank_map_in_words",
-    "block_3d", "curve", "explore", "grid_stride", "idle_share", "images", "in_words", "launch_1d",
-    "launch_2d", "matrix", "photo", "ratios", "roofline", "roofline_in_words", "show", "table",
-    "warp_turns",
+    "Picture", "Table", "address_map", "address_map_in_words", "ask", "bank_map",
+    "bank_map_in_words", "block_3d", "curve", "explore", "grid_stride", "idle_share", "images",
+    "in_words", "launch_1d", "launch_2d", "matrix", "photo", "ratios", "roofline",
+    "roofline_in_words", "show", "table", "warp_turns",
 ]  # fmt: skip

@@ -1,9 +1,7 @@
-"""A real Chromium for the player's tests, in which nothing can be fetched."""
+"""Recordings shown in a browser, in which nothing can be fetched."""
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,27 +10,6 @@ import pytest
 
 from gpukit.checked.player import Player
 from tests.checked.chromium import Shown
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """The browser; the test skips where it is not installed.
-
-    Not for the whole session: while it is open an event loop runs in this thread, and other
-    files' tests call asyncio.run.
-    """
-    library = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is missing: pip install playwright"
-    )
-    path = os.environ.get("GPUKIT_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
-    if path is None:
-        pytest.skip("Chromium is missing: on Debian, apt-get install chromium")
-    with library.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

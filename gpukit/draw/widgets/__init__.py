@@ -1,0 +1,85 @@
+"""Small pieces of HTML that a reader plays with: no kernel, no network, no build step.
+
+Each is an ES module of this folder. In a page its text stands whole, with the modules that it
+imports, in a script behind an element that it fills; what the element holds until then is for
+pages without scripts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import re
+from importlib import resources
+from typing import Any
+
+_IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w.]+)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export ", re.MULTILINE)
+
+
+class Widget:
+    """A piece of HTML as Jupyter shows it, and the words for it where HTML is not shown."""
+
+    def __init__(self, page: str, words: str) -> None:
+        self.html, self.words = page, words
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        del include, exclude
+        return {"text/html": self.html, "text/plain": self.words}
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+def widget(name: str, options: dict[str, Any], *, fallback: str, words: str) -> Widget:
+    """Return the widget of `name`.js and `name`.css with these options.
+
+    The module exports a function of its own name: (element, styles, options). `fallback` is HTML.
+    """
+    styles = read("card.css") + read(f"{name}.css")
+    code = f"{script(f'{name}.js')}\n{name}(host, {_json(styles)}, {_json(options)});"
+    digest = hashlib.sha256(_json(options).encode("utf-8")).hexdigest()[:12]
+    # In a function of its own: two widgets of a page share no names.
+    page = (
+        f'<div id="gpukit-{name}-{digest}" class="gpukit-{name}">{fallback}</div>'
+        f"<script>((host) => {{\n{code}\n}})(document.currentScript.previousElementSibling);"
+        "</script>"
+    )
+    return Widget(page, words)
+
+
+def script(name: str) -> str:
+    """Return a module behind those that it imports, as the text of one script."""
+    found: dict[str, str] = {}
+    _collect(name, found)
+    return "\n".join(found.values())
+
+
+def _collect(name: str, found: dict[str, str]) -> None:
+    if name in found:
+        return
+    text = read(name)
+    for needed in _IMPORT.findall(text):
+        _collect(needed, found)
+    found[name] = _EXPORT.sub("", _IMPORT.sub("", text))
+
+
+def read(name: str) -> str:
+    """Return the text of a file of this folder."""
+    return resources.files(__name__).joinpath(name).read_text(encoding="utf-8")
+
+
+def code_marked(text: str) -> str:
+    """Return HTML of text in which names stand between backticks.
+
+    >>> code_marked("is `a < b`?")
+    'is <code>a &lt; b</code>?'
+    """
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+def _json(value: Any) -> str:
+    """Return JSON that may stand in a script element: nothing in it can end that element."""
+    text = json.dumps(value, sort_keys=True)
+    return text.replace("<", "\\u003c")

@@ -1,0 +1,139 @@
+"""Predictions: the answer is folded until the reader has given one."""
+
+import pytest
+
+from gpukit import draw
+from tests.draw.shown import Shown, javascript
+
+WHY = "Because `a < b` is so </script><b>always</b>."
+CHOSEN = {"right": 2, "because": WHY}
+QUESTION, CHOICES = "How many threads run for `n = 1000`?", ["1,000", "1,008", "1,024"]
+
+
+@pytest.fixture
+def choice():
+    return draw.ask(QUESTION, CHOICES, **CHOSEN)
+
+
+@pytest.fixture
+def number():
+    return draw.ask("How many are idle?", answer=24, because=WHY, unit="threads")
+
+
+@pytest.fixture
+def shown(chromium, tmp_path):
+    opened = []
+
+    def open_page(widget, **how):
+        opened.append(Shown(chromium, widget, tmp_path, **how))
+        return opened[-1]
+
+    yield open_page
+    for one in opened:
+        one.context.close()
+
+
+def test_words_hold_the_question_and_the_choices_but_no_answer(choice):
+    assert repr(choice) == (
+        "How many threads run for n = 1000?\n  ( ) 1,000\n  ( ) 1,008\n  ( ) 1,024"
+    )
+
+
+def test_words_of_a_number_are_the_question_alone(number):
+    assert repr(number) == "How many are idle?"
+
+
+def test_jupyter_gets_html_and_words(choice):
+    assert choice._repr_mimebundle_() == {"text/html": choice.html, "text/plain": choice.words}
+
+
+def test_html_is_the_same_text_each_time(choice):
+    assert choice.html == draw.ask(QUESTION, CHOICES, **CHOSEN).html
+
+
+def test_html_fetches_nothing(choice):
+    assert "http" not in choice.html
+
+
+def test_reason_cannot_end_the_script(choice):
+    assert choice.html.count("</script>") == 1
+
+
+@pytest.mark.parametrize("wrong", [
+    {"choices": ["a", "b"], "right": 2},
+    {"choices": ["a", "b"], "right": -1},
+    {"choices": ["a", "b"]},
+    {"choices": ["a", "b"], "right": 0, "answer": 3},
+    {},
+    {"answer": 3, "right": 0},
+    {"answer": 3, "within": -1},
+])  # fmt: skip
+def test_question_without_one_clear_answer_is_refused(wrong):
+    with pytest.raises(ValueError, match="ask: expected"):
+        draw.ask("Which?", because="So it is.", **wrong)
+
+
+@pytest.mark.parametrize(("typed", "value"), [
+    ("24", 24), (" 1,024 ", 1024), ("1 000", 1000), ("1_000", 1000), ("1e3", 1000), ("-0.5", -0.5),
+    ("12.5 %", 12.5), ("", None), ("many", None), ("2 threads", None),
+])  # fmt: skip
+def test_number_is_read_as_people_type_it(typed, value):
+    assert javascript("ask.js", f"parseNumber({typed!r})") == value
+
+
+@pytest.mark.parametrize(("given", "verdict"), [("23", True), ("22", False), ("25", True)])
+def test_number_within_reach_is_right(given, verdict):
+    assert javascript("ask.js", f"isRight({given}, 24, 1)") == verdict
+
+
+def test_answer_is_not_in_the_page_before_one_is_given(shown, choice):
+    page = shown(choice)
+    assert "Because" not in page.text()
+    assert page.page.get_by_text("look").is_hidden()
+
+
+def test_choice_with_the_keyboard_tells_that_it_is_wrong_and_why(shown, choice):
+    page = shown(choice)
+    page.press("Tab", "Enter")
+    assert "Not so. It is: 1,024. Because a < b is so </script><b>always</b>." in page.text()
+
+
+def test_first_answer_counts(shown, choice):
+    page = shown(choice)
+    page.press("Tab", "Tab", "Tab", "Space", "Shift+Tab", "Enter")
+    assert "Right: 1,024." in page.text()
+
+
+def test_number_is_typed_and_answered_with_enter(shown, number):
+    page = shown(number)
+    page.press("Tab", *"24", "Enter")
+    assert "Right: 24 threads. Because" in page.text()
+
+
+def test_text_that_is_no_number_is_no_answer(shown, number):
+    page = shown(number)
+    page.press("Tab", *"lots", "Enter")
+    assert "Type a number first." in page.text()
+    assert "Because" not in page.text()
+
+
+def test_question_is_the_name_of_what_answers_it(shown, choice, number):
+    assert shown(choice).page.get_by_role("group", name="How many threads run").is_visible()
+    assert shown(number).page.get_by_role("textbox", name="How many are idle?").is_visible()
+
+
+def test_console_stays_empty(shown, choice):
+    page = shown(choice)
+    page.press("Tab", "Enter")
+    assert page.console == []
+
+
+def test_without_scripts_the_answer_is_folded(shown, choice):
+    page = shown(choice, java_script_enabled=False)
+    assert page.page.get_by_text("Answer yourself first").is_visible()
+    assert page.page.get_by_text("Because").is_hidden()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_are_those_of_the_page_around(shown, choice, theme):
+    assert shown(choice, theme=theme).page.locator(".card").get_attribute("data-scheme") == theme
