@@ -16,7 +16,7 @@ MOST_CELLS = 200_000
 # Up to here a cell is wide enough for the numbers of its thread.
 _CELLS_WITH_TEXT = 340
 
-_IDLE, _MISSED = "#F2F2F2", "#FFFFFF"
+_IDLE, _MISSED = "#ECECEA", style.PAPER
 
 
 class Count(NamedTuple):
@@ -177,7 +177,7 @@ def _outlines(axes: Any, touched: Any, block: tuple[int, int]) -> None:
 def _thread_numbers(axes: Any, canvas: Any) -> None:
     """Write threadIdx into every cell that a thread reached."""
     for row, col in np.argwhere(canvas[record.BX] != record.NOBODY):
-        thread = f"{canvas[record.TX, row, col]},{canvas[record.TY, row, col]}"
+        thread = f"({canvas[record.TX, row, col]}, {canvas[record.TY, row, col]})"
         axes.text(col + 0.5, row + 0.5, thread, ha="center", va="center", fontsize=7)
 
 

@@ -18,12 +18,14 @@ from matplotlib.figure import Figure
 ORANGE, SKY, GREEN, YELLOW = "#E69F00", "#56B4E9", "#009E73", "#F0E442"
 BLUE, VERMILLION, PURPLE, BLACK = "#0072B2", "#D55E00", "#CC79A7", "#000000"
 # Light enough for black text on top, and neighbours differ.
-FILLS = (SKY, ORANGE, "#66C5AB", YELLOW, PURPLE, "#E58E5A", "#C0C0C0", "#7FB8D8")
-INK, PAPER, FAINT = "#222222", "#FFFFFF", "#8A8A8A"
+FILLS = (SKY, ORANGE, "#66C5AB", YELLOW, PURPLE, "#E58E5A", "#C0C0C0", "#B7A6E8")
+# The paper is a card: the same colours are readable on it in a light and in a dark notebook.
+INK, PAPER, FAINT = "#222222", "#F8F8F6", "#8A8A8A"
 
 LEAST_ALT = 20
 _DPI = 132
 _SHOWN_DPI = 88
+_MARGIN = 0.18  # inches of paper around all that is drawn
 
 _RC: Any = {
     "font.family": "DejaVu Sans",
@@ -41,6 +43,7 @@ _RC: Any = {
     "axes.spines.right": False,
     "hatch.linewidth": 0.8,
     "image.cmap": "viridis",
+    "axes.facecolor": PAPER,
     "figure.facecolor": PAPER,
     "savefig.facecolor": PAPER,
 }
@@ -85,7 +88,8 @@ class Picture:
         coded, words = base64.b64encode(self.png).decode("ascii"), html.escape(self.alt)
         page = (
             '<figure style="margin: 0.5em 0">'
-            f'<img alt="{words}" width="{self.width}" style="max-width: 100%; height: auto"'
+            f'<img alt="{words}" width="{self.width}" style="max-width: 100%; height: auto;'
+            ' border-radius: 8px"'
             f' src="data:image/png;base64,{coded}">'
             "<figcaption><details><summary>This picture in words</summary>"
             f"{words}</details></figcaption></figure>"
@@ -107,5 +111,7 @@ def show(fig: Figure, *, alt: str) -> Picture:
         )
     store = io.BytesIO()
     with house():
-        fig.savefig(store, format="png", dpi=_DPI)
-    return Picture(store.getvalue(), alt, round(fig.get_figwidth() * _SHOWN_DPI))
+        fig.savefig(store, format="png", dpi=_DPI, bbox_inches="tight", pad_inches=_MARGIN)
+    png = store.getvalue()
+    pixels = int.from_bytes(png[16:20], "big")  # the width in a PNG's header
+    return Picture(png, alt, round(pixels * _SHOWN_DPI / _DPI))

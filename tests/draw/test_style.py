@@ -1,7 +1,9 @@
 """Showing a figure: never without words."""
 
 import base64
+import io
 
+import numpy as np
 import pytest
 
 from gpukit.draw import style
@@ -90,3 +92,13 @@ def luminance(colour):
 def test_ink_on_a_fill_can_be_read(fill):
     ratio = (luminance(fill) + 0.05) / (luminance(style.INK) + 0.05)
     assert ratio >= 4.5
+
+
+def test_nothing_is_drawn_at_the_edge_of_the_picture(figure):
+    from matplotlib.image import imread
+
+    with style.house():
+        figure.suptitle("A title", x=0.0, ha="left")
+    pixels = imread(io.BytesIO(style.show(figure, alt=WORDS).png))
+    edges = (pixels[:12], pixels[-12:], pixels[:, :12], pixels[:, -12:])
+    assert all(np.allclose(edge, edge[0, 0], atol=0.01) for edge in edges)
