@@ -34,7 +34,8 @@ def ask(
         listed, truth = list(choices), choices[right or 0]
     words = "\n".join([question, *(f"  ( ) {choice}" for choice in listed)])
     fallback = _folded(question, listed, f"{truth}. {because}")
-    return widgets.widget("ask", options, fallback=fallback, words=words.replace("`", ""))
+    words = words.replace("`", "")
+    return widgets.widget("ask", options, styles=["ask.css"], fallback=fallback, words=words)
 
 
 def _check(choices: Any, right: Any, answer: Any, within: float) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from gpukit import draw
-from tests.draw.shown import Shown, javascript
+from tests.draw.shown import javascript
 
 WHY = "Because `a < b` is so </script><b>always</b>."
 CHOSEN = {"right": 2, "because": WHY}
@@ -18,19 +18,6 @@ def choice():
 @pytest.fixture
 def number():
     return draw.ask("How many are idle?", answer=24, because=WHY, unit="threads")
-
-
-@pytest.fixture
-def shown(chromium, tmp_path):
-    opened = []
-
-    def open_page(widget, **how):
-        opened.append(Shown(chromium, widget, tmp_path, **how))
-        return opened[-1]
-
-    yield open_page
-    for one in opened:
-        one.context.close()
 
 
 def test_words_hold_the_question_and_the_choices_but_no_answer(choice):

@@ -11,6 +11,7 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -32,13 +33,15 @@ class Widget:
         return self.words
 
 
-def widget(name: str, options: dict[str, Any], *, fallback: str, words: str) -> Widget:
-    """Return the widget of `name`.js and `name`.css with these options.
+def widget(
+    name: str, options: dict[str, Any], *, styles: Sequence[str], fallback: str, words: str
+) -> Widget:
+    """Return the widget of `name`.js with these style sheets and options.
 
     The module exports a function of its own name: (element, styles, options). `fallback` is HTML.
     """
-    styles = read("card.css") + read(f"{name}.css")
-    code = f"{script(f'{name}.js')}\n{name}(host, {_json(styles)}, {_json(options)});"
+    sheets = "".join(map(read, ("card.css", *styles)))
+    code = f"{script(f'{name}.js')}\n{name}(host, {_json(sheets)}, {_json(options)});"
     digest = hashlib.sha256(_json(options).encode("utf-8")).hexdigest()[:12]
     # In a function of its own: two widgets of a page share no names.
     page = (

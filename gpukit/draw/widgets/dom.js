@@ -27,3 +27,70 @@ export function mount(host, styles, ...children) {
   followScheme(host, (scheme) => (card.dataset.scheme = scheme));
   return card;
 }
+
+// A labelled range with its value beside it; `show` says the value in words.
+export function slider(label, { least = 0, most, value, show = String }, tell) {
+  const output = make("output", {}, show(value));
+  const input = make("input", {
+    type: "range",
+    "aria-label": label,
+    min: least,
+    max: most,
+    value,
+  });
+  const change = () => {
+    output.textContent = show(input.valueAsNumber);
+    input.setAttribute("aria-valuetext", output.textContent);
+  };
+  input.addEventListener("input", () => {
+    change();
+    tell(input.valueAsNumber);
+  });
+  change();
+  const box = make("label", { class: "slider" }, make("span", {}, label), input, output);
+  // Sets value and limits without telling anybody.
+  box.set = (value, most = input.max) => {
+    input.max = most;
+    input.value = value;
+    change();
+  };
+  return box;
+}
+
+export function select(label, choices, value, tell) {
+  const options = choices.map(([name, words]) =>
+    make("option", { value: name, ...(name === value && { selected: "" }) }, words),
+  );
+  const box = make("select", { onchange: () => tell(choices[box.selectedIndex][0]) }, ...options);
+  return make("label", { class: "slider" }, make("span", {}, label), box);
+}
+
+export const count = (number, one, many = `${one}s`) =>
+  `${number.toLocaleString("en-GB")} ${number === 1 ? one : many}`;
+
+// Rows of a name and what it amounts to: [["threads", "1,024"], ...]
+export const facts = (rows) =>
+  rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, ...rich(value))]);
+
+// A canvas as wide as its place and sharp on any screen; `paint` gets pen, width and colours.
+export function drawing(height, paint) {
+  const canvas = make("canvas", { role: "img" });
+  let width = 0;
+  canvas.paint = () => {
+    if (!width) return;
+    const scale = globalThis.devicePixelRatio || 1;
+    const high = height(width);
+    canvas.style.height = `${high}px`;
+    [canvas.width, canvas.height] = [width * scale, high * scale];
+    const pen = canvas.getContext("2d");
+    pen.scale(scale, scale);
+    const style = getComputedStyle(canvas);
+    paint(pen, width, (name) => style.getPropertyValue(`--${name}`).trim());
+  };
+  new ResizeObserver(([entry]) => {
+    const now = Math.floor(entry.contentRect.width);
+    if (now !== width) [width] = [now];
+    canvas.paint();
+  }).observe(canvas);
+  return canvas;
+}

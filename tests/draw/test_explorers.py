@@ -1,0 +1,189 @@
+"""Explorers: their numbers are those that gpukit counts, and a keyboard moves them."""
+
+import json
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, draw
+from gpukit.checked.profile.pattern import Pattern
+from tests.draw.shown import javascript
+
+EXPLORERS = {
+    "latency": lambda: draw.latency_explorer(warps=8),
+    "memory": lambda: draw.memory_explorer(stride=2, offset=1),
+}
+SCHEDULERS = [
+    {"warps": n, "latency": latency, "work": work}
+    for n, latency, work in product((1, 2, 7, 37, 38, 64), (10, 53, 400), (0, 1, 10, 60))
+]
+REQUESTS = [
+    {"stride": stride, "offset": offset, "size": size}
+    for stride, offset, size in product(range(41), (0, 1, 3, 8, 31, 32), (1, 2, 4, 8, 16))
+]
+
+
+def each(module, call, states):
+    """The values of a JavaScript expression of `s`, one for each state."""
+    return javascript(module, f"{json.dumps(states)}.map((s) => {call})")
+
+
+def pattern(state, space="global"):
+    size = state["size"]
+    at = tuple(size * (state["offset"] + state["stride"] * lane) for lane in range(32))
+    return Pattern(tuple(range(32)), at, size, space)
+
+
+# ---- all of them ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_words_and_html_are_the_same_each_time(name):
+    first, second = EXPLORERS[name](), EXPLORERS[name]()
+    assert (first.html, repr(first)) == (second.html, repr(second))
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_html_fetches_nothing(name):
+    assert "http" not in EXPLORERS[name]().html
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+@pytest.mark.parametrize("width", [400, 900])
+def test_nothing_stands_outside_the_cell(shown, name, width):
+    page = shown(EXPLORERS[name](), width=width).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_every_slider_is_moved_with_the_keyboard_and_has_a_name(shown, name):
+    page = shown(EXPLORERS[name]())
+    sliders = page.page.get_by_role("slider")
+    for number in range(sliders.count()):
+        slider = sliders.nth(number)
+        before = slider.input_value()
+        slider.press("ArrowRight")
+        assert slider.input_value() != before
+        assert slider.get_attribute("aria-label")
+    assert page.console == []
+
+
+def test_setting_outside_its_slider_is_refused():
+    with pytest.raises(ValueError, match="expected warps from 1 to 64, got 65"):
+        draw.latency_explorer(warps=65)
+
+
+# ---- latency -------------------------------------------------------------------------------------
+
+
+def scheduled(warps, latency, work, cycles):
+    """Who gives an instruction in each cycle, None where nobody can: written apart from ours."""
+    free, todo, now = [0] * warps, [0] * warps, 0
+    for cycle in range(cycles):
+        able = [w for w in range(warps) if free[w] <= cycle]
+        if now not in able:
+            now = min(able, key=lambda w: (free[w], w), default=now)
+        yield now if able else None
+        if able and todo[now]:
+            todo[now] -= 1
+        elif able:
+            free[now], todo[now] = cycle + 1 + latency, work
+
+
+def test_scheduler_gives_the_instructions_that_a_second_one_gives():
+    who = "Array.from({length: 900}, (_, at) => rows.findIndex((row) => row[at] >= COMPUTE))"
+    found = each("latency.js", f"((rows) => {who})(timeline(s, 900))", SCHEDULERS)
+    expected = [
+        [-1 if one is None else one for one in scheduled(**state, cycles=900)]
+        for state in SCHEDULERS
+    ]
+    assert found == expected
+
+
+def test_scheduler_is_as_busy_as_the_model_says_cycle_by_cycle():
+    """Counted over one turn of a warp, once all have found their place."""
+    turn = "(s.latency + s.work + 1)"
+    call = f"busyCycles(timeline(s, 12 * {turn}), 11 * {turn}, 12 * {turn})"
+    for state, busy in zip(SCHEDULERS, each("latency.js", call, SCHEDULERS), strict=True):
+        n, latency, work = state.values()
+        share = min(Fraction(1), Fraction(n * (work + 1), latency + work + 1))
+        assert Fraction(busy, latency + work + 1) == share, state
+
+
+def test_busy_share_is_said_with_the_numbers_filled_in(shown):
+    page = shown(draw.latency_explorer(warps=7))
+    page.page.get_by_role("slider", name="Warps").press("ArrowRight")
+    assert "min(1, 8 * (10 + 1) / (400 + 10 + 1)) = 21.4 %" in page.text()
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+def test_sectors_are_those_of_a_pattern():
+    expected = [pattern(state).sectors for state in REQUESTS]
+    assert each("memory.js", "sectors(s)", REQUESTS) == expected
+
+
+def test_passes_are_those_of_a_pattern():
+    expected = [pattern(state, "shared").passes for state in REQUESTS]
+    assert each("memory.js", "passes(s)", REQUESTS) == expected
+
+
+def test_words_of_each_bank_are_those_of_a_pattern():
+    def words(state):
+        p = pattern(state, "shared")
+        return [[len(p.words(part).get(bank, ())) for bank in range(32)] for part in p.phases]
+
+    call = "phases(s).map((lanes) => wordsOfBanks(s, lanes))"
+    assert each("memory.js", call, REQUESTS) == [words(state) for state in REQUESTS]
+
+
+@cuda.jit
+def read_kernel(x, out, stride, offset):
+    i = cuda.grid(1)
+    out[i] = x[offset + stride * i]
+
+
+@cuda.jit
+def shared_kernel(out, stride, offset):
+    tile = cuda.shared.array(1400, np.float32)
+    i = cuda.grid(1)
+    tile[offset + stride * i] = np.float32(i)
+    cuda.syncthreads()
+    out[i] = tile[offset + stride * i]
+
+
+@pytest.mark.cpu
+@pytest.mark.parametrize(("stride", "offset"), [(1, 0), (1, 1), (2, 0), (4, 3), (8, 0), (33, 0)])
+def test_explorer_counts_what_profile_counts(stride, offset):
+    x = cuda.to_device(np.zeros(1400, np.float32))
+    out = cuda.to_device(np.zeros(32, np.float32))
+    read = gpukit.profile(read_kernel)[1, 32](x, out, stride, offset)
+    shared = gpukit.profile(shared_kernel)[1, 32](out, stride, offset)
+    moved = next(a for a in read.accesses if a.array == "x").counts["global_load_sectors"]
+    stores = [a for a in shared.accesses if a.op == "store" and a.space == "shared"]
+    passes = stores[0].counts["shared_store_wavefronts"]
+    state = {"stride": stride, "offset": offset, "size": 4}
+    assert each("memory.js", "[sectors(s).length, passes(s)]", [state]) == [[moved, passes]]
+
+
+def test_stride_slider_changes_what_is_said(shown):
+    page = shown(draw.memory_explorer())
+    assert "4 sectors: 128 bytes moved, 128 of them asked for (100 %)" in page.text()
+    page.page.get_by_role("slider", name="Stride").press("ArrowRight")
+    assert "8 sectors: 256 bytes moved, 128 of them asked for (50 %)" in page.text()
+    assert "2 passes, 1 would do" in page.text()
+
+
+def test_lane_is_said_with_its_address(shown):
+    page = shown(draw.memory_explorer(stride=2, offset=1))
+    page.page.get_by_role("slider", name="Look at lane").press("ArrowRight")
+    assert "1 + 2 * 1 = 3, bytes 12 to 15, sector 0, bank 3" in page.text()
+
+
+def test_element_of_an_odd_size_is_refused():
+    with pytest.raises(ValueError, match="expected size to be one of"):
+        draw.memory_explorer(size=3)
