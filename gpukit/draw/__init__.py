@@ -6,7 +6,7 @@ and the explorers are pieces of HTML that the reader plays with.
 
 from gpukit.draw.ask import ask
 from gpukit.draw.explorer import explore, in_words
-from gpukit.draw.explorers import latency_explorer, memory_explorer
+from gpukit.draw.explorers import latency_explorer, launch_explorer, memory_explorer
 from gpukit.draw.launches import launch_1d, launch_2d
 from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_map_in_words
 from gpukit.draw.patterns import block_3d, grid_stride, idle_share, warp_turns
@@ -18,6 +18,7 @@ from gpukit.draw.timings import Table, ratios, table
 __all__ = [
     "Picture", "Table", "address_map", "address_map_in_words", "ask", "bank_map",
     "bank_map_in_words", "block_3d", "curve", "explore", "grid_stride", "idle_share", "images",
-    "in_words", "latency_explorer", "launch_1d", "launch_2d", "matrix", "memory_explorer", "photo",
-    "ratios", "roofline", "roofline_in_words", "show", "table", "warp_turns",
+    "in_words", "latency_explorer", "launch_1d", "launch_2d", "launch_explorer", "matrix",
+    "memory_explorer", "photo", "ratios", "roofline", "roofline_in_words", "show", "table",
+    "warp_turns",
 ]  # fmt: skip

@@ -7,12 +7,52 @@ They need no kernel once they are shown, and no network. Their numbers are compu
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gpukit import launch
 from gpukit.draw import widgets
 
 SIZES = (1, 2, 4, 8, 16)
+# More cells than this are too small to be seen, and slow to draw.
+MOST_CELLS = 65_536
+Sizes = int | Sequence[int]
+
+
+def launch_explorer(
+    shape: Sizes = 100, block: Sizes = 32, grid: Sizes | None = None
+) -> widgets.Widget:
+    """Show which thread of a launch has which element of an array, and who is left over.
+
+    `shape` is an array's, (planes, rows, columns); `block` and `grid` are (x, y, z), as in a
+    launch. Without `grid` there are just enough blocks, whatever the other sliders say.
+    """
+    dims = len(_listed(shape))
+    sizes = _listed(shape)[::-1]
+    blocks = _listed(block)
+    if not (1 <= dims <= 3 and len(blocks) == dims and min(*sizes, *blocks, 1) >= 1):
+        raise ValueError(
+            f"launch_explorer: expected a shape of 1 to 3 dimensions and a block of as many, both "
+            f"of 1 or more, got {shape} and {block}. Give block=(x, y) for a matrix."
+        )
+    grids = _listed(grid) if grid is not None else list(map(launch.ceil_div, sizes, blocks))
+    cells = math.prod(max(n, g * b) for n, g, b in zip(sizes, grids, blocks, strict=True))
+    if cells > MOST_CELLS:
+        raise ValueError(
+            f"launch_explorer: expected at most {MOST_CELLS:,} elements and threads, got {cells:,}."
+            " Show a smaller launch: the pattern is the same."
+        )
+    options = {"shape": sizes, "block": blocks, "grid": grids}
+    padded: dict[str, Any] = {k: [*v, 1, 1][:3] for k, v in options.items()}
+    words = f"an array of shape {shape}, blocks of {block} threads"
+    words += f", a grid of {grid} blocks" if grid is not None else ""
+    state = padded | {"dims": dims, "auto": grid is None}
+    return _explorer("launch", state, f"Which thread has which element: {words}.")
+
+
+def _listed(sizes: Sizes) -> list[int]:
+    return [int(n) for n in ([sizes] if isinstance(sizes, int) else sizes)]
 
 
 def latency_explorer(warps: int = 1, latency: int = 400, work: int = 10) -> widgets.Widget:

@@ -15,6 +15,9 @@ from tests.draw.shown import javascript
 EXPLORERS = {
     "latency": lambda: draw.latency_explorer(warps=8),
     "memory": lambda: draw.memory_explorer(stride=2, offset=1),
+    "launch_1d": lambda: draw.launch_explorer(1000, 256),
+    "launch_2d": lambda: draw.launch_explorer((10, 13), (8, 4)),
+    "launch_3d": lambda: draw.launch_explorer((3, 5, 6), (4, 4, 2), (1, 2, 2)),
 }
 SCHEDULERS = [
     {"warps": n, "latency": latency, "work": work}
@@ -23,6 +26,17 @@ SCHEDULERS = [
 REQUESTS = [
     {"stride": stride, "offset": offset, "size": size}
     for stride, offset, size in product(range(41), (0, 1, 3, 8, 31, 32), (1, 2, 4, 8, 16))
+]
+# (x, y, z): too few blocks, just enough, too many; blocks that are no multiple of a warp.
+LAUNCHES = [
+    {"dims": 1, "shape": [100, 1, 1], "block": [32, 1, 1], "grid": [4, 1, 1]},
+    {"dims": 1, "shape": [257, 1, 1], "block": [48, 1, 1], "grid": [3, 1, 1]},
+    {"dims": 1, "shape": [5, 1, 1], "block": [33, 1, 1], "grid": [2, 1, 1]},
+    {"dims": 2, "shape": [13, 10, 1], "block": [8, 4, 1], "grid": [2, 3, 1]},
+    {"dims": 2, "shape": [64, 43, 1], "block": [16, 16, 1], "grid": [3, 4, 1]},
+    {"dims": 2, "shape": [7, 9, 1], "block": [5, 3, 1], "grid": [1, 5, 1]},
+    {"dims": 3, "shape": [6, 5, 3], "block": [4, 4, 2], "grid": [1, 2, 2]},
+    {"dims": 3, "shape": [9, 4, 7], "block": [3, 5, 4], "grid": [4, 1, 1]},
 ]
 
 
@@ -187,3 +201,115 @@ def test_lane_is_said_with_its_address(shown):
 def test_element_of_an_odd_size_is_refused():
     with pytest.raises(ValueError, match="expected size to be one of"):
         draw.memory_explorer(size=3)
+
+
+# ---- launches ------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def owner_kernel(seen):
+    """Write block, thread and lane into the cell of this thread."""
+    x, y, z = cuda.grid(3)
+    seen[z, y, x, 0] = cuda.blockIdx.x
+    seen[z, y, x, 1] = cuda.blockIdx.y
+    seen[z, y, x, 2] = cuda.blockIdx.z
+    seen[z, y, x, 3] = cuda.threadIdx.x
+    seen[z, y, x, 4] = cuda.threadIdx.y
+    seen[z, y, x, 5] = cuda.threadIdx.z
+    seen[z, y, x, 6] = cuda.laneid
+
+
+def owners(state):
+    """Who wrote each cell of data and grid, NOBODY where none came: (z, y, x, 7)."""
+    sizes = zip(state["shape"], state["grid"], state["block"], strict=True)
+    room = [max(n, g * b) for n, g, b in sizes]
+    seen = np.full((*room[::-1], 7), -1, np.int64)
+    owner_kernel[tuple(state["grid"]), tuple(state["block"])](seen)
+    return seen
+
+
+@pytest.mark.parametrize("state", LAUNCHES, ids=str)
+def test_every_cell_has_the_thread_that_a_kernel_writes_there(state):
+    seen = owners(state)
+    places = [list(at[::-1]) for at in np.ndindex(*seen.shape[:3])]
+    call = "(o) => o.thread ? [...o.blockAt, ...o.thread, o.lane] : Array(7).fill(-1)"
+    text = f"{json.dumps(places)}.map((at) => owner({json.dumps(state)}, at)).map({call})"
+    assert javascript("launch_rules.js", text) == seen.reshape(-1, 7).tolist()
+
+
+def test_totals_are_those_of_the_threads_that_ran():
+    def counted(state):
+        seen = owners(state)
+        x, y, z = state["shape"]
+        ran = seen[..., 0] >= 0
+        blocks = np.unique(seen[ran][:, :3], axis=0)
+        # Each block begins a warp wherever a lane is 0.
+        warps, threads = int((seen[..., 6] == 0).sum()), int(ran.sum())
+        working = int(ran[:z, :y, :x].sum())
+        return {
+            "blocks": len(blocks), "perBlock": threads // len(blocks), "threads": threads,
+            "warps": warps, "emptyLanes": 32 * warps - threads, "idle": threads - working,
+            "elements": x * y * z, "missed": x * y * z - working,
+        }  # fmt: skip
+
+    assert each("launch_rules.js", "totals(s)", LAUNCHES) == [counted(s) for s in LAUNCHES]
+
+
+def test_a_point_of_the_picture_leads_back_to_its_cell():
+    places = "[[0, 0, 0], room(s).map((size) => size - 1)]"
+    middle = "[0, 1].map((axis) => cornerOf(s, p, at)[axis] + p.cell / 2)"
+    call = f"((p) => {places}.map((at) => placeAt(s, p, ...{middle})))(layout(s, 380))"
+    expected = each("launch_picture.js", places, LAUNCHES)
+    assert each("launch_picture.js", call, LAUNCHES) == expected
+
+
+def test_formula_is_said_with_the_numbers_of_the_place_that_is_looked_at(shown):
+    page = shown(draw.launch_explorer(1000, 256))
+    page.page.get_by_role("slider", name="Look at").fill("773")
+    assert "blockIdx.x * blockDim.x + threadIdx.x = 3 * 256 + 5 = 773" in page.text()
+    assert "5 of block 3: has element 773" in page.text()
+    assert "number 5: warp 0, lane 5" in page.text()
+
+
+def test_thread_under_the_pointer_is_looked_at(shown):
+    page = shown(draw.launch_explorer((10, 13), (8, 4)))
+    page.page.get_by_role("img").hover(position={"x": 2 + 22 * 14.5, "y": 2 + 22 * 5.5})
+    assert "(6, 1) of block (1, 1): idle: there is no element (14, 5)" in page.text()
+
+
+def test_fewer_blocks_leave_elements_without_a_thread(shown):
+    page = shown(draw.launch_explorer(1000, 256))
+    page.page.get_by_role("slider", name="Blocks").press("ArrowLeft")
+    assert "1,000, 232 of them without a thread" in page.text()
+    assert not page.page.get_by_role("checkbox").is_checked()
+
+
+def test_just_enough_blocks_follow_the_other_sliders(shown):
+    page = shown(draw.launch_explorer(1000, 256))
+    page.page.get_by_role("slider", name="Threads a block").fill("100")
+    assert "kernel[10, 100]" in page.text()
+
+
+def test_block_that_a_gpu_refuses_is_refused(shown):
+    page = shown(draw.launch_explorer((8, 64), (64, 16)))
+    page.page.get_by_role("slider", name="Threads a block, y").press("ArrowRight")
+    assert "A GPU refuses this launch: 1,088 threads a block, at most 1,024" in page.text()
+    assert page.page.get_by_role("img").is_hidden()
+
+
+def test_number_of_dimensions_can_be_changed(shown):
+    page = shown(draw.launch_explorer())
+    page.page.get_by_role("combobox").select_option("3 dimensions")
+    assert "(0, 0, 0) of block (0, 0, 0)" in page.text()
+    assert page.page.get_by_role("slider").count() == 12
+
+
+@pytest.mark.parametrize(("shape", "block"), [((4, 4), 8), (0, 8), ((2, 2, 2, 2), (1, 1, 1, 1))])
+def test_shape_and_block_must_fit_one_another(shape, block):
+    with pytest.raises(ValueError, match="expected a shape of 1 to 3 dimensions"):
+        draw.launch_explorer(shape, block)
+
+
+def test_launch_too_large_to_be_seen_is_refused():
+    with pytest.raises(ValueError, match="expected at most 65,536"):
+        draw.launch_explorer((427, 640), (16, 16))

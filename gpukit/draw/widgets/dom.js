@@ -28,8 +28,10 @@ export function mount(host, styles, ...children) {
   return card;
 }
 
+export const whole = (number) => number.toLocaleString("en-GB");
+
 // A labelled range with its value beside it; `show` says the value in words.
-export function slider(label, { least = 0, most, value, show = String }, tell) {
+export function slider(label, { least = 0, most, value, show = whole }, tell) {
   const output = make("output", {}, show(value));
   const input = make("input", {
     type: "range",
@@ -66,7 +68,7 @@ export function select(label, choices, value, tell) {
 }
 
 export const count = (number, one, many = `${one}s`) =>
-  `${number.toLocaleString("en-GB")} ${number === 1 ? one : many}`;
+  `${whole(number)} ${number === 1 ? one : many}`;
 
 // Rows of a name and what it amounts to: [["threads", "1,024"], ...]
 export const facts = (rows) =>
@@ -88,8 +90,7 @@ export function drawing(height, paint) {
     paint(pen, width, (name) => style.getPropertyValue(`--${name}`).trim());
   };
   new ResizeObserver(([entry]) => {
-    const now = Math.floor(entry.contentRect.width);
-    if (now !== width) [width] = [now];
+    width = Math.floor(entry.contentRect.width);
     canvas.paint();
   }).observe(canvas);
   return canvas;

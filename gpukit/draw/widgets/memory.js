@@ -1,7 +1,7 @@
 // What one request of a warp touches, counted as gpukit.profile counts it: sectors of 32 bytes in
 // global memory, banks of 4-byte words in shared memory.
 
-import { count, facts, make, mount, select, slider } from "./dom.js";
+import { count, facts, make, mount, select, slider, whole } from "./dom.js";
 
 const [LANES, SECTOR, BANKS, WORD] = [32, 32, 32, 4];
 
@@ -59,7 +59,7 @@ function sectorList(state, lane) {
       return make("i", { style, "data-mine": byte === at[lane] ? "" : undefined });
     });
     const bytes = make("div", { class: "bytes" }, ...marks);
-    return make("li", {}, bytes, make("span", {}, `from byte ${begin.toLocaleString("en-GB")}`));
+    return make("li", {}, bytes, make("span", {}, `from byte ${whole(begin)}`));
   });
 }
 
@@ -95,7 +95,7 @@ function sentences(state, lane) {
     [
       "Global memory",
       `${count(sectors(state).length, "sector")}: ${count(moved, "byte")} moved, ` +
-        `${asked(state).toLocaleString("en-GB")} of them asked for (${share} %)`,
+        `${whole(asked(state))} of them asked for (${share} %)`,
     ],
     [
       "Shared memory",
