@@ -4,6 +4,7 @@ Ratios only, always measured in one run with the two sides taking turns; never b
 has been checked.
 """
 
+from gpukit.bench.lesson import Line, WrongAnswer, against
 from gpukit.bench.timing import Contest, Result, Timing, compare, run
 
-__all__ = ["Contest", "Result", "Timing", "compare", "run"]
+__all__ = ["Contest", "Line", "Result", "Timing", "WrongAnswer", "against", "compare", "run"]

@@ -1,0 +1,47 @@
+"""A kernel against NumPy in one line: what a lesson shows under a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpukit import target
+from gpukit.bench import report, timing
+from gpukit.errors import GpukitError
+
+
+class WrongAnswer(GpukitError):
+    """The two sides do not give the same, so there is nothing to time."""
+
+
+@dataclass(frozen=True, repr=False)
+class Line:
+    """How long a kernel and NumPy took, and how the two compare; its text is one line."""
+
+    timing: timing.Timing
+    target: str
+
+    def __repr__(self) -> str:
+        found = self.timing
+        mine, numpy = report.duration(found.ours), report.duration(found.numpy)
+        spread = f"{found.low:.2g} to {found.high:.2g} times NumPy's speed"
+        words = f"{report.against(found)} ({spread} in most of {found.rounds} rounds)"
+        return f"right; kernel {mine} on the {self.target} target, NumPy {numpy}: {words}"
+
+
+def against(
+    ours: Callable[[], Any], numpy: Callable[[], Any], *, terms: int = 1, seconds: float = 0.3
+) -> Line:
+    """Check that both calls give the same numbers, then time them in turns for about `seconds`.
+
+    `terms` says how many numbers are added up into each result: the more there are, the more
+    rounding differs. Raises WrongAnswer, with the first place, where the results differ by more.
+    """
+    got, expected = np.asarray(ours()), np.asarray(numpy())
+    error = timing.difference(got, expected.astype(np.float64), terms)
+    if error:
+        raise WrongAnswer(f"against: {error}. Mend the kernel before you time it.")
+    return Line(timing.compare(ours, numpy, seconds=seconds), target.active().name)
