@@ -1,8 +1,8 @@
 """The process that runs a student's file: `python -m gpukit.course.child`.
 
-It reads cases on standard input, launches the student's kernel plainly, under `gpukit.check` or
-under `gpukit.profile`, and sends back arrays, findings or counts. It holds no expected values. What
-the student prints goes to standard error, away from the channel.
+It reads cases on standard input, launches the student's kernel plainly, under `gpukit.check`,
+under `gpukit.profile` or recorded, and sends back arrays, findings, counts or a sentence. It holds
+no expected values. What the student prints goes to standard error, away from the channel.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from gpukit import standin
 from gpukit.course import frames
 from gpukit.course.case import Argument
+from gpukit.cpu import configure
 
 _FACTS = ("kernel", "fix", "array", "source")
 _PLACES = ("block", "thread", "index", "shape")
@@ -103,12 +104,23 @@ def _reply(kernel: Any, header: dict[str, Any], body: bytes) -> tuple[dict[str, 
         import gpukit
 
         return {"text": True}, gpukit.check(kernel)[grid, block](*arguments).to_json(None).encode()
+    if header["verb"] == "origin":
+        return {"text": True}, _origin(kernel, grid, block, arguments).encode()
     if header["verb"] == "profile":
         return {"text": True}, json.dumps(_counts(kernel, grid, block, arguments)).encode()
     kernel[grid, block](*arguments)
     arrays: dict[str, Argument] = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
     shapes, data = frames.pack(arrays)
     return {"arrays": shapes}, data
+
+
+def _origin(kernel: Any, grid: Any, block: Any, arguments: tuple[Any, ...]) -> str:
+    """Say which line makes a NaN or an infinity out of finite numbers; nothing where none does."""
+    from gpukit.checked import not_finite, recording
+
+    shape = configure.parse((grid, block))
+    found = not_finite.first(recording.record(kernel, shape, arguments))
+    return str(found) if found else ""
 
 
 def _counts(kernel: Any, grid: Any, block: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class Mismatch:
     first_unwritten: bool
     where: str
     resembles: str
+    strange: bool = False  # a NaN or an infinity was computed where a finite number is asked
 
 
 def tolerance(expected: Array, scale: Array | None, ulps: float) -> NDArray[np.float64] | float:
@@ -71,7 +72,14 @@ def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None
         first_unwritten=bool(missed[index]),
         where=where(mask, _extent(case, expected)),
         resembles="" if missed.any() else resembles(got, expected, allowed),
+        strange=bool((~_finite(got) & _finite(expected) & ~missed).any()),
     )
+
+
+def _finite(values: Array) -> Mask:
+    if values.dtype.kind not in "fc":
+        return np.ones(values.shape, bool)
+    return np.asarray(np.isfinite(values), bool)
 
 
 def mistake(case: Case, arrays: dict[str, Array], ulps: float) -> str:

@@ -45,9 +45,9 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
     "reads": ("global", "load", "reads of {}", _elements),
     "writes": ("global", "store", "writes to {}", _elements),
     "updates": ("global", "atomic", "atomic updates of {}", _elements),
-    "read_requests": ("global", "load", "times that a warp reads {}", _requests),
-    "write_requests": ("global", "store", "times that a warp writes {}", _requests),
-    "update_requests": ("global", "atomic", "times that a warp updates {}", _requests),
+    "read_requests": ("global", "load", "reads of {} one after the other", _requests),
+    "write_requests": ("global", "store", "writes to {} one after the other", _requests),
+    "update_requests": ("global", "atomic", "atomic updates of {} one after the other", _requests),
     "lanes_per_request": (
         "global", "", "threads of a warp that take part when it reads or writes {}",
         lambda accesses: _ratio(_elements(accesses), _requests(accesses)),
@@ -57,6 +57,7 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
         "global", "", "32-byte sectors for each time that a warp reads or writes {}",
         lambda accesses: _ratio(_total(accesses, "_sectors"), _requests(accesses)),
     ),
+    "shared_requests": ("shared", "", "accesses to shared memory one after the other", _requests),
     "shared_passes_per_request": (
         "shared", "", "passes through the banks of shared memory for each access of a warp",
         _passes_per_request,
@@ -71,7 +72,7 @@ _OF_LAUNCH = {
 }
 MEASURES = (*_OF_ACCESSES, *_OF_LAUNCH)
 _PER = {
-    "": "", "element": "for each element", "thread": "for each thread", "warp": "for each warp",
+    "": "", "element": "for each element", "thread": "for each thread", "warp": "in each warp",
     "block": "for each block",
 }  # fmt: skip
 

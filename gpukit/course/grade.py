@@ -23,7 +23,7 @@ WRONG_BY_LUCK = {"warp-race", "shuffle-source", "block-order"}
 # Findings that do no harm here and would do elsewhere.
 DOUBTFUL = {"negative-index", "barrier-after-return"}
 # Findings that are no fault by themselves and say why a value is wrong.
-TELLING = {"not-finite"}
+TELLING = {"negative-index"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Row:
     why: str = ""
     sizes: str = ""
     hint: str = ""
+    strange: bool = False  # a NaN or an infinity came out
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
         mismatch = compare.compare(case, name, outcome.arrays[name], exercise.ulps)
         if mismatch is not None:
             known = compare.mistake(case, outcome.arrays, exercise.ulps)
-            words = explain.mismatch(mismatch), case.sizes(), known or explain.hint(mismatch)
+            hint = known or explain.hint(mismatch)
+            words = explain.mismatch(mismatch), case.sizes(), hint, mismatch.strange
             return Row(case.name, "wrong", *words)
     changed = compare.changed_inputs(case, outcome.arrays)
     if changed:
@@ -157,7 +159,8 @@ class _Grading:
 
     def _explained(self, status: str, shape: tuple[int, ...]) -> Report:
         """Shrink a failure, and let the checker speak before any number."""
-        least = tuple(min(extents) for extents in zip(*self.exercise.shapes.values(), strict=True))
+        axes = zip(*self.exercise.shapes.values(), strict=True)
+        least = tuple(max(1, min(extents)) for extents in axes)  # nothing is seen in an empty case
 
         def fails(smaller: tuple[int, ...]) -> bool:
             row, goes_on = self._launched(self.exercise.case(smaller))
@@ -166,8 +169,11 @@ class _Grading:
         case = self.exercise.case(shrink.smallest(shape, least, fails), name="smallest")
         row, _ = self._launched(case)
         found = [f for f in self._checked(case) if _is_wrong(f) or f.kind in TELLING]
+        origin = self.child.origin(case, self.exercise.seconds).text if row.strange else ""
         if found:
             first = explain.finding(found[0])
+        elif origin:
+            first = origin
         else:  # a large case shows more of a pattern than the smallest
             hints = [r.hint for r in (row, *self.rows) if r.hint]
             first = hints[-1] if hints else ""

@@ -122,6 +122,10 @@ class Child:
         """Launch the kernel under `gpukit.profile` and return its counts as JSON."""
         return self._ask("profile", case, WATCHED_SECONDS + seconds)
 
+    def origin(self, case: Case, seconds: float) -> Outcome:
+        """Record a launch and return the line that makes a NaN or an infinity, if one does."""
+        return self._ask("origin", case, WATCHED_SECONDS + seconds)
+
     def _ask(self, verb: str, case: Case, seconds: float) -> Outcome:
         shapes, body = frames.pack(case.args)
         self._send({"verb": verb, "args": shapes, "grid": case.grid, "block": case.block}, body)

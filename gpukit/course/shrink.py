@@ -34,7 +34,7 @@ def smallest(shape: Shape, least: Shape, fails: Callable[[Shape], bool]) -> Shap
 def _smaller(shape: Shape, least: Shape) -> Iterator[Shape]:
     """Yield shapes with one extent lowered: to the least, half way, ..., by one."""
     for axis, (extent, lowest) in enumerate(zip(shape, least, strict=True)):
-        step = extent - lowest
+        step = max(0, extent - lowest)
         while step:
             yield (*shape[:axis], extent - step, *shape[axis + 1 :])
             step //= 2

@@ -1,0 +1,63 @@
+"""Where a NaN or an infinity arises: the first line that makes one out of finite numbers."""
+
+import math
+
+import numpy as np
+
+from gpukit import cuda
+from gpukit.checked import not_finite, recording
+from gpukit.cpu import configure
+
+
+def first(kernel, *arguments, threads=4):
+    shape = configure.parse((1, threads))
+    return not_finite.first(recording.record(kernel, shape, arguments))
+
+
+@cuda.jit
+def sigmoid_kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        e = math.exp(x[i])
+        out[i] = e / (1 + e)
+
+
+@cuda.jit
+def quotient_kernel(x, y, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[i] / y[i]
+
+
+def vector(*values):
+    return np.array(values, np.float32)
+
+
+def test_it_is_the_line_of_the_overflow_and_not_the_one_that_hands_it_on():
+    found = first(sigmoid_kernel, vector(1, 2, 89, 90), vector(0, 0, 0, 0))
+    assert found.text == "e = math.exp(x[i])"
+    assert found.value == "inf"
+    assert (found.block, found.thread) == (0, 2)
+    assert dict(found.operands)["x[2]"] == 89
+
+
+def test_zero_by_zero_is_named_with_its_operands():
+    found = first(quotient_kernel, vector(1, 0), vector(1, 0), vector(9, 9), threads=2)
+    assert found.value == "nan"
+    assert {"x[1]": 0.0, "y[1]": 0.0}.items() <= dict(found.operands).items()
+
+
+def test_the_sentence_names_line_value_operands_and_thread():
+    found = first(quotient_kernel, vector(1, 0), vector(1, 0), vector(9, 9), threads=2)
+    words = str(found)
+    assert words.startswith(f"Line {found.line} makes nan out of finite numbers: ")
+    assert "x[1] = 0.0, y[1] = 0.0 (thread 1 of block 0)" in words
+    assert "out[i] = x[i] / y[i]" in words
+
+
+def test_a_nan_that_was_given_is_nobodys_fault():
+    assert first(quotient_kernel, vector(np.nan), vector(1), vector(9), threads=1) is None
+
+
+def test_finite_numbers_have_no_origin():
+    assert first(quotient_kernel, vector(1, 2), vector(4, 5), vector(9, 9), threads=2) is None
