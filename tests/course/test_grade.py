@@ -262,7 +262,7 @@ def test_one_thread_for_all_the_work_is_not_what_was_asked(tmp_path):
     """,
     )
     assert report.status == "but"
-    assert "32 times that a warp reads x for each warp; asked: at most 1" in report.why
+    assert "32 reads of x one after the other in each warp; asked: at most 1" in report.why
     assert "one thread of a warp does the work" in report.why
 
 

@@ -30,7 +30,7 @@ ANSWERS = [
             for i in range(celsius.shape[0]):
                 fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
         """),
-        says="times that a warp reads celsius",
+        says="reads of celsius one after the other",
         grade="but",
     ),
     Right(

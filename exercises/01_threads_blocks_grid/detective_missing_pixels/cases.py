@@ -1,0 +1,28 @@
+"""Cases of the mirror image: sizes on both sides of a block, along each axis."""
+
+import numpy as np
+
+from gpukit.course import Case, areas, poison
+
+BLOCK = (32, 8)
+SHAPES = areas(*BLOCK)
+
+
+def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
+    """Return the case of a photograph of rows x cols pixels."""
+    photo = rng.uniform(0, 255, (rows, cols)).astype(np.float32)
+    return Case(
+        args={"photo": photo, "out": poison((rows, cols))},
+        grid=(-(-cols // BLOCK[0]), -(-rows // BLOCK[1])),
+        block=BLOCK,
+        expected={"out": photo[:, ::-1]},
+        mistakes={
+            "The picture is mirrored about the wrong column: column 0 should take the last one, "
+            "number cols - 1.": {"out": photo[:, np.minimum(cols - np.arange(cols), cols - 1)]},
+            "The picture is not mirrored at all.": {"out": photo},
+            "Top and bottom are exchanged; left and right are asked.": {"out": photo[::-1]},
+            "The picture is turned by half a turn: the rows are exchanged as well.": {
+                "out": photo[::-1, ::-1]
+            },
+        },
+    )

@@ -1,0 +1,56 @@
+"""Answers to colour_planes."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "the planes along x",
+        edit(("col, row, plane = cuda.grid(3)", "plane, row, col = cuda.grid(3)")),
+        says="never written",
+    ),
+    Wrong(
+        "no guard on the columns",
+        edit((" and col < out.shape[2]", "")),
+        says="col < ",
+    ),
+    Wrong(
+        "nothing stops at white",
+        edit(("min(value, np.float32(255))", "value")),
+        says="nothing holds them there",
+    ),
+    Wrong(
+        "the first factor for all",
+        edit(("= factor[plane]", "= factor[0]")),
+        says="the factor of the first one",
+    ),
+    Wrong(
+        "the factor of the row",
+        edit(("= factor[plane]", "= factor[row]")),
+        says="factor",
+    ),
+    Wrong(
+        "max for min",
+        edit(("min(value", "max(value")),
+        says="max where min is meant",
+    ),
+    Right(
+        "the plane from blockIdx.z",
+        body("""
+            col, row = cuda.grid(2)
+            plane = cuda.blockIdx.z
+            if row < out.shape[1] and col < out.shape[2]:
+                out[plane, row, col] = min(planes[plane, row, col] * factor[plane], np.float32(255))
+        """),
+    ),
+    Right(
+        "a view of the plane",
+        body("""
+            col, row, z = cuda.grid(3)
+            if z < planes.shape[0]:
+                plane = planes[z]
+                if row < plane.shape[0] and col < plane.shape[1]:
+                    value = factor[z] * plane[row, col]
+                    out[z, row, col] = 255 if value > 255 else value
+        """),
+    ),
+]

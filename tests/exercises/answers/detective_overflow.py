@@ -1,0 +1,62 @@
+"""Answers to detective_overflow."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "only large numbers mended",
+        edit(("math.log1p(e)", "math.log(np.float32(1) + e)")),
+        says="math.log1p",
+    ),
+    Wrong(
+        "only small numbers mended",
+        edit(("-abs(x[i])", "x[i]"), ("max(x[i], np.float32(0)) + ", "")),
+        says="makes inf out of finite numbers",
+    ),
+    Wrong(
+        "the x not added",
+        edit(("max(x[i], np.float32(0)) + ", "")),
+        says="max(x, 0) is not added",
+    ),
+    Wrong(
+        "float64 instead of thinking",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = math.log1p(math.exp(np.float64(x[i])))
+        """),
+        says="operations in float64",
+        grade="but",
+    ),
+    Wrong(
+        "relu",
+        edit((" + math.log1p(e)", "")),
+        says="nothing of the smooth bend is left",
+    ),
+    Wrong(
+        "x added for negative numbers too",
+        edit(("max(x[i], np.float32(0))", "x[i]")),
+        says="wrong",
+    ),
+    Right(
+        "two branches",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                value = x[i]
+                if value > 0:
+                    out[i] = value + math.log1p(math.exp(-value))
+                else:
+                    out[i] = math.log1p(math.exp(value))
+        """),
+    ),
+    Right(
+        "an early return",
+        body("""
+            i = cuda.grid(1)
+            if i >= x.size:
+                return
+            out[i] = math.log1p(math.exp(-abs(x[i]))) + max(x[i], np.float32(0))
+        """),
+    ),
+]

@@ -1,0 +1,66 @@
+"""Answers to grid_stride."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "each thread takes one",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = x[i] * x[i]
+        """),
+        says="each thread took one and stopped",
+    ),
+    Wrong(
+        "the step is one block",
+        edit(("cuda.gridsize(1)", "cuda.blockDim.x")),
+        says="writes to out for each element",
+        grade="but",
+    ),
+    Wrong(
+        "the start is the place in the block",
+        edit(("range(cuda.grid(1)", "range(cuda.threadIdx.x")),
+        says="Begin at cuda.grid(1)",
+    ),
+    Wrong(
+        "the step is too long",
+        edit(("cuda.gridsize(1)", "2 * cuda.gridsize(1)")),
+        says="never written",
+    ),
+    Wrong(
+        "every thread does all",
+        edit(("range(cuda.grid(1), x.size, cuda.gridsize(1))", "range(x.size)")),
+        says="writes to out for each element",
+        grade="but",
+    ),
+    Wrong(
+        "a run of elements for each thread",
+        body("""
+            share = -(-x.size // cuda.gridsize(1))
+            first = cuda.grid(1) * share
+            for i in range(first, min(first + share, x.size)):
+                out[i] = x[i] * x[i]
+        """),
+        says="32-byte sectors for each time that a warp reads or writes x",
+        grade="but",
+    ),
+    Right(
+        "a while loop",
+        body("""
+            i = cuda.grid(1)
+            while i < x.size:
+                value = x[i]
+                out[i] = value * value
+                i += cuda.gridDim.x * cuda.blockDim.x
+        """),
+    ),
+    Right(
+        "from the back",
+        body("""
+            for k in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+                i = x.size - 1 - k
+                out[i] = x[i] ** 2
+        """),
+    ),
+]

@@ -1,0 +1,67 @@
+"""Answers to relu."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "only the positive numbers are written",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size and x[i] > 0:
+                out[i] = x[i]
+        """),
+        says="Only the positive numbers were written",
+    ),
+    Wrong(
+        "the absolute value",
+        edit(("max(x[i], np.float32(0))", "abs(x[i])")),
+        says="the absolute values",
+    ),
+    Wrong(
+        "min for max",
+        edit(("max(x[i]", "min(x[i]")),
+        says="min for max",
+    ),
+    Wrong(
+        "half of x + abs(x), in float64",
+        edit(("max(x[i], np.float32(0))", "0.5 * (x[i] + abs(x[i]))")),
+        says="operations in float64",
+        grade="but",
+    ),
+    Wrong(
+        "no guard",
+        body("""
+            i = cuda.grid(1)
+            out[i] = max(x[i], np.float32(0))
+        """),
+        says="guard the access",
+    ),
+    Wrong(
+        "every thread does all",
+        body("""
+            for i in range(x.size):
+                out[i] = max(x[i], np.float32(0))
+        """),
+        says="each thread goes through many elements",
+        grade="but",
+    ),
+    Right(
+        "an if with two sides",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                if x[i] > 0:
+                    out[i] = x[i]
+                else:
+                    out[i] = 0
+        """),
+    ),
+    Right(
+        "a conditional expression in a grid-stride loop",
+        body("""
+            for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+                value = x[i]
+                out[i] = value if value > 0 else np.float32(0)
+        """),
+    ),
+]

@@ -1,0 +1,59 @@
+"""Answers to tanh_backward."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "the slope alone",
+        edit(("= grad_out[i] * (np", "= (np")),
+        says="grad_out is not multiplied in",
+    ),
+    Wrong(
+        "not squared",
+        edit(("(np.float32(1) - y[i] * y[i])", "(np.float32(1) - y[i])")),
+        says="the y is not squared",
+    ),
+    Wrong(
+        "tanh a second time",
+        body("""
+            i = cuda.grid(1)
+            if i < y.size:
+                t = np.tanh(y[i])
+                grad_x[i] = grad_out[i] * (np.float32(1) - t * t)
+        """),
+        says="The tanh is taken a second time",
+    ),
+    Wrong(
+        "float64 by a literal",
+        edit(("np.float32(1)", "1.0")),
+        says="operations in float64",
+        grade="but",
+    ),
+    Wrong(
+        "the place in the block for that in the grid",
+        edit(("cuda.grid(1)", "cuda.threadIdx.x")),
+        says="the index lacks `cuda.blockIdx.x * cuda.blockDim.x`",
+    ),
+    Wrong(
+        "grad_out is written",
+        edit(("grad_x[i] = grad_out", "grad_out[i] = grad_out")),
+        says="never written",
+    ),
+    Right(
+        "multiplied out",
+        body("""
+            i = cuda.grid(1)
+            if i < y.size:
+                g = grad_out[i]
+                grad_x[i] = g - g * y[i] * y[i]
+        """),
+    ),
+    Right(
+        "a grid-stride loop",
+        body("""
+            for i in range(cuda.grid(1), y.size, cuda.gridsize(1)):
+                t = y[i]
+                grad_x[i] = (np.float32(1) - t) * (np.float32(1) + t) * grad_out[i]
+        """),
+    ),
+]

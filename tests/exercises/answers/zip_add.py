@@ -1,0 +1,62 @@
+"""Answers to zip_add."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "the place in the block for that in the grid",
+        edit(("cuda.grid(1)", "cuda.threadIdx.x")),
+        says="the index lacks `cuda.blockIdx.x * cuda.blockDim.x`",
+    ),
+    Wrong(
+        "one past the end",
+        edit(("i < out.size", "i <= out.size")),
+        says="`if i < a.shape[0]:`",
+    ),
+    Wrong(
+        "no guard",
+        body("""
+            i = cuda.grid(1)
+            out[i] = a[i] + b[i]
+        """),
+        says="`if i < a.shape[0]:`",
+    ),
+    Wrong(
+        "the wrong operator",
+        edit(("= a[i] + b[i]", "= a[i] - b[i]")),
+        says="the differences a - b, not the sums",
+    ),
+    Wrong(
+        "one vector twice",
+        edit(("= a[i] + b[i]", "= a[i] + a[i]")),
+        says="b is never read",
+    ),
+    Wrong(
+        "one thread does all",
+        body("""
+            if cuda.grid(1) == 0:
+                for i in range(out.size):
+                    out[i] = a[i] + b[i]
+        """),
+        says="reads of a one after the other",
+        grade="but",
+    ),
+    Wrong(
+        "the last element left out",
+        edit(("i < out.size", "i + 1 < out.size")),
+        says="never written",
+    ),
+    Right(
+        "the index written out",
+        edit(("cuda.grid(1)", "cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x")),
+    ),
+    Right(
+        "those left over return",
+        body("""
+            i = cuda.grid(1)
+            if i >= out.size:
+                return
+            out[i] = b[i] + a[i]
+        """),
+    ),
+]
