@@ -1,0 +1,14 @@
+"""Square roots, eight for each thread. The task is in task.md."""
+
+import math
+
+from gpukit import cuda
+
+EACH = 8  # elements for each thread
+
+
+@cuda.jit
+def root_kernel(x, out):
+    """Write the root of x[i] to out[i]. Right, but it moves eight times the sectors it needs."""
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        out[i] = math.sqrt(x[i])

@@ -1,0 +1,36 @@
+"""Cases of the tone curve: lengths on both sides of a block, and none at all."""
+
+import numpy as np
+
+from gpukit.course import Case, lengths, poison
+
+BLOCK = 128
+SHAPES = lengths(BLOCK)
+COEFFICIENTS = np.array([0, 0.5, 0.25, 1.5, -1.75, 0.5])
+
+
+def case(rng: np.random.Generator, n: int) -> Case:
+    """Return the case of n brightnesses between 0 and 1."""
+    x = rng.uniform(0, 1, n).astype(np.float32)
+    powers = x.astype(np.float64)[:, None] ** np.arange(6)
+    return Case(
+        args={"x": x, "out": poison(n)},
+        grid=max(1, -(-n // BLOCK)),
+        block=BLOCK,
+        expected={"out": (powers @ COEFFICIENTS).astype(np.float32)},
+        scale={"out": powers @ np.abs(COEFFICIENTS)},
+        mistakes={
+            "The coefficients stand in the wrong order: table[0] belongs to x ** 0.": {
+                "out": (powers @ COEFFICIENTS[::-1]).astype(np.float32)
+            },
+            "The last coefficient, table[5], is left out.": {
+                "out": (powers[:, :5] @ COEFFICIENTS[:5]).astype(np.float32)
+            },
+            "The powers are one too low: the loop ends before table[0].": {
+                "out": (powers[:, :5] @ COEFFICIENTS[1:]).astype(np.float32)
+            },
+            "This is the sum of the coefficients: no x is multiplied in.": {
+                "out": np.full(n, COEFFICIENTS.sum(), np.float32)
+            },
+        },
+    )

@@ -1,0 +1,29 @@
+"""Cases of the turned tiles: whole tiles only, since half a tile cannot be turned in place."""
+
+import numpy as np
+
+from gpukit.course import Case, poison
+
+TILE = 32
+BLOCK = (TILE, 8)
+# Tiles down and across.
+SHAPES = {
+    "one tile": (1, 1),
+    "two tiles across": (1, 2),
+    "two tiles down": (2, 1),
+    "many blocks": (3, 4),
+}
+
+
+def case(rng: np.random.Generator, down: int, across: int) -> Case:
+    """Return the case of a picture of down x across tiles."""
+    a = rng.uniform(0, 255, (down, TILE, across, TILE)).astype(np.float32)
+    shape = (down * TILE, across * TILE)
+    picture = a.reshape(shape)
+    return Case(
+        args={"a": picture, "out": poison(shape)},
+        grid=(across, down),
+        block=BLOCK,
+        expected={"out": a.transpose(0, 3, 2, 1).reshape(shape)},
+        mistakes={"The tiles are stored as they were loaded: not transposed.": {"out": picture}},
+    )

@@ -1,0 +1,35 @@
+"""Cases of the tiled transpose: sizes on both sides of a tile, along each axis."""
+
+import numpy as np
+
+from gpukit.course import Case, areas, poison
+
+TILE = 32
+BLOCK = (TILE, 8)
+SHAPES = areas(TILE, TILE)
+
+
+def turned_in_place(a: np.ndarray) -> np.ndarray:
+    """Return what is left where each tile is transposed, but stored where it came from."""
+    rows, cols = a.shape
+    tiles = a.reshape(rows // TILE, TILE, cols // TILE, TILE).transpose(0, 3, 2, 1)
+    out, height, width = poison((cols, rows)), min(rows, cols), min(rows, cols)
+    out[:height, :width] = tiles.reshape(rows, cols)[:height, :width]
+    return out
+
+
+def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
+    """Return the case of a matrix of rows x cols."""
+    a = rng.normal(size=(rows, cols)).astype(np.float32)
+    return Case(
+        args={"a": a, "out": poison((cols, rows))},
+        grid=(-(-cols // BLOCK[0]), -(-rows // TILE)),
+        block=BLOCK,
+        expected={"out": a.T},
+        mistakes={
+            "Each tile is stored where it came from: the tile at row top, column left of a belongs "
+            "at row left, column top of out.": {"out": turned_in_place(a)},
+        }
+        if not rows % TILE and not cols % TILE
+        else {},
+    )

@@ -1,0 +1,66 @@
+"""Answers to coalesce_it."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "neighbours for each thread, as before",
+        body("""
+            first = cuda.grid(1) * EACH
+            for i in range(first, first + EACH):
+                if i < x.size:
+                    out[i] = math.sqrt(x[i])
+        """),
+        says="step by the number of all threads",
+        grade="but",
+    ),
+    Wrong(
+        "one element for each thread",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = math.sqrt(x[i])
+        """),
+        says="Each thread took one element and stopped",
+    ),
+    Wrong(
+        "the step is one block",
+        edit(("cuda.gridsize(1)", "cuda.blockDim.x")),
+        says="for each element",
+        grade="but",
+    ),
+    Wrong(
+        "each thread begins eight apart and steps by one grid",
+        edit(("range(cuda.grid(1), x.size", "range(cuda.grid(1) * EACH, x.size")),
+        says="never written",
+    ),
+    Wrong(
+        "one past the end",
+        edit(("x.size, cuda.gridsize(1)", "x.size + 1, cuda.gridsize(1)")),
+        says="guard the access",
+    ),
+    Wrong(
+        "every second element",
+        edit(("cuda.gridsize(1))", "2 * cuda.gridsize(1))")),
+        says="never written",
+    ),
+    Right(
+        "eight steps within the block's part",
+        body("""
+            first = cuda.blockIdx.x * cuda.blockDim.x * EACH + cuda.threadIdx.x
+            for k in range(EACH):
+                i = first + k * cuda.blockDim.x
+                if i < x.size:
+                    out[i] = math.sqrt(x[i])
+        """),
+    ),
+    Right(
+        "a while loop",
+        body("""
+            i = cuda.grid(1)
+            while i < x.size:
+                out[i] = math.sqrt(x[i])
+                i += cuda.gridDim.x * cuda.blockDim.x
+        """),
+    ),
+]

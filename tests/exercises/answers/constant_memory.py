@@ -1,0 +1,77 @@
+"""Answers to constant_memory."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "the wrong order",
+        body("""
+            table = cuda.const.array_like(COEFFICIENTS)
+            i = cuda.grid(1)
+            if i < x.size:
+                acc = table[0]
+                for k in range(1, 6):
+                    acc = acc * x[i] + table[k]
+                out[i] = acc
+        """),
+        says="The coefficients stand in the wrong order",
+    ),
+    Wrong(
+        "the last coefficient left out",
+        edit(("acc = table[5]", "acc = np.float32(0)")),
+        says="table[5], is left out",
+    ),
+    Wrong(
+        "the loop ends too early",
+        edit(("range(4, -1, -1)", "range(4, 0, -1)")),
+        says="the loop ends before table[0]",
+    ),
+    Wrong(
+        "past the end of the table",
+        edit(("acc = table[5]", "acc = table[6]")),
+        says="table[6]",
+    ),
+    Wrong(
+        "powers",
+        body("""
+            table = cuda.const.array_like(COEFFICIENTS)
+            i = cuda.grid(1)
+            if i < x.size:
+                value, acc = x[i], np.float32(0)
+                for k in range(6):
+                    power = np.float32(1)
+                    for _ in range(k):
+                        power *= value
+                    acc += table[k] * power
+                out[i] = acc
+        """),
+        says="Horner's rule needs one multiplication",
+        grade="but",
+    ),
+    Wrong(
+        "float64 coefficients",
+        edit(("-1.75, 0.5], np.float32)", "-1.75, 0.5])")),
+        says="operations in float64",
+        grade="but",
+    ),
+    Right(
+        "written out",
+        body("""
+            c = cuda.const.array_like(COEFFICIENTS)
+            i = cuda.grid(1)
+            if i < x.size:
+                t = x[i]
+                out[i] = ((((c[5] * t + c[4]) * t + c[3]) * t + c[2]) * t + c[1]) * t + c[0]
+        """),
+    ),
+    Right(
+        "the captured array itself, which Numba puts into constant memory",
+        body("""
+            for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+                t, acc = x[i], COEFFICIENTS[5]
+                for k in range(1, 6):
+                    acc = acc * t + COEFFICIENTS[5 - k]
+                out[i] = acc
+        """),
+    ),
+]

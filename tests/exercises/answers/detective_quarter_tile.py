@@ -1,0 +1,54 @@
+"""Answers to detective_quarter_tile."""
+
+from tests.exercises.answers import Right, Wrong, body, edit, without
+
+ANSWERS = [
+    Wrong(
+        "the tile right, the banks not",
+        edit(("TILE + 1", "TILE")),
+        says="passes through the banks",
+        grade="but",
+    ),
+    Wrong(
+        "the banks right, the tile not",
+        edit(("TILE, ROWS):\n        tile", "ROWS, ROWS):\n        tile")),
+        says="no thread of the block has written it",
+    ),
+    Wrong(
+        "only the part that was loaded is stored",
+        edit(
+            ("TILE, ROWS):\n        tile", "ROWS, ROWS):\n        tile"),
+            ("TILE, ROWS):\n        out", "ROWS, ROWS):\n        out"),
+        ),
+        says="never written",
+    ),
+    Wrong(
+        "no barrier",
+        without("cuda.syncthreads()"),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "not transposed",
+        edit(("tile[tx, k]", "tile[k, tx]")),
+        says="not transposed",
+    ),
+    Wrong(
+        "no tile at all",
+        body("""
+            tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+            left, top = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
+            for k in range(ty, TILE, ROWS):
+                out[top + k, left + tx] = a[top + tx, left + k]
+        """),
+        says="32-byte sectors for each time that a warp reads or writes a",
+        grade="but",
+    ),
+    Right(
+        "transposed on the way in",
+        edit(("tile[k, tx] =", "tile[tx, k] ="), ("= tile[tx, k]", "= tile[k, tx]")),
+    ),
+    Right(
+        "a pitch of 35",
+        edit(("TILE + 1", "TILE + 3")),
+    ),
+]
