@@ -1,0 +1,73 @@
+"""The pictures of the lesson on memory: what they say is what was computed."""
+
+from itertools import pairwise
+
+import pytest
+from matplotlib.text import Text
+
+from gpukit import draw
+from gpukit.draw import storage
+
+FIGURES = {
+    "walks": lambda: draw.walks(4),
+    "walks_marked": lambda: draw.walks(4, turn=1),
+    "memories": lambda: draw.memories(),
+    "stream_timeline": lambda: draw.stream_timeline((2, 1, 2), 4),
+}
+
+
+def words(figure):
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure_can_be_shown(name):
+    picture = draw.show(FIGURES[name](), alt="A picture drawn by a test.")
+    assert picture.png.startswith(b"\x89PNG")
+
+
+def test_walks_visit_each_element_once():
+    shown = words(draw.walks(4))
+    assert [shown.count(f"turn {turn}") for turn in range(4)] == [8] * 4
+    assert [shown.count(f"thread {thread}") for thread in range(4)] == [8] * 4
+
+
+def test_memories_name_the_sizes_of_the_gpu():
+    shown = "\n".join(words(draw.memories("H100")))
+    assert "one of 132" in shown
+    assert "50 MB" in shown
+    assert "3.35 TB/s" in shown
+    assert "228 KB" in shown
+
+
+def test_memories_say_so_where_no_speed_is_known(monkeypatch):
+    unknown = storage.gpus.Gpu(**{**vars(storage.gpus.GPUS["T4"]), "l2": None, "bandwidth": None})
+    monkeypatch.setitem(storage.gpus.GPUS, "T4", unknown)
+    assert "L2 cache: size not found, for all SMs" in words(draw.memories("T4"))
+
+
+def test_one_stream_does_one_thing_at_a_time():
+    steps = draw.stream_steps((2, 1, 2), pieces=4, streams=1)
+    assert steps[-1].end == 20
+    assert all(a.end <= b.begin for a, b in pairwise(steps))
+
+
+def test_several_streams_keep_three_engines_busy():
+    steps = draw.stream_steps((2, 1, 2), pieces=4, streams=4)
+    assert max(step.end for step in steps) == 11
+    for engine in range(3):
+        mine = [step for step in steps if step.engine == engine]
+        assert all(a.end <= b.begin for a, b in pairwise(mine))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: draw.walks(17),
+        lambda: draw.walks(4, turn=4),
+        lambda: draw.memories("abacus"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(wrong):
+    with pytest.raises(ValueError, match="expected"):
+        wrong()
