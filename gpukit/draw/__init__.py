@@ -14,12 +14,13 @@ from gpukit.draw.pictures import curve, images, matrix, photo
 from gpukit.draw.profiles import roofline, roofline_in_words
 from gpukit.draw.storage import memories, stream_steps, stream_timeline, walks
 from gpukit.draw.style import Picture, show
+from gpukit.draw.throughput import areas, lines
 from gpukit.draw.timings import Table, ratios, table
 
 __all__ = [
-    "Picture", "Table", "address_map", "address_map_in_words", "ask", "bank_map",
+    "Picture", "Table", "address_map", "address_map_in_words", "areas", "ask", "bank_map",
     "bank_map_in_words", "block_3d", "curve", "explore", "grid_stride", "idle_share", "images",
-    "in_words", "latency_explorer", "launch_1d", "launch_2d", "launch_explorer", "matrix",
+    "in_words", "latency_explorer", "launch_1d", "launch_2d", "launch_explorer", "lines", "matrix",
     "memories", "memory_explorer", "photo", "ratios", "roofline", "roofline_in_words", "show",
     "stream_steps", "stream_timeline", "table", "walks", "warp_turns",
 ]  # fmt: skip
