@@ -21,7 +21,7 @@ from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
 
 # Stands where the magic's own line stands, so that lines keep their numbers.
-_PRELUDE = "import numpy as np; from gpukit import cuda\n"
+_PRELUDE = "import math; import numpy as np; from gpukit import cuda\n"
 
 
 class Graded:
