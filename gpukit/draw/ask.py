@@ -24,6 +24,7 @@ def ask(
     `because` is shown once an answer is given. Names between backticks are set as code.
     Put it on the last line of a cell. Elsewhere than in a notebook it is the question alone.
     """
+    choices = None if choices is None else [str(choice) for choice in choices]
     _check(choices, right, answer, within)
     options: dict[str, Any] = {"question": question, "because": because}
     if choices is None:
