@@ -144,8 +144,9 @@ def read(folder: Path) -> Exercise:
 
 
 def every() -> list[Exercise]:
-    """Return all exercises, in the order of the book."""
-    return [read(path.parent) for path in sorted(root().glob("*/*/exercise.toml"))]
+    """Return all exercises in the order of the book; within a chapter the easiest first."""
+    found = [read(path.parent) for path in root().glob("*/*/exercise.toml")]
+    return sorted(found, key=lambda e: (e.topic, e.detective, e.points, e.name))
 
 
 def find(name: str) -> Exercise:
