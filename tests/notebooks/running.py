@@ -2,6 +2,8 @@
 
 import os
 import re
+import shutil
+import tempfile
 from pathlib import Path
 
 import nbformat
@@ -27,8 +29,29 @@ def text_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "markdown"]
 
 
+def exercise_of(cell):
+    """Return the name of the exercise that a cell grades; "" for other cells."""
+    found = re.match(r"%%exercise (\w+)\n", cell.source)
+    return found.group(1) if found else ""
+
+
+def code_of(name, file):
+    """Return what a file of an exercise holds below its imports: `starter` or `solution`."""
+    (path,) = (ROOT / "exercises").glob(f"*/{name}/{file}.py")
+    return path.read_text(encoding="utf-8").partition("from gpukit import cuda\n")[2].strip("\n")
+
+
 def execute(notebook):
-    """Run every cell in a new kernel, with warnings shown; return the notebook with outputs."""
+    """Run every cell in a new kernel, with warnings shown; return the notebook with outputs.
+
+    Exercises are graded in a copy of their folder, so the reader's own progress stays as it is.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        shelf = shutil.copytree(ROOT / "exercises", Path(folder) / "exercises")
+        return _execute(notebook, {"GPUKIT_EXERCISES": str(shelf)})
+
+
+def _execute(notebook, more):
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     client = NotebookClient(
         notebook,
@@ -36,7 +59,7 @@ def execute(notebook):
         kernel_name="python3",
         resources={"metadata": {"path": str(FOLDER)}},
     )
-    client.execute(env={**os.environ, "PYTHONPATH": paths, "PYTHONWARNINGS": "default"})
+    client.execute(env={**os.environ, **more, "PYTHONPATH": paths, "PYTHONWARNINGS": "default"})
     return notebook
 
 

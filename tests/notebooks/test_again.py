@@ -1,4 +1,4 @@
-"""A second run: the same text, and the puzzles of lesson 01 solved."""
+"""A second run: the same text, and the exercises of the lesson solved."""
 
 import pytest
 
@@ -6,33 +6,15 @@ from tests.notebooks import running
 
 pytestmark = pytest.mark.slow
 
-SOLUTIONS = {
-    "brighten_kernel": """@cuda.jit
-def brighten_kernel(photo, out):
-    col, row = cuda.grid(2)
-    if row < out.shape[0] and col < out.shape[1]:
-        out[row, col] = min(2 * photo[row, col], np.float32(255))
-""",
-    "square_kernel": """@cuda.jit
-def square_kernel(x, out):
-    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        out[i] = x[i] * x[i]
-""",
-}
-
-
-def starter(cell):
-    """The puzzle whose starter this cell holds, if any."""
-    return next((name for name in SOLUTIONS if f"def {name}(" in cell.source), None)
-
 
 @pytest.fixture(scope="module")
 def solved(executed):
-    """The notebook run again, each starter replaced by its solution."""
+    """The notebook run again, with the solution in each cell that is an exercise."""
     notebook = running.read(next(p for p in running.NOTEBOOKS if titled(p) == title(executed)))
     for cell in running.code_cells(notebook):
-        if starter(cell):
-            cell.source = SOLUTIONS[starter(cell)]
+        name = running.exercise_of(cell)
+        if name:
+            cell.source = f"%%exercise {name}\n{running.code_of(name, 'solution')}\n"
     return running.execute(notebook)
 
 
@@ -54,14 +36,12 @@ def test_second_run_shows_the_same_text(executed, solved):
     changed = {
         a.id: (running.texts(a), running.texts(b))
         for a, b in pairs(executed, solved)
-        if running.texts(a) != running.texts(b) and "not yet" not in running.texts(a)
+        if running.texts(a) != running.texts(b) and not running.exercise_of(a)
     }
     assert changed == {}
 
 
-def test_puzzles_say_right_once_they_are_solved(executed, solved):
-    before = [a.id for a, _ in pairs(executed, solved) if "not yet" in running.texts(a)]
-    after = [b.id for _, b in pairs(executed, solved) if running.texts(b) == "'right'"]
-    puzzles = [cell.id for cell in running.code_cells(executed) if starter(cell)]
-    assert before == after
-    assert len(after) == len(puzzles)
+def test_exercises_are_graded_as_not_attempted_and_then_as_right(executed, solved):
+    graded = [(a, b) for a, b in pairs(executed, solved) if running.exercise_of(a)]
+    assert [a.id for a, _ in graded if "Not attempted yet" not in running.texts(a)] == []
+    assert [b.id for _, b in graded if "Right: " not in running.texts(b)] == []

@@ -104,6 +104,7 @@ def test_text_holds_no_measured_times(path):
 
 def test_links_lead_to_files(path):
     text = "\n".join(cell.source for cell in running.text_cells(running.read(path)))
+    text = re.sub(r"`[^`\n]*`", "", text)  # `kernel[4, 256](x, out)` is no link
     links = [link for link in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in link]
     assert [link for link in links if not (path.parent / link).exists()] == []
 
@@ -113,6 +114,16 @@ def test_exercises_named_in_the_text_exist(path):
     named = set(re.findall(r"`gpukit (?:test|hint|reset) (\w+)", text))
     known = {file.parent.name for file in running.ROOT.glob("exercises/*/*/exercise.toml")}
     assert named <= known
+
+
+def test_cells_of_exercises_hold_the_starter(path):
+    other = {
+        running.exercise_of(cell): cell.source
+        for cell in running.code_cells(running.read(path))
+        if running.exercise_of(cell)
+        and cell.source.partition("\n")[2] != running.code_of(running.exercise_of(cell), "starter")
+    }
+    assert other == {}
 
 
 def test_images_in_the_text_have_alt_text(path):
