@@ -1,0 +1,32 @@
+"""Cases of the largest of each block: full blocks, ragged blocks, one element and none."""
+
+import numpy as np
+
+from gpukit.course import Case, lengths, poison
+
+BLOCK = 128
+SHAPES = lengths(BLOCK)
+
+
+def case(rng: np.random.Generator, n: int) -> Case:
+    """Return the case of n numbers, all of them negative."""
+    x = rng.uniform(-9, -1, n).astype(np.float32)
+    blocks = max(1, -(-n // BLOCK))
+    padded = np.full(blocks * BLOCK, -np.inf, np.float32)
+    padded[:n] = x
+    right = padded.reshape(blocks, BLOCK).max(axis=1)
+    zero = right.copy()
+    zero[n // BLOCK :] = 0
+    return Case(
+        args={"x": x, "partials": poison(blocks)},
+        grid=blocks,
+        block=BLOCK,
+        expected={"partials": right},
+        mistakes={
+            "The last block says 0, though all numbers are negative: a maximum begins with minus "
+            "infinity, not with 0.": {"partials": zero},
+        }
+        if n % BLOCK
+        else {},
+        per="block",
+    )

@@ -1,0 +1,31 @@
+"""Cases of the counts: full blocks, ragged blocks, one element and none."""
+
+import numpy as np
+
+from gpukit.course import Case, lengths
+
+BLOCK = 128
+SHAPES = lengths(BLOCK)
+
+
+def case(rng: np.random.Generator, n: int) -> Case:
+    """Return the case of n brightnesses, most of them dark."""
+    values = np.minimum(rng.exponential(40, n), 255).astype(np.uint8)
+    right = np.bincount(values, minlength=256).astype(np.int32)
+    first = np.bincount(values[:256], minlength=256).astype(np.int32)
+    return Case(
+        args={"values": values, "counts": np.zeros(256, np.int32)},
+        grid=max(1, -(-n // BLOCK)),
+        block=BLOCK,
+        expected={"counts": right},
+        mistakes={
+            "Only the first 256 pixels were counted: the guard compares with the length of counts, "
+            "and i belongs to values.": {"counts": first},
+            "Each value that occurs was counted once, however often it occurs.": {
+                "counts": np.minimum(right, 1)
+            },
+        }
+        if n > 256
+        else {},
+        per="block",
+    )

@@ -1,0 +1,45 @@
+"""Cases of the coarsened product: whole blocks, and ragged ones in each direction."""
+
+import numpy as np
+
+from gpukit.course import Case, poison
+
+BLOCK = (32, 2)
+EACH = 4
+# M, K, N
+SHAPES = {
+    "one block": (8, 16, 32),
+    "one row less": (7, 16, 32),
+    "one more in every direction": (9, 17, 33),
+    "one column less": (8, 5, 31),
+    "a row times a column": (1, 29, 1),
+    "a single number": (1, 1, 1),
+    "three different primes": (31, 53, 37),
+    "many rows": (64, 48, 64),
+}
+
+
+def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
+    """Return the case of a (m, k) and b (k, n)."""
+    a = rng.normal(size=(m, k)).astype(np.float32)
+    b = rng.normal(size=(k, n)).astype(np.float32)
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    right = (wide_a @ wide_b).astype(np.float32)
+    every = np.arange(m)[:, None] % EACH == 0
+    return Case(
+        args={"a": a, "b": b, "out": poison((m, n))},
+        grid=(-(-n // BLOCK[0]), -(-m // (BLOCK[1] * EACH))),
+        block=BLOCK,
+        expected={"out": right},
+        scale={"out": np.abs(wide_a) @ np.abs(wide_b)},
+        mistakes={
+            "Only every fourth row was written: each thread has four rows.": {
+                "out": np.where(every, right, poison((m, n)))
+            },
+            "All four rows of a thread hold the same sums: a[top, k] for a[top + r, k].": {
+                "out": right[np.arange(m) // EACH * EACH]
+            },
+        }
+        if m > 1
+        else {},
+    )

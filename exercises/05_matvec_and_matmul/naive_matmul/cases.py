@@ -1,0 +1,49 @@
+"""Cases of the naive product: whole blocks, and ragged ones in each direction."""
+
+import numpy as np
+
+from gpukit.course import Case, poison
+
+TILE = 16  # of threads, along x and y
+# M, K, N
+SHAPES = {
+    "one tile": (TILE, TILE, TILE),
+    "three steps along K": (TILE, 3 * TILE, TILE),
+    "two by three tiles": (2 * TILE, TILE, 3 * TILE),
+    "K one less than a tile": (TILE, TILE - 1, TILE),
+    "one more in every direction": (TILE + 1, TILE + 1, TILE + 1),
+    "three different primes": (31, 53, 37),
+    "a row times a column": (1, 29, 1),
+    "a single number": (1, 1, 1),
+    "many tiles": (4 * TILE, 3 * TILE, 4 * TILE),
+}
+
+
+def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
+    """Return the case of a (m, k) and b (k, n)."""
+    a = rng.normal(size=(m, k)).astype(np.float32)
+    b = rng.normal(size=(k, n)).astype(np.float32)
+    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+    along_rows = {}
+    if k == n:
+        product = {"out": (wide_a @ wide_b.T).astype(np.float32)}
+        along_rows["b is read along its rows: b[col, k] for b[k, col]."] = product
+    return Case(
+        args={"a": a, "b": b, "out": poison((m, n))},
+        grid=(-(-n // TILE), -(-m // TILE)),
+        block=(TILE, TILE),
+        expected={"out": (wide_a @ wide_b).astype(np.float32)},
+        scale={"out": np.abs(wide_a) @ np.abs(wide_b)},
+        mistakes={
+            "The last product of each sum is missing: the loop ends one too early.": {
+                "out": (wide_a[:, :-1] @ wide_b[:-1]).astype(np.float32)
+            },
+            "The first product of each sum is missing: the loop begins with 1.": {
+                "out": (wide_a[:, 1:] @ wide_b[1:]).astype(np.float32)
+            },
+            "Only the last product is there: each one replaced the one before, not added to it.": {
+                "out": (wide_a[:, -1:] @ wide_b[-1:]).astype(np.float32)
+            },
+            **along_rows,
+        },
+    )

@@ -1,0 +1,68 @@
+"""Answers to detective_hanging_tree."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "the barrier mended, the filling not",
+        edit(("    tile[tid] = x[i] if", "    if i < x.size:\n        tile[tid] = x[i]  # if")),
+        says="never written",
+    ),
+    Wrong(
+        "the filling mended, the barrier not",
+        edit(("tile[tid + half])\n        cuda", "tile[tid + half])\n            cuda")),
+        says="barrier",
+    ),
+    Wrong(
+        "filled with 0",
+        edit(("np.float32(-np.inf)", "np.float32(0)")),
+        says="begins with minus infinity",
+    ),
+    Wrong(
+        "no barrier behind a level",
+        edit(("tile[tid + half])\n        cuda.syncthreads()", "tile[tid + half])")),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "those past the end leave",
+        edit(
+            (
+                "    tile[tid] = x[i] if",
+                "    if i >= x.size:\n        return\n    tile[tid] = x[i]  # if",
+            )
+        ),
+        says="never written",
+    ),
+    Wrong(
+        "the last level is left out",
+        edit(("while half > 0", "while half > 1")),
+        says="partials",
+    ),
+    Right(
+        "the filling in two branches",
+        edit(
+            (
+                "    tile[tid] = x[i] if",
+                "    tile[tid] = -np.inf\n    if i < x.size:\n        tile[tid] = x[i]  # if",
+            )
+        ),
+    ),
+    Right(
+        "the last element again past the end",
+        body("""
+            tile = cuda.shared.array(BLOCK, np.float32)
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile[tid] = np.float32(-np.inf)
+            if i < x.size:
+                tile[tid] = x[i]
+            half = BLOCK // 2
+            while half > 0:
+                cuda.syncthreads()
+                if tid < half and tile[tid + half] > tile[tid]:
+                    tile[tid] = tile[tid + half]
+                half //= 2
+            if tid == 0:
+                partials[cuda.blockIdx.x] = tile[0]
+        """),
+    ),
+]

@@ -1,0 +1,58 @@
+"""Answers to detective_vanishing_counts."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "the guard mended, the race not",
+        edit(("cuda.atomic.add(counts, values[i], 1)", "counts[values[i]] += 1")),
+        says="cuda.atomic.add",
+    ),
+    Wrong(
+        "the race mended, the guard not",
+        edit(("i < values.size", "i < counts.size")),
+        says="guard",
+    ),
+    Wrong(
+        "both guards",
+        edit(("i < values.size", "i < values.size and i < counts.size")),
+        says="Only the first 256 pixels were counted",
+    ),
+    Wrong(
+        "the counter is the pixel's number",
+        edit(("cuda.atomic.add(counts, values[i], 1)", "cuda.atomic.add(counts, i, values[i])")),
+        says="counts",
+    ),
+    Wrong(
+        "1 is stored, not added",
+        edit(("cuda.atomic.add(counts, values[i], 1)", "counts[values[i]] = 1")),
+        says="counted once, however often",
+    ),
+    Wrong(
+        "one thread counts all",
+        body("""
+            if cuda.grid(1) == 0:
+                for k in range(values.size):
+                    counts[values[k]] += 1
+        """),
+        says="reads of values",
+        grade="but",
+    ),
+    Right(
+        "a grid-stride loop",
+        body("""
+            for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
+                cuda.atomic.add(counts, values[i], np.int32(1))
+        """),
+    ),
+    Right(
+        "those past the end return",
+        body("""
+            i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+            if i >= values.size:
+                return
+            place = values[i]
+            cuda.atomic.add(counts, place, 1)
+        """),
+    ),
+]

@@ -1,0 +1,101 @@
+"""Answers to scan."""
+
+from tests.exercises.answers import Right, Wrong, body, edit, without
+
+ANSWERS = [
+    Wrong(
+        "no first barrier",
+        without("the tile is full before"),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "read and written in one go",
+        without("all have read before"),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "no barrier behind a step",
+        without("all have written before"),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "an exclusive scan",
+        edit(("out[i] = tile[tid]", "out[i] = tile[tid] - x[i]")),
+        says="an exclusive scan",
+    ),
+    Wrong(
+        "no guard to the left",
+        edit(("tile[tid - step] if tid >= step else np.float32(0)", "tile[tid - step]")),
+        says="-1",
+    ),
+    Wrong(
+        "one too few adds",
+        edit(("if tid >= step", "if tid > step")),
+        says="the comparison is tid >= step",
+    ),
+    Wrong(
+        "no totals",
+        edit(("    if tid == BLOCK - 1:\n        totals[cuda.blockIdx.x] = tile[tid]\n", "")),
+        says="never written",
+    ),
+    Wrong(
+        "the first element as the total",
+        edit(("if tid == BLOCK - 1", "if tid == 0")),
+        says="not its first element",
+    ),
+    Wrong(
+        "one thread does all",
+        body("""
+            if cuda.threadIdx.x == 0:
+                acc = np.float32(0)
+                first = cuda.blockIdx.x * BLOCK
+                for i in range(first, min(first + BLOCK, x.size)):
+                    acc += x[i]
+                    out[i] = acc
+                totals[cuda.blockIdx.x] = acc
+        """),
+        says="one thread of a warp does the work",
+        grade="but",
+    ),
+    Right(
+        "two tiles in turns",
+        body("""
+            tiles = cuda.shared.array((2, BLOCK), np.float32)
+            i, tid, turn, step = cuda.grid(1), cuda.threadIdx.x, 0, 1
+            tiles[0, tid] = x[i] if i < x.size else np.float32(0)
+            while step < BLOCK:
+                cuda.syncthreads()
+                value = tiles[turn, tid]
+                if tid >= step:
+                    value += tiles[turn, tid - step]
+                turn = 1 - turn
+                tiles[turn, tid] = value
+                step *= 2
+            if i < x.size:
+                out[i] = tiles[turn, tid]
+            if tid == BLOCK - 1:
+                totals[cuda.blockIdx.x] = tiles[turn, tid]
+        """),
+    ),
+    Right(
+        "warps first, by shuffles",
+        body("""
+            sums = cuda.shared.array(4, np.float32)
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            value = x[i] if i < x.size else np.float32(0)
+            for step in (1, 2, 4, 8, 16):
+                left = cuda.shfl_up_sync(0xFFFFFFFF, value, step)
+                if tid % 32 >= step:
+                    value += left
+            if tid % 32 == 31:
+                sums[tid // 32] = value
+            cuda.syncthreads()
+            for warp in range(tid // 32):
+                value += sums[warp]
+            if i < x.size:
+                out[i] = value
+            if tid == BLOCK - 1:
+                totals[cuda.blockIdx.x] = value
+        """),
+    ),
+]

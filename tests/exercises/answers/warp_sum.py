@@ -1,0 +1,75 @@
+"""Answers to warp_sum."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ANSWERS = [
+    Wrong(
+        "threads past the end leave",
+        body("""
+            i = cuda.grid(1)
+            if i >= x.size:
+                return
+            value = x[i]
+            for offset in (16, 8, 4, 2, 1):
+                value += cuda.shfl_down_sync(0xFFFFFFFF, value, offset)
+            if cuda.laneid == 0:
+                partials[i // 32] = value
+        """),
+        says="lane",
+    ),
+    Wrong(
+        "the step of 16 is missing",
+        edit(("(16, 8, 4, 2, 1)", "(8, 4, 2, 1)")),
+        says="the step of 16 is missing",
+    ),
+    Wrong(
+        "the step of 1 is missing",
+        edit(("(16, 8, 4, 2, 1)", "(16, 8, 4, 2)")),
+        says="the step of 1 is missing",
+    ),
+    Wrong(
+        "thread 0 of the block for lane 0 of the warp",
+        edit(("cuda.laneid == 0", "cuda.threadIdx.x == 0")),
+        says="lane 0 of each warp is asked",
+    ),
+    Wrong(
+        "all lanes store",
+        edit(("    if cuda.laneid == 0:\n        partials", "    if i >= 0:\n        partials")),
+        says="partials",
+    ),
+    Wrong(
+        "in shared memory",
+        body("""
+            tile = cuda.shared.array(128, np.float32)
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile[tid] = x[i] if i < x.size else np.float32(0)
+            cuda.syncthreads()
+            if tid % 32 == 0:
+                acc = np.float32(0)
+                for k in range(32):
+                    acc += tile[tid + k]
+                partials[i // 32] = acc
+        """),
+        says="no shared memory is needed",
+        grade="but",
+    ),
+    Right(
+        "every lane gets the sum",
+        edit(("shfl_down_sync(", "shfl_xor_sync(")),
+    ),
+    Right(
+        "upwards, with the last lane",
+        body("""
+            i = cuda.grid(1)
+            value = np.float32(0)
+            if i < x.size:
+                value = x[i]
+            step = 1
+            while step < 32:
+                value += cuda.shfl_xor_sync(0xFFFFFFFF, value, step)
+                step *= 2
+            if cuda.threadIdx.x % 32 == 31:
+                partials[i // 32] = value
+        """),
+    ),
+]
