@@ -153,3 +153,9 @@ def test_a_changed_input_is_named():
     case = Case({"x": x, "out": out}, grid=1, block=4, expected={"out": out})
     assert compare.changed_inputs(case, {"x": x + 1, "out": out}) == ["x"]
     assert compare.changed_inputs(case, {"x": x.copy(), "out": out}) == []
+
+
+def test_equal_infinities_are_equal():
+    expected = np.array([1, -np.inf, 3], np.float32)
+    assert one(expected, expected.copy()) is None
+    assert one(expected, -expected).wrong == 3

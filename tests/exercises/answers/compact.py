@@ -38,7 +38,7 @@ ANSWERS = [
                         out[k] = x[i]
                         k += 1
         """),
-        says="reads of",
+        says="All threads share the work",
         grade="but",
     ),
     Right(

@@ -6,7 +6,7 @@ ANSWERS = [
     Wrong(
         "the barrier mended, the filling not",
         edit(("    tile[tid] = x[i] if", "    if i < x.size:\n        tile[tid] = x[i]  # if")),
-        says="never written",
+        says="no thread of the block has written it",
     ),
     Wrong(
         "the filling mended, the barrier not",
@@ -31,7 +31,7 @@ ANSWERS = [
                 "    if i >= x.size:\n        return\n    tile[tid] = x[i]  # if",
             )
         ),
-        says="never written",
+        says="no thread of the block has written it",
     ),
     Wrong(
         "the last level is left out",

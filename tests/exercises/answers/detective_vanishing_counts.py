@@ -42,7 +42,7 @@ ANSWERS = [
         "a grid-stride loop",
         body("""
             for i in range(cuda.grid(1), values.size, cuda.gridsize(1)):
-                cuda.atomic.add(counts, values[i], np.int32(1))
+                cuda.atomic.add(counts, values[i], 1)
         """),
     ),
     Right(
