@@ -15,6 +15,9 @@ from gpukit.draw import record, style
 MOST_CELLS = 200_000
 # Up to here a cell is wide enough for the numbers of its thread.
 _CELLS_WITH_TEXT = 340
+# Up to here the threads of one dimension stand in one line.
+_STRIP = 64
+_MOST_LINES = 32
 
 _IDLE, _MISSED = "#ECECEA", style.PAPER
 
@@ -52,11 +55,13 @@ def launch_1d(n: int, block: int, grid: int | None = None) -> Figure:
     """Draw a launch of `block` threads a block over n elements.
 
     Without `grid` there are just enough blocks. Each cell is a thread; the numbers are its
-    place in the array and, below, threadIdx.x.
+    place in the array and, below, threadIdx.x. Long launches have a line for each block.
     """
     grid = launch.ceil_div(n, block) if grid is None else grid
     check_size("launch_1d", 1, n, (grid, 1), (block, 1))
     canvas = record.ownership(1, n, (grid, 1), (block, 1))
+    if canvas.shape[2] > _STRIP:
+        return _stack(canvas, n, block, grid)
     with style.house():
         width = min(12.0, max(6.0, 0.36 * canvas.shape[2]))
         fig, axes = style.figure(width, 1.9)
@@ -64,6 +69,41 @@ def launch_1d(n: int, block: int, grid: int | None = None) -> Figure:
         _strip_numbers(axes, canvas, n)
         axes.set_title(f"{n} elements, {grid} blocks of {block} threads", pad=22)
         legend(fig, canvas, 1, n)
+    return fig
+
+
+def _stack(canvas: Any, n: int, block: int, grid: int) -> Figure:
+    """Draw a launch of one dimension with one line for each block."""
+    lines = max(grid, launch.ceil_div(n, block))
+    if lines > _MOST_LINES:
+        raise errors.LaunchError(
+            f"launch_1d: expected at most {_MOST_LINES} blocks to draw, got {lines}. Draw a "
+            "smaller launch: the pattern is the same."
+        )
+    place = np.arange(lines * block).reshape(lines, block)
+    there = np.full(lines * block, record.NOBODY)
+    there[: canvas.shape[2]] = canvas[record.BX, 0]
+    has_thread, has_element = there.reshape(lines, block) != record.NOBODY, place < n
+    with style.house():
+        fig, axes = style.figure(9.0, 0.42 * lines + 1.6)
+        for b in range(lines):
+            for mask, how in (
+                (has_thread[b] & has_element[b], {"fc": style.FILLS[b % len(style.FILLS)]}),
+                (has_thread[b] & ~has_element[b], {"fc": _IDLE, "hatch": "////"}),
+                (~has_thread[b] & has_element[b], {"fc": _MISSED, "hatch": "xx"}),
+            ):
+                for low, high in _runs(mask):
+                    _box(axes, low, b + 0.1, high - low, 0.8, ec=style.INK, lw=1, **how)
+                    words = f"{place[b, low]:,} to {place[b, high - 1]:,}"
+                    if high - low >= block // 3:
+                        axes.text((low + high) / 2, b + 0.5, words, ha="center", va="center",
+                                  fontsize=10)  # fmt: skip
+            axes.text(-0.01 * block, b + 0.5, f"block {b}", ha="right", va="center", fontsize=10)
+        axes.set_xlim(-0.12 * block, 1.01 * block)
+        axes.set_ylim(lines, 0)
+        style.bare(axes)
+        axes.set_title(f"{n:,} elements, {grid} blocks of {block} threads")
+        legend(fig, canvas, 1, n, outline=False)
     return fig
 
 
@@ -186,18 +226,17 @@ def _strip_numbers(axes: Any, canvas: Any, n: int) -> None:
     width = canvas.shape[2]
     size = 9 if width <= 34 else 7
     for i in range(width):
-        if i < n and width <= 64:
+        if i < n:
             axes.text(i + 0.5, -0.12, i, ha="center", va="bottom", fontsize=size)
-        if canvas[record.BX, 0, i] != record.NOBODY and width <= 64:
+        if canvas[record.BX, 0, i] != record.NOBODY:
             thread = canvas[record.TX, 0, i]
             axes.text(i + 0.5, 0.5, thread, ha="center", va="center", fontsize=size)
     for b in np.unique(canvas[record.BX]):
         if b != record.NOBODY:
             middle = np.flatnonzero(canvas[record.BX, 0] == b).mean() + 0.5
             axes.text(middle, 1.15, f"block {b}", ha="center", va="top", fontweight="bold")
-    if width <= 64:
-        axes.text(-0.3, -0.12, "i", ha="right", va="bottom", fontstyle="italic")
-        axes.text(-0.3, 0.5, "threadIdx.x", ha="right", va="center", fontsize=9)
+    axes.text(-0.3, -0.12, "i", ha="right", va="bottom", fontstyle="italic")
+    axes.text(-0.3, 0.5, "threadIdx.x", ha="right", va="center", fontsize=9)
     axes.set_ylim(1.9, -0.6)
     axes.set_aspect("auto")
 
@@ -212,22 +251,23 @@ def _block_names(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int,
             if canvas[record.BX, y, x] != record.NOBODY:
                 right = min(x + block[0], cols) if x < cols else x + block[0]
                 bottom = min(y + block[1], rows) if y < rows else y + block[1]
-                name = f"{canvas[record.BX, y, x]}, {canvas[record.BY, y, x]}"
+                name = f"block ({canvas[record.BX, y, x]}, {canvas[record.BY, y, x]})"
+                if right - x < 4:  # a name wider than its block
+                    name = name.replace(" ", "\n", 1)
                 axes.text(
                     (x + right) / 2, (y + bottom) / 2, name, ha="center", va="center", fontsize=10,
                     fontweight="bold", bbox={"fc": style.PAPER, "ec": style.INK, "pad": 1.5},
                 )  # fmt: skip
 
 
-def legend(fig: Figure, canvas: Any, rows: int, cols: int) -> None:
+def legend(fig: Figure, canvas: Any, rows: int, cols: int, *, outline: bool = True) -> None:
     """Explain colour, outline and hatching; only those that occur."""
     touched = canvas[record.BX] != record.NOBODY
     inside = np.zeros_like(touched)
     inside[:rows, :cols] = True
-    keys = [
-        Patch(fc=style.FILLS[0], ec=style.INK, label="a colour, a thin outline: one block"),
-        Patch(fc=style.PAPER, ec=style.INK, lw=3, label="thick outline: the data"),
-    ]
+    keys = [Patch(fc=style.FILLS[0], ec=style.INK, label="thin outline, one colour: one block")]
+    if outline:
+        keys.append(Patch(fc=style.PAPER, ec=style.INK, lw=3, label="thick outline: the data"))
     if (touched & ~inside).any():
         keys.append(Patch(fc=_IDLE, ec=style.FAINT, hatch="////", label="thread without element"))
     if (inside & ~touched).any():

@@ -65,6 +65,25 @@ def test_strip_names_every_block():
     assert {"block 0", "block 1", "block 2"} <= set(shown)
 
 
+def test_long_launch_has_a_line_for_each_block():
+    shown = words(draw.launch_1d(1000, 256))
+    assert {"block 0", "0 to 255", "block 3", "768 to 999", "thread without element"} <= set(shown)
+
+
+def test_long_launch_that_is_too_small_shows_what_is_missing():
+    shown = words(draw.launch_1d(1000, 256, 3))
+    assert {"block 3", "element without thread"} <= set(shown)
+
+
+def test_launch_of_too_many_blocks_to_draw_is_refused():
+    with pytest.raises(errors.LaunchError, match="33"):
+        draw.launch_1d(33 * 64, 64)
+
+
+def test_blocks_have_names_that_are_no_decimal_numbers():
+    assert "block (1, 2)" in words(draw.launch_2d(10, 13, (8, 4)))
+
+
 def test_legend_names_hatching_only_where_there_is_some():
     full, part = words(draw.launch_2d(8, 8, (4, 4))), words(draw.launch_2d(7, 8, (4, 4)))
     assert "thread without element" not in full
