@@ -5,23 +5,23 @@ and the explorers are pieces of HTML that the reader plays with.
 """
 
 from gpukit.draw.ask import ask
-from gpukit.draw.explorer import explore, in_words
 from gpukit.draw.explorers import latency_explorer, launch_explorer, memory_explorer
 from gpukit.draw.launches import launch_1d, launch_2d
 from gpukit.draw.machines import computer, zoom
 from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_map_in_words
-from gpukit.draw.patterns import block_3d, grid_stride, idle_share, warp_turns
+from gpukit.draw.patterns import block_3d, grid_stride, warp_turns
 from gpukit.draw.pictures import curve, images, matrix, photo
 from gpukit.draw.profiles import roofline, roofline_in_words
 from gpukit.draw.storage import memories, stream_steps, stream_timeline, walks
 from gpukit.draw.style import Picture, show
 from gpukit.draw.throughput import areas, lines
 from gpukit.draw.timings import Table, ratios, table
+from gpukit.draw.trees import bars, chain_and_tree, scan_steps, who_works
 
 __all__ = [
     "Picture", "Table", "address_map", "address_map_in_words", "areas", "ask", "bank_map",
-    "bank_map_in_words", "block_3d", "computer", "curve", "explore", "grid_stride", "idle_share",
-    "images", "in_words", "latency_explorer", "launch_1d", "launch_2d", "launch_explorer", "lines",
-    "matrix", "memories", "memory_explorer", "photo", "ratios", "roofline", "roofline_in_words",
-    "show", "stream_steps", "stream_timeline", "table", "walks", "warp_turns", "zoom",
+    "bank_map_in_words", "bars", "block_3d", "chain_and_tree", "computer", "curve", "grid_stride",
+    "images", "latency_explorer", "launch_1d", "launch_2d", "launch_explorer", "lines", "matrix",
+    "memories", "memory_explorer", "photo", "ratios", "roofline", "roofline_in_words", "scan_steps",
+    "show", "stream_steps", "stream_timeline", "table", "walks", "warp_turns", "who_works", "zoom",
 ]  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,28 +74,6 @@ def block_3d(block: tuple[int, int, int]) -> Figure:
         warps = -(-number.size // WARP)
         note = f", {warps} warps: light and dark" if warps > 1 else ": one warp"
         fig.suptitle(f"{number.size} threads{note}", x=0.01, ha="left", fontweight="bold")
-    return fig
-
-
-def idle_share(blocks: Sequence[int] = (32, 256, 1024), largest: int = 2048) -> Figure:
-    """Draw the share of threads without an element, counted by a kernel, for growing arrays."""
-    # Where the share jumps, at one element more than whole blocks, and a few places between.
-    edges = np.arange(0, largest, min(blocks))
-    sizes = np.unique(np.concatenate((edges[1:], edges + 1, edges + min(blocks) // 2, [largest])))
-    with style.house():
-        fig, axes = style.figure(8.6, 3.9)
-        how = zip(blocks, ("-", "--", ":", "-."), (style.BLUE, style.VERMILLION, style.BLACK,
-                  style.GREEN), strict=False)  # fmt: skip
-        for block, line, colour in how:
-            idle = np.array([record.idle_threads(int(n), block) for n in sizes])
-            axes.plot(sizes, 100 * idle / (idle + sizes), line, color=colour, lw=2,
-                      label=f"{block} threads a block")  # fmt: skip
-        axes.set_xlabel("elements")
-        axes.set_ylabel("idle threads, % of all")
-        axes.set_ylim(0, 100)
-        axes.set_xlim(0, largest)
-        axes.set_title("What the last block wastes")
-        axes.legend(frameon=False)
     return fig
 
 

@@ -54,13 +54,6 @@ def stride_kernel(thread, step):
         step[i] = i // cuda.gridsize(1)
 
 
-@cuda.jit
-def idle_kernel(n, idle):
-    """Count the threads that have no element."""
-    if cuda.grid(1) >= n:
-        cuda.atomic.add(idle, 0, 1)
-
-
 def ownership(rows: int, cols: int, grid: tuple[int, int], block: tuple[int, int]) -> Ints:
     """Return (4, height, width): BX, BY, TX and TY of every cell, NOBODY where none came."""
     height, width = max(rows, grid[1] * block[1]), max(cols, grid[0] * block[0])
@@ -76,13 +69,6 @@ def grid_stride(n: int, blocks: int, block: int) -> tuple[Ints, Ints]:
     """Return for every element the thread that took it, and the turn of its loop."""
     thread, step = _run(stride_kernel, blocks, block, (n,), (n,))
     return thread, step
-
-
-def idle_threads(n: int, block: int) -> int:
-    """Return how many threads of a launch that covers n elements have none."""
-    idle = launch.to_device(np.zeros(1, np.int64))
-    idle_kernel[launch.grid_1d("idle_threads", n, block), block](n, idle)
-    return int(launch.to_host(idle)[0])
 
 
 def _run(kernel: Any, grid: Any, block: Any, *shapes: tuple[int, ...]) -> list[Ints]:

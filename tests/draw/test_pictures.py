@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpukit import draw, errors, target
+from gpukit import draw, errors
 from gpukit.bench import Result, Timing
 from gpukit.bench.ceilings import Ceilings
 from gpukit.draw import launches, pictures, timings
@@ -23,10 +23,8 @@ FIGURES = {
     "launch_1d_long": lambda: draw.launch_1d(1000, 256),
     "launch_2d": lambda: draw.launch_2d(10, 13, (8, 4)),
     "launch_2d_missing": lambda: draw.launch_2d(43, 64, (16, 16), (3, 4)),
-    "explore": lambda: draw.explore(43, 64, (16, 8), (4, 5)),
     "grid_stride": lambda: draw.grid_stride(20, 2, 4),
     "block_3d": lambda: draw.block_3d((4, 3, 2)),
-    "idle_share": lambda: draw.idle_share(largest=64),
     "warp_turns": lambda: draw.warp_turns(np.arange(40), warp=1),
     "images": lambda: draw.images(("a", np.eye(4)), ("b", np.zeros((4, 4, 3), np.uint8))),
     "matrix": lambda: draw.matrix(np.eye(4), title="t", groups=[0, 0, 1, 1], bar="b"),
@@ -102,18 +100,6 @@ def test_launch_that_is_too_large_to_draw_is_refused():
 def test_grid_stride_that_is_too_large_to_draw_is_refused():
     with pytest.raises(errors.LaunchError, match="to draw"):
         draw.grid_stride(10, 100, 256)
-
-
-@pytest.mark.skipif(target.wanted() == "cuda", reason="the CPU's error")
-def test_explorer_refuses_what_a_gpu_refuses():
-    with pytest.raises(errors.LaunchError, match="1024"):
-        draw.explore(64, 64, (64, 32))
-
-
-def test_explorer_in_words_has_the_numbers():
-    said = draw.in_words(43, 64, (16, 8), (4, 5))
-    assert "threads: 2,560" in said
-    assert "pixels without a thread: 192" in said
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,6 @@ def test_count_sees_idle_and_missed_where_the_grid_is_swapped():
     assert (found.idle, found.missed) == (16, 16)
 
 
-@pytest.mark.parametrize("n", [1, 31, 32, 33, 1000])
-@pytest.mark.parametrize("block", [1, 32, 256])
-def test_idle_threads_fill_up_the_last_block(n, block):
-    assert record.idle_threads(n, block) == -n % block
-
-
 @pytest.mark.parametrize(("n", "blocks", "block"), [(1, 1, 1), (20, 2, 4), (7, 3, 4), (65, 1, 32)])
 def test_grid_stride_takes_every_gridsize_th_element(n, blocks, block):
     thread, step = record.grid_stride(n, blocks, block)

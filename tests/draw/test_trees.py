@@ -1,0 +1,59 @@
+"""Pictures of threads that add together say what the threads do."""
+
+import numpy as np
+import pytest
+
+from gpukit import draw, errors
+
+THREAD = np.arange(64)
+FIGURES = {
+    "chain_and_tree": lambda: draw.chain_and_tree(),
+    "chain_and_tree_16": lambda: draw.chain_and_tree(16),
+    "who_works": lambda: draw.who_works(("t", [THREAD % 2 == 0, THREAD < 1])),
+    "who_works_small": lambda: draw.who_works(("t", [[True, False]]), ("u", [[False, False]])),
+    "scan_steps": lambda: draw.scan_steps([3, 1, 7, 0]),
+    "bars": lambda: draw.bars(("a", [1, 2]), ("b", [3, 4]), x="brightness"),
+}
+
+
+def texts(figure):
+    """What is written inside the axes of a figure."""
+    return [text.get_text() for axes in figure.axes for text in axes.texts]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_it_can_be_drawn(name):
+    picture = draw.show(FIGURES[name](), alt="a picture of threads that add")
+    assert picture.png.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("n", [4, 8, 16])
+def test_chain_and_tree_have_the_same_number_of_additions(n):
+    chain, tree = draw.chain_and_tree(n).axes
+    for axes in (chain, tree):
+        assert sum(text.get_text() == "+" for text in axes.texts) == n - 1
+
+
+def test_a_warp_runs_where_any_of_its_lanes_works():
+    rounds = [THREAD % 2 == 0, THREAD < 1, THREAD > 99]
+    running = [text for text in texts(draw.who_works(("t", rounds))) if "warp" in text]
+    assert running == ["2 warps run", "1 warp runs", "0 warps run"]
+
+
+def test_a_scan_ends_with_the_running_sums():
+    values = [3, 1, 7, 0, 4]
+    assert texts(draw.scan_steps(values))[-5:] == [f"{n}" for n in np.cumsum(values)]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: draw.chain_and_tree(6),
+        lambda: draw.who_works(("t", np.ones((2, 65)))),
+        lambda: draw.scan_steps([1]),
+        lambda: draw.scan_steps(np.ones(17)),
+    ],
+)
+def test_what_would_be_unreadable_is_refused(make):
+    with pytest.raises(errors.LaunchError, match=r"expected .* got .*[Dd]raw"):
+        make()
