@@ -229,6 +229,8 @@ def atomic_update(source: Any, element: Any) -> str:
     'cuda.atomic.add(total, 0, x[i])'
     >>> atomic_update("h[b, c] = h[b, c] + 1", "h[b, c]"), atomic_update("s[i] += s[i + 1]", "s[j]")
     ('cuda.atomic.add(h, (b, c), 1)', '')
+    >>> atomic_update("tile[tid] += tile[tid + step]", "tile[tid]")
+    ''
     """
     try:
         lines = ast.parse(str(source).strip())
@@ -248,6 +250,8 @@ def atomic_update(source: Any, element: Any) -> str:
             at = f"({at})" if isinstance(target.slice, ast.Tuple) and at[0] != "(" else at
             name = _ATOMICS.get(type(op))
             array = ast.unparse(target.value)
+            if array in map(ast.unparse, ast.walk(value)):  # a tree: another element is added
+                return ""
             return f"cuda.atomic.{name}({array}, {at}, {ast.unparse(value)})" if name else ""
     return ""
 
