@@ -62,8 +62,11 @@ $(CODEGEN)/.ready: $(CODEGEN)/.made pyproject.toml constraints.txt
 		--constraint constraints.txt --editable '.[cuda13,test]'
 	@touch $@
 
+# Lab serves the whole project, so that links from lessons to kernels and tasks open, and its
+# terminals know gpukit.
 lab: $(READY)
-	$(BIN)/jupyter lab $(ROOT_FLAG) notebooks/00_start_here.ipynb
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab $(ROOT_FLAG) \
+		--ServerApp.root_dir="$(CURDIR)" notebooks/00_start_here.ipynb
 
 notebooks: $(READY)
 	$(BIN)/python -m pytest tests/notebooks $(PYTEST_FLAGS)
