@@ -31,7 +31,7 @@ ANSWERS = [
                 "    if i >= x.size:\n        return\n    tile[tid] = x[i]  # if",
             )
         ),
-        says="no thread of the block has written it",
+        says="never written",
     ),
     Wrong(
         "the last level is left out",
