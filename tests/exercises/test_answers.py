@@ -13,7 +13,7 @@ ANSWERS = [
     for exercise in EXERCISES
     for answer in importlib.import_module(f"tests.exercises.answers.{exercise.name}").ANSWERS
 ]
-LEAST_WRONG, LEAST_RIGHT = 5, 1
+LEAST_WRONG, LEAST_RIGHT = 5, 2
 
 
 def graded(exercise, answer, folder):

@@ -33,7 +33,7 @@ ANSWERS = [
                 "    if i >= x.shape[0]:\n        return\n    # Threads past the end add 0",
             )
         ),
-        says="never written",
+        says="no thread of the block has written it",
     ),
     Wrong(
         "float64 by a literal",
@@ -53,6 +53,44 @@ ANSWERS = [
         """),
         says="one thread of a warp does the work",
         grade="but",
+    ),
+    Wrong(
+        "another thread reads the sum with no barrier before",
+        body("""
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            tile[tid] = x[i] if i < x.shape[0] else np.float32(0)
+            half = BLOCK // 2
+            while half > 0:
+                cuda.syncthreads()
+                if tid < half:
+                    tile[tid] += tile[tid + half]
+                half //= 2
+            if tid == BLOCK - 1:
+                partials[cuda.blockIdx.x] = tile[0]
+        """),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "the sum written for full blocks",
+        edit(("x[i] if i < x.shape[0] else np.float32(0)", "x[i]")),
+        says="guard the access",
+    ),
+    Right(
+        "the barrier at the beginning of a level",
+        body("""
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            tile[tid] = 0
+            if i < x.size:
+                tile[tid] = x[i]
+            for level in range(6, -1, -1):
+                cuda.syncthreads()
+                if tid < 1 << level:
+                    tile[tid] = tile[tid] + tile[tid + (1 << level)]
+            if tid == 0:
+                partials[cuda.blockIdx.x] = tile[0]
+        """),
     ),
     Right(
         "the two halves of a warp by shuffles",

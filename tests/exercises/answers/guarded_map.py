@@ -1,6 +1,6 @@
 """Answers to guarded_map."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, whole
 
 ANSWERS = [
     Wrong(
@@ -32,6 +32,59 @@ ANSWERS = [
         """),
         says="reads of celsius one after the other",
         grade="but",
+    ),
+    Wrong(
+        "one thread does all",
+        body("""
+            if cuda.grid(1) == 0:
+                for i in range(celsius.shape[0]):
+                    fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+        """),
+        says="one thread of a warp does the work",
+        grade="but",
+    ),
+    Wrong(
+        "written for one size",
+        edit(("i < celsius.shape[0]", "i < 128")),
+        says="guard the access",
+    ),
+    Wrong(
+        "NumPy on the host",
+        whole("""
+            def fahrenheit_kernel(celsius, fahrenheit):
+                fahrenheit[:] = celsius * 1.8 + 32
+        """),
+        says="it is not a kernel. Put @cuda.jit on the line above it",
+    ),
+    Wrong(
+        "a native loop on the host, launched like a kernel",
+        whole("""
+            import numba
+
+
+            @numba.njit
+            def loop(celsius, fahrenheit):
+                for i in range(celsius.size):
+                    fahrenheit[i] = celsius[i] * 1.8 + 32
+
+
+            class Launched:
+                def __getitem__(self, shape):
+                    return loop
+
+
+            fahrenheit_kernel = Launched()
+        """),
+        says="Expected a kernel named fahrenheit_kernel, found none",
+    ),
+    Right(
+        "the index written out, and an early return",
+        body("""
+            i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+            if i >= fahrenheit.size:
+                return
+            fahrenheit[i] = np.float32(32) + np.float32(1.8) * celsius[i]
+        """),
     ),
     Right(
         "a grid-stride loop",
