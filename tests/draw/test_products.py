@@ -1,0 +1,64 @@
+"""Pictures of products: what they count is what threads read, and lanes are where mma has them."""
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+from gpukit import draw
+from gpukit.draw import products
+
+FIGURES = {
+    "product_reads": lambda: draw.product_reads(8, 4, "block"),
+    "product_reads_swapped": lambda: draw.product_reads(8, 4, "warp", swapped=True, turn=3),
+    "lanes": lambda: draw.lanes(("a", np.arange(8).reshape(4, 2)), ("b", np.eye(2, dtype=int))),
+    "bytes_moved": lambda: draw.bytes_moved([("one", 4000), ("two", 1000)], 1000, "Bytes"),
+}
+
+
+def words(figure):
+    return [text.get_text() for text in figure.findobj(Text) if text.get_text()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure_can_be_shown(name):
+    picture = draw.show(FIGURES[name](), alt="A picture drawn by a test.")
+    assert picture.png.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_warp_reads_two_rows_or_sixteen_of_a_in_one_turn(swapped):
+    a, b, out = products.counted(32, 16, "warp", swapped=swapped, turn=5)
+    rows, cols = (16, 2) if swapped else (2, 16)
+    assert (a > 0).sum() == (a[:rows, 5] == cols).sum() == rows
+    assert (b > 0).sum() == (b[5, :cols] == rows).sum() == cols
+    assert out.sum() == (out[:rows, :cols] == 1).sum() == 32
+
+
+def test_every_element_is_read_once_for_each_thread_of_a_block_that_needs_it():
+    a, b, out = products.counted(20, 16, "block", swapped=False, turn=None)
+    assert np.array_equal(np.unique(a[:16]), [16])
+    assert np.array_equal(np.unique(b[:, :16]), [16])
+    assert a[16:].sum() == b[:, 16:].sum() == 0
+    assert out.sum() == 256
+
+
+def test_a_block_larger_than_the_product_has_idle_threads():
+    a, b, out = products.counted(3, 16, "block", swapped=False, turn=None)
+    assert a.min() == a.max() == b.min() == b.max() == 3
+    assert out.sum() == 9
+
+
+def test_bytes_are_named_with_their_multiple_of_the_least():
+    assert any("4,000 bytes, 4 times" in text for text in words(FIGURES["bytes_moved"]()))
+
+
+def test_only_the_chosen_lane_is_bold():
+    figure = draw.lanes(("a", np.arange(8).reshape(4, 2)), lane=5)
+    bold = [t.get_text() for t in figure.axes[0].texts if t.get_fontweight() == "bold"]
+    assert bold == ["5"]
+
+
+@pytest.mark.parametrize("wrong", [{"who": "grid"}, {"size": 65}, {"size": 0}, {"block": 33}])
+def test_products_too_large_to_be_seen_are_refused(wrong):
+    with pytest.raises(ValueError, match="Draw a smaller product"):
+        draw.product_reads(**wrong)
