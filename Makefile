@@ -48,6 +48,8 @@ $(VENV)/.ready: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing gpukit and its tools into $(VENV): some minutes the first time"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
 		--constraint constraints.txt --editable '.[lab,test,dev,rich]'
+	@echo "Compiling the checker: half a minute, so that the first check in a lesson is quick"
+	@$(BIN)/python -c "from gpukit.compiler.runtime import entries; entries.compile_all()"
 	@touch $@
 
 $(CONFORMANCE)/.ready: $(CONFORMANCE)/.made Makefile pyproject.toml
@@ -69,7 +71,7 @@ lab: $(READY)
 		--ServerApp.root_dir="$(CURDIR)" notebooks/00_start_here.ipynb
 
 notebooks: $(READY)
-	$(BIN)/python -m pytest tests/notebooks $(PYTEST_FLAGS)
+	$(BIN)/python -m pytest tests/notebooks -n $(JOBS) --dist loadgroup $(PYTEST_FLAGS)
 
 test: $(READY)
 	$(BIN)/python -m pytest --ignore=tests/notebooks -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)

@@ -78,7 +78,7 @@ def test_a_missing_guard_is_out_of_bounds_at_the_line_of_the_store(tmp_path):
     """,
     )
     assert report.status == "error"
-    assert report.failed.args["celsius"].shape == (0,)
+    assert report.failed.args["celsius"].shape == (1,)
     assert ">   7 | fahrenheit[i] = celsius[i]" in report.why
     assert "if i < celsius.shape[0]:" in report.why
 

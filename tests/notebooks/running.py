@@ -60,7 +60,14 @@ def _execute(notebook, more):
         resources={"metadata": {"path": str(FOLDER)}},
     )
     client.execute(env={**os.environ, **more, "PYTHONPATH": paths, "PYTHONWARNINGS": "default"})
+    for cell in code_cells(notebook):
+        cell.outputs = [output for output in cell.outputs if not _erased(output)]
     return notebook
+
+
+def _erased(output):
+    """Whether this is the progress line of a long launch, which erases itself at the end."""
+    return output.get("name") == "stderr" and output.text.endswith("\r\033[K")
 
 
 def outputs(notebook):

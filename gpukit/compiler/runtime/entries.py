@@ -56,6 +56,12 @@ def _folder() -> str | None:
     return str(where.with_name(f"{where.name}-watch") / digest[:16])
 
 
+def compile_all() -> None:
+    """Compile all of them into the cache, as `make` does, so that nobody waits in a lesson."""
+    for functions in (checking, counting, finish, recording, settle, silent):
+        functions()
+
+
 @functools.cache
 def checking() -> tuple[int, ...]:
     """Return the addresses of the functions that look for races and unset memory."""
