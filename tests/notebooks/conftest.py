@@ -4,7 +4,6 @@ import pytest
 
 from tests.notebooks import running
 
-
 EACH = [
     pytest.param(p, marks=pytest.mark.xdist_group(p.stem), id=p.stem) for p in running.NOTEBOOKS
 ]

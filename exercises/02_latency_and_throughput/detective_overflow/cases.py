@@ -29,6 +29,9 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "log(1 + e) without that sum.": {
                 "out": np.maximum(x, 0) + np.log(1 + np.exp(-np.abs(x)))
             },
+            "x was added where it is negative too: max(x, 0) belongs there.": {
+                "out": (wide + np.log1p(np.exp(-np.abs(wide)))).astype(np.float32)
+            },
             "This is relu: nothing of the smooth bend is left.": {"out": np.maximum(x, 0)},
         },
     )

@@ -12,6 +12,8 @@ def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n brightnesses, most of them dark."""
     values = np.minimum(rng.exponential(40, n), 255).astype(np.uint8)
     right = np.bincount(values, minlength=256).astype(np.int32)
+    exchanged = np.zeros(256, np.int32)
+    exchanged[: min(n, 256)] = values[:256]
     first = np.bincount(values[:256], minlength=256).astype(np.int32)
     return Case(
         args={"values": values, "counts": np.zeros(256, np.int32)},
@@ -21,11 +23,14 @@ def case(rng: np.random.Generator, n: int) -> Case:
         mistakes={
             "Only the first 256 pixels were counted: the guard compares with the length of counts, "
             "and i belongs to values.": {"counts": first},
+            "counts[i] grew by values[i]: the counter of the pixel's value should grow by 1.": {
+                "counts": exchanged
+            },
             "Each value that occurs was counted once, however often it occurs.": {
                 "counts": np.minimum(right, 1)
             },
         }
-        if n > 256
+        if n > 1
         else {},
         per="block",
     )

@@ -23,7 +23,7 @@ ANSWERS = [
             if i < x.shape[0]:
                 partials[cuda.blockIdx.x] += x[i]
         """),
-        says="cuda.atomic.add",
+        says="update it with `cuda.atomic.add(",
     ),
     Wrong(
         "threads past the end leave before the barriers",

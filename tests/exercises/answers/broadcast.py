@@ -6,7 +6,7 @@ ANSWERS = [
     Wrong(
         "row and column exchanged",
         edit(("= column[r] + row[c]", "= column[c] + row[r]")),
-        says="column",
+        says="uses column[1] in line 11, but column has only 1 element",
     ),
     Wrong(
         "rows along x",

@@ -26,7 +26,7 @@ ANSWERS = [
     Wrong(
         "the factor of the row",
         edit(("= factor[plane]", "= factor[row]")),
-        says="factor",
+        says="uses factor[1] in line 13, but factor has only 1 element",
     ),
     Wrong(
         "max for min",

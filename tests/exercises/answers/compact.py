@@ -16,12 +16,12 @@ ANSWERS = [
     Wrong(
         "zeros are kept too",
         edit(("x[i] > 0", "x[i] >= 0")),
-        says="out",
+        says="thread 1 of the same warp writes it too",
     ),
     Wrong(
         "every thread stores",
         edit(("if i < x.size and x[i] > 0", "if i < x.size")),
-        says="out",
+        says="thread 1 of the same warp writes it too",
     ),
     Wrong(
         "back to front",

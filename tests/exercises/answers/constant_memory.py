@@ -29,7 +29,7 @@ ANSWERS = [
     Wrong(
         "past the end of the table",
         edit(("acc = table[5]", "acc = table[6]")),
-        says="table[6]",
+        says="uses table[6] in line 17, but table has only 6 elements",
     ),
     Wrong(
         "powers",

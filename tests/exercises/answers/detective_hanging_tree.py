@@ -11,7 +11,7 @@ ANSWERS = [
     Wrong(
         "the filling mended, the barrier not",
         edit(("tile[tid + half])\n        cuda", "tile[tid + half])\n            cuda")),
-        says="barrier",
+        says="threads 64-127 do not come to it",
     ),
     Wrong(
         "filled with 0",
@@ -36,7 +36,7 @@ ANSWERS = [
     Wrong(
         "the last level is left out",
         edit(("while half > 0", "while half > 1")),
-        says="partials",
+        says="The last level is missing",
     ),
     Right(
         "the filling in two branches",

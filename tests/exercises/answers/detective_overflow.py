@@ -6,7 +6,7 @@ ANSWERS = [
     Wrong(
         "only large numbers mended",
         edit(("math.log1p(e)", "math.log(np.float32(1) + e)")),
-        says="math.log1p",
+        says="Where exp(x) is small it is lost",
     ),
     Wrong(
         "only small numbers mended",
@@ -36,7 +36,7 @@ ANSWERS = [
     Wrong(
         "x added for negative numbers too",
         edit(("max(x[i], np.float32(0))", "x[i]")),
-        says="wrong",
+        says="x was added where it is negative too",
     ),
     Right(
         "two branches",

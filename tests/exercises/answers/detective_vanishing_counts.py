@@ -6,12 +6,12 @@ ANSWERS = [
     Wrong(
         "the guard mended, the race not",
         edit(("cuda.atomic.add(counts, values[i], 1)", "counts[values[i]] += 1")),
-        says="cuda.atomic.add",
+        says="update it with `cuda.atomic.add(",
     ),
     Wrong(
         "the race mended, the guard not",
         edit(("i < values.size", "i < counts.size")),
-        says="guard",
+        says="guard the access with `if i < values.shape[0]:`",
     ),
     Wrong(
         "both guards",
@@ -21,7 +21,7 @@ ANSWERS = [
     Wrong(
         "the counter is the pixel's number",
         edit(("cuda.atomic.add(counts, values[i], 1)", "cuda.atomic.add(counts, i, values[i])")),
-        says="counts",
+        says="counts[i] grew by values[i]",
     ),
     Wrong(
         "1 is stored, not added",

@@ -16,12 +16,12 @@ ANSWERS = [
     Wrong(
         "a plain += from every block",
         edit(("cuda.atomic.add(out, 0, tile[0])", "out[0] += tile[0]")),
-        says="cuda.atomic.add",
+        says="update it with `cuda.atomic.add(",
     ),
     Wrong(
         "each block stores over the others",
         edit(("cuda.atomic.add(out, 0, tile[0])", "out[0] = tile[0]")),
-        says="block",
+        says="thread 0 of block 1 writes it too",
     ),
     Wrong(
         "an atomic for each thread",

@@ -6,12 +6,12 @@ ANSWERS = [
     Wrong(
         "+= on the block's counters",
         edit(("cuda.atomic.add(mine, values[i], 1)", "mine[values[i]] += 1")),
-        says="cuda.atomic.add",
+        says="update it with `cuda.atomic.add(",
     ),
     Wrong(
         "+= on the counters of all",
         edit(("cuda.atomic.add(counts, k, mine[k])", "counts[k] += mine[k]")),
-        says="cuda.atomic.add",
+        says="update it with `cuda.atomic.add(",
     ),
     Wrong(
         "atomics in global memory for each element",
@@ -50,7 +50,7 @@ ANSWERS = [
     Wrong(
         "each thread takes one element",
         edit(("cuda.gridsize(1)", "values.size")),
-        says="counts",
+        says="each thread counted one and stopped",
     ),
     Right(
         "two counters for each thread",

@@ -59,7 +59,7 @@ ANSWERS = [
     Wrong(
         "all lanes store",
         edit(("        if cuda.laneid == 0:\n    ", "        if row >= 0:\n    ")),
-        says="out",
+        says="thread 1 of the same warp writes it too",
     ),
     Wrong(
         "no guard",

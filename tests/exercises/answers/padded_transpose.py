@@ -29,7 +29,7 @@ ANSWERS = [
     Wrong(
         "the tile is stored as it is",
         edit(("tile[tx, k]", "tile[k, tx]")),
-        says="tile",
+        says="no thread of the block has written it",
     ),
     Wrong(
         "the tile is stored where it came from",

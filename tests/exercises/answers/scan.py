@@ -26,7 +26,7 @@ ANSWERS = [
     Wrong(
         "no guard to the left",
         edit(("tile[tid - step] if tid >= step else np.float32(0)", "tile[tid - step]")),
-        says="-1",
+        says="uses tile[-1] in line 20, which counts from the end",
     ),
     Wrong(
         "one too few adds",

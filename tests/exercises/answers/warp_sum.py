@@ -15,7 +15,7 @@ ANSWERS = [
             if cuda.laneid == 0:
                 partials[i // 32] = value
         """),
-        says="lane",
+        says="that lane takes no part in the call",
     ),
     Wrong(
         "the step of 16 is missing",
@@ -35,7 +35,7 @@ ANSWERS = [
     Wrong(
         "all lanes store",
         edit(("    if cuda.laneid == 0:\n        partials", "    if i >= 0:\n        partials")),
-        says="partials",
+        says="thread 1 of the same warp writes it too",
     ),
     Wrong(
         "in shared memory",
