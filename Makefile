@@ -64,11 +64,10 @@ $(CODEGEN)/.ready: $(CODEGEN)/.made pyproject.toml constraints.txt
 		--constraint constraints.txt --editable '.[cuda13,test]'
 	@touch $@
 
-# Lab serves the whole project, so that links from lessons to kernels and tasks open, and its
-# terminals know gpukit.
+# With gpukit on the path of its terminals; notebooks/lab_config.py says what it serves and saves.
 lab: $(READY)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab $(ROOT_FLAG) \
-		--ServerApp.root_dir="$(CURDIR)" notebooks/00_start_here.ipynb
+		--config=notebooks/lab_config.py notebooks/00_start_here.ipynb
 
 notebooks: $(READY)
 	$(BIN)/python -m pytest tests/notebooks -n $(JOBS) --dist loadgroup $(PYTEST_FLAGS)
