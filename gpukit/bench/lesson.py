@@ -28,7 +28,9 @@ class Line:
         found = self.timing
         mine, numpy = report.duration(found.ours), report.duration(found.numpy)
         spread = f"{found.low:.2g} to {found.high:.2g} times NumPy's speed"
-        words = f"{report.against(found)} ({spread} in most of {found.rounds} rounds)"
+        words = f"{report.verdict(found.speedup)} ({spread} in most of {found.rounds} rounds)"
+        if report.unsteady(found.varied):
+            words = "no ratio, the times vary too much; run it again when the computer is idle"
         return f"right; kernel {mine} on the {self.target} target, NumPy {numpy}: {words}"
 
 
