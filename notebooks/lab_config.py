@@ -19,8 +19,10 @@ def without_outputs(model, path, **_):
     notebook = model["content"]
     notebook["metadata"] = METADATA
     for cell in notebook["cells"]:
-        tags = cell["metadata"].get("tags")
-        cell["metadata"] = {"tags": tags} if tags else {}
+        known = cell["metadata"]
+        cell["metadata"] = {"tags": known["tags"]} if known.get("tags") else {}
+        if known.get("jupyter", {}).get("source_hidden"):
+            cell["metadata"]["jupyter"] = {"source_hidden": True}
         if cell["cell_type"] == "code":
             cell["outputs"], cell["execution_count"] = [], None
 

@@ -116,6 +116,13 @@ def test_exercises_named_in_the_text_exist(path):
     assert named <= known
 
 
+def test_code_of_questions_is_folded_since_it_holds_the_answer(path):
+    for cell in running.code_cells(running.read(path)):
+        if "draw.ask(" in cell.source:
+            assert cell.source.startswith("draw.ask(")
+            assert cell.metadata.get("jupyter") == {"source_hidden": True}
+
+
 def test_cells_of_exercises_hold_the_starter(path):
     other = {
         running.exercise_of(cell): cell.source
