@@ -16,14 +16,14 @@ from gpukit.draw.profiles import roofline, roofline_in_words
 from gpukit.draw.storage import memories, stream_steps, stream_timeline, walks
 from gpukit.draw.style import Picture, show
 from gpukit.draw.throughput import areas, lines
-from gpukit.draw.timings import Table, ratios, table
+from gpukit.draw.timings import Table, ratios, recorded, table
 from gpukit.draw.trees import bars, chain_and_tree, scan_steps, who_works
 
 __all__ = [
     "Picture", "Table", "address_map", "address_map_in_words", "areas", "ask", "bank_map",
-    "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree", "computer",
-    "curve", "grid_stride", "images", "lanes", "latency_explorer", "launch_1d", "launch_2d",
-    "launch_explorer", "lines", "matrix", "memories", "memory_explorer", "photo",
-    "product_reads", "ratios", "roofline", "roofline_in_words", "scan_steps", "show",
-    "stream_steps", "stream_timeline", "table", "walks", "warp_turns", "who_works", "zoom",
+    "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree", "computer", "curve",
+    "grid_stride", "images", "lanes", "latency_explorer", "launch_1d", "launch_2d",
+    "launch_explorer", "lines", "matrix", "memories", "memory_explorer", "photo", "product_reads",
+    "ratios", "recorded", "roofline", "roofline_in_words", "scan_steps", "show", "stream_steps",
+    "stream_timeline", "table", "walks", "warp_turns", "who_works", "zoom",
 ]  # fmt: skip

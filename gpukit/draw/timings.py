@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter
 
 from gpukit import target
 from gpukit.bench import Result, report
+from gpukit.bench import recorded as records
 from gpukit.bench.ceilings import Ceilings
 from gpukit.draw import style
 
@@ -47,6 +48,16 @@ def _row(cells: Sequence[str]) -> str:
 def table(results: Sequence[Result]) -> Table:
     """Return the results as a table: is the answer right, both times, and the ratio in words."""
     return Table(report.heading(target.active()), HEADERS, [_cells(result) for result in results])
+
+
+def recorded(*names: str) -> Table:
+    """Return what GPUs were recorded to need for the kernels whose names begin with `names`.
+
+    As long as there is no such record the caption says so, and how one is made.
+    """
+    found = records.rows(names)
+    caption = "Recorded on GPUs, by their own clocks" if found else records.NONE
+    return Table(caption, records.HEADERS if found else (), found)
 
 
 def _cells(result: Result) -> list[str]:
