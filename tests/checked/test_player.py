@@ -257,7 +257,6 @@ def test_player_works_in_a_notebooks_frame(chromium):
 
 
 NOTEBOOK = "<body style='background: {}'><div>{}</div></body>"
-SCHEME = "document.documentElement.dataset.scheme"
 
 
 @pytest.mark.parametrize("system", ["light", "dark"])
@@ -267,7 +266,7 @@ def test_player_takes_the_colours_of_the_notebook_around_it(chromium, system, co
     page.set_content(NOTEBOOK.format(colour, Player(RACE)._repr_html_()))
     frame = page.frames[1]
     frame.wait_for_selector("html[data-ready]", timeout=READY_MS)
-    frame.wait_for_function(f"{SCHEME} === '{scheme}'")
+    frame.wait_for_selector(f"html[data-scheme={scheme}]")
     page.close()
 
 
@@ -277,7 +276,7 @@ def test_player_follows_the_notebook_when_its_theme_changes(chromium):
     frame = page.frames[1]
     frame.wait_for_selector("html[data-ready]", timeout=READY_MS)
     page.evaluate("document.body.style.background = 'black'")
-    frame.wait_for_function(f"{SCHEME} === 'dark'")
+    frame.wait_for_selector("html[data-scheme=dark]")
     page.close()
 
 
