@@ -28,6 +28,16 @@ def declared_twice_kernel(a, value):
 
 
 @cuda.jit
+def add_kernel(a, value):
+    cuda.atomic.add(a, 0, value)  # here
+
+
+@cuda.jit
+def swap_kernel(a, value):
+    cuda.atomic.cas(a, 0, value, 0)  # here
+
+
+@cuda.jit
 def two_axes_kernel(a, i):
     a[i, 0] = 1  # here
 
@@ -86,6 +96,8 @@ def read_only():
 # Refused at a line of the kernel: name, kernel, arguments, words of the message
 TYPED = [
     ("read-only array", write_kernel, (read_only(), 1), "read-only", "x.copy()"),
+    ("atomic on a read-only array", add_kernel, (read_only(), 1), "read-only", "x.copy()"),
+    ("cas on a read-only array", swap_kernel, (read_only(), 1), "read-only", "x.copy()"),
     ("complex into float", write_kernel, (np.zeros(3), 1j), "complex", "float64", ".real"),
     ("number for an array", write_kernel, (3, 1), "int64", "array"),
     ("none for an array", write_kernel, (None, 1), "none", "array"),

@@ -202,9 +202,15 @@ def write_constant_kernel(out):
     table[0] = out[0]  # here
 
 
+@cuda.jit
+def add_to_captured_kernel(out):
+    cuda.atomic.add(TABLE, 0, out[0])  # here
+
+
 @pytest.mark.parametrize(
     ("kernel", "words"),
     [
+        (add_to_captured_kernel, "TABLE is an array from outside the kernel"),
         (write_captured_kernel, "TABLE is an array from outside the kernel"),
         (write_constant_kernel, "The kernel writes to an array that is read-only"),
     ],

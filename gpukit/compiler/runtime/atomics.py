@@ -131,6 +131,8 @@ def _swap_loop(builder: Any, pointer: Any, new_of: Any) -> Any:
 def _require(name: str, array: Any, idx: Any) -> None:
     if not isinstance(array, types.Array):
         raise TypingError(f"cuda.atomic.{name} works on an element of an array, not on {array}")
+    if not array.mutable:
+        raise TypingError(f"cuda.atomic.{name}: Cannot modify readonly array")
     parts = index_types(idx)
     if parts is None or len(parts) != array.ndim:
         raise TypingError(f"cuda.atomic.{name}: this array needs {array.ndim} integer indices")
