@@ -21,9 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, errors, target
+from gpukit.cpu import limits
 
 # Blocks a grid may have along x, y and z, on every NVIDIA GPU since compute capability 3.0.
-GRID_LIMIT = (2**31 - 1, 65535, 65535)
+GRID_LIMIT = limits.MAX_GRID
 # What a kernel that computes in the type of its arrays takes.
 FLOATS = (np.float32, np.float64)
 

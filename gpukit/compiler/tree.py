@@ -11,7 +11,7 @@ AXES = ("x", "y", "z")
 RESERVED = frozenset(
     [f"{n}_{a}" for n in ("threadIdx", "blockIdx", "blockDim", "gridDim") for a in AXES]
     + ["_args", "_first", "_last", "_context", "_scratch", "_block", "_at", "_thread_index"]
-    + ["_dynamic_bytes", "_dynamic_at", "_all_threads", "_abreast", "_neighbour", "_wide"]
+    + ["_dynamic_bytes", "_all_threads", "_abreast", "_neighbour", "_wide"]
     + ["thread", "threads", "row_start", "first_thread", "first_block", "cuda"]
 )
 

@@ -8,11 +8,8 @@ from numbers import Integral
 from typing import Any
 
 from gpukit import errors
+from gpukit.cpu.limits import MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_THREADS
 
-MAX_THREADS = 1024
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
-MAX_SHARED = 48 * 1024
 _SMALLER = {
     "grid": "Put the longest axis on x, or let each thread do several elements in a loop.",
     "block": "Use smaller blocks and more of them.",

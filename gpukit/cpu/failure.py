@@ -59,7 +59,7 @@ def raise_for(status: int, words: Any, compiled: Any, kernel: Any) -> None:
     if code == layout.OUT_OF_BOUNDS:
         raise _out_of_bounds(words, site, place)
     if code == layout.DIVERGENCE:
-        raise _divergence(words, site, place, kernel)
+        raise _divergence(words, site, place)
     if code == layout.WAITING_TOO_LONG:
         raise errors.EndlessWait(
             f"`{site.what}` waits for ever, in thread {_triple(thread)} of block {_triple(block)}.",
@@ -113,15 +113,12 @@ def _triple(values: tuple[int, ...]) -> str:
     return f"({x}, {y})" if z == 0 else f"({x}, {y}, {z})"
 
 
-def _divergence(
-    words: Any, site: Any, place: dict[str, Any], kernel: Any
-) -> errors.BarrierDivergence:
+def _divergence(words: Any, site: Any, place: dict[str, Any]) -> errors.BarrierDivergence:
     base = ctypes.addressof(words)
     waiting = ctypes.string_at(base + 8 * layout.WAITING, 1024)
     alive = ctypes.string_at(base + 8 * layout.ALIVE, 1024)
     inside = [t for t in range(1024) if waiting[t] == 1 and alive[t] == 1]
     outside = [t for t in range(1024) if alive[t] == 1 and waiting[t] == 0]
-    del kernel
     made = errors.BarrierDivergence(
         f"{site.what} was reached by threads {ranges(inside)} of block {_triple(place['block'])}, "
         f"but not by threads {ranges(outside)}, which were still running. On a GPU this hangs or "

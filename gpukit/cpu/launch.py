@@ -11,7 +11,7 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.compiler.context import WIDEST
-from gpukit.cpu import configure, failure, marshal, pool, untouched
+from gpukit.cpu import configure, failure, limits, marshal, pool, untouched
 
 HEADER = 8  # words before the arguments: grid, block, dynamic shared bytes, spare
 # So many block shapes of two or three axes get loops of their own; further ones share one form.
@@ -28,7 +28,7 @@ class Overload:
     """What is known about a kernel for one tuple of argument types."""
 
     const_bytes = 0
-    max_threads_per_block = configure.MAX_THREADS
+    max_threads_per_block = limits.MAX_THREADS
     shared_bytes = 0
     local_bytes = 0
 
@@ -89,7 +89,7 @@ class Launcher:
         block = self._block_key(kinds, shape)
         compiled = self.compiled.get((kinds, distinct, block))
         if compiled is None:
-            compiled = self._compile(kinds, packed, distinct, block, shape)
+            compiled = self._compile(kinds, distinct, block)
         self._run(compiled, shape, packed)
         for action in retrieve:
             action()
@@ -113,12 +113,12 @@ class Launcher:
             if key not in self.compiled:
                 self.compiled[key] = self._build(kinds, key[1], shape.block, how)
         compiled = self.compiled[key]
-        if compiled.shared_bytes + shape.shared > configure.MAX_SHARED:
+        if compiled.shared_bytes + shape.shared > limits.MAX_SHARED:
             self._too_much_shared(compiled, shape)
         return compiled
 
     def _run(self, compiled: Any, shape: configure.Configuration, packed: Any) -> None:
-        if compiled.shared_bytes + shape.shared > configure.MAX_SHARED:
+        if compiled.shared_bytes + shape.shared > limits.MAX_SHARED:
             self._too_much_shared(compiled, shape)
         running = _regrouped(compiled, shape)
         buffer = argument_buffer(compiled, running, packed)
@@ -140,7 +140,7 @@ class Launcher:
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
         raise errors.LaunchError(
             f"{self.kernel.py_func.__name__} needs {compiled.shared_bytes} bytes of static and "
-            f"{shape.shared} of dynamic shared memory; a block may have {configure.MAX_SHARED}. "
+            f"{shape.shared} of dynamic shared memory; a block may have {limits.MAX_SHARED}. "
             "Use smaller tiles."
         )
 
@@ -268,15 +268,12 @@ class Launcher:
 
         return Overload(types, pipeline.is_cooperative(self.kernel.py_func))
 
-    def _compile(
-        self, kinds: Any, packed: marshal.Packed, distinct: bool, block: Any, shape: Any
-    ) -> Any:
+    def _compile(self, kinds: Any, distinct: bool, block: Any) -> Any:
         with _compiling:
             compiled = self.compiled.get((kinds, distinct, block))
             if compiled is None:
                 compiled = self._build(kinds, distinct, block)
                 self.compiled[kinds, distinct, block] = compiled
-        del packed, shape
         return compiled
 
     def _build(self, kinds: Any, distinct: bool, block: Any, watched: str = "") -> Any:
@@ -324,9 +321,7 @@ class Launcher:
         """Return LLVM IR or assembly by signature; compiles what was only declared."""
         from gpukit.cpu import build
 
-        found = {}
-        for types, overload in self.overloads().items():
-            found[types] = build.text(self.kernel, types, overload, what)
+        found = {types: build.text(self.kernel, types, what) for types in self.overloads()}
         return found if signature is None else found[tuple(getattr(signature, "args", signature))]
 
 

@@ -7,18 +7,23 @@ from __future__ import annotations
 # not hardware: no GPU is present.
 COMPUTE_CAPABILITY = (7, 5)
 
-# Limits that launches are held to, by CUDA's names. Sources: CUDA C++ Programming Guide,
+# Limits that launches are held to; sizes are (x, y, z). Sources: CUDA C++ Programming Guide,
 # table of technical specifications, compute capability 7.5.
+MAX_THREADS = 1024  # of a block
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+MAX_SHARED = 48 * 1024  # bytes of a block
+
 LIMITS = {
-    "MAX_THREADS_PER_BLOCK": 1024,
-    "MAX_BLOCK_DIM_X": 1024,
-    "MAX_BLOCK_DIM_Y": 1024,
-    "MAX_BLOCK_DIM_Z": 64,
-    "MAX_GRID_DIM_X": 2**31 - 1,
-    "MAX_GRID_DIM_Y": 65535,
-    "MAX_GRID_DIM_Z": 65535,
-    "MAX_SHARED_MEMORY_PER_BLOCK": 49152,
-    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 49152,
+    "MAX_THREADS_PER_BLOCK": MAX_THREADS,
+    "MAX_BLOCK_DIM_X": MAX_BLOCK[0],
+    "MAX_BLOCK_DIM_Y": MAX_BLOCK[1],
+    "MAX_BLOCK_DIM_Z": MAX_BLOCK[2],
+    "MAX_GRID_DIM_X": MAX_GRID[0],
+    "MAX_GRID_DIM_Y": MAX_GRID[1],
+    "MAX_GRID_DIM_Z": MAX_GRID[2],
+    "MAX_SHARED_MEMORY_PER_BLOCK": MAX_SHARED,
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": MAX_SHARED,
     "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": 65536,
     "TOTAL_CONSTANT_MEMORY": 65536,
     "WARP_SIZE": 32,

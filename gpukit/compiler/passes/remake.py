@@ -140,11 +140,7 @@ class _Finder:
             return True  # not counted: a captured object
         if self.counts[name] != 1:
             return False
-        return name not in self.uniformity.varying or name in self._loop_variables()
-
-    def _loop_variables(self) -> set[str]:
-        loops = (n for n in ast.walk(self.unit.tree) if isinstance(n, ast.For))
-        return {name for loop in loops for name in tree.writes(loop.target)} & set()
+        return name not in self.uniformity.varying
 
 
 def _show(function: object) -> str:
