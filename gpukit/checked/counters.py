@@ -75,6 +75,15 @@ COUNTERS: dict[str, Counter] = {
         "l1tex__t_bytes_pipe_lsu_mem_global_op_ld.sum and _op_st.sum", _KEPT,
     ),
     **_shared("load", "ld"), **_shared("store", "st"), **_shared("atomic", "atom"),
+    "constant_requests": Counter(
+        "requests", "times that a warp reads constant memory",
+        "smsp__inst_executed_op_ldc.sum",
+        "an instruction takes an operand at a fixed place from constant memory without a load",
+    ),
+    "constant_passes": Counter(
+        "passes", "different addresses that those requests name: each takes a pass of its own",
+        "none",
+    ),
     "local_requests": Counter(
         "requests", "times that a warp accesses local arrays",
         "smsp__inst_executed_op_local.sum", "a compiler keeps small local arrays in registers",
@@ -157,7 +166,7 @@ RATIOS: dict[str, Ratio] = {
 
 @dataclass
 class Counts:
-    """Counters by name; those that are not there are 0. Attributes are counters and ratios."""
+    """Counters by name, `counts["barriers"]`; those that are not there are 0."""
 
     values: dict[str, int] = field(default_factory=dict)
 

@@ -125,15 +125,20 @@ class Launch:
             self.shape.threads,
         )  # fmt: skip
         arrays = regions.arguments(self.names, self.arguments)
-        captured = self.compiled.captured.keep
-        arrays += [
-            regions.of_array("captured", a) for a in captured
-            if isinstance(a, np.ndarray) and a.size
-        ]  # fmt: skip
-        return [*own, *regions.of_arrays(arrays)]
+        # A GPU keeps NumPy arrays that a kernel captured in constant memory.
+        frozen: list[regions.Array] = []
+        captured = self.compiled.captured
+        for name, array in zip(captured.names, captured.arguments, strict=True):
+            if array.size:
+                kept = arrays if array.flags.writeable else frozen
+                kept.append(regions.of_array(name, array))
+        constant = regions.of_arrays(frozen, "constant")
+        return [*own, *regions.of_arrays(arrays), *constant]
 
     def _is_constant(self, region: Region) -> bool:
         """Tell whether the launch surely writes nothing in a region of global memory."""
+        if region.space == "constant":
+            return True
         told = self.compiled.told
         own = {r["name"] for r in told.regions}
         known = set(told.stores) <= own | set(self.names)
@@ -237,7 +242,9 @@ class Watch:
             row[watch.SHIFT] = region.granule.bit_length() - 1
             row[watch.BASE] = region.base
             row[watch.CONSTANT] = int(region.constant)
-            row[watch.SPACE] = regions.SPACES[region.space]
+            row[watch.COUNTED] = regions.SPACES[region.space]
+            constant = region.space == "constant"
+            row[watch.SPACE] = watch.GLOBAL if constant else regions.SPACES[region.space]
         self.table[:, watch.NUMBER] = np.arange(len(self.table))
         put = self.words.__setitem__
         for word in (watch.NOW, watch.LAUNCH, watch.EPOCH, watch.BLOCK, watch.ORIGIN):

@@ -121,7 +121,7 @@ class _Arrays:
             empty = flags[:: max(array.itemsize // region.granule, 1)][: len(shown)]
             shown = [None if u else v for u, v in zip(empty, shown, strict=False)]
         key = (id(region), array.name)
-        number = self._add(key, array.name, "global", array.shape, array.dtype, shown, None)
+        number = self._add(key, array.name, region.space, array.shape, array.dtype, shown, None)
         if values.size > MOST_ELEMENTS:
             self.cut[array.name] = values.size
             self.listed[number] |= {"shape": [MOST_ELEMENTS], "whole": list(array.shape)}
@@ -145,7 +145,7 @@ class _Arrays:
         region = self.regions[number]
         array = region.array_named(text)
         offset = address - region.begin
-        if region.space == "global":
+        if region.space in ("global", "constant"):
             return self._global(region, region.arrays if every else [array], address)
         owner: Any = block if region.space == "shared" else [block, thread]
         key = (number, str(owner))

@@ -116,7 +116,7 @@ def granule_of(*sizes: int) -> int:
     return min(16, *((n & -n) or 16 for n in sizes))
 
 
-def of_arrays(arrays: list[Array]) -> list[Region]:
+def of_arrays(arrays: list[Array], space: str = "global") -> list[Region]:
     """Put arrays that overlap into one region each."""
     regions: list[Region] = []
     for array in sorted(arrays, key=lambda a: a.extent):
@@ -126,7 +126,7 @@ def of_arrays(arrays: list[Array]) -> list[Region]:
             last.end = max(last.end, high)
             last.arrays.append(array)
         else:
-            regions.append(Region("global", low, high, 1, [array]))
+            regions.append(Region(space, low, high, 1, [array]))
     for region in regions:
         parts = [n for a in region.arrays for n in (a.itemsize, *map(abs, a.strides), *a.grains)]
         region.granule = granule_of(*parts, *(a.address - region.begin for a in region.arrays))

@@ -123,8 +123,8 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     return emitter, emitter.function()
 
 
-def captured_arrays(function: Any, watched: str = "") -> list[Any]:
-    """Return the arrays that a kernel captured, in the order in which it takes them.
+def captured_arrays(function: Any, watched: str = "") -> dict[str, Any]:
+    """Return the arrays that a kernel captured, by name, in the order in which it takes them.
 
     `watched` as in `Unit`.
     """
@@ -132,7 +132,7 @@ def captured_arrays(function: Any, watched: str = "") -> list[Any]:
 
     unit = resolve.run(function)
     # A device function that is inlined, as most are in watched kernels, brings its own along.
-    return list((front(function, watched) if unit.devices else unit).captured.values())
+    return (front(function, watched) if unit.devices else unit).captured
 
 
 def meets(function: Any) -> bool:

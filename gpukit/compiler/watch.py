@@ -73,14 +73,15 @@ ACCESS, NOTE, RUN = (list(CALLS).index(name) for name in ("access", "note", "run
 
 # ---- regions ----------------------------------------------------------------------------------
 
-REGION_WORDS = 10
+REGION_WORDS = 11
 # SHIFT: log2 of the bytes of one cell; BASE: what to take off an address to get a GPU's.
 # CONSTANT: 1 if nobody writes there in this launch, so that reads need no notes.
 # HEADS: address of the nodes that atomics gave to the elements (`runtime/fences.py`), or 0.
 # CELLS: address of the words of the last writes; GAP: how far behind each that of the reads stands.
-BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT, GAP, HEADS = range(10)
-GLOBAL, SHARED, LOCAL = range(3)
-SPACES = ("global", "shared", "local")
+# COUNTED: the space that counters see; SPACE is GLOBAL for constant memory, too.
+BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT, GAP, HEADS, COUNTED = range(11)
+GLOBAL, SHARED, LOCAL, CONSTANT_MEMORY = range(4)
+SPACES = ("global", "shared", "local", "constant")
 
 # ---- cells: the word of the last write, the word of the last reads -------------------------------
 

@@ -58,6 +58,11 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
         lambda accesses: _ratio(_total(accesses, "_sectors"), _requests(accesses)),
     ),
     "shared_requests": ("shared", "", "accesses to shared memory one after the other", _requests),
+    "constant_requests": ("constant", "load", "reads of constant memory", _requests),
+    "constant_passes_per_request": (
+        "constant", "load", "passes for each time that a warp reads constant memory",
+        lambda accesses: _ratio(_total(accesses, "_passes"), _requests(accesses)),
+    ),
     "shared_passes_per_request": (
         "shared", "", "passes through the banks of shared memory for each access of a warp",
         _passes_per_request,

@@ -78,12 +78,15 @@ def _captured(kernel: Any, watched: str = "") -> marshal.Packed:
     """
     from gpukit.compiler import captures, pipeline
 
-    arrays = pipeline.captured_arrays(kernel.py_func, watched)
+    named = pipeline.captured_arrays(kernel.py_func, watched)
+    arrays = named.values()
     frozen = [a.copy() if isinstance(a, np.ndarray) else captures.host(a) for a in arrays]
     for array, copy in zip(arrays, frozen, strict=True):
         if isinstance(array, np.ndarray):
             copy.flags.writeable = False
-    return marshal.pack(tuple(frozen))
+    packed = marshal.pack(tuple(frozen))
+    packed.names = tuple(named)
+    return packed
 
 
 def plain(kernel: Any, types: tuple[Any, ...]) -> Any:
@@ -100,11 +103,10 @@ def plain(kernel: Any, types: tuple[Any, ...]) -> Any:
     return made
 
 
-def text(kernel: Any, types: tuple[Any, ...], overload: Any, what: str) -> str:
+def text(kernel: Any, types: tuple[Any, ...], what: str) -> str:
     """Return the LLVM IR or assembly of a kernel for numba types."""
     from gpukit.compiler import native
 
-    del overload
     with native.listing() as listed:
         plain(kernel, types)
     return listed[what]

@@ -26,7 +26,8 @@ Kind = Any
 class Packed:
     """The arguments of one launch: their kinds, the values for `struct`, and what must live.
 
-    `arguments` are those that were packed, `ranges` the addresses that arrays cover.
+    `arguments` are those that were packed, `ranges` the addresses that arrays cover, `names` what
+    the kernel calls them where they are arrays that it captured.
     """
 
     arguments: tuple[Any, ...] = ()
@@ -34,6 +35,7 @@ class Packed:
     values: list[Any] = field(default_factory=list)
     keep: list[Any] = field(default_factory=list)
     ranges: list[tuple[int, int]] = field(default_factory=list)
+    names: tuple[str, ...] = ()
 
     def distinct(self) -> bool:
         """Tell whether no two arrays overlap."""

@@ -8,7 +8,8 @@ A recording is a dict that JSON can hold:
 version, kernel, file     1, the kernel's name, the file (or notebook cell) where it is written
 source                    [{"line": 12, "text": "    i = cuda.grid(1)"}, ...]
 grid, block, warp_size    [4, 1, 1], [64, 1, 1], 32
-arrays                    [{"name", "space": "global" | "shared" | "local", "shape", "dtype",
+arrays                    [{"name", "space": "global" | "shared" | "local" | "constant", "shape",
+                          "dtype",
                           "before": flat values, null where never written, "owner": null, the block
                           of a shared array, or [block, thread] of a local one,
                           "whole": the array's shape, only where "shape" is its beginning}, ...]

@@ -232,6 +232,9 @@ def _counts(row: Any, flops: dict[str, int]) -> Counts:
         counts.add(f"shared_{op}_requests", requests)
         counts.add(f"shared_{op}_wavefronts", wavefronts)
         counts.add(f"shared_{op}_conflicts", wavefronts - int(row[watch.S_LEAST]))
+    elif space == watch.CONSTANT_MEMORY:
+        counts.add("constant_requests", requests)
+        counts.add("constant_passes", int(row[watch.S_WAVEFRONTS]))
     else:
         counts.add("local_requests", requests)
     for name, field_ in (

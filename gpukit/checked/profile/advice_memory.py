@@ -48,6 +48,8 @@ def advice(profile: Profile) -> Iterator[Advice]:
             yield from _again(profile, access, sectors)
         elif access.space == "shared":
             yield from _conflicts(profile, access)
+        elif access.space == "constant":
+            yield from _apart(profile, access)
         if access.op == "atomic":
             yield from _in_turn(profile, access)
 
@@ -121,6 +123,20 @@ def _conflicts(profile: Profile, access: Access) -> Iterator[Advice]:
         else "Let neighbouring lanes be an odd number of elements apart; one is best."
     )
     yield Advice(conflicts, access.line, fact, fix)
+
+
+def _apart(profile: Profile, access: Access) -> Iterator[Advice]:
+    """Notice reads of constant memory whose lanes want different addresses."""
+    requests, passes = access.counts["constant_requests"], access.counts["constant_passes"]
+    if passes < _CONFLICT * requests:
+        return
+    shown, ideal = beside(passes / requests, 1.0)
+    fact = (
+        f"{_subject(profile, access)} takes {passes_a_request(shown)} where {ideal} would do: "
+        f"constant memory serves one address at a time, and the lanes want up to {access.worst}"
+    )
+    fix = f"Give `{access.array}` to the kernel as an argument, or copy it to shared memory."
+    yield Advice(passes - requests, access.line, fact, fix)
 
 
 def _in_turn(profile: Profile, access: Access) -> Iterator[Advice]:

@@ -43,8 +43,8 @@ def totals(profile: Profile) -> list[tuple[str, str, str]]:
     """Return what matters of a launch: the subject, a ratio in words, the counts behind it."""
     counts = profile.total
     made = [
-        *_global(counts, needed(profile.accesses)), *_shared(counts), *_atomics(counts),
-        *_warps(counts), *_arithmetic(counts),
+        *_global(counts, needed(profile.accesses)), *_shared(counts), *_constant(counts),
+        *_atomics(counts), *_warps(counts), *_arithmetic(counts),
     ]  # fmt: skip
     if counts["local_requests"]:
         made.append(("Local arrays", many(counts["local_requests"], "request"), ""))
@@ -84,6 +84,18 @@ def _shared(counts: Counts) -> list[tuple[str, str, str]]:
     would = f"{ideal} would do" if conflicts else "no bank conflicts"
     return [
         ("Shared memory", f"{passes_a_request(shown)}, {would}",
+         f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}"),
+    ]  # fmt: skip
+
+
+def _constant(counts: Counts) -> list[tuple[str, str, str]]:
+    requests, passes = counts["constant_requests"], counts["constant_passes"]
+    if not requests:
+        return []
+    shown, _ = beside(passes / requests, 1.0)
+    would = "1 would do" if passes > requests else "all lanes read one address"
+    return [
+        ("Constant memory", f"{passes_a_request(shown)}, {would}",
          f"{many(requests, 'request')}, {many(passes, 'pass', 'passes')}"),
     ]  # fmt: skip
 
@@ -162,8 +174,12 @@ def _array(counts: Counts) -> tuple[str, ...]:
 
 def _price(counts: Counts) -> tuple[str, str, str]:
     """Return requests, what they cost, and what one costs."""
-    for space, what, unit in (("global", "sectors", "sectors"), ("shared", "wavefronts", "passes")):
-        requests, cost = sum_of(counts, space, "requests"), sum_of(counts, space, what)
+    prices = (
+        (sum_of(counts, "global", "requests"), sum_of(counts, "global", "sectors"), "sectors"),
+        (sum_of(counts, "shared", "requests"), sum_of(counts, "shared", "wavefronts"), "passes"),
+        (counts["constant_requests"], counts["constant_passes"], "passes"),
+    )
+    for requests, cost, unit in prices:
         if requests:
             return f"{requests:,}", f"{cost:,} {unit}", f"{cost / requests:.1f}"
     return f"{counts['local_requests']:,}", "-", "-"
@@ -185,6 +201,8 @@ def worst(access: Access) -> str:
         return many(access.worst, "sector")
     if access.space == "shared":
         return f"{access.worst}-way conflict" if access.worst > 1 else "no conflict"
+    if access.space == "constant":
+        return many(access.worst, "address", "addresses")
     return "-"
 
 

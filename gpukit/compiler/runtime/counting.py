@@ -33,7 +33,7 @@ def lane(watch, site, thread, address, size, kind):  # type: ignore[no-untyped-d
         count = 0
     if count == 0:
         region = find_region(watch, address)
-        poke(row, w.S_SPACE, peek(region, w.SPACE) if region else w.GLOBAL)
+        poke(row, w.S_SPACE, peek(region, w.COUNTED) if region else w.GLOBAL)
         poke(row, w.S_REGION, peek(region, w.NUMBER) if region else -1)
         poke(row, w.S_BASE, peek(region, w.BASE) if region else 0)
         poke(row, w.S_SIZE, size)
@@ -86,6 +86,10 @@ def close(watch, site):  # type: ignore[no-untyped-def]
         sectors = _sectors(row, count, size)
         _add(row, w.S_SECTORS, sectors)
         _keep_worst(row, count, sectors)
+    elif space == w.CONSTANT_MEMORY:
+        passes = _addresses(row, count)
+        _add(row, w.S_WAVEFRONTS, passes)
+        _keep_worst(row, count, passes)
     if kind == w.UPDATE:
         same = _most_alike(row, count)
         _add(row, w.S_SERIAL, same)
@@ -123,6 +127,15 @@ def _sectors(row, count, size):  # type: ignore[no-untyped-def]
         at = peek(row, w.S_ADDRESSES + k)
         for sector in range(at >> 5, ((at + size - 1) >> 5) + 1):
             found = _with(row, found, sector)
+    return found
+
+
+@compiled
+def _addresses(row, count):  # type: ignore[no-untyped-def]
+    """Return how many different addresses a request names: constant memory serves one a pass."""
+    found = 0
+    for k in range(count):
+        found = _with(row, found, peek(row, w.S_ADDRESSES + k))
     return found
 
 
