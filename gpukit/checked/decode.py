@@ -121,7 +121,7 @@ def _joined(group: list[Finding]) -> Finding:
 
 
 def _without_lesser(found: list[Finding]) -> list[Finding]:
-    """Keep one finding of each race: of two lines that clash in both orders, the first."""
+    """Keep one finding of each race: of two lines that clash in both orders, that of the text."""
     races: dict[Any, Finding] = {}
     kept: list[Finding] = []
     for f in found:
@@ -130,10 +130,15 @@ def _without_lesser(found: list[Finding]) -> list[Finding]:
             continue
         key = (f.kernel, f.file, f.array, frozenset([f.line, f.other_line]))
         before = races.get(key)
-        if before is None or _RANKS[f.severity] < _RANKS[before.severity]:
+        if before is None or _weight(f) < _weight(before):
             races[key] = f
     wrong = [f for f in races.values() if f.severity != INFO]
     return kept + [f for f in races.values() if not _is_outdone(f, wrong)]
+
+
+def _weight(found: Finding) -> tuple[int, bool]:
+    """Where both barriers of a loop are missing, the one between the lines comes first."""
+    return _RANKS[found.severity], found.other_line > found.line
 
 
 def _is_outdone(found: Finding, wrong: list[Finding]) -> bool:

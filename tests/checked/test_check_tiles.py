@@ -58,8 +58,33 @@ def test_write_between_barriers_has_no_finding(tmp_path):
 
 @pytest.mark.parametrize("write", ["tile[ty, tx] = 1", "tile[15 - ty, tx] = 1", "tile[tx, ty] = 1"])
 def test_write_after_the_reads_of_all_rows_is_a_race(tmp_path, write):
-    races = [("shared-race", {write, line}) for line in (FIRST, AGAIN)]
+    races = [("shared-race", {write, line}) for line in (AGAIN, FIRST)]
     assert check(tmp_path, after=write) == races  # the rows run one after the other
+
+
+def test_where_two_barriers_are_missing_the_first_is_named_first():
+    a = np.ones((32, 32), np.float32)
+    found = gpukit.check(no_barrier_kernel)[(2, 2), (16, 16)](a, a, np.zeros_like(a)).errors[0]
+    _, first = inspect.getsourcelines(no_barrier_kernel.py_func)
+    assert found.fix.startswith(
+        f"put `cuda.syncthreads()` between line {first + 10} and line {first + 12}"
+    )
+
+
+@cuda.jit
+def no_barrier_kernel(a, b, out):
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    a_tile = cuda.shared.array((16, 16), np.float32)
+    b_tile = cuda.shared.array((16, 16), np.float32)
+    total = np.float32(0)
+    for t in range(0, a.shape[1], 16):
+        if row < a.shape[0]:
+            a_tile[ty, tx] = a[row, t + tx]
+            b_tile[ty, tx] = b[t + ty, col]
+        for k in range(16):
+            total += a_tile[ty, k] * b_tile[k, tx]
+    out[row, col] = total
 
 
 @pytest.mark.parametrize("place", [(0, 0), (3, 3), (15, 15)])
