@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
+from typing import Any
 
 _PATIENCE = 2.0  # seconds after which the bar shows
 _COMPILING = 1.0  # the functions that watch come from a cache faster than that
@@ -20,7 +21,7 @@ class Bar:
     def __init__(self, what: str) -> None:
         self.what = what
         self.start = time.monotonic()
-        self.shown = False
+        self.length = 0  # of what stands on the screen
 
     def __enter__(self) -> Bar:
         return self
@@ -29,8 +30,7 @@ class Bar:
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
-        if self.shown:
-            self._write("\r\033[K")
+        self._show("")
 
     def prepare(self, functions: Callable[[], tuple[int, ...]]) -> tuple[int, ...]:
         """Return the functions that watch a launch; say so if they are being compiled."""
@@ -47,25 +47,31 @@ class Bar:
             self.start = time.monotonic()
 
     def _say_compiling(self) -> None:
-        if _somebody_looks():
-            self.shown = True
-            self._write(f"{self.what}: compiling the checker, once for this version of gpukit ...")
+        self._show(f"{self.what}: compiling the checker, once for this version of gpukit ...")
 
     def __call__(self, done: int, total: int) -> None:
         seconds = time.monotonic() - self.start
-        if seconds < _PATIENCE or not _somebody_looks():
+        if seconds < _PATIENCE:
             return
         filled = _WIDTH * done // max(total, 1)
         left = seconds * (total - done) / max(done, 1)
         bar = "#" * filled + "." * (_WIDTH - filled)
-        self._write(f"\r\033[K{self.what} [{bar}] {done:,} of {total:,} blocks, {left:.0f} s left")
-        self.shown = True
+        self._show(f"{self.what} [{bar}] {done:,} of {total:,} blocks, {left:.0f} s left")
 
-    def _write(self, text: str) -> None:
-        sys.stderr.write(text)
-        sys.stderr.flush()
+    def _show(self, text: str) -> None:
+        """Put a text in the place of what stands there."""
+        screen = _screen()
+        if screen is not None and (text or self.length):
+            # Notebooks know no control sequence that erases a line: spaces do.
+            screen.write(f"\r{text:<{self.length}}" + ("" if text else "\r"))
+            screen.flush()
+            self.length = len(text)
 
 
-def _somebody_looks() -> bool:
-    """Tell whether standard error is a terminal or a notebook's output."""
-    return sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+def _screen() -> Any:
+    """Return the terminal or the notebook's output that somebody looks at, or None."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        return sys.stderr
+    # A notebook shows what comes on standard error as a fault.
+    notebook = type(sys.stdout).__module__ == "ipykernel.iostream"
+    return sys.stdout if notebook else None

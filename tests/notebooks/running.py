@@ -60,14 +60,7 @@ def _execute(notebook, more):
         resources={"metadata": {"path": str(FOLDER)}},
     )
     client.execute(env={**os.environ, **more, "PYTHONPATH": paths, "PYTHONWARNINGS": "default"})
-    for cell in code_cells(notebook):
-        cell.outputs = [output for output in cell.outputs if not _erased(output)]
     return notebook
-
-
-def _erased(output):
-    """Whether this is the progress line of a long launch, which erases itself at the end."""
-    return output.get("name") == "stderr" and output.text.endswith("\r\033[K")
 
 
 def outputs(notebook):
@@ -85,4 +78,5 @@ def texts(cell):
         output.get("text") or output.get("data", {}).get("text/plain", "")
         for output in cell.outputs
     ]
+    found = [re.sub(r"[^\n]*\r", "", text) for text in found]  # progress, which erases itself
     return re.sub(r"\S*ipykernel_\d+\S*\.py", "CELL.py", "".join(found))
