@@ -27,11 +27,14 @@ class Line:
     def __repr__(self) -> str:
         found = self.timing
         mine, numpy = report.duration(found.ours), report.duration(found.numpy)
-        spread = f"{found.low:.2g} to {found.high:.2g} times NumPy's speed"
-        words = f"{report.verdict(found.speedup)} ({spread} in most of {found.rounds} rounds)"
+        low, high = found.low, found.high
+        if found.speedup < 1:
+            low, high = 1 / high, 1 / low
+        spread = f"{report.ratio(low)} to {report.ratio(high)} in most of {found.rounds} rounds"
+        words = f"{report.verdict(found.speedup)} ({spread})"
         if report.unsteady(found.varied):
             words = "no ratio, the times vary too much; run it again when the computer is idle"
-        return f"right; kernel {mine} on the {self.target} target, NumPy {numpy}: {words}"
+        return f"right; kernel ({self.target}) {mine}, NumPy {numpy}: {words}"
 
 
 def against(

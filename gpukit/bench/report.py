@@ -63,11 +63,12 @@ def verdict(speedup: float) -> str:
     if 0.95 <= speedup <= 1.05:
         return "the same"
     if speedup > 1:
-        return f"{_ratio(speedup)} times faster"
-    return f"{_ratio(1 / speedup)} times slower"
+        return f"{ratio(speedup)} times faster"
+    return f"{ratio(1 / speedup)} times slower"
 
 
-def _ratio(value: float) -> str:
+def ratio(value: float) -> str:
+    """Return how many times as fast, with the figures that count."""
     return f"{value:.2f}" if value < 2 else f"{value:.1f}" if value < 100 else f"{value:.0f}"
 
 
@@ -121,7 +122,7 @@ def row(result: Result, ceilings: Ceilings | None = None) -> list[str]:
         duration(result.timing.numpy),
         _three(result.cost.bytes / ours / 1e9),
         flops,
-        "-" if over is None else _ratio(over),
+        "-" if over is None else ratio(over),
         of_library(result),
         against(result.timing),
     ]

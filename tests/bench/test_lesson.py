@@ -11,9 +11,13 @@ from gpukit.bench.timing import Timing
 def test_the_line_says_both_times_the_ratio_and_its_spread():
     line = Line(Timing(1e-3, 2e-3, 40, 0.1, 1.8, 2.25), "cpu")
     assert repr(line) == (
-        "right; kernel 1 ms on the cpu target, NumPy 2 ms: 2.0 times faster "
-        "(1.8 to 2.2 times NumPy's speed in most of 40 rounds)"
+        "right; kernel (cpu) 1 ms, NumPy 2 ms: 2.0 times faster (1.80 to 2.2 in most of 40 rounds)"
     )
+
+
+def test_the_spread_of_a_slower_kernel_is_told_as_its_ratio_is():
+    line = Line(Timing(2e-3, 1e-3, 40, 0.1, 0.4, 0.625), "cpu")
+    assert "2.0 times slower (1.60 to 2.5 in most of 40 rounds)" in repr(line)
 
 
 def test_times_that_vary_too_much_claim_no_ratio():
