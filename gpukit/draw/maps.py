@@ -121,7 +121,7 @@ def _pattern(function: str, what: Profile | Pattern, access: Any, space: str) ->
         raise ValueError(f"{function}: expected a request, got an access that no lane made.")
     if pattern.space != space:
         other = {"shared": "bank_map", "global": "address_map"}.get(pattern.space)
-        advice = f"Use {other} for it." if other else "Local memory has no map."
+        advice = f"Use {other} for it." if other else "That memory has no map."
         raise ValueError(
             f"{function}: expected an access of {space} memory, got {pattern.text!r} of "
             f"{pattern.space} memory. {advice}"
@@ -142,9 +142,9 @@ def _of_profile(function: str, profile: Profile, access: Any, space: str) -> Pat
 
 
 def _name(pattern: Pattern) -> str:
-    """Name a request; those that a profile kept are the last of their launch."""
+    """Name a request; a profile keeps the first of the most expensive of each access."""
     if pattern.line:
-        return f"Last request for {pattern.text} in line {pattern.line}"
+        return f"The costliest request of {pattern.text} in line {pattern.line}"
     return f"One request for {pattern.text}" if pattern.text else "One request"
 
 
@@ -232,7 +232,7 @@ def _address_keys(pattern: Pattern) -> list[Patch]:
         Patch(ec=style.INK, label="what a lane asks for; colour and hatching: its sector",
               **_look(1)),
         Patch(fc=_UNUSED, ec=style.FAINT,
-              label=f"a sector of {SECTOR} bytes, moved as a whole: {used:.0f} % is used"),
+              label=f"a sector of {SECTOR} bytes, moved as a whole: {used:.3g} % is used"),
     ]  # fmt: skip
     if pattern.sectors[-1] - pattern.sectors[0] >= len(pattern.sectors):
         keys.append(

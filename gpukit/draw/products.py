@@ -4,6 +4,8 @@ Legend
     a, b      the matrices that are multiplied, size x size; a layer of `reads` counts each
     row, col  the element of the product that a thread computes
     turn      the one turn of the loop over k that counts, or EVERY                 -1
+    per_thread   results a thread has in a row of out, and as many in a column      8
+    chosen    (x, y) of the one thread that counts                                  (1, 2)
     first, last   the threads that count, by their number in the first block: [first, last)
 """
 
@@ -19,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import FuncFormatter
 
@@ -50,6 +53,20 @@ def reads_kernel(reads, swapped, turn, first, last):
             cuda.atomic.add(reads, (OUT, row, col), 1)
 
 
+@cuda.jit
+def step_kernel(a_tile, b_tile, sums, k, chosen):
+    """Count what one thread with several results reads in step k of the tiles, and adds to."""
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    if tx == chosen[0] and ty == chosen[1]:
+        for row in range(ty, sums.shape[0], cuda.blockDim.y):
+            a_tile[row, k] += 1
+        for col in range(tx, sums.shape[1], cuda.blockDim.x):
+            b_tile[k, col] += 1
+        for row in range(ty, sums.shape[0], cuda.blockDim.y):
+            for col in range(tx, sums.shape[1], cuda.blockDim.x):
+                sums[row, col] += 1
+
+
 def product_reads(
     size: int = 32,
     block: int = 16,
@@ -60,7 +77,7 @@ def product_reads(
 ) -> Figure:
     """Draw what the first thread, warp or block of a product reads, one thread for one element.
 
-    In all turns of its loop over k, or in one `turn`. With `swapped` x runs along the rows.
+    In all turns of its loop over k, or in one `turn`. With `swapped` x is the row, else the column.
     """
     reads = counted(size, block, who, swapped=swapped, turn=turn)
     with style.house():
@@ -69,17 +86,84 @@ def product_reads(
                                   (axes[1, 1], OUT, "out")):  # fmt: skip
             _counts(axis, reads[layer], block, name)
         style.bare(axes[0, 0])
-        when = "in all turns of the loop" if turn is None else f"in the turn k = {turn}"
-        axes[0, 0].text(0.02, 0.62, f"One {who}\n{when}", fontsize=15, fontweight="bold",
+        axes[0, 0].text(0.02, 0.62, f"One {who}\n{_when(turn)}", fontsize=15, fontweight="bold",
                         va="bottom", transform=axes[0, 0].transAxes)  # fmt: skip
-        axes[0, 0].text(0.02, 0.57, f"x runs along the {'rows' if swapped else 'columns'}\n"
-                        "memory runs along each row, left to right", fontsize=11, va="top",
+        axes[0, 0].text(0.02, 0.57, f"{_order(swapped)}\nthe elements of a row are neighbours\n"
+                        "in memory", fontsize=11, va="top",
                         transform=axes[0, 0].transAxes)  # fmt: skip
-        axes[0, 0].legend(handles=[
-            Patch(fc=_ONCE, ec=style.INK, label="touched once"),
-            Patch(fc=_OFTEN, ec=style.INK, hatch="///", label="touched more than once"),
-        ], loc="lower left", frameon=False)  # fmt: skip
+        axes[0, 0].legend(handles=_keys(block), loc="lower left", frameon=False)
     return fig
+
+
+def product_orders(size: int = 32, block: int = 16, turn: int = 5) -> Figure:
+    """Draw what the first warp reads in one turn where x is the row, and where it is the column."""
+    with style.house():
+        fig, axes = style.figure(9.6, 7.4, 2, 3)
+        for line, swapped in zip(axes, (True, False), strict=True):
+            reads = counted(size, block, "warp", swapped=swapped, turn=turn)
+            for axis, layer, name in zip(line, (A, B, OUT), ("a", "b", "out"), strict=True):
+                _counts(axis, reads[layer], block, name)
+            line[0].set_ylabel(_order(swapped), fontsize=12, fontweight="bold")
+        fig.suptitle(f"One warp {_when(turn)}", x=0.01, ha="left", fontweight="bold", fontsize=13)
+        fig.legend(handles=_keys(block), loc="outside lower left", ncols=3, frameon=False,
+                   fontsize=10)  # fmt: skip
+    return fig
+
+
+def thread_results(block: int = 4, per_thread: int = 8, k: int = 1) -> Figure:
+    """Draw what one thread with per_thread x per_thread results reads in one step of its tiles."""
+    chosen = (min(1, block - 1), min(2, block - 1))
+    a_tile, b_tile, sums = results_counted(block, per_thread, k, chosen)
+    many = per_thread * per_thread
+    with style.house():
+        ratios = [block + 3, block * per_thread]
+        fig, axes = style.figure(7.4, 8.3, 2, 2, width_ratios=ratios, height_ratios=ratios)
+        _counts(axes[1, 0], a_tile, block, "tile of a")
+        _counts(axes[0, 1], b_tile, block, "tile of b")
+        _counts(axes[1, 1], sums, block, "the block's part of out")
+        axes[1, 0].set_xlabel(f"{per_thread} reads", fontsize=10)
+        axes[0, 1].set_xlabel(f"{per_thread} reads", fontsize=10)
+        axes[1, 1].set_xlabel(f"{many} multiplications, one for each of its results", fontsize=10)
+        style.bare(axes[0, 0])
+        fig.suptitle(f"One thread, x = {chosen[0]} and y = {chosen[1]}, in the step k = {k}",
+                     x=0.01, ha="left", fontweight="bold", fontsize=13)  # fmt: skip
+        fig.legend(handles=[
+            Patch(fc=_ONCE, ec=style.INK, label="what this thread reads, and its results"),
+            Line2D([], [], color=style.INK, lw=1.2, label=f"every {block} elements"),
+        ], loc="outside lower left", ncols=2, frameon=False, fontsize=10)  # fmt: skip
+    return fig
+
+
+def results_counted(
+    block: int, per_thread: int, k: int, chosen: tuple[int, int]
+) -> tuple[Ints, Ints, Ints]:
+    """Return how often one thread reads each element of its tiles, and adds to each of out."""
+    side = block * per_thread
+    if not (1 <= block <= 32 and per_thread >= 1 and side <= MOST and 0 <= k < block):
+        raise ValueError(
+            f"thread_results: expected a block of 1 to 32, block * per_thread of 1 to {MOST} and "
+            f"k from 0 to block - 1, got {block}, {per_thread} and {k}. Draw a smaller product."
+        )
+    a_tile, b_tile = np.zeros((side, block), np.int64), np.zeros((block, side), np.int64)
+    sums = np.zeros((side, side), np.int64)
+    step_kernel[1, (block, block)](a_tile, b_tile, sums, k, np.array(chosen))
+    return a_tile, b_tile, sums
+
+
+def _when(turn: int | None) -> str:
+    return "in all turns of the loop" if turn is None else f"in the turn k = {turn}"
+
+
+def _order(swapped: bool) -> str:
+    return f"x is the {'row' if swapped else 'column'}"
+
+
+def _keys(block: int) -> list[Any]:
+    return [
+        Patch(fc=_ONCE, ec=style.INK, label="touched once"),
+        Patch(fc=_OFTEN, ec=style.INK, hatch="///", label="touched more than once"),
+        Line2D([], [], color=style.INK, lw=1.2, label=f"every {block} elements"),
+    ]
 
 
 def counted(size: int, block: int, who: str, *, swapped: bool, turn: int | None) -> Ints:
@@ -99,25 +183,30 @@ def counted(size: int, block: int, who: str, *, swapped: bool, turn: int | None)
 
 
 def _counts(axis: Any, counts: Ints, block: int, name: str) -> None:
-    size = len(counts)
+    rows, cols = counts.shape
     often = np.argwhere(counts > 1)
     shades = ListedColormap([_NEVER, _ONCE, _OFTEN])
-    axis.imshow(np.minimum(counts, 2), cmap=shades, vmin=0, vmax=2, extent=(0, size, size, 0))
+    axis.imshow(np.minimum(counts, 2), cmap=shades, vmin=0, vmax=2, extent=(0, cols, rows, 0))
     if len(often):  # what is shared is whole rows of some columns: one rectangle
         (top, left), (bottom, right) = often.min(axis=0), often.max(axis=0)
         axis.add_patch(Rectangle((left, top), right - left + 1, bottom - top + 1, fill=False,
                                  ec=style.INK, lw=0, hatch="///"))  # fmt: skip
-    for edge in range(size + 1):
-        thick = {"color": style.INK, "lw": 1.2} if edge % block == 0 or edge == size else {}
-        line = {"color": style.FAINT, "lw": 0.3, **thick}
-        axis.plot([edge, edge], [0, size], **line)
-        axis.plot([0, size], [edge, edge], **line)
-    axis.set_xlim(-0.3, size + 0.3)
-    axis.set_ylim(size + 0.3, -0.3)
+    for edge in range(cols + 1):
+        axis.plot([edge, edge], [0, rows], **_line(edge, block, cols))
+    for edge in range(rows + 1):
+        axis.plot([0, cols], [edge, edge], **_line(edge, block, rows))
+    axis.set_xlim(-0.3, cols + 0.3)
+    axis.set_ylim(rows + 0.3, -0.3)
     axis.set_aspect("equal")
     style.bare(axis)
     axis.set_title(name)
     axis.set_xlabel(_said(counts, "written" if name == "out" else "read"), fontsize=10)
+
+
+def _line(edge: int, block: int, size: int) -> dict[str, Any]:
+    if edge % block == 0 or edge == size:
+        return {"color": style.INK, "lw": 1.2}
+    return {"color": style.FAINT, "lw": 0.3}
 
 
 def _said(counts: Ints, verb: str) -> str:

@@ -1,4 +1,4 @@
-"""Pictures for the lesson on memory: two walks over a matrix, the memories of a GPU, streams."""
+"""Pictures for the lesson on memory: walks over a matrix, memories, tiles and banks, streams."""
 
 # Kernels carry no type hints.
 # mypy: allow-untyped-defs
@@ -14,9 +14,12 @@ from matplotlib.patches import Rectangle
 
 from gpukit import cuda
 from gpukit.checked import gpus
+from gpukit.checked.profile.pattern import BANKS, WORD, Pattern
 from gpukit.draw import style
 
 MOST_WALKED = 16
+TILE, ROWS = 32, 8
+_WARP, _ONE, _MINE = style.SKY, style.ORANGE, "#E2E2DC"
 
 
 # ---- two walks over a matrix ---------------------------------------------------------------------
@@ -108,11 +111,12 @@ def memories(gpu: str = "H100") -> Figure:
         for number in range(4):
             _box(axes, (1.2 + 3.4 * number, 6.5), (3.0, 0.85), style.FILLS[number],
                  f"thread {number}" if number < 3 else "... thread 31 ...", small=True)  # fmt: skip
-        _box(axes, (0.8, 4.25), (8.2, 1.5), "#BFE3D6",
+        _box(axes, (0.8, 4.25), (6.4, 1.5), "#BFE3D6",
              f"shared memory: up to {shared} KB,\nthe threads of a block share it",
              small=True)  # fmt: skip
-        _box(axes, (9.4, 4.25), (5.2, 1.5), "#E4E4E4", "L1 cache, constant cache:\nkept by the "
-             "hardware", small=True)  # fmt: skip
+        _box(axes, (7.2, 4.25), (3.5, 1.5), "#E4E4E4", "L1 cache: the rest\nof the same store",
+             small=True)  # fmt: skip
+        _box(axes, (11.1, 4.25), (3.5, 1.5), "#E4E4E4", "constant cache", small=True)
         _box(axes, (0.4, 2.45), (14.6, 1.1), "#E4E4E4", f"L2 cache: {cache}, for all SMs",
              small=True)  # fmt: skip
         _box(axes, (0.4, 0.4), (14.6, 1.7), "#FFE2B3",
@@ -135,6 +139,144 @@ def _box(axes: Any, at: tuple[float, float], size: tuple[float, float], fill: st
     axes.add_patch(Rectangle(at, width, height, fc=fill, ec=style.INK, lw=1.1))
     axes.text(x + 0.2, y + height - 0.18, text, va="top", fontsize=9.5 if small else 11.5,
               fontweight="normal" if small else "bold", linespacing=1.35)  # fmt: skip
+
+
+# ---- a tile --------------------------------------------------------------------------------------
+
+
+@cuda.jit
+def tile_kernel(read, stored, taken, written, chosen):
+    """Mark what one warp of block (1, 0) touches as it transposes: 1, and 2 for one thread."""
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    left, top = cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE
+    if cuda.blockIdx.x == 1 and cuda.blockIdx.y == 0 and ty == chosen[1]:
+        mark = 2 if tx == chosen[0] else 1
+        read[top + ty, left + tx] = mark
+        stored[ty, tx] = mark
+        taken[tx, ty] = mark
+        written[left + ty, top + tx] = mark
+
+
+def tile_steps(thread: tuple[int, int] = (5, 2)) -> Figure:
+    """Draw how one warp of block (1, 0) transposes through a tile, and one thread (x, y) of it.
+
+    Four steps of its first turn: read from x, store in the tile, take from the tile, write to out.
+    """
+    if not (0 <= thread[0] < TILE and 0 <= thread[1] < ROWS):
+        raise ValueError(
+            f"tile_steps: expected a thread of a block of ({TILE}, {ROWS}), got {thread}. Name "
+            "one by its x and y."
+        )
+    marks = [np.zeros((side, side), np.int64) for side in (2 * TILE, TILE, TILE, 2 * TILE)]
+    tile_kernel[(2, 2), (TILE, ROWS)](*marks, np.array(thread))
+    names = ("x", "tile", "tile", "out")
+    steps = (
+        "1. load from x",
+        "2. store in tile",
+        "(barrier)\n3. load from tile",
+        "4. store in out",
+    )
+    with style.house():
+        fig, panels = style.figure(10.6, 3.7, 1, 4)
+        for axes, mark, name, step in zip(panels, marks, names, steps, strict=True):
+            _tile(axes, mark, step)
+            row, col = np.argwhere(mark == 2)[0]
+            axes.set_xlabel(f"{name}[{row}, {col}]", fontsize=11, fontweight="bold")
+        fig.legend(handles=[
+            Rectangle((0, 0), 1, 1, fc=_WARP, ec=style.INK, label="one warp, 32 lanes"),
+            Rectangle((0, 0), 1, 1, fc=_ONE, ec=style.INK, label=f"its thread {thread}"),
+            Rectangle((0, 0), 1, 1, fc=_MINE, ec=style.INK, label="the tile of block (1, 0)"),
+        ], loc="outside lower left", ncols=3, frameon=False, fontsize=10)  # fmt: skip
+    return fig
+
+
+def _tile(axes: Any, marks: npt.NDArray[Any], title: str) -> None:
+    """Draw an array with its tiles; that of the block is grey, the marked elements stand out."""
+    size = len(marks)
+    row, col = np.argwhere(marks)[0] // TILE * TILE
+    axes.add_patch(Rectangle((col, row), TILE, TILE, fc=_MINE, lw=0))
+    for at, mark in np.ndenumerate(marks):
+        if mark:
+            wide = 0.9 if mark == 2 and size > TILE else 0.0  # else it would be too small to see
+            axes.add_patch(Rectangle((at[1] - wide, at[0] - wide), 1 + 2 * wide, 1 + 2 * wide,
+                                     fc=_ONE if mark == 2 else _WARP, ec=style.INK,
+                                     lw=0.9 if mark == 2 else 0.15, zorder=int(mark)))  # fmt: skip
+    for edge in range(0, size + 1, TILE):
+        axes.plot([edge, edge], [0, size], color=style.INK, lw=1.2)
+        axes.plot([0, size], [edge, edge], color=style.INK, lw=1.2)
+    axes.set_xlim(-1.5, size + 1.5)
+    axes.set_ylim(size + 1.5, -1.5)
+    axes.set_aspect("equal")
+    style.bare(axes)
+    axes.set_title(title, fontsize=11)
+
+
+# ---- banks ---------------------------------------------------------------------------------------
+
+
+def tile_banks(widths: tuple[int, ...] = (32, 33), column: int = 2, shown: int = 8) -> Figure:
+    """Draw the banks of the first elements of a tile, for each width of its rows in words.
+
+    Marked is the column that a warp reads, each lane in a row of its own.
+    """
+    with style.house():
+        fig, panels = style.figure(10.0, 0.42 * shown + 1.7, 1, len(widths), squeeze=False)
+        for axes, width in zip(panels[0], widths, strict=True):
+            passes = column_passes(width, column)
+            for row, col in np.ndindex(shown, shown):
+                _bank(axes, row, col, (row * width + col) % BANKS, marked=col == column)
+            axes.text(shown - 0.2, (shown - 1) / 2, "...", va="center", fontsize=13)
+            axes.text(column, shown - 0.1, "...", ha="center", va="center", fontsize=13)
+            axes.set_xlim(-0.6, shown + 0.5)
+            axes.set_ylim(shown + 0.2, -0.6)
+            axes.set_aspect("equal")
+            style.bare(axes)
+            axes.set_xticks(range(shown), map(str, range(shown)), fontsize=9)
+            axes.set_yticks(range(shown), map(str, range(shown)), fontsize=9)
+            axes.tick_params(length=0)
+            axes.xaxis.tick_top()
+            axes.set_ylabel("row of the tile")
+            many = f"{passes} pass{'' if passes == 1 else 'es'}"
+            axes.set_title(f"rows of {width} words: {many}", fontsize=12, pad=20)
+        fig.supxlabel("in each cell the bank of the word; marked: the column that a warp reads",
+                      fontsize=11)  # fmt: skip
+    return fig
+
+
+def column_passes(width: int, column: int = 2) -> int:
+    """Return the passes of a warp that reads a column of a tile with rows of `width` words.
+
+    >>> column_passes(32), column_passes(33)
+    (32, 1)
+    """
+    lanes = range(TILE)
+    at = tuple(WORD * (lane * width + column) for lane in lanes)
+    return Pattern(tuple(lanes), at, WORD, "shared").passes
+
+
+def _bank(axes: Any, row: int, col: int, bank: int, *, marked: bool) -> None:
+    axes.add_patch(Rectangle((col - 0.5, row - 0.5), 1, 1, fc=_ONE if marked else style.PAPER,
+                             ec=style.INK, lw=2.0 if marked else 0.5,
+                             zorder=2 if marked else 1))  # fmt: skip
+    axes.text(col, row, bank, ha="center", va="center", fontsize=10, zorder=3,
+              fontweight="bold" if marked else "normal")  # fmt: skip
+
+
+def stride_bars(passes: Any) -> Figure:
+    """Draw the passes of one request for each stride, from 0 on, as bars."""
+    heights = np.asarray(passes)
+    with style.house():
+        fig, axes = style.figure(9.4, 3.6)
+        axes.bar(range(len(heights)), heights, color=style.SKY, edgecolor=style.INK, width=0.7)
+        for stride, height in enumerate(heights):
+            axes.text(stride, height + 0.4, height, ha="center", fontsize=8.5)
+        axes.set_xticks(range(len(heights)), map(str, range(len(heights))), fontsize=8.5)
+        axes.set_xlim(-0.7, len(heights) - 0.3)
+        axes.tick_params(axis="x", length=0)
+        axes.set_xlabel("stride in words")
+        axes.set_ylabel("passes")
+        axes.set_title("Passes of one request")
+    return fig
 
 
 # ---- streams -------------------------------------------------------------------------------------
@@ -191,6 +333,7 @@ def stream_timeline(
             word = "stream" if count == 1 else "streams"
             axes.set_title(f"{count} {word}: {end:g} units of time", fontsize=11)
             axes.set_xlim(0, last * 1.01)
+            axes.set_xticks(range(int(last) + 1), map(str, range(int(last) + 1)), fontsize=9)
             axes.set_ylim(2.6, -0.6)
             axes.set_yticks(range(3), ENGINES)
             axes.tick_params(axis="y", length=0)

@@ -29,9 +29,11 @@ class Table:
         lines = [list(self.headers), *map(list, self.rows)]
         wide = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = ("  ".join(map(str.ljust, line, wide)).rstrip() for line in lines)
-        return "\n".join([self.caption, *text])
+        return "\n".join([self.caption, *filter(None, text)])
 
     def _repr_html_(self) -> str:
+        if not self.rows:  # a caption would be as narrow as its empty table
+            return f"<p>{html.escape(self.caption)}</p>"
         head = "".join(f'<th scope="col">{html.escape(h)}</th>' for h in self.headers)
         body = "".join(f"<tr>{_row(row)}</tr>" for row in self.rows)
         return (
@@ -53,7 +55,7 @@ def table(results: Sequence[Result]) -> Table:
 def recorded(*names: str) -> Table:
     """Return what GPUs were recorded to need for the kernels whose names begin with `names`.
 
-    As long as there is no such record the caption says so, and how one is made.
+    As long as there is no such record the caption says so.
     """
     found = records.rows(names)
     caption = "Recorded on GPUs, by their own clocks" if found else records.NONE

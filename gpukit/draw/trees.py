@@ -13,6 +13,7 @@ from gpukit.draw import style
 
 MOST_THREADS = 64
 MOST_VALUES = 16
+MOST_POINTS = 1000
 
 
 def chain_and_tree(n: int = 8) -> Figure:
@@ -59,11 +60,11 @@ def _addition(axes: Any, at: Any, *operands: Any) -> None:
     axes.text(*at, "+", ha="center", va="center_baseline", fontsize=12, zorder=3)
 
 
-def who_works(*pairs: Any, warp: int = 32) -> Figure:
+def who_works(*pairs: Any, steps: Any = (), warp: int = 32) -> Figure:
     """Draw which threads work in each round; each argument is a title and flags [round, thread].
 
-    A warp in which no thread works is left out of the round; one in which any does must run, and
-    its other threads wait switched off.
+    `steps` are written behind the rounds' numbers. A warp in which no thread works is left out of
+    the round; one in which any does must run, and its other threads wait switched off.
     """
     flags = [np.asarray(mask, bool) for _, mask in pairs]
     if max(mask.shape[1] for mask in flags) > MOST_THREADS:
@@ -75,20 +76,32 @@ def who_works(*pairs: Any, warp: int = 32) -> Figure:
         high = sum(0.26 * len(mask) + 0.62 for mask in flags) + 0.7
         fig, all_axes = style.figure(9.6, high, len(pairs), 1, squeeze=False)
         for axes, (title, _), mask in zip(all_axes[:, 0], pairs, flags, strict=True):
-            _rounds(axes, mask, warp)
+            _rounds(axes, mask, steps, warp)
             axes.set_title(title, fontsize=11)
         all_axes[-1, 0].set_xlabel("thread")
         keys = [
             Patch(fc=style.BLUE, ec=style.INK, label="adds"),
-            Patch(fc=style.PAPER, ec=style.FAINT, hatch="/////", label="switched off: waits"),
-            Patch(fc="#E4E4E2", ec="#E4E4E2", label="its whole warp has nothing to do"),
+            Patch(
+                fc=style.PAPER,
+                ec=style.FAINT,
+                hatch="/////",
+                label="switched off, while others of its warp add",
+            ),
+            Patch(
+                fc="#E4E4E2",
+                ec="#E4E4E2",
+                label="its whole warp skips the addition and waits at the barrier",
+            ),
         ]
         fig.legend(handles=keys, loc="outside lower left", ncols=3, frameon=False, fontsize=9)
     return fig
 
 
-def _rounds(axes: Any, mask: Any, warp: int) -> None:
+def _rounds(axes: Any, mask: Any, steps: Any, warp: int) -> None:
     rounds, threads = mask.shape
+    names = [f"round {k + 1}" for k in range(rounds)]
+    if len(steps):
+        names = [f"{name}, step {step}" for name, step in zip(names, steps, strict=True)]
     for level in range(rounds):
         running = 0
         for first in range(0, threads, warp):
@@ -109,7 +122,7 @@ def _rounds(axes: Any, mask: Any, warp: int) -> None:
         axes.axvline(edge - 0.5, color=style.INK, lw=2)
     axes.set_xlim(-0.6, threads + 7)
     axes.set_ylim(rounds - 0.5, -0.5)
-    axes.set_yticks(range(rounds), [f"round {k + 1}" for k in range(rounds)], fontsize=9)
+    axes.set_yticks(range(rounds), names, fontsize=9)
     axes.set_xticks(range(0, threads + 1, 8), [f"{k}" if k < threads else "" for k in
                     range(0, threads + 1, 8)], fontsize=9)  # fmt: skip
     axes.tick_params(length=0)
@@ -134,9 +147,8 @@ def scan_steps(values: Any) -> Figure:
             after = row.copy()
             after[step:] += row[:-step]
             for k in range(step, row.size):
-                arrow = {"arrowstyle": "->", "color": style.BLUE, "lw": 1.3}
-                ends = (k - 0.12, level - 0.33), (k - step, level - 0.7)
-                axes.annotate("", *ends, zorder=1, arrowprops=arrow)
+                _arrow(axes, (k + 0.06, level - 0.7), (k + 0.06, level - 0.33), style.FAINT)
+                _arrow(axes, (k - step, level - 0.7), (k - 0.12, level - 0.33), style.BLUE)
             row = after
             _row(axes, row, level, step)
             names.append(f"after step {step}")
@@ -148,7 +160,18 @@ def scan_steps(values: Any) -> Figure:
         axes.tick_params(length=0)
         for spine in axes.spines.values():
             spine.set_visible(False)
+        keys = [
+            Patch(fc=style.SKY, ec=style.INK, lw=1.6, label="has just added two sums: its own "
+                  "(grey arrow) and the one a step to the left (blue)"),
+            Patch(fc=style.PAPER, ec=style.INK, lw=0.7, label="as it was before"),
+        ]  # fmt: skip
+        fig.legend(handles=keys, loc="outside lower left", frameon=False, fontsize=9)
     return fig
+
+
+def _arrow(axes: Any, start: Any, end: Any, color: str) -> None:
+    look = {"arrowstyle": "->", "color": color, "lw": 1.3}
+    axes.annotate("", end, start, zorder=1, arrowprops=look)
 
 
 def _row(axes: Any, row: Any, level: int, first: int) -> None:
@@ -172,4 +195,31 @@ def bars(*pairs: Any, x: str) -> Figure:
             axes.set_xlabel(x)
             axes.set_xlim(-1, counts.size)
         all_axes[0][0].set_ylabel("how many")
+    return fig
+
+
+def drift(sums: Any, term: float, marks: Any) -> Figure:
+    """Draw how far running sums of one term are off, with a line where they pass each mark."""
+    row = np.asarray(sums, np.float64)
+    if row.size < 2 or row.ndim != 1 or not all(row[0] <= mark <= row[-1] for mark in marks):
+        raise errors.LaunchError(
+            f"drift: expected running sums that pass the marks {tuple(marks)}, got shape "
+            f"{row.shape}. Draw np.cumsum of a vector, and marks between its ends."
+        )
+    picked = np.unique(np.linspace(0, row.size - 1, MOST_POINTS).astype(np.int64))
+    added = picked + 1  # additions behind each sum
+    with style.house():
+        fig, axes = style.figure(8.4, 3.6)
+        axes.plot(added / 1e6, row[picked] - term * added, color=style.BLUE, lw=2)
+        axes.axhline(0, color=style.INK, lw=1, ls=(0, (1, 2)), zorder=0)
+        for mark in marks:
+            where = (int(np.searchsorted(row, mark)) + 1) / 1e6
+            axes.axvline(where, color=style.VERMILLION, lw=1.2, ls="--", zorder=0)
+            axes.text(where, 0.97, f" sum {mark:,}", va="top", fontsize=9,
+                      transform=axes.get_xaxis_transform())  # fmt: skip
+        axes.set_title("How far off the sum is")
+        axes.set_xlabel("additions, in millions")
+        axes.set_ylabel("sum minus exact sum")
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        axes.grid(alpha=0.3)
     return fig

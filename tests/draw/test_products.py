@@ -10,6 +10,8 @@ from gpukit.draw import products
 FIGURES = {
     "product_reads": lambda: draw.product_reads(8, 4, "block"),
     "product_reads_swapped": lambda: draw.product_reads(8, 4, "warp", swapped=True, turn=3),
+    "product_orders": lambda: products.product_orders(8, 4, turn=3),
+    "thread_results": lambda: products.thread_results(2, 3),
     "lanes": lambda: draw.lanes(("a", np.arange(8).reshape(4, 2)), ("b", np.eye(2, dtype=int))),
     "bytes_moved": lambda: draw.bytes_moved([("one", 4000), ("two", 1000)], 1000, "Bytes"),
 }
@@ -48,6 +50,19 @@ def test_a_block_larger_than_the_product_has_idle_threads():
     assert out.sum() == 9
 
 
+def test_a_thread_with_8_by_8_results_reads_8_and_8_elements_in_a_step():
+    a_tile, b_tile, sums = products.results_counted(4, 8, 3, (1, 2))
+    assert np.array_equal(np.argwhere(a_tile), [(row, 3) for row in range(2, 32, 4)])
+    assert np.array_equal(np.argwhere(b_tile), [(3, col) for col in range(1, 32, 4)])
+    assert a_tile.sum() == b_tile.sum() == 8
+    assert np.array_equal(sums[2::4, 1::4], np.ones((8, 8)))
+    assert sums.sum() == 64
+
+
+def test_both_orders_are_named():
+    assert {"x is the row", "x is the column"} <= set(words(FIGURES["product_orders"]()))
+
+
 def test_bytes_are_named_with_their_multiple_of_the_least():
     assert any("4,000 bytes, 4 times" in text for text in words(FIGURES["bytes_moved"]()))
 
@@ -62,3 +77,9 @@ def test_only_the_chosen_lane_is_bold():
 def test_products_too_large_to_be_seen_are_refused(wrong):
     with pytest.raises(ValueError, match="Draw a smaller product"):
         draw.product_reads(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"block": 33}, {"per_thread": 0}, {"per_thread": 17}, {"k": 4}])
+def test_results_too_many_to_be_seen_are_refused(wrong):
+    with pytest.raises(ValueError, match="Draw a smaller product"):
+        products.thread_results(**wrong)

@@ -1,5 +1,6 @@
 """The pictures of the lesson on memory: what they say is what was computed."""
 
+import math
 from itertools import pairwise
 
 import pytest
@@ -13,6 +14,9 @@ FIGURES = {
     "walks_marked": lambda: draw.walks(4, turn=1),
     "memories": lambda: draw.memories(),
     "stream_timeline": lambda: draw.stream_timeline((2, 1, 2), 4),
+    "tile_steps": lambda: storage.tile_steps(),
+    "tile_banks": lambda: storage.tile_banks(),
+    "stride_bars": lambda: storage.stride_bars([1, 1, 2]),
 }
 
 
@@ -46,6 +50,30 @@ def test_memories_say_so_where_no_speed_is_known(monkeypatch):
     assert "L2 cache: size not found, for all SMs" in words(draw.memories("T4"))
 
 
+@pytest.mark.parametrize(("x", "y"), [(0, 0), (5, 2), (31, 7)])
+def test_tile_steps_follow_one_element_of_the_transpose(x, y):
+    shown = words(storage.tile_steps((x, y)))
+    for place in (f"x[{y}, {32 + x}]", f"tile[{y}, {x}]", f"tile[{x}, {y}]", f"out[{32 + y}, {x}]"):
+        assert place in shown
+
+
+@pytest.mark.parametrize("width", range(1, 66))
+def test_passes_of_a_column_are_the_common_divisor(width):
+    assert storage.column_passes(width) == math.gcd(width, 32)
+
+
+def test_tile_banks_name_the_bank_of_each_word():
+    (panel,) = storage.tile_banks((33,), shown=3).axes
+    assert panel.get_title(loc="left") == "rows of 33 words: 1 pass"
+    banks = [int(text.get_text()) for text in panel.texts if text.get_text() != "..."]
+    assert banks == [0, 1, 2, 1, 2, 3, 2, 3, 4]  # a row further is a bank further
+
+
+def test_stride_bars_say_their_heights():
+    shown = words(storage.stride_bars([1, 7]))
+    assert "7" in shown
+
+
 def test_one_stream_does_one_thing_at_a_time():
     steps = draw.stream_steps((2, 1, 2), pieces=4, streams=1)
     assert steps[-1].end == 20
@@ -66,6 +94,7 @@ def test_several_streams_keep_three_engines_busy():
         lambda: draw.walks(17),
         lambda: draw.walks(4, turn=4),
         lambda: draw.memories("abacus"),
+        lambda: storage.tile_steps((0, 8)),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(wrong):

@@ -12,6 +12,7 @@ FIGURES = {
     "who_works": lambda: draw.who_works(("t", [THREAD % 2 == 0, THREAD < 1])),
     "who_works_small": lambda: draw.who_works(("t", [[True, False]]), ("u", [[False, False]])),
     "scan_steps": lambda: draw.scan_steps([3, 1, 7, 0]),
+    "drift": lambda: draw.drift(np.cumsum(np.full(5000, 0.5)), 0.5, (1000, 2000)),
     "bars": lambda: draw.bars(("a", [1, 2]), ("b", [3, 4]), x="brightness"),
 }
 
@@ -45,6 +46,24 @@ def test_a_scan_ends_with_the_running_sums():
     assert texts(draw.scan_steps(values))[-5:] == [f"{n}" for n in np.cumsum(values)]
 
 
+def test_rounds_are_named_with_their_steps():
+    axes = draw.who_works(("t", [THREAD % 2 == 0, THREAD < 1]), steps=(1, 2)).axes[0]
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["round 1, step 1", "round 2, step 2"]
+
+
+def test_each_sum_of_a_scan_has_two_arrows():
+    arrows = [t for t in draw.scan_steps([3, 1, 7, 0]).axes[0].texts if t.get_text() == ""]
+    assert len(arrows) == 2 * (3 + 2)
+
+
+def test_a_drift_is_the_error_and_marks_where_the_sum_passes():
+    sums = np.cumsum(np.full(1000, 0.5)) + 3
+    curve, _, line = draw.drift(sums, 0.5, (103,)).axes[0].lines
+    np.testing.assert_allclose(curve.get_ydata(), 3)
+    assert line.get_xdata()[0] == 200 / 1e6
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -52,6 +71,8 @@ def test_a_scan_ends_with_the_running_sums():
         lambda: draw.who_works(("t", np.ones((2, 65)))),
         lambda: draw.scan_steps([1]),
         lambda: draw.scan_steps(np.ones(17)),
+        lambda: draw.drift([1.0], 1.0, ()),
+        lambda: draw.drift([1.0, 2.0], 1.0, (3,)),
     ],
 )
 def test_what_would_be_unreadable_is_refused(make):
