@@ -93,6 +93,12 @@ def test_there_are_contracts(exercise):
 
 
 @each
+def test_a_contract_asks_all_threads_to_take_part(exercise):
+    sharing = ("read_requests", "write_requests", "update_requests", "lanes_per_request")
+    assert any(contract.measure in sharing for contract in exercise.contracts)
+
+
+@each
 def test_solving_only_adds_lines(exercise):
     if exercise.detective:
         return

@@ -6,7 +6,7 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
-COEFFICIENTS = np.array([0, 0.5, 0.25, 1.5, -1.75, 0.5])
+COEFFICIENTS = np.array([0, 0.75, 0, 2.5, -3.75, 1.5])
 
 
 def case(rng: np.random.Generator, n: int) -> Case:

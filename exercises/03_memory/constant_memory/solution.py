@@ -5,7 +5,7 @@ import numpy as np
 from gpukit import cuda
 
 # Dark tones a little darker, bright ones a little brighter; 0 stays 0 and 1 stays 1.
-COEFFICIENTS = np.array([0, 0.5, 0.25, 1.5, -1.75, 0.5], np.float32)
+COEFFICIENTS = np.array([0, 0.75, 0, 2.5, -3.75, 1.5], np.float32)
 
 
 @cuda.jit

@@ -82,3 +82,20 @@ def body(lines: str) -> Change:
 def whole(text: str) -> Change:
     """Return a file of its own."""
     return lambda exercise: textwrap.dedent(text).lstrip("\n")
+
+
+def serial(lines: str, name: str = "one thread does all") -> Wrong:
+    """Return the answer in which a thread does the work of others: right, but slow."""
+    says = "one thread of a warp does the work"
+    return Wrong(name, body(lines), says, grade="but")
+
+
+SERIAL_PRODUCT = serial("""
+    if cuda.grid(2) == (0, 0):
+        for row in range(out.shape[0]):
+            for col in range(out.shape[1]):
+                acc = np.float32(0)
+                for k in range(a.shape[1]):
+                    acc += a[row, k] * b[k, col]
+                out[row, col] = acc
+""")

@@ -1,6 +1,6 @@
 """Answers to argmax."""
 
-from tests.exercises.answers import Right, Wrong, body, edit, without
+from tests.exercises.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
     Wrong(
@@ -42,9 +42,7 @@ ANSWERS = [
         ),
         says="the place of the smallest element",
     ),
-    Wrong(
-        "one thread does all",
-        body("""
+    serial("""
             if cuda.threadIdx.x == 0:
                 place = 0
                 for i in range(x.size):
@@ -52,9 +50,6 @@ ANSWERS = [
                         place = i
                 best[0] = place
         """),
-        says="one thread of a warp does the work",
-        grade="but",
-    ),
     Right(
         "the values first, then the smallest place",
         body("""

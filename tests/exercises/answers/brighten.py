@@ -1,6 +1,6 @@
 """Answers to brighten."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
@@ -34,6 +34,12 @@ ANSWERS = [
         says="operations in float64",
         grade="but",
     ),
+    serial("""
+            if cuda.grid(2) == (0, 0):
+                for row in range(out.shape[0]):
+                    for col in range(out.shape[1]):
+                        out[row, col] = min(np.float32(2) * photo[row, col], np.float32(255))
+        """),
     Right(
         "an if for the limit",
         body("""

@@ -1,6 +1,6 @@
 """Answers to coarse_matmul."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import SERIAL_PRODUCT, Right, Wrong, body, edit
 
 ANSWERS = [
     Wrong(
@@ -39,6 +39,7 @@ ANSWERS = [
         edit(("if col < out.shape[1]", "if col >= 0")),
         says="guard the access",
     ),
+    SERIAL_PRODUCT,
     Right(
         "four variables",
         body("""

@@ -1,6 +1,6 @@
 """Answers to constant_memory."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
@@ -50,8 +50,30 @@ ANSWERS = [
     ),
     Wrong(
         "float64 coefficients",
-        edit(("-1.75, 0.5], np.float32)", "-1.75, 0.5])")),
+        edit(("-3.75, 1.5], np.float32)", "-3.75, 1.5])")),
         says="operations in float64",
+        grade="but",
+    ),
+    serial("""
+            table = cuda.const.array_like(COEFFICIENTS)
+            if cuda.grid(1) == 0:
+                for i in range(x.size):
+                    acc = table[5]
+                    for k in range(4, -1, -1):
+                        acc = acc * x[i] + table[k]
+                    out[i] = acc
+        """),
+    Wrong(
+        "the coefficients written into the code",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                v = x[i]
+                acc = np.float32(1.5) * v - np.float32(3.75)
+                acc = acc * v + np.float32(2.5)
+                out[i] = acc * v * v * v + np.float32(0.75) * v
+        """),
+        says="asked: at least 6",
         grade="but",
     ),
     Right(

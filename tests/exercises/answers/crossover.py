@@ -1,6 +1,6 @@
 """Answers to crossover."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
@@ -34,6 +34,12 @@ ANSWERS = [
         says="operations in float64",
         grade="but",
     ),
+    serial("""
+            if cuda.grid(1) == 0:
+                for i in range(pairs.size):
+                    gpu = LAUNCH + pairs[i] * GPU_SECONDS
+                    speedup[i] = pairs[i] * CPU_SECONDS / gpu
+        """),
     Right(
         "in one line",
         body("""

@@ -1,6 +1,6 @@
 """Answers to detective_overflow."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
@@ -38,6 +38,11 @@ ANSWERS = [
         edit(("max(x[i], np.float32(0))", "x[i]")),
         says="x was added where it is negative too",
     ),
+    serial("""
+            if cuda.grid(1) == 0:
+                for i in range(x.size):
+                    out[i] = max(x[i], np.float32(0)) + math.log1p(math.exp(-abs(x[i])))
+        """),
     Right(
         "two branches",
         body("""

@@ -1,6 +1,6 @@
 """Answers to detective_quarter_tile."""
 
-from tests.exercises.answers import Right, Wrong, body, edit, without
+from tests.exercises.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
     Wrong(
@@ -43,6 +43,14 @@ ANSWERS = [
         says="32-byte sectors for each time that a warp reads or writes a",
         grade="but",
     ),
+    serial("""
+            if cuda.grid(2) == (0, 0):
+                for top in range(0, a.shape[0], TILE):
+                    for left in range(0, a.shape[1], TILE):
+                        for r in range(TILE):
+                            for c in range(TILE):
+                                out[top + r, left + c] = a[top + c, left + r]
+        """),
     Right(
         "transposed on the way in",
         edit(("tile[k, tx] =", "tile[tx, k] ="), ("= tile[tx, k]", "= tile[k, tx]")),

@@ -1,6 +1,6 @@
 """Answers to detective_stale_tile."""
 
-from tests.exercises.answers import Right, Wrong, body, edit, without
+from tests.exercises.answers import SERIAL_PRODUCT, Right, Wrong, body, edit, without
 
 ANSWERS = [
     Wrong(
@@ -45,6 +45,7 @@ ANSWERS = [
         says="64 reads of a for each element; asked: at most 4",
         grade="but",
     ),
+    SERIAL_PRODUCT,
     Right(
         "the barrier at the beginning of a step",
         edit(

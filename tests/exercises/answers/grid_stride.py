@@ -1,6 +1,6 @@
 """Answers to grid_stride."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
@@ -45,6 +45,11 @@ ANSWERS = [
         says="32-byte sectors for each time that a warp reads or writes x",
         grade="but",
     ),
+    serial("""
+            if cuda.grid(1) == 0:
+                for i in range(x.size):
+                    out[i] = x[i] * x[i]
+        """),
     Right(
         "a while loop",
         body("""

@@ -1,6 +1,6 @@
 """Answers to guarded_map."""
 
-from tests.exercises.answers import Right, Wrong, body, edit, whole
+from tests.exercises.answers import Right, Wrong, body, edit, serial, whole
 
 ANSWERS = [
     Wrong(
@@ -33,16 +33,11 @@ ANSWERS = [
         says="reads of celsius one after the other",
         grade="but",
     ),
-    Wrong(
-        "one thread does all",
-        body("""
+    serial("""
             if cuda.grid(1) == 0:
                 for i in range(celsius.shape[0]):
                     fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
         """),
-        says="one thread of a warp does the work",
-        grade="but",
-    ),
     Wrong(
         "written for one size",
         edit(("i < celsius.shape[0]", "i < 128")),

@@ -1,6 +1,6 @@
 """Answers to histogram."""
 
-from tests.exercises.answers import Right, Wrong, body, edit, without
+from tests.exercises.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
     Wrong(
@@ -52,6 +52,19 @@ ANSWERS = [
         edit(("cuda.gridsize(1)", "values.size")),
         says="each thread counted one and stopped",
     ),
+    serial("""
+            tid = cuda.threadIdx.x
+            mine = cuda.shared.array(BINS, np.int32)
+            for k in range(tid, BINS, cuda.blockDim.x):
+                mine[k] = 0
+            cuda.syncthreads()
+            if cuda.grid(1) == 0:
+                for i in range(values.size):
+                    mine[values[i]] += 1
+            cuda.syncthreads()
+            for k in range(tid, BINS, cuda.blockDim.x):
+                cuda.atomic.add(counts, k, mine[k])
+        """),
     Right(
         "two counters for each thread",
         body("""

@@ -1,6 +1,6 @@
 """Answers to naive_matmul."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import SERIAL_PRODUCT, Right, Wrong, body, edit
 
 ANSWERS = [
     Wrong(
@@ -49,6 +49,7 @@ ANSWERS = [
         edit(("b[k, col]", "b[col, k]")),
         says="b is read along its rows",
     ),
+    SERIAL_PRODUCT,
     Right(
         "a while loop",
         body("""

@@ -1,6 +1,6 @@
 """Answers to padded_transpose."""
 
-from tests.exercises.answers import Right, Wrong, body, edit, without
+from tests.exercises.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
     Wrong(
@@ -61,6 +61,12 @@ ANSWERS = [
         says="4 barriers",
         grade="but",
     ),
+    serial("""
+            if cuda.grid(2) == (0, 0):
+                for row in range(a.shape[0]):
+                    for col in range(a.shape[1]):
+                        out[col, row] = a[row, col]
+        """),
     Right(
         "transposed on the way in",
         body("""

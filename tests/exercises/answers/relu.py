@@ -1,6 +1,6 @@
 """Answers to relu."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
@@ -44,6 +44,15 @@ ANSWERS = [
         """),
         says="each thread goes through many elements",
         grade="but",
+    ),
+    serial(
+        """
+            if cuda.threadIdx.x == 0:
+                first = cuda.blockIdx.x * cuda.blockDim.x
+                for i in range(first, min(first + cuda.blockDim.x, x.size)):
+                    out[i] = max(x[i], np.float32(0))
+        """,
+        name="one thread a block",
     ),
     Right(
         "an if with two sides",

@@ -1,6 +1,6 @@
 """Answers to scan."""
 
-from tests.exercises.answers import Right, Wrong, body, edit, without
+from tests.exercises.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
     Wrong(
@@ -43,9 +43,7 @@ ANSWERS = [
         edit(("if tid == BLOCK - 1", "if tid == 0")),
         says="not its first element",
     ),
-    Wrong(
-        "one thread does all",
-        body("""
+    serial("""
             if cuda.threadIdx.x == 0:
                 acc = np.float32(0)
                 first = cuda.blockIdx.x * BLOCK
@@ -54,9 +52,6 @@ ANSWERS = [
                     out[i] = acc
                 totals[cuda.blockIdx.x] = acc
         """),
-        says="one thread of a warp does the work",
-        grade="but",
-    ),
     Right(
         "two tiles in turns",
         body("""

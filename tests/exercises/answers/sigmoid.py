@@ -1,6 +1,6 @@
 """Answers to sigmoid."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
@@ -39,6 +39,11 @@ ANSWERS = [
         edit(("i < x.size", "i <= x.size")),
         says="guard the access",
     ),
+    serial("""
+            if cuda.grid(1) == 0:
+                for i in range(x.size):
+                    out[i] = np.float32(1) / (np.float32(1) + math.exp(-x[i]))
+        """),
     Right(
         "a grid-stride loop",
         body("""

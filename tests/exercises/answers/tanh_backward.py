@@ -1,6 +1,6 @@
 """Answers to tanh_backward."""
 
-from tests.exercises.answers import Right, Wrong, body, edit
+from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
@@ -39,6 +39,11 @@ ANSWERS = [
         edit(("grad_x[i] = grad_out", "grad_out[i] = grad_out")),
         says="never written",
     ),
+    serial("""
+            if cuda.grid(1) == 0:
+                for i in range(y.size):
+                    grad_x[i] = grad_out[i] * (np.float32(1) - y[i] * y[i])
+        """),
     Right(
         "multiplied out",
         body("""
