@@ -73,14 +73,27 @@ CODE = f"[...{NOTEBOOK}.content.model.cells].filter(cell => cell.type === 'code'
 class Lesson:
     """A lesson in Lab, and what a person does there."""
 
-    def __init__(self, browser, url):
+    def __init__(self, browser, address, name):
+        self.name = name
         self.page = browser.new_page(viewport={"width": 1400, "height": 900})
         self.page.set_default_timeout(60_000)
         self.errors = []
         self.page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.goto(f"{url}?reset")
+        self.page.goto(f"{address}/{name}.ipynb?reset")
         self.until(f"{NOTEBOOK}?.sessionContext?.session?.kernel?.status === 'idle'")
+
+    def follow(self, file):
+        """Click the link to a file of the project."""
+        links = (
+            f"[...{NOTEBOOK}.content.model.cells].findIndex(cell => cell.type === 'markdown' && "
+        )
+        name = file.rpartition("/")[2] if file.startswith("notebooks/") else f"../{file}"
+        number = self.page.evaluate(
+            f"link => {links} cell.sharedModel.source.includes(link))", name
+        )
+        self.page.evaluate(f"{NOTEBOOK}.content.scrollToItem({number}, 'start')")
+        self.page.locator(f"a[href*='{file.rpartition('/')[2]}']:visible").first.click()
 
     def until(self, condition):
         self.page.wait_for_function(condition, timeout=1000 * SECONDS)
@@ -89,6 +102,15 @@ class Lesson:
         self.page.evaluate("window.jupyterapp.commands.execute('runmenu:run-all')")
         self.until(f"{CODE}.every(cell => cell.executionCount)")
         self.until(f"{NOTEBOOK}.sessionContext.session.kernel.status === 'idle'")
+
+    def run(self, code):
+        """Run the first cell, which imports, and the one whose code holds some text."""
+        first = self.show("import gpukit")
+        for number in (first, self.show(code)):
+            self.page.evaluate(f"{NOTEBOOK}.content.activeCellIndex = {number}")
+            self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell')")
+            self.until(f"{NOTEBOOK}.content.model.cells.get({number}).executionCount")
+        self.show(code)
 
     def show(self, code):
         """Go to the cell whose code holds some text, and return its number."""
@@ -108,12 +130,45 @@ class Lesson:
         )
 
 
-@pytest.fixture(scope="module")
-def lesson(chromium, address):
-    one = Lesson(chromium, f"{address}/01_threads_blocks_grid.ipynb")
+RUN_WHOLE = ["01_threads_blocks_grid", "04_reduction"]
+EXPLORERS = {
+    "launch_explorer(": "01_threads_blocks_grid",
+    "latency_explorer(": "02_latency_and_throughput",
+    "memory_explorer(": "03_memory",
+}
+
+
+@pytest.fixture(scope="module", params=RUN_WHOLE)
+def lesson(chromium, address, request):
+    one = Lesson(chromium, address, request.param)
     one.run_all()
     yield one
     one.page.close()
+
+
+@pytest.fixture
+def opened(chromium, address):
+    """Open a lesson by its name, and close it at the end."""
+    lessons = []
+
+    def lesson(name):
+        lessons.append(Lesson(chromium, address, name))
+        return lessons[-1]
+
+    yield lesson
+    for one in lessons:
+        one.page.close()
+
+
+def moves(lesson, key):
+    """Whether an explorer's card says something else after a key on its first slider."""
+    slider = lesson.page.locator(".jp-OutputArea input[type=range]:visible").first
+    card = "slider => slider.closest('.card').innerText"
+    before = slider.evaluate(card)
+    slider.focus()
+    lesson.page.keyboard.press(key)
+    lesson.page.wait_for_timeout(500)
+    return slider.evaluate(card) != before
 
 
 def test_a_lesson_runs_without_an_error_in_a_cell_or_in_the_console(lesson):
@@ -123,28 +178,8 @@ def test_a_lesson_runs_without_an_error_in_a_cell_or_in_the_console(lesson):
 def test_git_sees_no_change_when_a_lesson_was_run_and_saved(lesson, project):
     lesson.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
     lesson.page.wait_for_timeout(2000)
-    name = "notebooks/01_threads_blocks_grid.ipynb"
+    name = f"notebooks/{lesson.name}.ipynb"
     assert (project / name).read_text() == (running.ROOT / name).read_text()
-
-
-@pytest.mark.parametrize("name", ["gpukit/kernels/vector.py", "exercises/README.md"])
-def test_links_of_a_lesson_lead_to_files_that_lab_can_open(lesson, name):
-    opened = lesson.page.evaluate(
-        "path => window.jupyterapp.serviceManager.contents.get(path).then(file => file.path)", name
-    )
-    assert opened == name
-
-
-def test_the_launch_explorer_moves_with_the_keyboard(lesson):
-    lesson.show("launch_explorer(")
-    slider = lesson.page.locator(".jp-OutputArea input[type=range]:visible").first
-    card = "slider => slider.closest('.card').innerText"
-    before = slider.evaluate(card)
-    slider.focus()
-    lesson.page.keyboard.press("ArrowRight")
-    lesson.page.wait_for_timeout(500)
-    assert slider.evaluate(card) != before
-    assert lesson.errors == []
 
 
 def test_the_player_steps_with_the_keyboard(lesson):
@@ -158,7 +193,32 @@ def test_the_player_steps_with_the_keyboard(lesson):
     assert lesson.errors == []
 
 
-def test_an_exercise_is_solved_in_its_cell(lesson):
+@pytest.mark.parametrize("explorer", EXPLORERS)
+def test_an_explorer_moves_with_the_keyboard(opened, explorer):
+    lesson = opened(EXPLORERS[explorer])
+    lesson.run(explorer)
+    assert moves(lesson, "ArrowRight")
+    assert lesson.errors == []
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "gpukit/kernels/vector.py",
+        "exercises/01_threads_blocks_grid/zip_add/task.md",
+        "notebooks/02_latency_and_throughput.ipynb",
+    ],
+)
+def test_links_of_a_lesson_open_in_lab(opened, file):
+    lesson = opened("01_threads_blocks_grid")
+    lesson.follow(file)
+    lesson.until(f"{NOTEBOOK}?.context?.path === '{file}' && {NOTEBOOK}.context.isReady")
+    assert lesson.errors == []
+
+
+def test_an_exercise_is_solved_in_its_cell(opened):
+    lesson = opened("01_threads_blocks_grid")
+    lesson.run("%%exercise zip_add")
     code = "%%exercise zip_add\n" + running.code_of("zip_add", "solution")
     number = lesson.show("%%exercise zip_add")
     lesson.page.evaluate(
