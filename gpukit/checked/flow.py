@@ -7,11 +7,23 @@ writes an element before it reads it, is told by the statements around.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpukit import errors
-from gpukit.compiler import refuse, tree
+from gpukit.compiler import kinds, refuse, tree
+from gpukit.compiler.passes.uniformity import Uniformity
+
+
+class SkippedIf(NamedTuple):
+    """An `if` that some threads of a block skip, so that no barrier may stand inside it.
+
+    `in_loop`: it stands in a loop without a barrier of its own.
+    """
+
+    line: int
+    in_loop: bool
 
 
 class Flow:
@@ -25,6 +37,7 @@ class Flow:
             self.body, self.devices = unit.tree.body, frozenset(unit.devices)
         except errors.GpukitError:  # its source is gone
             self.body, self.devices = [], frozenset()
+        self.function = function
         self.file = function.__code__.co_filename
 
     def is_thrown_away(self, site: Any) -> bool:
@@ -42,6 +55,29 @@ class Flow:
             return False
         stores = list(self._statements(store, ast.Store))
         return all(any(_is_behind(s, rest, one) for s, rest in stores) for one in loads)
+
+    def skipped_if(self, site: Any, other: Any) -> SkippedIf | None:
+        """Return the outermost `if` around two sites that some threads skip, if a loop needs it.
+
+        None where there is none, and where the innermost loop around both is skipped as a whole.
+        """
+        if not self.body or {site.file, other.file} != {self.file}:
+            return None
+        around = [s for s in _around(self.body, site.line) if _holds(s, other.line)]
+        loops = [s for s in around if isinstance(s, (ast.For, ast.While))]
+        skipped = [s for s in around if isinstance(s, ast.If) and self._uniformity.varies(s.test)]
+        if not skipped or any(_holds(skipped[0], s.lineno) for s in loops):
+            return None
+        waits = any(tree.called(n) in kinds.BARRIERS for s in loops[-1:] for n in ast.walk(s))
+        return SkippedIf(skipped[0].lineno, bool(loops) and not waits)
+
+    @functools.cached_property
+    def _uniformity(self) -> Uniformity:
+        from gpukit.compiler.passes import inline, resolve
+
+        unit = resolve.run(self.function)
+        inline.run(unit)  # writes out `cuda.grid(1)`
+        return Uniformity(unit)
 
     def _statements(self, site: Any, kind: type[ast.expr_context]) -> Iterator[_Placed]:
         """Yield the statements with an access, with what stands behind each in its block."""
@@ -93,6 +129,17 @@ def _placed(body: list[ast.stmt]) -> Iterator[_Placed]:
         yield s, body[k + 1 :]
         for block in tree.blocks(s):
             yield from _placed(block)
+
+
+def _around(body: list[ast.stmt], line: int) -> list[ast.stmt]:
+    """Return the statements of blocks around a line, the outermost first."""
+    holding = [s for s, _ in _placed(body) if tree.blocks(s) and _holds(s, line)]
+    return sorted(holding, key=lambda s: s.lineno)
+
+
+def _holds(s: ast.stmt, line: int) -> bool:
+    """Tell whether a line stands in the blocks of a statement."""
+    return s.lineno < line <= (s.end_lineno or 0)
 
 
 def _is_access(node: ast.AST, site: Any, kind: type[ast.expr_context]) -> bool:

@@ -42,6 +42,14 @@ def _between(facts: Facts, call: str, all_of_them: str) -> str:
     reach = f"where {all_of_them} reach it"
     if not early or not late:
         return f"put `{call}` between the two accesses, {reach}"
+    skipped = facts.get("skipped_if", 0)
+    if skipped and facts.get("in_loop", False):
+        return f"put `{call}` into the loop, after the `if` of line {skipped}, {reach}"
+    if skipped and early < late:
+        return (
+            f"split the `if` of line {skipped}, which some threads skip: one `if` for line "
+            f"{early}, then `{call}`, {reach}, then one for line {late}"
+        )
     if early < late:
         return f"put `{call}` between line {early} and line {late}, {reach}"
     return (

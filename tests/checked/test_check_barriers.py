@@ -1,0 +1,104 @@
+"""Where a missing barrier belongs: never inside an `if` that some threads of the block skip."""
+
+import inspect
+import re
+
+import numpy as np
+
+import gpukit
+from gpukit import cuda
+
+BLOCK = 64
+
+
+@cuda.jit
+def tree_kernel(x, out):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tid = cuda.threadIdx.x
+    acc = x[tid]
+    tile[tid] = acc
+    cuda.syncthreads()
+    step = 1
+    while step < BLOCK:
+        if tid % (2 * step) == 0:
+            acc += tile[tid + step]
+            tile[tid] = acc
+        step *= 2
+    out[tid] = acc
+
+
+@cuda.jit
+def scan_kernel(x, out):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tid = cuda.threadIdx.x
+    tile[tid] = x[tid]
+    cuda.syncthreads()
+    step = 1
+    while step < BLOCK:
+        if tid >= step:
+            before = tile[tid - step]
+            tile[tid] += before
+        cuda.syncthreads()
+        step *= 2
+    out[tid] = tile[tid]
+
+
+@cuda.jit
+def guarded_kernel(x, out):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        tile[i] = x[i]
+        out[i] = tile[BLOCK - 1 - i]
+
+
+@cuda.jit
+def first_block_kernel(x, out):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tid = cuda.threadIdx.x
+    if cuda.blockIdx.x == 0:
+        tile[tid] = x[tid]
+        out[tid] = tile[BLOCK - 1 - tid]
+
+
+@cuda.jit
+def loop_in_guard_kernel(x, out):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        for _ in range(3):
+            tile[i] = x[i]
+            out[i] = tile[BLOCK - 1 - i]
+
+
+def fix(kernel):
+    """Return the advice on the race of a kernel, with its lines counted from its decorator."""
+    arrays = np.ones(BLOCK, np.float32), np.ones(BLOCK, np.float32)
+    (race,) = (f for f in gpukit.check(kernel)[1, BLOCK](*arrays).findings if f.array == "tile")
+    first = inspect.getsourcelines(kernel.py_func)[1]
+    return re.sub(r"line (\d+)", lambda found: f"line +{int(found[1]) - first}", race.fix)
+
+
+def test_barrier_of_a_tree_belongs_into_its_loop_and_outside_its_if():
+    assert fix(tree_kernel).startswith(
+        "put `cuda.syncthreads()` into the loop, after the `if` of line +9"
+    )
+
+
+def test_if_is_split_where_the_loop_has_its_barrier_already():
+    assert fix(scan_kernel) == (
+        "split the `if` of line +8, which some threads skip: one `if` for line +9, then "
+        "`cuda.syncthreads()`, where all threads of the block reach it, then one for line +10"
+    )
+
+
+def test_guard_around_a_write_and_a_read_is_split():
+    assert fix(guarded_kernel).startswith("split the `if` of line +4")
+
+
+def test_if_that_a_whole_block_takes_may_hold_a_barrier():
+    assert "between line +5 and line +6" in fix(first_block_kernel)
+
+
+def test_loop_that_some_threads_skip_gets_no_advice_about_its_if():
+    assert "between line +6 and line +7" in fix(loop_in_guard_kernel)
