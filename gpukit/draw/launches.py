@@ -19,7 +19,7 @@ _CELLS_WITH_TEXT = 340
 _STRIP = 64
 _MOST_LINES = 32
 
-_IDLE, _MISSED = "#ECECEA", style.PAPER
+_MISSED = style.PAPER
 
 
 class Count(NamedTuple):
@@ -87,9 +87,10 @@ def _stack(canvas: Any, n: int, block: int, grid: int) -> Figure:
     with style.house():
         fig, axes = style.figure(9.0, 0.42 * lines + 1.6)
         for b in range(lines):
+            fill = style.FILLS[b % len(style.FILLS)]
             for mask, how in (
-                (has_thread[b] & has_element[b], {"fc": style.FILLS[b % len(style.FILLS)]}),
-                (has_thread[b] & ~has_element[b], {"fc": _IDLE, "hatch": "////"}),
+                (has_thread[b] & has_element[b], {"fc": fill}),
+                (has_thread[b] & ~has_element[b], {"fc": _pale(to_rgb(fill)), "hatch": "////"}),
                 (~has_thread[b] & has_element[b], {"fc": _MISSED, "hatch": "xx"}),
             ):
                 for low, high in _runs(mask):
@@ -161,7 +162,7 @@ def _paint(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int])
     # Neighbouring blocks differ in x by one colour and in y by three.
     colour = (canvas[record.BX] + 3 * canvas[record.BY]) % len(style.FILLS)
     pixels = np.array([to_rgb(fill) for fill in style.FILLS])[colour]
-    pixels[touched & ~inside] = to_rgb(_IDLE)
+    pixels[touched & ~inside] = _pale(pixels[touched & ~inside])
     pixels[~touched] = to_rgb(_MISSED)
     axes.imshow(pixels, extent=(0, width, height, 0), interpolation="nearest")
     for mask, hatch in ((touched & ~inside, "////"), (inside & ~touched, "xx")):
@@ -178,6 +179,11 @@ def _paint(axes: Any, canvas: Any, rows: int, cols: int, block: tuple[int, int])
     axes.set_xlim(-0.02 * width, 1.02 * width)
     axes.set_ylim(1.02 * height, -0.02 * height)
     style.bare(axes)
+
+
+def _pale(colour: Any) -> Any:
+    """Return the colour of a block's idle threads: its own, halfway to the paper."""
+    return (np.asarray(colour) + to_rgb(style.PAPER)) / 2
 
 
 def _box(axes: Any, x: float, y: float, width: float, height: float, **how: Any) -> None:
@@ -269,7 +275,8 @@ def legend(fig: Figure, canvas: Any, rows: int, cols: int, *, outline: bool = Tr
     if outline:
         keys.append(Patch(fc=style.PAPER, ec=style.INK, lw=3, label="thick outline: the data"))
     if (touched & ~inside).any():
-        keys.append(Patch(fc=_IDLE, ec=style.FAINT, hatch="////", label="thread without element"))
+        keys.append(Patch(fc=_pale(to_rgb(style.FILLS[0])), ec=style.FAINT, hatch="////",
+                          label="thread without element"))  # fmt: skip
     if (inside & ~touched).any():
         keys.append(Patch(fc=_MISSED, ec=style.FAINT, hatch="xx", label="element without thread"))
     fig.legend(handles=keys, loc="outside lower left", ncols=2, frameon=False, fontsize=9)

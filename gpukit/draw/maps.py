@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 WARP = 32
 # Neighbouring sectors differ in colour and in hatching.
 _HATCHES = ("", "///", "...", "\\\\\\", "xxx")
-_UNUSED, _CONFLICT = "#ECECEC", "#F2A37B"
+_UNUSED, _CONFLICT = "#D5DBE3", "#F2A37B"
 _GAP = 6  # bytes of room that stand for what lies between two sectors
 _SECTORS_WITH_TEXT, _SECTORS_WITH_NAMES = 8, 10
 

@@ -64,7 +64,8 @@ def block_3d(block: tuple[int, int, int]) -> Figure:
         for z, axes in enumerate(all_axes[0]):
             axes.imshow(number[z] // WARP % 2, cmap="Greys", vmin=-0.1, vmax=2.5)
             for (ty, tx), value in np.ndenumerate(number[z]):
-                axes.add_patch(Rectangle((tx - 0.5, ty - 0.5), 1, 1, fill=False, lw=0.6))
+                axes.add_patch(Rectangle((tx - 0.5, ty - 0.5), 1, 1, fill=False, lw=0.6,
+                                         clip_on=False))  # fmt: skip
                 axes.text(tx, ty, value, ha="center", va="center", fontsize=10)
             axes.set_title(f"threadIdx.z = {z}", fontsize=11)
             axes.set_xticks(range(block[0]))
