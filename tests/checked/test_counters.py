@@ -217,3 +217,31 @@ def test_counters_begin_at_zero_in_every_launch() -> None:
     first = launch()
     assert first["atomic_contention"] == 48
     assert launch() == first
+
+
+@cuda.jit
+def bins_kernel(places, counts):  # type: ignore[no-untyped-def]
+    i = cuda.grid(1)
+    if i < places.size:
+        counts[places[i]] += 1
+
+
+@cuda.jit
+def products_kernel(a, b, out):  # type: ignore[no-untyped-def]
+    col, row = cuda.grid(2)
+    for k in range(a.shape[1]):
+        out[row, col] += a[row, k] * b[k, col]
+
+
+def test_an_index_that_is_read_counts_once_for_a_read_and_a_write_of_the_same_element() -> None:
+    places, counts = np.arange(96, dtype=np.uint8), np.zeros(96, np.int32)
+    arrays = gpukit.profile(bins_kernel)[3, 32](places, counts).arrays
+    assert arrays["places"]["global_load_requests"] == 3
+    assert arrays["places"]["global_bytes_asked"] == 96
+
+
+def test_a_read_and_a_write_of_one_element_in_a_loop_are_two_accesses() -> None:
+    a, out = np.ones((16, 16), np.float32), np.zeros((16, 16), np.float32)
+    accesses = gpukit.profile(products_kernel)[1, (16, 16)](a, a, out).accesses
+    mine = {x.op: x.counts[f"global_{x.op}_requests"] for x in accesses if x.array == "out"}
+    assert mine == {"load": 8 * 16, "store": 8 * 16}

@@ -238,7 +238,7 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
             value = ast.BinOp(rewrite.visit(old), node.op, node.value)
             return tree.at(ast.Assign([node.target], value), node)
         return node
-    first = _worked_out(rewrite, node.target, lambda e: _acts(rewrite, e))
+    first = _worked_out(rewrite, node.target, lambda e: _once(rewrite, e))
     for s in first:
         s.value = rewrite.visit(s.value)
     _leave_out_ellipsis(rewrite, node.target)
@@ -276,6 +276,12 @@ def _told(rewrite: Any, place: ast.expr, view: ast.expr, node: ast.AST) -> list[
     """Return the statement that tells the watch that a part is about to be written."""
     call = tree.call(rewrite.helper("memory", "tell_part"), place, view)
     return [tree.at(ast.Expr(call), node)]
+
+
+def _once(rewrite: Any, e: ast.expr) -> bool:
+    """Tell whether an index must be worked out once: it acts, or what it reads is recorded."""
+    reads = any(isinstance(n, ast.Subscript) for n in ast.walk(e))
+    return _acts(rewrite, e) or (reads and bool(getattr(rewrite, "watched", "")))
 
 
 def _acts(rewrite: Any, e: ast.expr) -> bool:

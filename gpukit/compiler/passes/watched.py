@@ -7,6 +7,7 @@ call, and the loop behind it runs without checks. Otherwise every thread tells i
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import math
 
@@ -249,8 +250,11 @@ class Watched(Leaves):
         low: ast.expr, high: ast.expr, kind: list[ast.expr],
     ) -> ast.expr:  # fmt: skip
         """Return the call that tells one access of all threads of a row."""
-        node, _, forms = told
+        node, how, forms = told
         array = node.value.id  # type: ignore[attr-defined]
+        if how == watch.LOAD:  # of `a[i] += v`, whose write is another access
+            node = copy.copy(node)
+            node.ctx = ast.Load()
         site = self.rewriter.site(node, array, ast.unparse(node))
         following = tree.expr("low + 1", low=low)
         ends = [
