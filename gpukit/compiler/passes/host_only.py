@@ -1,7 +1,7 @@
 """Refuse what only the host can do, and what Numba would take here and refuse on a GPU.
 
-Random numbers of Python and NumPy, a new value for `cuda.threadIdx.x`, `cuda.threadIdx[0]`, an
-atomic or a shuffle with other arguments than it takes.
+Random numbers of Python and NumPy, what goes through a whole array (`tile.sum()`), a new value for
+`cuda.threadIdx.x`, `cuda.threadIdx[0]`, an atomic or a shuffle with other arguments than it takes.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
                 unit, node, f"A kernel cannot draw random numbers with {called}.",
                 "make states with cuda.random.create_xoroshiro128p_states on the host, and use "
                 "cuda.random.xoroshiro128p_uniform_float32(states, i)",
+            )  # fmt: skip
+        if isinstance(node, ast.Call) and _goes_through_an_array(node.func, meaning):
+            called = ast.unparse(node.func)
+            raise refuse.invalid(
+                unit, node, f"A kernel cannot call {called}: Numba has it on a CPU, not on a GPU.",
+                "write a loop over the elements, or let the threads share the work",
             )  # fmt: skip
         if isinstance(node, ast.Call):
             _check_count(unit, node, intrinsics.name_of(meaning(node.func)) or "")
@@ -68,6 +74,27 @@ def _check_count(unit: Unit, node: ast.Call, name: str) -> None:
             unit, node, f"cuda.{name} takes {takes.count(',') + 1} arguments, got {len(given)}.",
             f"write cuda.{name}({takes})",
         )  # fmt: skip
+
+
+_METHODS = frozenset(
+    ["all", "any", "argmax", "argmin", "argsort", "cumprod", "cumsum", "dot", "max", "mean", "min",
+     "prod", "ptp", "sort", "std", "sum", "var"]
+)  # fmt: skip
+_FUNCTIONS = tuple(
+    getattr(np, name)
+    for name in (
+        *(_METHODS - {"ptp"}), "bincount", "convolve", "correlate", "count_nonzero", "diff",
+        "histogram", "interp", "median", "percentile", "searchsorted", "unique", "vdot",
+    )
+)  # fmt: skip
+
+
+def _goes_through_an_array(function: ast.expr, meaning: Callable[[ast.AST], Any]) -> bool:
+    """Tell whether a call is of a NumPy function or method for a whole array."""
+    found = meaning(function)
+    if callable(found):
+        return any(found is known for known in _FUNCTIONS)
+    return isinstance(function, ast.Attribute) and function.attr in _METHODS
 
 
 def _is_random(function: Any) -> bool:

@@ -364,12 +364,13 @@ def _is_numpy(function: Any) -> bool:
 
 
 def _is_not_data(value: Any) -> bool:
-    rooms = tuple(intrinsics.ROOMS.values())
+    if isinstance(value, np.ndarray):
+        return False
     return (
         isinstance(value, (ModuleType, SimpleNamespace))
-        or value in rooms
+        or value in tuple(intrinsics.ROOMS.values())
         or intrinsics.name_of(value) is not None
-    ) and not isinstance(value, np.ndarray)
+    )
 
 
 def _show(function: Any) -> str:
