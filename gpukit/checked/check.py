@@ -63,7 +63,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         if region.space == "global":
             _note_written(seen, region)
     found += [*_lint(kernel, launch), *_slips(kernel, launch)]
-    return _report(kernel, shape, found, seen.seconds, shape.blocks, _notes(seen))
+    counts = seen.seconds, shape.blocks, _notes(seen), seen.idle_warps
+    return _report(kernel, shape, found, *counts)
 
 
 def unfinished(kernel: Any, shape: Any) -> Report:
@@ -342,10 +343,11 @@ def _name(error: BaseException) -> str:
 
 
 def _report(
-    kernel: Any, shape: Any, found: list[Finding], seconds: float, blocks: int, notes: list[str]
-) -> Report:
-    name = kernel.py_func.__name__
-    return Report(found, name, shape.grid, shape.block, 1, seconds, blocks, notes=notes)
+    kernel: Any, shape: Any, found: list[Finding], seconds: float, blocks: int, notes: list[str],
+    idle_warps: int = 0,
+) -> Report:  # fmt: skip
+    name, counts = kernel.py_func.__name__, (1, seconds, blocks, idle_warps)
+    return Report(found, name, shape.grid, shape.block, *counts, notes=notes)
 
 
 __all__ = ["check", "run"]

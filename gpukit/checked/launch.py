@@ -48,6 +48,11 @@ class Seen:
         number = int(self.words[watch.LAST_SITE]) if self.words is not None else -1
         return None if number < 0 else self.compiled.sites[self.compiled.told.sites[number]]
 
+    @property
+    def idle_warps(self) -> int:
+        """How many warps touched no memory."""
+        return int(self.words[watch.IDLE_WARPS]) if self.words is not None else 0
+
     def written(self, region: Region) -> np.ndarray[Any, Any]:
         """Return for each cell of a region whether the launch wrote it."""
         cells = region.cells[0, : region.cell_count]
@@ -290,11 +295,15 @@ class Watch:
         return int(self.words.ctypes.data)
 
     def close(self) -> None:
-        """Look at the last block too: whether any of its threads touched memory."""
-        if self.words[watch.BLOCKS_SEEN] and not self.words[watch.TOUCHED]:
-            if not self.words[watch.IDLE_BLOCKS]:
-                self.words[watch.FIRST_IDLE] = self.words[watch.BLOCK_NUMBER]
-            self.words[watch.IDLE_BLOCKS] += 1
+        """Look at the last block too: which of its warps touched memory."""
+        words = self.words
+        if words[watch.BLOCKS_SEEN]:
+            touched = int(words[watch.TOUCHED])
+            if not touched:
+                if not words[watch.IDLE_BLOCKS]:
+                    words[watch.FIRST_IDLE] = words[watch.BLOCK_NUMBER]
+                words[watch.IDLE_BLOCKS] += 1
+            words[watch.IDLE_WARPS] += -(-int(words[watch.THREADS]) // 32) - touched.bit_count()
 
     def seen(
         self, launch: Launch, all_regions: list[Region], first: int, seconds: float,

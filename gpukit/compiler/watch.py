@@ -41,6 +41,7 @@ NODES_LOST = 24  # 1 when there were too many
 QUERIES = 25  # counts the searches among nodes
 LAST_READS = 26  # address of a table: for each block the stamp of its last read
 LAST_SITE = 28  # site of the last access, -1 before the first
+IDLE_WARPS = 29  # warps of all blocks of which no thread touched memory
 DECIDED = 27  # address of a flag for each site: what an atomic returned decides if it is reached
 WARPS = 32  # stamps of the last syncwarp of each of 32 warps
 SITES = 65  # address of the table of counters, one row a site (profiles only)

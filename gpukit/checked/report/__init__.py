@@ -28,6 +28,7 @@ class Report:
     launches: int = 1
     seconds: float = 0.0
     blocks_run: int = 0
+    idle_warps: int = 0
     target: str = "checked"
     notes: list[str] = field(default_factory=list)
     launched: tuple[Launch, ...] = ()
@@ -36,7 +37,9 @@ class Report:
         self.findings = sorted(self.findings, key=_order)
         if not self.launched and self.kernel and self.launches:
             mine = (self.kernel, tuple(self.grid), tuple(self.block))
-            self.launched = (Launch(*mine, self.launches, self.blocks_run, self.seconds),)
+            self.launched = (
+                Launch(*mine, self.launches, self.blocks_run, self.seconds, self.idle_warps),
+            )
 
     @property
     def errors(self) -> list[Finding]:
@@ -134,6 +137,7 @@ def _made(
         launches=sum(launch.launches for launch in launched),
         seconds=sum(launch.seconds for launch in launched),
         blocks_run=sum(launch.blocks_run for launch in launched),
+        idle_warps=sum(launch.idle_warps for launch in launched),
         target=target,
         notes=notes,
         launched=tuple(launched),

@@ -6,7 +6,8 @@ target      what ran the kernels, "checked"
 ok          whether there are no errors
 exit_code   1 with errors, else 0
 counts      how many findings of each severity: error, warning, info
-launches    for each kernel and shape: kernel, grid, block, launches, blocks_run, seconds
+launches    for each kernel and shape: kernel, grid, block, launches, blocks_run, seconds,
+            idle_warps (warps that read and wrote nothing)
 notes       what else there is to know, as sentences
 findings    worst first; each with kind, tool, title, severity, kernel, file, line, source,
             other_line, other_source, array, index, threads, blocks, message, fix, count, and

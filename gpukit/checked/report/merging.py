@@ -10,7 +10,10 @@ from gpukit.checked.finding import Finding
 
 
 class Launch(NamedTuple):
-    """Launches of one kernel in one shape; `blocks_run` and `seconds` are sums over them."""
+    """Launches of one kernel in one shape; the counts and `seconds` are sums over them.
+
+    `idle_warps` are the warps of which no thread read or wrote anything.
+    """
 
     kernel: str
     grid: tuple[int, ...]
@@ -18,6 +21,7 @@ class Launch(NamedTuple):
     launches: int = 1
     blocks_run: int = 0
     seconds: float = 0.0
+    idle_warps: int = 0
 
     @property
     def shape(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
@@ -64,6 +68,7 @@ def launches(made: Iterable[Launch]) -> list[Launch]:
                 launches=old.launches + new.launches,
                 blocks_run=old.blocks_run + new.blocks_run,
                 seconds=old.seconds + new.seconds,
+                idle_warps=old.idle_warps + new.idle_warps,
             )
         folded[new.shape] = new
     return list(folded.values())

@@ -10,11 +10,16 @@ from gpukit.compiler.runtime.raw import peek, peek8, poke
 
 @compiled
 def _close_block(watch):  # type: ignore[no-untyped-def]
-    """Count the block that ends here if none of its threads touched memory."""
-    if peek(watch, w.BLOCKS_SEEN) and peek(watch, w.TOUCHED) == 0:
-        if peek(watch, w.IDLE_BLOCKS) == 0:
-            poke(watch, w.FIRST_IDLE, peek(watch, w.BLOCK_NUMBER))
-        poke(watch, w.IDLE_BLOCKS, peek(watch, w.IDLE_BLOCKS) + 1)
+    """Count what has ended without touching memory: the block, if there was one, and its warps."""
+    touched = peek(watch, w.TOUCHED)
+    if peek(watch, w.BLOCKS_SEEN):
+        if touched == 0:
+            if peek(watch, w.IDLE_BLOCKS) == 0:
+                poke(watch, w.FIRST_IDLE, peek(watch, w.BLOCK_NUMBER))
+            poke(watch, w.IDLE_BLOCKS, peek(watch, w.IDLE_BLOCKS) + 1)
+        for warp in range((peek(watch, w.THREADS) + 31) >> 5):
+            idle = 1 - (touched >> warp & 1)
+            poke(watch, w.IDLE_WARPS, peek(watch, w.IDLE_WARPS) + idle)
     poke(watch, w.TOUCHED, 0)
 
 

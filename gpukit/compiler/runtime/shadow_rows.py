@@ -145,7 +145,11 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
     region = find_region(watch, address)
     aligned = (address | step) & (min(size & -size, 16) - 1) == 0
     if kind == w.LOAD and region and aligned and peek(region, w.CONSTANT):
-        touch(watch, thread, count)  # some of them may be masked out; a warp is what counts
+        begin = _run_begin(mask, 0, count)
+        while begin < count:
+            end = _run_end(mask, begin, count)
+            touch(watch, thread + begin, end - begin)
+            begin = _run_begin(mask, end, count)
         return
     shift = peek(region, w.SHIFT) if region else 0
     odd = region == 0 or size != 1 << shift or (address | step) & (min(size, 16) - 1)
