@@ -99,13 +99,12 @@ class _Context:
         alike = number in self.alike and number not in self.apart
         return alike and self.flow.writes_first(store, load)
 
-    def skipped_if(self, row: _Row) -> dict[str, Any]:
-        """Return the details of an `if` around both places of a race that some threads skip."""
-        lines_differ = row.other is not None and row.site.line != row.other.line
-        if row.what not in _RACES or not lines_differ or self.function is None:
+    def around(self, row: _Row) -> dict[str, Any]:
+        """Return the details of what stands around both places of a race."""
+        if row.what not in _RACES or row.other is None or self.function is None:
             return {}
-        found = self.flow.skipped_if(row.site, row.other)
-        return {"skipped_if": found.line, "in_loop": found.in_loop} if found else {}
+        found = self.flow.around(row.site, row.other)
+        return found._asdict() if found else {}
 
 
 def _one_a_cause(found: list[Finding]) -> list[Finding]:
@@ -199,7 +198,7 @@ class _Row:
         elif context.is_thrown_away(self):
             severity = WARNING
             details["unused"] = True
-        details |= context.skipped_if(self)
+        details |= context.around(self)
         return make(kind, site, other, severity, **details, **self._more())
 
     def _site(self, field: int) -> Any:

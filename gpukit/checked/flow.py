@@ -16,14 +16,16 @@ from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.passes.uniformity import Uniformity
 
 
-class SkippedIf(NamedTuple):
-    """An `if` that some threads of a block skip, so that no barrier may stand inside it.
+class Around(NamedTuple):
+    """What stands around two accesses, as far as it says where a barrier may stand.
 
-    `in_loop`: it stands in a loop without a barrier of its own.
+    `skipped_if` is the line of the outermost `if` around both that some threads of the block skip,
+    0 if there is none; `loop` whether both are in one loop, `waits` whether it has a barrier.
     """
 
-    line: int
-    in_loop: bool
+    skipped_if: int
+    loop: bool
+    waits: bool
 
 
 class Flow:
@@ -56,20 +58,19 @@ class Flow:
         stores = list(self._statements(store, ast.Store))
         return all(any(_is_behind(s, rest, one) for s, rest in stores) for one in loads)
 
-    def skipped_if(self, site: Any, other: Any) -> SkippedIf | None:
-        """Return the outermost `if` around two sites that some threads skip, if a loop needs it.
+    def around(self, site: Any, other: Any) -> Around | None:
+        """Return what stands around two sites of the kernel itself.
 
-        None where there is none, and where the innermost loop around both is skipped as a whole.
+        An `if` around the innermost loop of both does not count: no barrier helps there.
         """
         if not self.body or {site.file, other.file} != {self.file}:
             return None
         around = [s for s in _around(self.body, site.line) if _holds(s, other.line)]
         loops = [s for s in around if isinstance(s, (ast.For, ast.While))]
         skipped = [s for s in around if isinstance(s, ast.If) and self._uniformity.varies(s.test)]
-        if not skipped or any(_holds(skipped[0], s.lineno) for s in loops):
-            return None
         waits = any(tree.called(n) in kinds.BARRIERS for s in loops[-1:] for n in ast.walk(s))
-        return SkippedIf(skipped[0].lineno, bool(loops) and not waits)
+        outside = not skipped or any(_holds(skipped[0], s.lineno) for s in loops)
+        return Around(0 if outside else skipped[0].lineno, bool(loops), waits)
 
     @functools.cached_property
     def _uniformity(self) -> Uniformity:

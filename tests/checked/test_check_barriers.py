@@ -71,6 +71,30 @@ def loop_in_guard_kernel(x, out):
             out[i] = tile[BLOCK - 1 - i]
 
 
+@cuda.jit
+def two_loops_kernel(x, out):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tid = cuda.threadIdx.x
+    for _ in range(1):
+        tile[tid] = x[tid]
+    for _ in range(1):
+        out[tid] = tile[BLOCK - 1 - tid]
+
+
+@cuda.jit
+def in_place_kernel(x, out):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tid = cuda.threadIdx.x
+    tile[tid] = x[tid]
+    cuda.syncthreads()
+    step = 1
+    while step < BLOCK:
+        tile[tid] += tile[(tid + step) % BLOCK]
+        cuda.syncthreads()
+        step *= 2
+    out[tid] = tile[tid]
+
+
 def fix(kernel):
     """Return the advice on the race of a kernel, with its lines counted from its decorator."""
     arrays = np.ones(BLOCK, np.float32), np.ones(BLOCK, np.float32)
@@ -102,3 +126,11 @@ def test_if_that_a_whole_block_takes_may_hold_a_barrier():
 
 def test_loop_that_some_threads_skip_gets_no_advice_about_its_if():
     assert "between line +6 and line +7" in fix(loop_in_guard_kernel)
+
+
+def test_barrier_between_two_loops_is_named_in_the_order_of_the_text():
+    assert fix(two_loops_kernel).startswith("put `cuda.syncthreads()` between line +5 and line +7")
+
+
+def test_loop_that_has_its_barrier_is_told_to_read_before_it_writes():
+    assert fix(in_place_kernel).startswith("read into a variable, call `cuda.syncthreads()`")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from gpukit.checked.words.parts import (
     ONCE,
     Facts,
@@ -53,10 +55,31 @@ def _too_large(facts: Facts, axis: int, text: str) -> str:
             f"make {facts.array} larger, or keep `{text}` below its size, "
             f"{facts.shape[axis]}, in axis {axis}"
         )
-    return (
-        f"guard the access with `if {text} < {facts.array}.shape[{axis}]:`; a grid often has "
-        "more threads than the array has elements"
-    )
+    size = f"{facts.array}.shape[{axis}]"
+    if _counts_down(text):
+        return (
+            f"mend how the index is computed: the last index along this axis is `{size} - 1`, and "
+            f"`{text}` goes beyond it"
+        )
+    guard = f"guard the access with `if {text} < {size}:`"
+    if text.isidentifier() and any(facts.index[axis] < n for n in facts.shape):
+        return f"{guard}, or exchange the indices if `{text}` counts along another axis"
+    return f"{guard}; a grid often has more threads than the array has elements"
+
+
+def _counts_down(text: str) -> bool:
+    """Tell whether an index is taken off something, as in `rows - row`: no guard mends that.
+
+    >>> [_counts_down(text) for text in ("rows - row", "rows - 1 - row", "i - 1", "i + 1")]
+    [True, True, False, False]
+    """
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return False
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Sub):
+        return False
+    return not isinstance(node.right, ast.Constant)
 
 
 def misaligned(facts: Facts) -> Words:
@@ -83,15 +106,18 @@ def negative_index(facts: Facts) -> Words:
     meant = f" and means {name_element(facts.get('array'), wrapped)}" if known else ""
     message = f"{facts.who} {_does(facts)} {facts.element}{facts.here}, which counts from the end"
     text = index_text(facts.get("what"), axis)
-    end = index_from_end(text, f"{facts.array}.shape[{axis}]")
+    size = f"{facts.array}.shape[{axis}]"
+    end = index_from_end(text, size)
+    if not end and text.startswith("-") and _counts_down(text):
+        end = f"{size} - {text[1:]}"
     if end:
         return (
             f"{message}{meant}",
             f"write `{end}`, as CUDA C would need it; here it means the same",
         )
     return f"{message}{meant}", (
-        f"guard the access with `if {text} >= 0:`; if the end is meant, count from "
-        f"`{facts.array}.shape[{axis}]`, as CUDA C would need it"
+        f"guard the access with `if {text} >= 0:`; if the end is meant, count from `{size}`, as "
+        "CUDA C would need it"
     )
 
 
@@ -121,7 +147,8 @@ def uninitialised_local(facts: Facts) -> Words:
     size = facts.shape[0] if len(facts.shape) == 1 else "..."
     return message, (
         f"give {facts.array} its first values{_before(facts)}, for example "
-        f"`for k in range({size}): {facts.array}[k] = 0`"
+        f"`for k in range({size}): {facts.array}[k] = 0`; what other threads are to fill must be "
+        "a `cuda.shared.array`"
     )
 
 

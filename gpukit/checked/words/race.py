@@ -42,9 +42,11 @@ def _between(facts: Facts, call: str, all_of_them: str) -> str:
     reach = f"where {all_of_them} reach it"
     if not early or not late:
         return f"put `{call}` between the two accesses, {reach}"
-    skipped = facts.get("skipped_if", 0)
-    if skipped and facts.get("in_loop", False):
+    skipped, loop = facts.get("skipped_if", 0), facts.get("loop", True)
+    if skipped and facts.get("loop", False) and not facts.get("waits", False):
         return f"put `{call}` into the loop, after the `if` of line {skipped}, {reach}"
+    if not loop:
+        early, late = min(early, late), max(early, late)
     if skipped and early < late:
         return (
             f"split the `if` of line {skipped}, which some threads skip: one `if` for line "
@@ -65,14 +67,14 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
     if facts.update:
         return f"update it with `{facts.update}`, which no other update comes in between"
     end = f"if line {facts.line} stands in a loop, end the loop's body with `{call}`"
+    split = f"read into a variable, call `{call}`, then write"
+    if facts.get("waits", False) and facts.get("hazard") != "write-write":
+        return f"{split}: the barrier that the loop has orders its turns, not what one turn does"
     if facts.get("hazard") == "write-write":
         return (
             f"let each thread write an element of its own, or add up with `cuda.atomic.add`; {end}"
         )
-    return (
-        f"{end}, where {all_of_them} reach it; otherwise write to another array, or read into a "
-        f"variable, call `{call}`, then write"
-    )
+    return f"{end}, where {all_of_them} reach it; otherwise write to another array, or {split}"
 
 
 def shared_race(facts: Facts) -> Words:
