@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Argument = Array | int | float
 
-# A quiet NaN with a payload of its own: "never written" differs from "computed a NaN".
-_NAN_BITS = {2: 0x7E4B, 4: 0x7FC04B1D, 8: 0x7FF8004B1D004B1D}
+# A signalling NaN with a payload of its own: "never written" differs from "computed a NaN", and
+# arithmetic with it sets its quiet bit, so that `out[i] += 1` differs from both.
+_NAN_BITS = {2: 0x7C4B, 4: 0x7F804B1D, 8: 0x7FF0004B1D004B1D}
+_QUIET_BIT = {2: 0x0200, 4: 0x00400000, 8: 0x0008000000000000}
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,27 @@ def poison(shape: int | tuple[int, ...], dtype: Any = np.float32) -> Array:
 
 def unwritten(values: Array) -> NDArray[np.bool_]:
     """Return where `values` still holds the pattern that `poison` put there."""
-    raw = f"V{values.dtype.itemsize}"
-    flat = np.ascontiguousarray(values).reshape(-1)
-    untouched = _pattern(values.dtype).view(raw)[0]
-    same = np.array([item == untouched for item in flat.view(raw)], bool)
-    return same.reshape(values.shape)
+    return _holds(values, _pattern(values.dtype))
+
+
+def added_to(values: Array) -> NDArray[np.bool_]:
+    """Return where something was added to the pattern that `poison` put there.
+
+    >>> out = poison(3)
+    >>> with np.errstate(invalid="ignore"):
+    ...     out[1] += 5
+    >>> added_to(out).tolist(), unwritten(out).tolist()
+    ([False, True, False], [True, False, True])
+    """
+    if values.dtype.kind != "f" or values.dtype.itemsize not in _NAN_BITS:
+        return np.zeros(values.shape, bool)
+    size = values.dtype.itemsize
+    bits = np.full(1, _NAN_BITS[size] | _QUIET_BIT[size], f"u{size}")
+    return _holds(values, bits.view(values.dtype))
+
+
+def _holds(values: Array, pattern: Array) -> NDArray[np.bool_]:
+    """Return where the bytes of an element are those of a pattern."""
+    flat = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    wanted = pattern.view(np.uint8)
+    return np.asarray((flat.reshape(-1, wanted.size) == wanted).all(axis=1)).reshape(values.shape)

@@ -81,6 +81,12 @@ class Exercise:
         """The shapes to test, by the name of their case."""
         return {name: tuple(shape) for name, shape in _module(self.folder).SHAPES.items()}
 
+    def drawn(self, seed: int) -> tuple[int, ...]:
+        """Return a shape drawn from `seed`, a little larger along every axis than any case."""
+        rng = np.random.default_rng(seed)
+        most = map(max, zip(*self.shapes.values(), strict=True))
+        return tuple(extent + int(rng.integers(1, extent // 4 + 3)) for extent in most)
+
     def case(self, shape: tuple[int, ...], seed: int = SEED, name: str = "") -> Case:
         """Return the case of one shape, with inputs drawn from `seed`."""
         rng = np.random.default_rng([seed, *shape])

@@ -20,11 +20,14 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+import gpukit
 from gpukit import standin
 from gpukit.course import frames
 from gpukit.course.case import Argument
 from gpukit.cpu import configure
 
+# Taken before the student's file can put something else in their place.
+CHECK, PROFILE = gpukit.check, gpukit.profile
 _FACTS = ("kernel", "fix", "array", "source")
 _PLACES = ("block", "thread", "index", "shape")
 
@@ -60,12 +63,30 @@ def _is_kernel(value: object) -> bool:
     return isinstance(value, Kernel) or type(value).__name__ == "CUDADispatcher"
 
 
-def _kernel(module: ModuleType, entry: str) -> tuple[Any, dict[str, Any]]:
-    found = getattr(module, entry, None)
-    if _is_kernel(found):
-        return found, {"ready": True}
+def _kernel(module: ModuleType, entry: str, path: str) -> tuple[Any, dict[str, Any]]:
+    found: Any = getattr(module, entry, None)
+    foreign = _foreign(found, path)
+    if _is_kernel(found) and not foreign:
+        return found, {
+            "ready": True,
+            "parameters": list(inspect.signature(found.py_func).parameters),
+        }
     kernels = [name for name, value in vars(module).items() if _is_kernel(value)]
-    return None, {"missing": entry, "kernels": kernels, "plain": callable(found)}
+    device = type(found).__name__ in ("DeviceFunction", "DeviceFunctionTemplate")
+    return None, {
+        "missing": entry, "kernels": kernels, "plain": callable(found), "device": device,
+        "foreign": foreign,
+    }  # fmt: skip
+
+
+def _foreign(found: Any, path: str) -> str:
+    """Return where a kernel comes from that is not of the answer's own file."""
+    if any(name.startswith("gpukit.kernels") for name in sys.modules):
+        return "gpukit.kernels"
+    if not _is_kernel(found):
+        return ""
+    file = found.py_func.__code__.co_filename
+    return "" if Path(file) == Path(path) else Path(file).name
 
 
 def _line(error: BaseException, path: str) -> int:
@@ -100,18 +121,18 @@ def _reply(kernel: Any, header: dict[str, Any], body: bytes) -> tuple[dict[str, 
         tuple(n) if isinstance(n, list) else n for n in (header["grid"], header["block"])
     )
     arguments = tuple(values.values())
+    text = ""
     if header["verb"] == "check":
-        import gpukit
-
-        return {"text": True}, gpukit.check(kernel)[grid, block](*arguments).to_json(None).encode()
-    if header["verb"] == "origin":
-        return {"text": True}, _origin(kernel, grid, block, arguments).encode()
-    if header["verb"] == "profile":
-        return {"text": True}, json.dumps(_counts(kernel, grid, block, arguments)).encode()
-    kernel[grid, block](*arguments)
+        text = CHECK(kernel)[grid, block](*arguments).to_json(None)
+    elif header["verb"] == "origin":
+        text = _origin(kernel, grid, block, arguments)
+    elif header["verb"] == "profile":
+        text = json.dumps(_counts(kernel, grid, block, arguments))
+    else:
+        kernel[grid, block](*arguments)
     arrays: dict[str, Argument] = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
     shapes, data = frames.pack(arrays)
-    return {"arrays": shapes}, data
+    return {"text": len(text.encode()), "arrays": shapes}, text.encode() + data
 
 
 def _origin(kernel: Any, grid: Any, block: Any, arguments: tuple[Any, ...]) -> str:
@@ -125,13 +146,12 @@ def _origin(kernel: Any, grid: Any, block: Any, arguments: tuple[Any, ...]) -> s
 
 def _counts(kernel: Any, grid: Any, block: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
     """Return what a profile has counted, as `contracts` reads it."""
-    import gpukit
-
-    found = gpukit.profile(kernel)[grid, block](*arguments)
+    found = PROFILE(kernel)[grid, block](*arguments)
     return {
         "parameters": list(inspect.signature(kernel.py_func).parameters),
         "total": found.total.as_dict(),
         "accesses": [access.as_dict() for access in found.accesses],
+        "lines": {line: counts["flops_float64"] for line, counts in found.lines.items()},
         "shared_bytes": found.shared_static + found.shared_dynamic,
     }
 
@@ -143,7 +163,7 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
     path, entry = first[0]["file"], first[0]["entry"]
     try:
         standin.install()  # `from numba import cuda` in an answer, where there is no GPU
-        kernel, answer = _kernel(_load(path), entry)
+        kernel, answer = _kernel(_load(path), entry, path)
     except BaseException as error:
         frames.send(sink, {"error": _describe(error, path)})
         return

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpukit.course.case import Array, Case, unwritten
+from gpukit.course.case import Array, Case, added_to, unwritten
 
 Mask = NDArray[np.bool_]
 _AXES = {1: ("element",), 2: ("row", "column"), 3: ("plane", "row", "column")}
@@ -29,6 +29,7 @@ class Mismatch:
     first_unwritten: bool
     where: str
     resembles: str
+    added: bool = False  # something was added to what was there before
     strange: bool = False  # a NaN or an infinity was computed where a finite number is asked
 
 
@@ -60,7 +61,7 @@ def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None
     mask = wrong_elements(got, expected, allowed)
     if not mask.any():
         return None
-    missed = unwritten(got) & mask
+    missed, added = unwritten(got) & mask, added_to(got) & mask
     index = tuple(int(n) for n in np.argwhere(mask)[0])
     return Mismatch(
         output=output,
@@ -72,8 +73,9 @@ def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None
         got=got[index],
         first_unwritten=bool(missed[index]),
         where=where(mask, _extent(case, expected)),
-        resembles="" if missed.any() else resembles(got, expected, allowed),
-        strange=bool((~_finite(got) & _finite(expected) & ~missed).any()),
+        added=bool(added.any()),
+        resembles="" if (missed | added).any() else resembles(got, expected, allowed),
+        strange=bool((~_finite(got) & _finite(expected) & ~missed & ~added).any()),
     )
 
 
@@ -83,12 +85,13 @@ def _finite(values: Array) -> Mask:
     return np.asarray(np.isfinite(values), bool)
 
 
-def mistake(case: Case, arrays: dict[str, Array], ulps: float) -> str:
-    """Return the sentence that names the known mistake with just these outputs, or nothing."""
-    for sentence, outputs in case.mistakes.items():
-        if all(_agree(case, name, arrays[name], left, ulps) for name, left in outputs.items()):
-            return sentence
-    return ""
+def mistakes(case: Case, arrays: dict[str, Array], ulps: float) -> list[str]:
+    """Return the sentences that name known mistakes with just these outputs."""
+    return [
+        sentence
+        for sentence, outputs in case.mistakes.items()
+        if all(_agree(case, name, arrays[name], left, ulps) for name, left in outputs.items())
+    ]
 
 
 def _agree(case: Case, name: str, got: Array, left: Array, ulps: float) -> bool:
@@ -218,9 +221,11 @@ def resembles(got: Array, expected: Array, allowed: Any) -> str:
 
 
 def _shifted(got: Array, expected: Array, allowed: Any) -> str:
-    """Recognise a vector that is right but for standing one place too far on."""
-    if expected.ndim != 1 or expected.size < 3:
+    """Recognise rows that are right but for standing one place too far on."""
+    if expected.shape[-1] < 3:
         return ""
+    got, expected = np.moveaxis(got, -1, 0), np.moveaxis(expected, -1, 0)
+    allowed = np.moveaxis(allowed, -1, 0) if np.ndim(allowed) else allowed
     for ours, theirs, side in (
         (slice(1, None), slice(None, -1), "after"),
         (slice(None, -1), slice(1, None), "before"),

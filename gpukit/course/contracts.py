@@ -52,9 +52,11 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
         "global", "", "threads of a warp that take part when it reads or writes {}",
         lambda accesses: _ratio(_elements(accesses), _requests(accesses)),
     ),
-    "sectors": ("global", "", "32-byte sectors moved for {}", lambda a: _total(a, "_sectors")),
+    "sectors": (
+        "global", "", "sectors, of 32 bytes each, moved for {}", lambda a: _total(a, "_sectors"),
+    ),
     "sectors_per_request": (
-        "global", "", "32-byte sectors for each time that a warp reads or writes {}",
+        "global", "", "sectors, of 32 bytes each, for each time that a warp reads or writes {}",
         lambda accesses: _ratio(_total(accesses, "_sectors"), _requests(accesses)),
     ),
     "shared_requests": ("shared", "", "accesses to shared memory one after the other", _requests),
@@ -74,6 +76,7 @@ _OF_LAUNCH = {
     "float64": "operations in float64",
     "divergent_branches": "branches at which the threads of a warp part",
     "operations": "arithmetic operations on floating-point numbers",
+    "idle_warps": "warps that read and write nothing",
 }
 MEASURES = (*_OF_ACCESSES, *_OF_LAUNCH)
 _PER = {
@@ -120,6 +123,11 @@ NO_FLOAT64 = Contract(
     "float64", at_most=0,
     why="The arguments are float32. Many GPUs do float64 32 or 64 times more slowly.",
 )  # fmt: skip
+# The case that is measured has work for all threads.
+NO_IDLE_WARPS = Contract(
+    "idle_warps", at_most=0,
+    why="The launch has a thread for each part of the work. Here some warps do the work of others.",
+)  # fmt: skip
 
 
 def read(item: dict[str, Any]) -> Contract:
@@ -139,10 +147,11 @@ def read(item: dict[str, Any]) -> Contract:
 
 
 def of(contracts: tuple[Contract, ...], case: Case) -> tuple[Contract, ...]:
-    """Return the contracts that hold for a case: those given, and no float64 by accident."""
+    """Return the contracts that hold for a case: those given, and two that hold by themselves."""
     doubles = [v for v in case.args.values() if np.result_type(v) == np.float64]
     mine = any(contract.measure == "float64" for contract in contracts)
-    return contracts if doubles or mine else (*contracts, NO_FLOAT64)
+    own = () if doubles or mine else (NO_FLOAT64,)
+    return (*contracts, NO_IDLE_WARPS, *own)
 
 
 def count(contract: Contract, case: Case, counts: Counts) -> float:
@@ -156,6 +165,8 @@ def _in_all(contract: Contract, case: Case, counts: Counts) -> float:
         return float(counts["shared_bytes"])
     if contract.measure == "barriers":  # counted for each warp that reaches one
         return float(total.get("barriers", 0) / case.warps)
+    if contract.measure == "idle_warps":
+        return float(counts["idle_warps"])
     if contract.measure == "float64":
         return float(total.get("flops_float64", 0))
     if contract.measure == "divergent_branches":

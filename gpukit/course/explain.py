@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import difflib
 import signal
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gpukit.checked.report import parts
 from gpukit.course import contracts
@@ -34,15 +37,17 @@ def _sentence(words: str) -> str:
 
 def contract(
     broken: Contract, counted: float, case: Case, busiest: list[dict[str, Any]], source: str,
-    literals: list[Finding],
+    literals: list[Finding], line: int = 0,
 ) -> str:  # fmt: skip
     """Explain a broken contract: what was asked and counted, where, and why it matters.
 
-    `busiest` holds the access that costs most, `literals` what the checker said about it.
+    `busiest` holds the access that costs most, `literals` what the checker said about it, `line`
+    is where most of what was counted was done, where that is no access.
     """
     lines = [f"Right, but: {contracts.number(counted)} {broken}; asked: {broken.asked}."]
     if literals:
         return "\n".join([*lines, finding(literals[0])])
+    lines += _excerpt(source, line)
     for access in busiest:
         lines += _excerpt(source, access["line"])
         lines.append(_takes_part(access, case))
@@ -51,6 +56,8 @@ def contract(
 
 def _takes_part(access: dict[str, Any], case: Case) -> str:
     """Say how many threads share in the costliest access, where that is the trouble."""
+    if access["space"] != "global":
+        return ""
     requests = sum(v for k, v in access.items() if k.endswith("_requests"))
     elements = access.get("global_bytes_asked", 0) / access["size"]
     if not requests or case.threads < 4:
@@ -62,8 +69,8 @@ def _takes_part(access: dict[str, Any], case: Case) -> str:
     return ""
 
 
-def mismatch(found: Mismatch) -> str:
-    """Explain a wrong output: how much of it, where, and the first element."""
+def mismatch(found: Mismatch, case: Case) -> str:
+    """Explain a wrong output: how much of it, where, and the first element with its inputs."""
     element = f"{found.output}[{', '.join(map(str, found.index))}]"
     verb = "is" if found.wrong == 1 else "are"
     lines = [
@@ -72,32 +79,57 @@ def mismatch(found: Mismatch) -> str:
         else f"The only element of {found.output} is wrong."
     ]
     got = "nothing: it was never written" if found.first_unwritten else _value(found.got)
-    lines.append(f"The first is {element}: expected {_value(found.expected)}, got {got}.")
+    given = "" if found.first_unwritten else _inputs(found, case)
+    lines.append(f"The first is {element}: expected {_value(found.expected)}, got {got}{given}.")
     if found.wrong > 1 and found.unwritten == found.wrong:
         lines.append("None of the wrong ones was ever written: no thread stored anything there.")
     elif found.wrong > 1 and found.unwritten:
         lines.append(
-            f"{found.unwritten} of the wrong ones were never written; the others hold wrong values."
+            f"{found.unwritten} of them never written: no thread stored anything there. The others "
+            "hold wrong values."
         )
     return "\n".join(lines)
 
 
-# What the place of elements that nobody wrote says about the mistake.
-_GAPS = {
-    "all but the first block": "Only the first block wrote its part: the index lacks "
-    "`cuda.blockIdx.x * cuda.blockDim.x`. `cuda.grid(1)` is short for all of it.",
-    "(the first block)": "Only the first block wrote its part: the indices lack "
-    "`cuda.blockIdx * cuda.blockDim` of their axes. `cuda.grid(2)` gives column and row.",
-    "the last block, which is only partly filled": "The last block, which is not full, wrote "
-    "nothing: somewhere a division is rounded down, or a whole block is left out.",
-}
+def _inputs(found: Mismatch, case: Case) -> str:
+    """Name the inputs of the first wrong element, where each element has its own."""
+    shape = case.expected[found.output].shape
+    given = [
+        f"{name}[{', '.join(map(str, found.index))}] = {_value(value[found.index])}"
+        for name, value in case.args.items()
+        if isinstance(value, np.ndarray) and name not in case.expected and value.shape == shape
+    ]
+    given += [f"{k} = {_value(v)}" for k, v in case.args.items() if not isinstance(v, np.ndarray)]
+    return f" ({', '.join(given)})" if given else ""
 
 
 def hint(found: Mismatch) -> str:
-    """Return what the wrong elements say about the mistake behind them, or nothing."""
-    if found.unwritten == found.wrong:
-        return next((words for place, words in _GAPS.items() if place in found.where), "")
+    """Return what the wrong values say about the mistake behind them, or nothing."""
+    if found.added:
+        return (
+            f"Something was added to what stood in {found.output} before, and it does not begin as "
+            "0: write with `=`, not with `+=` or an atomic."
+        )
     return f"Look: {found.resembles}." if found.resembles else ""
+
+
+def elsewhere(found: Mismatch, sizes: str) -> str:
+    """Say where the wrong elements of a larger case lie."""
+    return f"With {sizes}: {found.wrong} of {found.total} are wrong, {found.where}."
+
+
+def parameters(entry: str, asked: list[str], mine: list[str]) -> str:
+    """Explain parameters that are not the task's."""
+    wanted = f"The task asks for {entry}({', '.join(asked)})"
+    given = f"{entry}({', '.join(mine)})"
+    if len(mine) == len(asked):
+        return f"{wanted}, in this order. Yours is {given}."
+    return f"{wanted}: {len(asked)} parameters. Yours has {len(mine)}: {given}."
+
+
+def is_refused(found: Outcome) -> bool:
+    """Tell whether an error came before the kernel ran, so that each launch ends with it."""
+    return found.kind == "error" and "KernelError" not in found.facts.get("bases", ())
 
 
 def _value(value: Any) -> str:
@@ -110,13 +142,10 @@ def _value(value: Any) -> str:
     return str(value)
 
 
-def changed(names: list[str]) -> str:
+def changed(names: Iterable[str]) -> str:
     """Explain that a kernel wrote to its inputs."""
     listed = " and ".join(names)
-    return (
-        f"The outputs are right, but the kernel also wrote to {listed}, which is an input. "
-        "Write only to the output."
-    )
+    return f"The kernel wrote to {listed}, which is an input. Write only to the output."
 
 
 def outcome(found: Outcome, source: str) -> str:
@@ -148,6 +177,15 @@ def _died(code: int) -> str:
 
 def _missing(facts: dict[str, Any]) -> str:
     entry, kernels = facts["missing"], facts["kernels"]
+    if facts["foreign"]:
+        return (
+            f"{entry} comes from {facts['foreign']}, which is finished. Write the kernel yourself."
+        )
+    if facts["device"]:
+        return (
+            f"{entry} is a device function, which only kernels can call. Write @cuda.jit above it, "
+            "without device=True."
+        )
     if facts["plain"]:
         return f"{entry} is there, but it is not a kernel. Put @cuda.jit on the line above it."
     text = f"Expected a kernel named {entry}, found none."

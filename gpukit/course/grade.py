@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpukit.course import attempt, compare, contracts, explain, shrink
-from gpukit.course.case import Case
+from gpukit.checked.report import Report as Found
+from gpukit.course import attempt, compare, contracts, explain, gaps, shrink
+from gpukit.course.case import Case, unwritten
 from gpukit.course.catalogue import Exercise
+from gpukit.course.compare import Mismatch
 from gpukit.course.runner import Child, Outcome
 
 if TYPE_CHECKING:
@@ -21,21 +24,25 @@ if TYPE_CHECKING:
 # Findings that are warnings in general and make an answer wrong: it may be right by luck.
 WRONG_BY_LUCK = {"warp-race", "shuffle-source", "block-order"}
 # Findings that do no harm here and would do elsewhere.
-DOUBTFUL = {"negative-index", "barrier-after-return"}
+DOUBTFUL = {"negative-index", "barrier-after-return", "same-value-race"}
 # Findings that are no fault by themselves and say why a value is wrong.
-TELLING = {"negative-index"}
+TELLING = {"negative-index", "lost-value", "barrier-after-return"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that was tried: how it went, why it failed, what that says about the mistake."""
+    """One thing that was tried: how it went and why it failed.
+
+    `hints` are the mistakes that would leave just these outputs, the likeliest first.
+    """
 
     name: str
     status: str
     why: str = ""
     sizes: str = ""
-    hint: str = ""
-    strange: bool = False  # a NaN or an infinity came out
+    hints: tuple[str, ...] = ()
+    mismatch: Mismatch | None = None
+    changed: tuple[str, ...] = ()  # inputs that the kernel wrote to
 
 
 @dataclass(frozen=True)
@@ -70,17 +77,29 @@ def nobody(row: Row) -> None:
 
 def run(exercise: Exercise, file: Path, watch: Watcher = nobody) -> Report:
     """Grade `file` as an answer to `exercise`, calling `watch` after each thing tried."""
+    exercise.cases()  # read before any of the student's code runs
     source, problem = attempt.look(exercise, file)
     if problem is not None:
         return Report(exercise.name, file, problem.status, problem.why)
     with Child(file, exercise.entry) as child:
         loaded = child.loaded()
-        if loaded.kind == "ready":
-            report = _Grading(exercise, file, source, child, watch).report()
+        strange = _parameters(exercise, loaded)
+        if loaded.kind != "ready":
+            report = Report(exercise.name, file, loaded.kind, explain.outcome(loaded, source))
+        elif strange:
+            report = Report(exercise.name, file, "error", strange)
         else:
-            why = explain.outcome(loaded, source)
-            report = Report(exercise.name, file, loaded.kind, why)
+            report = _Grading(exercise, file, source, child, watch).report()
         return replace(report, printed=child.printed())
+
+
+def _parameters(exercise: Exercise, loaded: Outcome) -> str:
+    """Say what is wrong with the parameters of a kernel; their names are the learner's own."""
+    asked = list(exercise.cases()[0].args)
+    mine = loaded.facts.get("parameters", asked)
+    if len(mine) == len(asked) and (mine == asked or set(mine) != set(asked)):
+        return ""
+    return explain.parameters(exercise.entry, asked, mine)
 
 
 def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
@@ -90,17 +109,24 @@ def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
     missing = _unlike(case, outcome)
     if missing:
         return Row(case.name, "error", missing, case.sizes())
+    changed = tuple(compare.changed_inputs(case, outcome.arrays))
     for name in case.expected:
         mismatch = compare.compare(case, name, outcome.arrays[name], exercise.ulps)
         if mismatch is not None:
-            known = compare.mistake(case, outcome.arrays, exercise.ulps)
-            hint = known or explain.hint(mismatch)
-            words = explain.mismatch(mismatch), case.sizes(), hint, mismatch.strange
-            return Row(case.name, "wrong", *words)
-    changed = compare.changed_inputs(case, outcome.arrays)
+            words = explain.mismatch(mismatch, case), case.sizes()
+            hints = _hints(exercise, case, outcome, mismatch)
+            return Row(case.name, "wrong", *words, hints, mismatch, changed)
     if changed:
-        return Row(case.name, "wrong", explain.changed(changed), case.sizes())
+        why = f"The outputs are right. {explain.changed(changed)}"
+        return Row(case.name, "wrong", why, case.sizes())
     return Row(case.name, "right", sizes=case.sizes())
+
+
+def _hints(exercise: Exercise, case: Case, outcome: Outcome, mismatch: Mismatch) -> tuple[str, ...]:
+    found = compare.mistakes(case, outcome.arrays, exercise.ulps)
+    if mismatch.unwritten == mismatch.wrong:
+        found += gaps.sentences(case, ~unwritten(outcome.arrays[mismatch.output]))
+    return tuple(filter(None, [*found, explain.hint(mismatch)]))
 
 
 def _unlike(case: Case, outcome: Outcome) -> str:
@@ -124,7 +150,9 @@ class _Grading:
     child: Child
     watch: Watcher
     rows: list[Row] = field(default_factory=list)
-    warnings: list[Finding] = field(default_factory=list)
+    warnings: list[Finding] = field(default_factory=list)  # of the case that is measured
+    doubtful: list[Finding] = field(default_factory=list)  # of all cases
+    idle_warps: int = 0
 
     def report(self) -> Report:
         for stage in (self._values, self._findings, self._contracts):
@@ -144,7 +172,8 @@ class _Grading:
 
     def _values(self) -> Report | None:
         failed: tuple[str, tuple[int, ...]] | None = None
-        for name, shape in self.exercise.shapes.items():
+        drawn = {"sizes that were drawn": self.exercise.drawn(zlib.crc32(self.source.encode()))}
+        for name, shape in (self.exercise.shapes | drawn).items():
             row, goes_on = self._launched(self.exercise.case(shape, name=name))
             self._tried(row)
             if row.status != "right" and failed is None:
@@ -155,7 +184,8 @@ class _Grading:
 
     def _launched(self, case: Case) -> tuple[Row, bool]:
         outcome = self.child.launch(case, self.exercise.seconds)
-        return judge(self.exercise, case, outcome, self.source), outcome.goes_on
+        goes_on = outcome.goes_on and not explain.is_refused(outcome)
+        return judge(self.exercise, case, outcome, self.source), goes_on
 
     def _explained(self, status: str, shape: tuple[int, ...]) -> Report:
         """Shrink a failure, and let the checker speak before any number."""
@@ -168,49 +198,88 @@ class _Grading:
 
         case = self.exercise.case(shrink.smallest(shape, least, fails), name="smallest")
         row, _ = self._launched(case)
-        found = [f for f in self._checked(case) if _is_wrong(f) or f.kind in TELLING]
-        origin = self.child.origin(case, self.exercise.seconds).text if row.strange else ""
-        if found:
-            first = explain.finding(found[0])
-        elif origin:
-            first = origin
-        else:  # a large case shows more of a pattern than the smallest
-            hints = [r.hint for r in (row, *self.rows) if r.hint]
-            first = hints[-1] if hints else ""
-        values = row.why if row.status == "wrong" or not found else ""
-        return self._made(row.status, "\n\n".join(filter(None, [first, values])), case)
+        checked = self._checked(case)
+        if any(f.kind == "warp-race" for f in checked):  # in a larger case warps may meet, too
+            checked = self._checked(self.exercise.case(shape)) or checked
+        cause = self._cause(case, row, checked)
+        changed = explain.changed(row.changed) if row.changed else ""
+        values = self._values_of(row) if row.status == "wrong" or not cause else ""
+        why = "\n\n".join(filter(None, [changed, cause, values]))
+        return self._made(row.status, why, case)
+
+    def _cause(self, case: Case, row: Row, checked: list[Finding]) -> str:
+        """Return what explains a failure: the checker speaks first.
+
+        Only where several threads write to one element of an output, a mistake that leaves just
+        these values says more than the race that comes of it.
+        """
+        mistake = self._mistake()
+        for found in checked:
+            if _is_wrong(found) or found.kind in TELLING:
+                collides = found.kind == "global-race" and found.array in case.expected
+                return mistake if mistake and collides else explain.finding(found)
+        if row.mismatch is not None and row.mismatch.strange:
+            origin = self.child.origin(case, self.exercise.seconds).text
+            if origin:
+                return origin
+        same = (explain.finding(f) for f in checked if f.kind == "same-value-race")
+        return mistake or next(same, "")
+
+    def _mistake(self) -> str:
+        """Return the likeliest mistake that would explain each case that fails."""
+        failed = [row for row in self.rows if row.mismatch is not None]
+        likely = failed[-1].hints if failed else ()
+        return next((h for h in likely if all(h in row.hints for row in failed)), "")
+
+    def _values_of(self, row: Row) -> str:
+        """Explain the smallest case; a larger one shows more of where the wrong elements lie."""
+        failed = [(r.mismatch, r.sizes) for r in self.rows if r.mismatch is not None]
+        if row.mismatch is None or not failed:
+            return row.why
+        largest, sizes = max(failed, key=lambda f: f[0].total)
+        if largest.total <= row.mismatch.total:
+            return row.why
+        return f"{row.why}\n{explain.elsewhere(largest, sizes)}"
 
     # ---- findings: every case under the checker ---------------------------------------------
 
     def _findings(self) -> Report | None:
         for case in self.exercise.cases():
-            found = self._checked(case)
+            outcome = self.child.check(case, self.exercise.seconds)
+            row = judge(self.exercise, case, outcome, self.source)
+            if row.status not in ("right", "wrong"):
+                self._tried(replace(row, name=f"checked: {row.name}"))
+                return self._made(row.status, row.why, case)
+            checked = Found.from_json(outcome.text)
+            found = checked.findings
             wrong = [finding for finding in found if _is_wrong(finding)]
             if wrong:
                 why = explain.finding(wrong[0])
                 self._tried(Row("checked: " + case.name, "wrong", why, case.sizes()))
                 luck = "The numbers came out right this time, by luck."
                 return self._made("wrong", f"{why}\n\n{luck}", case)
+            if row.status == "wrong":  # what was launched plainly was another kernel
+                self._tried(replace(row, name=f"checked: {row.name}"))
+                return self._made("wrong", f"Under gpukit.check it is wrong. {row.why}", case)
+            self.doubtful += [f for f in found if f.kind in DOUBTFUL]
             if case.name == self.exercise.measured:
-                self.warnings = found
+                self.warnings, self.idle_warps = found, checked.launched[0].idle_warps
         self._tried(Row("checked: no races, nothing read before it is written", "right"))
         return None
 
     def _checked(self, case: Case) -> list[Finding]:
         """Return what `gpukit.check` finds, the worst first."""
-        from gpukit.checked.report import Report as Found
-
         outcome = self.child.check(case, self.exercise.seconds)
-        return Found.from_json(outcome.text).findings if outcome.kind == "text" else []
+        return Found.from_json(outcome.text).findings if outcome.text else []
 
     # ---- contracts: one case counted --------------------------------------------------------
 
     def _contracts(self) -> Report | None:
         case = self.exercise.case(self.exercise.shapes[self.exercise.measured])
         outcome = self.child.profile(case, self.exercise.seconds)
-        if outcome.kind != "text":
+        if outcome.kind != "arrays":
             return self._made(outcome.kind, explain.outcome(outcome, self.source))
-        counts, broken = json.loads(outcome.text), ""
+        counts, broken = json.loads(outcome.text) | {"idle_warps": self.idle_warps}, ""
         for contract in contracts.of(self.exercise.contracts, case):
             counted = contracts.count(contract, case, counts)
             kept = contract.is_kept(counted)
@@ -219,9 +288,13 @@ class _Grading:
             if not kept and not broken:
                 busiest = contracts.accesses(contract, case, counts)[:1]
                 literals = [f for f in self.warnings if f.kind == contract.measure]
-                broken = explain.contract(contract, counted, case, busiest, self.source, literals)
+                doubles = counts["lines"].items() if contract.measure == "float64" else ()
+                line = int(max(doubles, key=lambda item: item[1], default=(0, 0))[0])
+                broken = explain.contract(
+                    contract, counted, case, busiest, self.source, literals, line
+                )
         if not broken:
-            broken = next((explain.finding(f) for f in self.warnings if f.kind in DOUBTFUL), "")
+            broken = next(map(explain.finding, self.doubtful), "")
         return self._made("but", broken, case) if broken else None
 
 

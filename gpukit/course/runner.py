@@ -25,9 +25,10 @@ WATCHED_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came back for one launch: arrays or a text (JSON), or the reason why there is none.
+    """What came back for one launch: the arrays and a text, or the reason why there is none.
 
-    `kind` is one of: arrays, text, ready, error, missing, timeout, died, protocol.
+    `text` is what a check, a profile or a recording says; a plain launch has none. `kind` is one
+    of: arrays, ready, error, missing, timeout, died, protocol.
     """
 
     kind: str
@@ -38,7 +39,7 @@ class Outcome:
     @property
     def goes_on(self) -> bool:
         """Whether the process can be asked for another launch."""
-        return self.kind in ("arrays", "text", "ready", "error")
+        return self.kind in ("arrays", "ready", "error")
 
 
 class Child:
@@ -161,11 +162,11 @@ def _outcome(header: dict[str, Any], body: bytes) -> Outcome:
     if "missing" in header:
         return Outcome("missing", facts=header)
     if "ready" in header:
-        return Outcome("ready")
+        return Outcome("ready", facts=header)
     try:
-        if "text" in header:
-            return Outcome("text", text=body.decode())
-        arrays = frames.unpack(header.get("arrays"), body)
-    except (frames.ProtocolError, UnicodeDecodeError) as error:
+        size = int(header["text"])
+        text = body[:size].decode()
+        arrays = frames.unpack(header.get("arrays"), body[size:])
+    except (frames.ProtocolError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
         return Outcome("protocol", facts={"message": str(error)})
-    return Outcome("arrays", arrays=arrays)  # type: ignore[arg-type]
+    return Outcome("arrays", arrays=arrays, text=text)  # type: ignore[arg-type]

@@ -9,10 +9,19 @@ from gpukit.course.case import Case, poison
 BLOCK = 128
 
 
+def launch(expected, got, *, block=BLOCK, per="thread", **inputs):
+    """Return a launch of one block that is to leave `expected` in `out`."""
+    return Case({**inputs, "out": got}, grid=1, block=block, expected={"out": expected}, per=per)
+
+
 def one(expected, got, *, block=BLOCK, per="thread", ulps=4.0):
     """Compare one output of a launch with `block` threads."""
-    case = Case({"out": got}, grid=1, block=block, expected={"out": expected}, per=per)
-    return compare.compare(case, "out", got, ulps)
+    return compare.compare(launch(expected, got, block=block, per=per), "out", got, ulps)
+
+
+def words_for(expected, got, **inputs):
+    """Explain what is wrong with one output."""
+    return explain.mismatch(one(expected, got), launch(expected, got, **inputs))
 
 
 def ramp(*shape):
@@ -117,7 +126,7 @@ def test_unwritten_elements_are_counted_and_named():
     got[:128] = ramp(300)[:128]
     found = one(ramp(300), got)
     assert (found.wrong, found.unwritten, found.first_unwritten) == (172, 172, True)
-    words = explain.mismatch(found)
+    words = words_for(ramp(300), got)
     assert "expected 129.0, got nothing: it was never written" in words
     assert "no thread stored anything there" in words
 
@@ -125,12 +134,32 @@ def test_unwritten_elements_are_counted_and_named():
 def test_unwritten_and_wrong_elements_are_told_apart():
     got = poison(4)
     got[:2] = 7
-    words = explain.mismatch(one(ramp(4), got))
-    assert "2 of the wrong ones were never written; the others hold wrong values" in words
+    words = words_for(ramp(4), got)
+    assert "2 of them never written" in words
 
 
 def test_the_only_element_is_not_called_one_of_one():
-    assert explain.mismatch(one(ramp(1), ramp(1) + 1)).startswith("The only element of out")
+    assert words_for(ramp(1), ramp(1) + 1).startswith("The only element of out")
+
+
+def test_the_inputs_of_the_first_wrong_element_are_shown():
+    words = words_for(ramp(3), ramp(3) + 1, x=ramp(3) / 2, factor=np.float32(3), other=ramp(9))
+    assert "expected 1.0, got 2.0 (x[0] = 0.5, factor = 3.0)." in words
+
+
+def test_adding_to_an_output_that_is_not_zero_is_told_from_not_writing_to_it():
+    got = poison(5)
+    with np.errstate(invalid="ignore"):
+        got += 1
+    found = one(ramp(5), got)
+    assert (found.unwritten, found.strange) == (0, False)
+    assert "write with `=`, not with `+=`" in explain.hint(found)
+
+
+def test_rows_that_stand_one_place_too_far_on_are_recognised():
+    got = ramp(4, 7)
+    got[:, 1:] = ramp(4, 7)[:, :-1]
+    assert "one place after its own" in explain.hint(one(ramp(4, 7), got))
 
 
 RESEMBLES = {

@@ -148,7 +148,7 @@ def test_writing_to_an_input_is_named(tmp_path):
             celsius[i] = fahrenheit[i]
     """,
     )
-    assert "also wrote to celsius" in report.why
+    assert "The kernel wrote to celsius, which is an input" in report.why
 
 
 def test_an_endless_loop_is_stopped(tmp_path):
@@ -365,3 +365,101 @@ def test_a_file_in_another_encoding_is_refused(tmp_path):
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(catalogue.ExerciseError, match="expected a file to test"):
         grade.run(catalogue.find("guarded_map"), tmp_path / "nothing.py")
+
+
+def test_sizes_are_drawn_beyond_those_of_all_cases(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        if i < min(celsius.shape[0], 1024):
+            fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+    """,
+    )
+    assert report.status == "wrong"
+    assert [row.name for row in report.rows if row.status == "wrong"] == ["sizes that were drawn"]
+
+
+def test_blocks_that_leave_the_work_to_others_are_counted(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        if cuda.blockIdx.x == 0:
+            for i in range(cuda.threadIdx.x, celsius.shape[0], cuda.blockDim.x):
+                fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+    """,
+    )
+    assert report.status == "but"
+    assert "28 warps that read and write nothing; asked: at most 0" in report.why
+
+
+def test_a_finished_kernel_of_gpukit_is_no_answer(tmp_path):
+    text = "from gpukit.kernels.activations import relu_kernel\n"
+    report = attempt(tmp_path, "relu", text)
+    assert report.status == "missing"
+    assert "comes from gpukit.kernels, which is finished" in report.why
+
+
+PARAMETERS = {
+    "def fahrenheit_kernel(fahrenheit, celsius):": "in this order. Yours is",
+    "def fahrenheit_kernel(celsius):": "2 parameters. Yours has 1",
+    "def fahrenheit_kernel(celsius, fahrenheit, n):": "2 parameters. Yours has 3",
+}
+
+
+@pytest.mark.parametrize("head", PARAMETERS)
+def test_parameters_that_are_not_the_tasks_are_named(tmp_path, head):
+    text = (MAP + GOOD_MAP).replace("def fahrenheit_kernel(celsius, fahrenheit):", head)
+    report = attempt(tmp_path, "guarded_map", text)
+    assert report.status == "error"
+    assert PARAMETERS[head] in report.why
+
+
+def test_parameters_may_have_names_of_their_own(tmp_path):
+    text = (MAP + GOOD_MAP).replace("celsius", "c").replace("(c, fahrenheit)", "(c, f)")
+    assert attempt(tmp_path, "guarded_map", text.replace("fahrenheit[", "f[")).passed
+
+
+def test_a_device_function_is_no_kernel(tmp_path):
+    text = (MAP + GOOD_MAP).replace("@cuda.jit\n", "@cuda.jit(device=True)\n")
+    report = attempt(tmp_path, "guarded_map", text)
+    assert "without device=True" in report.why
+
+
+def test_a_checker_that_was_taken_away_is_not_a_clean_report(tmp_path):
+    text = "import gpukit\ngpukit.check = gpukit.profile = None\n" + MAP + GOOD_MAP
+    assert attempt(tmp_path, "guarded_map", text).passed
+
+
+def test_a_launch_that_does_something_else_under_the_checker_is_wrong(tmp_path):
+    text = f"""{MAP}
+    i = cuda.grid(1)
+    if i < 0:
+        fahrenheit[i] = celsius[i]
+
+
+def on_the_host(kernel, shape):
+    def launch(celsius, fahrenheit):
+        fahrenheit[:] = celsius * np.float32(1.8) + np.float32(32)
+
+    return launch
+
+
+type(fahrenheit_kernel).__getitem__ = on_the_host
+"""
+    report = attempt(tmp_path, "guarded_map", text)
+    assert report.status == "wrong"
+    assert report.why.startswith("Under gpukit.check it is wrong.")
+
+
+def test_a_kernel_that_does_not_compile_is_launched_once(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        fahrenheit[i] = celsius.sum()
+    """,
+    )
+    assert report.status == "error"
+    assert len(report.rows) == 1
+    assert "A kernel cannot call celsius.sum" in report.why

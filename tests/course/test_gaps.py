@@ -1,0 +1,90 @@
+"""What a wrong index leaves unwritten, and which sentence names it."""
+
+import numpy as np
+import pytest
+
+from gpukit.course import gaps
+from gpukit.course.case import Case, poison
+
+
+def launch(shape, grid, block):
+    out = poison(shape)
+    return Case({"out": out}, grid=grid, block=block, expected={"out": out})
+
+
+VECTOR = launch(1009, 8, 128)
+N, THREAD, BLOCK = np.arange(1024), np.arange(1024) % 128, np.arange(1024) // 128
+INDICES = {
+    "Only the first block wrote": THREAD,
+    "the index lacks `cuda.threadIdx.x`, and": BLOCK,
+    "Only the first element of each block": 128 * BLOCK,
+    "The blocks overlap": BLOCK + THREAD,
+    "Blocks and threads are exchanged": 128 * THREAD + BLOCK,
+    "The last block, which is not full": N[:896],
+    "The last element was not written": N[:1008],
+    "The first element was not written": N[1:1009],
+    "a number stands where `cuda.blockDim.x`": 64 * BLOCK + THREAD,
+}
+
+
+def written(shape, indices):
+    mask = np.zeros(shape, bool)
+    mask[indices[indices < shape]] = True
+    return mask
+
+
+@pytest.mark.parametrize("words", INDICES)
+def test_a_wrong_index_of_a_vector_is_named(words):
+    assert any(words in s for s in gaps.sentences(VECTOR, written(1009, INDICES[words])))
+
+
+def test_nothing_is_said_where_everything_was_written():
+    assert gaps.sentences(VECTOR, np.ones(1009, bool)) == []
+
+
+def test_nothing_is_said_of_a_pattern_that_no_known_index_leaves():
+    mask = np.random.default_rng(7).random(1009) < 0.5
+    assert gaps.sentences(VECTOR, mask) == []
+
+
+def test_nothing_is_said_of_outputs_with_one_element_for_each_block():
+    out = poison(8)
+    case = Case({"out": out}, grid=8, block=128, expected={"out": out}, per="block")
+    assert gaps.sentences(case, np.arange(8) < 1) == []
+
+
+MATRIX = launch((61, 83), (3, 8), (32, 8))
+ROW, COL = np.indices((61, 83))
+
+
+@pytest.mark.parametrize(
+    ("mask", "words"),
+    [
+        ((ROW < 8) & (COL < 32), "Only the first block along each axis wrote its part"),
+        (ROW < 8, "Only the first block along y wrote its part"),
+        (COL < 32, "Only the first block along x wrote its part"),
+        ((ROW < 60) & (COL < 82), "The last element along each axis was not written"),
+        (COL < 64, "Rows and columns are exchanged"),
+        (ROW < 8, "`cuda.blockIdx.y * cuda.blockDim.y`"),
+    ],
+)
+def test_the_axis_that_is_wrong_is_named(mask, words):
+    assert any(words in s for s in gaps.sentences(MATRIX, mask)), gaps.sentences(MATRIX, mask)
+
+
+def test_axes_that_are_exchanged_are_seen_in_a_picture_that_is_turned_over():
+    mask = COL >= 83 - 64
+    assert "Rows and columns are exchanged: x is the column, y the row." in gaps.sentences(
+        MATRIX, mask
+    )
+
+
+def test_three_axes_that_are_exchanged_are_named():
+    case = launch((3, 61, 83), (6, 8, 3), (16, 8, 1))
+    mask = np.zeros((3, 61, 83), bool)
+    mask[:, :, :3] = True  # x went along the planes, z along the columns
+    assert gaps.sentences(case, mask)[-1].startswith("The axes are exchanged")
+
+
+def test_an_output_with_fewer_axes_than_the_launch_is_left_alone():
+    assert gaps.sentences(launch(61, (3, 8), (32, 8)), np.arange(61) < 8) == []
