@@ -136,8 +136,8 @@ class Expressions:
     def flops(self, node: ast.AST) -> dict[str, int]:
         """Return how many operations on floats an expression or statement holds, by type.
 
-        An addition, multiplication, division or mathematical function counts as one; comparisons
-        and conversions count nothing.
+        An addition, multiplication, division or mathematical function counts as one, a fused
+        multiplication and addition as two; comparisons and conversions count nothing.
         """
         found: dict[str, int] = {}
         for n in ast.walk(node):
@@ -145,8 +145,9 @@ class Expressions:
                 target = tree.clone(n.target)
                 target.ctx = ast.Load()
                 n = ast.BinOp(target, n.op, n.value)
+            fused = tree.called(n) == "fma"
             counts = isinstance(n, ast.BinOp) or (isinstance(n, ast.Call) and self.is_math(n))
-            kind = self.type_of(n) if counts else None
+            kind = self.type_of(n.args[0] if fused else n) if counts or fused else None  # type: ignore[attr-defined]
             if isinstance(kind, types.Float):
-                found[str(kind)] = found.get(str(kind), 0) + 1
+                found[str(kind)] = found.get(str(kind), 0) + 1 + fused
         return found

@@ -52,6 +52,12 @@ class Case:
         """How many warps are launched."""
         return self.blocks * -(-self.threads // 32)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether each thread has one element of every output, and none is left over."""
+        threads = self.blocks * self.threads
+        return self.per == "thread" and all(v.size == threads for v in self.expected.values())
+
     def sizes(self) -> str:
         """Return the sizes in words: `a (129,) float32; grid 2, block 128`."""
         arrays = ", ".join(

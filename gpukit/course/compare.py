@@ -37,7 +37,8 @@ def tolerance(expected: Array, scale: Array | None, ulps: float) -> NDArray[np.f
     """Return the error allowed at each element: `ulps` units of the size of the terms."""
     if expected.dtype.kind not in "fc":
         return 0.0
-    terms = np.abs(expected) if scale is None else np.maximum(np.abs(scale), np.abs(expected))
+    with np.errstate(invalid="ignore"):  # what `poison` leaves is a signalling NaN
+        terms = np.abs(expected) if scale is None else np.maximum(np.abs(scale), np.abs(expected))
     finfo = np.finfo(expected.dtype)
     terms = np.where(np.isfinite(terms), terms, 0)  # an infinity has no neighbours
     return np.asarray(ulps * float(finfo.eps) * terms + float(finfo.tiny), np.float64)
@@ -211,7 +212,9 @@ def resembles(got: Array, expected: Array, allowed: Any) -> str:
     if expected.size < 2:
         return ""
     for factor, word in ((2, "twice"), (-1, "minus"), (0.5, "half")):
-        if same((expected * factor).astype(expected.dtype)):
+        with np.errstate(over="ignore"):
+            multiple = (expected * factor).astype(expected.dtype)
+        if same(multiple):
             return f"every value is {word} what it should be"
     if same(expected[::-1]):
         return "it is the right answer back to front"

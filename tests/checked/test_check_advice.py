@@ -38,6 +38,13 @@ def last_column_kernel(table, out):
         out[i] = table[i, -1]
 
 
+@cuda.jit
+def bins_kernel(values, counts):
+    i = cuda.grid(1)
+    if i < values.size:
+        counts[values[i]] += 1
+
+
 def fixes(kernel, blocks, *arguments):
     report = gpukit.check(kernel)[blocks, BLOCK](*arguments)
     return {found.kind: found.fix for found in report.findings}
@@ -66,3 +73,9 @@ def test_a_shared_array_that_is_too_small_is_told_to_grow():
 def test_an_index_of_minus_one_is_not_guarded_with_a_number():
     advice = fixes(last_column_kernel, 1, ones(7, 3), ones(7))["negative-index"]
     assert advice.startswith("write `table.shape[1] - 1`")
+
+
+def test_counts_at_places_that_are_read_are_told_their_atomic():
+    values, counts = np.zeros(90, np.uint8), np.zeros(4, np.int32)
+    advice = fixes(bins_kernel, 3, values, counts)["global-race"]
+    assert "`cuda.atomic.add(counts, values[i], 1)`" in advice

@@ -1,4 +1,4 @@
-"""Cases of black and white: sizes on both sides of a block, with pixels of exactly 128."""
+"""Cases of black and white: sizes on both sides of a block, with pixels just beside 128."""
 
 import numpy as np
 
@@ -6,13 +6,17 @@ from gpukit.course import Case, areas, poison
 
 BLOCK = (32, 8)
 SHAPES = areas(*BLOCK)
+# Beside 128, and outside 0 to 255, where a division or a cast gives more than two values.
+AWKWARD = np.array([128, 127.5, 127.999, 128.4, -3.5, 256, 300, 511.5], np.float32)
 
 
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     """Return the case of a photograph of rows x cols pixels."""
-    photo = rng.integers(0, 256, (rows, cols)).astype(np.float32)
-    photo[rng.random((rows, cols)) < 0.1] = 128
-    photo[0, 0] = 128
+    photo = rng.uniform(-20, 300, (rows, cols)).astype(np.float32)
+    awkward = rng.random((rows, cols)) < 0.3
+    photo[awkward] = rng.choice(AWKWARD, int(awkward.sum()))
+    first = photo.reshape(-1)[: AWKWARD.size]
+    first[:] = AWKWARD[: first.size]
 
     def two(white: np.ndarray) -> np.ndarray:
         return np.where(white, np.float32(255), np.float32(0))
@@ -24,6 +28,22 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
         expected={"out": two(photo >= 128)},
         mistakes={
             "A pixel of exactly 128 is to be white: >= is asked, not >.": {"out": two(photo > 128)},
+            "Pixels between 127 and 128 became white, and they are below 128: compare with 128.": {
+                "out": two(photo > 127)
+            },
+            "127.5 is below 128 and became white: the pixel itself is compared with 128, not a "
+            "rounded one.": {"out": two(photo >= 127.5)},
+            "127.5 stays black, yet 127.999 became white: compare with 128 itself.": {
+                "out": two(photo > 127.5)
+            },
+            "A division by 128 gives 0 and 1 only for pixels from 0 to 255, and some lie below or "
+            "above. Compare instead.": {"out": (np.trunc(photo) // 128 * 255).astype(np.float32)},
+            "The dark pixels keep their grey: they should become 0.": {
+                "out": np.where(photo >= 128, np.float32(255), photo)
+            },
+            "The bright pixels keep their grey: they should become 255.": {
+                "out": np.where(photo >= 128, photo, np.float32(0))
+            },
             "Black and white are exchanged: 255 is white, and it is for the bright pixels.": {
                 "out": two(photo < 128)
             },

@@ -4,8 +4,8 @@ from gpukit import cuda
 
 
 @cuda.jit
-def broadcast_kernel(column, row, out):
-    """Write column[r] + row[c] to out[r, c]."""
+def broadcast_kernel(left, top, out):
+    """Write left[r] + top[c] to out[r, c]."""
     c, r = cuda.grid(2)
     if r < out.shape[0] and c < out.shape[1]:
-        out[r, c] = column[r] + row[c]
+        out[r, c] = left[r] + top[c]

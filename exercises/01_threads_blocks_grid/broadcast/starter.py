@@ -4,6 +4,6 @@ from gpukit import cuda
 
 
 @cuda.jit
-def broadcast_kernel(column, row, out):
-    """Write column[r] + row[c] to out[r, c]."""
+def broadcast_kernel(left, top, out):
+    """Write left[r] + top[c] to out[r, c]."""
     # FILL ME IN (about 3 lines)

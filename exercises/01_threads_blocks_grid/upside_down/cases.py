@@ -11,13 +11,25 @@ SHAPES = areas(*BLOCK)
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     """Return the case of a photograph of rows x cols pixels."""
     photo = rng.uniform(0, 255, (rows, cols)).astype(np.float32)
+    turned = photo[::-1].copy()
+    row = np.arange(rows)
+    middle = np.where(row[:, None] == rows // 2, poison((rows, cols)), turned)
+    in_block = row // BLOCK[1] * BLOCK[1] + BLOCK[1] - 1 - row % BLOCK[1]
+    each_block = poison((rows, cols))
+    each_block[in_block[in_block < rows]] = photo[in_block < rows]
     return Case(
         args={"photo": photo, "out": poison((rows, cols))},
         grid=(-(-cols // BLOCK[0]), -(-rows // BLOCK[1])),
         block=BLOCK,
-        expected={"out": photo[::-1].copy()},
+        expected={"out": turned},
         mistakes={
             "Nothing was moved: every pixel is where it was.": {"out": photo},
+            "The middle row is empty where their number is odd: it belongs to neither half.": {
+                "out": middle if rows % 2 else turned
+            },
+            "Each block turns its own rows; the whole picture is asked: out.shape[0] - 1 - row.": {
+                "out": each_block
+            },
             "Left and right are exchanged, not top and bottom: the row must change.": {
                 "out": photo[:, ::-1].copy()
             },

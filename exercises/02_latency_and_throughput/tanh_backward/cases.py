@@ -9,25 +9,49 @@ SHAPES = lengths(BLOCK)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n numbers."""
+    """Return the case of n numbers, some of them very near 1 or -1."""
     y = np.tanh(rng.normal(0, 1.5, n)).astype(np.float32)
+    steps = rng.integers(5, 9, y[4::7].size)  # slopes of 6e-7 to 1e-6
+    y[4::7] = np.copysign(1 - steps * 2.0**-24, y[4::7])
+    y[:1] = -0.75
     grad = rng.normal(size=n).astype(np.float32)
     wide, slope = grad.astype(np.float64), 1 - y.astype(np.float64) ** 2
+    # The mistakes in float32 and in a kernel's order: near 1 the rounding of y * y shows.
+    one = np.float32(1)
+    short = one - y * y
     return Case(
         args={"y": y, "grad_out": grad, "grad_x": poison(n)},
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
         expected={"grad_x": (wide * slope).astype(np.float32)},
-        scale={"grad_x": 2 * np.abs(grad)},
+        scale={"grad_x": np.abs(grad)},
         mistakes={
-            "This is the slope alone: grad_out is not multiplied in.": {
-                "grad_x": slope.astype(np.float32)
-            },
-            "This is grad_out * (1 - y): the y is not squared.": {
-                "grad_x": (wide * (1 - y)).astype(np.float32)
-            },
+            "This is the slope alone: grad_out is not multiplied in.": {"grad_x": short},
+            "This is grad_out * (1 - y): the y is not squared.": {"grad_x": grad * (one - y)},
             "The tanh is taken a second time: y is tanh(x) already.": {
                 "grad_x": (wide * (1 - np.tanh(y.astype(np.float64)) ** 2)).astype(np.float32)
+            },
+            "This is grad_out - y * y: the parentheses around 1 - y * y are missing.": {
+                "grad_x": grad - y * y
+            },
+            "This is grad_out * y * (1 - y), the slope of a sigmoid. That of tanh is 1 - y * y.": {
+                "grad_x": grad * y * (one - y)
+            },
+            "y and grad_out are exchanged: y belongs into 1 - y * y, and grad_out before it.": {
+                "grad_x": y * (one - grad * grad)
+            },
+            "This is grad_out * (1 + y * y): the slope is 1 - y * y.": {
+                "grad_x": grad * (one + y * y)
+            },
+            "This is grad_out divided by the slope; it is multiplied by it.": {
+                "grad_x": grad / short
+            },
+            "This is 1 - y * abs(y): for negative y the slope is 1 - y * y, too.": {
+                "grad_x": grad * (one - y * np.abs(y))
+            },
+            "grad_out alone is stored: the slope is not multiplied in.": {"grad_x": grad},
+            "Small slopes became 0. Near 1 the slope is small, not 0: leave 1 - y * y as it is.": {
+                "grad_x": grad * np.where(short < np.float32(1e-6), 0, short)
             },
         },
     )

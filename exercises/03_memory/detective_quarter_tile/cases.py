@@ -9,6 +9,7 @@ BLOCK = (TILE, 8)
 # Tiles down and across.
 SHAPES = {
     "one tile": (1, 1),
+    "two tiles each way": (2, 2),
     "two tiles across": (1, 2),
     "two tiles down": (2, 1),
     "many blocks": (3, 4),
@@ -20,10 +21,19 @@ def case(rng: np.random.Generator, down: int, across: int) -> Case:
     a = rng.uniform(0, 255, (down, TILE, across, TILE)).astype(np.float32)
     shape = (down * TILE, across * TILE)
     picture = a.reshape(shape)
+    whole = {}
+    if down == across:  # in other shapes such a kernel leaves the picture
+        whole[
+            "The whole picture is transposed. Each tile should stay in its place: "
+            "out[top + k, left + tx]."
+        ] = {"out": picture.T}
     return Case(
         args={"a": picture, "out": poison(shape)},
         grid=(across, down),
         block=BLOCK,
         expected={"out": a.transpose(0, 3, 2, 1).reshape(shape)},
-        mistakes={"The tiles are stored as they were loaded: not transposed.": {"out": picture}},
+        mistakes={
+            "The tiles are stored as they were loaded: not transposed.": {"out": picture},
+            **whole,
+        },
     )

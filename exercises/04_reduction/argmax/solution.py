@@ -14,7 +14,7 @@ def argmax_kernel(x, best):
     values = cuda.shared.array(BLOCK, np.float32)
     places = cuda.shared.array(BLOCK, np.int32)
     value = np.float32(-np.inf)
-    place = x.size
+    place = tid
     for i in range(tid, x.size, BLOCK):
         if x[i] > value:
             value = x[i]

@@ -15,9 +15,11 @@ def case(rng: np.random.Generator, n: int) -> Case:
     exchanged = np.zeros(256, np.int32)
     exchanged[: min(n, 256)] = values[:256]
     first = np.bincount(values[:256], minlength=256).astype(np.int32)
+    block = np.bincount(values[:BLOCK], minlength=256).astype(np.int32)
+    blocks = max(1, -(-n // BLOCK))
     return Case(
         args={"values": values, "counts": np.zeros(256, np.int32)},
-        grid=max(1, -(-n // BLOCK)),
+        grid=blocks,
         block=BLOCK,
         expected={"counts": right},
         mistakes={
@@ -29,8 +31,14 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "Each value that occurs was counted once, however often it occurs.": {
                 "counts": np.minimum(right, 1)
             },
-        }
-        if n > 1
-        else {},
+            "Each counter grew by the pixel's value; it should grow by 1 for each pixel.": {
+                "counts": right * np.arange(256, dtype=np.int32)
+            },
+            "Only the first 128 pixels were counted, once for each block: i lacks "
+            "cuda.blockIdx.x * cuda.blockDim.x.": {"counts": blocks * block},
+            "Nothing was counted: all counters are still 0, as before the launch.": {
+                "counts": np.zeros(256, np.int32)
+            },
+        },
         per="block",
     )

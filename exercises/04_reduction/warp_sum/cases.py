@@ -9,10 +9,10 @@ SHAPES = lengths(BLOCK)
 
 
 def by_warp(x: np.ndarray, warps: int) -> np.ndarray:
-    """Return the sum of each warp's elements in float64."""
+    """Return the elements of each warp in float64, with 0 past the end."""
     padded = np.zeros(warps * 32)
     padded[: len(x)] = x
-    return padded.reshape(warps, 32).sum(axis=1)
+    return padded.reshape(warps, 32)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
@@ -20,25 +20,71 @@ def case(rng: np.random.Generator, n: int) -> Case:
     x = rng.normal(0.25, 1, n).astype(np.float32)
     blocks = max(1, -(-n // BLOCK))
     warps = blocks * BLOCK // 32
-    halves = np.zeros(warps * 32)
-    halves[:n] = x
-    right = by_warp(x, warps).astype(np.float32)
+    rows = by_warp(x, warps)
+    lane = np.arange(32)
+
+    def sums(values: np.ndarray) -> dict[str, np.ndarray]:
+        return {"partials": values.astype(np.float32)}
+
+    right = sums(rows.sum(axis=1))
     return Case(
         args={"x": x, "partials": poison(warps)},
         grid=blocks,
         block=BLOCK,
-        expected={"partials": right},
-        scale={"partials": by_warp(np.abs(x), warps)},
+        expected=right,
+        scale={"partials": np.abs(rows).sum(axis=1)},
         mistakes={
-            "Only the first 16 elements of each warp were added: the step of 16 is missing.": {
-                "partials": halves.reshape(warps, 2, 16)[:, 0].sum(axis=1).astype(np.float32)
+            "Only the first 16 elements of each warp were added: the step of 16 is missing.": sums(
+                rows[:, :16].sum(axis=1)
+            ),
+            "Only every second element was added: the step of 1 is missing.": sums(
+                rows[:, ::2].sum(axis=1)
+            ),
+            **{
+                f"Some elements of each warp were left out: the step of {step} is missing.": sums(
+                    rows[:, lane & step == 0].sum(axis=1)
+                )
+                for step in (2, 4, 8)
             },
-            "Only every second element was added: the step of 1 is missing.": {
-                "partials": halves.reshape(warps, 16, 2)[:, :, 0].sum(axis=1).astype(np.float32)
-            },
+            "Twice the sum of every second element: the step of 32 leads out of the warp, so each "
+            "lane got its own value. The steps are 16, 8, 4, 2 and 1.": sums(
+                2 * rows[:, ::2].sum(axis=1)
+            ),
+            "Twice the right sum: the step of 32 leads out of the warp, so each lane got its own "
+            "value. The steps are 16, 8, 4, 2 and 1.": sums(2 * rows.sum(axis=1)),
+            "This is 32 times the first element of each warp: lane 0 has no lane below it to "
+            "hand it anything. Shuffle down, with cuda.shfl_down_sync.": sums(32 * rows[:, 0]),
+            "This is 32 times the last element of each warp: what lane 31 holds was stored. After "
+            "shuffles down the sum is in lane 0, so lane 0 alone stores.": sums(32 * rows[:, 31]),
+            "This is the last element of each warp: value = shuffled only moves the values; add "
+            "them with +=.": sums(rows[:, 31]),
+            "This is the first element of each warp: nothing was added to it.": sums(rows[:, 0]),
+            "The last element of each warp is missing: its lanes are 0 to 31, so a loop over all "
+            "of them is range(32).": sums(rows[:, :31].sum(axis=1)),
+            "The fractions are lost: somewhere the values pass through whole numbers.": sums(
+                np.trunc(rows).sum(axis=1)
+            ),
             "Only the first warp of each block stored its sum: cuda.threadIdx.x is 0 in one thread "
             "of a block; lane 0 of each warp is asked.": {
-                "partials": np.where(np.arange(warps) % (BLOCK // 32), poison(warps), right)
+                "partials": np.where(
+                    np.arange(warps) % (BLOCK // 32), poison(warps), right["partials"]
+                )
+            },
+            "Only as many sums as there are blocks were written: partials has one place for each "
+            "warp, i // 32, not cuda.blockIdx.x.": {
+                "partials": np.where(
+                    np.arange(warps) < blocks,
+                    np.resize(right["partials"].reshape(blocks, -1)[:, -1], warps),
+                    poison(warps),
+                )
+            },
+            "Each block wrote over the same four places: the warp's place is i // 32 with i = "
+            "cuda.grid(1), not cuda.threadIdx.x // 32.": {
+                "partials": np.where(
+                    np.arange(warps) < 4,
+                    np.resize(right["partials"][-4:], warps),
+                    poison(warps),
+                )
             },
         },
         per="block",

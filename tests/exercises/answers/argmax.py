@@ -50,6 +50,95 @@ ANSWERS = [
                         place = i
                 best[0] = place
         """),
+    Wrong(
+        "the search begins with -1000",
+        edit(("np.float32(-np.inf)", "np.float32(-1000)")),
+        says="begin with minus infinity",
+    ),
+    Wrong(
+        "the values as whole numbers",
+        edit(("shared.array(BLOCK, np.float32)", "shared.array(BLOCK, np.int32)")),
+        says="differ by fractions",
+    ),
+    Wrong(
+        "the value for the index",
+        edit(("best[0] = places[0]", "best[0] = values[0]")),
+        says="its index is asked",
+    ),
+    Wrong(
+        "one element for each thread",
+        edit(("range(tid, x.size, BLOCK)", "range(tid, min(x.size, BLOCK), BLOCK)")),
+        says="Only the first 128 elements were looked at",
+    ),
+    Wrong(
+        "eight elements for each thread",
+        edit(("range(tid, x.size, BLOCK)", "range(tid, min(x.size, 1024), BLOCK)")),
+        says="Elements behind the first 1024",
+    ),
+    Wrong(
+        "the index is not taken along",
+        without("places[tid] = places[tid + half]"),
+        says="it must take its index too",
+    ),
+    Wrong(
+        "the last level is left out",
+        edit(("while half > 0", "while half > 1")),
+        says="The last level is missing",
+    ),
+    Wrong(
+        "an atomic minimum with no start",
+        body("""
+            values = cuda.shared.array(BLOCK, np.float32)
+            tid = cuda.threadIdx.x
+            value = np.float32(-np.inf)
+            for i in range(tid, x.size, BLOCK):
+                value = max(value, x[i])
+            values[tid] = value
+            half = BLOCK // 2
+            while half > 0:
+                cuda.syncthreads()
+                if tid < half:
+                    values[tid] = max(values[tid], values[tid + half])
+                half //= 2
+            cuda.syncthreads()
+            for i in range(tid, x.size, BLOCK):
+                if x[i] == values[0]:
+                    cuda.atomic.min(best, 0, i)
+        """),
+        says="an atomic minimum needs a start",
+    ),
+    Wrong(
+        "a stretch of neighbours for each thread",
+        edit(
+            (
+                "    for i in range(tid, x.size, BLOCK)",
+                "    own = (x.size + 127) // 128\n"
+                "    for i in range(tid * own, min(x.size, tid * own + own))",
+            )
+        ),
+        says="not a stretch of its own",
+        grade="but",
+    ),
+    Wrong(
+        "one warp searches",
+        body("""
+            lane = cuda.threadIdx.x
+            if lane < 32:
+                value, place = np.float32(-np.inf), lane
+                for i in range(lane, x.size, 32):
+                    if x[i] > value:
+                        value, place = x[i], i
+                for k in (16, 8, 4, 2, 1):
+                    other = cuda.shfl_down_sync(0xFFFFFFFF, value, k)
+                    there = cuda.shfl_down_sync(0xFFFFFFFF, place, k)
+                    if other > value or (other == value and there < place):
+                        value, place = other, there
+                if lane == 0:
+                    best[0] = place
+        """),
+        says="warps that read and write nothing",
+        grade="but",
+    ),
     Right(
         "the values first, then the smallest place",
         body("""

@@ -28,6 +28,38 @@ ANSWERS = [
         says="a comparison is only 0 or 1",
     ),
     Wrong(
+        "above 127",
+        edit(("photo[row, col] >= 128", "photo[row, col] > 127")),
+        says="Pixels between 127 and 128 became white",
+    ),
+    Wrong(
+        "rounded first",
+        edit(
+            ("photo[row, col] >= 128", "int(photo[row, col] + np.float32(0.5)) >= 128"),
+            ("from gpukit import cuda", "import numpy as np\n\nfrom gpukit import cuda"),
+        ),
+        says="not a rounded one",
+    ),
+    Wrong(
+        "above 127.5",
+        edit(("photo[row, col] >= 128", "photo[row, col] > 127.5")),
+        says="127.999 became white",
+    ),
+    Wrong(
+        "a division for the comparison",
+        body("""
+            col, row = cuda.grid(2)
+            if row < out.shape[0] and col < out.shape[1]:
+                out[row, col] = int(photo[row, col]) // 128 * 255
+        """),
+        says="A division by 128 gives 0 and 1 only for pixels from 0 to 255",
+    ),
+    Wrong(
+        "the dark pixels as they are",
+        edit(("out[row, col] = 0", "out[row, col] = photo[row, col]")),
+        says="The dark pixels keep their grey",
+    ),
+    Wrong(
         "rows along x",
         edit(("col, row = cuda.grid(2)", "row, col = cuda.grid(2)")),
         says="never written",
@@ -49,7 +81,7 @@ ANSWERS = [
             x, y = cuda.grid(2)
             if x >= photo.shape[1] or y >= photo.shape[0]:
                 return
-            out[y, x] = 255 if photo[y, x] > 127.5 else 0
+            out[y, x] = 255 if photo[y, x] >= 128 else 0
         """),
     ),
     Right(

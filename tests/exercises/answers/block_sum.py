@@ -76,6 +76,82 @@ ANSWERS = [
         edit(("x[i] if i < x.shape[0] else np.float32(0)", "x[i]")),
         says="guard the access",
     ),
+    Wrong(
+        "one thread adds the tile",
+        body("""
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            tile[tid] = x[i] if i < x.size else np.float32(0)
+            cuda.syncthreads()
+            if tid == 0:
+                acc = np.float32(0)
+                for k in range(BLOCK):
+                    acc += tile[k]
+                partials[cuda.blockIdx.x] = acc
+        """),
+        says="a tree takes 7",
+        grade="but",
+    ),
+    Wrong(
+        "atomics on the partial sum",
+        body("""
+            i = cuda.grid(1)
+            if cuda.threadIdx.x == 0:
+                partials[cuda.blockIdx.x] = 0
+            cuda.syncthreads()
+            if i < x.size:
+                cuda.atomic.add(partials, cuda.blockIdx.x, x[i])
+        """),
+        says="add in a tree in shared memory",
+        grade="but",
+    ),
+    Wrong(
+        "atomics on one number in shared memory",
+        body("""
+            i = cuda.grid(1)
+            total = cuda.shared.array(1, np.float32)
+            if cuda.threadIdx.x == 0:
+                total[0] = 0
+            cuda.syncthreads()
+            if i < x.size:
+                cuda.atomic.add(total, 0, x[i])
+            cuda.syncthreads()
+            if cuda.threadIdx.x == 0:
+                partials[cuda.blockIdx.x] = total[0]
+        """),
+        says="add pairs of numbers in a tree",
+        grade="but",
+    ),
+    Wrong(
+        "the last level is left out",
+        edit(("while half > 0", "while half > 1")),
+        says="The last level is missing",
+    ),
+    Wrong(
+        "added the other way round",
+        edit(("tile[tid] += tile[tid + half]", "tile[tid + half] += tile[tid]")),
+        says="nothing was added to tile[0]",
+    ),
+    Wrong(
+        "a tile of whole numbers",
+        edit(("shared.array(BLOCK, np.float32)", "shared.array(BLOCK, np.int32)")),
+        says="The fractions are lost",
+    ),
+    Wrong(
+        "steps that rise",
+        edit(
+            ("half = BLOCK // 2", "half = 1"),
+            ("while half > 0", "while half < BLOCK"),
+            ("half //= 2", "half *= 2"),
+        ),
+        says="the steps must fall",
+    ),
+    Wrong(
+        "a tile of float64",
+        edit(("shared.array(BLOCK, np.float32)", "shared.array(BLOCK, dtype=float)")),
+        says="give the shared array the type np.float32",
+        grade="but",
+    ),
     Right(
         "the barrier at the beginning of a level",
         body("""

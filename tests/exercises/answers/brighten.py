@@ -24,6 +24,27 @@ ANSWERS = [
         says="max where min is meant",
     ),
     Wrong(
+        "through whole numbers",
+        edit(("np.float32(2) * photo[row, col]", "int(np.float32(2) * photo[row, col])")),
+        says="The fractions are cut off",
+    ),
+    Wrong(
+        "nothing for the bright pixels",
+        body("""
+            col, row = cuda.grid(2)
+            if row < out.shape[0] and col < out.shape[1]:
+                value = np.float32(2) * photo[row, col]
+                if value < 255:
+                    out[row, col] = value
+        """),
+        says="The bright pixels were never written",
+    ),
+    Wrong(
+        "held at 256",
+        edit(("np.float32(255))", "np.float32(256))")),
+        says="held at 256, and white is 255",
+    ),
+    Wrong(
         "the place in the block for that in the grid",
         edit(("col, row = cuda.grid(2)", "col, row = cuda.threadIdx.x, cuda.threadIdx.y")),
         says="`cuda.grid(2)` gives column and row",

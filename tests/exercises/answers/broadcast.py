@@ -5,8 +5,8 @@ from tests.exercises.answers import Right, Wrong, body, edit
 ANSWERS = [
     Wrong(
         "row and column exchanged",
-        edit(("= column[r] + row[c]", "= column[c] + row[r]")),
-        says="uses column[1] in line 11, but column has only 1 element",
+        edit(("= left[r] + top[c]", "= left[c] + top[r]")),
+        says="uses left[1] in line 11, but left has only 1 element",
     ),
     Wrong(
         "rows along x",
@@ -25,8 +25,23 @@ ANSWERS = [
     ),
     Wrong(
         "a product",
-        edit(("= column[r] + row[c]", "= column[r] * row[c]")),
+        edit(("= left[r] + top[c]", "= left[r] * top[c]")),
         says="These are products",
+    ),
+    Wrong(
+        "top at the row",
+        edit(("= left[r] + top[c]", "= left[r] + top[r]")),
+        says="top is read at the row",
+    ),
+    Wrong(
+        "left at the column",
+        edit(("= left[r] + top[c]", "= left[c % left.size] + top[c]")),
+        says="left is read at the column",
+    ),
+    Wrong(
+        "top left out",
+        edit(("= left[r] + top[c]", "= left[r]")),
+        says="top is never added",
     ),
     Wrong(
         "a row for each thread",
@@ -34,7 +49,7 @@ ANSWERS = [
             c, r = cuda.grid(2)
             if c == 0 and r < out.shape[0]:
                 for k in range(out.shape[1]):
-                    out[r, k] = column[r] + row[k]
+                    out[r, k] = left[r] + top[k]
         """),
         says="reads of",
         grade="but",
@@ -46,13 +61,21 @@ ANSWERS = [
             rows, cols = out.shape
             if x >= cols or y >= rows:
                 return
-            value = row[x]
-            value += column[y]
+            value = top[x]
+            value += left[y]
             out[y, x] = value
         """),
     ),
     Right(
-        "the lengths of column and row in the guard",
-        edit(("r < out.shape[0] and c < out.shape[1]", "c < row.size and r < column.size")),
+        "the places named row and col",
+        body("""
+            col, row = cuda.grid(2)
+            if row < out.shape[0] and col < out.shape[1]:
+                out[row, col] = left[row] + top[col]
+        """),
+    ),
+    Right(
+        "the lengths of left and top in the guard",
+        edit(("r < out.shape[0] and c < out.shape[1]", "c < top.size and r < left.size")),
     ),
 ]

@@ -44,6 +44,25 @@ ANSWERS = [
         edit(("cuda.gridsize(1))", "2 * cuda.gridsize(1))")),
         says="never written",
     ),
+    Wrong(
+        "all blocks begin with element 0",
+        edit(("range(cuda.grid(1), x.size", "range(cuda.threadIdx.x, x.size")),
+        says="Every block begins with element 0",
+    ),
+    Wrong(
+        "the step of the largest case",
+        edit(("cuda.gridsize(1))", "512)")),
+        says="The step is 512",
+    ),
+    Wrong(
+        "only the first block works",
+        edit(
+            ("range(cuda.grid(1), x", "range(cuda.grid(1) if cuda.blockIdx.x == 0 else x.size, x"),
+            ("cuda.gridsize(1))", "64)"),
+        ),
+        says="warps that read and write nothing",
+        grade="but",
+    ),
     Right(
         "eight steps within the block's part",
         body("""

@@ -32,7 +32,7 @@ ANSWERS = [
     Wrong(
         "the groups of rows overlap",
         edit(("group * EACH", "group")),
-        says="never written",
+        says="The groups of rows overlap",
     ),
     Wrong(
         "no guard on the columns",
@@ -40,6 +40,39 @@ ANSWERS = [
         says="guard the access",
     ),
     SERIAL_PRODUCT,
+    Wrong(
+        "the loop ends at N",
+        edit(("range(a.shape[1])", "range(b.shape[1])")),
+        says="The loop over k ends at N",
+    ),
+    Wrong(
+        "the size of the largest case",
+        edit(("range(a.shape[1])", "range(min(64, a.shape[1]))")),
+        says="Only the first 64 products",
+    ),
+    Wrong(
+        "only groups of four whole rows",
+        edit(("if col < out.shape[1]:", "if col < out.shape[1] and top + EACH <= out.shape[0]:")),
+        says="A thread without four whole rows did nothing",
+    ),
+    Wrong(
+        "the rows upside down",
+        edit(("= acc[r]\n", "= acc[EACH - 1 - r]\n")),
+        says="stand upside down",
+    ),
+    Wrong(
+        "four columns for each thread",
+        body("""
+            group, row = cuda.grid(2)
+            for col in range(EACH * group, min(EACH * group + EACH, out.shape[1])):
+                acc = np.float32(0)
+                if row < out.shape[0]:
+                    for k in range(a.shape[1]):
+                        acc += a[row, k] * b[k, col]
+                    out[row, col] = acc
+        """),
+        says="Each thread made results of one row",
+    ),
     Right(
         "four variables",
         body("""

@@ -33,6 +33,32 @@ ANSWERS = [
         edit(("min(value", "max(value")),
         says="max where min is meant",
     ),
+    Wrong(
+        "four planes at most",
+        edit(("plane < out.shape[0]", "plane < min(out.shape[0], 4)")),
+        says="Only the first 4 planes were written",
+    ),
+    Wrong(
+        "the factor held at 1",
+        edit(("= factor[plane]", "= min(factor[plane], np.float32(1))")),
+        says="The factor is held at 1",
+    ),
+    Wrong(
+        "the factor of the row, held inside",
+        edit(("= factor[plane]", "= factor[row % factor.size]")),
+        says="The factor is chosen by the row",
+    ),
+    Right(
+        "the product in the if and in its branch",
+        body("""
+            col, row, plane = cuda.grid(3)
+            if plane < out.shape[0] and row < out.shape[1] and col < out.shape[2]:
+                if factor[plane] * planes[plane, row, col] > 255:
+                    out[plane, row, col] = 255
+                else:
+                    out[plane, row, col] = factor[plane] * planes[plane, row, col]
+        """),
+    ),
     Right(
         "the plane from blockIdx.z",
         body("""

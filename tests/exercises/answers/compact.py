@@ -16,12 +16,12 @@ ANSWERS = [
     Wrong(
         "zeros are kept too",
         edit(("x[i] > 0", "x[i] >= 0")),
-        says="thread 1 of the same warp writes it too",
+        says="Zeros were kept too",
     ),
     Wrong(
         "every thread stores",
         edit(("if i < x.size and x[i] > 0", "if i < x.size")),
-        says="thread 1 of the same warp writes it too",
+        says="Numbers that are not positive were written too",
     ),
     Wrong(
         "back to front",
@@ -39,6 +39,51 @@ ANSWERS = [
                         k += 1
         """),
         says="All threads share the work",
+        grade="but",
+    ),
+    Wrong(
+        "whole numbers only",
+        edit(("x[i] > 0", "int(x[i]) > 0")),
+        says="Positive numbers below 1 were left out",
+    ),
+    Wrong(
+        "from 1 on",
+        edit(("x[i] > 0", "x[i] >= 1")),
+        says="Positive numbers below 1 were left out",
+    ),
+    Wrong(
+        "above one half",
+        edit(
+            ("x[i] > 0", "x[i] > np.float32(0.5)"),
+            ("from gpukit", "import numpy as np\n\nfrom gpukit"),
+        ),
+        says="Positive numbers up to 0.5 were left out",
+    ),
+    Wrong(
+        "the guard of the other array",
+        edit(("i < x.size", "i < out.size")),
+        says="the guard compares i with the length of out",
+    ),
+    Wrong(
+        "the place for the number",
+        edit(("= x[i]\n", "= ends[i]\n")),
+        says="the number x[i] is asked",
+    ),
+    Wrong(
+        "places from an atomic counter",
+        edit(
+            (
+                "    if i < x.size and x[i] > 0:\n",
+                "    count = cuda.shared.array(1, int32)\n"
+                "    if cuda.threadIdx.x == 0:\n"
+                "        count[0] = ends[i - 1] if i > 0 else 0\n"
+                "    cuda.syncthreads()\n"
+                "    if i < x.size and x[i] > 0:\n",
+            ),
+            ("out[ends[i] - 1]", "out[cuda.atomic.add(count, 0, 1)]"),
+            ("from gpukit import cuda", "from numpy import int32\n\nfrom gpukit import cuda"),
+        ),
+        says="in the order in which threads come",
         grade="but",
     ),
     Right(

@@ -76,6 +76,39 @@ ANSWERS = [
         says="asked: at least 6",
         grade="but",
     ),
+    Wrong(
+        "the table is read, and the numbers in the code are used",
+        body("""
+            table = cuda.const.array_like(COEFFICIENTS)
+            i = cuda.grid(1)
+            if i < x.size:
+                most = table[0]
+                for k in range(1, 6):
+                    most = max(most, table[k])
+                v = x[i]
+                acc = np.float32(1.5) * v - np.float32(3.75)
+                acc = (acc * v + np.float32(2.5)) * v * v + np.float32(0.75)
+                out[i] = acc * v if most > 0 else most
+        """),
+        says="Numbers written into the code",
+        grade="but",
+    ),
+    Wrong(
+        "added before multiplied",
+        edit(("acc * x[i] + table[k]", "(acc + table[k]) * x[i]")),
+        says="table[k] is added before x is multiplied in",
+    ),
+    Wrong(
+        "another coefficient for each thread",
+        edit(("x[i] + table[k]", "x[i] + table[(k + i) % 6]")),
+        says="The index of table depends on the thread",
+    ),
+    Wrong(
+        "a literal of float64",
+        edit(("acc = table[5]", "acc = 1.0 * table[5]")),
+        says="float64 because of the literal",
+        grade="but",
+    ),
     Right(
         "written out",
         body("""

@@ -24,6 +24,51 @@ ANSWERS = [
         says="the GPU needs it",
     ),
     Wrong(
+        "a division before a sum",
+        body("""
+            i = cuda.grid(1)
+            if i < pairs.size:
+                speedup[i] = pairs[i] * CPU_SECONDS / LAUNCH + pairs[i] * GPU_SECONDS
+        """),
+        says="This is cpu / LAUNCH + gpu",
+    ),
+    Wrong(
+        "the difference",
+        edit(("cpu / gpu", "cpu - gpu")),
+        says="This is the difference of the two times",
+    ),
+    Wrong(
+        "the launch on both sides",
+        edit(("cpu = pairs", "cpu = LAUNCH + pairs")),
+        says="The launch was added to both times",
+    ),
+    Wrong(
+        "the index for the number of pairs",
+        edit(
+            ("cpu = pairs[i]", "cpu = np.float32(i)"),
+            ("LAUNCH + pairs[i]", "LAUNCH + np.float32(i)"),
+        ),
+        says="the number of pairs is pairs[i]",
+    ),
+    Wrong(
+        "never below 1",
+        edit(("cpu / gpu", "max(cpu / gpu, np.float32(1))")),
+        says="No speedup is below 1 here",
+    ),
+    Wrong(
+        "divided by the CPU's time, which may be 0",
+        edit(
+            ("cpu / gpu", "np.float32(1) / (LAUNCH / cpu + (gpu - LAUNCH) / cpu)"),
+        ),
+        says="nan",
+    ),
+    Wrong(
+        "neighbours far apart",
+        edit(("cuda.grid(1)", "cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x")),
+        says="Neighbouring threads should take neighbouring elements",
+        grade="but",
+    ),
+    Wrong(
         "no guard",
         edit(("    if i < pairs.size:", "    if i >= 0:")),
         says="guard the access",

@@ -38,6 +38,26 @@ ANSWERS = [
         edit(("while half > 0", "while half > 1")),
         says="The last level is missing",
     ),
+    Wrong(
+        "one thread compares all",
+        body("""
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            tile[tid] = x[i] if i < x.size else np.float32(-np.inf)
+            cuda.syncthreads()
+            if tid == 0:
+                for k in range(1, BLOCK):
+                    tile[0] = max(tile[0], tile[k])
+                partials[cuda.blockIdx.x] = tile[0]
+        """),
+        says="keep the tree",
+        grade="but",
+    ),
+    Wrong(
+        "filled with the first of all",
+        edit(("else np.float32(-np.inf)", "else (x[0] if x.size else np.float32(-np.inf))")),
+        says="The last block found x[0]",
+    ),
     Right(
         "the filling in two branches",
         edit(

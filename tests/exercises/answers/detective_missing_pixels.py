@@ -19,6 +19,16 @@ ANSWERS = [
         says="mirrored about the wrong column",
     ),
     Wrong(
+        "a guard that hides the wrong index",
+        edit(("col < cols", "0 < col < cols"), ("cols - 1 - col", "cols - col")),
+        says="Column 0 is empty",
+    ),
+    Wrong(
+        "each block by itself",
+        edit(("cols - 1 - col", "col - col % 32 + min(32, cols - col + col % 32) - 1 - col % 32")),
+        says="Each block mirrors its own columns",
+    ),
+    Wrong(
         "top and bottom exchanged",
         edit(("photo[row, cols - 1 - col]", "photo[rows - 1 - row, col]")),
         says="Top and bottom are exchanged",

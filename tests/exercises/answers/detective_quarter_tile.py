@@ -40,7 +40,7 @@ ANSWERS = [
             for k in range(ty, TILE, ROWS):
                 out[top + k, left + tx] = a[top + tx, left + k]
         """),
-        says="32-byte sectors for each time that a warp reads or writes a",
+        says="for each time that a warp reads or writes a",
         grade="but",
     ),
     serial("""
@@ -51,6 +51,17 @@ ANSWERS = [
                             for c in range(TILE):
                                 out[top + r, left + c] = a[top + c, left + r]
         """),
+    Wrong(
+        "the whole picture transposed",
+        edit(("out[top + k, left + tx]", "out[left + k, top + tx]")),
+        says="The whole picture is transposed",
+    ),
+    Wrong(
+        "a tile of float64",
+        edit(("(TILE, PITCH), np.float32", "(TILE, PITCH), np.float64")),
+        says="A tile of float64 takes twice as much",
+        grade="but",
+    ),
     Right(
         "transposed on the way in",
         edit(("tile[k, tx] =", "tile[tx, k] ="), ("= tile[tx, k]", "= tile[k, tx]")),

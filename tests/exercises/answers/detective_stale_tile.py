@@ -46,6 +46,17 @@ ANSWERS = [
         grade="but",
     ),
     SERIAL_PRODUCT,
+    Wrong(
+        "the steps of the largest case",
+        edit(("range((k_size + TILE - 1) // TILE)", "range(4)")),
+        says="Only the first 64 products",
+    ),
+    Wrong(
+        "always one step more",
+        edit(("(k_size + TILE - 1) // TILE", "k_size // TILE + 1")),
+        says="A further step only adds zeros",
+        grade="but",
+    ),
     Right(
         "the barrier at the beginning of a step",
         edit(

@@ -38,6 +38,11 @@ ANSWERS = [
         says="reads of values",
         grade="but",
     ),
+    Wrong(
+        "the value is added, not 1",
+        edit(("values[i], 1)", "values[i], values[i])")),
+        says="it should grow by 1 for each pixel",
+    ),
     Right(
         "a grid-stride loop",
         body("""

@@ -21,7 +21,7 @@ ANSWERS = [
     Wrong(
         "each block stores over the others",
         edit(("cuda.atomic.add(out, 0, tile[0])", "out[0] = tile[0]")),
-        says="thread 0 of block 1 writes it too",
+        says="each block stored its own over the others",
     ),
     Wrong(
         "an atomic for each thread",
@@ -47,6 +47,41 @@ ANSWERS = [
         "b is not multiplied in",
         edit(("a[i] * b[i] if", "a[i] if")),
         says="b is not multiplied in",
+    ),
+    Wrong(
+        "one thread adds the products",
+        body("""
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            tile[tid] = a[i] * b[i] if i < a.size else np.float32(0)
+            cuda.syncthreads()
+            if tid == 0:
+                acc = np.float32(0)
+                for k in range(BLOCK):
+                    acc += tile[k]
+                cuda.atomic.add(out, 0, acc)
+        """),
+        says="a tree takes 7",
+        grade="but",
+    ),
+    Wrong(
+        "every thread adds the sum",
+        edit(("if tid == 0:", "if tid >= 0:")),
+        says="128 times the right sum",
+    ),
+    Wrong(
+        "the atomic within the loop",
+        edit(
+            ("        half //= 2\n    if tid == 0:", "        half //= 2\n        if tid == 0:"),
+            ("        cuda.atomic.add(", "            cuda.atomic.add("),
+        ),
+        says="the atomic belongs behind the loop",
+    ),
+    Wrong(
+        "a tile of float64",
+        edit(("shared.array(BLOCK, np.float32)", "shared.array(BLOCK, np.float64)")),
+        says="give the shared array the type np.float32",
+        grade="but",
     ),
     Right(
         "warps first, by shuffles",

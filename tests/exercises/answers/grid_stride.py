@@ -29,6 +29,25 @@ ANSWERS = [
         says="never written",
     ),
     Wrong(
+        "whole turns only",
+        body("""
+            i = cuda.grid(1)
+            for turn in range(x.size // 128):
+                out[turn * 128 + i] = x[turn * 128 + i] ** 2
+        """),
+        says="the number of turns is x.size // 128, rounded down",
+    ),
+    Wrong(
+        "a fixed number of turns",
+        body("""
+            for turn in range(128):
+                i = turn * 128 + cuda.grid(1)
+                if i < x.size:
+                    out[i] = x[i] * x[i]
+        """),
+        says="the loop has a fixed number of turns",
+    ),
+    Wrong(
         "every thread does all",
         edit(("range(cuda.grid(1), x.size, cuda.gridsize(1))", "range(x.size)")),
         says="writes to out for each element",

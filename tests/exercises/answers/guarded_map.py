@@ -44,6 +44,52 @@ ANSWERS = [
         says="guard the access",
     ),
     Wrong(
+        "the sum first",
+        edit(
+            (
+                "celsius[i] * np.float32(1.8) + np.float32(32)",
+                "celsius[i] * (np.float32(1.8) + np.float32(32))",
+            )
+        ),
+        says="celsius * (1.8 + 32): multiply by 1.8 first",
+    ),
+    Wrong(
+        "from Fahrenheit to Celsius",
+        edit(
+            (
+                "celsius[i] * np.float32(1.8) + np.float32(32)",
+                "(celsius[i] - np.float32(32)) / np.float32(1.8)",
+            )
+        ),
+        says="the way from Fahrenheit to Celsius",
+    ),
+    Wrong(
+        "a whole factor",
+        edit(("np.float32(1.8)", "np.float32(9 // 5)")),
+        says="The factor is 1 here",
+    ),
+    Wrong(
+        "through float16",
+        edit(("= celsius[i] *", "= np.float32(np.float16(celsius[i])) *")),
+        says="pass through float16",
+    ),
+    Wrong(
+        "a name for a number",
+        edit(("fahrenheit[i] =", "fahrenheit =")),
+        says="gives the name `fahrenheit` another value",
+    ),
+    Wrong(
+        "a guard the wrong way round",
+        edit(("i < celsius.shape[0]", "i > celsius.shape[0] + 1000")),
+        says="no thread passes the guard",
+    ),
+    Wrong(
+        "neighbours far apart",
+        edit(("cuda.grid(1)", "cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x")),
+        says="Neighbouring threads should take neighbouring elements",
+        grade="but",
+    ),
+    Wrong(
         "NumPy on the host",
         whole("""
             def fahrenheit_kernel(celsius, fahrenheit):

@@ -65,6 +65,42 @@ ANSWERS = [
             for k in range(tid, BINS, cuda.blockDim.x):
                 cuda.atomic.add(counts, k, mine[k])
         """),
+    Wrong(
+        "steps of 512, whatever is launched",
+        edit(("cuda.gridsize(1)", "512")),
+        says="a number of threads that is not the launch's",
+    ),
+    Wrong(
+        "steps of one block",
+        edit(("cuda.gridsize(1)", "cuda.blockDim.x")),
+        says="counted by more than one block",
+    ),
+    Wrong(
+        "the value is added, not 1",
+        edit(("values[i], 1)", "values[i], values[i])")),
+        says="it should grow by 1 for each",
+    ),
+    Wrong(
+        "every thread hands on all",
+        edit(
+            (
+                "for k in range(tid, BINS, cuda.blockDim.x):\n        cuda.atomic",
+                "for k in range(BINS):\n        cuda.atomic",
+            )
+        ),
+        says="128 times too large",
+    ),
+    Wrong(
+        "one thread hands on all",
+        edit(
+            (
+                "for k in range(tid, BINS, cuda.blockDim.x):\n        cuda.atomic",
+                "for k in range(BINS if tid == 0 else 0):\n        cuda.atomic",
+            )
+        ),
+        says="All threads share the handing on",
+        grade="but",
+    ),
     Right(
         "two counters for each thread",
         body("""

@@ -59,7 +59,7 @@ ANSWERS = [
     Wrong(
         "all lanes store",
         edit(("        if cuda.laneid == 0:\n    ", "        if row >= 0:\n    ")),
-        says="thread 1 of the same warp writes it too",
+        says="After shfl_down_sync only lane 0 has the sum",
     ),
     Wrong(
         "no guard",
@@ -70,6 +70,36 @@ ANSWERS = [
         "the last columns are missing",
         edit(("range(cuda.laneid, x.size, 32)", "range(cuda.laneid, x.size // 32 * 32, 32)")),
         says="rounded down",
+    ),
+    Wrong(
+        "the columns of the largest case",
+        edit(("range(cuda.laneid, x.size, 32)", "range(cuda.laneid, min(256, x.size), 32)")),
+        says="Only the first 256 columns",
+    ),
+    Wrong(
+        "a level of the shuffles is missing",
+        edit(("(16, 8, 4, 2, 1)", "(16, 8, 4, 2)")),
+        says="with offset 1 is missing",
+    ),
+    Wrong(
+        "the shuffles go up",
+        edit(("shfl_down_sync", "shfl_up_sync")),
+        says="hands values to higher lanes",
+    ),
+    Wrong(
+        "the last lane stores",
+        edit(("cuda.laneid == 0", "cuda.laneid == 31")),
+        says="This is what lane 31 holds",
+    ),
+    Wrong(
+        "the indices of a exchanged",
+        edit(("a[row, k]", "a[k, row]")),
+        says="The indices of a are exchanged",
+    ),
+    Wrong(
+        "only the first warp of a block stores",
+        edit(("cuda.laneid == 0", "cuda.threadIdx.x == 0")),
+        says="Only one row of four was written",
     ),
     Right(
         "lane and row written out",

@@ -31,7 +31,7 @@ ANSWERS = [
                 for k in range(a.shape[1]):
                     out[row, col] += a[row, k] * b[k, col]
         """),
-        says="never written",
+        says="Something was added to what stood in out before",
     ),
     Wrong(
         "each product replaces the one before",
@@ -50,6 +50,32 @@ ANSWERS = [
         says="b is read along its rows",
     ),
     SERIAL_PRODUCT,
+    Wrong(
+        "the loop ends at N",
+        edit(("range(a.shape[1])", "range(out.shape[1])")),
+        says="The loop over k ends at N",
+    ),
+    Wrong(
+        "the loop ends at M",
+        edit(("range(a.shape[1])", "range(a.shape[0])")),
+        says="The loop over k ends at M",
+    ),
+    Wrong(
+        "the size of the largest case",
+        edit(("range(a.shape[1])", "range(min(64, a.shape[1]))")),
+        says="Only the first 64 products",
+    ),
+    Wrong(
+        "the same product each time",
+        edit(("a[row, k] * b[k, col]", "a[row, col] * b[row, col]")),
+        says="The same product is added again and again",
+    ),
+    Wrong(
+        "a is read twice",
+        edit(("a[row, k] * b", "np.float32(0.5) * (a[row, k] + a[row, k]) * b")),
+        says="128 reads of a for each element",
+        grade="but",
+    ),
     Right(
         "a while loop",
         body("""

@@ -67,6 +67,37 @@ ANSWERS = [
                     for col in range(a.shape[1]):
                         out[col, row] = a[row, col]
         """),
+    Wrong(
+        "blockIdx exchanged",
+        edit(
+            (
+                "cuda.blockIdx.x * TILE, cuda.blockIdx.y * TILE",
+                "cuda.blockIdx.y * TILE, cuda.blockIdx.x * TILE",
+            )
+        ),
+        says="`cuda.blockIdx.x` and `cuda.blockIdx.y` are exchanged",
+    ),
+    Wrong(
+        "a tile of float64",
+        edit(("(TILE, PITCH), np.float32", "(TILE, PITCH), np.float64")),
+        says="A tile of float64 takes twice as much",
+        grade="but",
+    ),
+    Wrong(
+        "one warp of the block moves the tile",
+        edit(
+            (
+                "    for k in range(ty, TILE, ROWS):\n        if top + k",
+                "    for k in range(0 if ty == 0 else TILE, TILE):\n        if top + k",
+            ),
+            (
+                "    for k in range(ty, TILE, ROWS):\n        if left + k",
+                "    for k in range(0 if ty == 0 else TILE, TILE):\n        if left + k",
+            ),
+        ),
+        says="warps that read and write nothing",
+        grade="but",
+    ),
     Right(
         "transposed on the way in",
         body("""

@@ -23,8 +23,48 @@ ANSWERS = [
         says="min for max",
     ),
     Wrong(
+        "half of x + abs(x)",
+        edit(("max(x[i], np.float32(0))", "(x[i] + abs(x[i])) * np.float32(0.5)")),
+        says="makes inf out of finite numbers",
+    ),
+    Wrong(
+        "small numbers become 0",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = x[i] if x[i] > np.float32(1e-6) else np.float32(0)
+        """),
+        says="Small positive numbers became 0",
+    ),
+    Wrong(
+        "through whole numbers",
+        edit(("max(x[i], np.float32(0))", "int(max(x[i], np.float32(0)))")),
+        says="The fractions are cut off",
+    ),
+    Wrong(
+        "held at 6",
+        edit(("max(x[i], np.float32(0))", "min(max(x[i], np.float32(0)), np.float32(6))")),
+        says="The numbers above 6 became 6",
+    ),
+    Wrong(
+        "leaky",
+        edit(("max(x[i], np.float32(0))", "max(x[i], np.float32(0.01) * x[i])")),
+        says="that is a leaky relu",
+    ),
+    Wrong(
+        "the larger of x[i] and x[0]",
+        edit(("max(x[i], np.float32(0))", "max(x[i], x[0])")),
+        says="the larger of x[i] and x[0]",
+    ),
+    Wrong(
+        "neighbours far apart",
+        edit(("cuda.grid(1)", "cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x")),
+        says="Neighbouring threads should take neighbouring elements",
+        grade="but",
+    ),
+    Wrong(
         "half of x + abs(x), in float64",
-        edit(("max(x[i], np.float32(0))", "0.5 * (x[i] + abs(x[i]))")),
+        edit(("max(x[i], np.float32(0))", "0.5 * x[i] + 0.5 * abs(x[i])")),
         says="operations in float64",
         grade="but",
     ),

@@ -52,6 +52,84 @@ ANSWERS = [
                     out[i] = acc
                 totals[cuda.blockIdx.x] = acc
         """),
+    Wrong(
+        "one thread goes through the tile",
+        body("""
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            tile[tid] = x[i] if i < x.size else np.float32(0)
+            cuda.syncthreads()
+            if tid == 0:
+                for k in range(1, BLOCK):
+                    tile[k] += tile[k - 1]
+            cuda.syncthreads()
+            if i < x.size:
+                out[i] = tile[tid]
+            if tid == BLOCK - 1:
+                totals[cuda.blockIdx.x] = tile[tid]
+        """),
+        says="doubling steps",
+        grade="but",
+    ),
+    Wrong(
+        "each thread adds all before it",
+        body("""
+            i, tid = cuda.grid(1), cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            tile[tid] = x[i] if i < x.size else np.float32(0)
+            cuda.syncthreads()
+            acc = np.float32(0)
+            for k in range(tid + 1):
+                acc += tile[k]
+            if i < x.size:
+                out[i] = acc
+            if tid == BLOCK - 1:
+                totals[cuda.blockIdx.x] = acc
+        """),
+        says="doubling steps",
+        grade="but",
+    ),
+    Wrong(
+        "the last step is left out",
+        edit(("while step < BLOCK:", "while step < BLOCK // 2:")),
+        says="The last step is missing",
+    ),
+    Wrong(
+        "steps that grow by 1",
+        edit(("step *= 2", "step += 1")),
+        says="step must double",
+    ),
+    Wrong(
+        "the last element as the total",
+        edit(
+            (
+                "totals[cuda.blockIdx.x] = tile[tid]",
+                "totals[cuda.blockIdx.x] = x[i] if i < x.size else np.float32(0)",
+            )
+        ),
+        says="not its last element",
+    ),
+    Wrong(
+        "a total for the last block only",
+        edit(("if tid == BLOCK - 1", "if i == x.size - 1")),
+        says="Only the block of the last element has a total",
+    ),
+    Wrong(
+        "each warp for itself",
+        body("""
+            i = cuda.grid(1)
+            value = x[i] if i < x.size else np.float32(0)
+            for step in (1, 2, 4, 8, 16):
+                left = cuda.shfl_up_sync(0xFFFFFFFF, value, step)
+                if cuda.laneid >= step:
+                    value += left
+            if i < x.size:
+                out[i] = value
+            if cuda.threadIdx.x == BLOCK - 1:
+                totals[cuda.blockIdx.x] = value
+        """),
+        says="the sums within each warp of 32",
+    ),
     Right(
         "two tiles in turns",
         body("""

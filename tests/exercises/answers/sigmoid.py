@@ -30,6 +30,52 @@ ANSWERS = [
         says="the sigmoid of -x",
     ),
     Wrong(
+        "a division before a sum",
+        edit(("one / (one + math.exp(-x[i]))", "one / one + math.exp(-x[i])")),
+        says="This is 1 / 1 + exp(-x)",
+    ),
+    Wrong(
+        "by tanh",
+        edit(
+            (
+                "one / (one + math.exp(-x[i]))",
+                "(one + math.tanh(x[i] / np.float32(2))) / np.float32(2)",
+            )
+        ),
+        says="Small results are lost",
+    ),
+    Wrong(
+        "1 minus the sigmoid of -x",
+        edit(("one / (one + math.exp(-x[i]))", "one - one / (one + math.exp(x[i]))")),
+        says="Small results are lost",
+    ),
+    Wrong(
+        "x held between -20 and 20",
+        edit(("math.exp(-x[i])", "math.exp(-min(max(x[i], np.float32(-20)), np.float32(20)))")),
+        says="x is held above -20",
+    ),
+    Wrong(
+        "a straight line",
+        edit(
+            (
+                "one / (one + math.exp(-x[i]))",
+                "min(max(x[i] * np.float32(0.25) + np.float32(0.5), np.float32(0)), one)",
+            )
+        ),
+        says="a straight line, not a sigmoid",
+    ),
+    Wrong(
+        "the sigmoid of abs(x)",
+        edit(("math.exp(-x[i])", "math.exp(-abs(x[i]))")),
+        says="This is the sigmoid of abs(x)",
+    ),
+    Wrong(
+        "neighbours far apart",
+        edit(("cuda.grid(1)", "cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x")),
+        says="Neighbouring threads should take neighbouring elements",
+        grade="but",
+    ),
+    Wrong(
         "tanh",
         edit(("one / (one + math.exp(-x[i]))", "math.tanh(x[i])")),
         says="This is tanh",

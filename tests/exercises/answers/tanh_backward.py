@@ -24,6 +24,49 @@ ANSWERS = [
         says="The tanh is taken a second time",
     ),
     Wrong(
+        "small slopes become 0",
+        body("""
+            i = cuda.grid(1)
+            if i < y.size:
+                slope = np.float32(1) - y[i] * y[i]
+                if slope < np.float32(1e-6):
+                    slope = np.float32(0)
+                grad_x[i] = grad_out[i] * slope
+        """),
+        says="Small slopes became 0",
+    ),
+    Wrong(
+        "no parentheses",
+        edit(("(np.float32(1) - y[i] * y[i])", "np.float32(1) - y[i] * y[i]")),
+        says="the parentheses around 1 - y * y are missing",
+    ),
+    Wrong(
+        "the slope of a sigmoid",
+        edit(("(np.float32(1) - y[i] * y[i])", "y[i] * (np.float32(1) - y[i])")),
+        says="the slope of a sigmoid",
+    ),
+    Wrong(
+        "exchanged",
+        edit(
+            (
+                "grad_out[i] * (np.float32(1) - y[i] * y[i])",
+                "y[i] * (np.float32(1) - grad_out[i] * grad_out[i])",
+            )
+        ),
+        says="y and grad_out are exchanged",
+    ),
+    Wrong(
+        "divided",
+        edit(("= grad_out[i] * (np", "= grad_out[i] / (np")),
+        says="This is grad_out divided by the slope",
+    ),
+    Wrong(
+        "neighbours far apart",
+        edit(("cuda.grid(1)", "cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x")),
+        says="Neighbouring threads should take neighbouring elements",
+        grade="but",
+    ),
+    Wrong(
         "float64 by a literal",
         edit(("np.float32(1)", "1.0")),
         says="operations in float64",

@@ -11,7 +11,7 @@ ANSWERS = [
     Wrong(
         "rows along x",
         edit(("col, row = cuda.grid(2)", "row, col = cuda.grid(2)")),
-        says="never written",
+        says="Rows and columns are exchanged",
     ),
     Wrong(
         "the guard of the other array",

@@ -29,6 +29,28 @@ ANSWERS = [
         says="so are left and right",
     ),
     Wrong(
+        "each block by itself",
+        body("""
+            col, row = cuda.grid(2)
+            if row < out.shape[0] and col < out.shape[1]:
+                new = row - cuda.threadIdx.y + 7 - cuda.threadIdx.y
+                if new < out.shape[0]:
+                    out[new, col] = photo[row, col]
+        """),
+        says="Each block turns its own rows",
+    ),
+    Wrong(
+        "pairs without the middle row",
+        body("""
+            col, row = cuda.grid(2)
+            last = out.shape[0] - 1
+            if row < out.shape[0] // 2 and col < out.shape[1]:
+                out[row, col] = photo[last - row, col]
+                out[last - row, col] = photo[row, col]
+        """),
+        says="The middle row is empty",
+    ),
+    Wrong(
         "in place, through the input",
         body("""
             col, row = cuda.grid(2)

@@ -35,7 +35,7 @@ ANSWERS = [
     Wrong(
         "all lanes store",
         edit(("    if cuda.laneid == 0:\n        partials", "    if i >= 0:\n        partials")),
-        says="thread 1 of the same warp writes it too",
+        says="lane 0 alone stores",
     ),
     Wrong(
         "in shared memory",
@@ -52,6 +52,48 @@ ANSWERS = [
         """),
         says="no shared memory is needed",
         grade="but",
+    ),
+    Wrong(
+        "atomics on the sum",
+        body("""
+            i = cuda.grid(1)
+            if cuda.laneid == 0:
+                partials[i // 32] = 0
+            cuda.syncwarp()
+            if i < x.size:
+                cuda.atomic.add(partials, i // 32, x[i])
+        """),
+        says="add by shuffles, then lane 0 stores",
+        grade="but",
+    ),
+    Wrong(
+        "31 shuffles",
+        edit(
+            ("for offset in (16, 8, 4, 2, 1):", "own = value\n    for offset in range(1, 32):"),
+            ("0xFFFFFFFF, value, offset", "0xFFFFFFFF, own, offset"),
+        ),
+        says="Five steps are enough",
+        grade="but",
+    ),
+    Wrong(
+        "shuffles upwards",
+        edit(("shfl_down_sync(", "shfl_up_sync(")),
+        says="Shuffle down",
+    ),
+    Wrong(
+        "a step of 32 first",
+        edit(("(16, 8, 4, 2, 1)", "(32, 16, 8, 4, 2)")),
+        says="the step of 32 leads out of the warp",
+    ),
+    Wrong(
+        "= for +=",
+        edit(("value += cuda", "value = cuda")),
+        says="add them with +=",
+    ),
+    Wrong(
+        "lane 31 stores",
+        edit(("cuda.laneid == 0", "cuda.laneid == 31")),
+        says="what lane 31 holds was stored",
     ),
     Right(
         "every lane gets the sum",

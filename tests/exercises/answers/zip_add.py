@@ -32,6 +32,22 @@ ANSWERS = [
         says="b is never read",
     ),
     Wrong(
+        "b back to front",
+        edit(("= a[i] + b[i]", "= a[i] + b[out.size - 1 - i]")),
+        says="b is read back to front",
+    ),
+    Wrong(
+        "counted from 1",
+        edit(("cuda.grid(1)", "cuda.grid(1) + 1"), ("a[i] + b[i]\n", "a[i - 1] + b[i - 1]\n")),
+        says="Each sum stands one place too far on",
+    ),
+    Wrong(
+        "neighbours far apart",
+        edit(("cuda.grid(1)", "cuda.threadIdx.x * cuda.gridDim.x + cuda.blockIdx.x")),
+        says="Neighbouring threads should take neighbouring elements",
+        grade="but",
+    ),
+    Wrong(
         "one thread does all",
         body("""
             if cuda.grid(1) == 0:
