@@ -33,7 +33,8 @@ TELLING = {"negative-index", "lost-value", "barrier-after-return"}
 class Row:
     """One thing that was tried: how it went and why it failed.
 
-    `hints` are the mistakes that would leave just these outputs, the likeliest first.
+    `hints` are the mistakes that would leave just these outputs, the likeliest first; `known` those
+    whose outputs the case tells.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Row:
     why: str = ""
     sizes: str = ""
     hints: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
     mismatch: Mismatch | None = None
     changed: tuple[str, ...] = ()  # inputs that the kernel wrote to
 
@@ -115,7 +117,8 @@ def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
         if mismatch is not None:
             words = explain.mismatch(mismatch, case), case.sizes()
             hints = _hints(exercise, case, outcome, mismatch)
-            return Row(case.name, "wrong", *words, hints, mismatch, changed)
+            known = frozenset(case.mistakes)
+            return Row(case.name, "wrong", *words, hints, known, mismatch, changed)
     if changed:
         why = f"The outputs are right. {explain.changed(changed)}"
         return Row(case.name, "wrong", why, case.sizes())
@@ -228,12 +231,16 @@ class _Grading:
     def _mistake(self) -> str:
         """Return the likeliest mistake that would explain each case that fails.
 
-        A NaN out of memory that nobody wrote hides what else is wrong in a case.
+        A NaN out of memory that nobody wrote hides what else is wrong in a case, and a mistake may
+        be known in some cases only.
         """
         wrong = [row for row in self.rows if row.mismatch is not None]
         failed = [row for row in wrong if row.mismatch and not row.mismatch.strange] or wrong
-        likely = failed[-1].hints if failed else ()
-        return next((h for h in likely if all(h in row.hints for row in failed)), "")
+        likely = dict.fromkeys(h for row in reversed(failed) for h in row.hints)
+        known = frozenset().union(*(row.known for row in failed))
+        return next(
+            (h for h in likely if all(h in r.hints or h in known - r.known for r in failed)), ""
+        )
 
     def _values_of(self, row: Row) -> str:
         """Explain the smallest case; a larger one shows more of where the wrong elements lie."""

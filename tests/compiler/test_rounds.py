@@ -167,3 +167,18 @@ def test_steps_so_large_that_four_go_round_64_bits_go_one_by_one(n, together):
         right = [len(range(thread, n, step)) for step in (2**60, 2**62)]
         np.testing.assert_array_equal(out[thread], right)
     assert set(together) <= {False}
+
+
+@cuda.jit
+def empty_loop_kernel(x, out):
+    tid = cuda.threadIdx.x
+    for _ in range(tid, x.shape[0], cuda.blockDim.x):
+        pass
+    cuda.syncthreads()
+    out[tid] = x[tid]
+
+
+def test_a_loop_that_does_nothing_is_no_fault():
+    x, out = np.arange(32), np.zeros(32, np.int64)
+    empty_loop_kernel[1, 32](x, out)
+    np.testing.assert_array_equal(out, x)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit.compiler import context as layout
-from gpukit.compiler import refuse, tree
+from gpukit.compiler import tree
 from gpukit.compiler.runtime import memory
 
 
@@ -147,8 +147,13 @@ def _spread(rewrite: Any, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
     return [tree.at(ast.Assign([rewrite.visit(target)], value), target)]
 
 
+def source_text(node: ast.AST) -> str:
+    """Return the text of an access as it was before its index was given a name."""
+    return getattr(node, "source_text", "") or ast.unparse(node)
+
+
 def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
-    what = refuse.written(target)
+    what = source_text(target)
     if getattr(rewrite, "watched", "") and rewrite.record_field(target) is not None:
         return tree.at(ast.Assign([rewrite.visit(target)], value), target)
     if not is_element(rewrite, target):
@@ -238,11 +243,11 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
             value = ast.BinOp(rewrite.visit(old), node.op, node.value)
             return tree.at(ast.Assign([node.target], value), node)
         return node
-    text = refuse.written(node.target)
+    text = ast.unparse(node.target)
     first = _worked_out(rewrite, node.target, lambda e: _once(rewrite, e))
     for s in first:
         s.value = rewrite.visit(s.value)
-        node.target.written = text  # type: ignore[attr-defined]
+        node.target.source_text = text  # type: ignore[attr-defined]
     _leave_out_ellipsis(rewrite, node.target)
     if _is_part(rewrite, node.target):
         return [*first, *_in_place(rewrite, node, node.target)]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
-from gpukit.compiler import device, intrinsics, kinds, refuse, shapes, sites, tree, watch
+from gpukit.compiler import device, intrinsics, kinds, shapes, sites, tree, watch
 from gpukit.compiler.passes import access, polling, scalar, waiting
 from gpukit.compiler.runtime import memory, storage
 from gpukit.compiler.unit import Unit
@@ -182,7 +182,7 @@ class Rewriter(scalar.Scalar):
             return tree.at(tree.call(load, node.value, node.slice), node)  # type: ignore[no-any-return]
         if not access.is_element(self, node):
             return node
-        place = self._check_place(node, ast.unparse(node.value), refuse.written(node))
+        place = self._check_place(node, ast.unparse(node.value), access.source_text(node))
         form = self._form(node)
         load = self.helper(*form[0])
         return tree.at(tree.call(load, place, node.value, node.slice), node)  # type: ignore[no-any-return]

@@ -63,9 +63,10 @@ class Rounds(Watched):
         """Tell whether fetching and putting back is a good part of what a round does."""
         if row.stride == 0 or self.unit.watched or self.options.readable:
             return False
-        leaf = row.body[0].body[0]
-        if len(row.body[0].body) != 1 or not isinstance(leaf, plan.Leaf):
+        body = row.body[0].body
+        if len(body) != 1 or not isinstance(body[0], plan.Leaf):
             return False
+        leaf = body[0]
         nodes = [n for s in leaf.body for n in ast.walk(s)]
         if leaf.mask is not None or len(nodes) > _LONGEST:
             return False

@@ -61,7 +61,7 @@ ANSWERS = [
             for i in range(first, min(first + share, x.size)):
                 out[i] = x[i] * x[i]
         """),
-        says="32-byte sectors for each time that a warp reads or writes x",
+        says="sectors, of 32 bytes each, for each time that a warp reads or writes x",
         grade="but",
     ),
     serial("""
