@@ -238,9 +238,9 @@ class _Grading:
         failed = [row for row in wrong if row.mismatch and not row.mismatch.strange] or wrong
         likely = dict.fromkeys(h for row in reversed(failed) for h in row.hints)
         known = frozenset().union(*(row.known for row in failed))
-        return next(
-            (h for h in likely if all(h in r.hints or h in known - r.known for r in failed)), ""
-        )
+        fitting = [h for h in likely if all(h in r.hints or h in known - r.known for r in failed)]
+        # Of several the one that explains most cases, not one that few of them define.
+        return max(fitting, key=lambda h: sum(h in r.hints for r in failed), default="")
 
     def _values_of(self, row: Row) -> str:
         """Explain the smallest case; a larger one shows more of where the wrong elements lie."""
