@@ -145,9 +145,11 @@ class Expressions:
                 target = tree.clone(n.target)
                 target.ctx = ast.Load()
                 n = ast.BinOp(target, n.op, n.value)
-            fused = tree.called(n) == "fma"
-            counts = isinstance(n, ast.BinOp) or (isinstance(n, ast.Call) and self.is_math(n))
-            kind = self.type_of(n.args[0] if fused else n) if counts or fused else None  # type: ignore[attr-defined]
+            kind, count = None, 1
+            if isinstance(n, ast.Call) and tree.called(n) == "fma":
+                kind, count = self.type_of(n.args[0]), 2
+            elif isinstance(n, ast.BinOp) or (isinstance(n, ast.Call) and self.is_math(n)):
+                kind = self.type_of(n)
             if isinstance(kind, types.Float):
-                found[str(kind)] = found.get(str(kind), 0) + 1 + fused
+                found[str(kind)] = found.get(str(kind), 0) + count
         return found

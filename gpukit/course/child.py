@@ -25,6 +25,7 @@ from gpukit import standin
 from gpukit.course import frames
 from gpukit.course.case import Argument
 from gpukit.cpu import configure
+from gpukit.cpu.device_function import DeviceFunction
 
 # Taken before the student's file can put something else in their place.
 CHECK, PROFILE = gpukit.check, gpukit.profile
@@ -72,7 +73,7 @@ def _kernel(module: ModuleType, entry: str, path: str) -> tuple[Any, dict[str, A
             "parameters": list(inspect.signature(found.py_func).parameters),
         }
     kernels = [name for name, value in vars(module).items() if _is_kernel(value)]
-    device = type(found).__name__ in ("DeviceFunction", "DeviceFunctionTemplate")
+    device = isinstance(found, DeviceFunction)
     return None, {
         "missing": entry, "kernels": kernels, "plain": callable(found), "device": device,
         "foreign": foreign,

@@ -127,11 +127,6 @@ def parameters(entry: str, asked: list[str], mine: list[str]) -> str:
     return f"{wanted}: {len(asked)} parameters. Yours has {len(mine)}: {given}."
 
 
-def is_refused(found: Outcome) -> bool:
-    """Tell whether an error came before the kernel ran, so that each launch ends with it."""
-    return found.kind == "error" and "KernelError" not in found.facts.get("bases", ())
-
-
 def _value(value: Any) -> str:
     """Return a number as a person writes it, with as many digits as its type holds.
 

@@ -1,8 +1,8 @@
 """Which mistake in an index leaves just these elements unwritten.
 
 Each axis of an output belongs to an axis of the launch, the last one to x. A candidate says which
-indices an axis gets; two of them at most are wrong at once. Where several cases fail, only a
-sentence that holds in all of them is worth saying (`grade`).
+indices an axis gets; one axis is wrong, or all are. Where several cases fail, only a sentence that
+holds in all of them is worth saying (`grade`).
 """
 
 from __future__ import annotations

@@ -79,29 +79,29 @@ def nobody(row: Row) -> None:
 
 def run(exercise: Exercise, file: Path, watch: Watcher = nobody) -> Report:
     """Grade `file` as an answer to `exercise`, calling `watch` after each thing tried."""
-    exercise.cases()  # read before any of the student's code runs
+    first = next(iter(exercise.shapes.values()))
+    asked = list(
+        exercise.case(first).args
+    )  # cases.py is read before any of the student's code runs
     source, problem = attempt.look(exercise, file)
     if problem is not None:
         return Report(exercise.name, file, problem.status, problem.why)
     with Child(file, exercise.entry) as child:
         loaded = child.loaded()
-        strange = _parameters(exercise, loaded)
+        mine = loaded.facts.get("parameters", asked)
         if loaded.kind != "ready":
             report = Report(exercise.name, file, loaded.kind, explain.outcome(loaded, source))
-        elif strange:
-            report = Report(exercise.name, file, "error", strange)
+        elif _are_others(mine, asked):
+            why = explain.parameters(exercise.entry, asked, mine)
+            report = Report(exercise.name, file, "error", why)
         else:
             report = _Grading(exercise, file, source, child, watch).report()
         return replace(report, printed=child.printed())
 
 
-def _parameters(exercise: Exercise, loaded: Outcome) -> str:
-    """Say what is wrong with the parameters of a kernel; their names are the learner's own."""
-    asked = list(exercise.cases()[0].args)
-    mine = loaded.facts.get("parameters", asked)
-    if len(mine) == len(asked) and (mine == asked or set(mine) != set(asked)):
-        return ""
-    return explain.parameters(exercise.entry, asked, mine)
+def _are_others(mine: list[str], asked: list[str]) -> bool:
+    """Tell whether parameters are in another order or number; names are the learner's own."""
+    return len(mine) != len(asked) or (mine != asked and set(mine) == set(asked))
 
 
 def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
@@ -187,7 +187,7 @@ class _Grading:
 
     def _launched(self, case: Case) -> tuple[Row, bool]:
         outcome = self.child.launch(case, self.exercise.seconds)
-        goes_on = outcome.goes_on and not explain.is_refused(outcome)
+        goes_on = outcome.goes_on and not outcome.is_refused
         return judge(self.exercise, case, outcome, self.source), goes_on
 
     def _explained(self, status: str, shape: tuple[int, ...]) -> Report:

@@ -41,6 +41,11 @@ class Outcome:
         """Whether the process can be asked for another launch."""
         return self.kind in ("arrays", "ready", "error")
 
+    @property
+    def is_refused(self) -> bool:
+        """Whether an error came before the kernel ran, so that each launch would end with it."""
+        return self.kind == "error" and "KernelError" not in self.facts.get("bases", ())
+
 
 class Child:
     """A running child process; use it in a `with` statement."""

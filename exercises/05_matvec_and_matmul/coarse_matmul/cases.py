@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, poison, products
 
 BLOCK = (32, 2)
 EACH = 4
@@ -17,11 +17,6 @@ SHAPES = {
     "three different primes": (31, 53, 37),
     "many rows": (64, 64, 64),
 }
-
-
-def products(a: np.ndarray, b: np.ndarray, part: slice) -> dict[str, np.ndarray]:
-    """Return the product of which only a part of each sum is there."""
-    return {"out": (a[:, part] @ b[part]).astype(np.float32)}
 
 
 def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
@@ -40,16 +35,16 @@ def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
     if k > 64:
         special[
             "Only the first 64 products of each sum are there: the end of the loop is a.shape[1]."
-        ] = products(wide_a, wide_b, slice(64))
+        ] = products.of_part(wide_a, wide_b, slice(64))
     if n < k:
         special[
             "The loop over k ends at N, the columns of b. It ends at K, the columns of a: "
             "a.shape[1]."
-        ] = products(wide_a, wide_b, slice(n))
+        ] = products.of_part(wide_a, wide_b, slice(n))
     if m < k:
         special[
             "The loop over k ends at M, the rows of a. It ends at K, the columns of a: a.shape[1]."
-        ] = products(wide_a, wide_b, slice(m))
+        ] = products.of_part(wide_a, wide_b, slice(m))
     return Case(
         args={"a": a, "b": b, "out": poison((m, n))},
         grid=(across, down),
@@ -78,11 +73,11 @@ def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
             },
             "A thread without four whole rows did nothing. Guard each row by itself: "
             "top + r < out.shape[0].": {"out": np.where(row < m // EACH * EACH, right, missed)},
-            "The last product of each sum is missing: the loop ends one too early.": products(
-                wide_a, wide_b, slice(k - 1)
+            "The last product of each sum is missing: the loop ends one too early.": (
+                products.of_part(wide_a, wide_b, slice(k - 1))
             ),
             "Only the last product is there: each one replaced the one before. It is `+=`.": (
-                products(wide_a, wide_b, slice(k - 1, k))
+                products.of_part(wide_a, wide_b, slice(k - 1, k))
             ),
             **special,
         },

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, poison, products
 
 TILE = 16  # of threads, along x and y
 # M, K, N
@@ -17,11 +17,6 @@ SHAPES = {
     "a single number": (1, 1, 1),
     "many tiles": (4 * TILE, 4 * TILE, 4 * TILE),
 }
-
-
-def products(a: np.ndarray, b: np.ndarray, part: slice) -> dict[str, np.ndarray]:
-    """Return the product of which only a part of each sum is there."""
-    return {"out": (a[:, part] @ b[part]).astype(np.float32)}
 
 
 def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
@@ -45,16 +40,16 @@ def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
     if k > 64:
         special[
             "Only the first 64 products of each sum are there: the end of the loop is a.shape[1]."
-        ] = products(wide_a, wide_b, slice(64))
+        ] = products.of_part(wide_a, wide_b, slice(64))
     if m < k:
         special[
             "The loop over k ends at M, the rows of a. It ends at K, the columns of a: a.shape[1]."
-        ] = products(wide_a, wide_b, slice(m))
+        ] = products.of_part(wide_a, wide_b, slice(m))
     if n < k:
         special[
             "The loop over k ends at N, the columns of b. It ends at K, the columns of a: "
             "a.shape[1]."
-        ] = products(wide_a, wide_b, slice(n))
+        ] = products.of_part(wide_a, wide_b, slice(n))
     if m <= k and n <= k:
         each = wide_a[:, :n] * wide_b[:m]
         special["This is one product, a[row, col] * b[row, col]. It needs a sum over k."] = {

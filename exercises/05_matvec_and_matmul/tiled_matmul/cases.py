@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, poison, products
 
 TILE = 16
 # M, K, N
@@ -17,11 +17,6 @@ SHAPES = {
     "a single number": (1, 1, 1),
     "many tiles": (4 * TILE, 4 * TILE, 4 * TILE),
 }
-
-
-def products(a: np.ndarray, b: np.ndarray, part: slice) -> dict[str, np.ndarray]:
-    """Return the product of which only a part of each sum is there."""
-    return {"out": (a[:, part] @ b[part]).astype(np.float32)}
 
 
 def tiles_turned(padded: np.ndarray) -> np.ndarray:
@@ -76,18 +71,7 @@ def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
     guarded = poison((m, n))
     guarded[:least, :least] = right[:least, :least]
     mistakes = {
-        **{
-            f"Only the first {end} products of each sum are there: the number of steps must come "
-            "from K, (k_size + TILE - 1) // TILE.": products(wide_a, wide_b, slice(end))
-            for end in range(TILE, 4 * TILE + 1, TILE)
-            if end < k
-        },
-        "The last products of each sum are missing: the number of steps is rounded down.": (
-            products(wide_a, wide_b, slice(k // TILE * TILE))
-        ),
-        "Only the products of the last step are there: acc is set to 0 once, before the loop.": (
-            products(wide_a, wide_b, slice((k - 1) // TILE * TILE, k))
-        ),
+        **products.wrong_steps(wide_a, wide_b, TILE),
         "The guard of the store exchanges the sizes: row is less than out.shape[0], col less than "
         "out.shape[1].": {"out": guarded},
         **wrong_tiles(wide_a, wide_b),
@@ -95,11 +79,11 @@ def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
     if m < k:  # in other shapes the kernel leaves the matrices
         mistakes[
             "The number of steps comes from M, the rows of a. It comes from K, a.shape[1]."
-        ] = products(wide_a, wide_b, slice(m))
+        ] = products.of_part(wide_a, wide_b, slice(m))
     if n < k:
         mistakes[
             "The number of steps comes from N, the columns of b. It comes from K, a.shape[1]."
-        ] = products(wide_a, wide_b, slice(n))
+        ] = products.of_part(wide_a, wide_b, slice(n))
     return Case(
         args={"a": a, "b": b, "out": poison((m, n))},
         grid=(-(-n // TILE), -(-m // TILE)),

@@ -43,7 +43,7 @@ def _between(facts: Facts, call: str, all_of_them: str) -> str:
     if not early or not late:
         return f"put `{call}` between the two accesses, {reach}"
     skipped, loop = facts.get("skipped_if", 0), facts.get("loop", True)
-    if skipped and facts.get("loop", False) and not facts.get("waits", False):
+    if skipped and loop and not facts.get("waits", False):
         return f"put `{call}` into the loop, after the `if` of line {skipped}, {reach}"
     if not loop:
         early, late = min(early, late), max(early, late)

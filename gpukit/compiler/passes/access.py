@@ -247,6 +247,7 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
     first = _worked_out(rewrite, node.target, lambda e: _once(rewrite, e))
     for s in first:
         s.value = rewrite.visit(s.value)
+    if first:
         node.target.source_text = text  # type: ignore[attr-defined]
     _leave_out_ellipsis(rewrite, node.target)
     if _is_part(rewrite, node.target):
