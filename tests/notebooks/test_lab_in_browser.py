@@ -52,8 +52,17 @@ def address(project):
         wait_for(f"http://127.0.0.1:{port}/api")
         yield f"http://127.0.0.1:{port}/lab/tree/notebooks"
     finally:
-        lab.terminate()
+        stop(lab)
+
+
+def stop(lab):
+    """End a Lab: it first ends its kernels, which may take longer than a test should wait."""
+    lab.terminate()
+    try:
         lab.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        lab.kill()
+        lab.wait()
 
 
 def wait_for(url):
@@ -81,6 +90,7 @@ class Lesson:
         self.page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.goto(f"{address}/{name}.ipynb?reset")
+        self.until("window.jupyterapp?.shell?.currentWidget")  # neither is there from the start
         self.until(f"{NOTEBOOK}?.sessionContext?.session?.kernel?.status === 'idle'")
 
     def follow(self, file):
