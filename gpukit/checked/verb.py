@@ -9,6 +9,7 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.compiler import intrinsics
+from gpukit.compiler.passes import resolve
 from gpukit.cpu import configure, dispatcher, failure, memory, ufuncs
 from gpukit.cpu.ndarray import DeviceNDArray
 
@@ -58,7 +59,8 @@ class Verb:
         moved = {id(a): (a, _device_view(a).copy_to_host()) for a in arguments if _on_gpu(a)}
         given = tuple(moved[id(a)][1] if id(a) in moved else a for a in arguments)
         try:
-            answer = self._run(self.kernel, shape, given)
+            with resolve.once():
+                answer = self._run(self.kernel, shape, given)
         except errors.GpukitError as error:
             raise failure.at_line(error) from error.__cause__
         for array, copy in moved.values():
@@ -79,7 +81,8 @@ class Verb:
                 f"{self.name}: {self.kernel.__name__} was called with no element, so there is "
                 "nothing to look at. Give it an array that is not empty."
             )
-        answer = self._run(call.launch.kernel, call.launch.shape, tuple(call.arguments))
+        with resolve.once():
+            answer = self._run(call.launch.kernel, call.launch.shape, tuple(call.arguments))
         call.finish()
         return answer
 

@@ -6,9 +6,10 @@ import ast
 import functools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from gpukit.compiler import tree
 from gpukit.compiler.source import Source
 
 _NAME = re.compile(r"\b[^\W\d]\w*")
@@ -67,6 +68,16 @@ class Unit:
     def trees(self) -> list[ast.FunctionDef]:
         """The function's tree and those of the functions defined inside it."""
         return [self.tree, *(n.tree for n in self.nested.values())]
+
+    def copy(self) -> Unit:
+        """Return a unit of the same function that can be changed on its own."""
+        return replace(
+            self,
+            tree=tree.clone(self.tree),
+            nested={name: replace(n, tree=tree.clone(n.tree)) for name, n in self.nested.items()},
+            globals=dict(self.globals), devices=dict(self.devices), captured=dict(self.captured),
+            constants=dict(self.constants), types=dict(self.types), stems=dict(self.stems),
+        )  # fmt: skip
 
     def fresh(self, stem: str) -> str:
         """Return a name that nothing else uses."""

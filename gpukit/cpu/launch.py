@@ -84,13 +84,7 @@ class Launcher:
         packed = self.packed(shape, arguments, retrieve)
         for begin, end in packed.ranges:
             untouched.touch_range(begin, end)
-        kinds = tuple(packed.kinds)
-        distinct = packed.distinct()
-        block = self._block_key(kinds, shape)
-        compiled = self.compiled.get((kinds, distinct, block))
-        if compiled is None:
-            compiled = self._compile(kinds, distinct, block)
-        self._run(compiled, shape, packed)
+        self._run(self._form(tuple(packed.kinds), packed.distinct(), shape), shape, packed)
         for action in retrieve:
             action()
 
@@ -143,6 +137,16 @@ class Launcher:
             f"{shape.shared} of dynamic shared memory; a block may have {limits.MAX_SHARED}. "
             "Use smaller tiles."
         )
+
+    def _form(self, kinds: Any, distinct: bool, shape: configure.Configuration) -> Any:
+        """Return the compiled form for a launch."""
+        if not self.compiled:  # to choose the block's sizes takes a look at the kernel, too
+            from gpukit.compiler.passes import resolve
+
+            with resolve.once():
+                return self._compile(kinds, distinct, self._block_key(kinds, shape))
+        block = self._block_key(kinds, shape)
+        return self.compiled.get((kinds, distinct, block)) or self._compile(kinds, distinct, block)
 
     def _block_key(self, kinds: Any, shape: configure.Configuration) -> tuple[int, int, int]:
         """Return the sizes that the loops are made for; 0 stands for any size."""
@@ -277,10 +281,12 @@ class Launcher:
         return compiled
 
     def _build(self, kinds: Any, distinct: bool, block: Any, watched: str = "") -> Any:
+        from gpukit.compiler.passes import resolve
         from gpukit.cpu import build
 
         try:
-            return build.kernel(self.kernel, kinds, distinct, block, watched)
+            with resolve.once():
+                return build.kernel(self.kernel, kinds, distinct, block, watched)
         except RecursionError as error:
             name = self.kernel.py_func.__name__
             raise errors.Unsupported(

@@ -21,8 +21,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import difflib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -44,21 +46,56 @@ _ALLOCATING = frozenset(
 )  # fmt: skip
 
 
+_resolved: ContextVar[dict[Any, Unit] | None] = ContextVar("_resolved", default=None)
+
+
+@contextlib.contextmanager
+def once() -> Iterator[None]:
+    """Resolve each function once inside a `with` block, so that all see the same captured values.
+
+    Outside, every call of `run` looks again: a global may have changed since.
+    """
+    if _resolved.get() is not None:
+        yield
+        return
+    token = _resolved.set({})
+    try:
+        yield
+    finally:
+        _resolved.reset(token)
+
+
 def run(function: Any, *, device: bool = False) -> Unit:
-    """Return the unit of a Python function, its names resolved.
+    """Return the unit of a Python function, its names resolved; the caller may change it.
 
     A function that is put in place of its calls (`device`) may take `*args`.
     """
-    try:
-        return _run(function, device)
-    except RecursionError as error:
-        raise errors.Unsupported(
-            f"An expression or block in {function.__name__} is nested too deeply.",
-            kernel=function.__name__, fix="split it over several statements",
-        ) from error  # fmt: skip
+    known = _resolved.get()
+    if known is not None and function in known:
+        unit = known[function].copy()
+    else:
+        try:
+            unit = _run(function)
+        except RecursionError as error:
+            raise errors.Unsupported(
+                f"An expression or block in {function.__name__} is nested too deeply.",
+                kernel=function.__name__, fix="split it over several statements",
+            ) from error  # fmt: skip
+        if known is not None:
+            known[function] = unit.copy()
+    if unit.tree.args.vararg and not device:
+        _refuse_parameters(unit)
+    return unit
 
 
-def _run(function: Any, device: bool) -> Unit:
+def _refuse_parameters(unit: Unit) -> None:
+    raise refuse.unsupported(
+        unit, unit.tree, "A kernel takes a fixed list of arguments.",
+        "name each argument, or pass one tuple",
+    )  # fmt: skip
+
+
+def _run(function: Any) -> Unit:
     found = source.find(function)
     unit = Unit(function, found, tree.clone(found.tree))
     unit.tree.decorator_list = []
@@ -67,12 +104,8 @@ def _run(function: Any, device: bool) -> Unit:
         if isinstance(argument, ast.arg):
             argument.annotation = None
     refuse.check_nodes(unit)
-    given = unit.tree.args
-    if (given.vararg and not device) or given.kwarg or given.kwonlyargs:
-        raise refuse.unsupported(
-            unit, unit.tree, "A kernel takes a fixed list of arguments.",
-            "name each argument, or pass one tuple",
-        )  # fmt: skip
+    if unit.tree.args.kwarg or unit.tree.args.kwonlyargs:
+        _refuse_parameters(unit)
     nested.take_out(unit)
     _rename_reserved(unit)
     _Resolver(unit).run()
