@@ -16,7 +16,10 @@ such as `tid = cuda.threadIdx.x`, moves there too.
 ...     own += cuda.shfl_down_sync(-1, own, 16)
 ...     if tid == 0:
 ...         out[cuda.blockIdx.x] = own
->>> print(_show(sums))
+>>> from gpukit.compiler import pipeline
+>>> unit = pipeline.front(sums)
+>>> first = run(unit, (256, 1, 1))
+>>> print("\\n".join(map(ast.unparse, unit.tree.body[:first])))
 own = 0.0
 for i in range(cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x, n, ...):
     own += x[i]
@@ -95,11 +98,3 @@ def _knows_only_place(unit: Unit, head: list[ast.stmt]) -> bool:
         and not own & names
         and all(split.knows_no_place(unit.devices[name]) for name in called)
     )
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler import pipeline
-
-    unit = pipeline.front(function)
-    first = run(unit, (256, 1, 1))
-    return "\n".join(map(ast.unparse, unit.tree.body[:first]))

@@ -5,7 +5,10 @@
 ...         out[0] = a[0]
 ...     else:
 ...         out[0] = b[0]
->>> print(_show(kernel, {"b"}))
+>>> from gpukit.compiler.passes import resolve
+>>> unit = resolve.run(kernel)
+>>> run(unit, {"b"})
+>>> print(ast.unparse(unit.tree))
 def kernel(a, b, out):
     out[0] = a[0]
 """
@@ -49,11 +52,3 @@ class _Absent(ast.NodeTransformer):
         if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant):
             return ast.copy_location(tree.const(not node.operand.value), node)
         return node
-
-
-def _show(function: object, names: set[str]) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    run(unit, names)
-    return ast.unparse(unit.tree)

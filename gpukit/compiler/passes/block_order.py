@@ -8,7 +8,13 @@ come to the same in every order, if nobody looks at the value before: no block c
 ...     cuda.atomic.add(out, keys[cuda.grid(1)], 1)
 >>> def queue(keys, out):
 ...     out[cuda.atomic.add(out, 0, 1)] = keys[cuda.grid(1)]
->>> _show(count), _show(queue)
+>>> from numba.core import types
+>>> from gpukit.compiler.passes import resolve
+>>> def shown(function):
+...     unit = resolve.run(function)
+...     unit.types = dict.fromkeys(unit.parameters, types.Array(types.int32, 1, "C"))
+...     return matters(unit, ())
+>>> shown(count), shown(queue)
 (False, True)
 """
 
@@ -57,13 +63,3 @@ def _integer(unit: Unit, array: str) -> str:
     """Return the name of an array's type if it holds integers, else nothing."""
     dtype: Any = getattr(unit.types.get(array), "dtype", None)
     return str(dtype) if hasattr(dtype, "bitwidth") and hasattr(dtype, "signed") else ""
-
-
-def _show(function: object) -> bool:
-    from numba.core import types
-
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    unit.types = dict.fromkeys(unit.parameters, types.Array(types.int32, 1, "C"))
-    return matters(unit, ())

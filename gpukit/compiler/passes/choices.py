@@ -11,7 +11,10 @@ between values that are at hand stays one store, which vectorises:
 
 >>> def kernel(tile, a, n, t, i):
 ...     tile[t] = a[i] if i < n else 0.0
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import resolve
+>>> unit = resolve.run(kernel)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
 def kernel(tile, a, n, t, i):
     if i < n:
         tile[t] = a[i]
@@ -19,7 +22,9 @@ def kernel(tile, a, n, t, i):
         tile[t] = 0.0
 >>> def relu(out, value, i):
 ...     out[i] = value if value > 0 else 0.0
->>> print(_show(relu))
+>>> unit = resolve.run(relu)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
 def relu(out, value, i):
     out[i] = value if value > 0 else 0.0
 """
@@ -68,11 +73,3 @@ def _must_work_out(side: ast.expr) -> bool:
         or (isinstance(n, ast.Call) and not all(isinstance(a, ast.Constant) for a in n.args))
         for n in ast.walk(side)
     )
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    run(unit)
-    return ast.unparse(unit.tree)

@@ -13,7 +13,16 @@ array has one element a thread, nothing of the pattern can ever be seen.
 ...     tile[t] = a[t] if t < a.size else 0
 ...     cuda.syncthreads()
 ...     out[t] = tile[63 - t] + seen[t]
->>> _show(kernel, (64, 1, 1)), _show(kernel, (32, 1, 1))
+>>> from numba.core import types
+>>> from gpukit.compiler import pipeline
+>>> from gpukit.compiler.passes import schedule, typing
+>>> def shown(function, block):
+...     unit = pipeline.front(function)
+...     array = types.Array(types.float32, 1, 'C')
+...     unit.types = typing.run(unit, dict.fromkeys(unit.parameters, array))
+...     steps = schedule.run(unit).steps
+...     return sorted(run(steps, {'tile': (64,), 'seen': (64,)}, block))
+>>> shown(kernel, (64, 1, 1)), shown(kernel, (32, 1, 1))
 (['tile'], [])
 """
 
@@ -102,16 +111,3 @@ def _stores_own(s: ast.stmt, name: str, forms: Forms) -> bool:
         f is not None and f.factor == (axis == 0) and ast.unparse(f.rest) == wanted[axis]
         for axis, f in enumerate(found)
     )
-
-
-def _show(function: object, block: Shape) -> list[str]:
-    from numba.core import types
-
-    from gpukit.compiler import pipeline
-    from gpukit.compiler.passes import schedule, typing
-
-    unit = pipeline.front(function)
-    array = types.Array(types.float32, 1, "C")
-    unit.types = typing.run(unit, dict.fromkeys(unit.parameters, array))
-    steps = schedule.run(unit).steps
-    return sorted(run(steps, {"tile": (64,), "seen": (64,)}, block))

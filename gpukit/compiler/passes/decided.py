@@ -12,8 +12,14 @@ reads the flag and goes on in any case has waited for nothing.
 >>> def careless(data, flag, out):
 ...     out[1] = cuda.atomic.add(flag, 0, 0)
 ...     out[0] = data[0]
->>> _show(kernel), _show(careless)
-('data out', '')
+>>> from gpukit.compiler.passes import resolve
+>>> def shown(function):
+...     unit = resolve.run(function)
+...     run(unit)
+...     found = [n for n in ast.walk(unit.tree) if isinstance(n, ast.Subscript)]
+...     return sorted({ast.unparse(n.value) for n in found if n.decided})
+>>> shown(kernel), shown(careless)
+(['data', 'out'], [])
 """
 
 from __future__ import annotations
@@ -91,12 +97,3 @@ def _mark(nodes: Iterable[ast.AST], under: bool) -> None:
         for n in ast.walk(node):
             if isinstance(n, (ast.Subscript, ast.Call)):
                 n.decided = under  # type: ignore[union-attr]
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    run(unit)
-    found = [n for n in ast.walk(unit.tree) if isinstance(n, ast.Subscript)]
-    return " ".join(sorted({ast.unparse(n.value) for n in found if getattr(n, "decided", False)}))

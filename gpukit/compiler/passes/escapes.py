@@ -12,7 +12,10 @@ use outer variables only where they are constants, and may not know which thread
 >>> def apply(a, f): ...
 >>> def kernel(out, a):
 ...     out[0] = apply(a, lambda z: z + 1)
->>> _show(kernel)
+>>> from gpukit.compiler.passes import inline, resolve
+>>> unit = resolve.run(kernel)
+>>> inline.run(unit)
+>>> {n: f(42) for n, f in unit.globals.items() if n in unit.nested}
 {'function_1': 43}
 """
 
@@ -118,12 +121,3 @@ def _refused(unit: Unit, nested: Any, node: ast.AST, why: str) -> errors.Unsuppo
         unit, node, f"{nested.name} cannot be passed on here: {why}.",
         "pass it to a device function, or call it",
     )  # fmt: skip
-
-
-def _show(function: object) -> dict[str, int]:
-    """Return what the functions that a kernel passes on make of 42."""
-    from gpukit.compiler.passes import inline, resolve
-
-    unit = resolve.run(function)
-    inline.run(unit)
-    return {n: f(42) for n, f in unit.globals.items() if n in unit.nested}

@@ -19,7 +19,9 @@ function becomes `else` branches, or a flag where a loop holds it.
 ...     return v
 >>> def kernel(out, v):
 ...     out[0] = clipped(v)
->>> print(_show(kernel))
+>>> unit = resolve.run(kernel)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
 def kernel(out, v):
     if v < 0:
         met_1 = 0
@@ -266,9 +268,3 @@ class _Inliner:
             if name in getattr(inner, table):
                 getattr(self.unit, table)[new] = getattr(inner, table)[name]
         return new
-
-
-def _show(function: Any) -> str:
-    unit = resolve.run(function)
-    run(unit)
-    return ast.unparse(unit.tree)

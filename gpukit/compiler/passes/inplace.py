@@ -10,7 +10,10 @@ with statements, and arguments that read memory, are left to `inline`.
 >>> def kernel(out, a, i, width):
 ...     at = lambda r, c=0: r * width + c
 ...     out[at(i)] = at(i + 1, 2) + at(a[i])
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import resolve
+>>> unit = resolve.run(kernel)
+>>> run(unit, unit.tree.body)
+>>> print(ast.unparse(unit.tree))
 def kernel(out, a, i, width):
     out[i * width + 0] = (i + 1) * width + 2 + at_1(a[i])
 """
@@ -72,11 +75,3 @@ def _expression(function: Any) -> ast.expr | None:
     if value is None or any(tree.called(n) in _LATER for n in ast.walk(value)):
         return None
     return value
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    run(unit, unit.tree.body)
-    return ast.unparse(unit.tree)

@@ -21,7 +21,11 @@ threads are still there.
 ...         if out[i] == 7:
 ...             break
 ...         cuda.syncthreads()
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import inline, resolve
+>>> unit = resolve.run(kernel)
+>>> inline.run(unit)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
 def kernel(out, n):
     returned = False
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -266,12 +270,3 @@ def _literal(node: ast.expr) -> int | None:
     except (ValueError, TypeError, SyntaxError):
         return None
     return value if isinstance(value, int) else None
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import inline, resolve
-
-    unit = resolve.run(function)
-    inline.run(unit)
-    run(unit)
-    return ast.unparse(unit.tree)

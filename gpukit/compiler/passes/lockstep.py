@@ -10,7 +10,11 @@ the whole block: what the lanes of a warp ask for together is then one request.
 ...     i = cuda.grid(1)
 ...     if i < n:
 ...         out[i] = a[i]
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import inline, resolve
+>>> unit = resolve.run(kernel)
+>>> inline.run(unit)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
 def kernel(a, out, n):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     if i < n:
@@ -90,12 +94,3 @@ class _Marks:
 
 
 _JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Pass, ast.Raise, ast.Assert)
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import inline, resolve
-
-    unit = resolve.run(function)
-    inline.run(unit)
-    run(unit)
-    return ast.unparse(unit.tree)

@@ -11,7 +11,10 @@ processor fetches ahead far better than many short ones.
 ...         out[i] = a[i]
 >>> def stays(a, out):
 ...     out[cuda.grid(1)] = a[cuda.blockIdx.x]
->>> _show(merges), _show(stays)
+>>> from gpukit.compiler import pipeline
+>>> def shown(function):
+...     return run(pipeline.front(function))
+>>> shown(merges), shown(stays)
 (True, False)
 """
 
@@ -69,9 +72,3 @@ def is_place(node: ast.AST) -> bool:
     return any(
         _is_product(a, "blockIdx.x") and tree.intrinsic(b) == "threadIdx.x" for a, b in pairs
     )
-
-
-def _show(function: object) -> bool:
-    from gpukit.compiler import pipeline
-
-    return run(pipeline.front(function))

@@ -12,7 +12,8 @@ they were at the definition: a variable that is assigned after it is refused.
 ...     def at(r, c):
 ...         return r * width + c
 ...     out[i] = a[at(i, 0)]
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import resolve
+>>> print(ast.unparse(resolve.run(kernel).tree))
 def kernel(out, a, i, width):
     out[i] = a[at_1(i, 0)]
 """
@@ -223,9 +224,3 @@ class _Lambdas(ast.NodeTransformer):
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
         key = self.taker._take(tree.of_lambda("function", node), self.taken)
         return tree.at(tree.name(key), node)  # type: ignore[no-any-return]
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import resolve
-
-    return ast.unparse(resolve.run(function).tree)

@@ -12,7 +12,11 @@ into the loop, and `and`, `or` and `a if c else b` become `if` statements where 
 ...     i = cuda.grid(1)
 ...     while cuda.syncthreads_or(i < n) and n > 0:
 ...         out[i] = out[i] + cuda.shfl_sync(0xffffffff, i, 0)
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import resolve
+>>> unit = resolve.run(kernel)
+>>> prepare(unit)
+>>> unit.tree.body = statements(unit, unit.tree.body)
+>>> print(ast.unparse(unit.tree))
 def kernel(out, n):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     while True:
@@ -330,12 +334,3 @@ def _item_setter(items: list[ast.expr], k: int):  # type: ignore[no-untyped-def]
 def _is_stable(e: ast.expr) -> bool:
     """Tell whether a value cannot change while threads meet: no memory is read for it."""
     return not any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(e))
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    prepare(unit)
-    unit.tree.body = statements(unit, unit.tree.body)
-    return ast.unparse(unit.tree)

@@ -16,7 +16,10 @@ never stands for anything else; where it does, it is given the array where that 
 ...     if i < n:
 ...         own = cuda.local.array(4, np.float32)
 ...         a = cuda.shared.array(32, np.float32)
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import resolve
+>>> unit = resolve.run(kernel)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
 def kernel(a, out, n):
     own = cuda.local.array(4, np_float32)
     a_1 = cuda.shared.array(32, np_float32)
@@ -142,11 +145,3 @@ def _kind(unit: Unit, given: ast.expr) -> object:
     if isinstance(given, ast.Tuple):
         return tuple(_kind(unit, e) for e in given.elts)
     return ast.unparse(given)
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    run(unit)
-    return ast.unparse(unit.tree)

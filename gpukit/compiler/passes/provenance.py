@@ -9,8 +9,10 @@
 ...     if k > 0:
 ...         kept = last
 ...     out[k] = i
->>> print(_show(kernel))
-from data: k kept; written by data: out
+>>> from gpukit.compiler.passes import resolve
+>>> unit = resolve.run(kernel)
+>>> sorted(from_data(unit)), sorted(written_by_data(unit))
+(['k', 'kept'], ['out'])
 """
 
 from __future__ import annotations
@@ -76,11 +78,3 @@ def _stores(body: list[ast.stmt], found: set[str], under: bool, places: set[str]
             if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
                 if under or _depends(n.slice, found) or not isinstance(n.value, ast.Name):
                     places |= tree.reads(n.value)
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    variables, arrays = sorted(from_data(unit)), sorted(written_by_data(unit))
-    return f"from data: {' '.join(variables)}; written by data: {' '.join(arrays)}"

@@ -12,8 +12,11 @@ memory; every use stands after it, in the same innermost loop.
 ...     j = i + last
 ...     i2 = i
 ...     i2 += 1
->>> print(_show(kernel))
-remade: i j last
+>>> from gpukit.compiler.passes import inline, resolve
+>>> unit = resolve.run(kernel)
+>>> inline.run(unit)
+>>> sorted(run(unit, Uniformity(unit)))
+['i', 'j', 'last']
 """
 
 from __future__ import annotations
@@ -141,11 +144,3 @@ class _Finder:
         if self.counts[name] != 1:
             return False
         return name not in self.uniformity.varying
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import inline, resolve
-
-    unit = resolve.run(function)
-    inline.run(unit)
-    return "remade: " + " ".join(sorted(run(unit, Uniformity(unit))))

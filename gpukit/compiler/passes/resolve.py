@@ -11,7 +11,7 @@ Before                                    After
 ...     bar = c.syncthreads
 ...     bar()
 ...     out[c.threadIdx.x] = TILE
->>> print(_show(kernel))
+>>> print(ast.unparse(run(kernel).tree))
 def kernel(out):
     cuda.syncthreads()
     out[cuda.threadIdx.x] = 16
@@ -404,7 +404,3 @@ def _is_not_data(value: Any) -> bool:
         or value in tuple(intrinsics.ROOMS.values())
         or intrinsics.name_of(value) is not None
     )
-
-
-def _show(function: Any) -> str:
-    return ast.unparse(run(function).tree)

@@ -11,7 +11,11 @@ shuffles need no mask. The opposite of `merge`.
 ...     for col in range(cuda.threadIdx.x % 32, a.shape[1], 32):
 ...         out[row, col] = a[row, col]
 ...     cuda.syncwarp()
->>> print(_show(copy_rows, 256))
+>>> from gpukit.compiler import pipeline
+>>> unit = pipeline.front(copy_rows)
+>>> run(unit, (256, 1, 1))
+8
+>>> print(ast.unparse(unit.tree))
 def copy_rows(a, out):
     row = cuda.blockIdx.x
     for col in range(cuda.threadIdx.x + 0, a.shape[1], 32):
@@ -132,11 +136,3 @@ class _Regroup(ast.NodeTransformer):
 
     def _part(self, text: str) -> ast.expr:
         return tree.expr(f"cuda.{text}")
-
-
-def _show(function: object, block: int) -> str:
-    from gpukit.compiler import pipeline
-
-    unit = pipeline.front(function)
-    run(unit, (block, 1, 1))
-    return ast.unparse(unit.tree)

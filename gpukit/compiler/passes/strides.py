@@ -12,7 +12,11 @@ Before                          After
 ...     while i < n:
 ...         out[i] = i
 ...         i += cuda.blockDim.x
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import inline, resolve
+>>> unit = resolve.run(kernel)
+>>> inline.run(unit)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
 def kernel(out, n):
     for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
         out[i] = i
@@ -106,12 +110,3 @@ def _as_for(unit: Unit, loop: ast.While, name: str, first: ast.Assign) -> ast.st
     over.strides = True  # type: ignore[attr-defined]  # for `whole_bounds`
     body = loop.body[:-1] or [ast.Pass()]
     return tree.at(ast.For(tree.store(name), over, body, []), loop)  # type: ignore[no-any-return]
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import inline, resolve
-
-    unit = resolve.run(function)
-    inline.run(unit)
-    run(unit)
-    return ast.unparse(unit.tree)

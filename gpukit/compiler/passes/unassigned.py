@@ -14,7 +14,10 @@ behind an `if` that has no other side, with nothing in common with what they sta
 ...     if x[i] > 0:
 ...         v = x[i]
 ...     out[i] = v
->>> print(_show(kernel))
+>>> from gpukit.compiler.passes import resolve
+>>> unit = resolve.run(kernel)
+>>> told(unit)
+>>> print(ast.unparse(unit.tree))
 def kernel(x, out, i):
     assigned_v = cuda.local.array(1, 'int8')
     if x[i] > 0:
@@ -271,11 +274,3 @@ def _read(node: ast.AST) -> Iterator[str]:
         parts = list(ast.iter_child_nodes(node))
     for part in parts:
         yield from _read(part)
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    told(unit)
-    return ast.unparse(unit.tree)

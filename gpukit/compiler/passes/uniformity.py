@@ -12,8 +12,11 @@ set under a condition that varies. Uniform control flow stays ordinary control f
 ...     if i < n:
 ...         seen = 1
 ...     total = cuda.syncthreads_count(seen)
->>> print(_show(kernel))
-varying: i seen
+>>> from gpukit.compiler.passes import inline, resolve
+>>> unit = resolve.run(kernel)
+>>> inline.run(unit)
+>>> sorted(Uniformity(unit).varying)
+['i', 'seen']
 """
 
 from __future__ import annotations
@@ -136,11 +139,3 @@ def _made_by(unit: Unit, name: str) -> set[str]:
         if isinstance(s, ast.Assign) and any(tree.called(n) == name for n in ast.walk(s.value)):
             made |= tree.writes(s)
     return made
-
-
-def _show(function: object) -> str:
-    from gpukit.compiler.passes import inline, resolve
-
-    unit = resolve.run(function)
-    inline.run(unit)
-    return "varying: " + " ".join(sorted(Uniformity(unit).varying))

@@ -11,7 +11,12 @@ itself, so it is made a `while` loop again.
 >>> def kernel(out, n, m):
 ...     for k in range(n, m):
 ...         out[k] = k
->>> print(_show(kernel, n=types.float32, m=types.int64))
+>>> from gpukit.compiler.passes import resolve
+>>> unit = resolve.run(kernel)
+>>> unit.types = {"n": types.float32, "m": types.int64}
+>>> run(unit)
+True
+>>> print(ast.unparse(unit.tree))
 def kernel(out, n, m):
     for k in range(whole_int32(n), m):
         out[k] = k
@@ -84,12 +89,3 @@ class _Bounds(ast.NodeTransformer):
         test = ast.Compare(tree.name(name), [ast.Lt()], [stop])
         again = ast.While(test, [*loop.body, following], [])
         return [tree.assign(name, start, loop), tree.at(again, loop)]
-
-
-def _show(function: object, **kinds: types.Type) -> str:
-    from gpukit.compiler.passes import resolve
-
-    unit = resolve.run(function)
-    unit.types = dict(kinds)
-    run(unit)
-    return ast.unparse(unit.tree)
