@@ -127,7 +127,7 @@ def pytest_load_initial_conftests(early_config: Any) -> None:
     """Stand in before pytest reads the first conftest of somebody else's suite."""
     from gpukit import standin_suite
 
-    standin_suite.begin(early_config.known_args_namespace)
+    standin_suite.begin(early_config.known_args_namespace, install)
 
 
 def pytest_report_header() -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import standin, target
+from gpukit import target
 
 VARIABLE = "GPUKIT_CONFORMANCE"
 
@@ -110,21 +110,21 @@ def add_options(parser: Any) -> None:
     )
 
 
-def begin(options: Any) -> None:
-    """Stand in for the whole of a pytest run."""
+def begin(options: Any, install: Callable[..., Any]) -> None:
+    """Stand in for the whole of a pytest run; `install` is `standin.install`."""
     if getattr(options, "gpukit_as_simulator", False):
-        be_the_simulator(options.gpukit_run_skipped)
-    standin.install(children=True)
+        be_the_simulator(install, options.gpukit_run_skipped)
+    install(children=True)
 
 
-def be_the_simulator(reasons: Sequence[str] = ()) -> None:
+def be_the_simulator(install: Callable[..., Any], reasons: Sequence[str] = ()) -> None:
     """Let a suite believe that Numba's simulator is on, with gpukit in its place."""
     os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
     if "numba" in sys.modules:
         vars(importlib.import_module("numba.core.config"))["ENABLE_CUDASIM"] = 1
     if target.active().name == "cuda":
         return
-    standin.install()
+    install()
     _patch_testing(reasons)
     _patch_errors()
     _patch_compiler()

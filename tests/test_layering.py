@@ -1,7 +1,9 @@
 """Who may import whom. docs/architecture.md draws the same rules."""
 
 import ast
+import graphlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,6 +67,10 @@ GPU_ROOMS = {"gpu_code", "cuda", "standin"}
 # And the forms that primitives have on a GPU, which that process loads alone.
 GPU_FORMS = sorted((PACKAGE / "primitives").glob("*_gpu.py"))
 FILES = sorted(PACKAGE.rglob("*.py"))
+MODULES = {
+    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in FILES
+}
 
 
 class Import(NamedTuple):
@@ -75,15 +81,28 @@ class Import(NamedTuple):
 
 
 def imports_of(source: str) -> list[Import]:
-    """Every name that a module imports, at its top or inside a function."""
+    """Every name that a module imports when it runs, at its top or inside a function."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in running(ast.parse(source)):
         if isinstance(node, ast.Import):
             found += [Import(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             prefix = "." * node.level + (node.module or "")
             found += [Import(node.lineno, f"{prefix}.{alias.name}") for alias in node.names]
     return found
+
+
+def running(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a tree without those that only a type checker looks at."""
+    yield tree
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield from running(node)
+
+
+def file_of(name: str) -> str | None:
+    """The module that an imported name is, or lies in; None for what is not gpukit's."""
+    return name if name in MODULES else next(filter(MODULES.get, [name.rpartition(".")[0]]), None)
 
 
 def room_of(path: Path) -> str:
@@ -107,50 +126,67 @@ def relative(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-@pytest.mark.parametrize("path", FILES, ids=relative)
-def test_every_file_lies_in_a_known_room(path):
-    assert room_of(path) in ROOMS, "add the room to ROOMS and to docs/architecture.md"
+def imports() -> Iterator[tuple[Path, str, Import]]:
+    """Every import of the package, with its file and room."""
+    for path in FILES:
+        for found in imports_of(path.read_text(encoding="utf-8")):
+            yield path, room_of(path), found
 
 
-@pytest.mark.parametrize("path", FILES, ids=relative)
-def test_file_imports_only_rooms_above_its_own(path):
-    room = room_of(path)
+def test_every_file_lies_in_a_known_room():
+    unknown = {room_of(path) for path in FILES} - set(ROOMS)
+    assert unknown == set(), "add the room to ROOMS and to docs/architecture.md"
+
+
+def test_files_import_only_rooms_above_their_own():
     wrong = [
-        f"line {line}: {room} may not import {name}"
-        for line, name in imports_of(path.read_text(encoding="utf-8"))
+        f"{relative(path)}:{line}: {room} may not import {name}"
+        for path, room, (line, name) in imports()
         if name.startswith("gpukit.") and target_room(name) not in may_import(room)
     ]
     assert wrong == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=relative)
-def test_file_imports_only_the_packages_of_its_room(path):
-    room = room_of(path)
-    allowed = PACKAGES.get(room, USUAL) | {"gpukit", *sys.stdlib_module_names, "tomllib"}
+def test_files_import_only_the_packages_of_their_room():
+    always = {"gpukit", *sys.stdlib_module_names, "tomllib"}
     wrong = [
-        f"line {line}: {room} may not import {name}"
-        for line, name in imports_of(path.read_text(encoding="utf-8"))
-        if name.split(".")[0] not in allowed
+        f"{relative(path)}:{line}: {room} may not import {name}"
+        for path, room, (line, name) in imports()
+        if name.split(".")[0] not in PACKAGES.get(room, USUAL) | always
     ]
     assert wrong == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=relative)
-def test_file_leaves_the_real_cuda_namespace_to_the_front(path):
+def test_only_the_front_names_the_real_cuda_namespace():
     wrong = [
-        f"line {line}: {name}"
-        for line, name in imports_of(path.read_text(encoding="utf-8"))
+        f"{relative(path)}:{line}: {name}"
+        for path, room, (line, name) in imports()
         if f"{name}.".startswith(("numba.cuda.", "numba_cuda.", "numba_cuda_mlir."))
-        and room_of(path) not in GPU_ROOMS
+        and room not in GPU_ROOMS
         and path not in GPU_FORMS
     ]
     assert wrong == []
 
 
-@pytest.mark.parametrize("path", GPU_FORMS, ids=relative)
-def test_form_for_a_gpu_imports_nothing_of_gpukit(path):
-    names = [name for _, name in imports_of(path.read_text(encoding="utf-8"))]
-    assert [name for name in names if name.split(".")[0] == "gpukit"] == []
+def test_forms_for_a_gpu_import_nothing_of_gpukit():
+    wrong = [
+        f"{relative(path)}:{line}: {name}"
+        for path, _, (line, name) in imports()
+        if path in GPU_FORMS and name.split(".")[0] == "gpukit"
+    ]
+    assert wrong == []
+
+
+def test_no_file_imports_itself_by_way_of_others():
+    graph = {
+        name: {file_of(found.name) for found in imports_of(path.read_text())} - {name, None}
+        for name, path in MODULES.items()
+    }
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        circle = error.args[1]
+        pytest.fail(" imports ".join(reversed(circle)))
 
 
 def test_kernels_take_cuda_from_gpukit_by_name():

@@ -10,7 +10,7 @@ import numba
 from numba.core import types
 
 from gpukit import errors
-from gpukit.compiler import describe, refuse, shapes, sites, tree, watch
+from gpukit.compiler import describe, pyfunc, refuse, shapes, sites, tree, watch
 from gpukit.compiler.passes import scalar
 from gpukit.compiler.unit import Unit
 
@@ -61,14 +61,14 @@ _in_making: list[Any] = []
 
 
 def _make(dispatcher: Any) -> Any:
-    from gpukit.compiler.passes import inline, resolve, typing
+    from gpukit.compiler.passes import inline, resolve
     from gpukit.compiler.runtime import half_rules
 
     half_rules.install()
     unit = resolve.run(dispatcher.py_func, device=True)
     unit.debug = bool(getattr(dispatcher, "targetoptions", {}).get("debug", False))
     inline.run(unit)
-    rewrite = DeviceBody(unit)
+    rewrite = DeviceBody(unit, native)
     # A function that calls itself finds itself under its own name.
     itself = [n for n, d in unit.devices.items() if d.py_func is dispatcher.py_func]
     for name in itself:
@@ -78,13 +78,13 @@ def _make(dispatcher: Any) -> Any:
     if itself:
         body = [rewrite.stack_check(unit.tree), rewrite._poll(unit.tree), *body]
     scope = {"range": range, "min": min, "max": max, **unit.globals, **rewrite.globals}
-    function = typing.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
-    function.__defaults__ = unit.function.__defaults__
+    plain = pyfunc.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
+    plain.__defaults__ = unit.function.__defaults__
     options = getattr(dispatcher, "device_options", {})
-    made = numba.njit(error_model="numpy", nogil=True, **options)(function)
+    made = numba.njit(error_model="numpy", nogil=True, **options)(plain)
     made.gpukit_sites = frozenset(rewrite.used_sites)
     for name in itself:
-        function.__globals__[f"device_{name}"] = made
+        plain.__globals__[f"device_{name}"] = made
     if getattr(dispatcher, "device", False) and dispatcher.signatures:
         compile_for(made, dispatcher.signatures)
         made.disable_compile()  # calls with other types are cast, as on Numba's CUDA target

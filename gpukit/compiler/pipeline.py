@@ -6,7 +6,7 @@ import ast
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from gpukit.compiler import captures, complaints, native, refuse, tree
+from gpukit.compiler import captures, complaints, native, pyfunc, refuse, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -190,7 +190,6 @@ def compile_kernel(
         new_arrays,
         resolve,
         split,
-        typing,
         unassigned,
     )
     from gpukit.compiler.runtime import shuffles
@@ -213,7 +212,7 @@ def compile_kernel(
         _check_local_memory(unit, emitter.local_bytes())
         scope = {**unit.globals, **emitter.rewriter.globals, "range": range, "max": max, "min": min}
         parameters = [a.arg for a in loops.args.args]
-        made = typing.build(unit.tree.name, parameters, loops.body, scope, unit)
+        made = pyfunc.build(unit.tree.name, parameters, loops.body, scope, unit)
         entry, code = native.compile(made, fastmath=fastmath, debug=debug)
         new_arrays.check_code(unit, code.needs, emitter.slot_types.values())
     return Compiled(

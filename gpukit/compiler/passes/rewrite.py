@@ -23,7 +23,7 @@ class Rewriter(scalar.Scalar):
     """
 
     def __init__(self, unit: Unit, *, readable: bool, boundscheck: bool) -> None:
-        super().__init__(unit)
+        super().__init__(unit, device.native)
         self.readable = readable
         self.boundscheck = boundscheck
         self.slots: set[str] = set()

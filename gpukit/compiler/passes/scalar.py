@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,9 @@ class Scalar(ast.NodeTransformer):
     itself: frozenset[str] = frozenset()
     readable = False  # whether the result is for people, as `gpukit.explain` shows it
 
-    def __init__(self, unit: Unit) -> None:
+    def __init__(self, unit: Unit, native: Callable[[Any], Any]) -> None:
         self.unit = unit
+        self.native = native  # makes the Numba function of a device function
         self.globals: dict[str, Any] = {}
         self.used_sites: set[int] = set()  # those of the device functions that it calls, too
 
@@ -114,10 +116,8 @@ class Scalar(ast.NodeTransformer):
             return ast.Call(self.helper("mathematics", own), node.args, [])
         if name not in self.unit.devices:
             return node
-        from gpukit.compiler import device
-
         key = f"device_{name}"
-        self.globals[key] = made = device.native(self.unit.devices[name])
+        self.globals[key] = made = self.native(self.unit.devices[name])
         self.used_sites |= made.gpukit_sites
         return ast.Call(tree.name(key), [self.context(), *node.args], node.keywords)
 

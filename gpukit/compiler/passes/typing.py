@@ -7,15 +7,13 @@ as int32 arguments. Nothing is compiled.
 from __future__ import annotations
 
 import ast
-import types as python_types
-import warnings
 from typing import Any
 
 from numba.core import bytecode, compiler, typed_passes, types, untyped_passes
 from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 
-from gpukit.compiler import device, kinds, lean, shapes, tree
+from gpukit.compiler import device, kinds, lean, pyfunc, shapes, tree
 from gpukit.compiler.passes import apart, new_arrays, scalar
 from gpukit.compiler.unit import Unit
 
@@ -26,7 +24,6 @@ _MET_TYPES = {
     "match_all_sync": types.Tuple((types.int32, types.boolean)),
 }  # fmt: skip
 _VOTES = frozenset(["all_sync", "any_sync", "eq_sync", "ballot_sync"])
-_MADE = "_gpukit_function"
 
 
 def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
@@ -46,28 +43,11 @@ def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type
     copy = tree.clone(unit.tree)
     body = [probe.visit(s) for s in copy.body]
     everything = {**arguments, **probe.arguments}
-    function = build(copy.name, list(everything), body, {**unit.globals, **probe.globals}, unit)
-    inferred = infer(function, tuple(everything.values()))
+    scope = {**unit.globals, **probe.globals}
+    made = pyfunc.build(copy.name, list(everything), body, scope, unit)
+    inferred = infer(made, tuple(everything.values()))
     new_arrays.check_types(unit, inferred)
     return dict(inferred.typemap)
-
-
-def build(
-    name: str, parameters: list[str], body: list[ast.stmt], scope: dict[str, Any], unit: Unit
-) -> Any:
-    """Make a Python function of statements; its lines are those of the kernel's source."""
-    # Under a name of its own, or it would hide a global that it calls: `def max(a): max(a, 0)`.
-    function = tree.function(_MADE, parameters, body)
-    module = tree.settle(ast.Module([tree.at(function, unit.tree)], []))
-    with warnings.catch_warnings():  # an argument that is None stands as None in its places
-        warnings.simplefilter("ignore", SyntaxWarning)
-        code = compile(module, unit.source.file, "exec")
-    scope = dict(scope)
-    exec(code, scope)
-    made = scope[_MADE]
-    assert isinstance(made, python_types.FunctionType)
-    made.__name__ = made.__qualname__ = name
-    return made
 
 
 def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
@@ -115,7 +95,7 @@ class _Probe(scalar.Scalar):
     """Replace what depends on the thread by arguments of the right type."""
 
     def __init__(self, unit: Unit) -> None:
-        super().__init__(unit)
+        super().__init__(unit, device.native)
         self.arguments: dict[str, types.Type] = {}
 
     def _argument(self, stem: str, kind: types.Type) -> ast.expr:

@@ -15,7 +15,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from gpukit.compiler.runtime.memory import checked_pointer, index_types, index_values, place_of
+from gpukit.compiler.runtime.memory import checked_pointer, place_of
+from gpukit.compiler.runtime.words import index_types, index_values
 from gpukit.compiler.watch import UPDATE
 
 

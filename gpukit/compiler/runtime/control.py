@@ -9,9 +9,10 @@ from numba.extending import intrinsic, overload
 
 from gpukit.compiler import context as layout
 from gpukit.compiler.runtime.hooks import mask_at
-from gpukit.compiler.runtime.memory import WORD, abort, place_of, word_pointer
+from gpukit.compiler.runtime.memory import place_of
 from gpukit.compiler.runtime.raw import first_set, peek, peek8
 from gpukit.compiler.runtime.storage import get, put
+from gpukit.compiler.runtime.words import WORD, abort, word_pointer
 
 # Ask Python for signals once in so many polls: about a millisecond of an empty loop.
 _POLLS_PER_SIGNAL_CHECK = 1 << 16

@@ -6,7 +6,7 @@ from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import overload
 
-from gpukit.compiler.runtime import memory
+from gpukit.compiler.runtime import memory, words
 
 
 def item(place, base, idx):  # type: ignore[no-untyped-def]
@@ -23,7 +23,7 @@ def _form(base, idx):  # type: ignore[no-untyped-def]
     """Tell what a subscript is: "element", "part" (fewer indices than axes) or "other"."""
     if not isinstance(base, types.Array):
         return "other"
-    parts = memory.index_types(idx)
+    parts = words.index_types(idx)
     if parts is None:
         return "other"
     if len(parts) == base.ndim:

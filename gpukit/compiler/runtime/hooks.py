@@ -16,7 +16,7 @@ from numba.np.arrayobj import make_array
 
 from gpukit.compiler import context as layout
 from gpukit.compiler import watch as w
-from gpukit.compiler.runtime.memory import BYTE_PTR, WORD, index_values, word_pointer
+from gpukit.compiler.runtime.words import BYTE_PTR, WORD, index_values, word_pointer
 
 _CALLS = {name: (k, count) for k, (name, count) in enumerate(w.CALLS.items())}
 

@@ -18,48 +18,8 @@ from numba.np.arrayobj import load_item, make_array, populate_array, store_item
 
 from gpukit.compiler import context as layout
 from gpukit.compiler import watch
-
-WORD = ir.IntType(64)
-BYTE_PTR = ir.IntType(8).as_pointer()
-
-
-class KernelAbort(Exception):
-    """Unwinds a compiled kernel; the reason stands in its context."""
-
-
-def word_pointer(builder: Any, address: Any, word: int) -> Any:
-    """Return a pointer to one word of the context."""
-    base = builder.inttoptr(address, WORD.as_pointer())
-    return builder.gep(base, [ir.Constant(ir.IntType(32), word)])
-
-
-def _put(builder: Any, address: Any, word: int, value: Any) -> None:
-    builder.store(value, word_pointer(builder, address, word))
-
-
-def abort(context: Any, builder: Any, address: Any, code: int, site: Any, thread: Any) -> None:
-    """Note the reason in the context and leave the kernel with an error status."""
-    _put(builder, address, layout.CODE, ir.Constant(WORD, code))
-    site = builder.and_(site, ir.Constant(WORD, watch.site_number(-1)))
-    _put(builder, address, layout.SITE, site)
-    for k, value in enumerate(thread):
-        _put(builder, address, layout.THREAD + k, value)
-    context.call_conv.return_user_exc(builder, KernelAbort, ())
-
-
-def index_types(idx: types.Type) -> tuple[types.Type, ...] | None:
-    """Return the types of an index's parts if all are integers, else None."""
-    parts = tuple(idx) if isinstance(idx, types.BaseTuple) else (idx,)
-    fine = all(isinstance(p, (types.Integer, types.Boolean)) for p in parts)
-    return parts if fine else None
-
-
-def index_values(context: Any, builder: Any, idx_type: Any, idx: Any) -> list[Any]:
-    """Return the parts of an index as 64-bit integers."""
-    is_tuple = isinstance(idx_type, types.BaseTuple)
-    values = cgutils.unpack_tuple(builder, idx, len(idx_type)) if is_tuple else [idx]
-    kinds = index_types(idx_type) or ()
-    return [context.cast(builder, v, k, types.intp) for v, k in zip(values, kinds, strict=True)]
+from gpukit.compiler.runtime import hooks
+from gpukit.compiler.runtime.words import WORD, abort, index_types, index_values, put
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, values: list[Any]) -> Any:
@@ -153,11 +113,11 @@ def checked_pointer(
     if place is not None:
         with builder.if_then(bad, likely=False):
             address, site, *thread = place
-            _put(builder, address, layout.NDIM, ir.Constant(WORD, array_type.ndim))
+            put(builder, address, layout.NDIM, ir.Constant(WORD, array_type.ndim))
             for k, (v, n) in enumerate(zip(values, shape, strict=True)):
                 if k < layout.MAX_NDIM:
-                    _put(builder, address, layout.INDEX + k, v)
-                    _put(builder, address, layout.SHAPE + k, n)
+                    put(builder, address, layout.INDEX + k, v)
+                    put(builder, address, layout.SHAPE + k, n)
             abort(context, builder, address, layout.OUT_OF_BOUNDS, site, thread)
     return _pointer(context, builder, array_type, array, wrapped)
 
@@ -166,8 +126,6 @@ def _watched_pointer(
     context: Any, builder: Any, parts: Any, place: Place, kind: int, value: Any
 ) -> Any:
     """Return a pointer to an element, or to the sink where the index is outside."""
-    from gpukit.compiler.runtime import hooks
-
     array_type, array, values, wrapped, shape, bad = parts
     slot = cgutils.alloca_once(builder, context.get_data_type(array_type.dtype).as_pointer())
     with builder.if_else(bad, likely=False) as (outside, inside):
@@ -275,9 +233,9 @@ def _require_inside(context: Any, builder: Any, value: Any, size: Any, place: Pl
     wrapped = builder.select(builder.icmp_signed("<", value, zero), builder.add(value, size), value)
     with builder.if_then(builder.icmp_unsigned(">=", wrapped, size), likely=False):
         address, site, *thread = place
-        _put(builder, address, layout.NDIM, ir.Constant(WORD, 1))
-        _put(builder, address, layout.INDEX, value)
-        _put(builder, address, layout.SHAPE, size)
+        put(builder, address, layout.NDIM, ir.Constant(WORD, 1))
+        put(builder, address, layout.INDEX, value)
+        put(builder, address, layout.SHAPE, size)
         abort(context, builder, address, layout.OUT_OF_BOUNDS, site, thread)
 
 
@@ -339,8 +297,6 @@ def tell_part(typingctx, place, view):  # type: ignore[no-untyped-def]
         raise TypingError("a part of an array is needed")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        from gpukit.compiler.runtime import hooks
-
         array = make_array(view)(context, builder, args[1])
         shape = cgutils.unpack_tuple(builder, array.shape, view.ndim)
         where = place_of(context, builder, place, args[0])

@@ -15,7 +15,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
-from gpukit.compiler.runtime.memory import BYTE_PTR, WORD, index_values, word_pointer
+from gpukit.compiler.runtime.words import BYTE_PTR, WORD, index_values, word_pointer
 
 
 def _distinct(builder: Any, pointer: Any) -> Any:
