@@ -90,7 +90,7 @@ bench: $(READY)
 	$(BIN)/gpukit bench
 
 mutation: $(READY)
-	$(BIN)/python -m tests.mutation.run --write
+	$(BIN)/python -m benchmarks.mutation.run --write
 
 conformance: $(CONFORMANCE)/.ready
 	$(CONFORMANCE)/bin/python benchmarks/conformance.py

@@ -1,10 +1,10 @@
 """Put mistakes into the kernels of the book and count which of them checked mode finds.
 
-python -m tests.mutation.run                        everything, a table at the end
-python -m tests.mutation.run --kernels matmul       one room, or one kernel
-python -m tests.mutation.run --sample 400           so many of all, chosen by their names
-python -m tests.mutation.run --write                docs/checking.md and the JSON beside it
-python -m tests.mutation.run --write --missing      the same; examines only what the JSON lacks
+python -m benchmarks.mutation.run                        everything, a table at the end
+python -m benchmarks.mutation.run --kernels matmul       one room, or one kernel
+python -m benchmarks.mutation.run --sample 400           so many of all, chosen by their names
+python -m benchmarks.mutation.run --write                docs/checking.md and the JSON beside it
+python -m benchmarks.mutation.run --write --missing      the same; examines only what the JSON lacks
 
 What a mutant came to holds as long as the kernel, what it uses of its file, and its launches are
 the same. Whether the checker still finds it is for a run without `--missing` to say.
@@ -32,9 +32,9 @@ else:
 
 import numpy as np
 
+from benchmarks.mutation import cases, mutants, pool, report, truth, verdict
+from benchmarks.mutation.verdict import Verdict
 from gpukit import kernels, launch
-from tests.mutation import cases, mutants, pool, report, truth, verdict
-from tests.mutation.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENT = ROOT / "docs" / "checking.md"

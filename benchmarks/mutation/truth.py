@@ -21,9 +21,9 @@ from unittest import mock
 
 import numpy as np
 
+from benchmarks.mutation import cases, mutants
 from gpukit import kernels, launch
 from tests import oracle
-from tests.mutation import cases, mutants
 from tests.oracle import arithmetic, interpreter, memory, transform
 
 # What can be wrong, and the classes of findings that say so.

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import gpukit
+from benchmarks.mutation import cases, mutants
 from gpukit import errors, kernels
 from gpukit.checked.finding import KINDS
-from tests.mutation import cases, mutants
 
 # From good to bad. "refused": the mutant is no kernel at all, the compiler says so.
 OUTCOMES = ("right finding", "other finding", "wrong answer", "survived", "refused", "crashed",

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.mutation.code import Code, Edit, indices
 from gpukit.compiler import intrinsics
-from tests.mutation.code import Code, Edit, indices
 
 Edits = Iterator[list[Edit]]
 RACES = (

@@ -104,7 +104,8 @@ def find(name: str) -> tuple[Case, ...]:
             return tuple(_recorded(case, entry.kernel))
     raise LookupError(
         f"{name} has no launch to try its mutants on. Register it with a family in "
-        "gpukit/bench/cases.py, or give it a function with @of(...) in tests/mutation/cases.py."
+        "gpukit/bench/cases.py, or give it a function with @of(...) in "
+        "benchmarks/mutation/cases.py."
     )
 
 

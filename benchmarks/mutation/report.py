@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.mutation.mutants import OPERATORS, Mutant
+from benchmarks.mutation.truth import FAULTS
+from benchmarks.mutation.verdict import IGNORED, OUTCOMES, Verdict
 from gpukit.checked.finding import KINDS
-from tests.mutation.mutants import OPERATORS, Mutant
-from tests.mutation.truth import FAULTS
-from tests.mutation.verdict import IGNORED, OUTCOMES, Verdict
 
 ENDING = {"outside", "absent", "diverged", "hung", "crashed"}  # faults that the oracle ends with
 FLAGGED = ("right finding", "other finding", "wrong answer")
 COLUMNS = (*OUTCOMES[:4], "equivalent", *OUTCOMES[4:])
 TERMS = """\
 A mutant is a kernel of the book with one mistake in it, put there by a program
-(`tests/mutation/operators.py` and `places.py`), and run in checked mode on small launches.
+(`benchmarks/mutation/operators.py` and `places.py`), and run in checked mode on small launches.
 
 - *Equivalent*: it does what the kernel does; listed below, each with the reason. *Refused*: the
   compiler says that it is no kernel. The rest are *mistakes*.
@@ -27,8 +27,8 @@ A mutant is a kernel of the book with one mistake in it, put there by a program
   beside each operator, not read off from what was found. *Other finding*: of any other class.
 - *Does something forbidden*: no checker can find a rule broken where none is. A sum that begins
   with 1 reads and writes what it should and only computes a wrong number. Which mutants break a
-  rule is not for checked mode to say: `tests/mutation/truth.py` runs each on the same launches in
-  an interpreter that shares no code with the compiler, one Python generator for each thread, and
+  rule is not for checked mode to say: `benchmarks/mutation/truth.py` runs each on the same launches
+  in an interpreter that shares no code with the compiler, one Python generator for each thread, and
   compares all accesses with one another; of the bfloat16 kernels' launches only a small one. What
   it does not end in two minutes counts as forbidden. The table's last line leaves nobody out."""
 # Classes that the oracle knows nothing about, so that it cannot call them false.

@@ -6,8 +6,8 @@ import ast
 import itertools
 from typing import Any
 
-from tests.mutation.code import Code, Edit
-from tests.mutation.operators import BOUNDS, MISPLACED, OPERATORS, RACES, UNSET, Edits, mistake
+from benchmarks.mutation.code import Code, Edit
+from benchmarks.mutation.operators import BOUNDS, MISPLACED, OPERATORS, RACES, UNSET, Edits, mistake
 
 __all__ = ["OPERATORS"]
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from benchmarks.mutation import operators, places
+from benchmarks.mutation.code import Code, Edit, definition, device_name
 from gpukit import kernels
-from tests.mutation import operators, places
-from tests.mutation.code import Code, Edit, definition, device_name
 
 # Both files of operators have been read by now, so the register is full.
 OPERATORS = {**places.OPERATORS, **operators.OPERATORS}
