@@ -189,6 +189,28 @@ def test_no_file_imports_itself_by_way_of_others():
         pytest.fail(" imports ".join(reversed(circle)))
 
 
+def test_classes_are_put_together_not_derived_from_those_of_other_files():
+    """But errors have families, and what rewrites a thread's code has one base, `Scalar`."""
+    bases = {"GpukitError", "Invalid", "KernelError", "Scalar"}
+    own = {
+        node.name
+        for path in FILES
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    }
+    wrong = [
+        f"{relative(path)}: {node.name} derives from {name}"
+        for path in FILES
+        for tree in [ast.parse(path.read_text(encoding="utf-8"))]
+        for here in [{n.name for n in tree.body if isinstance(n, ast.ClassDef)}]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for name in [ast.unparse(base).rpartition(".")[2] for base in node.bases]
+        if name in own - here - bases
+    ]
+    assert wrong == []
+
+
 def test_kernels_take_cuda_from_gpukit_by_name():
     wrong = [
         f"{relative(path)}: {name}"

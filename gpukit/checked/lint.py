@@ -73,11 +73,12 @@ def _is_single(given: set[Any], unit: Unit) -> bool:
     return types.float32 in arrays and not any(w in given | arrays for w in _WIDE)
 
 
-class Finder(Expressions):
+class Finder:
     """Finds the first thing that makes an expression float64."""
 
     def __init__(self, unit: Unit) -> None:
-        super().__init__(unit)
+        self.unit = unit
+        self.expressions = Expressions(unit)
         self.found: list[Accident] = []
         self.accidental: set[str] = set()  # arguments that are float64 by accident
         self.lines: set[int] = set()
@@ -140,11 +141,11 @@ class Finder(Expressions):
             last = node.args[-1]
             if (tree.called(node) or "").startswith("atomic."):
                 return [last] if self._is_single(node) else []
-            return [last] if self.is_cast(node) and self._is_single(node) else []
+            return [last] if self.expressions.is_cast(node) and self._is_single(node) else []
         return []
 
     def _is_single(self, node: ast.AST) -> bool:
-        return bool(self.type_of(node) == types.float32)
+        return bool(self.expressions.type_of(node) == types.float32)
 
     def _narrows(self, node: ast.AST) -> bool:
         """Tell whether float32 gives an operation the same value, once that is rounded to it."""
@@ -153,7 +154,7 @@ class Finder(Expressions):
         return all(self._is_single(s) or _is_exact(s) for s in _sides(node))
 
     def _walk(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Call) and self.is_cast(node):
+        if isinstance(node, ast.Call) and self.expressions.is_cast(node):
             inner = node.args[0] if node.args else None
             if inner is not None and not _is_float(inner):
                 self._walk(inner)
@@ -161,13 +162,17 @@ class Finder(Expressions):
         if isinstance(node, ast.IfExp) and self._mixed(node):
             self._report(node.body if _is_float(node.body) else node.orelse, "literal")
             return
-        if isinstance(node, ast.BinOp) and self.type_of(node) in _WIDE:
+        if isinstance(node, ast.BinOp) and self.expressions.type_of(node) in _WIDE:
             reason = "" if id(node) in self.narrowed else self._why(node)
             if reason:
                 self._report(node, reason)
                 return
-        if isinstance(node, ast.Call) and self.type_of(node) in _WIDE and self.is_math(node):
-            given = [self.type_of(a) for a in node.args]
+        if (
+            isinstance(node, ast.Call)
+            and self.expressions.type_of(node) in _WIDE
+            and self.expressions.is_math(node)
+        ):
+            given = [self.expressions.type_of(a) for a in node.args]
             if not any(g in _WIDE for g in given) or any(map(_is_float, node.args)):
                 self._report(node, "math")
                 return
@@ -177,12 +182,12 @@ class Finder(Expressions):
     def _why(self, node: ast.BinOp) -> str:
         """Return what makes an operation float64 whose operands are not, "" if nothing does."""
         sides = (node.left, node.right)
-        given = [self.type_of(s) for s in sides]
+        given = [self.expressions.type_of(s) for s in sides]
         if any(_is_float(s) or self._is_constant(s) for s in sides):
             return "literal"
         if any(isinstance(s, ast.Name) and s.id in self.accidental for s in sides):
             return "argument"
-        if any(isinstance(s, ast.Call) and self.function(s) is float for s in sides):
+        if any(isinstance(s, ast.Call) and self.expressions.function(s) is float for s in sides):
             return "float"
         if any(g in _WIDE or g is None for g in given):
             return ""
@@ -199,7 +204,7 @@ class Finder(Expressions):
     def _mixed(self, node: ast.IfExp) -> bool:
         """Tell whether a choice is between a literal and something that is not float64."""
         sides = (node.body, node.orelse)
-        others = [self.type_of(s) for s in sides if not _is_float(s)]
+        others = [self.expressions.type_of(s) for s in sides if not _is_float(s)]
         return len(others) == 1 and isinstance(others[0], types.Float) and others[0] not in _WIDE
 
     def _report(self, node: ast.AST, reason: str) -> None:
@@ -211,7 +216,7 @@ class Finder(Expressions):
 
     def _causes(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the literals that make an expression float64, in the order of the source."""
-        if self.type_of(node) not in _WIDE:
+        if self.expressions.type_of(node) not in _WIDE:
             return
         if isinstance(node, ast.Constant):
             yield node
@@ -220,7 +225,9 @@ class Finder(Expressions):
         elif isinstance(node, ast.Call):
             yield from filter(_is_float, node.args)
         elif isinstance(node, ast.BinOp):
-            with_float = any(isinstance(self.type_of(s), types.Float) for s in _sides(node))
+            with_float = any(
+                isinstance(self.expressions.type_of(s), types.Float) for s in _sides(node)
+            )
             for side in _sides(node):
                 if with_float and isinstance(_unsigned(side), ast.Constant):
                     yield side

@@ -15,7 +15,7 @@ class Told:
     """What a reader of a watch must know of a kernel.
 
     `sites` are the process-wide numbers of its sites, in its own order; `regions` the arrays that
-    it makes itself (`frame.OwnRegion`); `stores` and `loads` the arrays that it writes and reads,
+    it makes itself (`instruments.OwnRegion`); `stores` and `loads` those that it writes and reads,
     `by_data` those written at places that depend on data; `flops` the operations of statements by
     the kernel's own site; `variables` those of a recording, by number; `ordered` whether the order
     of blocks could show in the result; `fences` whether fences and atomics may put accesses in
@@ -107,7 +107,8 @@ def front(function: Any, watched: str = "") -> Unit:
 
 def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast.FunctionDef]:
     """Return the emitter and the function of loops for given argument types."""
-    from gpukit.compiler.passes import emit, own_arrays, references, schedule, typing, whole_bounds
+    from gpukit.compiler.emit.emitter import Emitter
+    from gpukit.compiler.passes import own_arrays, references, schedule, typing, whole_bounds
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -119,7 +120,7 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     if unit.watched:
         references.run(unit)
     plan = schedule.run(unit)
-    emitter = emit.Emitter(unit, plan, arguments, options)
+    emitter = Emitter(unit, plan, arguments, options)
     return emitter, emitter.function()
 
 
@@ -178,7 +179,7 @@ def compile_kernel(
     fastmath: Any = False,
     debug: bool = False,
 ) -> Compiled:
-    """Compile a kernel for argument types (numba types) and options (`emit.Options`).
+    """Compile a kernel for argument types (numba types) and options (`emit.kernel.Options`).
 
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
@@ -209,16 +210,17 @@ def compile_kernel(
     arguments |= dict(zip(unit.captured, captured, strict=True))
     with complaints.plain(unit, kinds):
         emitter, loops = lower(unit, arguments, options)
-        _check_local_memory(unit, emitter.local_bytes())
+        memory = emitter.memory
+        _check_local_memory(unit, memory.local_bytes())
         scope = {**unit.globals, **emitter.rewriter.globals, "range": range, "max": max, "min": min}
         parameters = [a.arg for a in loops.args.args]
         made = pyfunc.build(unit.tree.name, parameters, loops.body, scope, unit)
         entry, code = native.compile(made, fastmath=fastmath, debug=debug)
-        new_arrays.check_code(unit, code.needs, emitter.slot_types.values())
+        new_arrays.check_code(unit, code.needs, memory.slots.values())
     return Compiled(
-        entry, code, emitter.per_thread, emitter.fixed, emitter.plan.whole_grid,
-        {k: sites.get(k) for k in emitter.rewriter.used_sites}, emitter.shared_bytes(),
-        emitter.local_bytes(), mergeable, warps, _told(unit, emitter),
+        entry, code, memory.per_thread, memory.per_block, emitter.plan.whole_grid,
+        {k: sites.get(k) for k in emitter.rewriter.used_sites}, memory.shared_bytes(),
+        memory.local_bytes(), mergeable, warps, _told(unit, emitter),
         {k: v for k, v in sites.raised.items() if k in emitter.rewriter.used_sites},
     )  # fmt: skip
 
@@ -228,12 +230,13 @@ def _told(unit: Unit, emitter: Any) -> Told:
 
     if not unit.watched:
         return Told()
-    rewriter = emitter.rewriter
+    rewriter, instruments = emitter.rewriter, emitter.instruments
+    own = {*emitter.memory.shared, *emitter.memory.local}
     return Told(
-        [site for site, *_ in rewriter.own_sites], [asdict(r) for r in emitter.regions],
+        [site for site, *_ in rewriter.own_sites], [asdict(r) for r in instruments.regions],
         sorted(rewriter.stores), sorted(rewriter.loads), sorted(provenance.written_by_data(unit)),
-        {str(k): v for k, v in emitter.flops.items()}, list(emitter.variables),
-        block_order.matters(unit, {*emitter.shared, *emitter.local}), decided.has_fences(unit),
+        {str(k): v for k, v in instruments.flops.items()}, list(instruments.variables),
+        block_order.matters(unit, own), decided.has_fences(unit),
         [int(k in rewriter.decided) for k in range(len(rewriter.own_sites))],
     )  # fmt: skip
 
@@ -252,12 +255,12 @@ def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int] |
     """Return the loops that a kernel becomes, as Python for people."""
     from numba import typeof
 
-    from gpukit.compiler.passes import emit
+    from gpukit.compiler.emit.kernel import Options
 
     unit = front(function)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
-    options = emit.Options(block=block, distinct=True, readable=True)
+    options = Options(block=block, distinct=True, readable=True)
     with complaints.plain(unit, kinds):
         _, loops = lower(unit, arguments, options)
     return ast.unparse(loops)

@@ -12,7 +12,7 @@ from gpukit.cpu import marshal, pool
 def kernel(
     kernel: Any, kinds: Any, distinct: bool, block: tuple[int, int, int], watched: str = ""
 ) -> Any:
-    """Return the compiled form of a kernel; `block` as in `emit.Options`, 0 for any size.
+    """Return the compiled form of a kernel; `block` as in `emit.kernel.Options`, 0 for any size.
 
     `watched` as in `Unit`.
     """
@@ -57,13 +57,13 @@ def _compile(
     kernel: Any, kinds: Any, captured: marshal.Packed, chosen: Any, fastmath: Any, debug: bool
 ) -> Any:
     from gpukit.compiler import pipeline
-    from gpukit.compiler.passes import emit
+    from gpukit.compiler.emit.kernel import Options
 
     block, distinct, boundscheck, watched = chosen
     return pipeline.compile_kernel(
         kernel.py_func,
         tuple(marshal.numba_type(k) for k in kinds),
-        emit.Options(block, distinct, boundscheck, watched=watched),
+        Options(block, distinct, boundscheck, watched=watched),
         fastmath=fastmath,
         debug=debug,
         captured=[marshal.numba_type(k) for k in captured.kinds],
@@ -92,11 +92,11 @@ def _captured(kernel: Any, watched: str = "") -> marshal.Packed:
 def plain(kernel: Any, types: tuple[Any, ...]) -> Any:
     """Compile a kernel for numba types alone, to see what it needs."""
     from gpukit.compiler import pipeline
-    from gpukit.compiler.passes import emit
+    from gpukit.compiler.emit.kernel import Options
 
     captured = _captured(kernel)
     made = pipeline.compile_kernel(
-        kernel.py_func, types, emit.Options(block=(0, 1, 1), distinct=True),
+        kernel.py_func, types, Options(block=(0, 1, 1), distinct=True),
         captured=[marshal.numba_type(k) for k in captured.kinds],
     )  # fmt: skip
     made.captured = captured

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gpukit.compiler import device, intrinsics, kinds, shapes, sites, tree, watch
@@ -308,6 +309,15 @@ class Rewriter(scalar.Scalar):
 
     def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
         return value if self.readable else device.divisor_call(self, node, value)
+
+    @contextlib.contextmanager
+    def for_block(self) -> Iterator[None]:
+        """Rewrite, inside a `with` block, what is done once for all threads of a block."""
+        self.in_thread = False
+        try:
+            yield
+        finally:
+            self.in_thread = True
 
     def statements(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
         """Rewrite statements; copies, so that a body can be rewritten more than once."""

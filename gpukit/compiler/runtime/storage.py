@@ -1,6 +1,6 @@
 """Where a kernel's values are: its arguments, scratch memory, what its threads keep.
 
-A kernel gets addresses, of its arguments and of scratch memory (`passes.frame` lays it out). Here
+A kernel gets addresses, of its arguments and of scratch memory (`emit.memory` lays it out). Here
 is what makes arrays and slots of them. A slot holds one value for each thread.
 """
 

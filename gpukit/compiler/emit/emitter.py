@@ -1,36 +1,54 @@
-"""Write the plan of a kernel as a Python function of loops, ready for numba.njit.
-
-`frame` writes what stands before the loops, `nests` the loops over the threads of a block,
-`leaves` the innermost of them; here the steps of a block are put together.
-"""
+"""Put the steps of a block together: the plan of a kernel as a Python function of loops."""
 
 from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import plan, tree, watch
-from gpukit.compiler.passes import jumps
-from gpukit.compiler.passes.frame import Options
-from gpukit.compiler.passes.nests import Nests
+from numba.core import types
 
-__all__ = ["Emitter", "Options"]
+from gpukit.compiler import kinds, plan, tree
+from gpukit.compiler.emit import entry
+from gpukit.compiler.emit.instruments import Instruments
+from gpukit.compiler.emit.kernel import Kernel, Options
+from gpukit.compiler.emit.memory import Memory
+from gpukit.compiler.emit.threads import ThreadLoops
+from gpukit.compiler.passes import jumps, schedule
+from gpukit.compiler.unit import Unit
+
 _MOST_ROUNDS = 12  # rounds of a loop that are written out; enough for 1024 threads
 
 
-class Emitter(Nests):
+class Emitter:
     """Writes one kernel: `function()`."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        planned: schedule.Schedule,
+        arguments: dict[str, types.Type],
+        options: Options,
+    ) -> None:
+        self.kernel = Kernel(unit, planned, arguments, options)
+        self.memory = Memory(self.kernel)
+        self.instruments = Instruments(self.kernel, self.memory)
+        self.threads = ThreadLoops(self.kernel, self.memory, self.instruments)
+        self.unit, self.plan, self.options = unit, planned, options
+        self.rewriter, self.ranges = self.kernel.rewriter, self.kernel.ranges
 
     def function(self) -> ast.FunctionDef:
         """Return the function of loops."""
-        body: list[ast.stmt] = []
-        if not self.options.readable:
-            body += self._prologue()
-            body += self.given()
-        body += self._arrays()
-        body += self._tell_regions()
-        body += self._groups() if self.abreast > 1 else self._blocks()
-        made = tree.function(self.unit.tree.name, self._parameters(), body)
+        body = self._begin()
+        body += self.instruments.tell_regions()
+        body += self._groups() if self.memory.abreast > 1 else self._blocks()
+        made = tree.function(self.unit.tree.name, entry.parameters(self.kernel), body)
         return ast.fix_missing_locations(tree.at(made, self.unit.tree))  # type: ignore[no-any-return]
+
+    def _begin(self) -> list[ast.stmt]:
+        if self.options.readable:
+            threads = "threads = blockDim_x * blockDim_y * blockDim_z\nfirst_thread = 0"
+            arrays = [tree.clone(s) for s in self.unit.tree.body if kinds.makes_array(s)]
+            return [*entry.flat_axes(self.kernel), *tree.stmts(threads), *arrays]
+        return [*entry.prologue(self.kernel), *self.memory.lay_out()]
 
     def _blocks(self) -> list[ast.stmt]:
         """Return the loop over blocks; in step, all blocks run in each loop over threads."""
@@ -38,7 +56,7 @@ class Emitter(Nests):
         if self.plan.whole_grid:
             return inner
         over = tree.expr("range(_first, _last)")
-        before = [] if self.options.readable else self._before_first_block()
+        before = [] if self.options.readable else entry.before_first_block()
         return [*before, ast.For(tree.store("_block"), over, inner or [ast.Pass()], [])]
 
     def _groups(self) -> list[ast.stmt]:
@@ -51,15 +69,16 @@ class Emitter(Nests):
         least = self.rewriter.helper("bounds", "least").id
         ahead = f"{least}(_last - _block, gridDim_x - blockIdx_x)"
         begin = tree.stmts(
-            f"_abreast = {least}({self.abreast}, {ahead})\n"
+            f"_abreast = {least}({self.memory.abreast}, {ahead})\n"
             f"_wide = _abreast * {width}\nfirst_thread = 0"
         )
-        together = [*self._block_index("_block"), *begin, *self._enter_block(), *self._head()]
+        enter = [entry.poll(self.kernel), entry.note(self.kernel)]
+        together = [*entry.block_index("_block"), *begin, *enter, *self._head()]
         alone = [
             *tree.stmts(f"first_thread = _neighbour * {width}"),
-            *self.alone,
-            *self._enter_block(),
-            *self._poison(),
+            *self.memory.alone,
+            *tree.clone(enter),
+            *self.memory.poison(),
             *self.steps(self.plan.steps[self.plan.abreast :]),
             *tree.stmts("blockIdx_x = blockIdx_x + 1"),
         ]
@@ -69,10 +88,10 @@ class Emitter(Nests):
 
     def _head(self) -> list[ast.stmt]:
         """Return the first steps for a group of blocks."""
-        with self.ranges.wide(self.abreast):
-            self.width = tree.name("_wide")
+        with self.ranges.wide(self.memory.abreast):
+            self.kernel.width = tree.name("_wide")
             made = self.steps(self.plan.steps[: self.plan.abreast])
-            self.width = tree.name("blockDim_x")
+            self.kernel.width = tree.name("blockDim_x")
         return made
 
     def _begin_block(self) -> list[ast.stmt]:
@@ -80,21 +99,17 @@ class Emitter(Nests):
         new: list[ast.stmt] = []
         if not self.plan.whole_grid:
             if self.options.readable:
-                new += self._block_index("_block")
+                new += entry.block_index("_block")
             else:
-                new += self._tell_block()
-                new += self._per_block()
-        written = set(self.arguments) & tree.writes(self.unit.tree)
-        for name in sorted(written - self.plan.slots):
-            new.append(tree.assign(name, tree.name(f"_given_{name}")))
-        if written & self.plan.slots:
-            puts = [
-                tree.stmts(f"{n}_of[thread] = _given_{n}")[0]
-                for n in sorted(written & self.plan.slots)
-            ]
-            for n in written & self.plan.slots:
-                self.rewriter.slots.add(f"{n}_of")
-            new += self.loops([plan.Leaf(puts, self.plan.forms)])
+                new += self.instruments.tell_block()
+                new += [*entry.next_block(self.kernel), *self.memory.poison()]
+        written = entry.written_parameters(self.kernel)
+        kept = [name for name in written if name in self.plan.slots]
+        new += [tree.assign(n, tree.name(f"_given_{n}")) for n in written if n not in kept]
+        if kept:
+            puts = [tree.stmts(f"{name}_of[thread] = _given_{name}")[0] for name in kept]
+            self.rewriter.slots |= {f"{name}_of" for name in kept}
+            new += self.threads.of_block([plan.Leaf(puts, self.plan.forms)])
         return new
 
     def steps(self, steps: list[plan.Step]) -> list[ast.stmt]:
@@ -102,56 +117,32 @@ class Emitter(Nests):
         return [s for step in steps for s in getattr(self, f"_{type(step).__name__}")(step)]
 
     def _Loops(self, step: plan.Loops) -> list[ast.stmt]:
-        return self.loops(step.rows)
-
-    def _outside(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        self.rewriter.in_thread = False
-        made = self.rewriter.statements(statements)
-        self.rewriter.in_thread = True
-        return made
+        return self.threads.of_block(step.rows)
 
     def _test(self, test: ast.expr) -> ast.expr:
         """Rewrite a condition or range that the whole block shares."""
-        self.rewriter.in_thread = False
-        made = self.rewriter.expression(test)
-        self.rewriter.in_thread = True
-        return made
+        with self.rewriter.for_block():
+            return self.rewriter.expression(test)
 
     def _Once(self, step: plan.Once) -> list[ast.stmt]:
-        made = self._outside([step.statement])
-        self.ranges.learn(step.statement)
-        return [*self._tell_once(step.statement), *made, *self._tell_values(step.statement)]
-
-    def _tell_once(self, s: ast.stmt) -> list[ast.stmt]:
-        """Tell a statement that is done once for the whole block."""
-        if not self.unit.detailed:
-            return []
-        site = self.rewriter.site(s, "", f"{ast.unparse(s)};") >> watch.SITE_SHIFT
-        self.flops[site] = self.expressions.flops(s)
-        nothing = tree.const(0)
-        parts = [tree.const(site), nothing, tree.name("_all_threads"), nothing, nothing]
-        return self._tell("work", s, *parts)
-
-    def _tell_values(self, s: ast.stmt) -> list[ast.stmt]:
-        if self.options.watched != "values":
-            return []
-        return self._values(tree.writes(s), tree.const(watch.EVERYONE))
+        s = step.statement
+        with self.rewriter.for_block():
+            made = self.rewriter.statements([s])
+        self.ranges.learn(s)
+        return [*self.instruments.tell_once(s), *made, *self.instruments.values_of_block(s)]
 
     def _BlockIf(self, step: plan.BlockIf) -> list[ast.stmt]:
         with self.ranges.branch(_written(step.body + step.orelse)):
             body = self.steps(step.body) or [ast.Pass()]
         with self.ranges.branch(_written(step.body + step.orelse)):
             orelse = self.steps(step.orelse)
-        told = []
-        if self.options.watched == "values":
-            told = self._tell_once(tree.at(ast.Expr(step.test), step.test))
+        told = self.instruments.tell_test(step.test)
         return [*told, ast.If(self._test(step.test), body, orelse)]
 
     def _polled(self, body: list[ast.stmt]) -> list[ast.stmt]:
         if self.options.readable:
             return body or [ast.Pass()]
-        poll = self.rewriter.helper("control", "poll")
-        return [ast.Expr(tree.call(poll, tree.name("_context"))), *body]
+        return [entry.poll(self.kernel), *body]
 
     def _BlockFor(self, step: plan.BlockFor) -> list[ast.stmt]:
         over = self._test(step.loop.iter)
@@ -162,14 +153,15 @@ class Emitter(Nests):
         self.ranges.forget(_written(step.body))
         if self.unit.detailed:
             head = tree.assign(target, step.loop.iter, step.loop)  # only for its text and values
-            body = [*self._tell_once(head), *self._tell_values(head), *body]
+            told = [*self.instruments.tell_once(head), *self.instruments.values_of_block(head)]
+            body = [*told, *body]
         if target not in self.plan.slots:
             return [ast.For(tree.clone(step.loop.target), over, body, [])]
         # The threads keep a variable of this name; let each have the loop's value.
         keep = tree.stmts(f"{target}_of[thread] = _step_{target}")
         body = [
             *tree.stmts(f"{target} = _step_{target}"),
-            *self.loops([plan.Leaf(keep, self.plan.forms, step.mask)]),
+            *self.threads.of_block([plan.Leaf(keep, self.plan.forms, step.mask)]),
             *body,
         ]
         return [ast.For(tree.store(f"_step_{target}"), over, body, [])]
@@ -183,16 +175,14 @@ class Emitter(Nests):
         self.ranges.forget(_written(step.body))
         if self.unit.detailed:
             node = tree.at(ast.While(step.test, [], []), step.test)
-            told = self._Branch(plan.Branch(node, None, None))
+            told = self.instruments.tell_branch(plan.Branch(node, None, None))
             return [ast.While(self._test(step.test), [*told, *body], []), *tree.clone(told)]
         begin, rounds = self._waiting(step.loop)
         return [*begin, ast.While(self._test(step.test), [*rounds, *body], [])]
 
     def _waiting(self, loop: ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
-        self.rewriter.in_thread = False
-        made = self.rewriter.waiting(loop)
-        self.rewriter.in_thread = True
-        return made
+        with self.rewriter.for_block():
+            return self.rewriter.waiting(loop)
 
     def _rounds(self, step: plan.BlockWhile) -> int | None:
         """Return how often a loop such as `while half > 0: ...; half //= 2` runs, if it is known.
@@ -236,70 +226,29 @@ class Emitter(Nests):
     def _Barrier(self, step: plan.Barrier) -> list[ast.stmt]:
         if self.options.readable:
             return [ast.Expr(tree.expr(f"barrier({step.mask})"))]
-        told = self._tell_barrier(step.call)
+        told = self.instruments.tell_barrier(step.call)
         if step.mask is None:
             return told
-        return [self._check_barrier(step), *self._tell_returned(step.call), *told]
-
-    def _tell_barrier(self, call: ast.Call, name: str = "barrier") -> list[ast.stmt]:
-        if not self.options.watched:
-            return []
-        site = self.rewriter.site(call, "", ast.unparse(call)) >> watch.SITE_SHIFT
-        return self._tell(name, call, tree.const(site))
-
-    def _tell_returned(self, call: ast.Call) -> list[ast.stmt]:
-        """Tell who has returned before a barrier."""
-        if not (self.rewriter.returned and self.options.watched) or self.plan.whole_grid:
-            return []
-        site = self.rewriter.site(call, "", ast.unparse(call)) >> watch.SITE_SHIFT
-        gone = self._mask_address(self.rewriter.returned, tree.const(0))
-        return self._tell("after_return", call, tree.const(site), tree.name("threads"), gone)
-
-    def _tell(self, name: str, call: ast.AST, *arguments: ast.expr) -> list[ast.stmt]:
-        """Return the statement that tells the watch of something the whole block does."""
-        if not self.options.watched:
-            return []
-        given = ast.Tuple(list(arguments), ast.Load())
-        made = tree.call(self.rewriter.helper("hooks", name), tree.name("_context"), given)
-        return [tree.at(ast.Expr(made), call)]
+        returned = self.instruments.tell_returned(step.call)
+        return [self._check_barrier(step), *returned, *told]
 
     def _WarpBarrier(self, step: plan.WarpBarrier) -> list[ast.stmt]:
-        active = self._mask_address(step.mask, tree.const(0))
-        site = self.rewriter.site(step.call, "", ast.unparse(step.call)) >> watch.SITE_SHIFT
-        parts = [tree.const(site), tree.name("_all_threads"), active]
-        return self._tell("meet_warps", step.call, *parts)
+        return self.instruments.tell_warps(step)
 
     def _GridBarrier(self, step: plan.GridBarrier) -> list[ast.stmt]:
-        told = [*self._tell_grid_return(step.call), *self._tell_barrier(step.call, "grid_barrier")]
+        returned = self.instruments.tell_returned(step.call, "grid_return")
+        told = [*returned, *self.instruments.tell_barrier(step.call, "grid_barrier")]
         return told if step.mask is None else [self._check_barrier(step, everywhere=True), *told]
 
-    def _tell_grid_return(self, call: ast.Call) -> list[ast.stmt]:
-        if not self.rewriter.returned:
-            return []
-        site = self.rewriter.site(call, "", ast.unparse(call)) >> watch.SITE_SHIFT
-        gone = self._mask_address(self.rewriter.returned, tree.const(0))
-        count = tree.name("_all_threads")
-        return self._tell("grid_return", call, tree.const(site), count, gone)
-
     def _Branch(self, step: plan.Branch) -> list[ast.stmt]:
-        site = self.rewriter.site(step.node, "", "") >> watch.SITE_SHIFT
-        self.flops[site] = self.expressions.flops(tree.heads(step.node)[0])
-        taken = self._mask_address(step.taken, tree.const(0))
-        here = self._mask_address(step.parent, tree.const(0))
-        if step.when == "before":
-            here, taken = taken, tree.const(watch.BEFORE)
-        elif step.when == "after":
-            here = tree.const(watch.BEFORE)
-        count = tree.name("_all_threads")
-        return self._tell("branch", step.node, tree.const(site), count, taken, here, tree.const(0))
+        return self.instruments.tell_branch(step)
 
     def _check_barrier(
         self, step: plan.Barrier | plan.GridBarrier, *, everywhere: bool = False
     ) -> ast.stmt:
         """Return the statement that stops the kernel where not all threads reach a barrier."""
-        self.rewriter.in_thread = False
-        place = self.rewriter.place(step.call, "", ast.unparse(step.call))
-        self.rewriter.in_thread = True
+        with self.rewriter.for_block():
+            place = self.rewriter.place(step.call, "", ast.unparse(step.call))
         returned = jumps.RETURNED in self.plan.slots
         name = "barrier_with_returned" if returned else "barrier"
         arguments: list[ast.expr] = [place, tree.name(step.mask or "")]

@@ -1,0 +1,83 @@
+"""Which tests of an index range a loop over threads needs before it can run without checks."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+from collections.abc import Iterator
+
+from gpukit.compiler import tree
+from gpukit.compiler.emit.kernel import Kernel
+from gpukit.compiler.emit.memory import Memory
+from gpukit.compiler.passes.affine import Form
+
+# An index, and the size that it is known to be below.
+Guard = tuple[Form, ast.expr]
+
+
+class Bounds:
+    """Knows which indices the guards around prove to be below a size."""
+
+    def __init__(self, kernel: Kernel, memory: Memory) -> None:
+        self.kernel, self.memory = kernel, memory
+        self.ranges, self.rewriter = kernel.ranges, kernel.rewriter
+        self.guards: list[tuple[Form, str]] = []
+
+    @contextlib.contextmanager
+    def behind(self, guards: list[Guard], *, without: str = "") -> Iterator[None]:
+        """Know what guards prove inside a `with` block; nothing about the name `without`."""
+        before = self.guards
+        sizes = [(form, self.ranges.size(size)) for form, size in guards]
+        kept = [g for g in before if without not in tree.reads(g[0].rest)]
+        self.guards = [*kept, *((form, size) for form, size in sizes if size is not None)]
+        try:
+            yield
+        finally:
+            self.guards = before
+
+    def tests(
+        self, accesses: dict[str, tuple[str, list[Form]]], low: ast.expr, high: ast.expr
+    ) -> list[ast.expr]:
+        """Return the test that all these accesses of a row stay inside; none if none is needed."""
+        found: dict[str, ast.expr] = {}
+        for array, forms in accesses.values():
+            for axis, form in enumerate(forms):
+                test = self._test(array, axis, form, low, high)
+                if test is not None:
+                    found.setdefault(ast.unparse(test), test)
+        both = list(found.values())
+        return [functools.reduce(lambda a, b: ast.BinOp(a, ast.BitAnd(), b), both)] if both else []
+
+    def _test(
+        self, array: str, axis: int, form: Form, low: ast.expr, high: ast.expr
+    ) -> ast.expr | None:
+        """Return the test that an index stays inside an axis along the row, if one is needed."""
+        last = tree.expr("high - 1", high=high)
+        own = self.memory.fixed_shape(array)
+        size = tree.expr(f"{array}.shape[{axis}]") if own is None else tree.const(own[axis])
+        ends = [form.at(low)] if form.factor == 0 else [form.at(low), form.at(last)]
+        name = "inside" if len(ends) == 1 else "both_inside"
+        if self.kernel.options.watched and array not in {*self.memory.shared, *self.memory.local}:
+            # Indices beyond 32 bits are a finding: they count as outside.
+            written = tree.expr("least(n, most)", n=size, most=tree.const(1 << 31))
+            written.func = self.rewriter.helper("bounds", "least")  # type: ignore[attr-defined]
+            places = map(self.rewriter.expression, ends)
+            return tree.call(self.rewriter.helper("bounds", name), written, *places)
+        least, most = (ends[0], ends[-1]) if form.factor >= 0 else (ends[-1], ends[0])
+        holds = self.ranges.holds
+        if holds(tree.expr("0 <= e", e=least)):
+            # An empty row may have its ends outside: it has no access either.
+            below = holds(tree.expr("e < n", e=most, n=size))
+            if below or self._is_guarded(form, self.ranges.size(size)):
+                return None
+        return tree.call(
+            self.rewriter.helper("bounds", name), *map(self.rewriter.expression, (size, *ends))
+        )
+
+    def _is_guarded(self, index: Form, size: str | None) -> bool:
+        rest = ast.unparse(index.rest)
+        return size is not None and any(
+            size == known and index.factor == form.factor and rest == ast.unparse(form.rest)
+            for form, known in self.guards
+        )

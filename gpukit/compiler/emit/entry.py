@@ -1,0 +1,94 @@
+"""What stands around a kernel's loops: its parameters, its arguments, the block that runs.
+
+The function does blocks `_first` to `_last`; what it gets besides the kernel's arguments are
+addresses: of the argument buffer, of the error context and of scratch memory.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gpukit.compiler import tree
+from gpukit.compiler.emit.kernel import Kernel
+from gpukit.compiler.runtime import storage
+
+PARAMETERS = ("_args", "_first", "_last", "_context", "_scratch")
+GEOMETRY = [f"{n}_{a}" for n in ("gridDim", "blockDim") for a in tree.AXES]
+HEADER_BYTES = 8 * 8  # six sizes, the bytes of dynamic shared memory, one spare word
+
+
+def parameters(kernel: Kernel) -> list[str]:
+    """Return the names of the parameters of the function of loops."""
+    return [*kernel.arguments, "_first", "_last"] if kernel.options.readable else list(PARAMETERS)
+
+
+def prologue(kernel: Kernel) -> list[ast.stmt]:
+    """Return what reads geometry and arguments from the argument buffer."""
+    new: list[ast.stmt] = []
+    mark = kernel.rewriter.helper("control", "mark_stack")
+    new.append(ast.Expr(tree.call(mark, tree.name("_context"))))
+    header = tree.call(kernel.rewriter.helper("storage", "header"), tree.name("_args"))
+    fixed = dict(zip(GEOMETRY[3:], kernel.options.block or (0, 0, 0), strict=True))
+    known = {name: size for name, size in fixed.items() if size}
+    names = [f"_{name}" if name in known else name for name in (*GEOMETRY, "_dynamic_bytes")]
+    new.append(_unpack(names, header))
+    new += [tree.assign(name, tree.const(size)) for name, size in known.items()]
+    new += flat_axes(kernel)
+    offset = HEADER_BYTES
+    for name, kind in kernel.arguments.items():
+        argument = storage.argument(kind, offset, distinct=kernel.options.distinct)
+        read = kernel.rewriter.bind(f"argument_{name}", argument)
+        new.append(tree.assign(name, tree.call(read, tree.name("_args"))))
+        offset += storage.slot_size(kind)
+    return [*new, *(tree.assign(f"_given_{n}", tree.name(n)) for n in written_parameters(kernel))]
+
+
+def written_parameters(kernel: Kernel) -> list[str]:
+    """Return the parameters that the kernel changes: each block begins with what was given."""
+    return sorted(set(kernel.arguments) & tree.writes(kernel.unit.tree))
+
+
+def flat_axes(kernel: Kernel) -> list[ast.stmt]:
+    """Return what sets the thread indices for which there is no loop."""
+    sizes = zip(tree.AXES, kernel.options.block or (0, 0, 0), strict=True)
+    flat = [axis for axis, size in sizes if size == 1 and axis != "x"]
+    return [tree.assign(f"threadIdx_{axis}", tree.const(0)) for axis in flat]
+
+
+def block_index(block: str) -> list[ast.stmt]:
+    """Return what finds the indices of a block by its number."""
+    return tree.stmts(
+        f"blockIdx_x = {block} % gridDim_x\n"
+        f"blockIdx_y = {block} // gridDim_x % gridDim_y\n"
+        f"blockIdx_z = {block} // (gridDim_x * gridDim_y)"
+    )
+
+
+def before_first_block() -> list[ast.stmt]:
+    """Begin one before the first block; counting on is cheaper than dividing each time."""
+    return [*block_index("_first"), *tree.stmts("blockIdx_x = blockIdx_x - 1")]
+
+
+def next_block(kernel: Kernel) -> list[ast.stmt]:
+    """Return what counts the indices on to the next block, and enters it."""
+    index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
+    size = [tree.name("gridDim_x"), tree.name("gridDim_y")]
+    following = tree.call(kernel.rewriter.helper("control", "next_block"), *index, *size)
+    return [_unpack([f"blockIdx_{a}" for a in tree.AXES], following), poll(kernel), note(kernel)]
+
+
+def poll(kernel: Kernel) -> ast.stmt:
+    """Return what stops the kernel if somebody asked for it."""
+    return ast.Expr(tree.call(kernel.rewriter.helper("control", "poll"), tree.name("_context")))
+
+
+def note(kernel: Kernel) -> ast.stmt:
+    """Return what notes which block runs now, for errors."""
+    begin = kernel.rewriter.helper("control", "begin_block")
+    index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
+    return ast.Expr(tree.call(begin, tree.name("_context"), *index))
+
+
+def _unpack(names: list[str], value: ast.expr) -> ast.stmt:
+    targets: list[ast.expr] = [tree.store(n) for n in names]
+    return ast.Assign([ast.Tuple(targets, ast.Store())], value)

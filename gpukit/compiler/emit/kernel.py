@@ -1,0 +1,52 @@
+"""What the writers of one kernel share: the plan, the options, the rewriter, what is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from numba.core import types
+
+from gpukit.compiler import tree
+from gpukit.compiler.passes import jumps, ranges, rewrite, schedule
+from gpukit.compiler.unit import Unit
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a kernel is specialised for, besides the types of its arguments.
+
+    `block` is the block shape if it is fixed, `distinct` promises that no two array arguments
+    overlap.
+    """
+
+    block: tuple[int, int, int] | None
+    distinct: bool
+    boundscheck: bool = True
+    readable: bool = False
+    watched: str = ""  # as `Unit.watched`
+
+
+class Kernel:
+    """One kernel on its way from a plan to Python: `width` is that of the rows being written."""
+
+    def __init__(
+        self,
+        unit: Unit,
+        planned: schedule.Schedule,
+        arguments: dict[str, types.Type],
+        options: Options,
+    ) -> None:
+        self.unit = unit
+        self.plan = planned
+        self.arguments = arguments
+        self.options = options
+        self.rewriter = rewrite.Rewriter(
+            unit, readable=options.readable, boundscheck=options.boundscheck
+        )
+        self.rewriter.watched = options.watched
+        if jumps.RETURNED in planned.slots:
+            self.rewriter.returned = f"{jumps.RETURNED}_of"
+        kept = {n: t for n, t in arguments.items() if n not in tree.writes(unit.tree)}
+        axes = {n: t.ndim for n, t in kept.items() if isinstance(t, types.Array)}
+        self.ranges = ranges.Ranges(options.block, axes)
+        self.width = tree.name("blockDim_x")

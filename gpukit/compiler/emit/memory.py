@@ -1,0 +1,299 @@
+"""The memory of a kernel: shared arrays, local arrays, and what threads keep between loops.
+
+It lies in one piece of scratch memory, each array at an offset. Offsets are numbers where the
+number of threads of a block is known, else they are added up when the kernel begins.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from numba.core import types
+
+from gpukit.compiler import aliases, kinds, plan, tree
+from gpukit.compiler.context import WIDEST
+from gpukit.compiler.emit.kernel import Kernel
+from gpukit.compiler.passes import covered, rewrite
+from gpukit.compiler.runtime import shuffles, storage
+
+_LINE = 64  # alignment of scratch arrays
+_ABREAST_BYTES = 1 << 15  # of what blocks that begin abreast keep meanwhile: within a first cache
+
+
+@dataclass
+class _Scratch:
+    """How much scratch memory is laid out; known now if the number of `threads` is."""
+
+    threads: int
+    used: int = 0
+
+    @property
+    def now(self) -> str:
+        """What is used, as an expression."""
+        return str(self.used) if self.threads else "_at"
+
+    def advance(self, size: int, expression: str) -> list[ast.stmt]:
+        """Use `size` bytes more; return the statement that a size known only later needs."""
+        self.used += size
+        return [] if self.threads else tree.stmts(f"_at = _at + {expression}")
+
+
+class Memory:
+    """Lays out a kernel's scratch memory.
+
+    `per_thread` and `per_block` are the bytes that it takes, `slots` the types of what is kept
+    once a thread, `shared` and `local` shapes and dtypes of arrays, `places` where they begin,
+    `abreast` how many neighbouring blocks begin as one wide block.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.unit, self.plan = kernel.unit, kernel.plan
+        self.options, self.rewriter = kernel.options, kernel.rewriter
+        self.per_thread = 0
+        self.per_block = 0
+        self.slots = self._types_of_slots()
+        self.wide: set[str] = set()  # slots of the threads of all blocks that begin abreast
+        self.alone: list[ast.stmt] = []  # find the slots of blocks that go on alone
+        self.abreast = self._blocks_abreast()
+        self.rewriter.many_blocks = self.plan.whole_grid or self.abreast > 1
+        self.rewriter.slots = set(self.plan.masks) | set(self.plan.values)
+        self.shared: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self.local: dict[str, tuple[tuple[int, ...], Any]] = {}
+        self._find_arrays()
+        self.rewriter.shared = set(self.shared)
+        self.kept_locals = self._kept_locals()
+        self.places: dict[str, str] = {}
+
+    # ---- what is needed -------------------------------------------------------------------
+
+    def _types_of_slots(self) -> dict[str, types.Type]:
+        """Return the type of everything that is kept once a thread."""
+        found: dict[str, types.Type] = dict.fromkeys(self.plan.masks, types.boolean)
+        for name in sorted(self.plan.slots):
+            # Numba gives no types to code that it finds can never run.
+            found[f"{name}_of"] = self.unit.types.get(name, types.int64)
+        for name, kind in self.plan.values.items():
+            found[name] = self._value_type(kind)
+        return found
+
+    def _value_type(self, kind: str) -> types.Type:
+        if kind == "boolean":
+            return types.boolean
+        how, _, of = kind.partition(" of ")
+        known = self.unit.types.get(of)
+        if how == "first":
+            return known[0] if known is not None else types.int64
+        if how == "type" and known is not None:
+            return known
+        return known if known is not None else types.int64
+
+    def _blocks_abreast(self) -> int:
+        """Return how many neighbouring blocks begin as one wide block; 1 if none do."""
+        if not self.plan.abreast:
+            return 1
+        width = self.options.block[0]  # type: ignore[index]
+        used: set[str] = set()
+        for leaf in plan.leaves(self.plan.steps[: self.plan.abreast]):
+            used |= tree.reads(leaf.body) | tree.writes(leaf.body)
+        self.wide = {name for name in self.slots if name.removesuffix("_of") in used}
+        kept = sum(storage.kept_bytes(self.slots[name]) for name in self.wide)
+        blocks = 1
+        while 2 * blocks * width <= WIDEST and 2 * blocks * width * kept <= _ABREAST_BYTES:
+            blocks *= 2
+        if blocks == 1:
+            self.wide = set()
+        return blocks
+
+    def _find_arrays(self) -> None:
+        for s in tree.statements(self.unit.tree.body):
+            if kinds.makes_array(s):
+                for name in tree.writes(s):
+                    kind, shape, dtype, _ = rewrite.request_of(self.unit, name)
+                    table = self.shared if kind == "shared.array" else self.local
+                    table[name] = (shape, dtype)
+
+    def _kept_locals(self) -> set[str]:
+        """Return the local arrays that live longer than one loop over threads."""
+        inside = {id(leaf) for leaf in _looped_leaves(self.plan.steps)}
+        kept = set(self.local) if self.options.watched else set()
+        for name in self.local:
+            names = aliases.of(self.unit, name)
+            users = [f for f in plan.leaves(self.plan.steps) if names & tree.reads(f.body)]
+            if len(users) > 1 or any(id(f) in inside for f in users):
+                kept.add(name)
+        return kept
+
+    def shared_bytes(self) -> int:
+        """Return the bytes of static shared memory of a block."""
+        return sum(storage.array_bytes(d, s) for s, d in self.shared.values())
+
+    def local_bytes(self) -> int:
+        """Return the bytes of local arrays of a thread."""
+        return sum(storage.array_bytes(d, s) for s, d in self.local.values())
+
+    # ---- the layout -----------------------------------------------------------------------
+
+    def lay_out(self) -> list[ast.stmt]:
+        """Return what finds the memory, before any block runs."""
+        static = math.prod(self.options.block or (0,))
+        if static and not self.plan.whole_grid:
+            new = tree.stmts(f"threads = {static}\n_all_threads = {static}")
+        else:
+            static = 0
+            new = tree.stmts("threads = blockDim_x * blockDim_y * blockDim_z")
+            blocks = "gridDim_x * gridDim_y * gridDim_z" if self.plan.whole_grid else "1"
+            new += tree.stmts(f"_all_threads = threads * ({blocks})\n_at = 0")
+        scratch = _Scratch(static)
+        new += self._margin(scratch)
+        for name, kind in self.slots.items():
+            self.rewriter.slots.add(name)
+            new += self._find_slot(name, kind, storage.kept_bytes(kind), scratch)
+            new += self._margin(scratch)
+        for name in sorted(self.kept_locals):
+            shape, dtype = self.local[name]
+            new += self._place(name, scratch)
+            size = padded(storage.array_bytes(dtype, shape))
+            new += self._find_slot(f"{name}_of_all", types.uint8, size, scratch)
+        for name, (shape, dtype) in self.shared.items():
+            if shape != (0,):
+                size = padded(storage.array_bytes(dtype, shape))
+                new += self._place(name, scratch)
+                blocks = "* (gridDim_x * gridDim_y * gridDim_z)" if self.plan.whole_grid else ""
+                new += scratch.advance(size, f"{size} {blocks}")
+                self.per_block += size
+        new += self._place("_dynamic", scratch)
+        if not self.plan.whole_grid:
+            new += [*self.shared_arrays(), tree.assign("first_thread", tree.const(0))]
+        return new
+
+    def _find_slot(
+        self, name: str, kind: types.Type, size: int, scratch: _Scratch
+    ) -> list[ast.stmt]:
+        """Find what is kept once a thread, `size` bytes; it is reached by `thread`."""
+        made = self.rewriter.bind("slots", storage.slots(kind))
+        apart = self.abreast > 1 and name not in self.wide
+        at = f"{scratch.now} - first_thread * {size}" if apart else scratch.now
+        found = tree.assign(name, tree.call(made, tree.name("_scratch"), tree.expr(at)))
+        new = self._clear(kind, scratch, size * (self.abreast if name in self.wide else 1))
+        if apart:  # blocks that go on alone use the same memory, one after the other
+            self.alone.append(found)
+            return [*new, *self._reserve(scratch, size)]
+        if name in self.wide:
+            whole = padded(scratch.threads * size * self.abreast)
+            self.per_block += whole
+            return [*new, found, *scratch.advance(whole, "")]
+        return [*new, found, *self._reserve(scratch, size)]
+
+    def _clear(self, kind: types.Type, scratch: _Scratch, size: int) -> list[ast.stmt]:
+        """Let variables that stand for arrays begin as arrays without elements.
+
+        One that is set in one branch only may be fetched where it was never set.
+        """
+        if isinstance(kind, (types.Number, types.Boolean)):
+            return []
+        clear = self.rewriter.helper("storage", "clear")
+        size_ = tree.expr(f"_all_threads * {size}")
+        return [ast.Expr(tree.call(clear, tree.name("_scratch"), tree.expr(scratch.now), size_))]
+
+    def _margin(self, scratch: _Scratch) -> list[ast.stmt]:
+        """Leave room between slots: a shuffle reads beyond a warp (`runtime/shuffles.py`)."""
+        self.per_block += shuffles.MARGIN
+        return scratch.advance(shuffles.MARGIN, str(shuffles.MARGIN))
+
+    def _place(self, name: str, scratch: _Scratch) -> list[ast.stmt]:
+        """Remember where an array begins in scratch memory."""
+        if scratch.threads:
+            self.places[name] = scratch.now
+            return []
+        self.places[name] = f"{name}_at"
+        return tree.stmts(f"{name}_at = {scratch.now}")
+
+    def _reserve(self, scratch: _Scratch, size: int) -> list[ast.stmt]:
+        """Reserve `size` bytes a thread."""
+        self.per_thread += size
+        self.per_block += _LINE
+        rounded = f"(_all_threads * {size} + {_LINE - 1}) // {_LINE} * {_LINE}"
+        return scratch.advance(padded(scratch.threads * size), rounded)
+
+    # ---- arrays ---------------------------------------------------------------------------
+
+    def shared_arrays(self) -> list[ast.stmt]:
+        """Return what binds the shared arrays of the block that runs."""
+        new: list[ast.stmt] = []
+        block = "first_block" if self.plan.whole_grid else "0"
+        for name, (shape, dtype) in self.shared.items():
+            dynamic = shape == (0,)
+            kind = types.Array(dtype, len(shape), "C")
+            made = self.rewriter.bind("shared", storage.scratch_array(kind, distinct=not dynamic))
+            size = storage.array_bytes(dtype, shape)
+            if dynamic:
+                itemsize = storage.array_bytes(dtype, (1,))
+                at = tree.expr(f"{self.places['_dynamic']} + {block} * _dynamic_bytes")
+                extent: ast.expr = tree.expr(f"(_dynamic_bytes // {itemsize},)")
+            else:
+                at = tree.expr(f"{self.places[name]} + {block} * {padded(size)}")
+                extent = ast.Tuple([tree.const(n) for n in shape], ast.Load())
+            new.append(tree.assign(name, tree.call(made, tree.name("_scratch"), at, extent)))
+        return new
+
+    def poison(self) -> list[ast.stmt]:
+        """Return what gives shared arrays a poison, but for those that are written as a whole."""
+        shapes = {name: shape for name, (shape, _) in self.shared.items()}
+        whole: set[str] = set()
+        if not self.options.watched:  # who is watched must see the poison where nobody writes
+            whole = covered.run(self.plan.steps, shapes, self.options.block)
+        poison = self.rewriter.helper("storage", "poison")
+        return [
+            ast.Expr(tree.call(poison, tree.name(name))) for name in shapes if name not in whole
+        ]
+
+    def local_arrays(self, names: set[str]) -> list[ast.stmt]:
+        """Return what binds the local arrays of one thread, of those with these names."""
+        new: list[ast.stmt] = []
+        for name in sorted(set(self.local) & names):
+            if name in self.kept_locals:
+                self.rewriter.uses_thread = True
+                new.append(tree.assign(name, self.of_thread(name, tree.name("thread"))))
+            else:
+                shape, dtype = self.local[name]
+                kind = types.Array(dtype, len(shape), "C")
+                made = self.rewriter.bind("local", storage.local_array(kind, shape))
+                new.append(tree.assign(name, tree.call(made)))
+        return new
+
+    def of_thread(self, name: str, thread: ast.expr) -> ast.expr:
+        """Return what a thread has of a local array that is kept."""
+        shape, dtype = self.local[name]
+        kind = types.Array(dtype, len(shape), "C")
+        made = self.rewriter.bind("local", storage.array_of_thread(kind, shape))
+        size = padded(storage.array_bytes(dtype, shape))
+        at = tree.expr(f"t * {size}", t=thread)
+        return tree.call(made, tree.name(f"{name}_of_all"), at)
+
+    def fixed_shape(self, name: str) -> tuple[int, ...] | None:
+        """Return the shape of an array of the kernel's own, unless its size is dynamic."""
+        known = self.shared.get(name) or self.local.get(name)
+        return known[0] if known is not None and known[0] != (0,) else None
+
+
+def padded(size: int) -> int:
+    """Return a size in bytes rounded up to where the next array may begin."""
+    return (size + _LINE - 1) // _LINE * _LINE
+
+
+def _looped_leaves(steps: list[plan.Step], inside: bool = False) -> list[plan.Leaf]:
+    """Return the leaves that run more than once a block."""
+    found: list[plan.Leaf] = []
+    for step in steps:
+        loop = inside or isinstance(step, (plan.BlockFor, plan.BlockWhile, plan.UntilNone))
+        if isinstance(step, plan.Loops):
+            for row in step.rows:
+                if loop or isinstance(row, plan.RowFor):
+                    found += plan.row_leaves([row])
+            continue
+        for name in ("head", "body", "orelse"):
+            found += _looped_leaves(getattr(step, name, []), loop)
+    return found

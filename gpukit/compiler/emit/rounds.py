@@ -1,0 +1,170 @@
+"""Rounds of a loop that a row does in step: the whole ones first, and some of them together.
+
+A round is whole if every thread of the row takes part. Where the threads are few, to find the
+end of each round would take as long as the round: the whole ones have a loop of their own.
+
+Where threads keep something from round to round, such as a sum or the largest so far, each
+fetches it from memory and puts it back. Four rounds together do that once: behind each other for
+one thread, before the next thread begins. No thread can tell, as none waits for another here.
+
+    for i in range(tid, n, step):             for i in range(first, end, 4 * step):
+        own += x[i]                 ->            own = own + x[i] + ... + x[i + 3 * step]
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from gpukit.compiler import plan, tree
+from gpukit.compiler.emit import accesses
+from gpukit.compiler.emit.bounds import Guard
+from gpukit.compiler.emit.kernel import Kernel
+from gpukit.compiler.passes.affine import Form, Forms
+from gpukit.compiler.unit import Unit
+
+# Threads of a row, up to which whole rounds of a loop have a loop of their own: a few vectors.
+_NARROW = 64
+TOGETHER = 4  # rounds; each makes the code longer by as much
+_LONGEST = 60  # nodes of the body of a round that is written that often
+
+
+def is_narrow(kernel: Kernel, row: plan.RowFor, low: ast.expr, high: ast.expr) -> bool:
+    """Tell whether a round is so short that finding its end would take as long as itself."""
+    if row.stride == 0 or kernel.options.watched:
+        return False
+    ends = [kernel.ranges.of(low), kernel.ranges.of(high)]
+    known = all(e is not None and e[0] == e[1] for e in ends)
+    return known and ends[1][0] <= _NARROW  # type: ignore[index]
+
+
+def keeps_much(kernel: Kernel, row: plan.RowFor) -> bool:
+    """Tell whether fetching and putting back is a good part of what a round does."""
+    if row.stride == 0 or kernel.options.watched or kernel.options.readable:
+        return False
+    body = row.body[0].body
+    if len(body) != 1 or not isinstance(body[0], plan.Leaf):
+        return False
+    leaf = body[0]
+    nodes = [n for s in leaf.body for n in ast.walk(s)]
+    if leaf.mask is not None or len(nodes) > _LONGEST:
+        return False
+    if any(isinstance(n, (ast.For, ast.While, ast.Raise, ast.Assert)) for n in nodes):
+        return False
+    if kernel.ranges.of(_times(_step(row), TOGETHER)) is None:
+        return False  # so large a step could go round the 64 bits
+    return bool((kernel.plan.slots - leaf.forms.fixed) & tree.writes(leaf.body))
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Whole rounds: what stands before them, their range and rows, and the range of the others.
+
+    `guards` are indices known to be below a size in whole rounds.
+    """
+
+    before: list[ast.stmt]
+    range: ast.expr
+    rows: list[plan.Row]
+    guards: list[Guard]
+    others: ast.expr
+
+
+def whole(kernel: Kernel, row: plan.RowFor, high: ast.expr, together: int) -> Whole:
+    """Return the rounds in which all threads below `high` take part, so many `together`."""
+    rewriter = kernel.rewriter
+    guard = row.body[0]
+    assert isinstance(guard, plan.RowIf)
+    start, stop = map(rewriter.expression, row.iter.args[:2])  # type: ignore[attr-defined]
+    by = rewriter.expression(_step(row))
+    end = kernel.unit.fresh("end")
+    last_thread = _one_less(high)
+    proved, tests = _proved_for_all(kernel, row, guard, last_thread, end)
+    rows, guards = guard.body, [*guard.guards, *proved]
+    if together > 1:
+        rows, guards = _copies(kernel.unit, row, guards, together)
+    ahead_of, end_of_groups = (
+        rewriter.helper("bounds", name) for name in ("ahead_of", "end_of_groups")
+    )
+    none = tree.assign(end, start)  # where an index might leave its array, all are checked
+    groups = tree.call(end_of_groups, start, tree.name(end), by, tree.const(together))
+    before = [
+        tree.assign(end, tree.call(ahead_of, stop, _times(last_thread, row.stride))),
+        *(ast.If(ast.UnaryOp(ast.Not(), test), [none], []) for test in tests),
+        tree.assign(end, groups),
+    ]
+    over = tree.call("range", start, tree.name(end), _times(by, together))
+    return Whole(before, over, rows, guards, tree.call("range", tree.name(end), stop, by))
+
+
+def _proved_for_all(
+    kernel: Kernel, row: plan.RowFor, guard: plan.RowIf, last_thread: ast.expr, end: str
+) -> tuple[list[Guard], list[ast.expr]]:
+    """Return indices that stay below a size in all whole rounds if some tests hold.
+
+    They grow with the loop's variable, one by one: a larger step could go round the 64 bits.
+    """
+    proved: list[Guard] = []
+    tests: dict[str, ast.expr] = {}
+    inside = kernel.rewriter.helper("bounds", "inside")
+    thread, last = tree.expr("cuda.threadIdx.x"), tree.expr(f"{end} - 1")
+    for leaf in plan.row_leaves(guard.body):
+        for array, forms in accesses.affine(kernel, leaf).values():
+            for axis, form in enumerate(forms):
+                size = tree.expr(f"{array}.shape[{axis}]")
+                along = row.forms.of(tree.fill(form.rest, **{row.target: thread}))
+                if kernel.ranges.size(size) is None or along is None or along.factor != 1:
+                    continue
+                if any(ast.unparse(size) == ast.unparse(n) for _, n in guard.guards):
+                    continue
+                proved.append((form, size))
+                most = tree.fill(form.at(last_thread), **{row.target: last})
+                test = tree.call(inside, *map(kernel.rewriter.expression, (size, most)))
+                tests.setdefault(ast.unparse(test), test)
+    return proved, list(tests.values())
+
+
+def _step(row: plan.RowFor) -> ast.expr:
+    """Return how far a loop goes from round to round."""
+    arguments: list[ast.expr] = row.iter.args  # type: ignore[attr-defined]
+    return arguments[2] if len(arguments) == 3 else tree.const(1)
+
+
+def _copies(
+    unit: Unit, row: plan.RowFor, guards: list[Guard], times: int
+) -> tuple[list[plan.Row], list[Guard]]:
+    """Return what a thread does in so many rounds, and what guards prove in each of them."""
+    leaf: plan.Leaf = row.body[0].body[0]  # type: ignore[assignment]
+    body, remade, known = list(leaf.body), dict(leaf.forms.remade), list(guards)
+    for k in range(1, times):
+        there = {row.target: ast.BinOp(tree.name(row.target), ast.Add(), _times(_step(row), k))}
+        names: dict[str, str] = {}
+        changed = True
+        while changed:  # what is made again in each round, from its number
+            depends = [n for n, e in leaf.forms.remade.items() if tree.reads(e) & {*there, *names}]
+            changed = not names.keys() >= set(depends)
+            names |= {n: unit.renamed(n) for n in depends if n not in names}
+        for name in (n for n in leaf.forms.remade if n in names):
+            made = tree.fill(leaf.forms.remade[name], **there)
+            tree.rename(made, names)
+            remade[names[name]] = made
+            if name in unit.types:
+                unit.types[names[name]] = unit.types[name]
+        copy = tree.clone(leaf.body)
+        tree.rename(copy, names)
+        body += copy
+        known += [(Form(f.factor, tree.fill(f.rest, **there)), size) for f, size in guards]
+    forms = Forms(remade, leaf.forms.types, leaf.forms.fixed)
+    return [plan.Leaf(body, forms, leaf.mask)], known
+
+
+def _times(e: ast.expr, by: int) -> ast.expr:
+    if isinstance(e, ast.Constant):
+        return tree.const(e.value * by)  # type: ignore[operator]
+    return e if by == 1 else ast.BinOp(e, ast.Mult(), tree.const(by))
+
+
+def _one_less(e: ast.expr) -> ast.expr:
+    if isinstance(e, ast.Constant):
+        return tree.const(e.value - 1)  # type: ignore[operator]
+    return ast.BinOp(e, ast.Sub(), tree.const(1))

@@ -1,0 +1,389 @@
+"""The loops over the threads of a block: rows along z and y, and the innermost, threadIdx.x.
+
+The innermost loop exists twice: one without checks, taken where both ends of every index range
+of the row lie inside the array, and one that checks each access. Where block, constants and
+guards prove the range, only the first exists.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gpukit.compiler import plan, tree
+from gpukit.compiler.emit import accesses, entry, rounds
+from gpukit.compiler.emit.bounds import Bounds
+from gpukit.compiler.emit.instruments import Instruments
+from gpukit.compiler.emit.kernel import Kernel
+from gpukit.compiler.emit.memory import Memory
+from gpukit.compiler.passes import schedule, warps
+from gpukit.compiler.passes.affine import Form, Forms
+from gpukit.compiler.runtime import shuffles
+
+_INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
+
+
+class ThreadLoops:
+    """Writes the loops over the threads of a block."""
+
+    def __init__(self, kernel: Kernel, memory: Memory, instruments: Instruments) -> None:
+        self.kernel, self.memory, self.instruments = kernel, memory, instruments
+        self.unit, self.plan, self.options = kernel.unit, kernel.plan, kernel.options
+        self.rewriter, self.ranges = kernel.rewriter, kernel.ranges
+        self.bounds = Bounds(kernel, memory)
+        # How far apart the threads of a mask lie, all the way: the variable that holds it, by mask,
+        # and with the mask, by the variable that holds the first of them.
+        self.combs: dict[str, str] = {}
+        self.spans: dict[str, tuple[str, str]] = {}
+
+    def of_block(self, rows: list[plan.Row]) -> list[ast.stmt]:
+        """Return the loops over threadIdx.z and .y around some rows."""
+        self.rewriter.uses_thread = False
+        inner = self._rows(rows, tree.const(0), self.kernel.width)
+        uses_thread = self.rewriter.uses_thread
+        block = self.options.block
+        if uses_thread:
+            inner = [*self._row_start(block), *inner]
+        for axis, size in (("y", 1), ("z", 2)):
+            if block is None or block[size] != 1:
+                over = tree.expr(f"range(blockDim_{axis})")
+                body = inner or [ast.Pass()]
+                inner = [ast.For(tree.store(f"threadIdx_{axis}"), over, body, [])]
+        if self.plan.whole_grid:
+            inner = self._all_blocks(inner)
+        inner = [*self.instruments.tick(), *inner]
+        own = {"threadIdx_y", "threadIdx_z", "row_start"} & tree.writes(inner)
+        return self._own_names(inner, own)
+
+    def _row_start(self, block: tuple[int, int, int] | None) -> list[ast.stmt]:
+        """Return the number of the row's first thread."""
+        width, height, depth = block or (0, 0, 0)
+        row = (
+            "threadIdx_y"
+            if depth == 1
+            else f"(threadIdx_z * {height or 'blockDim_y'} + threadIdx_y)"
+        )
+        first = "first_thread + " if self.rewriter.many_blocks else ""
+        start = "0" if (height, depth) == (1, 1) else f"{row} * {width or 'blockDim_x'}"
+        return tree.stmts(f"row_start = {first}{start}")
+
+    def _all_blocks(self, inner: list[ast.stmt]) -> list[ast.stmt]:
+        body = entry.block_index("_block") + tree.stmts("first_thread = _block * threads")
+        if not self.options.readable:
+            body += [entry.note(self.kernel), *self.instruments.tell_block()]
+            body += [*tree.stmts("first_block = _block"), *self.memory.shared_arrays()]
+        over = tree.expr("range(_first, _last)")
+        return [ast.For(tree.store("_block"), over, [*body, *inner], [])]
+
+    # ---- rows -----------------------------------------------------------------------------
+
+    def _rows(self, rows: list[plan.Row], low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        return [s for row in rows for s in getattr(self, f"_{type(row).__name__}")(row, low, high)]
+
+    def _RowIf(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        tests = [self.rewriter.expression(t) for t in row.tests]
+        if row.orelse:
+            return self._with_else(row, tests, low, high)
+        body = self._narrowed(row, low, high)
+        return [ast.If(tree.conjunction(tests), body or [ast.Pass()], [])] if tests else body
+
+    def _narrowed(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        """Return the body for the part of the row that lies within the limits."""
+        if not row.bounds:
+            with self.bounds.behind(row.guards):
+                return self._rows(row.body, low, high)
+        lows = [low, *(b.lower for b in row.bounds if b.lower)]
+        highs = [high, *(b.upper for b in row.bounds if b.upper)]
+        start, stop = self._limit("max", lows), self._limit("min", highs)
+        least = [k[0] for k in map(self.ranges.of, lows) if k is not None]
+        most = [k[1] for k in map(self.ranges.of, highs) if k is not None]
+        names = {"start": start, "stop": stop}
+        new: list[ast.stmt] = []
+        for stem, value in names.items():
+            if not isinstance(value, (ast.Constant, ast.Name)):
+                name = self.unit.fresh(stem)
+                new.append(tree.assign(name, value))
+                names[stem] = tree.name(name)
+                if least and most:  # where the body runs, start < stop
+                    self.ranges.known[name] = (max(least), min(most))
+        first, last = names["start"], names["stop"]
+        if isinstance(first, ast.Constant) and isinstance(last, ast.Constant):
+            if int(first.value) >= int(last.value):  # type: ignore[arg-type]
+                return []
+        with self.bounds.behind(row.guards):
+            body = self._rows(row.body, first, last) or [ast.Pass()]
+        if isinstance(first, ast.Constant) and isinstance(last, ast.Constant):
+            return body
+        return [*new, ast.If(ast.Compare(first, [ast.Lt()], [last]), body, [])]
+
+    def _limit(self, function: str, values: list[ast.expr]) -> ast.expr:
+        """Return the `max` or `min` of limits of a row, as a number if it is known."""
+        found = [self.ranges.of(v) for v in values]
+        exact = [k[0] for k in found if k is not None and k[0] == k[1]]
+        if len(exact) == len(values):
+            return tree.const({"max": max, "min": min}[function](exact))
+        return self._extreme(
+            function, [values[0], *(self.rewriter.expression(v) for v in values[1:])]
+        )
+
+    def _extreme(self, function: str, values: list[ast.expr]) -> ast.expr:
+        """Return the `min` or `max` of integers."""
+        result = values[0]
+        for value in values[1:]:
+            name = {"min": "least", "max": "greatest"}[function]
+            readable = self.options.readable
+            called = tree.name(function) if readable else self.rewriter.helper("bounds", name)
+            result = tree.call(called, result, value)
+        return result
+
+    def _RowSpan(self, row: plan.RowSpan, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        ends: list[ast.expr] = []
+        new: list[ast.stmt] = []
+        least, most = self.ranges.of(low), self.ranges.of(high)
+        for stem, function in (("start", "first_in"), ("stop", "end_of")):
+            name = self.unit.fresh(stem)
+            helper = self.rewriter.helper("control", function)
+            found = tree.call(helper, tree.name(row.mask), tree.name("row_start"), low, high)
+            new.append(tree.assign(name, found))
+            ends.append(tree.name(name))
+            if least is not None and most is not None:
+                self.ranges.known[name] = (least[0], most[1])
+        self.rewriter.uses_thread = True
+        if row.mask in self.combs:
+            self.spans[ends[0].id] = (row.mask, self.combs[row.mask])  # type: ignore[attr-defined]
+        body = self._rows(row.body, *ends) or [ast.Pass()]
+        return [*new, ast.If(ast.Compare(ends[0], [ast.Lt()], [ends[1]]), body, [])]
+
+    def _with_else(
+        self, row: plan.RowIf, tests: list[ast.expr], low: ast.expr, high: ast.expr
+    ) -> list[ast.stmt]:
+        """Return both branches; the second runs before and behind the part of the first."""
+        if not row.bounds:
+            with self.bounds.behind(row.guards):
+                body = self._rows(row.body, low, high) or [ast.Pass()]
+            orelse = self._rows(row.orelse, low, high) or [ast.Pass()]
+            return [ast.If(tree.conjunction(tests), body, orelse)]
+        names = self.unit.fresh("start"), self.unit.fresh("stop")
+        start, stop = (tree.name(n) for n in names)
+        least, most = self.ranges.of(low), self.ranges.of(high)
+        if least is not None and most is not None:
+            for name in names:
+                self.ranges.known[name] = (least[0], most[1])
+        lowers = [self.rewriter.expression(b.lower) for b in row.bounds if b.lower]
+        uppers = [self.rewriter.expression(b.upper) for b in row.bounds if b.upper]
+        # Keep low <= start <= stop <= high, so that the three parts make up the row.
+        first = self._extreme("min", [high, self._extreme("max", [low, *lowers])])
+        inside: list[ast.stmt] = [
+            tree.assign(names[0], first if lowers else low),
+            tree.assign(
+                names[1], self._extreme("max", [start, self._extreme("min", [high, *uppers])])
+            ),
+        ]
+        if tests:
+            nowhere: list[ast.stmt] = [tree.assign(names[0], low), tree.assign(names[1], low)]
+            inside = [ast.If(tree.conjunction(tests), inside, nowhere)]
+        with self.bounds.behind(row.guards):
+            new = [*inside, *self._rows(row.body, start, stop)]
+        if lowers:
+            new += self._rows(row.orelse, low, start)
+        return [*new, *self._rows(row.orelse, stop, high)]
+
+    def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        before = self.instruments.loop(row, low, high)
+        if rounds.keeps_much(self.kernel, row):
+            return [*before, *self._whole_rounds_first(row, low, high, rounds.TOGETHER)]
+        if rounds.is_narrow(self.kernel, row, low, high):
+            return [*before, *self._whole_rounds_first(row, low, high)]
+        over = self.rewriter.expression(row.iter)
+        with self.bounds.behind([], without=row.target):
+            return [*before, self._rounds_of(row, over, row.body, low, high)]
+
+    def _rounds_of(
+        self, row: plan.RowFor, over: ast.expr, rows: list[plan.Row], low: ast.expr, high: ast.expr
+    ) -> ast.stmt:
+        """Return the loop over a range, or over a part of it, with these rows in it."""
+        with self.ranges.loop(row.target, row.iter):
+            body = self._rows(rows, low, high) or [ast.Pass()]
+        loop = ast.For(tree.store(row.target), over, body, [])
+        return loop if self.options.readable else self.rewriter.polled(loop)
+
+    def _whole_rounds_first(
+        self, row: plan.RowFor, low: ast.expr, high: ast.expr, together: int = 1
+    ) -> list[ast.stmt]:
+        """Return a loop over the rounds in which every thread takes part, and one over the rest.
+
+        The first does so many `together`, and leaves to the second what is less than that.
+        """
+        whole = rounds.whole(self.kernel, row, high, together)
+        with self.bounds.behind([], without=row.target):
+            last = self._rounds_of(row, whole.others, row.body, low, high)
+            with self.bounds.behind(whole.guards):
+                first = self._rounds_of(row, whole.range, whole.rows, low, high)
+        return [*whole.before, first, last]
+
+    # ---- the innermost loop ---------------------------------------------------------------
+
+    def _Leaf(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+        if self.instruments.is_surely_whole(leaf):
+            return []
+        shuffled = None if self.unit.detailed else self._shuffled(leaf, low, high)
+        if shuffled is not None:
+            return [shuffled]
+        before = self.instruments.work(leaf, low, high)
+        combed = self._combed(leaf, low, high)
+        if combed is not None:
+            return [*before, *combed]
+        known = accesses.affine(self.kernel, leaf)
+        told = accesses.of_row(self.kernel, leaf) if self.options.watched else []
+        if told is None or not known:
+            return [*before, self._thread_loop(leaf, low, high, frozenset())]
+        if self.options.readable:
+            note = ast.Expr(tree.call("check_range", tree.const(", ".join(known)), low, high))
+            return [note, self._thread_loop(leaf, low, high, frozenset(known))]
+        tests = self.bounds.tests(known, low, high)
+        calls, free = self.instruments.row(told, leaf, low, high, self._apart(leaf, low))
+        fast = [*calls, self._thread_loop(leaf, low, high, frozenset(known))]
+        self.rewriter.uses_thread |= bool(told)
+        if not tests and not free:
+            return [*before, *fast]
+        slow = self._thread_loop(leaf, low, high, frozenset())
+        return [*before, ast.If(tree.conjunction([*tests, *free]), fast, [slow])]
+
+    def _shuffled(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> ast.stmt | None:
+        """Return the call that does a shuffle for a whole row, if its offset is one for all."""
+        s = leaf.body[0]
+        if self.options.readable or len(leaf.body) != 1:
+            return None
+        if not isinstance(s, ast.Assign) or not isinstance(s.targets[0], ast.Name):
+            return None
+        name, target = tree.called(s.value) or "", s.targets[0].id
+        mode = warps.MODES.get(name.removeprefix("warp."))
+        kept = target in self.plan.slots - leaf.forms.fixed
+        if mode is None or not kept or self.memory.slots[f"{target}_of"] not in shuffles.KINDS:
+            return None
+        shown, _active, _mask, offset = s.value.args  # type: ignore[attr-defined]
+        if not leaf.forms.is_fixed(offset) or not leaf.forms.is_integer(offset):
+            return None
+        self.rewriter.uses_thread = True
+        mask: ast.expr = tree.const(0)
+        if leaf.mask is not None:
+            at = self.rewriter.helper("hooks", "mask_at")
+            mask = tree.call(at, tree.name(leaf.mask), tree.const(0))
+        ends = [tree.expr("row_start + x", x=x) for x in (low, high)]
+        steps = self.rewriter.expression(leaf.forms.written_out(offset))
+        parts = [
+            shown, tree.name(f"{target}_of"), mask, *ends, tree.name("first_thread"),
+            tree.name("threads"), tree.const(mode), steps,
+        ]  # fmt: skip
+        call = tree.call(self.rewriter.helper("shuffles", "row"), *parts)
+        return tree.at(ast.Expr(call), s)  # type: ignore[no-any-return]
+
+    def _combed(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt] | None:
+        """Return what sets the flags of a row for `tid % step == 0`, without a division each."""
+        s, forms = leaf.body[0], leaf.forms
+        if self.options.readable or len(leaf.body) != 1 or leaf.mask is not None:
+            return None
+        if not (getattr(s, "made", False) and isinstance(s, ast.Assign)):
+            return None
+        teeth = _teeth(forms, s.value)
+        if teeth is None:
+            return None
+        mask = s.targets[0].value.id  # type: ignore[attr-defined]
+        first, *fixed = teeth
+        numbers = (first.at(low), *map(forms.written_out, fixed))
+        self.rewriter.uses_thread = True
+        call = tree.call(
+            self.rewriter.helper("control", "comb"), tree.name(mask),
+            tree.expr("row_start + x", x=low), tree.expr("high - low", high=high, low=low),
+            *map(self.rewriter.expression, numbers),
+        )  # fmt: skip
+        apart = self.combs[mask] = self.unit.fresh("apart")
+        loop = self._thread_loop(leaf, low, high, frozenset())
+        singly = [loop, tree.assign(apart, tree.const(1))]
+        new = [tree.assign(apart, call), ast.If(tree.expr(f"{apart} == 0"), singly, [])]
+        return [tree.at(made, s) for made in new]
+
+    def _apart(self, leaf: plan.Leaf, low: ast.expr) -> str:
+        """Return the variable that says how far apart the threads of a leaf lie, "" for none."""
+        mask, apart = self.spans.get(getattr(low, "id", ""), ("", ""))
+        return apart if mask and mask == leaf.mask else ""
+
+    def _thread_loop(
+        self, leaf: plan.Leaf, low: ast.expr, high: ast.expr, hoisted: frozenset[str]
+    ) -> ast.stmt:
+        rewriter = self.rewriter
+        used_before = rewriter.uses_thread
+        rewriter.uses_thread = rewriter.uses_place = False
+        rewriter.hoisted = hoisted
+        loads, stores = self._kept(leaf)
+        body = rewriter.statements([*self._remade(leaf, loads), *loads, *leaf.body, *stores])
+        body += self.instruments.values_of_thread(leaf)
+        if leaf.mask is not None:
+            body = [ast.If(rewriter.expression(schedule._of(leaf.mask)), body, [])]
+        if self.options.readable and "thread" in tree.reads(body):
+            rewriter.uses_thread = True
+        if rewriter.uses_place and not self.options.readable:
+            body = [*tree.stmts(f"_thread_index = ({', '.join(_INDEX)})"), *body]
+        if not self.options.readable:
+            body = [*self.memory.local_arrays(tree.reads(leaf.body)), *body]
+        if rewriter.uses_thread:
+            body = [*tree.stmts("thread = row_start + threadIdx_x"), *body]
+        rewriter.uses_thread |= used_before
+        rewriter.hoisted = frozenset()
+        over = tree.expr("range(low, high)", low=low, high=high)
+        apart = self._apart(leaf, low)
+        if apart:
+            over.args.append(tree.name(apart))  # type: ignore[attr-defined]
+        loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
+        named = self._own_names([loop], tree.writes(loop))[0]
+        return tree.at(named, leaf.body[0])  # type: ignore[no-any-return]
+
+    def _own_names(self, body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+        """Give what lives only in these statements names that nothing else has.
+
+        Numba takes long to tell apart what many loops call by one name.
+        """
+        if self.options.readable:
+            return body
+        own = {name: self.unit.renamed(name) for name in sorted(names)}
+        made: list[ast.stmt] = tree.clone(body)
+        tree.rename(made, own)
+        return made
+
+    def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """Return statements that fetch and put back what the thread keeps between loops."""
+        exposed, sure = schedule.flow(leaf.body)
+        written = tree.writes(leaf.body)
+        slots = self.plan.slots - leaf.forms.fixed
+        loads = sorted(slots & (exposed | (written - sure)))
+        stores = sorted(slots & written)
+        return (
+            [tree.stmts(f"{n} = {n}_of[thread]")[0] for n in loads],
+            [tree.stmts(f"{n}_of[thread] = {n}")[0] for n in stores],
+        )
+
+    def _remade(self, leaf: plan.Leaf, loads: list[ast.stmt]) -> list[ast.stmt]:
+        """Return the definitions of the remade variables that a leaf reads, in order."""
+        remade = leaf.forms.remade
+        exposed, _ = schedule.flow(leaf.body)
+        needed: set[str] = set()
+        todo = [n for n in exposed if n in remade]
+        while todo:
+            name = todo.pop()
+            if name not in needed:
+                needed.add(name)
+                todo += [n for n in tree.reads(remade[name]) if n in remade]
+        return [tree.assign(n, e, leaf.body[0]) for n, e in remade.items() if n in needed]
+
+
+def _teeth(forms: Forms, test: ast.expr) -> tuple[Form, ast.expr, ast.expr] | None:
+    """Return what is divided, by what, and the remainder, of `tid % step == 0` and the like."""
+    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)):
+        return None
+    left, wanted = test.left, test.comparators[0]
+    if len(test.ops) > 1 or not (isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod)):
+        return None
+    form = forms.of(left.left)
+    if form is None or form.factor != 1:
+        return None
+    fixed = all(forms.is_fixed(e) and forms.is_integer(e) for e in (left.right, wanted))
+    return (form, left.right, wanted) if fixed else None
