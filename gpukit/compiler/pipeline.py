@@ -170,6 +170,40 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
         typing.run(unit, arguments)
 
 
+@dataclass
+class _Loops:
+    """A kernel as loops: who wrote them, how its blocks are regrouped."""
+
+    unit: Unit
+    emitter: Any
+    function: ast.FunctionDef
+    mergeable: bool
+    warps: int
+
+
+def _loops(
+    function: Any, kinds: tuple[Any, ...], options: Any, captured: list[Any], *, debug: bool = False
+) -> _Loops:
+    """Return the loops that a kernel becomes; see `compile_kernel` for the arguments."""
+    from gpukit.compiler.passes import abreast, absent, merge, split
+    from gpukit.compiler.runtime import shuffles
+
+    unit = front(function, options.watched)
+    unit.debug = debug
+    plain = not (debug or options.watched)
+    mergeable = plain and merge.run(unit)
+    warps = split.run(unit, options.block) if plain else 1
+    if warps > 1:
+        options = replace(options, block=(shuffles.WARP, 1, 1))
+    arguments = dict(zip(unit.parameters, kinds, strict=True))
+    absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
+    unit.abreast = abreast.run(unit, options.block) if plain else 0
+    arguments |= dict(zip(unit.captured, captured, strict=True))
+    with complaints.plain(unit, kinds):
+        emitter, loops = lower(unit, arguments, options)
+    return _Loops(unit, emitter, loops, mergeable, warps)
+
+
 def compile_kernel(
     function: Any,
     kinds: tuple[Any, ...],
@@ -184,44 +218,24 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.passes import (
-        abreast,
-        absent,
-        merge,
-        new_arrays,
-        resolve,
-        split,
-        unassigned,
-    )
-    from gpukit.compiler.runtime import shuffles
+    from gpukit.compiler.passes import new_arrays, resolve, unassigned
 
     if not options.watched:
         unassigned.warn(resolve.run(function))
-    unit = front(function, options.watched)
-    unit.debug = debug
-    plain = not (debug or options.watched)
-    mergeable = plain and merge.run(unit)
-    warps = split.run(unit, options.block) if plain else 1
-    if warps > 1:
-        options = replace(options, block=(shuffles.WARP, 1, 1))
-    arguments = dict(zip(unit.parameters, kinds, strict=True))
-    absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
-    unit.abreast = abreast.run(unit, options.block) if plain else 0
-    arguments |= dict(zip(unit.captured, captured, strict=True))
+    made = _loops(function, kinds, options, captured, debug=debug)
+    unit, rewriter, memory = made.unit, made.emitter.rewriter, made.emitter.memory
     with complaints.plain(unit, kinds):
-        emitter, loops = lower(unit, arguments, options)
-        memory = emitter.memory
         _check_local_memory(unit, memory.local_bytes())
-        scope = {**unit.globals, **emitter.rewriter.globals, "range": range, "max": max, "min": min}
-        parameters = [a.arg for a in loops.args.args]
-        made = pyfunc.build(unit.tree.name, parameters, loops.body, scope, unit)
-        entry, code = native.compile(made, fastmath=fastmath, debug=debug)
+        scope = {**unit.globals, **rewriter.globals, "range": range, "max": max, "min": min}
+        parameters = [a.arg for a in made.function.args.args]
+        python = pyfunc.build(unit.tree.name, parameters, made.function.body, scope, unit)
+        entry, code = native.compile(python, fastmath=fastmath, debug=debug)
         new_arrays.check_code(unit, code.needs, memory.slots.values())
     return Compiled(
-        entry, code, memory.per_thread, memory.per_block, emitter.plan.whole_grid,
-        {k: sites.get(k) for k in emitter.rewriter.used_sites}, memory.shared_bytes(),
-        memory.local_bytes(), mergeable, warps, _told(unit, emitter),
-        {k: v for k, v in sites.raised.items() if k in emitter.rewriter.used_sites},
+        entry, code, memory.per_thread, memory.per_block, made.emitter.plan.whole_grid,
+        {k: sites.get(k) for k in rewriter.used_sites}, memory.shared_bytes(),
+        memory.local_bytes(), made.mergeable, made.warps, _told(unit, made.emitter),
+        {k: v for k, v in sites.raised.items() if k in rewriter.used_sites},
     )  # fmt: skip
 
 
@@ -251,16 +265,21 @@ def _check_local_memory(unit: Unit, size: int) -> None:
         )  # fmt: skip
 
 
-def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int] | None) -> str:
-    """Return the loops that a kernel becomes, as Python for people."""
+def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int]) -> str:
+    """Return the loops that a kernel becomes, as Python for people; sizes of 0 are not known."""
     from numba import typeof
 
     from gpukit.compiler.emit.kernel import Options
+    from gpukit.compiler.passes import resolve
 
-    unit = front(function)
-    arguments = dict(zip(unit.parameters, kinds, strict=True))
-    arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
-    options = Options(block=block, distinct=True, readable=True)
-    with complaints.plain(unit, kinds):
-        _, loops = lower(unit, arguments, options)
-    return ast.unparse(loops)
+    with resolve.once():
+        if block[1:] == (1, 1) and not meets(function):
+            block = (0, 1, 1)  # one form for all
+        captured = [typeof(captures.host(a)) for a in captured_arrays(function).values()]
+        made = _loops(function, kinds, Options(block, True, readable=True), captured)
+    notes = []
+    if made.mergeable:
+        notes.append("# Neighbouring blocks run as one block of up to 4096 threads.")
+    if made.warps > 1:
+        notes.append(f"# Each of the {made.warps} warps of a block runs as a block of its own.")
+    return "\n".join([*notes, ast.unparse(made.function)])

@@ -72,13 +72,13 @@ class Emitter:
             f"_abreast = {least}({self.memory.abreast}, {ahead})\n"
             f"_wide = _abreast * {width}\nfirst_thread = 0"
         )
-        enter = [entry.poll(self.kernel), entry.note(self.kernel)]
+        enter = [] if self.options.readable else entry.enter_block(self.kernel)
         together = [*entry.block_index("_block"), *begin, *enter, *self._head()]
         alone = [
             *tree.stmts(f"first_thread = _neighbour * {width}"),
             *self.memory.alone,
             *tree.clone(enter),
-            *self.memory.poison(),
+            *([] if self.options.readable else self.memory.poison()),
             *self.steps(self.plan.steps[self.plan.abreast :]),
             *tree.stmts("blockIdx_x = blockIdx_x + 1"),
         ]
@@ -167,9 +167,9 @@ class Emitter:
         return [ast.For(tree.store(f"_step_{target}"), over, body, [])]
 
     def _BlockWhile(self, step: plan.BlockWhile) -> list[ast.stmt]:
-        written_out = not self.options.readable and not self.unit.detailed
-        if written_out and self._rounds(step) is not None:
-            return [s for _ in range(self._rounds(step) or 0) for s in self.steps(step.body)]
+        rounds = None if self.unit.detailed else self._rounds(step)
+        if rounds is not None:
+            return [s for _ in range(rounds) for s in self.steps(step.body)]
         self.ranges.forget(_written(step.body))
         body = self._polled(self.steps(step.body))
         self.ranges.forget(_written(step.body))

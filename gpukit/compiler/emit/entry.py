@@ -74,7 +74,12 @@ def next_block(kernel: Kernel) -> list[ast.stmt]:
     index = [tree.name(f"blockIdx_{a}") for a in tree.AXES]
     size = [tree.name("gridDim_x"), tree.name("gridDim_y")]
     following = tree.call(kernel.rewriter.helper("control", "next_block"), *index, *size)
-    return [_unpack([f"blockIdx_{a}" for a in tree.AXES], following), poll(kernel), note(kernel)]
+    return [_unpack([f"blockIdx_{a}" for a in tree.AXES], following), *enter_block(kernel)]
+
+
+def enter_block(kernel: Kernel) -> list[ast.stmt]:
+    """Return what stands before each block."""
+    return [poll(kernel), note(kernel)]
 
 
 def poll(kernel: Kernel) -> ast.stmt:

@@ -40,7 +40,7 @@ def is_narrow(kernel: Kernel, row: plan.RowFor, low: ast.expr, high: ast.expr) -
 
 def keeps_much(kernel: Kernel, row: plan.RowFor) -> bool:
     """Tell whether fetching and putting back is a good part of what a round does."""
-    if row.stride == 0 or kernel.options.watched or kernel.options.readable:
+    if row.stride == 0 or kernel.options.watched:
         return False
     body = row.body[0].body
     if len(body) != 1 or not isinstance(body[0], plan.Leaf):

@@ -40,6 +40,8 @@ class Scalar(ast.NodeTransformer):
 
     def helper(self, room: str, name: str) -> ast.Name:
         """Return a name for a function of a room of the runtime."""
+        if self.readable:
+            return tree.name(name)
         key = f"rt_{room}_{name}"
         if key not in self.globals:
             from importlib import import_module
