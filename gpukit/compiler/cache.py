@@ -94,8 +94,8 @@ def load(name: str) -> Compiled | None:
     places = {int(k): sites.Site(**v) for k, v in head["sites"].items()}
     return Compiled(
         entry, code, head["per_thread"], head["per_block"], head["whole_grid"], places,
-        head["shared_bytes"], head["local_bytes"], head["mergeable"],
-        head["warps"], Told(**head["told"]),
+        head["shared_bytes"], head["local_bytes"],
+        Told(**head["told"]),
         {int(k): (getattr(builtins, kind), tuple(v)) for k, (kind, v) in head["raised"].items()},
     )  # fmt: skip
 
@@ -118,7 +118,7 @@ def save(name: str, made: Compiled) -> None:
         "symbol": made.code.symbol, "needs": made.code.needs, "per_thread": made.per_thread,
         "per_block": made.per_block, "whole_grid": made.whole_grid,
         "sites": sites.export(set(made.sites)), "shared_bytes": made.shared_bytes,
-        "local_bytes": made.local_bytes, "mergeable": made.mergeable, "warps": made.warps,
+        "local_bytes": made.local_bytes,
         "told": asdict(made.told),
         "raised": {k: (kind.__name__, given) for k, (kind, given) in made.raised.items()},
     }  # fmt: skip

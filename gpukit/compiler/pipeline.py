@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gpukit.compiler import captures, complaints, native, pyfunc, refuse, tree
@@ -50,8 +50,6 @@ class Compiled:
     sites: dict[int, Any] = field(default_factory=dict)
     shared_bytes: int = 0
     local_bytes: int = 0
-    mergeable: bool = False  # neighbouring blocks may run as one wide block
-    warps: int = 1  # a block runs as so many blocks of one warp each, if more than 1
     told: Told = field(default_factory=lambda: Told())  # of a watched kernel
     raised: dict[int, Any] = field(default_factory=dict)
     captured: Any = None
@@ -136,15 +134,20 @@ def captured_arrays(function: Any, watched: str = "") -> dict[str, Any]:
     return (front(function, watched) if unit.devices else unit).captured
 
 
-def meets(function: Any) -> bool:
-    """Tell whether the threads of a kernel wait for each other anywhere."""
+def asks_for_block(function: Any) -> bool:
+    """Tell whether the size of its blocks is worth knowing when a kernel is compiled.
+
+    It is where threads wait for each other, and where they stride through the grid.
+    """
     from gpukit.compiler import kinds
     from gpukit.compiler.passes import inline, resolve
 
     unit = resolve.run(function)
     nodes = (n for function in unit.trees for n in ast.walk(function))
-    own = any(tree.intrinsic(n) in kinds.MEETINGS for n in nodes)
-    return own or any(inline.must_inline(d) for d in unit.devices.values())
+    names = {tree.intrinsic(n) for n in nodes}
+    if names & (kinds.MEETINGS | {"gridsize", "gridDim", "gridDim.x"}):
+        return True
+    return any(inline.must_inline(d) for d in unit.devices.values())
 
 
 def is_cooperative(function: Any) -> bool:
@@ -170,38 +173,22 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
         typing.run(unit, arguments)
 
 
-@dataclass
-class _Loops:
-    """A kernel as loops: who wrote them, how its blocks are regrouped."""
-
-    unit: Unit
-    emitter: Any
-    function: ast.FunctionDef
-    mergeable: bool
-    warps: int
-
-
 def _loops(
     function: Any, kinds: tuple[Any, ...], options: Any, captured: list[Any], *, debug: bool = False
-) -> _Loops:
-    """Return the loops that a kernel becomes; see `compile_kernel` for the arguments."""
-    from gpukit.compiler.passes import abreast, absent, merge, split
-    from gpukit.compiler.runtime import shuffles
+) -> tuple[Unit, Any, ast.FunctionDef]:
+    """Return a kernel's unit, who wrote its loops, and these; arguments as of `compile_kernel`."""
+    from gpukit.compiler.passes import abreast, absent
 
     unit = front(function, options.watched)
     unit.debug = debug
-    plain = not (debug or options.watched)
-    mergeable = plain and merge.run(unit)
-    warps = split.run(unit, options.block) if plain else 1
-    if warps > 1:
-        options = replace(options, block=(shuffles.WARP, 1, 1))
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
-    unit.abreast = abreast.run(unit, options.block) if plain else 0
+    if not (debug or options.watched):
+        unit.abreast = abreast.run(unit, options.block)
     arguments |= dict(zip(unit.captured, captured, strict=True))
     with complaints.plain(unit, kinds):
         emitter, loops = lower(unit, arguments, options)
-    return _Loops(unit, emitter, loops, mergeable, warps)
+    return unit, emitter, loops
 
 
 def compile_kernel(
@@ -222,19 +209,19 @@ def compile_kernel(
 
     if not options.watched:
         unassigned.warn(resolve.run(function))
-    made = _loops(function, kinds, options, captured, debug=debug)
-    unit, rewriter, memory = made.unit, made.emitter.rewriter, made.emitter.memory
+    unit, emitter, loops = _loops(function, kinds, options, captured, debug=debug)
+    rewriter, memory = emitter.rewriter, emitter.memory
     with complaints.plain(unit, kinds):
         _check_local_memory(unit, memory.local_bytes())
         scope = {**unit.globals, **rewriter.globals, "range": range, "max": max, "min": min}
-        parameters = [a.arg for a in made.function.args.args]
-        python = pyfunc.build(unit.tree.name, parameters, made.function.body, scope, unit)
+        parameters = [a.arg for a in loops.args.args]
+        python = pyfunc.build(unit.tree.name, parameters, loops.body, scope, unit)
         entry, code = native.compile(python, fastmath=fastmath, debug=debug)
         new_arrays.check_code(unit, code.needs, memory.slots.values())
     return Compiled(
-        entry, code, memory.per_thread, memory.per_block, made.emitter.plan.whole_grid,
+        entry, code, memory.per_thread, memory.per_block, emitter.plan.whole_grid,
         {k: sites.get(k) for k in rewriter.used_sites}, memory.shared_bytes(),
-        memory.local_bytes(), made.mergeable, made.warps, _told(unit, made.emitter),
+        memory.local_bytes(), _told(unit, emitter),
         {k: v for k, v in sites.raised.items() if k in rewriter.used_sites},
     )  # fmt: skip
 
@@ -273,13 +260,8 @@ def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int]) 
     from gpukit.compiler.passes import resolve
 
     with resolve.once():
-        if block[1:] == (1, 1) and not meets(function):
+        if block[1:] == (1, 1) and not asks_for_block(function):
             block = (0, 1, 1)  # one form for all
         captured = [typeof(captures.host(a)) for a in captured_arrays(function).values()]
-        made = _loops(function, kinds, Options(block, True, readable=True), captured)
-    notes = []
-    if made.mergeable:
-        notes.append("# Neighbouring blocks run as one block of up to 4096 threads.")
-    if made.warps > 1:
-        notes.append(f"# Each of the {made.warps} warps of a block runs as a block of its own.")
-    return "\n".join([*notes, ast.unparse(made.function)])
+        *_, loops = _loops(function, kinds, Options(block, True, readable=True), captured)
+    return ast.unparse(loops)

@@ -167,10 +167,6 @@ CLAIM = 3  # a row of stores of which row_free knows that no earlier write is in
 # kernel's own in the high half.
 SITE_SHIFT = 32
 
-# A row of threads tells how many they are in the low half of a word; in the high half, how much
-# further apart than side by side those of its mask lie, all the way, or 0 where the mask must say.
-APART_SHIFT = 32
-
 
 def site_number(site: int) -> int:
     """Return the process-wide number of a site."""

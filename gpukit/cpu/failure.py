@@ -28,18 +28,14 @@ def at_line(error: errors.GpukitError) -> errors.GpukitError:
     raise AssertionError("the code above raises")
 
 
-def name_thread(words: Any, ran: int, threads: int) -> None:
-    """Put into a context the block and thread of a launch whose blocks ran `ran` threads wide.
+def name_thread(words: Any, threads: int) -> None:
+    """Name a thread of blocks of so many threads that began abreast by its own block.
 
-    `threads` are those of the blocks that the person launched. Neighbouring blocks that began
-    abreast are named by the first of them and the threads of all.
+    In the context stand the first of these blocks, and the thread counted through all of them.
     """
-    place = words[layout.BLOCK] * ran
-    if words[layout.CODE] == layout.FINE:  # Numba's own code does not say which thread it was
-        words[layout.BLOCK] = place // threads
-    else:
-        place += words[layout.THREAD]
-        words[layout.BLOCK], words[layout.THREAD] = divmod(place, threads)
+    if words[layout.CODE] != layout.FINE:  # Numba's own code does not say which thread it was
+        blocks, words[layout.THREAD] = divmod(words[layout.THREAD], threads)
+        words[layout.BLOCK] += blocks
 
 
 def raise_for(status: int, words: Any, compiled: Any, kernel: Any) -> None:

@@ -6,21 +6,14 @@ import ctypes
 import inspect
 import struct
 import threading
-from dataclasses import replace
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler.context import WIDEST
 from gpukit.cpu import configure, failure, limits, marshal, pool, untouched
 
 HEADER = 8  # words before the arguments: grid, block, dynamic shared bytes, spare
 # So many block shapes of two or three axes get loops of their own; further ones share one form.
 _BLOCK_SHAPES = 4
-# Blocks are merged as long as so many are left to share, in so much scratch memory.
-_BLOCKS_LEFT = 32
-_MERGED_SCRATCH = 1 << 16
-# A row of so many threads has more warps than the index of a block can count.
-_MOST_THREADS = 32 * (2**31 - 1)
 _compiling = threading.RLock()
 
 
@@ -66,7 +59,7 @@ class Launcher:
         self.shapes: dict[Any, set[tuple[int, int, int]]] = {}
         self.declared: list[tuple[Any, ...]] = []
         self._overloads: dict[tuple[Any, ...], Overload] = {}
-        self.meets: bool | None = None
+        self.asks: bool | None = None
         self.parameters = list(inspect.signature(kernel.py_func).parameters.values())
 
     # ---- launching ------------------------------------------------------------------------
@@ -114,10 +107,9 @@ class Launcher:
     def _run(self, compiled: Any, shape: configure.Configuration, packed: Any) -> None:
         if compiled.shared_bytes + shape.shared > limits.MAX_SHARED:
             self._too_much_shared(compiled, shape)
-        running = _regrouped(compiled, shape)
-        buffer = argument_buffer(compiled, running, packed)
+        buffer = argument_buffer(compiled, shape, packed)
         address = ctypes.addressof(buffer)
-        blocks, threads = running.blocks, running.threads
+        blocks, threads = shape.blocks, shape.threads
         scratch = compiled.scratch_bytes(threads, blocks, shape.shared)
         entry = compiled.entry
 
@@ -128,7 +120,7 @@ class Launcher:
             call, blocks, threads, scratch, serial=compiled.whole_grid, pace=compiled.pace
         )
         if outcome.context is not None:
-            failure.name_thread(outcome.context, threads, shape.threads)
+            failure.name_thread(outcome.context, threads)
             failure.raise_for(outcome.status, outcome.context, compiled, self.kernel.py_func)
 
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
@@ -152,8 +144,7 @@ class Launcher:
         """Return the sizes that the loops are made for; 0 stands for any size."""
         block = shape.block
         flat = block[1] == block[2] == 1
-        # Blocks of known size may be split into warps: not more than a grid can have.
-        if flat and (not self._meets() or shape.grid[0] * block[0] >= _MOST_THREADS):
+        if flat and not self._asks_for_block():
             return (0, 1, 1)
         seen = self.shapes.get(kinds)
         if seen is None:
@@ -165,13 +156,13 @@ class Launcher:
         seen.add(block)
         return block
 
-    def _meets(self) -> bool:
-        """Tell whether threads wait for each other: then the block's size is worth knowing."""
-        if self.meets is None:
+    def _asks_for_block(self) -> bool:
+        """Tell whether the loops are made for one size of blocks."""
+        if self.asks is None:
             from gpukit.compiler import pipeline
 
-            self.meets = pipeline.meets(self.kernel.py_func)
-        return self.meets
+            self.asks = pipeline.asks_for_block(self.kernel.py_func)
+        return self.asks
 
     # ---- arguments ------------------------------------------------------------------------
 
@@ -352,33 +343,6 @@ def watch_launches(watcher: Any) -> Any:
 
 
 _watcher: Any = None
-
-
-def _regrouped(compiled: Any, shape: configure.Configuration) -> configure.Configuration:
-    """Return the shape in which the threads run: blocks merged into wider ones, or split."""
-    merged = _merged(compiled, shape)
-    if merged == compiled.warps == 1:
-        return shape
-    return replace(
-        shape,
-        grid=(shape.grid[0] * compiled.warps // merged, *shape.grid[1:]),
-        block=(shape.block[0] * merged // compiled.warps, *shape.block[1:]),
-    )
-
-
-def _merged(compiled: Any, shape: configure.Configuration) -> int:
-    """Return how many neighbouring blocks run as one."""
-    merged = 1
-    if compiled.mergeable and shape.grid[1:] == shape.block[1:] == (1, 1):
-        blocks, threads = shape.grid[0], shape.block[0]
-        while (
-            blocks % (2 * merged) == 0
-            and 2 * merged * threads <= WIDEST
-            and blocks >= 2 * merged * _BLOCKS_LEFT
-            and 2 * merged * threads * compiled.per_thread <= _MERGED_SCRATCH
-        ):
-            merged *= 2
-    return merged
 
 
 def _conversion_cost(context: Any, actual: Any, wanted: Any) -> int | None:

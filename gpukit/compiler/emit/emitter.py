@@ -15,8 +15,6 @@ from gpukit.compiler.emit.threads import ThreadLoops
 from gpukit.compiler.passes import jumps, schedule
 from gpukit.compiler.unit import Unit
 
-_MOST_ROUNDS = 12  # rounds of a loop that are written out; enough for 1024 threads
-
 
 class Emitter:
     """Writes one kernel: `function()`."""
@@ -167,9 +165,6 @@ class Emitter:
         return [ast.For(tree.store(f"_step_{target}"), over, body, [])]
 
     def _BlockWhile(self, step: plan.BlockWhile) -> list[ast.stmt]:
-        rounds = None if self.unit.detailed else self._rounds(step)
-        if rounds is not None:
-            return [s for _ in range(rounds) for s in self.steps(step.body)]
         self.ranges.forget(_written(step.body))
         body = self._polled(self.steps(step.body))
         self.ranges.forget(_written(step.body))
@@ -183,26 +178,6 @@ class Emitter:
     def _waiting(self, loop: ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
         with self.rewriter.for_block():
             return self.rewriter.waiting(loop)
-
-    def _rounds(self, step: plan.BlockWhile) -> int | None:
-        """Return how often a loop such as `while half > 0: ...; half //= 2` runs, if it is known.
-
-        Written out, each level of a tree is a loop over a known number of threads.
-        """
-        sets = [s for s in step.body if isinstance(s, plan.Once)]
-        inner = [s for s in step.body if not isinstance(s, (plan.Once, plan.Loops))]
-        if inner:
-            return None
-        known = self.ranges.copy()
-        for rounds in range(_MOST_ROUNDS + 1):
-            test = known.decide(step.test)
-            if test is None:
-                return None
-            if not test:
-                return rounds
-            for s in sets:
-                known.learn(s.statement)
-        return None
 
     def _any(self, mask: str) -> ast.expr:
         if self.options.readable:

@@ -236,28 +236,24 @@ class Instruments:
         return new
 
     def row(
-        self, told: list[accesses.RowAccess], leaf: plan.Leaf, low: ast.expr, high: ast.expr,
-        apart: str,
-    ) -> tuple[list[ast.stmt], list[ast.expr]]:  # fmt: skip
-        """Return the calls that tell the accesses of a row, and the tests that allow it.
-
-        `apart` is the variable that says how far apart the threads of the row lie, "" for none.
-        """
+        self, told: list[accesses.RowAccess], leaf: plan.Leaf, low: ast.expr, high: ast.expr
+    ) -> tuple[list[ast.stmt], list[ast.expr]]:
+        """Return the calls that tell the accesses of a row, and the tests that allow it."""
         own = self.memory.local
         stores = [t for t in told if t[1] == watch.STORE and t[0].value.id not in own]  # type: ignore[attr-defined]
         claim = self.watched == "access" and len(stores) == 1
         calls: list[ast.stmt] = []
         for access in told:
             kind = watch.CLAIM if claim and access[1] == watch.STORE else access[1]
-            call = ast.Expr(self._row_call("row", access, leaf, low, high, apart, kind))
+            call = ast.Expr(self._row_call("row", access, leaf, low, high, kind))
             is_own = access[0].value.id in own  # type: ignore[attr-defined]
             calls += [call] if is_own else self._unless_told(leaf, call)
-        free = (self._row_call("row_free", t, leaf, low, high, apart, 0) for t in stores)
+        free = (self._row_call("row_free", t, leaf, low, high, 0) for t in stores)
         return calls, [tree.expr("f != 0", f=call) for call in free]
 
     def _row_call(
         self, name: str, told: accesses.RowAccess, leaf: plan.Leaf, low: ast.expr, high: ast.expr,
-        apart: str, kind: int,
+        kind: int,
     ) -> ast.expr:  # fmt: skip
         """Return the call that tells one access of all threads of a row."""
         node, how, forms = told
@@ -273,8 +269,6 @@ class Instruments:
         ]
         thread = tree.expr("row_start + low - first_thread", low=low)
         count = tree.expr("high - low", high=high, low=low)
-        if apart:
-            count = tree.expr(f"c + (({apart} - 1) << {watch.APART_SHIFT})", c=count)
         mask = self.mask_address(leaf.mask, tree.expr("row_start + low", low=low))
         arrays = [self._of_thread(array, x) for x in (low, following)]
         parts = [tree.const(site), *arrays, *ends, thread, count, mask, tree.const(kind)]

@@ -16,7 +16,7 @@ from numba.core import types
 from gpukit.compiler import aliases, kinds, plan, tree
 from gpukit.compiler.context import WIDEST
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.passes import covered, rewrite
+from gpukit.compiler.passes import rewrite
 from gpukit.compiler.runtime import shuffles, storage
 
 _LINE = 64  # alignment of scratch arrays
@@ -240,15 +240,9 @@ class Memory:
         return new
 
     def poison(self) -> list[ast.stmt]:
-        """Return what gives shared arrays a poison, but for those that are written as a whole."""
-        shapes = {name: shape for name, (shape, _) in self.shared.items()}
-        whole: set[str] = set()
-        if not self.options.watched:  # who is watched must see the poison where nobody writes
-            whole = covered.run(self.plan.steps, shapes, self.options.block)
+        """Return what gives shared arrays a poison: luck must not hide a missing fill."""
         poison = self.rewriter.helper("storage", "poison")
-        return [
-            ast.Expr(tree.call(poison, tree.name(name))) for name in shapes if name not in whole
-        ]
+        return [ast.Expr(tree.call(poison, tree.name(name))) for name in self.shared]
 
     def local_arrays(self, names: set[str]) -> list[ast.stmt]:
         """Return what binds the local arrays of one thread, of those with these names."""

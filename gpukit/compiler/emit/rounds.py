@@ -1,11 +1,9 @@
-"""Rounds of a loop that a row does in step: the whole ones first, and some of them together.
-
-A round is whole if every thread of the row takes part. Where the threads are few, to find the
-end of each round would take as long as the round: the whole ones have a loop of their own.
+"""Rounds of a loop that a row does in step, some of them together.
 
 Where threads keep something from round to round, such as a sum or the largest so far, each
 fetches it from memory and puts it back. Four rounds together do that once: behind each other for
-one thread, before the next thread begins. No thread can tell, as none waits for another here.
+one thread, before the next thread begins. No thread can tell, as none waits for another here. It is
+done for whole rounds, in which every thread of the row takes part; a loop behind does the others.
 
     for i in range(tid, n, step):             for i in range(first, end, 4 * step):
         own += x[i]                 ->            own = own + x[i] + ... + x[i + 3 * step]
@@ -23,19 +21,8 @@ from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.passes.affine import Form, Forms
 from gpukit.compiler.unit import Unit
 
-# Threads of a row, up to which whole rounds of a loop have a loop of their own: a few vectors.
-_NARROW = 64
-TOGETHER = 4  # rounds; each makes the code longer by as much
+_TOGETHER = 4  # rounds; each makes the code longer by as much
 _LONGEST = 60  # nodes of the body of a round that is written that often
-
-
-def is_narrow(kernel: Kernel, row: plan.RowFor, low: ast.expr, high: ast.expr) -> bool:
-    """Tell whether a round is so short that finding its end would take as long as itself."""
-    if row.stride == 0 or kernel.options.watched:
-        return False
-    ends = [kernel.ranges.of(low), kernel.ranges.of(high)]
-    known = all(e is not None and e[0] == e[1] for e in ends)
-    return known and ends[1][0] <= _NARROW  # type: ignore[index]
 
 
 def keeps_much(kernel: Kernel, row: plan.RowFor) -> bool:
@@ -51,7 +38,7 @@ def keeps_much(kernel: Kernel, row: plan.RowFor) -> bool:
         return False
     if any(isinstance(n, (ast.For, ast.While, ast.Raise, ast.Assert)) for n in nodes):
         return False
-    if kernel.ranges.of(_times(_step(row), TOGETHER)) is None:
+    if kernel.ranges.of(_times(_step(row), _TOGETHER)) is None:
         return False  # so large a step could go round the 64 bits
     return bool((kernel.plan.slots - leaf.forms.fixed) & tree.writes(leaf.body))
 
@@ -70,8 +57,8 @@ class Whole:
     others: ast.expr
 
 
-def whole(kernel: Kernel, row: plan.RowFor, high: ast.expr, together: int) -> Whole:
-    """Return the rounds in which all threads below `high` take part, so many `together`."""
+def whole(kernel: Kernel, row: plan.RowFor, high: ast.expr) -> Whole:
+    """Return the rounds in which all threads below `high` take part, in groups."""
     rewriter = kernel.rewriter
     guard = row.body[0]
     assert isinstance(guard, plan.RowIf)
@@ -80,20 +67,18 @@ def whole(kernel: Kernel, row: plan.RowFor, high: ast.expr, together: int) -> Wh
     end = kernel.unit.fresh("end")
     last_thread = _one_less(high)
     proved, tests = _proved_for_all(kernel, row, guard, last_thread, end)
-    rows, guards = guard.body, [*guard.guards, *proved]
-    if together > 1:
-        rows, guards = _copies(kernel.unit, row, guards, together)
+    rows, guards = _copies(kernel.unit, row, [*guard.guards, *proved])
     ahead_of, end_of_groups = (
         rewriter.helper("bounds", name) for name in ("ahead_of", "end_of_groups")
     )
     none = tree.assign(end, start)  # where an index might leave its array, all are checked
-    groups = tree.call(end_of_groups, start, tree.name(end), by, tree.const(together))
+    groups = tree.call(end_of_groups, start, tree.name(end), by, tree.const(_TOGETHER))
     before = [
         tree.assign(end, tree.call(ahead_of, stop, _times(last_thread, row.stride))),
         *(ast.If(ast.UnaryOp(ast.Not(), test), [none], []) for test in tests),
         tree.assign(end, groups),
     ]
-    over = tree.call("range", start, tree.name(end), _times(by, together))
+    over = tree.call("range", start, tree.name(end), _times(by, _TOGETHER))
     return Whole(before, over, rows, guards, tree.call("range", tree.name(end), stop, by))
 
 
@@ -131,12 +116,12 @@ def _step(row: plan.RowFor) -> ast.expr:
 
 
 def _copies(
-    unit: Unit, row: plan.RowFor, guards: list[Guard], times: int
+    unit: Unit, row: plan.RowFor, guards: list[Guard]
 ) -> tuple[list[plan.Row], list[Guard]]:
     """Return what a thread does in so many rounds, and what guards prove in each of them."""
     leaf: plan.Leaf = row.body[0].body[0]  # type: ignore[assignment]
     body, remade, known = list(leaf.body), dict(leaf.forms.remade), list(guards)
-    for k in range(1, times):
+    for k in range(1, _TOGETHER):
         there = {row.target: ast.BinOp(tree.name(row.target), ast.Add(), _times(_step(row), k))}
         names: dict[str, str] = {}
         changed = True

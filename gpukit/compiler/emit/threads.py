@@ -16,7 +16,6 @@ from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.memory import Memory
 from gpukit.compiler.passes import schedule, warps
-from gpukit.compiler.passes.affine import Form, Forms
 from gpukit.compiler.runtime import shuffles
 
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
@@ -30,10 +29,6 @@ class ThreadLoops:
         self.unit, self.plan, self.options = kernel.unit, kernel.plan, kernel.options
         self.rewriter, self.ranges = kernel.rewriter, kernel.ranges
         self.bounds = Bounds(kernel, memory)
-        # How far apart the threads of a mask lie, all the way: the variable that holds it, by mask,
-        # and with the mask, by the variable that holds the first of them.
-        self.combs: dict[str, str] = {}
-        self.spans: dict[str, tuple[str, str]] = {}
 
     def of_block(self, rows: list[plan.Row]) -> list[ast.stmt]:
         """Return the loops over threadIdx.z and .y around some rows."""
@@ -148,8 +143,6 @@ class ThreadLoops:
             if least is not None and most is not None:
                 self.ranges.known[name] = (least[0], most[1])
         self.rewriter.uses_thread = True
-        if row.mask in self.combs:
-            self.spans[ends[0].id] = (row.mask, self.combs[row.mask])  # type: ignore[attr-defined]
         body = self._rows(row.body, *ends) or [ast.Pass()]
         return [*new, ast.If(ast.Compare(ends[0], [ast.Lt()], [ends[1]]), body, [])]
 
@@ -190,8 +183,6 @@ class ThreadLoops:
     def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         before = self.instruments.loop(row, low, high)
         if rounds.keeps_much(self.kernel, row):
-            return [*before, *self._whole_rounds_first(row, low, high, rounds.TOGETHER)]
-        if rounds.is_narrow(self.kernel, row, low, high):
             return [*before, *self._whole_rounds_first(row, low, high)]
         over = self.rewriter.expression(row.iter)
         with self.bounds.behind([], without=row.target):
@@ -207,13 +198,10 @@ class ThreadLoops:
         return loop if self.options.readable else self.rewriter.polled(loop)
 
     def _whole_rounds_first(
-        self, row: plan.RowFor, low: ast.expr, high: ast.expr, together: int = 1
+        self, row: plan.RowFor, low: ast.expr, high: ast.expr
     ) -> list[ast.stmt]:
-        """Return a loop over the rounds in which every thread takes part, and one over the rest.
-
-        The first does so many `together`, and leaves to the second what is less than that.
-        """
-        whole = rounds.whole(self.kernel, row, high, together)
+        """Return a loop over groups of rounds in which every thread takes part, and the rest."""
+        whole = rounds.whole(self.kernel, row, high)
         with self.bounds.behind([], without=row.target):
             last = self._rounds_of(row, whole.others, row.body, low, high)
             with self.bounds.behind(whole.guards):
@@ -229,9 +217,6 @@ class ThreadLoops:
         if shuffled is not None:
             return [shuffled]
         before = self.instruments.work(leaf, low, high)
-        combed = self._combed(leaf, low, high)
-        if combed is not None:
-            return [*before, *combed]
         known = accesses.affine(self.kernel, leaf)
         told = accesses.of_row(self.kernel, leaf) if self.options.watched else []
         if told is None or not known:
@@ -240,7 +225,7 @@ class ThreadLoops:
             note = ast.Expr(tree.call("check_range", tree.const(", ".join(known)), low, high))
             return [note, self._thread_loop(leaf, low, high, frozenset(known))]
         tests = self.bounds.tests(known, low, high)
-        calls, free = self.instruments.row(told, leaf, low, high, self._apart(leaf, low))
+        calls, free = self.instruments.row(told, leaf, low, high)
         fast = [*calls, self._thread_loop(leaf, low, high, frozenset(known))]
         self.rewriter.uses_thread |= bool(told)
         if not tests and not free:
@@ -277,36 +262,6 @@ class ThreadLoops:
         call = tree.call(self.rewriter.helper("shuffles", "row"), *parts)
         return tree.at(ast.Expr(call), s)  # type: ignore[no-any-return]
 
-    def _combed(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt] | None:
-        """Return what sets the flags of a row for `tid % step == 0`, without a division each."""
-        s, forms = leaf.body[0], leaf.forms
-        if self.options.readable or len(leaf.body) != 1 or leaf.mask is not None:
-            return None
-        if not (getattr(s, "made", False) and isinstance(s, ast.Assign)):
-            return None
-        teeth = _teeth(forms, s.value)
-        if teeth is None:
-            return None
-        mask = s.targets[0].value.id  # type: ignore[attr-defined]
-        first, *fixed = teeth
-        numbers = (first.at(low), *map(forms.written_out, fixed))
-        self.rewriter.uses_thread = True
-        call = tree.call(
-            self.rewriter.helper("control", "comb"), tree.name(mask),
-            tree.expr("row_start + x", x=low), tree.expr("high - low", high=high, low=low),
-            *map(self.rewriter.expression, numbers),
-        )  # fmt: skip
-        apart = self.combs[mask] = self.unit.fresh("apart")
-        loop = self._thread_loop(leaf, low, high, frozenset())
-        singly = [loop, tree.assign(apart, tree.const(1))]
-        new = [tree.assign(apart, call), ast.If(tree.expr(f"{apart} == 0"), singly, [])]
-        return [tree.at(made, s) for made in new]
-
-    def _apart(self, leaf: plan.Leaf, low: ast.expr) -> str:
-        """Return the variable that says how far apart the threads of a leaf lie, "" for none."""
-        mask, apart = self.spans.get(getattr(low, "id", ""), ("", ""))
-        return apart if mask and mask == leaf.mask else ""
-
     def _thread_loop(
         self, leaf: plan.Leaf, low: ast.expr, high: ast.expr, hoisted: frozenset[str]
     ) -> ast.stmt:
@@ -330,9 +285,6 @@ class ThreadLoops:
         rewriter.uses_thread |= used_before
         rewriter.hoisted = frozenset()
         over = tree.expr("range(low, high)", low=low, high=high)
-        apart = self._apart(leaf, low)
-        if apart:
-            over.args.append(tree.name(apart))  # type: ignore[attr-defined]
         loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
         named = self._own_names([loop], tree.writes(loop))[0]
         return tree.at(named, leaf.body[0])  # type: ignore[no-any-return]
@@ -373,17 +325,3 @@ class ThreadLoops:
                 needed.add(name)
                 todo += [n for n in tree.reads(remade[name]) if n in remade]
         return [tree.assign(n, e, leaf.body[0]) for n, e in remade.items() if n in needed]
-
-
-def _teeth(forms: Forms, test: ast.expr) -> tuple[Form, ast.expr, ast.expr] | None:
-    """Return what is divided, by what, and the remainder, of `tid % step == 0` and the like."""
-    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)):
-        return None
-    left, wanted = test.left, test.comparators[0]
-    if len(test.ops) > 1 or not (isinstance(left, ast.BinOp) and isinstance(left.op, ast.Mod)):
-        return None
-    form = forms.of(left.left)
-    if form is None or form.factor != 1:
-        return None
-    fixed = all(forms.is_fixed(e) and forms.is_integer(e) for e in (left.right, wanted))
-    return (form, left.right, wanted) if fixed else None

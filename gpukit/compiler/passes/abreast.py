@@ -29,9 +29,12 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import kinds, tree
-from gpukit.compiler.passes import merge, remake, split
+from gpukit.compiler import intrinsics, kinds, tree
+from gpukit.compiler.passes import remake, resolve
 from gpukit.compiler.unit import Unit
+
+# Rooms and functions that ask for no index.
+_HARMLESS = frozenset(["atomic", "local", "fp16", *intrinsics.SCALAR_NAMES]) - {"lanemask_lt"}
 
 
 def run(unit: Unit, block: tuple[int, int, int] | None) -> int:
@@ -44,7 +47,7 @@ def run(unit: Unit, block: tuple[int, int, int] | None) -> int:
     if not width or (height, depth) != (1, 1):
         return 0
     body = unit.tree.body
-    meeting = next((k for k, s in enumerate(body) if kinds.meets(s)), 0)
+    meeting = next((k for k, s in enumerate(body) if kinds.meets(s)), len(body))
     end = max((k + 1 for k, s in enumerate(body[:meeting]) if _strides(s)), default=0)
     head, alone = _sunk(body[:end])
     if tree.writes(unit.tree) & set(unit.parameters) or not _knows_only_place(unit, head):
@@ -86,7 +89,7 @@ def _knows_only_place(unit: Unit, head: list[ast.stmt]) -> bool:
 
     Arrays of a block's own are something else to know: each block needs them for itself.
     """
-    nodes = [n for s in head for n in ast.walk(merge.without_places(s))]
+    nodes = [n for s in head for n in ast.walk(_without_places(s))]
     if any(isinstance(n, ast.Raise) for n in nodes):
         return False
     rooms = {(tree.intrinsic(n) or "").partition(".")[0] for n in nodes}
@@ -94,7 +97,45 @@ def _knows_only_place(unit: Unit, head: list[ast.stmt]) -> bool:
     names = tree.reads(head)
     called = names & set(unit.devices)
     return (
-        rooms <= merge.HARMLESS | {"", "blockDim", "gridDim"}
+        rooms <= _HARMLESS | {"", "blockDim", "gridDim"}
         and not own & names
-        and all(split.knows_no_place(unit.devices[name]) for name in called)
+        and all(_knows_no_place(unit.devices[name]) for name in called)
+    )
+
+
+def _knows_no_place(device: object) -> bool:
+    """Tell whether a device function that is called asks for no index, nor for other threads."""
+    inner = resolve.run(device.py_func, device=True)  # type: ignore[attr-defined]
+    names = (tree.intrinsic(n) for n in ast.walk(inner.tree) if isinstance(n, ast.Attribute))
+    rooms = {name.partition(".")[0] for name in names if name}
+    return rooms <= _HARMLESS and all(map(_knows_no_place, inner.devices.values()))
+
+
+def _without_places(node: ast.AST) -> ast.AST:
+    """Return a copy without the places of threads in the grid and the length of the grid."""
+    return _TakeOut().visit(tree.clone(node))  # type: ignore[no-any-return]
+
+
+class _TakeOut(ast.NodeTransformer):
+    """Takes out `cuda.grid(1)` and `cuda.gridsize(1)`, written out."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if _is_product(node, "gridDim.x") or _is_place(node):
+            return tree.const(0)
+        return self.generic_visit(node)
+
+
+def _is_product(node: ast.AST, other: str) -> bool:
+    """Tell whether a node is `cuda.blockDim.x` times the other one."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)):
+        return False
+    return {tree.intrinsic(node.left), tree.intrinsic(node.right)} == {"blockDim.x", other}
+
+
+def _is_place(node: ast.AST) -> bool:
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)):
+        return False
+    pairs = ((node.left, node.right), (node.right, node.left))
+    return any(
+        _is_product(a, "blockIdx.x") and tree.intrinsic(b) == "threadIdx.x" for a, b in pairs
     )

@@ -84,12 +84,6 @@ class Ranges:
                 self.known[name] = before[name]
             self.forget({"_wide"})
 
-    def copy(self) -> Ranges:
-        """Return an independent copy."""
-        made = Ranges(None, self.arrays)
-        made.known, made.sizes = dict(self.known), dict(self.sizes)
-        return made
-
     def learn(self, s: ast.stmt) -> None:
         """Note what a statement that is run once for the block sets."""
         value: ast.expr | None = None
@@ -134,16 +128,6 @@ class Ranges:
         finally:
             self.known, self.sizes = before
             self.forget(written)
-
-    def decide(self, test: ast.expr) -> bool | None:
-        """Return whether a comparison holds, if that is known."""
-        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-            return None
-        left, right = self.of(test.left), self.of(test.comparators[0])
-        if left is None or right is None or left[0] != left[1] or right[0] != right[1]:
-            return None
-        compare = _COMPARE.get(type(test.ops[0]))
-        return None if compare is None else compare(left[0], right[0])
 
     def _range(self, over: ast.expr) -> Interval | None:
         parts = [self.of(a) for a in getattr(over, "args", [])]

@@ -28,7 +28,6 @@ class Schedule:
         self.masks: list[str] = []
         self.values: dict[str, str] = {}  # name of a published value -> variable it is of
         self.forced: set[str] = set()
-        self.shown: set[str] = set()  # variables that shuffles read where threads keep them
         self._plan_whole(unit.abreast)
         if self.abreast and not self._may_begin_abreast():
             self._plan_whole(0)
@@ -44,7 +43,7 @@ class Schedule:
             self.forced |= torn
 
     def _plan(self, abreast: int) -> None:
-        self.masks, self.values, self.shown = [], {}, set()
+        self.masks, self.values = [], {}
         self.uniformity = Uniformity(self.unit, whole_grid=self.whole_grid, varying=self.forced)
         varying = self.uniformity.varying
         # A recording shows each statement where it stands.
@@ -228,13 +227,8 @@ class Schedule:
             at = 2 if name == "shfl_sync_intrinsic" else 1
             value = arguments[at] if at in arguments else arguments["value"]
             kind = f"type of {target}" if name != "shfl_sync_intrinsic" else f"first of {target}"
-            steps = []
-            if self._is_shown(value, target, mask):
-                published = f"{value.id}_of"  # type: ignore[attr-defined]
-                self.shown.add(value.id)  # type: ignore[attr-defined]
-            else:
-                published, step = self._publish("shown", value, kind, mask, s)
-                steps.append(step)
+            published, step = self._publish("shown", value, kind, mask, s)
+            steps = [step]
             others = [a for k, a in enumerate(call.args) if k != at]
             read = tree.call(f"cuda.warp.{name}", tree.name(published), _active(mask), *others)
         else:
@@ -258,15 +252,6 @@ class Schedule:
             return steps
         take = tree.assign(target, read, s)
         return [*steps, plan.Loops([plan.Leaf([take], self.forms, mask)])]
-
-    def _is_shown(self, value: ast.expr, target: str | None, mask: str | None) -> bool:
-        """Tell whether threads keep what they give to a shuffle anyway, where others can see it."""
-        if self.unit.watched or mask is not None or not isinstance(value, ast.Name):
-            return False
-        if target is None or value.id not in self.uniformity.varying - set(self.remade):
-            return False
-        kind = self.unit.types.get(value.id)
-        return value.id != target and kind is not None and kind == self.unit.types.get(target)
 
     def _check_mask(
         self, call: ast.Call, given: ast.expr | None, mask: str | None, s: ast.stmt
@@ -321,7 +306,7 @@ class Schedule:
         if self.unit.watched or any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
             if jumps.RETURNED in self.uniformity.varying:
                 slots.add(jumps.RETURNED)
-        return (slots | self.shown) - kinds.own_arrays(self.unit.tree.body)
+        return slots - kinds.own_arrays(self.unit.tree.body)
 
 
 class NeedsWholeGrid(Exception):

@@ -11,7 +11,7 @@ from gpukit.compiler import context as layout
 from gpukit.compiler.runtime.hooks import mask_at
 from gpukit.compiler.runtime.memory import place_of
 from gpukit.compiler.runtime.raw import first_set, peek, peek8
-from gpukit.compiler.runtime.storage import get, put
+from gpukit.compiler.runtime.storage import get
 from gpukit.compiler.runtime.words import WORD, abort, word_pointer
 
 # Ask Python for signals once in so many polls: about a millisecond of an empty loop.
@@ -228,26 +228,6 @@ def end_of(mask, row_start, low, high):  # type: ignore[no-untyped-def]
     while low < high and peek8(flags, high - 1) == 0:
         high -= 1
     return high
-
-
-@njit(error_model="numpy")
-def comb(mask, begin, count, value, modulus, wanted):  # type: ignore[no-untyped-def]
-    """Set flags from thread `begin` on: is value, value + 1, ... `wanted` modulo `modulus`?
-
-    Returns how far the threads in the mask lie apart; 0, with nothing done, where that takes more
-    than counting: for negative numbers.
-    """
-    if value < 0 or modulus <= 0 or count <= 0:
-        return 0
-    apart = min(modulus, count)
-    for t in range(begin, begin + count):
-        put(mask, t, False)
-    if 0 <= wanted < modulus:
-        first = (wanted - value) % modulus
-        if first < count:
-            for t in range(begin + first, begin + count, apart):
-                put(mask, t, True)
-    return apart
 
 
 @njit(error_model="numpy")

@@ -34,7 +34,6 @@ def _run_end(mask, k, count):  # type: ignore[no-untyped-def]
     return k
 
 
-_COUNT = (1 << w.APART_SHIFT) - 1
 _EVERY_SECOND = 0x0001000100010001
 _EVERY_FOURTH = 0x0000000100000001
 
@@ -81,7 +80,6 @@ def row_free(watch, site, thread, count, address, step, size, mask):  # type: ig
     """
     if count <= 0:
         return 1
-    known, count = count >> w.APART_SHIFT, count & _COUNT
     region = find_region(watch, address)
     if region == 0:
         return 0
@@ -93,14 +91,14 @@ def row_free(watch, site, thread, count, address, step, size, mask):  # type: ig
     cells = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> shift)
     stride = 8 * (step >> shift)
     low, block, epoch = since(watch, space), peek(watch, w.BLOCK), peek(watch, w.EPOCH)
-    k = 0 if known else _run_begin(mask, 0, count)
+    k = _run_begin(mask, 0, count)
     while k < count:
-        apart = known + 1 if known else _apart(mask, k, count)
-        n = (count - 1) // apart + 1 if known else _run_length(mask, k, count, apart)
+        apart = _apart(mask, k, count)
+        n = _run_length(mask, k, count, apart)
         if not _all_free(cells + k * stride, stride * apart, n, low, block, epoch, thread + k,
                          apart):  # fmt: skip
             return 0
-        k = count if known else _run_begin(mask, k + (n - 1) * apart + 1, count)
+        k = _run_begin(mask, k + (n - 1) * apart + 1, count)
     return 1
 
 
@@ -141,7 +139,6 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
     if count <= 0:
         return
     poke(watch, w.LAST_SITE, site)
-    known, count = count >> w.APART_SHIFT, count & _COUNT
     region = find_region(watch, address)
     aligned = (address | step) & (min(size & -size, 16) - 1) == 0
     if kind == w.LOAD and region and aligned and peek(region, w.CONSTANT):
@@ -154,10 +151,10 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
     shift = peek(region, w.SHIFT) if region else 0
     odd = region == 0 or size != 1 << shift or (address | step) & (min(size, 16) - 1)
     slow = odd or peek(watch, w.WHOLE)
-    k = 0 if known else _run_begin(mask, 0, count)
+    k = _run_begin(mask, 0, count)
     while k < count:
-        apart = known + 1 if known else _apart(mask, k, count)
-        n = (count - 1) // apart + 1 if known else _run_length(mask, k, count, apart)
+        apart = _apart(mask, k, count)
+        n = _run_length(mask, k, count, apart)
         far = thread + k + (n - 1) * apart
         touch(watch, thread + k, (n - 1) * apart + 1)
         at = address + k * step
@@ -178,7 +175,7 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
             else:
                 run(watch, region, at, step * apart, size, cells, 8 * (step >> shift) * apart, site,
                      thread + k, apart, n, kind)  # fmt: skip
-        k = count if known else _run_begin(mask, far + 1 - thread, count)
+        k = _run_begin(mask, far + 1 - thread, count)
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Neighbouring blocks that run as one: nobody can tell."""
+"""Kernels that know only their place in one long row of threads, however blocks are run."""
 
 import numpy as np
 import pytest
