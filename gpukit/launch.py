@@ -49,11 +49,15 @@ class Cost:
 
 
 class Rung(NamedTuple):
-    """One step of a ladder: its name in words, its kernel, and what the kernel costs."""
+    """One step of a ladder: its name in words, its kernel, what that costs, and its block.
+
+    `block` is what the host function launches it with, where the rungs of a ladder differ in that.
+    """
 
     name: str
     kernel: Any
     cost: Callable[..., Cost]
+    block: int | tuple[int, ...] = 256
 
 
 def pick(function: str, ladder: tuple[Rung, ...], name: str) -> Rung:

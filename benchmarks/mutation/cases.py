@@ -333,7 +333,7 @@ def _batched_matmul() -> Iterator[Case]:
         yield case((cols, rows, batches), (*block, 1), (a, b), right, k)
 
 
-def _row_sums(rows: int, cols: int, grid: int, block: int) -> Case:
+def _row_sums(rows: int, cols: int, grid: int, block: int | tuple[int, int]) -> Case:
     """Return one launch of a product of a matrix and a vector."""
     a, x = values(rows, cols), values(cols)
     return case(grid, block, (a, x), matvec.matvec_reference(a, x), cols)
@@ -347,8 +347,8 @@ def _thread_a_row() -> Iterator[Case]:
 
 @of(matvec.matvec_warp_a_row_kernel)
 def _warp_a_row() -> Iterator[Case]:
-    yield _row_sums(11, 70, 2, matvec.BLOCK)
-    yield _row_sums(41, 7, 11, 128)
+    yield _row_sums(11, 70, 2, (32, 8))
+    yield _row_sums(41, 7, 11, (32, 4))
 
 
 @of(matvec.matvec_vectorised_kernel)

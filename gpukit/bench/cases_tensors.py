@@ -29,8 +29,9 @@ def _matvec(name: str, kernel: Any, quick: bool) -> Contest:
     rows, cols = pick(quick, (130, 300), (4000, 2500), (16_384, 16_384))
     a, x, mine = random(rows, cols), random(cols, draw=1), np.empty(rows, np.float32)
     out = poisoned((rows,), np.float32)
-    covered = matvec.ROWS_A_BLOCK[name.removeprefix("matvec_")]
-    ours = Launch(kernel, launch.grid_1d(name, rows, covered), matvec.BLOCK, a, x, out)
+    rung = launch.pick("matvec", matvec.LADDER, name.removeprefix("matvec_"))
+    grid = launch.grid_1d(name, rows, matvec.ROWS_A_BLOCK[rung.name])
+    ours = Launch(kernel, grid, rung.block, a, x, out)
     return contest(
         name,
         f"{rows} x {cols}",

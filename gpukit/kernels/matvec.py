@@ -90,29 +90,30 @@ def matvec_warp_a_row_kernel(a, x, y):
                without a barrier. The price: a row shorter than a warp leaves lanes idle
     Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
     Dtypes     float32 or float64, one for all arrays and the accumulator
-    Launch     block BLOCK or another multiple of 32, grid ceil_div(rows, BLOCK / 32);
-               x = row * 32 + lane
+    Launch     block (WARP, WARPS) or another (WARP, n), grid ceil_div(rows, n); x = lane, y = row
     Shared     0 bytes
-    Cost       bytes: itemsize rows (2 cols + 1); flops: rows (2 cols + 160); barriers: 0
+    Cost       bytes: itemsize rows (2 cols + 1); flops: 2 rows cols, and 160 in each warp of the
+               launch, also in those without a row; barriers: 0
     Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them
-               equal, and its block to be a multiple of 32 threads
+               equal, and its block to be 32 threads wide
     Source     Bell and Garland, "Implementing Sparse Matrix-Vector Multiplication on
                Throughput-Oriented Processors", SC 2009, the vector kernel, for full rows
     """
-    row = cuda.grid(1) // WARP
-    lane = cuda.threadIdx.x % WARP
-    if row < a.shape[0]:  # true for all lanes of a warp or for none, so all meet in add_up_lanes
-        acc = y.dtype.type(0)
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    lane = cuda.threadIdx.x
+    acc = y.dtype.type(0)
+    if row < a.shape[0]:
         for col in range(lane, a.shape[1], WARP):
             acc += a[row, col] * x[col]
-        acc = add_up_lanes(acc, WARP)
-        if lane == 0:
-            y[row] = acc
+    acc = add_up_lanes(acc, WARP)  # outside of the guard: a shuffle needs the whole warp
+    if lane == 0 and row < a.shape[0]:
+        y[row] = acc
 
 
 def matvec_warp_a_row_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
     """The work of a thread on a row, and one addition for each lane and level of the shuffles."""
-    return Cost(bytes=itemsize * rows * (2 * cols + 1), flops=rows * (2 * cols + LEVELS * WARP))
+    shuffled = launch.ceil_div(rows, WARPS) * LEVELS * BLOCK
+    return Cost(bytes=itemsize * rows * (2 * cols + 1), flops=2 * rows * cols + shuffled)
 
 
 @cuda.jit
@@ -197,8 +198,8 @@ def matvec_vectorised_kernel(a, x, y):
 
 
 def matvec_vectorised_cost(rows: int, cols: int) -> Cost:
-    """The work of matvec_warp_a_row_cost, asked for in larger pieces."""
-    return matvec_warp_a_row_cost(rows, cols)
+    """The work of a warp on a row, asked for in larger pieces; warps without a row do nothing."""
+    return Cost(bytes=4 * rows * (2 * cols + 1), flops=rows * (2 * cols + LEVELS * WARP))
 
 
 # --- Host function ---------------------------------------------------------------------------
@@ -213,7 +214,7 @@ def matvec(a: Any, x: Any, *, rung: str = "warp_a_row", out: Any = None, stream:
     Raises TypeError for other or mixed dtypes, ValueError for shapes that do not fit, an unknown
     rung or an out on the memory of a or x.
     """
-    kernel = launch.pick("matvec", LADDER, rung).kernel
+    _, kernel, _, block = launch.pick("matvec", LADDER, rung)
     a, x = launch.adopt(a), launch.adopt(x)
     _check_operands(a, x)
     if rung == "vectorised":
@@ -227,8 +228,8 @@ def matvec(a: Any, x: Any, *, rung: str = "warp_a_row", out: Any = None, stream:
         grid = launch.grid_1d("matvec", rows, ROWS_A_BLOCK[rung])
         inputs = launch.to_device(a, stream), launch.to_device(x, stream)
         if rung == "vectorised" and not all(map(_loads_at_once, inputs)):
-            kernel = matvec_warp_a_row_kernel  # the same rows to the same warps
-        kernel[grid, BLOCK, stream](*inputs, result.array)
+            kernel, block = matvec_warp_a_row_kernel, (WARP, WARPS)  # a row to the same warp
+        kernel[grid, block, stream](*inputs, result.array)
     return result.get()
 
 
@@ -253,7 +254,7 @@ def _check_operands(a: Any, x: Any) -> None:
 
 LADDER = (
     Rung("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost),
-    Rung("warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost),
+    Rung("warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost, (WARP, WARPS)),
     Rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost),
     Rung("vectorised", matvec_vectorised_kernel, matvec_vectorised_cost),
 )

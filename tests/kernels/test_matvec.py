@@ -42,10 +42,11 @@ float64_rungs = pytest.mark.parametrize("rung", IN_FLOAT64)
 with_shuffles = pytest.mark.parametrize("rung", ["warp_a_row", "block_a_row", "vectorised"])
 
 
-def grid_of(rung, rows, block=BLOCK):
-    """Return the grid of the docstring."""
-    covered = {"thread_a_row": block, "block_a_row": 1}.get(rung, block // WARP)
-    return launch.ceil_div(rows, covered)
+def shape_of(rung, rows, threads=BLOCK):
+    """Return grid and block of the docstring, the block of so many threads."""
+    covered = {"thread_a_row": threads, "block_a_row": 1}.get(rung, threads // WARP)
+    block = (WARP, threads // WARP) if rung == "warp_a_row" else threads
+    return launch.ceil_div(rows, covered), block
 
 
 def size_of(a, x):
@@ -60,7 +61,7 @@ def size_of(a, x):
 @shapes
 def test_kernel_matches_the_reference(rung, rows, cols, signed, poisoned, assert_close):
     a, x, y = signed(rows, cols), signed(cols), poisoned(rows)
-    ALL[rung].kernel[grid_of(rung, rows), BLOCK](a, x, y)
+    ALL[rung].kernel[shape_of(rung, rows)](a, x, y)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
 
 
@@ -78,7 +79,7 @@ def test_kernel_is_right_to_float64(rung, run, signed, poisoned, assert_close):
     rows, cols = IN_FLOAT64[rung]
     a, x = signed(rows, cols, dtype=np.float64), signed(cols, dtype=np.float64)
     y = poisoned(rows, dtype=np.float64)
-    run(ALL[rung].kernel)[grid_of(rung, rows), BLOCK](a, x, y)
+    run(ALL[rung].kernel)[shape_of(rung, rows)](a, x, y)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
 
 
@@ -86,7 +87,7 @@ def test_kernel_is_right_to_float64(rung, run, signed, poisoned, assert_close):
 @pytest.mark.parametrize("block", [WARP, 3 * WARP, 1024])
 def test_kernel_takes_blocks_of_other_sizes(rung, block, signed, poisoned, assert_close):
     a, x, y = signed(43, 1031), signed(1031), poisoned(43)
-    ALL[rung].kernel[grid_of(rung, 43, block), block](a, x, y)
+    ALL[rung].kernel[shape_of(rung, 43, block)](a, x, y)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=1031)
 
 
@@ -149,7 +150,7 @@ def test_sum_of_float64_is_kept_in_float64(rung):
 def test_kernel_leaves_what_surrounds_y_alone(rung, signed, assert_close):
     a, x = signed(WARPS + 3, 50), signed(50)
     whole = np.full(WARPS + 7, 7, np.float32)
-    ALL[rung].kernel[grid_of(rung, WARPS + 3), BLOCK](a, x, whole[2:-2])
+    ALL[rung].kernel[shape_of(rung, WARPS + 3)](a, x, whole[2:-2])
     assert_close(whole[2:-2], matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=50)
     assert (whole[[0, 1, -2, -1]] == 7).all()
 
@@ -211,7 +212,7 @@ def test_matrix_without_columns_overwrites_out_with_zeros(rung, poisoned):
 def test_kernel_given_no_columns_writes_zeros(rung, poisoned):
     y = poisoned(BLOCK + 1)
     a, x = np.ones((BLOCK + 1, 0), np.float32), np.ones(0, np.float32)
-    ALL[rung].kernel[grid_of(rung, BLOCK + 1), BLOCK](a, x, y)
+    ALL[rung].kernel[shape_of(rung, BLOCK + 1)](a, x, y)
     np.testing.assert_array_equal(y, np.zeros(BLOCK + 1))
 
 
@@ -311,7 +312,7 @@ def test_matvec_lists_its_rungs_when_the_name_is_unknown():
 )
 def test_checker_finds_nothing_wrong(rung, shape, signed):
     a, x, y = signed(*shape), signed(shape[1]), cuda.device_array(shape[0], np.float32)
-    report = gpukit.check(ALL[rung].kernel)[grid_of(rung, shape[0]), BLOCK](a, x, y)
+    report = gpukit.check(ALL[rung].kernel)[shape_of(rung, shape[0])](a, x, y)
     assert report.findings == []
 
 
@@ -320,7 +321,7 @@ def test_checker_finds_nothing_wrong_in_float64(rung, signed):
     rows, cols = IN_FLOAT64[rung]
     a, x = signed(rows, cols, dtype=np.float64), signed(cols, dtype=np.float64)
     y = cuda.device_array(rows, np.float64)
-    report = gpukit.check(ALL[rung].kernel)[grid_of(rung, rows), BLOCK](a, x, y)
+    report = gpukit.check(ALL[rung].kernel)[shape_of(rung, rows)](a, x, y)
     assert report.findings == []
 
 
@@ -328,7 +329,7 @@ def test_checker_finds_nothing_wrong_in_float64(rung, signed):
 def counted(rung, rows=WARPS, cols=BLOCK, dtype=np.float32):
     """Return what a launch is counted to do; rows of whole sectors unless said otherwise."""
     a, x, y = np.ones((rows, cols), dtype), np.ones(cols, dtype), np.empty(rows, dtype)
-    return gpukit.profile(ALL[rung].kernel)[grid_of(rung, rows), BLOCK](a, x, y).total
+    return gpukit.profile(ALL[rung].kernel)[shape_of(rung, rows)](a, x, y).total
 
 
 @rungs
@@ -419,7 +420,7 @@ def test_kernel_without_partial_sums_uses_no_shared_memory(rung):
     [("thread_a_row", 0), ("warp_a_row", 0), ("block_a_row", 1), ("vectorised", 0)],
 )
 def test_every_warp_waits_as_often_as_the_docstring_says(rung, barriers):
-    assert counted(rung)["barriers"] == barriers * WARPS * grid_of(rung, WARPS)
+    assert counted(rung)["barriers"] == barriers * WARPS * shape_of(rung, WARPS)[0]
 
 
 def test_partial_sums_have_no_bank_conflicts():
