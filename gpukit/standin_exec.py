@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from gpukit.compiler import unsaved
+from gpukit.compiler.frontend import unsaved
 
 _original: Callable[..., None] = builtins.exec
 _numbers = itertools.count(1)

@@ -19,7 +19,7 @@ from gpukit.checked.regions import Array, Region
 from gpukit.checked.report import Report, parts
 from gpukit.checked.verb import Verb
 from gpukit.compiler import sites, watch
-from gpukit.compiler.passes import waiting
+from gpukit.compiler.lowering import waiting
 from gpukit.cpu import marshal, untouched
 
 

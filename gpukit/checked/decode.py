@@ -14,7 +14,7 @@ from gpukit.checked.launch import Seen
 from gpukit.checked.regions import Region
 from gpukit.checked.words.parts import listed_lines
 from gpukit.compiler import watch
-from gpukit.compiler.passes import unassigned
+from gpukit.compiler.frontend import unassigned
 from gpukit.cpu import failure
 
 _HAZARDS = ("write-write", "read-write", "write-read")

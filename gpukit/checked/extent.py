@@ -27,7 +27,7 @@ class Extents:
     """The stores of a kernel, and the values that its guards have in one launch."""
 
     def __init__(self, function: Any, names: list[str], arguments: tuple[Any, ...]) -> None:
-        from gpukit.compiler.passes import resolve
+        from gpukit.compiler.frontend import resolve
 
         try:
             unit = resolve.run(function)

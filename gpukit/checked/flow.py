@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gpukit import errors
-from gpukit.compiler import kinds, refuse, tree
-from gpukit.compiler.passes.uniformity import Uniformity
+from gpukit.compiler import kinds, tree
+from gpukit.compiler.analysis.uniformity import Uniformity
+from gpukit.compiler.diagnostics import refuse
 
 
 class Around(NamedTuple):
@@ -32,7 +33,7 @@ class Flow:
     """The statements of a kernel. Of device functions nothing is known: each answer is no."""
 
     def __init__(self, function: Any) -> None:
-        from gpukit.compiler.passes import resolve
+        from gpukit.compiler.frontend import resolve
 
         try:
             unit = resolve.run(function)
@@ -74,7 +75,7 @@ class Flow:
 
     @functools.cached_property
     def _uniformity(self) -> Uniformity:
-        from gpukit.compiler.passes import inline, resolve
+        from gpukit.compiler.frontend import inline, resolve
 
         unit = resolve.run(self.function)
         inline.run(unit)  # writes out `cuda.grid(1)`

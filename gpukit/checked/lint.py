@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import captures, pipeline, refuse, sites, tree
-from gpukit.compiler.expressions import Expressions
-from gpukit.compiler.passes import typing
+from gpukit.compiler import pipeline, sites, tree
+from gpukit.compiler.analysis import typing
+from gpukit.compiler.analysis.expressions import Expressions
+from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
 
 _WIDE = (types.float64, types.complex128)
@@ -49,7 +51,7 @@ def accidents(
     """
     from numba import typeof
 
-    from gpukit.compiler.passes import absent
+    from gpukit.compiler.frontend import absent
 
     unit = pipeline.front(function)
     arguments = dict(zip(unit.parameters, argument_types, strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.compiler import intrinsics
-from gpukit.compiler.passes import resolve
+from gpukit.compiler.frontend import resolve
 from gpukit.cpu import configure, dispatcher, failure, memory, ufuncs
 from gpukit.cpu.ndarray import DeviceNDArray
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import captures
+from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
 
 _PLAIN = (type(None), type(Ellipsis), bool, int, float, complex, str, bytes)
@@ -43,7 +43,7 @@ def device(dispatcher: Any, callers: tuple[Any, ...] = ()) -> str:
     Numba makes constants of the NumPy arrays that it captured. Those of device memory are
     arguments, for such functions are put in place of their calls.
     """
-    from gpukit.compiler.passes import resolve
+    from gpukit.compiler.frontend import resolve
 
     if any(dispatcher is c for c in callers):
         return "itself"

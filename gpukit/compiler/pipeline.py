@@ -6,7 +6,9 @@ import ast
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gpukit.compiler import captures, complaints, native, pyfunc, refuse, tree
+from gpukit.compiler import native, pyfunc, tree
+from gpukit.compiler.diagnostics import complaints, refuse
+from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
 
 
@@ -66,31 +68,23 @@ def front(function: Any, watched: str = "") -> Unit:
 
     `watched` as in `Unit`.
     """
-    from gpukit.compiler.passes import (
-        apart,
-        choices,
-        decided,
-        inline,
-        jumps,
-        resolve,
-        schedule,
-        strides,
-        unassigned,
-    )
+    from gpukit.compiler.analysis import decided
+    from gpukit.compiler.frontend import apart, choices, inline, jumps, resolve, strides, unassigned
+    from gpukit.compiler.lowering import schedule
 
     unit = resolve.run(function)
     unit.watched = watched
     refuse.check_result(unit)
     for node in ast.walk(unit.tree):
         if isinstance(node, ast.Raise):
-            from gpukit.compiler import device
+            from gpukit.compiler.lowering import device
 
             device.exception(unit, node)  # refuses what cannot be raised
     if watched == "access":
         unassigned.told(unit)
     inline.run(unit)
     if watched:
-        from gpukit.compiler.passes import lockstep
+        from gpukit.compiler.lowering import lockstep
 
         lockstep.run(unit, every=unit.detailed)
     jumps.run(unit)
@@ -105,8 +99,10 @@ def front(function: Any, watched: str = "") -> Unit:
 
 def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast.FunctionDef]:
     """Return the emitter and the function of loops for given argument types."""
+    from gpukit.compiler.analysis import typing
     from gpukit.compiler.emit.emitter import Emitter
-    from gpukit.compiler.passes import own_arrays, references, schedule, typing, whole_bounds
+    from gpukit.compiler.frontend import own_arrays
+    from gpukit.compiler.lowering import references, schedule, whole_bounds
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -127,7 +123,7 @@ def captured_arrays(function: Any, watched: str = "") -> dict[str, Any]:
 
     `watched` as in `Unit`.
     """
-    from gpukit.compiler.passes import resolve
+    from gpukit.compiler.frontend import resolve
 
     unit = resolve.run(function)
     # A device function that is inlined, as most are in watched kernels, brings its own along.
@@ -140,7 +136,7 @@ def asks_for_block(function: Any) -> bool:
     It is where threads wait for each other, and where they stride through the grid.
     """
     from gpukit.compiler import kinds
-    from gpukit.compiler.passes import inline, resolve
+    from gpukit.compiler.frontend import inline, resolve
 
     unit = resolve.run(function)
     nodes = (n for function in unit.trees for n in ast.walk(function))
@@ -152,7 +148,7 @@ def asks_for_block(function: Any) -> bool:
 
 def is_cooperative(function: Any) -> bool:
     """Tell whether a kernel names its grid as a group of threads."""
-    from gpukit.compiler.passes import inline, resolve
+    from gpukit.compiler.frontend import inline, resolve
 
     return inline.names(resolve.run(function), frozenset(["cg.this_grid"]))
 
@@ -161,7 +157,7 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     """Raise if Numba cannot find types for a kernel with arguments of these types."""
     from numba import typeof
 
-    from gpukit.compiler.passes import typing
+    from gpukit.compiler.analysis import typing
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -177,7 +173,8 @@ def _loops(
     function: Any, kinds: tuple[Any, ...], options: Any, captured: list[Any], *, debug: bool = False
 ) -> tuple[Unit, Any, ast.FunctionDef]:
     """Return a kernel's unit, who wrote its loops, and these; arguments as of `compile_kernel`."""
-    from gpukit.compiler.passes import abreast, absent
+    from gpukit.compiler.frontend import absent
+    from gpukit.compiler.lowering import abreast
 
     unit = front(function, options.watched)
     unit.debug = debug
@@ -205,7 +202,8 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.passes import new_arrays, resolve, unassigned
+    from gpukit.compiler.analysis import new_arrays
+    from gpukit.compiler.frontend import resolve, unassigned
 
     if not options.watched:
         unassigned.warn(resolve.run(function))
@@ -227,7 +225,7 @@ def compile_kernel(
 
 
 def _told(unit: Unit, emitter: Any) -> Told:
-    from gpukit.compiler.passes import block_order, decided, provenance
+    from gpukit.compiler.analysis import block_order, decided, provenance
 
     if not unit.watched:
         return Told()
@@ -257,7 +255,7 @@ def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int]) 
     from numba import typeof
 
     from gpukit.compiler.emit.kernel import Options
-    from gpukit.compiler.passes import resolve
+    from gpukit.compiler.frontend import resolve
 
     with resolve.once():
         if block[1:] == (1, 1) and not asks_for_block(function):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpukit.compiler import tree
-from gpukit.compiler.source import Source
+from gpukit.compiler.frontend.source import Source
 
 _NAME = re.compile(r"\b[^\W\d]\w*")
 
@@ -32,14 +32,14 @@ class Unit:
     constants: dict[str, Any] = field(default_factory=dict)
     # Numba types of the variables, once they are known.
     types: dict[str, Any] = field(default_factory=dict)
-    # Functions defined inside this one (`passes.nested`), by the name under which it calls them.
+    # Functions defined inside this one (`frontend.nested`), by the name under which it calls them.
     nested: dict[str, Any] = field(default_factory=dict)
     # Whether it makes arrays with np.empty; they must be its caller's.
     allocates: bool = False
     # How it is watched: "" not at all, "access" each access, "every" each statement too, or
     # "values" what each statement sets as well.
     watched: str = ""
-    # How many of its first statements neighbouring blocks do as one (`passes.abreast`).
+    # How many of its first statements neighbouring blocks do as one (`lowering.abreast`).
     abreast: int = 0
     # Whether a division by zero stops it (`debug=True`).
     debug: bool = False

@@ -17,7 +17,7 @@ def kernel(
     `watched` as in `Unit`.
     """
     from gpukit.compiler import cache
-    from gpukit.compiler.passes import allocate, resolve
+    from gpukit.compiler.frontend import allocate, resolve
 
     options = kernel.targetoptions
     boundscheck = options.get("boundscheck", True) is not False
@@ -44,7 +44,7 @@ def kernel(
 def check(kernel: Any, types: tuple[Any, ...]) -> None:
     """Raise if Numba cannot find types for a kernel; that it could is kept on disk."""
     from gpukit.compiler import cache, pipeline
-    from gpukit.compiler.passes import allocate, resolve
+    from gpukit.compiler.frontend import allocate, resolve
 
     name = cache.key(resolve.run(kernel.py_func), ("types", types, allocate.switched_on()))
     if name is None or not cache.noted(name):
@@ -76,7 +76,8 @@ def _captured(kernel: Any, watched: str = "") -> marshal.Packed:
     Device arrays are taken as they are: the kernel sees later changes, as on a GPU.
     `watched` as in `Unit`.
     """
-    from gpukit.compiler import captures, pipeline
+    from gpukit.compiler import pipeline
+    from gpukit.compiler.frontend import captures
 
     named = pipeline.captured_arrays(kernel.py_func, watched)
     arrays = named.values()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler import unsaved
+from gpukit.compiler.frontend import unsaved
 from gpukit.cpu import pickling
 
 
@@ -48,7 +48,7 @@ class DeviceFunction:
         return native.overloads[signature]
 
     def _native(self, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
-        from gpukit.compiler import device
+        from gpukit.compiler.lowering import device
 
         native, signature = device.native(self), (device.CONTEXT, *args)
         if signature not in native.overloads:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit import errors, target
-from gpukit.compiler import unsaved
+from gpukit.compiler.frontend import unsaved
 from gpukit.cpu import configure, failure, marshal, pickling, streams
 from gpukit.cpu import options as checks
 from gpukit.cpu.device_function import DeviceFunction

@@ -133,7 +133,7 @@ class Launcher:
     def _form(self, kinds: Any, distinct: bool, shape: configure.Configuration) -> Any:
         """Return the compiled form for a launch."""
         if not self.compiled:  # to choose the block's sizes takes a look at the kernel, too
-            from gpukit.compiler.passes import resolve
+            from gpukit.compiler.frontend import resolve
 
             with resolve.once():
                 return self._compile(kinds, distinct, self._block_key(kinds, shape))
@@ -168,7 +168,7 @@ class Launcher:
 
     def _check_fixed_parameters(self) -> None:
         if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in self.parameters):
-            from gpukit.compiler.passes import resolve
+            from gpukit.compiler.frontend import resolve
 
             resolve.run(self.kernel.py_func)  # says that kernels take a fixed list
 
@@ -272,7 +272,7 @@ class Launcher:
         return compiled
 
     def _build(self, kinds: Any, distinct: bool, block: Any, watched: str = "") -> Any:
-        from gpukit.compiler.passes import resolve
+        from gpukit.compiler.frontend import resolve
         from gpukit.cpu import build
 
         try:
@@ -355,7 +355,7 @@ def _conversion_cost(context: Any, actual: Any, wanted: Any) -> int | None:
 
 def type_error(message: str) -> errors.GpukitError:
     """Return an error that is also Numba's TypingError."""
-    from gpukit.compiler import complaints
+    from gpukit.compiler.diagnostics import complaints
 
     return complaints.type_error_class()(message)
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from gpukit.compiler import unsaved
+from gpukit.compiler.frontend import unsaved
 
 
 def reduced(made: Any, make: Callable[..., Any], *rest: Any) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 import gpukit
 from gpukit import cuda
-from gpukit.compiler.passes import waiting
+from gpukit.compiler.lowering import waiting
 from tests import interrupts
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from gpukit import cuda, errors
 from gpukit.compiler import pipeline
-from gpukit.compiler.passes import abreast
+from gpukit.compiler.lowering import abreast
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu

@@ -5,7 +5,7 @@ import pytest
 
 import gpukit
 from gpukit import cuda
-from gpukit.compiler.passes import resolve
+from gpukit.compiler.frontend import resolve
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import ast
 
 from numba.core import types
 
-from gpukit.compiler import plan, tree, watch
+from gpukit.compiler import tree, watch
+from gpukit.compiler.analysis.affine import Form
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.passes import access, rewrite
-from gpukit.compiler.passes.affine import Form
+from gpukit.compiler.lowering import access, plan, rewrite
 
 # An access of every thread of a row: its node, what it does, its indices.
 RowAccess = tuple[ast.Subscript, int, list[Form]]

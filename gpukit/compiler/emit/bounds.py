@@ -8,9 +8,9 @@ import functools
 from collections.abc import Iterator
 
 from gpukit.compiler import tree
+from gpukit.compiler.analysis.affine import Form
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.memory import Memory
-from gpukit.compiler.passes.affine import Form
 
 # An index, and the size that it is known to be below.
 Guard = tuple[Form, ast.expr]

@@ -6,13 +6,14 @@ import ast
 
 from numba.core import types
 
-from gpukit.compiler import kinds, plan, tree
+from gpukit.compiler import kinds, tree
 from gpukit.compiler.emit import entry
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel, Options
 from gpukit.compiler.emit.memory import Memory
 from gpukit.compiler.emit.threads import ThreadLoops
-from gpukit.compiler.passes import jumps, schedule
+from gpukit.compiler.frontend import jumps
+from gpukit.compiler.lowering import plan, schedule
 from gpukit.compiler.unit import Unit
 
 

@@ -14,11 +14,12 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import expressions, plan, tree, watch
+from gpukit.compiler import tree, watch
+from gpukit.compiler.analysis import expressions
 from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.memory import Memory, padded
-from gpukit.compiler.passes import warps
+from gpukit.compiler.lowering import plan, warps
 from gpukit.compiler.runtime import shuffles, storage
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from numba.core import types
 
 from gpukit.compiler import tree
-from gpukit.compiler.passes import jumps, ranges, rewrite, schedule
+from gpukit.compiler.analysis import ranges
+from gpukit.compiler.frontend import jumps
+from gpukit.compiler.lowering import rewrite, schedule
 from gpukit.compiler.unit import Unit
 
 

@@ -13,10 +13,11 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import aliases, kinds, plan, tree
+from gpukit.compiler import kinds, tree
+from gpukit.compiler.analysis import aliases
 from gpukit.compiler.context import WIDEST
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.passes import rewrite
+from gpukit.compiler.lowering import plan, rewrite
 from gpukit.compiler.runtime import shuffles, storage
 
 _LINE = 64  # alignment of scratch arrays

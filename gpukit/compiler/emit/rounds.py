@@ -14,11 +14,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from gpukit.compiler import plan, tree
+from gpukit.compiler import tree
+from gpukit.compiler.analysis.affine import Form, Forms
 from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.bounds import Guard
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.passes.affine import Form, Forms
+from gpukit.compiler.lowering import plan
 from gpukit.compiler.unit import Unit
 
 _TOGETHER = 4  # rounds; each makes the code longer by as much

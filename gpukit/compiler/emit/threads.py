@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import plan, tree
+from gpukit.compiler import tree
 from gpukit.compiler.emit import accesses, entry, rounds
 from gpukit.compiler.emit.bounds import Bounds
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.memory import Memory
-from gpukit.compiler.passes import schedule, warps
+from gpukit.compiler.lowering import plan, schedule, warps
 from gpukit.compiler.runtime import shuffles
 
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)

@@ -1,0 +1,155 @@
+"""The Numba type of an expression in a kernel, where that is easy to say."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numba.core.registry import cpu_target
+from numba.np import numpy_support
+
+from gpukit.compiler import kinds, tree
+from gpukit.compiler.analysis import uniformity
+from gpukit.compiler.unit import Unit
+
+_OPERATORS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
+    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert,
+}  # fmt: skip
+_CONSTANTS = {float: types.float64, int: types.int64, bool: types.boolean}
+
+
+class Expressions:
+    """Finds the types of expressions; the types of the unit's variables must be known."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+
+    def type_of(self, node: ast.AST) -> Any:
+        """Return the Numba type of an expression, or None where that is not easy to say."""
+        found = getattr(self, f"_{type(node).__name__}", lambda _: None)(node)
+        return types.unliteral(found) if found is not None else None
+
+    def _Constant(self, node: ast.Constant) -> Any:
+        return _CONSTANTS.get(type(node.value))
+
+    def _Name(self, node: ast.Name) -> Any:
+        known = self.unit.types.get(node.id)
+        value = self.unit.globals.get(node.id)
+        if known is None and isinstance(value, np.generic):
+            return numpy_support.from_dtype(value.dtype)  # a constant from outside
+        return _CONSTANTS.get(type(value)) if known is None else known
+
+    def _Attribute(self, node: ast.Attribute) -> Any:
+        if tree.intrinsic(node) in kinds.VALUES:
+            return types.int32
+        whole = node.attr in ("size", "ndim", "itemsize", "nbytes")
+        return types.intp if whole and hasattr(self.type_of(node.value), "layout") else None
+
+    def _Subscript(self, node: ast.Subscript) -> Any:
+        if uniformity.is_size(node):
+            return types.intp
+        base = self.type_of(node.value)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if any(isinstance(p, ast.Slice) for p in parts):
+            return None
+        if isinstance(base, types.UniTuple):
+            return base.dtype
+        if not hasattr(base, "layout") or len(parts) > base.ndim:
+            return None
+        left = base.ndim - len(parts)
+        return base.copy(ndim=left) if left else base.dtype
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Any:
+        if isinstance(node.op, ast.Not):
+            return types.boolean
+        return self._resolved(_OPERATORS[type(node.op)], [node.operand])
+
+    def _BinOp(self, node: ast.BinOp) -> Any:
+        function = _OPERATORS.get(type(node.op))
+        return None if function is None else self._resolved(function, [node.left, node.right])
+
+    def _IfExp(self, node: ast.IfExp) -> Any:
+        one, other = self.type_of(node.body), self.type_of(node.orelse)
+        if one is None or other is None:
+            return None
+        return cpu_target.typing_context.unify_types(one, other)
+
+    def _Call(self, node: ast.Call) -> Any:
+        name = tree.called(node)
+        if name is not None:
+            if name.startswith("atomic.") and node.args:
+                return getattr(self.type_of(node.args[0]), "dtype", None)
+            value = name in kinds.SHUFFLES and len(node.args) > 1
+            return self.type_of(node.args[1]) if value else None
+        function = self.function(node)
+        if function is None:
+            return self._of_array(node)
+        return None if node.keywords else self._resolved(function, node.args)
+
+    def _of_array(self, node: ast.Call) -> Any:
+        """Return the type to which `x.dtype.type(...)` converts: that of the elements of x."""
+        function = node.func
+        if not (isinstance(function, ast.Attribute) and function.attr == "type"):
+            return None
+        kind = function.value
+        if not (isinstance(kind, ast.Attribute) and kind.attr == "dtype"):
+            return None
+        return getattr(self.type_of(kind.value), "dtype", None)
+
+    def function(self, node: ast.Call) -> Any:
+        """Return the object that is called, or None."""
+        parts = (tree.dotted(node.func) or "").split(".")
+        found = self.unit.globals.get(parts[0])
+        for part in parts[1:]:
+            found = getattr(found, part, None)
+        return found
+
+    def is_cast(self, node: ast.Call) -> bool:
+        """Tell whether a call converts to a type: `np.float32(v)`, `x.dtype.type(v)`."""
+        known = isinstance(self.function(node), (type, types.Type))
+        return known or self._of_array(node) is not None
+
+    def is_math(self, node: ast.Call) -> bool:
+        """Tell whether a call is one of a mathematical function."""
+        module = getattr(self.function(node), "__module__", "") or ""
+        return module == "math" or isinstance(self.function(node), np.ufunc)
+
+    def _resolved(self, function: Any, arguments: list[ast.expr]) -> Any:
+        given = [self.type_of(a) for a in arguments]
+        if any(g is None for g in given):
+            return None
+        context = cpu_target.typing_context
+        try:
+            kind = context.resolve_value_type(function)
+            found = context.resolve_function_type(kind, tuple(given), {})
+        except Exception:  # Numba raises many kinds for what it has no type for
+            return None
+        return getattr(found, "return_type", None)
+
+    def flops(self, node: ast.AST) -> dict[str, int]:
+        """Return how many operations on floats an expression or statement holds, by type.
+
+        An addition, multiplication, division or mathematical function counts as one, a fused
+        multiplication and addition as two; comparisons and conversions count nothing.
+        """
+        found: dict[str, int] = {}
+        for n in ast.walk(node):
+            if isinstance(n, ast.AugAssign):
+                target = tree.clone(n.target)
+                target.ctx = ast.Load()
+                n = ast.BinOp(target, n.op, n.value)
+            kind, count = None, 1
+            if isinstance(n, ast.Call) and tree.called(n) == "fma":
+                kind, count = self.type_of(n.args[0]), 2
+            elif isinstance(n, ast.BinOp) or (isinstance(n, ast.Call) and self.is_math(n)):
+                kind = self.type_of(n)
+            if isinstance(kind, types.Float):
+                found[str(kind)] = found.get(str(kind), 0) + count
+        return found

@@ -1,0 +1,145 @@
+"""Let Numba find the type of every variable, as its CUDA target would.
+
+Numba's own type inference runs over the kernel as one thread sees it, with the thread indices
+as int32 arguments. Nothing is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from numba.core import bytecode, compiler, typed_passes, types, untyped_passes
+from numba.core.compiler_machinery import PassManager
+from numba.core.registry import cpu_target
+
+from gpukit.compiler import kinds, lean, pyfunc, shapes, tree
+from gpukit.compiler.analysis import new_arrays
+from gpukit.compiler.frontend import apart
+from gpukit.compiler.lowering import device, scalar
+from gpukit.compiler.unit import Unit
+
+_MET_TYPES = {
+    "ballot_sync": types.int32, "match_any_sync": types.int32, "activemask": types.uint32,
+    "all_sync": types.boolean, "any_sync": types.boolean, "eq_sync": types.boolean,
+    "vote_sync_intrinsic": types.Tuple((types.int32, types.boolean)),
+    "match_all_sync": types.Tuple((types.int32, types.boolean)),
+}  # fmt: skip
+_VOTES = frozenset(["all_sync", "any_sync", "eq_sync", "ballot_sync"])
+
+
+def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
+    """Return the type of every variable; one that has several gets their common type.
+
+    Where it can be, a variable of several types is split into several variables first.
+    """
+    found = _by_variable(_infer(unit, arguments))
+    mixed = {name for name, kinds_ in found.items() if len(kinds_) > 1}
+    if mixed and apart.versions(unit, mixed):
+        found = _by_variable(_infer(unit, arguments))
+    return {name: _common(kinds_) for name, kinds_ in found.items()}
+
+
+def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
+    probe = _Probe(unit)
+    copy = tree.clone(unit.tree)
+    body = [probe.visit(s) for s in copy.body]
+    everything = {**arguments, **probe.arguments}
+    scope = {**unit.globals, **probe.globals}
+    made = pyfunc.build(copy.name, list(everything), body, scope, unit)
+    inferred = infer(made, tuple(everything.values()))
+    new_arrays.check_types(unit, inferred)
+    return dict(inferred.typemap)
+
+
+def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
+    """Run Numba's front end and type inference; return its state: func_ir, typemap, calltypes."""
+    typing_context, target_context = cpu_target.typing_context, cpu_target.target_context
+    lean.fill_tables()
+    flags = compiler.Flags()
+    flags.nrt = True
+    flags.error_model = "numpy"
+    pipeline = compiler.Compiler(typing_context, target_context, None, arguments, None, flags, {})
+    state = pipeline.state
+    state.lifted, state.lifted_from = (), None
+    state.func_id = bytecode.FunctionIdentity.from_function(function)
+    untyped_passes.ExtractByteCode().run_pass(state)
+    manager = PassManager("gpukit-typing")
+    manager.passes = list(compiler.DefaultPassBuilder.define_untyped_pipeline(state).passes)
+    manager.add_pass(typed_passes.NopythonTypeInference, "find types")
+    manager.finalize()
+    with lean.kernel_code():  # device functions are compiled on the way
+        manager.run(state)
+    return state
+
+
+def _by_variable(typemap: dict[str, types.Type]) -> dict[str, set[types.Type]]:
+    """Return the types of the versions `x`, `x.1`, ... that Numba made of a variable."""
+    found: dict[str, set[types.Type]] = {}
+    for versioned, kind in typemap.items():
+        name, _, version = versioned.partition(".")
+        parameter = version and not version[0].isdigit()  # "arg.x", which "x" is set from
+        if name and not name.startswith("$") and not parameter:
+            found.setdefault(name, set()).add(types.unliteral(kind))
+    return {
+        name: {k for k in kinds_ if not isinstance(k, types.Undefined)} or kinds_
+        for name, kinds_ in found.items()
+    }
+
+
+def _common(kinds_: set[types.Type]) -> types.Type:
+    several = sorted(kinds_, key=str)
+    common = cpu_target.typing_context.unify_types(*several) if len(several) > 1 else None
+    return several[0] if common is None else common
+
+
+class _Probe(scalar.Scalar):
+    """Replace what depends on the thread by arguments of the right type."""
+
+    def __init__(self, unit: Unit) -> None:
+        super().__init__(unit, device.native)
+        self.arguments: dict[str, types.Type] = {}
+
+    def _argument(self, stem: str, kind: types.Type) -> ast.expr:
+        name = f"_{stem}"
+        if self.arguments.setdefault(name, kind) != kind:
+            name = self.unit.fresh(name)
+            self.arguments[name] = kind
+        return tree.name(name)
+
+    def value(self, name: str) -> ast.expr:
+        if name == "lanemask_lt":
+            return self._argument("lanemask", types.uint32)
+        return self._argument("index", types.int32)
+
+    def array(self, name: str, node: ast.Call) -> ast.expr:
+        shape, dtype = shapes.request(self.unit, node)
+        return self._argument(
+            f"{name[:5]}_{len(shape)}_{_word(dtype)}", types.Array(dtype, len(shape), "C")
+        )
+
+    def met(self, name: str, node: ast.Call) -> ast.expr:
+        if name in kinds.SHUFFLES:
+            value = node.args[2] if name == "shfl_sync_intrinsic" else node.args[1]
+            if name == "shfl_sync_intrinsic":
+                return ast.Tuple([value, self._argument("flag", types.boolean)], ast.Load())
+            return value
+        if name in _VOTES and len(node.args) == 2:
+            return tree.call(self.helper("probe", name), *node.args)
+        if name in _MET_TYPES:
+            return self._argument(name, _MET_TYPES[name])
+        if name in kinds.BARRIERS and name != "syncthreads":
+            return self._argument("index", types.int32)
+        return tree.const(None)
+
+    def atomic(self, name: str, node: ast.Call) -> ast.expr:
+        if name == "compare_and_swap":
+            return ast.Subscript(node.args[0], tree.const(0), ast.Load())
+        return ast.Subscript(node.args[0], node.args[1], ast.Load())
+
+    def context(self) -> ast.expr:
+        return self._argument("context", device.CONTEXT)
+
+
+def _word(dtype: Any) -> str:
+    return "".join(c if c.isalnum() else "_" for c in str(dtype))

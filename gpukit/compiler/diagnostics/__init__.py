@@ -1,0 +1,1 @@
+"""What is said of kernels that are refused."""

@@ -1,0 +1,34 @@
+"""Name the usual mistake behind a line that Numba refuses, in what the person wrote.
+
+Only lines that were refused are looked at, so nothing correct is ever blamed. Each rule looks at
+the expressions of the line and at what Numba said. The first that knows the mistake answers with
+the rule that was broken and what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpukit.compiler.diagnostics.mistakes import calls, several, values
+from gpukit.compiler.diagnostics.mistakes.line import Advice, Line, functions, line_of
+from gpukit.compiler.unit import Unit
+
+NO_TEXT = values.NO_TEXT
+
+_RULES: tuple[Callable[[Line], Advice | None], ...] = (
+    calls.python_object, calls.arguments, calls.not_callable, values.text, several.whole_index,
+    several.several, several.unpacked, several.no_sequence, values.global_array, values.atomic,
+    values.power, values.attribute, calls.nothing_returned, values.whole_array,
+)  # fmt: skip
+
+
+def explain(unit: Unit, name: str, line: int, said: str) -> Advice | None:
+    """Return the mistake in a line of the function `name`: the unit's, or one that it calls."""
+    function = next((f for f in functions(unit) if f.__name__ == name), None)
+    if function is None:
+        return None
+    where = line_of(unit, function, line, " ".join(said.split()))
+    return next((advice for rule in _RULES if (advice := rule(where)) is not None), None)
+
+
+__all__ = ["NO_TEXT", "Advice", "explain", "functions"]

@@ -1,0 +1,104 @@
+"""Refuse what only the host can do, and what Numba would take here and refuse on a GPU.
+
+Random numbers of Python and NumPy, what goes through a whole array (`tile.sum()`), a new value for
+`cuda.threadIdx.x`, `cuda.threadIdx[0]`, an atomic or a shuffle with other arguments than it takes.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpukit.compiler import intrinsics
+from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler.unit import Unit
+
+
+def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
+    """Raise `errors.Invalid` at the first such thing; `meaning` tells what names stand for."""
+    for node in (n for function in unit.trees for n in ast.walk(function)):
+        if isinstance(node, ast.Call) and _is_random(meaning(node.func)):
+            called = ast.unparse(node.func)
+            raise refuse.invalid(
+                unit, node, f"A kernel cannot draw random numbers with {called}.",
+                "make states with cuda.random.create_xoroshiro128p_states on the host, and use "
+                "cuda.random.xoroshiro128p_uniform_float32(states, i)",
+            )  # fmt: skip
+        if isinstance(node, ast.Call) and _goes_through_an_array(node.func, meaning):
+            called = ast.unparse(node.func)
+            raise refuse.invalid(
+                unit, node, f"A kernel cannot call {called}: Numba has it on a CPU, not on a GPU.",
+                "write a loop over the elements, or let the threads share the work",
+            )  # fmt: skip
+        if isinstance(node, ast.Call):
+            _check_count(unit, node, intrinsics.name_of(meaning(node.func)) or "")
+        if isinstance(node, ast.Subscript) and isinstance(meaning(node.value), (list, dict, set)):
+            name, kind = ast.unparse(node.value), type(meaning(node.value)).__name__
+            raise refuse.invalid(
+                unit, node, f"{name} is of the Python type {kind}, which a kernel cannot use.",
+                "make it a NumPy array or a tuple of numbers, and pass it as an argument",
+            )  # fmt: skip
+        if isinstance(node, ast.Subscript) and isinstance(meaning(node.value), intrinsics.Dim3):
+            name = ast.unparse(node.value)
+            raise refuse.invalid(
+                unit, node, f"{name} has no places to index, here {ast.unparse(node)}.",
+                f"name an axis: {name}.x",
+            )  # fmt: skip
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if intrinsics.name_of(meaning(node)) is not None:
+                raise refuse.invalid(
+                    unit, node, f"A kernel cannot set {ast.unparse(node)}.",
+                    "use a variable with a name of its own",
+                )  # fmt: skip
+
+
+_TAKES = {
+    **dict.fromkeys((f"atomic.{n}" for n in intrinsics.ATOMIC_NAMES), "array, index, value"),
+    "atomic.cas": "array, index, old, value", "atomic.compare_and_swap": "array, old, value",
+    "shfl_sync": "mask, value, lane", "shfl_up_sync": "mask, value, delta",
+    "shfl_down_sync": "mask, value, delta", "shfl_xor_sync": "mask, value, lanes",
+}  # fmt: skip
+
+
+def _check_count(unit: Unit, node: ast.Call, name: str) -> None:
+    """Raise where an atomic or a shuffle is called with too few or too many arguments."""
+    takes = _TAKES.get(name, "")
+    given = [*node.args, *(k.value for k in node.keywords)]
+    if not takes or any(isinstance(a, ast.Starred) for a in given):
+        return
+    if len(given) != takes.count(",") + 1:
+        raise refuse.invalid(
+            unit, node, f"cuda.{name} takes {takes.count(',') + 1} arguments, got {len(given)}.",
+            f"write cuda.{name}({takes})",
+        )  # fmt: skip
+
+
+_METHODS = frozenset(
+    ["all", "any", "argmax", "argmin", "argsort", "cumprod", "cumsum", "dot", "max", "mean", "min",
+     "prod", "ptp", "sort", "std", "sum", "var"]
+)  # fmt: skip
+_FUNCTIONS = tuple(
+    getattr(np, name)
+    for name in (
+        *(_METHODS - {"ptp"}), "bincount", "convolve", "correlate", "count_nonzero", "diff",
+        "histogram", "interp", "median", "percentile", "searchsorted", "unique", "vdot",
+    )
+)  # fmt: skip
+
+
+def _goes_through_an_array(function: ast.expr, meaning: Callable[[ast.AST], Any]) -> bool:
+    """Tell whether a call is of a NumPy function or method for a whole array."""
+    found = meaning(function)
+    if callable(found):
+        return any(found is known for known in _FUNCTIONS)
+    return isinstance(function, ast.Attribute) and function.attr in _METHODS
+
+
+def _is_random(function: Any) -> bool:
+    """Tell whether a function is of Python's or NumPy's generators, which live on the host."""
+    owner = getattr(function, "__self__", None)
+    return isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator))

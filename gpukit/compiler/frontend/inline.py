@@ -1,0 +1,272 @@
+"""Put device functions at which threads meet, or that own shared memory, into their caller.
+
+Before                                   After
+    def total(v):                            met_1 = cuda.shfl_down_sync(m, x, 1)
+        return v + cuda.shfl_down_sync(...)  total_value_2 = x + met_1
+    out[i] = total(x)                        out[i] = total_value_2
+
+All other device functions are compiled once and called. An early `return` in an inlined
+function becomes `else` branches, or a flag where a loop holds it.
+
+>>> from gpukit.compiler import intrinsics as cuda
+>>> class device:
+...     def __init__(self, f): self.py_func = f
+>>> @device
+... def clipped(v):
+...     if v < 0:
+...         return 0
+...     cuda.syncthreads()
+...     return v
+>>> def kernel(out, v):
+...     out[0] = clipped(v)
+>>> unit = resolve.run(kernel)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
+def kernel(out, v):
+    if v < 0:
+        met_1 = 0
+    else:
+        cuda.syncthreads()
+        met_1 = v
+    out[0] = met_1
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from typing import Any
+
+import numpy as np
+
+from gpukit.compiler import intrinsics, kinds, tree
+from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler.frontend import (
+    allocate,
+    binding,
+    captures,
+    escapes,
+    inplace,
+    jumps,
+    nested,
+    normalise,
+    own_arrays,
+    resolve,
+)
+from gpukit.compiler.unit import Unit
+
+_OWNS = kinds.MEETINGS | {"shared.array", "cg.this_grid"}
+# Intrinsics that are functions; a device function that gets one must know it to be compiled.
+_PASSED = frozenset(
+    [*kinds.MEETINGS, *(f"atomic.{n}" for n in intrinsics.ATOMIC_NAMES), *intrinsics.SCALAR_NAMES]
+    + [f"fp16.{n}" for n in intrinsics.FP16_NAMES]
+)
+
+# How often a function may stand inside itself before that is called endless.
+_DEPTH = 4
+
+
+def _calls(call: Any, names: frozenset[str]) -> bool:
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
+
+
+def run(unit: Unit) -> None:
+    """Normalise the unit and inline what must be inlined, in place."""
+    normalise.prepare(unit)
+    unit.tree.body = _Inliner(unit).body(unit.tree.body, ())
+    escapes.run(unit)
+    allocate.check(unit)
+    own_arrays.run(unit)
+    ast.fix_missing_locations(unit.tree)
+
+
+def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Tell whether a device function meets threads, owns arrays that outlive it or takes *args."""
+    if any(device is s for s in seen):
+        return False
+    inner = resolve.run(device.py_func, device=True)
+    for node in (n for function in inner.trees for n in ast.walk(function)):
+        if isinstance(node, ast.Attribute) and tree.intrinsic(node) in _OWNS:
+            return True
+    for node in (n for function in inner.trees for n in ast.walk(function)):
+        if tree.called(node) in kinds.ARRAYS and any(
+            isinstance(n, ast.Attribute) and n.attr == "dtype" for n in ast.walk(node)
+        ):
+            return True  # the dtype of an argument is known where the argument is
+    if inner.tree.args.vararg or inner.allocates:
+        return True
+    if any(not isinstance(a, np.ndarray) for a in inner.captured.values()):
+        return True
+    return any(must_inline(d, (*seen, device)) for d in inner.devices.values())
+
+
+def may_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Tell whether a device function can stand in its caller, where its accesses are watched.
+
+    Not one that calls itself, nor one that casts its arguments to the types it was declared for.
+    """
+    if any(device is s for s in seen) or captures.declared(device):
+        return False
+    if not isinstance(getattr(device.py_func, "__code__", None), types.CodeType):
+        return False
+    inner = resolve.run(device.py_func, device=True)
+    return all(may_inline(d, (*seen, device)) for d in inner.devices.values())
+
+
+def names(unit: Unit, intrinsics_: frozenset[str], seen: tuple[Any, ...] = ()) -> bool:
+    """Tell whether a function, or a device function that it calls, names one of the intrinsics."""
+    nodes = (n for function in unit.trees for n in ast.walk(function))
+    if any(isinstance(n, ast.Attribute) and tree.intrinsic(n) in intrinsics_ for n in nodes):
+        return True
+    new = [d for d in unit.devices.values() if not any(d is s for s in seen)]
+    inner = (resolve.run(d.py_func, device=True) for d in new)
+    return any(names(i, intrinsics_, (*seen, *new)) for i in inner)
+
+
+class _Inliner:
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+
+    def body(self, body: list[ast.stmt], callers: tuple[Any, ...]) -> list[ast.stmt]:
+        """Return the body with every meeting a statement and no call that must be inlined."""
+        inplace.run(self.unit, body)
+        inlined = self._inlined(body)
+        body = normalise.statements(self.unit, body, inlined)
+        return self._expand_all(body, inlined, callers) if inlined else body
+
+    def _inlined(self, body: list[ast.stmt]) -> frozenset[str]:
+        """Return the names of the called functions that cannot be compiled on their own.
+
+        These are those that must be inlined, and those that get a function as an argument.
+        """
+        found = set()
+        for call in (n for s in body for n in ast.walk(s) if isinstance(n, ast.Call)):
+            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            if name in self.unit.nested:
+                found.add(name)
+            elif name in self.unit.devices and name not in found:
+                given = [*call.args, *(k.value for k in call.keywords)]
+                takes = any(self._is_function(a) for a in given)
+                watched = self.unit.watched and may_inline(self.unit.devices[name])
+                if takes or watched or must_inline(self.unit.devices[name]):
+                    found.add(name)
+        return frozenset(found)
+
+    def _is_function(self, argument: ast.expr) -> bool:
+        if isinstance(argument, ast.Name):
+            return argument.id in self.unit.nested or argument.id in self.unit.devices
+        return tree.intrinsic(argument) in _PASSED
+
+    def _expand_all(
+        self, body: list[ast.stmt], inlined: frozenset[str], callers: tuple[Any, ...]
+    ) -> list[ast.stmt]:
+        result: list[ast.stmt] = []
+        for s in body:
+            call = getattr(s, "value", None)
+            if isinstance(s, (ast.Expr, ast.Assign)) and _calls(call, inlined):
+                target = s.targets[0].id if isinstance(s, ast.Assign) else ""  # type: ignore[attr-defined]
+                result += self._expand(call, target, callers)  # type: ignore[arg-type]
+                continue
+            for field in ("body", "orelse"):
+                if getattr(s, field, None):
+                    setattr(s, field, self._expand_all(getattr(s, field), inlined, callers))
+            result.append(s)
+        return result
+
+    def _expand(self, call: ast.Call, target: str, callers: tuple[Any, ...]) -> list[ast.stmt]:
+        name = call.func.id  # type: ignore[attr-defined]
+        if name in self.unit.nested:
+            return self._expand_nested(self.unit.nested[name], call, target, callers)
+        device = self.unit.devices[name]
+        self._check_depth(device, name, call, callers)
+        escapes.check_constants(self.unit, call)
+        inner = resolve.run(device.py_func, device=True)
+        self.unit.allocates |= inner.allocates
+        refuse.mark(inner)
+        normalise.prepare(inner)
+        first = binding.unpack(self.unit, inner.tree, call)
+        bound = binding.of_device(self.unit, inner, call)
+        outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
+        first += self._rename(inner.tree, bound, call, outer, inner.nested, device)
+        return first + self._body(inner.tree, inner.name, call, target, (*callers, device))
+
+    def _expand_nested(
+        self, function: nested.Nested, call: ast.Call, target: str, callers: tuple[Any, ...]
+    ) -> list[ast.stmt]:
+        self._check_depth(function.origin, function.name, call, callers)
+        bound = binding.of_nested(self.unit, function, call)
+        own = copy.copy(self.unit)
+        own.tree = tree.clone(function.tree)
+        normalise.prepare(own)
+        self.unit.counter = own.counter
+        inside = {k: self.unit.nested[k] for k in function.inside}
+        first = self._rename(own.tree, bound, call, {}, inside)
+        return first + self._body(
+            own.tree, function.name.strip("_") or "function", call, target,
+            (*callers, function.origin),
+        )  # fmt: skip
+
+    def _check_depth(
+        self, function: Any, name: str, call: ast.Call, callers: tuple[Any, ...]
+    ) -> None:
+        # Twice is no recursion yet: `apply(g, x)` where g uses `apply` itself.
+        if sum(function is c for c in callers) >= _DEPTH:
+            raise refuse.unsupported(
+                self.unit, call, f"{name} calls itself, and is put in place of its calls.",
+                "write it as a loop",
+            )  # fmt: skip
+
+    def _body(
+        self, function: ast.FunctionDef, name: str, call: ast.Call, target: str,
+        callers: tuple[Any, ...],
+    ) -> list[ast.stmt]:  # fmt: skip
+        """Return what the body of an inlined function becomes; its value goes to `target`."""
+        result = target or self.unit.fresh(f"{name}_value")
+        flag = self.unit.fresh(f"{name}_done")
+        # Branches that its arguments rule out go first: they may not even have types.
+        body = normalise.live(function.body) or [tree.at(ast.Pass(), call)]
+        body = jumps.without_returns(body, result, flag)
+        body = normalise.live(body) or [tree.at(ast.Pass(), call)]
+        return self.body(body, callers)
+
+    def _rename(
+        self, function: ast.FunctionDef, bound: binding.Bound, call: ast.Call,
+        outer: dict[str, str], inside: dict[str, nested.Nested], device: Any = None,
+    ) -> list[ast.stmt]:  # fmt: skip
+        """Give the inner function's names a place in the caller; return what to run first.
+
+        Parameters that are never written and bound to a plain name are replaced by it.
+        """
+        starred = function.args.vararg.arg if function.args.vararg else ""
+        written = tree.writes(function)
+        first = [] if starred in written else binding.settle(self.unit, bound, starred, call)
+        direct = binding.direct(bound, written, starred)
+        own = (written | set(bound)) - set(direct)
+        names = {n: self.unit.renamed(n) for n in sorted(own)}
+        everything = {**outer, **names}
+
+        def rename(body: Any, more: dict[str, str]) -> Any:
+            return binding.Rename({**everything, **more}, direct).visit(body)
+
+        if device is not None:
+            given = [direct[p] if p in direct else tree.name(names[p]) for p in bound]
+            own_arrays.mark(function, device, given)
+        keys = nested.copied(self.unit, inside, rename, everything)
+        rename(function, keys)
+        return first + [
+            tree.at(tree.assign(names[p], a), call) for p, a in bound.items() if p in names
+        ]
+
+    def _adopt(self, inner: Unit, name: str) -> str:
+        """Enter a captured object of the inner function in the caller's tables."""
+        value = inner.captured.get(name, inner.globals.get(name))
+        new = name
+        taken = tree.writes(self.unit.tree) | set(self.unit.parameters)
+        while new in taken or self.unit.globals.get(new, value) is not value:
+            new += "_"
+        self.unit.globals[new] = value
+        for table in ("devices", "captured", "constants"):
+            if name in getattr(inner, table):
+                getattr(self.unit, table)[new] = getattr(inner, table)[name]
+        return new

@@ -1,0 +1,407 @@
+"""Find out what every name in a function stands for, by value and never by spelling.
+
+Before                                    After
+    import gpukit.cuda as c                   i = cuda.blockIdx.x * cuda.blockDim.x + ...
+    i = c.grid(1)                             (every intrinsic spelled `cuda.<name>`)
+    tile = c.shared.array(TILE, f4)           tile = cuda.shared.array(16, f4)
+
+>>> from gpukit.compiler import intrinsics as c
+>>> TILE = 16
+>>> def kernel(out):
+...     bar = c.syncthreads
+...     bar()
+...     out[c.threadIdx.x] = TILE
+>>> print(ast.unparse(run(kernel).tree))
+def kernel(out):
+    cuda.syncthreads()
+    out[cuda.threadIdx.x] = 16
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import difflib
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from gpukit import errors
+from gpukit.compiler import intrinsics, kinds, tree
+from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler.frontend import allocate, captures, host_only, nested, source
+from gpukit.compiler.unit import Unit
+
+_MISSING = object()
+_BUILTINS = ("range", "min", "max", "abs", "len", "print", "round", "enumerate", "zip", "float")
+_PLAIN = (bool, int, float, complex, str, type(None))
+_ALLOCATING = frozenset(
+    [
+        "zeros", "ones", "empty", "full", "array", "arange", "linspace", "zeros_like",
+        "ones_like", "empty_like", "full_like", "concatenate", "copy", "eye",
+    ]
+)  # fmt: skip
+
+
+_resolved: ContextVar[dict[Any, Unit] | None] = ContextVar("_resolved", default=None)
+
+
+@contextlib.contextmanager
+def once() -> Iterator[None]:
+    """Resolve each function once inside a `with` block, so that all see the same captured values.
+
+    Outside, every call of `run` looks again: a global may have changed since.
+    """
+    if _resolved.get() is not None:
+        yield
+        return
+    token = _resolved.set({})
+    try:
+        yield
+    finally:
+        _resolved.reset(token)
+
+
+def run(function: Any, *, device: bool = False) -> Unit:
+    """Return the unit of a Python function, its names resolved; the caller may change it.
+
+    A function that is put in place of its calls (`device`) may take `*args`.
+    """
+    known = _resolved.get()
+    if known is not None and function in known:
+        unit = known[function].copy()
+    else:
+        try:
+            unit = _run(function)
+        except RecursionError as error:
+            raise errors.Unsupported(
+                f"An expression or block in {function.__name__} is nested too deeply.",
+                kernel=function.__name__, fix="split it over several statements",
+            ) from error  # fmt: skip
+        if known is not None:
+            known[function] = unit.copy()
+    if unit.tree.args.vararg and not device:
+        _refuse_parameters(unit)
+    return unit
+
+
+def _refuse_parameters(unit: Unit) -> None:
+    raise refuse.unsupported(
+        unit, unit.tree, "A kernel takes a fixed list of arguments.",
+        "name each argument, or pass one tuple",
+    )  # fmt: skip
+
+
+def _run(function: Any) -> Unit:
+    found = source.find(function)
+    unit = Unit(function, found, tree.clone(found.tree))
+    unit.tree.decorator_list = []
+    unit.tree.returns = None
+    for argument in ast.walk(unit.tree.args):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    refuse.check_nodes(unit)
+    if unit.tree.args.kwarg or unit.tree.args.kwonlyargs:
+        _refuse_parameters(unit)
+    nested.take_out(unit)
+    _rename_reserved(unit)
+    _Resolver(unit).run()
+    refuse.check_loops(unit)
+    nested.find_constants(unit)
+    allocate.run(unit)
+    ast.fix_missing_locations(unit.tree)
+    return unit
+
+
+def meaning(function: Any, found: source.Source) -> Callable[[ast.AST], Any]:
+    """Return what tells the object that an expression of a function's source stands for.
+
+    It returns an object of no other use for a local variable and what is computed.
+    """
+    names = _Resolver(Unit(function, found, tree.clone(found.tree)))
+    names._find_aliases()
+    return names._static
+
+
+def _rename_reserved(unit: Unit) -> None:
+    """Give a new name to the function's own variables that the compiler needs for itself."""
+    own = tree.writes(unit.tree) | set(unit.parameters)
+    clash = own & tree.RESERVED
+    # The emitter keeps `x` of all threads in `x_of`, and finds local arrays at `x_at`.
+    clash |= {n for n in own if n[-3:] in ("_of", "_at") and n[:-3] in own}
+    clash |= {n for n in own if n.startswith(("_", "rt_", "returned"))}
+    for node in (n for function in unit.trees for n in ast.walk(function)):
+        if isinstance(node, ast.Name) and node.id in clash:
+            node.id = f"own_{node.id}"
+        elif isinstance(node, ast.arg) and node.arg in clash:
+            node.arg = f"own_{node.arg}"
+
+
+class _Resolver(ast.NodeTransformer):
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.locals = tree.writes(unit.tree) | set(unit.parameters) | set(unit.nested)
+        self.locals = self.locals.union(*(n.own for n in unit.nested.values()))
+        self.aliases: dict[str, Any] = {}
+        code = unit.function.__code__
+        cells = unit.function.__closure__ or ()
+        self.closure = dict(zip(code.co_freevars, cells, strict=True))
+
+    def run(self) -> None:
+        self._find_aliases()
+        host_only.check(self.unit, self._static)
+        self._check_shapes()
+        for function in self.unit.trees:
+            body = [s for s in (self.visit(s) for s in function.body) if s is not None]
+            function.body = body or [tree.at(ast.Pass(), function)]
+        for inner in self.unit.trees[1:]:
+            inner.args.defaults = [self.visit(d) for d in inner.args.defaults]
+
+    def _find_aliases(self) -> None:
+        """Note locals that only stand for an intrinsic or a module: `sync = cuda.syncthreads`."""
+        trees = self.unit.trees
+        targets = [
+            n.id for t in trees for n in ast.walk(t) if isinstance(n, ast.Name) and _is_store(n)
+        ]
+        for statement in tree.statements([s for t in trees for s in t.body]):
+            if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+                continue
+            target = statement.targets[0]
+            if not isinstance(target, ast.Name) or targets.count(target.id) != 1:
+                continue
+            value = self._static(statement.value)
+            if intrinsics.name_of(value) in kinds.VALUES:
+                continue  # `tx = cuda.threadIdx.x` is a variable
+            if value is not _MISSING and _is_not_data(value):
+                self.aliases[target.id] = value
+                self.locals.discard(target.id)
+
+    def _lookup(self, name: str) -> Any:
+        if name in self.locals:
+            return _MISSING
+        if name in self.aliases:
+            return self.aliases[name]
+        if name in self.closure:
+            try:
+                return self.closure[name].cell_contents
+            except ValueError:
+                return _MISSING
+        scope = self.unit.function.__globals__
+        return scope.get(name, getattr(builtins, name, _MISSING))
+
+    def _static(self, node: ast.AST) -> Any:
+        """Return the object that a chain of attributes on a captured name stands for."""
+        if isinstance(node, ast.Name):
+            return self._lookup(node.id)
+        if isinstance(node, ast.Attribute):
+            base = self._static(node.value)
+            if base is _MISSING or isinstance(base, np.ndarray):
+                return _MISSING
+            return intrinsics.part_of(base, node.attr, _MISSING)
+        return _MISSING
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id in self.aliases:
+            return None
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return None
+        return self.visit(tree.at(ast.Assign([node.target], node.value), node))  # type: ignore[no-any-return]
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        if isinstance(node.value, ast.Constant):
+            return None  # a docstring
+        return self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        return self._block(node)
+
+    def _block(self, node: ast.If | ast.For | ast.While) -> ast.AST:
+        self.generic_visit(node)
+        node.body = node.body or [tree.at(ast.Pass(), node)]
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        return self._block(node)
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        return self._block(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        function = self._static(node.func)
+        if getattr(function, "__module__", None) == "numpy" or _is_numpy(function):
+            made = getattr(function, "__name__", "") in _ALLOCATING
+            if made and not allocate.allowed(function):
+                raise refuse.invalid(
+                    self.unit, node,
+                    f"A kernel cannot make a new array with np.{function.__name__}.",
+                    "use cuda.local.array(shape, dtype) for one thread, "
+                    "cuda.shared.array(shape, dtype) for a block, or pass an array in",
+                )  # fmt: skip
+        return self.generic_visit(node)
+
+    def _check_shapes(self) -> None:
+        for node in (n for t in self.unit.trees for n in ast.walk(t)):
+            if isinstance(node, ast.Call):
+                name = intrinsics.name_of(self._static(node.func))
+                if name in kinds.ARRAYS:
+                    self._check_shape(node, name)
+
+    def _check_shape(self, node: ast.Call, name: str) -> None:
+        """Refuse a shape that is constant and that Numba's GPU compiler does not work out.
+
+        It takes numbers, and names of numbers and of tuples of them. Here, before constants are
+        literals: 2 * 32 it takes, for Python has worked that out, but not 2 * WARP.
+        """
+        shapes = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "shape")]
+        for part in (part for shape in shapes for part in self._worked_out(shape)):
+            if self._is_constant(part):
+                text = refuse.written(part)
+                raise refuse.invalid(
+                    self.unit, node,
+                    f"The shape of a cuda.{name} must be a number or a name that stands for one: "
+                    f"the GPU compiler does not work out {text}.",
+                    f"give it a name outside the kernel: SIZE = {text}",
+                )  # fmt: skip
+
+    def _worked_out(self, node: ast.expr) -> Iterator[ast.expr]:
+        """Yield the parts of a shape that are neither numbers nor names of them."""
+        if isinstance(node, ast.Tuple):
+            for element in node.elts:
+                yield from self._worked_out(element)
+        elif isinstance(node, ast.Name) and node.id in self.locals:
+            for value in self._values_of(node.id):
+                yield from [] if isinstance(value, ast.Name) else self._worked_out(value)
+        elif isinstance(node, ast.Name):
+            yield from [node] * isinstance(self._lookup(node.id), np.integer)
+        elif isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Attribute)):
+            # A quotient is a float, which is no shape anywhere.
+            integer = not isinstance(getattr(node, "op", None), ast.Div)
+            yield from [node] * (integer and any(isinstance(n, ast.Name) for n in ast.walk(node)))
+
+    def _is_constant(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression has the same value in every thread of every launch."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Attribute):
+                name = intrinsics.name_of(self._static(part))
+                if name is not None and name != "warpsize":
+                    return False
+            if isinstance(part, ast.Name) and part.id in self.locals:
+                values = self._values_of(part.id)
+                below = seen | {part.id}
+                if part.id in seen or not all(self._is_constant(v, below) for v in values):
+                    return False
+                if not values:
+                    return False
+        return True
+
+    def _values_of(self, name: str) -> list[ast.expr]:
+        """Return what a local variable is assigned; nothing where it is set in another way too."""
+        stores = [n for t in self.unit.trees for n in ast.walk(t) if _stores(n, name)]
+        values = [
+            s.value
+            for t in self.unit.trees
+            for s in tree.statements(t.body)
+            if isinstance(s, ast.Assign) and any(target in stores for target in s.targets)
+        ]
+        return values if len(values) == len(stores) else []
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        value = self._static(node)
+        if value is _MISSING:
+            if self._static(node.value) is not _MISSING:
+                return self._missing_attribute(node)
+            return self.generic_visit(node)
+        return self._bind(value, node, tree.dotted(node) or node.attr)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if not isinstance(node.ctx, ast.Load) or node.id in self.locals:
+            return node
+        value = self._lookup(node.id)
+        if value is _MISSING:
+            self._unknown(node)
+        return self._bind(value, node, node.id)
+
+    def _bind(self, value: Any, node: ast.expr, spelled: str) -> ast.expr:
+        value = captures.on_cpu(value)
+        name = intrinsics.name_of(value)
+        if name is not None and name != "warpsize":
+            return tree.at(tree.expr(f"cuda.{name}"), node)  # type: ignore[no-any-return]
+        if name is not None or type(value) in _PLAIN:
+            made: ast.expr = tree.const(32 if name else value)
+        else:
+            made = tree.name(self._name_for(value, spelled))
+        made.written = spelled  # type: ignore[attr-defined]
+        return ast.copy_location(made, node)
+
+    def _name_for(self, value: Any, spelled: str) -> str:
+        """Return the name under which the tree may use `value`."""
+        unit = self.unit
+        stem = spelled.replace(".", "_")
+        while stem in self.locals or unit.globals.get(stem, value) is not value:
+            stem += "_"
+        if stem in tree.RESERVED:
+            stem += "_"
+        if captures.is_array(value):
+            unit.captured[stem] = value
+            self.locals.add(stem) if stem != spelled else None
+            unit.globals[stem] = value
+            return stem
+        if hasattr(value, "py_func"):
+            unit.devices[stem] = value
+        if isinstance(value, (tuple, np.generic)):
+            unit.constants[stem] = value
+        unit.globals[stem] = value
+        return stem
+
+    def _missing_attribute(self, node: ast.Attribute) -> ast.expr:
+        base = self._static(node.value)
+        if isinstance(base, np.ndarray) or not _is_not_data(base):
+            return self.generic_visit(node)  # type: ignore[return-value]
+        names = [n for n in dir(base) if not n.startswith("_")]
+        close = difflib.get_close_matches(node.attr, names, 1)
+        spelled = refuse.written(node)
+        fix = f"it has {', '.join(names)}" if len(names) <= 16 else ""
+        if isinstance(base, intrinsics.Dim3):
+            fix = f"{spelled.rpartition('.')[0]} has x, y and z"
+        if close:
+            fix = f"did you mean {spelled.rpartition('.')[0]}.{close[0]}?"
+        raise refuse.invalid(self.unit, node, f"There is no {spelled}.", fix)
+
+    def _unknown(self, node: ast.Name) -> None:
+        scope = [*self.locals, *self.unit.function.__globals__, *self.closure, *_BUILTINS]
+        close = difflib.get_close_matches(node.id, scope, 1)
+        fix = f"did you mean {close[0]!r}?" if close else "define it, or pass it as an argument"
+        if node.id in intrinsics.namespace():
+            fix = f"write cuda.{node.id}"
+        raise refuse.invalid(self.unit, node, f"The name {node.id!r} is not defined.", fix)
+
+
+def _is_store(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _stores(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
+
+
+def _is_numpy(function: Any) -> bool:
+    module = getattr(function, "__module__", "") or ""
+    return module.startswith("numpy")
+
+
+def _is_not_data(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return False
+    return (
+        isinstance(value, (ModuleType, SimpleNamespace))
+        or value in tuple(intrinsics.ROOMS.values())
+        or intrinsics.name_of(value) is not None
+    )

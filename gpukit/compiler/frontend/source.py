@@ -1,0 +1,95 @@
+"""Find the Python source of a function and parse it, with the line numbers of its file.
+
+Works for functions in files, in notebook cells, made by factories, written as lambdas, and for
+those that come from no file where their text was found (`unsaved`). What is found is proved to
+be the function's source (`original`): a file may have been edited since it was imported.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpukit import errors
+from gpukit.compiler import tree
+from gpukit.compiler.frontend import original, unsaved
+
+
+@dataclass(frozen=True)
+class Source:
+    """A function's syntax tree; `lines` are those of the whole file, for error messages."""
+
+    tree: ast.FunctionDef
+    file: str
+    lines: tuple[str, ...]
+
+    def line(self, number: int) -> str:
+        """Return the text of one line of the file, or an empty string."""
+        return self.lines[number - 1].rstrip("\n") if 0 < number <= len(self.lines) else ""
+
+
+def find(function: Callable[..., Any]) -> Source:
+    """Return the parsed source of `function`; raise `errors.SourceError` if there is none."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        raise errors.SourceError(
+            f"{function!r} is not a Python function. @cuda.jit needs one, written with def."
+        )
+    lines: list[str] = []
+    for lines in _texts(function):
+        node = original.definition("".join(lines), code, function.__globals__)
+        if node is not None:
+            made = tree.of_lambda("lambda_", node) if isinstance(node, ast.Lambda) else node
+            _keep_spelling(made, lines)
+            return Source(made, code.co_filename, tuple(lines))
+    edited = bool(lines) and Path(code.co_filename).exists()
+    raise errors.SourceError(_missing(function, edited=edited))
+
+
+def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:
+    """Let every expression know how it is written, for messages; passes rewrite names."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.expr) and node.end_lineno is not None:
+            whole = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
+            whole[-1] = whole[-1][: node.end_col_offset]  # columns count bytes
+            whole[0] = whole[0][node.col_offset :]
+            spelled = b" ".join(line.strip() for line in whole).decode()
+            node.written = spelled  # type: ignore[attr-defined]
+
+
+def _texts(function: Callable[..., Any]) -> Iterator[list[str]]:
+    """Yield the lines of the texts that a function may come from, the likeliest first."""
+    file, scope = function.__code__.co_filename, function.__globals__
+    known = linecache.getlines(file, scope)  # perhaps as they were when the file was imported
+    if known:
+        yield known
+    run = unsaved.known(function)
+    if run:
+        yield [f"{line}\n" for line in run.split("\n")]
+    linecache.checkcache(file)
+    now = linecache.getlines(file, scope)
+    if now and now is not known:
+        yield now
+
+
+def _missing(function: Callable[..., Any], *, edited: bool) -> str:
+    file, name = function.__code__.co_filename, function.__name__
+    if edited:
+        return (
+            f"The source of {name!r} is no longer in {file}: it was edited after it was imported "
+            "or run. Restart the kernel or import it again."
+        )
+    fix = (
+        "what came through a pipe cannot be read again: save the program in a file and run that."
+        if file == "<stdin>"
+        else "define the kernel in a file or a notebook cell; where exec runs it, keep its text in "
+        "a variable: text = ...; exec(text)."
+    )
+    return (
+        f"The source of kernel {name!r} is not available ({file}). gpukit compiles from source: "
+        f"{fix}"
+    )

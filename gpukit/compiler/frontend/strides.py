@@ -1,0 +1,112 @@
+"""Write grid-stride `while` loops as `for` loops over a range.
+
+Before                          After
+    i = cuda.grid(1)
+    while i < n:                    for i in range(cuda.grid(1), n, step):
+        out[i] = a[i]                   out[i] = a[i]
+        i += step
+
+>>> from gpukit.compiler import intrinsics as cuda
+>>> def kernel(out, n):
+...     i = cuda.threadIdx.x
+...     while i < n:
+...         out[i] = i
+...         i += cuda.blockDim.x
+>>> from gpukit.compiler.frontend import inline, resolve
+>>> unit = resolve.run(kernel)
+>>> inline.run(unit)
+>>> run(unit)
+>>> print(ast.unparse(unit.tree))
+def kernel(out, n):
+    for i in range(cuda.threadIdx.x, n, cuda.blockDim.x):
+        out[i] = i
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gpukit.compiler import kinds, tree
+from gpukit.compiler.lowering import rows
+from gpukit.compiler.unit import Unit
+
+
+def run(unit: Unit) -> None:
+    """Rewrite the unit's tree in place."""
+    unit.tree.body = _body(unit, unit.tree.body)
+    ast.fix_missing_locations(unit.tree)
+
+
+def _body(unit: Unit, body: list[ast.stmt]) -> list[ast.stmt]:
+    new: list[ast.stmt] = []
+    for s in body:
+        for field in ("body", "orelse"):
+            if getattr(s, field, None):
+                setattr(s, field, _body(unit, getattr(s, field)))
+        name = _stride_variable(unit, s) if isinstance(s, ast.While) else None
+        first = _only_start(unit, new, name) if name else None
+        if name is None or first is None:
+            new.append(s)
+            continue
+        new.remove(first)
+        new.append(_as_for(unit, s, name, first))  # type: ignore[arg-type]
+    return new
+
+
+def _stride_variable(unit: Unit, loop: ast.While) -> str | None:
+    """Return `i` of `while i < n: ...; i += step` if that is all that moves it."""
+    test, last = loop.test, loop.body[-1]
+    if loop.orelse or kinds.meets(loop) or tree.exits(loop.body):
+        return None
+    if not (
+        isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt)
+    ):
+        return None
+    step = _step(last)
+    if step is None or not isinstance(test.left, ast.Name):
+        return None
+    name, by = step
+    inside = tree.writes(loop.body[:-1])
+    moves = name in inside or bool(tree.reads([test.comparators[0], by]) & tree.writes(loop))
+    reads_memory = any(isinstance(n, ast.Call) for n in ast.walk(test))
+    if name != test.left.id or moves or reads_memory or not rows.is_positive(unit, by):
+        return None
+    return name
+
+
+def _step(s: ast.stmt) -> tuple[str, ast.expr] | None:
+    if (
+        isinstance(s, ast.AugAssign)
+        and isinstance(s.op, ast.Add)
+        and isinstance(s.target, ast.Name)
+    ):
+        return s.target.id, s.value
+    return None
+
+
+def _only_start(unit: Unit, before: list[ast.stmt], name: str) -> ast.Assign | None:
+    """Return `i = ...` before the loop, if nothing else in the kernel sets or reads `i`."""
+    starts = [s for s in before if isinstance(s, ast.Assign) and name in tree.writes(s)]
+    if len(starts) != 1 or not isinstance(starts[0].targets[0], ast.Name):
+        return None
+    first = starts[0]
+    between = before[before.index(first) + 1 :]
+    names = [n for n in ast.walk(unit.tree) if isinstance(n, ast.Name) and n.id == name]
+    stores = [n for n in names if isinstance(n.ctx, ast.Store)]
+    changed = tree.writes(between) & tree.reads(first.value)
+    in_loop = name not in unit.parameters and len(stores) == 2
+    if not in_loop or name in tree.reads(between) or changed:
+        return None
+    if any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(first.value)):
+        return None
+    return first
+
+
+def _as_for(unit: Unit, loop: ast.While, name: str, first: ast.Assign) -> ast.stmt:
+    unit.globals.setdefault("range", range)
+    by = _step(loop.body[-1])[1]  # type: ignore[index]
+    stop = loop.test.comparators[0]  # type: ignore[attr-defined]
+    over = tree.call("range", first.value, stop, by)
+    over.strides = True  # type: ignore[attr-defined]  # for `whole_bounds`
+    body = loop.body[:-1] or [ast.Pass()]
+    return tree.at(ast.For(tree.store(name), over, body, []), loop)  # type: ignore[no-any-return]

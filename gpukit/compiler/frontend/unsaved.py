@@ -1,0 +1,135 @@
+"""Find the text of functions that come from no file: from `exec`, `python -c` or the plain prompt.
+
+The text is looked for when a function is decorated, while what runs it is still on the stack: in
+the variables and constants of the callers, on the command line, in what was typed. As everywhere,
+a text counts only if it compiles to the function's code (`original`).
+
+>>> text = "def f(x): return x"
+>>> exec(text)
+>>> remember(f)
+>>> known(f)
+'def f(x): return x'
+"""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import os
+import stat
+import sys
+import textwrap
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from gpukit.compiler.frontend import original
+
+_MOST_LINES = 1000  # of what was typed
+_texts: weakref.WeakKeyDictionary[Callable[..., Any], str] = weakref.WeakKeyDictionary()
+
+
+def remember(function: Callable[..., Any]) -> None:
+    """Look for the text of a function that no file has, and keep it as long as the function."""
+    code = function.__code__
+    if known(function) or Path(code.co_filename).exists():
+        return
+    with contextlib.suppress(RecursionError):  # which the first launch will report
+        for text in _candidates(code.co_filename, code.co_name):
+            if original.definition(text, code, function.__globals__) is not None:
+                keep(function, text)
+                return
+
+
+def keep(function: Callable[..., Any], text: str) -> None:
+    """Keep a text in which a function stands, as long as the function."""
+    _texts[function] = text
+
+
+def known(function: Callable[..., Any]) -> str:
+    """Return the text that was found for a function, or an empty string."""
+    return _texts.get(function, "")
+
+
+def _candidates(file: str, name: str) -> Iterator[str]:
+    word = "lambda" if name == "<lambda>" else f"def {name}"
+    for text in _everywhere(file):
+        if word in text:
+            yield text
+            if text[:1].isspace():
+                yield textwrap.dedent(text)
+
+
+def _everywhere(file: str) -> Iterator[str]:
+    yield "".join(linecache.getlines(file))
+    yield command(sys.orig_argv) or ""
+    if file == "<stdin>":
+        yield _redirected()
+        yield from _typed()
+    modules: set[int] = set()
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        yield from _texts_in(frame.f_code.co_consts)
+        yield from _texts_of_variables(frame.f_locals)
+        if id(frame.f_globals) not in modules:
+            modules.add(id(frame.f_globals))
+            yield from _texts_of_variables(frame.f_globals)
+        frame = frame.f_back
+
+
+def _texts_of_variables(variables: Mapping[str, Any]) -> Iterator[str]:
+    values = list(variables.values())
+    yield from _texts_in(values)
+    for value in values:
+        with contextlib.suppress(Exception):  # not all have attributes, and some compute them
+            yield from _texts_in(list(vars(value).values()))
+
+
+def _texts_in(values: Iterable[Any]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, bytes):
+            yield value.decode(errors="replace")
+        elif isinstance(value, list) and value and all(isinstance(v, str) for v in value):
+            yield "\n".join(value)
+            yield "".join(value)
+
+
+def _redirected() -> str:
+    """Return the program that Python reads from a file: `python < program.py`."""
+    try:
+        about = os.fstat(0)
+        whole = os.pread(0, about.st_size, 0) if stat.S_ISREG(about.st_mode) else b""
+    except (OSError, AttributeError):  # Windows has no pread
+        return ""
+    return whole.decode(errors="replace")
+
+
+def _typed() -> Iterator[str]:
+    """Yield the last lines that were typed at the prompt: the last one, two, three, ..."""
+    readline = sys.modules.get("readline")
+    count = readline.get_current_history_length() if readline else 0
+    lines: list[str] = []
+    for k in range(count, max(count - _MOST_LINES, 0), -1):
+        lines.insert(0, readline.get_history_item(k) or "")  # type: ignore[union-attr]
+        yield "\n".join(lines)
+
+
+def command(argv: Sequence[str]) -> str | None:
+    """Return the text after `-c` on a command line of Python, or None.
+
+    >>> command(["python", "-W", "error", "-c", "print(1)", "-c"])
+    'print(1)'
+    """
+    rest = iter(argv[1:])
+    for word in rest:
+        if word == "-c":
+            return next(rest, None)
+        if word in ("-W", "-X"):
+            next(rest, None)
+        elif not word.startswith("-"):
+            break
+    return None

@@ -1,0 +1,273 @@
+"""Compile device functions: ordinary functions that take the context of the calling thread."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from typing import Any
+
+import numba
+from numba.core import types
+
+from gpukit import errors
+from gpukit.compiler import describe, pyfunc, shapes, sites, tree, watch
+from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler.lowering import scalar
+from gpukit.compiler.unit import Unit
+
+# What a device function gets: the address of the error context, then threadIdx, blockIdx,
+# blockDim and gridDim, x y z each.
+CONTEXT = types.UniTuple(types.int64, 13)
+_NAME = "_context"
+_PLACES = {
+    f"{n}.{a}": 1 + 3 * k + j
+    for k, n in enumerate(("threadIdx", "blockIdx", "blockDim", "gridDim"))
+    for j, a in enumerate(tree.AXES)
+}
+
+
+def native(dispatcher: Any) -> Any:
+    """Return the numba function that runs a device function; `gpukit_sites` are its sites.
+
+    It is kept on the device function, and made anew when what that captured has changed: a kernel
+    sees captured values as they are when it is compiled, whether other kernels came before or not.
+    """
+    described = _described(dispatcher)
+    made, of = getattr(dispatcher, "_gpukit_native", (None, None))
+    if made is None or of != described:
+        if any(dispatcher is d for d in _in_making):
+            name = dispatcher.py_func.__name__
+            raise errors.Unsupported(
+                f"{name} calls itself through another function.", kernel=name,
+                fix="write the two functions as one, or as a loop",
+            )  # fmt: skip
+        _in_making.append(dispatcher)
+        try:
+            made = _make(dispatcher)
+        finally:
+            _in_making.pop()
+        with contextlib.suppress(AttributeError):
+            dispatcher._gpukit_native = made, described
+    return made
+
+
+def _described(dispatcher: Any) -> str | None:
+    try:
+        return describe.device(dispatcher)
+    except describe.Unkeepable:
+        return None
+
+
+_in_making: list[Any] = []
+
+
+def _make(dispatcher: Any) -> Any:
+    from gpukit.compiler.frontend import inline, resolve
+    from gpukit.compiler.runtime import half_rules
+
+    half_rules.install()
+    unit = resolve.run(dispatcher.py_func, device=True)
+    unit.debug = bool(getattr(dispatcher, "targetoptions", {}).get("debug", False))
+    inline.run(unit)
+    rewrite = DeviceBody(unit, native)
+    # A function that calls itself finds itself under its own name.
+    itself = [n for n, d in unit.devices.items() if d.py_func is dispatcher.py_func]
+    for name in itself:
+        del unit.devices[name]
+    rewrite.itself = frozenset(itself)
+    body = rewrite.statements(unit.tree.body)
+    if itself:
+        body = [rewrite.stack_check(unit.tree), rewrite._poll(unit.tree), *body]
+    scope = {"range": range, "min": min, "max": max, **unit.globals, **rewrite.globals}
+    plain = pyfunc.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
+    plain.__defaults__ = unit.function.__defaults__
+    options = getattr(dispatcher, "device_options", {})
+    made = numba.njit(error_model="numpy", nogil=True, **options)(plain)
+    made.gpukit_sites = frozenset(rewrite.used_sites)
+    for name in itself:
+        plain.__globals__[f"device_{name}"] = made
+    if getattr(dispatcher, "device", False) and dispatcher.signatures:
+        compile_for(made, dispatcher.signatures)
+        made.disable_compile()  # calls with other types are cast, as on Numba's CUDA target
+    return made
+
+
+def compile_for(made: Any, signatures: Any) -> None:
+    """Compile a device function for signatures that name its own arguments."""
+    from gpukit.compiler import lean, numba_types
+
+    for given in signatures:
+        kinds, result = numba_types.signature(given)
+        whole = (CONTEXT, *kinds)
+        with lean.kernel_code():
+            made.compile(whole if result is None else result(*whole))
+
+
+class DeviceBody(scalar.Scalar):
+    """What one thread runs of a device function, every access to an array checked."""
+
+    def context(self) -> ast.expr:
+        return tree.name(_NAME)
+
+    def plain_call(self, node: ast.Call) -> ast.expr:
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        if name in self.itself:
+            return ast.Call(
+                tree.name(f"device_{name}"), [self.context(), *node.args], node.keywords
+            )
+        return super().plain_call(node)
+
+    def _part(self, k: int) -> ast.expr:
+        return ast.Subscript(tree.name(_NAME), tree.const(k), ast.Load())
+
+    def value(self, name: str) -> ast.expr:
+        if name == "laneid":
+            return tree.call(self.bind("int32", types.int32), self._lane())
+        if name == "lanemask_lt":
+            mask = tree.expr("(1 << lane) - 1", lane=self._lane())
+            return tree.call(self.bind("uint32", types.uint32), mask)
+        return tree.call(self.bind("int32", types.int32), self._part(_PLACES[name]))
+
+    def _lane(self) -> ast.expr:
+        linear = "(x + bx * (y + by * z)) % 32"
+        parts = {"x": 1, "y": 2, "z": 3, "bx": 7, "by": 8}
+        return tree.expr(linear, **{n: self._part(k) for n, k in parts.items()})
+
+    def statements(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite copies of statements."""
+        made = [self.visit(s) for s in tree.clone(body)]
+        return [s for m in made for s in (m if isinstance(m, list) else [m]) if s is not None]
+
+    def stack_check(self, node: ast.FunctionDef) -> ast.stmt:
+        """Return the statement that stops a function that calls itself without end."""
+        place = self.place(node, "", f"{node.name}(...)")
+        check = tree.call(self.helper("control", "check_stack"), place)
+        return tree.at(ast.Expr(check), node)  # type: ignore[no-any-return]
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        return assert_call(self, node)
+
+    def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
+        return divisor_call(self, node, value)
+
+    def place(self, node: ast.AST, array: str, what: str) -> ast.expr:
+        site = sites.number(self.unit, node, array, what)
+        self.used_sites.add(site)
+        return ast.Tuple([self._part(0), tree.const(site), self._thread()], ast.Load())
+
+    def _thread(self) -> ast.expr:
+        return ast.Tuple([self._part(k) for k in (1, 2, 3)], ast.Load())
+
+    def array(self, name: str, node: ast.Call) -> ast.expr:
+        from gpukit.compiler.runtime import storage
+
+        shape, dtype = shapes.request(self.unit, node)
+        kind = types.Array(dtype, len(shape), "C")
+        return tree.call(self.bind("local", storage.local_array(kind, shape)))
+
+    def met(self, name: str, node: ast.Call) -> ast.expr:
+        raise refuse.unsupported(
+            self.unit, node, f"cuda.{name} in a device function that calls itself."
+        )
+
+    def atomic(self, name: str, node: ast.Call) -> ast.expr:
+        return atomic_call(self, name, node, shared=False)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        from gpukit.compiler.lowering import access
+
+        what = ast.unparse(node)
+        self.generic_visit(node)
+        return access.checked_load(self, node, what)
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        from gpukit.compiler.lowering import access
+
+        return access.rewrite_assign(self, node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        from gpukit.compiler.lowering import access
+
+        return access.rewrite_aug_assign(self, node)
+
+    def _poll(self, node: ast.stmt) -> ast.stmt:
+        poll = tree.call(self.helper("control", "poll"), self._part(0))
+        return tree.at(ast.Expr(poll), node)  # type: ignore[no-any-return]
+
+    def visit_For(self, node: ast.For) -> Any:
+        from gpukit.compiler.lowering import polling
+
+        self.generic_visit(node)
+        return polling.polled(node, self._poll(node), self.unit.fresh("strip"))
+
+    def visit_While(self, node: ast.While) -> Any:
+        self.generic_visit(node)
+        node.body.insert(0, self._poll(node))
+        return node
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        return raise_call(self, node)
+
+
+def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast.expr:
+    """Return the call of the runtime that does an atomic operation."""
+    from gpukit.compiler.runtime import atomics
+
+    arguments = list(node.args)
+    array = ast.unparse(arguments[0])
+    if name == "compare_and_swap":
+        name = "cas"
+        arguments.insert(1, tree.const(0))
+    table = atomics.SHARED if shared else atomics.GLOBAL
+    if name not in table:
+        raise refuse.invalid(rewrite.unit, node, f"There is no cuda.atomic.{name}.")
+    key = f"rt_{'shared' if shared else 'global'}_{name}"
+    rewrite.globals[key] = table[name]
+    place = rewrite.place(node, array, f"cuda.atomic.{name} on {array}")
+    return tree.call(tree.name(key), place, *arguments)
+
+
+def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
+    """Return the statement that stops the kernel for a `raise`."""
+    place = rewrite.place(node, "", ast.unparse(node))
+    site = watch.site_number(place.elts[1].value)
+    sites.raised[site] = exception(rewrite.unit, node)
+    call = tree.call(rewrite.helper("control", "stop_raised"), place)
+    return tree.at(ast.Expr(call), node)  # type: ignore[no-any-return]
+
+
+def assert_call(rewrite: Any, node: ast.Assert) -> ast.stmt:
+    """Return the statement that stops the kernel where an `assert` does not hold."""
+    place = rewrite.place(node, "", ast.unparse(node))
+    text = node.msg.value if isinstance(node.msg, ast.Constant) else refuse.written(node.test)
+    sites.raised[watch.site_number(place.elts[1].value)] = AssertionError, (text,)
+    stop = ast.Expr(tree.call(rewrite.helper("control", "stop_raised"), place))
+    failed = ast.UnaryOp(ast.Not(), rewrite.visit(node.test))
+    return tree.at(ast.If(failed, [stop], []), node)  # type: ignore[no-any-return]
+
+
+def divisor_call(rewrite: Any, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
+    """Return a divisor; where a function was made with `debug`, the kernel stops if it is zero."""
+    if not (rewrite.unit.debug and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))):
+        return value
+    place = rewrite.place(node, "", "")
+    sites.raised[watch.site_number(place.elts[1].value)] = ZeroDivisionError, ("division by zero",)
+    return tree.call(rewrite.helper("control", "nonzero"), place, value)
+
+
+def exception(unit: Unit, node: ast.Raise) -> Any:
+    value = node.exc
+    arguments: list[Any] = []
+    if isinstance(value, ast.Call):
+        arguments = [shapes.constant(unit, a) for a in value.args]
+        if None in arguments:
+            value = ast.Constant(None)  # an argument is not a constant: refused below
+        else:
+            value = value.func
+    kind = unit.globals.get(value.id) if isinstance(value, ast.Name) else None
+    if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+        raise refuse.invalid(
+            unit, node, "A kernel can only raise an exception class with constant arguments.",
+            "write raise ValueError('text')",
+        )  # fmt: skip
+    return kind, tuple(arguments)

@@ -1,0 +1,383 @@
+"""Rewrite what a kernel says about threads and arrays into what its loops provide."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from gpukit.compiler import intrinsics, kinds, shapes, sites, tree, watch
+from gpukit.compiler.lowering import access, device, polling, scalar, waiting
+from gpukit.compiler.runtime import memory, storage
+from gpukit.compiler.unit import Unit
+
+_ZERO = tree.const(0)
+
+
+class Rewriter(scalar.Scalar):
+    """Rewrites expressions and statements of one kernel.
+
+    `slots` are names of per-thread storage, `shared` of shared arrays; `hoisted` holds the
+    texts of the accesses that were checked before the loop. With `readable` the result is for
+    people: accesses and atomics stay as they were written.
+    """
+
+    def __init__(self, unit: Unit, *, readable: bool, boundscheck: bool) -> None:
+        super().__init__(unit, device.native)
+        self.readable = readable
+        self.boundscheck = boundscheck
+        self.slots: set[str] = set()
+        self.shared: set[str] = set()
+        self.hoisted: frozenset[str] = frozenset()
+        self.in_thread = True
+        self.uses_thread = False
+        self.uses_place = False  # whether an error might have to say which thread it was
+        self.watched = ""  # as `Unit.watched`
+        # The numbers that a watched kernel gives its sites.
+        self.own_sites: dict[tuple[int, str, int, str, str], int] = {}
+        self.decided: set[int] = set()  # of those, what `analysis.decided` has marked
+        self.stores: set[str] = set()  # names of arrays that are written, and that are read
+        self.loads: set[str] = set()
+        self.returned = ""  # the slot of the flags of threads that have returned
+
+    # ---- values ---------------------------------------------------------------------------
+
+    def value(self, name: str) -> ast.expr:
+        if name == "laneid":
+            return self._lane()
+        if name == "lanemask_lt":
+            mask = tree.expr("(1 << lane) - 1", lane=self._lane())
+            return mask if self.readable else self._cast("uint32", mask)
+        if name.startswith("threadIdx") and not self.in_thread:
+            return tree.const(0)
+        return tree.name(name.replace(".", "_"))
+
+    def _lane(self) -> ast.expr:
+        self.uses_thread = True
+        return (
+            tree.expr("(thread - first_thread) % 32")
+            if self.many_blocks
+            else tree.expr("thread % 32")
+        )
+
+    many_blocks = False  # threads are counted through several blocks: `first_thread` moves
+
+    def _cast(self, kind: str, value: ast.expr) -> ast.expr:
+        from numba.core import types
+
+        self.globals[f"rt_{kind}"] = getattr(types, kind)
+        return tree.call(tree.name(f"rt_{kind}"), value)
+
+    def context(self) -> ast.expr:
+        names = [f"{n}_{a}" for n in _DIM3 for a in tree.AXES]
+        values: list[ast.expr] = [tree.name("_context")]
+        for name in names:
+            thread = name.startswith("threadIdx")
+            values.append(tree.name(name) if self.in_thread or not thread else tree.const(0))
+        return ast.Tuple(values, ast.Load())
+
+    def place(self, node: ast.AST, array: str, what: str) -> ast.Tuple:
+        site = self.site(node, array, what)
+        self.uses_place = True
+        nobody = ast.Tuple([tree.const(0)] * 3, ast.Load())
+        thread = tree.name("_thread_index") if self.in_thread else nobody
+        parts = [tree.name("_context"), tree.const(site), thread]
+        if self.watched:
+            parts.append(tree.const(True))
+        return ast.Tuple(parts, ast.Load())
+
+    def site(self, node: ast.AST, array: str, what: str) -> int:
+        """Return the number of a place in the source; of a watched kernel with its own number."""
+        site = sites.number(self.unit, node, array, what)
+        self.used_sites.add(site)
+        if not self.watched:
+            return site
+        # Two accesses of one text in one line are two places, so are the two of `a[i] += v`, and
+        # one access in a function that is inlined twice: its array may be global, then shared.
+        context, column = type(getattr(node, "ctx", None)).__name__, getattr(node, "col_offset", 0)
+        key = (site, context, column, array, what)
+        own = self.own_sites.setdefault(key, min(len(self.own_sites), watch.MAX_SITES - 1))
+        if getattr(node, "decided", False):
+            self.decided.add(own)
+        return site | own << watch.SITE_SHIFT
+
+    def _check_place(self, node: ast.AST, array: str, what: str) -> ast.expr:
+        return self.place(node, array, what) if self.boundscheck else tree.const(None)
+
+    # ---- calls ----------------------------------------------------------------------------
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = tree.called(node) or ""
+        if name.startswith("warp.") and not self.readable:
+            node.args = [self.visit(a) for a in node.args]
+            from gpukit.compiler.lowering import warps
+
+            self.uses_thread = True
+            return tree.at(warps.lower(self, name[5:], node), node)  # type: ignore[no-any-return]
+        if self.readable and (name.startswith(("atomic.", "warp.", "fp16.")) or name in _PLAIN):
+            self.generic_visit_arguments(node)
+            return node
+        return super().visit_Call(node)
+
+    def generic_visit_arguments(self, node: ast.Call) -> None:
+        node.args = [self.visit(a) for a in node.args]
+
+    def plain_call(self, node: ast.Call) -> ast.expr:
+        if isinstance(node.func, ast.Name) and node.func.id in self.unit.devices:
+            self.stores.add("?")  # whatever it is given
+        return node if self.readable else super().plain_call(node)
+
+    def function(self, name: str, node: ast.Call) -> ast.expr:
+        from numba.core import types
+
+        if self.watched and name in intrinsics.FENCE_NAMES:
+            self.uses_thread = True
+            wide = tree.const(int(name != "threadfence_block"))
+            who = ast.Tuple([tree.expr("thread - first_thread"), wide], ast.Load())
+            return tree.call(self.helper("hooks", "fence"), tree.name("_context"), who)
+
+        if name in ("clz", "brev", "ffs", "popc"):
+            for k, a in enumerate(node.args):
+                kind = self.unit.types.get(a.id) if isinstance(a, ast.Name) else None
+                small = isinstance(a, ast.Name) and a.id.startswith(_DIM3)
+                if kind == types.int32 or small:
+                    node.args[k] = self._cast("int32", a)
+        return super().function(name, node)
+
+    def array(self, name: str, node: ast.Call) -> ast.expr:
+        raise AssertionError(f"cuda.{name} was left inside a loop over threads")
+
+    def met(self, name: str, node: ast.Call) -> ast.expr:
+        raise AssertionError(f"cuda.{name} was left inside a loop over threads")
+
+    def atomic(self, name: str, node: ast.Call) -> ast.expr:
+        base = node.args[0]
+        self.stores.add(root(base))
+        self.loads.add(root(base))
+        shared = isinstance(base, ast.Name) and base.id in self.shared
+        return device.atomic_call(self, name, node, shared=shared)
+
+    # ---- accesses -------------------------------------------------------------------------
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if isinstance(node.value, ast.Name) and node.value.id in self.slots:
+            self.uses_thread = True
+            if self.readable:
+                return node
+            get = self.helper("storage", "get")
+            return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
+        if self.watched and self.record_field(node) is not None:
+            return self._told_field(node)
+        text = ast.unparse(node)
+        (self.loads if isinstance(node.ctx, ast.Load) else self.stores).add(root(node.value))
+        self.generic_visit(node)
+        if self.readable:
+            return node
+        if self.boundscheck:
+            access.check_beside_slices(self, node, text)
+        if not isinstance(node.ctx, ast.Load):
+            return node
+        if text in self.hoisted:
+            load = self.helper("memory", "load")
+            return tree.at(tree.call(load, node.value, node.slice), node)  # type: ignore[no-any-return]
+        if not access.is_element(self, node):
+            return node
+        place = self._check_place(node, ast.unparse(node.value), access.source_text(node))
+        form = self._form(node)
+        load = self.helper(*form[0])
+        return tree.at(tree.call(load, place, node.value, node.slice), node)  # type: ignore[no-any-return]
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        """Let a watch see which field of a record is read or written, not the whole record."""
+        if not self.watched or self.record_field(node) is None:
+            return super().visit_Attribute(node)
+        return self._told_field(node)
+
+    def _told_field(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
+        field = self.record_field(node)
+        assert field is not None
+        base: ast.Subscript = node.value  # type: ignore[assignment]
+        reading = isinstance(node.ctx, ast.Load)
+        (self.loads if reading else self.stores).add(root(base.value))
+        place = self.place(node, ast.unparse(base.value), ast.unparse(node))
+        kind = watch.LOAD if reading else watch.STORE
+        made = self.bind("field", memory.record_field(*field, kind))
+        self.generic_visit(base)
+        node.value = tree.at(tree.call(made, place, base.value, base.slice), base)
+        return node
+
+    def record_field(self, node: ast.AST) -> tuple[int, int] | None:
+        """Return offset and size of the field of `a[i].x` or `a[i]["x"]`.
+
+        The size is 0 where the field is an array: nothing is read before that has an index.
+        """
+        base, name = getattr(node, "value", None), getattr(node, "attr", "")
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            name = node.slice.value
+        if (
+            not isinstance(name, str)
+            or not isinstance(base, ast.Subscript)
+            or not is_whole(self.unit, base)
+        ):
+            return None
+        kind = self.unit.types[base.value.id].dtype  # type: ignore[attr-defined]
+        fields = getattr(kind, "fields", None) or {}
+        if name not in fields:
+            return None
+        if hasattr(kind.typeof(name), "ndim"):
+            return 0, 0
+        return int(kind.offset(name)), int(storage.slot_bytes(kind.typeof(name)))
+
+    def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:
+        """Return the runtime functions to read and write a subscript."""
+        if is_whole(self.unit, node):
+            return ("memory", "load_checked"), ("memory", "store_checked")
+        return ("generic", "item"), ("generic", "set_item")
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        target = node.targets[0]
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            if target.value.id in self.slots:
+                return self._put(node, target)
+        if self.readable:
+            return self.generic_visit(node)
+        return access.rewrite_assign(self, node)
+
+    def _put(self, node: ast.Assign, target: ast.Subscript) -> ast.stmt:
+        self.uses_thread = True
+        node.value = self.visit(node.value)
+        if self.readable:
+            return node
+        put = tree.call(self.helper("storage", "put"), target.value, target.slice, node.value)
+        return tree.at(ast.Expr(put), node)  # type: ignore[no-any-return]
+
+    def element_store(self, target: ast.Subscript, value: ast.expr, what: str) -> ast.stmt:
+        """Return the statement that writes one element (see `access`)."""
+        self.stores.add(root(target.value))
+        if what in self.hoisted:
+            store = self.helper("memory", "store")
+            call = tree.call(store, target.value, target.slice, value)
+        else:
+            place = self._check_place(target, ast.unparse(target.value), what)
+            store = self.helper(*self._form(target)[1])
+            call = tree.call(store, place, target.value, target.slice, value)
+        return tree.at(ast.Expr(call), target)  # type: ignore[no-any-return]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        if self.readable:
+            return self.generic_visit(node)
+        if isinstance(node.target, ast.Subscript):
+            self.loads.add(root(node.target.value))
+            self.stores.add(root(node.target.value))
+        return access.rewrite_aug_assign(self, node)
+
+    def visit_While(self, node: ast.While) -> Any:
+        """Let an endless loop of one thread be stopped."""
+        begin, rounds = self.waiting(node)
+        self.generic_visit(node)
+        if not self.readable:
+            poll = tree.call(self.helper("control", "poll"), tree.name("_context"))
+            node.body[:0] = [tree.at(ast.Expr(poll), node), *rounds]
+        return [*begin, node]
+
+    def waiting(self, loop: ast.While | None) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """Return what stands before a loop and in it, so that it does not wait for ever."""
+        if self.watched != "access" or loop is None or not waiting.is_wait(loop):
+            return [], []
+        begin = tree.call(self.helper("control", "begin_waiting"), tree.name("_context"))
+        place = self.place(loop, "", f"while {ast.unparse(loop.test)}")
+        most = tree.const(waiting.MOST_ROUNDS)
+        rounds = tree.call(self.helper("control", "wait"), place, most)
+        return [tree.at(ast.Expr(begin), loop)], [tree.at(ast.Expr(rounds), loop)]
+
+    def visit_For(self, node: ast.For) -> Any:
+        """Let a long loop of one thread be stopped."""
+        self.generic_visit(node)
+        return node if self.readable else self.polled(node)
+
+    def polled(self, node: ast.For) -> ast.For:
+        """Return a loop over a range with polls in it."""
+        poll = tree.call(self.helper("control", "poll"), tree.name("_context"))
+        return polling.polled(node, tree.at(ast.Expr(poll), node), self.unit.fresh("strip"))
+
+    def visit_Raise(self, node: ast.Raise) -> Any:
+        return node if self.readable else device.raise_call(self, node)
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        return node if self.readable else device.assert_call(self, node)
+
+    def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
+        return value if self.readable else device.divisor_call(self, node, value)
+
+    @contextlib.contextmanager
+    def for_block(self) -> Iterator[None]:
+        """Rewrite, inside a `with` block, what is done once for all threads of a block."""
+        self.in_thread = False
+        try:
+            yield
+        finally:
+            self.in_thread = True
+
+    def statements(self, body: Iterable[ast.stmt]) -> list[ast.stmt]:
+        """Rewrite statements; copies, so that a body can be rewritten more than once."""
+        new: list[ast.stmt] = []
+        for s in body:
+            made = self.visit(tree.clone(s))
+            if isinstance(made, list):
+                new += made
+            elif made is not None:
+                new.append(made)
+        return new
+
+    def expression(self, e: ast.expr) -> ast.expr:
+        """Rewrite a copy of an expression."""
+        return self.visit(tree.clone(e))  # type: ignore[no-any-return]
+
+
+_DIM3 = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+_PLAIN = frozenset(["popc", "clz", "brev", "ffs", "fma", "selp", "threadfence"]) | kinds.ARRAYS
+
+
+def root(node: ast.expr) -> str:
+    """Return the name that an expression such as `a[i]` begins with; none for `a.shape`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_whole(unit: Unit, node: ast.Subscript) -> bool:
+    """Tell whether a subscript reaches one element of an array of known type."""
+    kind = unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    if kind is None or not hasattr(kind, "layout"):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(parts) != kind.ndim:
+        return False
+    return not any(isinstance(p, (ast.Slice, ast.Starred)) for p in parts) and not (
+        kind.ndim == 1 and _is_tuple(unit, parts[0])
+    )
+
+
+def _is_tuple(unit: Unit, node: ast.expr) -> bool:
+    kind = unit.types.get(node.id) if isinstance(node, ast.Name) else None
+    return hasattr(kind, "count") or not _surely_integer(unit, node, kind)
+
+
+def _surely_integer(unit: Unit, node: ast.expr, kind: Any) -> bool:
+    if isinstance(node, ast.Name):
+        return hasattr(kind, "bitwidth")
+    return isinstance(
+        node, (ast.BinOp, ast.Constant, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript)
+    )
+
+
+def request_of(unit: Unit, name: str) -> tuple[str, tuple[int, ...], Any, ast.Call]:
+    """Return kind, shape, dtype and call of the array that a kernel makes under a name."""
+    for s in tree.statements(unit.tree.body):
+        if isinstance(s, ast.Assign) and name in tree.writes(s):
+            kind = tree.called(s.value)
+            if kind in kinds.ARRAYS:
+                shape, dtype = shapes.request(unit, s.value)  # type: ignore[arg-type]
+                return kind, shape, dtype, s.value  # type: ignore[return-value]
+    raise KeyError(name)

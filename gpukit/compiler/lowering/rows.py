@@ -1,0 +1,277 @@
+"""Plan what is done along a row of threads: narrow guards, put thread loops inside.
+
+`if i < n:` becomes a shorter loop over threadIdx.x instead of a test in it. A loop that all
+threads of a row run alike goes outside the loop over threadIdx.x where that lets the threads
+touch neighbouring memory one after the other, which is what a CPU vectorises.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gpukit.compiler import kinds, tree
+from gpukit.compiler.analysis import affine
+from gpukit.compiler.analysis.affine import Forms
+from gpukit.compiler.lowering.plan import Leaf, Row, RowFor, RowIf, RowSpan
+from gpukit.compiler.unit import Unit
+
+
+@dataclass
+class RowPlanner:
+    """Plans rows for one kernel.
+
+    `private` are the names of the local arrays, `new_mask` names a flag for each thread.
+    """
+
+    unit: Unit
+    private: set[str]
+    new_mask: Callable[[str], str]
+    read_outside: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.read_outside = tree.read_outside_loops(self.unit.tree.body)
+
+    def rows(self, body: list[ast.stmt], forms: Forms, mask: str | None) -> list[Row]:
+        """Return the rows for statements without a meeting point."""
+        rows: list[Row] = []
+        pending: list[ast.stmt] = []
+        for s in body:
+            if isinstance(s, ast.Pass) or _is_remade(s, forms):
+                continue
+            if kinds.is_in_step(s):
+                if pending:
+                    rows.append(Leaf(pending, forms, mask))
+                    pending = []
+                continue
+            special = self._special(s, forms, mask)
+            if special is None:
+                pending.append(_without_marks(s))
+                continue
+            if pending:
+                rows.append(Leaf(pending, forms, mask))
+                pending = []
+            rows += special
+        if pending:
+            rows.append(Leaf(pending, forms, mask))
+        return rows
+
+    def _special(self, s: ast.stmt, forms: Forms, mask: str | None) -> list[Row] | None:
+        """Return the rows for a statement that no loop over threadIdx.x must hold whole."""
+        if isinstance(s, ast.If) and not tree.exits([s]):
+            found = self._row_if(s, forms, mask)
+            return self._masked(s, forms, mask) if found is None else [found]
+        if isinstance(s, ast.For):
+            loop = self._row_for(s, forms, mask)
+            return None if loop is None else [loop]
+        return None
+
+    def _masked(self, s: ast.If, forms: Forms, mask: str | None) -> list[Row] | None:
+        """Plan a condition of no known form, if it stands before what is told by the row."""
+        if self.unit.watched != "access" or not self._is_told(s.body + s.orelse, forms):
+            return None
+        then = self.new_mask("in_if")
+        rows = self._flags(then, s.test, forms, mask)
+        rows.append(RowSpan(then, self.rows(s.body, forms, then)))
+        if s.orelse:
+            other = self.new_mask("in_else")
+            rows += self._flags(other, tree.expr(f"not {then}[thread]"), forms, mask)
+            rows.append(RowSpan(other, self.rows(s.orelse, forms, other)))
+        return rows
+
+    def _flags(self, name: str, test: ast.expr, forms: Forms, mask: str | None) -> list[Row]:
+        """Return loops that note which threads, of those in `mask`, meet a condition."""
+        met: Row = Leaf([flag(name, test, test)], forms, mask)
+        return [met] if mask is None else [Leaf([flag(name, tree.const(False), test)], forms), met]
+
+    def _is_told(self, body: list[ast.stmt], forms: Forms) -> bool:
+        """Tell whether statements hold an access whose place in the row is known."""
+        for node in (n for s in body for n in ast.walk(s)):
+            if isinstance(node, ast.Subscript) and _is_array(node, forms):
+                parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+                if all(forms.of(p) is not None for p in parts):
+                    return True
+        return False
+
+    def _row_if(self, s: ast.If, forms: Forms, mask: str | None) -> RowIf | None:
+        tests: list[ast.expr] = []
+        limits: list[affine.Bound] = []
+        rest: list[ast.expr] = []
+        guards: list[tuple[affine.Form, ast.expr]] = []
+        for part in tree.conjuncts(s.test):
+            guards += affine.guard(forms, part)
+            limit = affine.bounds(forms, part)
+            if limit is not None:
+                limits += limit
+            elif forms.is_fixed(part):
+                tests.append(forms.written_out(_exact(part, forms)))
+            else:
+                rest.append(_exact(part, forms))
+        if not tests and not limits:
+            return None
+        if rest and s.orelse:
+            return None
+        body = s.body
+        if rest:
+            inner = tree.at(ast.If(tree.conjunction(rest), s.body, []), s)
+            body = [inner]
+        elif self._flows_out(s):
+            return None
+        return RowIf(
+            tests, limits, forms, self.rows(body, forms, mask), self.rows(s.orelse, forms, mask),
+            guards,
+        )  # fmt: skip
+
+    def _flows_out(self, s: ast.If) -> bool:
+        """Tell whether a branch is only a choice of value, better left in the loop body."""
+        plain = all(
+            isinstance(b, ast.Assign) and all(isinstance(t, ast.Name) for t in b.targets)
+            and not any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(b.value))
+            for b in s.body + s.orelse
+        )  # fmt: skip
+        return plain
+
+    def _row_for(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
+        if s.orelse or tree.exits(s.body) or not isinstance(s.target, ast.Name):
+            return None
+        if s.target.id in self.read_outside or not is_range(self.unit, s.iter):
+            return None
+        if s.target.id in tree.writes(s.body):
+            return None
+        # What a thread has of its own is best kept in registers; a watch has it in memory.
+        if tree.reads(s.body) & self.private and not self.unit.watched:
+            return None
+        if any(isinstance(n, ast.While) for n in ast.walk(s)):
+            return None
+        return self._in_step(s, forms, mask) or self._grid_stride(s, forms, mask)
+
+    def _in_step(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
+        """Plan a loop whose range is fixed along the row."""
+        arguments = s.iter.args  # type: ignore[attr-defined]
+        if not all(forms.is_fixed(a) and forms.is_integer(a) for a in arguments):
+            return None
+        target = s.target.id  # type: ignore[attr-defined]
+        inner = forms.with_fixed({target})
+        # A watch is told of a whole row at once, whatever that costs the loop itself.
+        if not self.unit.watched and not self._pays(s.body, inner):
+            return None
+        written = forms.written_out(s.iter)
+        return RowFor(target, written, forms, self.rows(s.body, inner, mask))
+
+    def _grid_stride(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
+        """Plan `for i in range(start, stop, step)` where only `start` differs along the row."""
+        arguments = s.iter.args  # type: ignore[attr-defined]
+        if len(arguments) < 2:
+            return None
+        start = forms.of(arguments[0])
+        if start is None or start.factor < 1:
+            return None
+        if not all(forms.is_fixed(a) and forms.is_integer(a) for a in arguments[1:]):
+            return None
+        step = arguments[2] if len(arguments) == 3 else tree.const(1)
+        if not is_positive(self.unit, step):
+            return None
+        target = s.target.id  # type: ignore[attr-defined]
+        base = self.unit.fresh(f"{target}_row")
+        value = affine.Form(start.factor, tree.name(base)).at(tree.expr("cuda.threadIdx.x"))
+        inner = Forms(
+            {**forms.remade, target: value},
+            forms.types,
+            forms.fixed | {base},
+        )
+        guard = tree.at(
+            ast.If(tree.expr("i < n", i=tree.name(target), n=arguments[1]), s.body, []), s
+        )
+        steps = tree.call(s.iter.func, start.rest, *[forms.written_out(a) for a in arguments[1:]])  # type: ignore[attr-defined]
+        body = self.rows([guard], inner, mask)
+        stride = start.factor if _is_only_guard(body) else 0
+        return RowFor(base, tree.at(steps, s), forms, body, stride)
+
+    def _pays(self, body: list[ast.stmt], forms: Forms) -> bool:
+        """Tell whether neighbouring threads touch neighbouring memory in a loop body."""
+        good = bad = 0
+        for node in (n for s in body for n in ast.walk(s)):
+            if not isinstance(node, ast.Subscript) or not _is_array(node, forms):
+                continue
+            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            found = [forms.of(p) for p in parts]
+            factors = [None if f is None else f.factor for f in found]
+            if factors[-1] == 1 and not any(factors[:-1]):
+                good += 1
+            elif any(f is None or f != 0 for f in factors):
+                bad += 1
+        return good >= bad
+
+
+def flag(mask: str, value: ast.expr, like: ast.AST) -> ast.stmt:
+    """Return the statement that sets a thread's flag in a mask, none of the person's."""
+    target = ast.Subscript(tree.name(mask), tree.name("thread"), ast.Store())
+    made = tree.at(ast.Assign([target], value), like)
+    made.made = True
+    return made  # type: ignore[no-any-return]
+
+
+def _without_marks(s: ast.stmt) -> ast.stmt:
+    """Return a copy of a statement that each thread runs to its end, without marks."""
+    s = tree.clone(s)
+    for body in tree.blocks(s):
+        inner = [_without_marks(inner) for inner in body if not kinds.is_in_step(inner)]
+        body[:] = inner or [tree.at(ast.Pass(), s)]
+    return s
+
+
+def _is_array(node: ast.Subscript, forms: Forms) -> bool:
+    return isinstance(node.value, ast.Name) and hasattr(forms.types.get(node.value.id), "layout")
+
+
+def _is_only_guard(rows: list[Row]) -> bool:
+    """Tell whether rows are one RowIf that asks for one limit on threadIdx.x and nothing else."""
+    if len(rows) != 1 or not isinstance(rows[0], RowIf):
+        return False
+    return not rows[0].tests and not rows[0].orelse and len(rows[0].bounds) == 1
+
+
+def _is_remade(s: ast.stmt, forms: Forms) -> bool:
+    return (
+        isinstance(s, ast.Assign) and tree.writes(s) <= set(forms.remade) and bool(tree.writes(s))
+    )
+
+
+def _exact(test: ast.expr, forms: Forms) -> ast.expr:
+    """Undo the turning round of a negated comparison where a NaN may stand in it."""
+    if getattr(test, "negated", False) and not forms.is_integer(test):
+        opposite = tree._OPPOSITE[type(test.ops[0])]()  # type: ignore[attr-defined]
+        inner = ast.Compare(test.left, [opposite], test.comparators)  # type: ignore[attr-defined]
+        return ast.copy_location(ast.UnaryOp(ast.Not(), inner), test)
+    return test
+
+
+def is_range(unit: Unit, node: ast.expr) -> bool:
+    """Tell whether an expression is a call of Python's `range`."""
+    if not isinstance(node, ast.Call) or node.keywords:
+        return False
+    return isinstance(node.func, ast.Name) and unit.globals.get(node.func.id) is range
+
+
+def is_positive(unit: Unit, node: ast.expr) -> bool:
+    """Tell whether an expression is surely greater than zero: sizes, and products of them."""
+    name = tree.intrinsic(node)
+    if name is not None:
+        return name.startswith(("blockDim", "gridDim"))
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, int) and node.value > 0
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add)):
+        return is_positive(unit, node.left) and is_positive(unit, node.right)
+    if isinstance(node, ast.Name):
+        values = [
+            s.value
+            for s in tree.statements(unit.tree.body)
+            if node.id in tree.writes(s) and isinstance(s, ast.Assign)
+        ]
+        once = sum(
+            1 for n in ast.walk(unit.tree)
+            if isinstance(n, ast.Name) and n.id == node.id and isinstance(n.ctx, ast.Store)
+        ) == 1  # fmt: skip
+        return once and len(values) == 1 and is_positive(unit, values[0])
+    return False

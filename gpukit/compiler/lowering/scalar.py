@@ -1,0 +1,157 @@
+"""Turn a function into what one thread runs: the form for typing, and for device functions.
+
+Everything that depends on the thread becomes a plain value or a call of a helper; the passes
+that use it say which, by the hooks of `Scalar`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpukit.compiler import intrinsics, kinds, tree
+from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler.unit import Unit
+
+
+class Scalar(ast.NodeTransformer):
+    """Base of the rewrites; `bind` puts an object under a name into the new globals.
+
+    `itself` holds the names under which a device function calls itself.
+    """
+
+    itself: frozenset[str] = frozenset()
+    readable = False  # whether the result is for people, as `gpukit.explain` shows it
+
+    def __init__(self, unit: Unit, native: Callable[[Any], Any]) -> None:
+        self.unit = unit
+        self.native = native  # makes the Numba function of a device function
+        self.globals: dict[str, Any] = {}
+        self.used_sites: set[int] = set()  # those of the device functions that it calls, too
+
+    def bind(self, stem: str, value: Any) -> ast.Name:
+        """Return a name that stands for `value` in the new function."""
+        name = self.unit.fresh(f"_{stem}")
+        self.globals[name] = value
+        return tree.name(name)
+
+    def helper(self, room: str, name: str) -> ast.Name:
+        """Return a name for a function of a room of the runtime."""
+        if self.readable:
+            return tree.name(name)
+        key = f"rt_{room}_{name}"
+        if key not in self.globals:
+            from importlib import import_module
+
+            module = import_module(f"gpukit.compiler.runtime.{room}")
+            self.globals[key] = getattr(module, name)
+        return tree.name(key)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        name = tree.intrinsic(node)
+        if name is None:
+            return self.generic_visit(node)
+        if name in kinds.VALUES:
+            return tree.at(self.value(name), node)  # type: ignore[no-any-return]
+        if name in intrinsics.DIM3_NAMES:
+            parts: list[ast.expr] = [self.value(f"{name}.{a}") for a in tree.AXES]
+            return tree.at(ast.Tuple(parts, ast.Load()), node)  # type: ignore[no-any-return]
+        raise refuse.invalid(
+            self.unit, node, f"cuda.{name} cannot be used as a value.", f"call it: cuda.{name}(...)"
+        )
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """Give shifts by an amount that may not fit a meaning (`runtime/shifts.py`)."""
+        self.generic_visit(node)
+        node.right = self.divisor(node, node.right)
+        shift = _SHIFTS.get(type(node.op))
+        if shift is None or self.readable or _fits(node.right):
+            return node
+        return tree.at(tree.call(self.helper("shifts", shift), node.left, node.right), node)  # type: ignore[no-any-return]
+
+    def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
+        """Return what stands for the right side of an operation."""
+        return value
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = tree.called(node)
+        if name is None:
+            self.generic_visit(node)
+            return self.plain_call(node)
+        if name == kinds.IN_STEP:
+            return tree.const(None)
+        if name in kinds.ARRAYS:
+            return tree.at(self.array(name, node), node)  # type: ignore[no-any-return]
+        if name == "const.array_like":
+            return self.visit(node.args[0])  # type: ignore[no-any-return]
+        if name == "lanemask_lt":
+            return tree.at(self.value(name), node)  # type: ignore[no-any-return]
+        node.args = [self.visit(a) for a in node.args]
+        node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
+        if name in kinds.MEETINGS:
+            return tree.at(self.met(name, node), node)  # type: ignore[no-any-return]
+        if name.startswith("atomic."):
+            return tree.at(self.atomic(name[7:], node), node)  # type: ignore[no-any-return]
+        return tree.at(self.function(name, node), node)  # type: ignore[no-any-return]
+
+    def function(self, name: str, node: ast.Call) -> ast.expr:
+        """Return the expression for arithmetic helpers and fences."""
+        if name in intrinsics.FENCE_NAMES:
+            return tree.call(self.helper("scalars", "fence"))
+        if name.startswith("fp16."):
+            return ast.Call(self.helper("half", name[5:]), node.args, node.keywords)
+        if name in intrinsics.SCALAR_NAMES:
+            return ast.Call(self.helper("scalars", name), node.args, node.keywords)
+        raise refuse.invalid(
+            self.unit, node, f"cuda.{name} cannot be called in a kernel.",
+            f"leave out the brackets: cuda.{name}",
+        )  # fmt: skip
+
+    def plain_call(self, node: ast.Call) -> ast.expr:
+        """Return the expression for a call of anything else; device functions get the context."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        own = _MATHEMATICS.get((id(self.unit.globals.get(name)), len(node.args)))
+        if own is not None and not node.keywords:
+            return ast.Call(self.helper("mathematics", own), node.args, [])
+        if name not in self.unit.devices:
+            return node
+        key = f"device_{name}"
+        self.globals[key] = made = self.native(self.unit.devices[name])
+        self.used_sites |= made.gpukit_sites
+        return ast.Call(tree.name(key), [self.context(), *node.args], node.keywords)
+
+    def context(self) -> ast.expr:
+        """Return the expression for the context tuple that device functions take."""
+        raise NotImplementedError
+
+    def value(self, name: str) -> ast.expr:
+        """Return the expression for a thread or block value such as `threadIdx.x`."""
+        raise NotImplementedError
+
+    def array(self, name: str, node: ast.Call) -> ast.expr:
+        """Return the expression for a new shared or local array."""
+        raise NotImplementedError
+
+    def met(self, name: str, node: ast.Call) -> ast.expr:
+        """Return the expression for a call at which threads meet."""
+        raise NotImplementedError
+
+    def atomic(self, name: str, node: ast.Call) -> ast.expr:
+        """Return the expression for an atomic operation."""
+        raise NotImplementedError
+
+
+# Functions, and numbers of arguments, that the runtime has in a form for kernels.
+_MATHEMATICS = {
+    (id(round), 2): "rounded", (id(math.tanh), 1): "tanh", (id(np.where), 3): "where",
+}  # fmt: skip
+_SHIFTS: dict[type[ast.operator], str] = {ast.LShift: "left", ast.RShift: "right"}
+
+
+def _fits(amount: ast.expr) -> bool:
+    """Tell whether an amount is a constant by which any integer can be shifted."""
+    return isinstance(amount, ast.Constant) and amount.value in range(64)

@@ -1,0 +1,408 @@
+"""Cut a kernel at its meeting points and plan the loops over threads between them.
+
+Control flow that all threads of a block follow alike stays as it is. Control flow that varies
+and holds a meeting point is done under a mask: one flag a thread that says who takes part.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from gpukit.compiler import kinds, tree
+from gpukit.compiler.analysis import remake
+from gpukit.compiler.analysis.affine import Forms
+from gpukit.compiler.analysis.uniformity import Uniformity
+from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler.frontend import jumps
+from gpukit.compiler.lowering import plan, rows
+from gpukit.compiler.unit import Unit
+
+
+class Schedule:
+    """The plan of a kernel, and the variables each thread keeps from one loop to the next.
+
+    `slots` holds their names; `masks` and `values` are made by the plan itself. The first
+    `abreast` steps are for neighbouring blocks to do as one.
+    """
+
+    def __init__(self, unit: Unit, *, whole_grid: bool = False) -> None:
+        self.unit = unit
+        self.whole_grid = whole_grid
+        self.masks: list[str] = []
+        self.values: dict[str, str] = {}  # name of a published value -> variable it is of
+        self.forced: set[str] = set()
+        self._plan_whole(unit.abreast)
+        if self.abreast and not self._may_begin_abreast():
+            self._plan_whole(0)
+        self.slots = self._find_slots()
+
+    def _plan_whole(self, abreast: int) -> None:
+        """Plan all statements, the first `abreast` of them as steps of their own."""
+        while True:
+            self._plan(abreast)
+            torn = self._written_in_leaves() & self._once_names() - self.forced
+            if not torn:
+                break
+            self.forced |= torn
+
+    def _plan(self, abreast: int) -> None:
+        self.masks, self.values = [], {}
+        self.uniformity = Uniformity(self.unit, whole_grid=self.whole_grid, varying=self.forced)
+        varying = self.uniformity.varying
+        # A recording shows each statement where it stands.
+        kept = self.unit.watched == "values"
+        remade = {} if kept else remake.run(self.unit, self.uniformity)
+        self.remade = {n: e for n, e in remade.items() if n in varying}
+        fixed = {n for n in self._all_names() if n not in varying}
+        self.forms = Forms(self.remade, self.unit.types, fixed)
+        self.planner = rows.RowPlanner(self.unit, self.uniformity.locals, self._mask)
+        body = self.unit.tree.body
+        head = self._steps(body[:abreast], None)
+        self.abreast = len(head)
+        self.steps = [*head, *self._steps(body[abreast:], None)]
+
+    def _all_names(self) -> set[str]:
+        names = tree.writes(self.unit.tree) | set(self.unit.parameters)
+        return names | set(self.unit.globals) | set(self.unit.captured)
+
+    # ---- from statements to steps ---------------------------------------------------------
+
+    def _steps(self, body: list[ast.stmt], mask: str | None) -> list[plan.Step]:
+        steps: list[plan.Step] = []
+        pending: list[ast.stmt] = []
+
+        def flush() -> None:
+            if pending:
+                found = self.planner.rows(list(pending), self.forms, mask)
+                if found:
+                    steps.append(plan.Loops(found))
+                pending.clear()
+
+        for s in body:
+            if kinds.is_in_step(s):
+                flush()
+            elif kinds.meets(s):
+                flush()
+                steps += self._meeting(s, mask)
+            elif mask is None and self._is_once(s):
+                if _must_wait(s, pending):
+                    flush()
+                steps.append(plan.Once(s))
+            elif not kinds.makes_array(s):
+                pending.append(s)
+        flush()
+        return steps
+
+    def _is_once(self, s: ast.stmt) -> bool:
+        """Tell whether a statement only sets variables that are the same for all threads."""
+        if isinstance(s, (ast.Assign, ast.AugAssign)):
+            targets = s.targets if isinstance(s, ast.Assign) else [s.target]
+            names = [n for t in targets for n in ast.walk(t) if isinstance(n, ast.expr)]
+            plain = all(isinstance(n, (ast.Name, ast.Tuple)) for n in names)
+            uniform = not (tree.writes(s) & self.uniformity.varying)
+            return plain and uniform and not kinds.makes_array(s)
+        if isinstance(s, (ast.If, ast.For, ast.While)):
+            if any(self.uniformity.varies(h) for h in tree.heads(s)):
+                return False
+            if isinstance(s, ast.For) and tree.writes(s.target) & self.uniformity.varying:
+                return False
+            return all(self._is_once(inner) for b in tree.blocks(s) for inner in b)
+        return isinstance(s, (ast.Break, ast.Continue))
+
+    def _meeting(self, s: ast.stmt, mask: str | None) -> list[plan.Step]:
+        if isinstance(s, ast.If):
+            return self._if(s, mask)
+        if isinstance(s, ast.For):
+            return [plan.BlockFor(s, self._steps(s.body, mask), mask)]
+        if isinstance(s, ast.While):
+            if mask is None and not self.uniformity.varies(s.test):
+                return [plan.BlockWhile(s.test, self._steps(s.body, mask), s)]
+            return self._masked_while(s, mask)
+        return self._meet(s, mask)
+
+    def _if(self, s: ast.If, mask: str | None) -> list[plan.Step]:
+        if not self.uniformity.varies(s.test) and (mask is None or self.forms.is_fixed(s.test)):
+            body, orelse = self._steps(s.body, mask), self._steps(s.orelse, mask)
+            return [*self._branch(s, None, mask), plan.BlockIf(s.test, body, orelse)]
+        then = self._mask("in_if")
+        steps: list[plan.Step] = [self._set_mask(then, s.test, mask, s)]
+        steps += self._branch(s, then, mask)
+        other = self._mask("in_else") if s.orelse else None
+        if other:
+            steps.append(self._set_mask(other, tree.expr("not m", m=_of(then)), mask, s))
+        steps.append(plan.AnyThread(then, self._steps(s.body, then)))
+        if other:
+            steps.append(plan.AnyThread(other, self._steps(s.orelse, other)))
+        return steps
+
+    def _masked_while(self, s: ast.While, mask: str | None) -> list[plan.Step]:
+        inside = self._mask("in_while")
+        first = self._set_mask(inside, tree.const(True), mask, s)
+        gone, test = jumps.left(s.test) if self.unit.detailed else (None, s.test)
+        heads = [self._set_mask(inside, gone, inside, s)] if gone is not None else []
+        heads += self._branch(s, inside, None, "before")
+        heads.append(self._set_mask(inside, test, inside, s))
+        heads += self._branch(s, inside, None, "after")
+        return [first, plan.UntilNone(inside, heads, self._steps(s.body, inside), s)]
+
+    def _branch(
+        self, s: ast.stmt, taken: str | None, mask: str | None, when: str = ""
+    ) -> list[plan.Step]:
+        written = not any(jumps.is_flag(h) for h in tree.heads(s))
+        return [plan.Branch(s, taken, mask, when)] if self.unit.detailed and written else []
+
+    def _mask(self, stem: str) -> str:
+        name = self.unit.fresh(stem)
+        self.masks.append(name)
+        return name
+
+    def _set_mask(self, mask: str, test: ast.expr, parent: str | None, like: ast.stmt) -> plan.Step:
+        """Return loops that set `mask` to `test` for the threads in `parent`, else to False."""
+        body = [rows.flag(mask, test, like)]
+        if parent is not None:
+            clear = [] if parent == mask else [rows.flag(mask, tree.const(False), like)]
+            body = [tree.at(ast.If(_of(parent), body, clear), like)]
+            body[0].made = True  # type: ignore[attr-defined]  # no statement of the person's
+        return plan.Loops([plan.Leaf(body, self.forms)])
+
+    # ---- the meeting points themselves ----------------------------------------------------
+
+    def _meet(self, s: ast.stmt, mask: str | None) -> list[plan.Step]:
+        call: ast.Call = s.value  # type: ignore[attr-defined]
+        target = s.targets[0].id if isinstance(s, ast.Assign) else None  # type: ignore[attr-defined]
+        name = tree.called(call) or ""
+        if name == kinds.GRID_SYNC:
+            if not self.whole_grid:
+                raise NeedsWholeGrid
+            call = ast.copy_location(tree.clone(call), s)
+            return [plan.GridBarrier(call, mask)] if self.unit.watched else []
+        if name == "syncthreads":
+            needed = mask is not None or self.unit.watched
+            return [plan.Barrier(call, mask)] if needed else []
+        if name == "syncwarp":
+            checked = self._check_mask(call, call.args[0] if call.args else None, mask, s)
+            return [*checked, plan.WarpBarrier(call, mask)] if self.unit.watched else []
+        if name == kinds.LOCKSTEP:
+            return []
+        if name in kinds.BARRIERS:
+            return self._count(name, call, target, mask)
+        return self._warp(name, call, target, mask, s)
+
+    def _publish(
+        self, stem: str, value: ast.expr, kind: str, mask: str | None, like: ast.AST
+    ) -> tuple[str, plan.Step]:
+        """Return loops in which every thread puts `value` where the others can see it."""
+        name = self.unit.fresh(stem)
+        self.values[name] = kind
+        target = ast.Subscript(tree.name(name), tree.name("thread"), ast.Store())
+        put = tree.at(ast.Assign([target], value), like)
+        return name, plan.Loops([plan.Leaf([put], self.forms, mask)])
+
+    def _count(
+        self, name: str, call: ast.Call, target: str | None, mask: str | None
+    ) -> list[plan.Step]:
+        test = tree.expr("bool(v)", v=call.args[0])
+        self.unit.globals.setdefault("bool", bool)
+        values, step = self._publish("counted", test, "boolean", mask, call)
+        steps = [step]
+        if mask is not None or self.unit.watched:
+            steps.append(plan.Barrier(call, mask))
+        if target is None:
+            return steps
+        if not self.whole_grid and mask is None and target not in self.uniformity.varying:
+            return [*steps, plan.Count(target, name, values, mask)]
+        total = self.unit.fresh("count")
+        self.unit.types[total] = self.unit.types.get(target)
+        steps.append(plan.Count(total, name, values, mask))
+        take = tree.assign(target, tree.name(total), call)
+        steps.append(plan.Loops([plan.Leaf([take], self.forms.with_fixed({total}), mask)]))
+        return steps
+
+    def _warp(
+        self, name: str, call: ast.Call, target: str | None, mask: str | None, s: ast.stmt
+    ) -> list[plan.Step]:
+        """Plan a shuffle, vote or match: publish, then let every thread look."""
+        arguments = dict(enumerate(call.args)) | {k.arg: k.value for k in call.keywords}
+        if name == "activemask":
+            read = tree.call("cuda.warp.activemask", _active(mask))
+            steps: list[plan.Step] = []
+        elif name in kinds.SHUFFLES:
+            at = 2 if name == "shfl_sync_intrinsic" else 1
+            value = arguments[at] if at in arguments else arguments["value"]
+            kind = f"type of {target}" if name != "shfl_sync_intrinsic" else f"first of {target}"
+            published, step = self._publish("shown", value, kind, mask, s)
+            steps = [step]
+            others = [a for k, a in enumerate(call.args) if k != at]
+            read = tree.call(f"cuda.warp.{name}", tree.name(published), _active(mask), *others)
+        else:
+            value = arguments.get(1, arguments.get(2, tree.const(True)))
+            if name == "vote_sync_intrinsic":
+                value = arguments[2]
+            kind = f"value of {ast.unparse(value)}" if name.startswith("match") else "boolean"
+            if kind == "boolean":
+                self.unit.globals.setdefault("bool", bool)
+                value_ = tree.expr("bool(v)", v=value)
+            else:
+                value_ = value
+            published, step = self._publish("shown", value_, kind, mask, s)
+            others = [a for a in call.args if a is not value]
+            read = tree.call(f"cuda.warp.{name}", tree.name(published), _active(mask), *others)
+            steps = [step]
+        if name != "activemask":
+            given = call.args[0] if call.args else arguments.get("mask")
+            steps += self._check_mask(call, given, mask, s)
+        if target is None:
+            return steps
+        take = tree.assign(target, read, s)
+        return [*steps, plan.Loops([plan.Leaf([take], self.forms, mask)])]
+
+    def _check_mask(
+        self, call: ast.Call, given: ast.expr | None, mask: str | None, s: ast.stmt
+    ) -> list[plan.Step]:
+        """Plan the check of the mask that the threads give to a warp operation, if watched."""
+        if not self.unit.watched:
+            return []
+        given = tree.const(0xFFFFFFFF) if given is None else given
+        checks = [tree.call("cuda.warp.check_mask", _active(mask), given)]
+        name = tree.called(call) or ""
+        if name in kinds.SHUFFLES:
+            at = 2 if name == "shfl_sync_intrinsic" else 1
+            others = [a for k, a in enumerate(call.args) if k not in (0, at)]
+            named = "cuda.warp.check_source"
+            checks.append(tree.call(named, _active(mask), given, tree.const(name), *others))
+        body: list[ast.stmt] = []
+        for check in checks:
+            check.call = call  # type: ignore[attr-defined]
+            body.append(tree.at(ast.Expr(check), s))
+        return [plan.Loops([plan.Leaf(body, self.forms, mask)])]
+
+    def _may_begin_abreast(self) -> bool:
+        """Tell whether each block can go on alone behind the first steps.
+
+        What is looked up for a whole block, masks and counts, is looked up from thread 0 on; and
+        what one block sets for all its threads, the next must not find changed.
+        """
+        if self.whole_grid or self.masks:
+            return False
+        steps = _all_steps(self.steps)
+        heads = _all_steps(self.steps[: self.abreast])
+        once = {n for s in heads if isinstance(s, plan.Once) for n in tree.writes(s.statement)}
+        later = tree.writes(self.unit.tree.body[self.unit.abreast :])
+        return not any(isinstance(s, plan.Count) for s in steps) and not once & later
+
+    # ---- variables that live from one loop to the next ------------------------------------
+
+    def _written_in_leaves(self) -> set[str]:
+        return {n for leaf in plan.leaves(self.steps) for n in tree.writes(leaf.body)}
+
+    def _once_names(self) -> set[str]:
+        own = tree.writes(self.unit.tree) | set(self.unit.parameters)
+        return own - self.uniformity.varying
+
+    def _find_slots(self) -> set[str]:
+        own = tree.writes(self.unit.tree) | set(self.unit.parameters)
+        own |= {n for leaf in plan.leaves(self.steps) for n in tree.writes(leaf.body)}
+        slots: set[str] = set()
+        for leaf in plan.leaves(self.steps):
+            exposed, _ = flow(leaf.body)
+            slots |= exposed & own - set(leaf.forms.remade) - leaf.forms.fixed
+        if self.unit.watched or any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
+            if jumps.RETURNED in self.uniformity.varying:
+                slots.add(jumps.RETURNED)
+        return slots - kinds.own_arrays(self.unit.tree.body)
+
+
+class NeedsWholeGrid(Exception):
+    """The kernel waits for the whole grid; it must be planned for all blocks in step."""
+
+
+def run(unit: Unit) -> Schedule:
+    """Return the plan of a kernel whose types are not needed yet for its control flow."""
+    return _planned(unit, whole_grid=False)
+
+
+def _planned(unit: Unit, *, whole_grid: bool) -> Schedule:
+    try:
+        return Schedule(unit, whole_grid=whole_grid)
+    except NeedsWholeGrid:
+        return Schedule(unit, whole_grid=True)
+
+
+def loops_to_while(unit: Unit) -> None:
+    """Turn `for` loops that hold a meeting point and vary between threads into `while` loops."""
+    whole_grid = any(tree.called(n) == kinds.GRID_SYNC for n in ast.walk(unit.tree))
+    while True:
+        found = Uniformity(unit, whole_grid=whole_grid)
+        loop = _varying_loop(unit.tree.body, found)
+        if loop is None:
+            return
+        if not rows.is_range(unit, loop.iter):
+            raise refuse.unsupported(
+                unit, loop, "A loop that holds a barrier and differs between threads must be over "
+                "range(...).", "write for k in range(...)",
+            )  # fmt: skip
+        first, new = jumps.as_while(unit, loop)
+        _replace(unit.tree.body, loop, [*first, new])
+
+
+def _varying_loop(body: list[ast.stmt], found: Uniformity) -> ast.For | None:
+    for s in tree.statements(body):
+        if isinstance(s, ast.For) and kinds.meets(s) and found.varies(s.iter):
+            return s
+    return None
+
+
+def _replace(body: list[ast.stmt], old: ast.stmt, new: list[ast.stmt]) -> bool:
+    for k, s in enumerate(body):
+        if s is old:
+            body[k : k + 1] = new
+            return True
+        if any(_replace(b, old, new) for b in tree.blocks(s)):
+            return True
+    return False
+
+
+def _must_wait(s: ast.stmt, pending: list[ast.stmt]) -> bool:
+    """Tell whether a block statement must come after the pending thread statements."""
+    if tree.writes(s) & (tree.reads(pending) | tree.writes(pending)):
+        return True
+    reads_memory = any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(s))
+    return reads_memory and bool(pending)
+
+
+def _of(mask: str) -> ast.expr:
+    return ast.Subscript(tree.name(mask), tree.name("thread"), ast.Load())
+
+
+def _active(mask: str | None) -> ast.expr:
+    return tree.const(None) if mask is None else tree.name(mask)
+
+
+def _all_steps(steps: list[plan.Step]) -> list[plan.Step]:
+    found = list(steps)
+    for step in steps:
+        for name in ("head", "body", "orelse"):
+            if not isinstance(step, plan.Loops):
+                found += _all_steps(getattr(step, name, []))
+    return found
+
+
+def flow(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
+    """Return the names that a body may read before it sets them, and those it surely sets."""
+    exposed: set[str] = set()
+    sure: set[str] = set()
+    for s in body:
+        if isinstance(s, ast.If):
+            exposed |= tree.reads(s.test) - sure
+            one, two = flow(s.body), flow(s.orelse)
+            exposed |= (one[0] | two[0]) - sure
+            sure |= one[1] & two[1]
+        elif isinstance(s, (ast.For, ast.While)):
+            exposed |= tree.reads(tree.heads(s)) - sure
+            own = tree.writes(s.target) if isinstance(s, ast.For) else set()
+            exposed |= flow(s.body)[0] - sure - own
+            exposed |= flow(s.orelse)[0] - sure
+        else:
+            exposed |= tree.reads(s) - sure
+            sure |= tree.writes(s)
+    return exposed, sure
