@@ -37,6 +37,9 @@ NARROW = {
     "kernels": {"cuda", "errors", "launch", "primitives"},
 }
 
+# And inside the compiler; what lies beside its rooms may be imported by all of them.
+COMPILER_ROOMS = ("runtime", "analysis", "frontend", "diagnostics", "lowering", "emit")
+
 # What belongs to a room of another name.
 BELONGS_TO = {
     "__main__": "cli",
@@ -144,6 +147,16 @@ def test_files_import_only_rooms_above_their_own():
         for path, room, (line, name) in imports()
         if name.startswith("gpukit.") and target_room(name) not in may_import(room)
     ]
+    assert wrong == []
+
+
+def test_rooms_of_the_compiler_import_only_rooms_above_their_own():
+    wrong = []
+    for path, _, (line, name) in imports():
+        here, there = relative(path).split("/"), f"{name}..".split(".")
+        if here[0] == "compiler" and here[1] in COMPILER_ROOMS and there[2] in COMPILER_ROOMS:
+            if COMPILER_ROOMS.index(there[2]) > COMPILER_ROOMS.index(here[1]):
+                wrong.append(f"{relative(path)}:{line}: {name}")
     assert wrong == []
 
 

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gpukit import errors
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.analysis.uniformity import Uniformity
-from gpukit.compiler.diagnostics import refuse
 
 
 class Around(NamedTuple):

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import pipeline, sites, tree
-from gpukit.compiler.analysis import typing
+from gpukit.compiler import pipeline, refuse, sites, tree
 from gpukit.compiler.analysis.expressions import Expressions
-from gpukit.compiler.diagnostics import refuse
 from gpukit.compiler.frontend import captures
+from gpukit.compiler.lowering import typing
 from gpukit.compiler.unit import Unit
 
 _WIDE = (types.float64, types.complex128)

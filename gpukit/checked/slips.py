@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import sites, tree
-from gpukit.compiler.diagnostics import mistakes, refuse
+from gpukit.compiler import refuse, sites, tree
+from gpukit.compiler.diagnostics import mistakes
 from gpukit.compiler.frontend import resolve, source
 from gpukit.compiler.unit import Unit
 

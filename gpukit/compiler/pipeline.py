@@ -6,8 +6,8 @@ import ast
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from gpukit.compiler import native, pyfunc, tree
-from gpukit.compiler.diagnostics import complaints, refuse
+from gpukit.compiler import native, pyfunc, refuse, tree
+from gpukit.compiler.diagnostics import complaints
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
 
@@ -99,10 +99,9 @@ def front(function: Any, watched: str = "") -> Unit:
 
 def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast.FunctionDef]:
     """Return the emitter and the function of loops for given argument types."""
-    from gpukit.compiler.analysis import typing
     from gpukit.compiler.emit.emitter import Emitter
     from gpukit.compiler.frontend import own_arrays
-    from gpukit.compiler.lowering import references, schedule, whole_bounds
+    from gpukit.compiler.lowering import references, schedule, typing, whole_bounds
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -157,7 +156,7 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     """Raise if Numba cannot find types for a kernel with arguments of these types."""
     from numba import typeof
 
-    from gpukit.compiler.analysis import typing
+    from gpukit.compiler.lowering import typing
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -202,8 +201,8 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import sites
-    from gpukit.compiler.analysis import new_arrays
     from gpukit.compiler.frontend import resolve, unassigned
+    from gpukit.compiler.lowering import new_arrays
 
     if not options.watched:
         unassigned.warn(resolve.run(function))

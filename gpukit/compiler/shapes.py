@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
-from gpukit.compiler import tree
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import refuse, tree
 from gpukit.compiler.unit import Unit
 
 POINTER = 8  # bytes of an address on a GPU

@@ -6,7 +6,7 @@ import ast
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import refuse
 from gpukit.compiler.unit import Unit
 
 

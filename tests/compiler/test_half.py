@@ -16,7 +16,7 @@ from numba.core import types
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-from gpukit.compiler.analysis import typing
+from gpukit.compiler.lowering import typing
 from gpukit.compiler.runtime import half, half_convert
 from tests.compiler.half_cases import ALL, RNG, run, same_bits
 

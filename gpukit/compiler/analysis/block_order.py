@@ -25,7 +25,7 @@ from collections.abc import Collection
 from typing import Any
 
 from gpukit.compiler import intrinsics, tree
-from gpukit.compiler.lowering import rewrite
+from gpukit.compiler.analysis import arrays
 from gpukit.compiler.unit import Unit
 
 # Atomics of one group may run in any order.
@@ -50,7 +50,7 @@ def matters(unit: Unit, own: Collection[str]) -> bool:
             return True  # plain accesses may be ordered by it
         if not name.startswith("atomic.") or not isinstance(node, ast.Call):
             continue
-        array = rewrite.root(node.args[0])
+        array = arrays.root(node.args[0])
         if array not in own:
             group, kind = _GROUPS.get(name[7:]), _integer(unit, array)
             if id(node) not in alone or not group or not kind:

@@ -11,7 +11,8 @@ from types import FrameType
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler.diagnostics import mistakes, refuse
+from gpukit.compiler import refuse
+from gpukit.compiler.diagnostics import mistakes
 from gpukit.compiler.frontend import source
 from gpukit.compiler.unit import Unit
 

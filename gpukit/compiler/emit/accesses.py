@@ -7,9 +7,10 @@ import ast
 from numba.core import types
 
 from gpukit.compiler import tree, watch
+from gpukit.compiler.analysis import arrays
 from gpukit.compiler.analysis.affine import Form
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.lowering import access, plan, rewrite
+from gpukit.compiler.lowering import access, plan
 
 # An access of every thread of a row: its node, what it does, its indices.
 RowAccess = tuple[ast.Subscript, int, list[Form]]
@@ -22,7 +23,7 @@ def affine(kernel: Kernel, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]
     # Not of arrays that each thread has its own of: their shapes may differ.
     varying = tree.writes(leaf.body) | kernel.rewriter.slots | kernel.plan.slots
     for node in (n for s in leaf.body for n in ast.walk(s)):
-        if not isinstance(node, ast.Subscript) or not rewrite.is_whole(kernel.unit, node):
+        if not isinstance(node, ast.Subscript) or not arrays.is_whole(kernel.unit, node):
             continue
         name = node.value.id  # type: ignore[attr-defined]
         if name in varying or name in leaf.forms.remade:

@@ -14,10 +14,10 @@ from typing import Any
 from numba.core import types
 
 from gpukit.compiler import kinds, tree
-from gpukit.compiler.analysis import aliases
+from gpukit.compiler.analysis import aliases, arrays
 from gpukit.compiler.context import WIDEST
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.lowering import plan, rewrite
+from gpukit.compiler.lowering import plan
 from gpukit.compiler.runtime import shuffles, storage
 
 _LINE = 64  # alignment of scratch arrays
@@ -112,7 +112,7 @@ class Memory:
         for s in tree.statements(self.unit.tree.body):
             if kinds.makes_array(s):
                 for name in tree.writes(s):
-                    kind, shape, dtype, _ = rewrite.request_of(self.unit, name)
+                    kind, shape, dtype, _ = arrays.request_of(self.unit, name)
                     table = self.shared if kind == "shared.array" else self.local
                     table[name] = (shape, dtype)
 

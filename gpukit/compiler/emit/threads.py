@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import tree
+from gpukit.compiler.analysis import liveness
 from gpukit.compiler.emit import accesses, entry, rounds
 from gpukit.compiler.emit.bounds import Bounds
 from gpukit.compiler.emit.instruments import Instruments
@@ -273,7 +274,7 @@ class ThreadLoops:
         body = rewriter.statements([*self._remade(leaf, loads), *loads, *leaf.body, *stores])
         body += self.instruments.values_of_thread(leaf)
         if leaf.mask is not None:
-            body = [ast.If(rewriter.expression(schedule._of(leaf.mask)), body, [])]
+            body = [ast.If(rewriter.expression(schedule.of(leaf.mask)), body, [])]
         if self.options.readable and "thread" in tree.reads(body):
             rewriter.uses_thread = True
         if rewriter.uses_place and not self.options.readable:
@@ -303,7 +304,7 @@ class ThreadLoops:
 
     def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """Return statements that fetch and put back what the thread keeps between loops."""
-        exposed, sure = schedule.flow(leaf.body)
+        exposed, sure = liveness.flow(leaf.body)
         written = tree.writes(leaf.body)
         slots = self.plan.slots - leaf.forms.fixed
         loads = sorted(slots & (exposed | (written - sure)))
@@ -316,7 +317,7 @@ class ThreadLoops:
     def _remade(self, leaf: plan.Leaf, loads: list[ast.stmt]) -> list[ast.stmt]:
         """Return the definitions of the remade variables that a leaf reads, in order."""
         remade = leaf.forms.remade
-        exposed, _ = schedule.flow(leaf.body)
+        exposed, _ = liveness.flow(leaf.body)
         needed: set[str] = set()
         todo = [n for n in exposed if n in remade]
         while todo:

@@ -30,8 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import tree
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import refuse, tree
 from gpukit.compiler.unit import Unit
 
 VARIABLE = "NUMBA_CUDA_ENABLE_NRT"

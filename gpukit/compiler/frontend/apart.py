@@ -53,7 +53,7 @@ import ast
 from collections.abc import Sequence
 
 from gpukit.compiler import tree
-from gpukit.compiler.lowering import schedule
+from gpukit.compiler.analysis import liveness
 from gpukit.compiler.unit import Unit
 
 
@@ -106,7 +106,7 @@ def _split(
                 _split(unit, block, names, behind, seen | _used([s.test]))
         elif isinstance(s, (ast.For, ast.While)):
             # What a round reads before it sets it may be what the round before has left.
-            carried, _ = schedule.flow(s.body)
+            carried, _ = liveness.flow(s.body)
             behind = later | carried | _used([*tree.heads(s), *s.orelse, *body[k + 1 :]])
             _split(unit, s.body, names, behind, seen | _used(tree.heads(s)))
         seen |= _used([s])

@@ -20,8 +20,7 @@ import ast
 import inspect
 from typing import Any
 
-from gpukit.compiler import tree
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import refuse, tree
 from gpukit.compiler.unit import Unit
 
 Bound = dict[str, ast.expr]

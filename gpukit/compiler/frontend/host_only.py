@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import intrinsics
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import intrinsics, refuse
 from gpukit.compiler.unit import Unit
 
 

@@ -40,8 +40,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import intrinsics, kinds, tree
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import intrinsics, kinds, refuse, tree
 from gpukit.compiler.frontend import (
     allocate,
     binding,

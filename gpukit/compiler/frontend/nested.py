@@ -26,8 +26,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler import tree
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import refuse, tree
 from gpukit.compiler.frontend import scopes
 from gpukit.compiler.unit import Unit
 

@@ -36,8 +36,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from gpukit.compiler import kinds, tree
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.unit import Unit
 
 

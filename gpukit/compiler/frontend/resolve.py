@@ -31,8 +31,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
-from gpukit.compiler import intrinsics, kinds, tree
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import intrinsics, kinds, refuse, tree
 from gpukit.compiler.frontend import allocate, captures, host_only, nested, source
 from gpukit.compiler.unit import Unit
 

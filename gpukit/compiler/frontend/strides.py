@@ -27,7 +27,7 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import kinds, tree
-from gpukit.compiler.lowering import rows
+from gpukit.compiler.analysis import loops
 from gpukit.compiler.unit import Unit
 
 
@@ -69,7 +69,7 @@ def _stride_variable(unit: Unit, loop: ast.While) -> str | None:
     inside = tree.writes(loop.body[:-1])
     moves = name in inside or bool(tree.reads([test.comparators[0], by]) & tree.writes(loop))
     reads_memory = any(isinstance(n, ast.Call) for n in ast.walk(test))
-    if name != test.left.id or moves or reads_memory or not rows.is_positive(unit, by):
+    if name != test.left.id or moves or reads_memory or not loops.is_positive(unit, by):
         return None
     return name
 

@@ -10,8 +10,7 @@ import numba
 from numba.core import types
 
 from gpukit import errors
-from gpukit.compiler import describe, pyfunc, shapes, sites, tree, watch
-from gpukit.compiler.diagnostics import refuse
+from gpukit.compiler import describe, pyfunc, refuse, shapes, sites, tree, watch
 from gpukit.compiler.lowering import scalar
 from gpukit.compiler.unit import Unit
 

@@ -27,8 +27,8 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import kinds, tree
-from gpukit.compiler.analysis import uniformity
-from gpukit.compiler.lowering import rows, waiting
+from gpukit.compiler.analysis import loops, uniformity
+from gpukit.compiler.lowering import waiting
 from gpukit.compiler.unit import Unit
 
 
@@ -75,7 +75,7 @@ class _Marks:
             return False
         if isinstance(s, ast.For):
             plain = isinstance(s.target, ast.Name)
-            return plain and rows.is_range(self.unit, s.iter)
+            return plain and loops.is_range(self.unit, s.iter)
         # A loop that waits for a lock is one thread's own: in step, the thread that holds it would
         # never get to give it back.
         return not any(tree.called(n) in waiting.LOCKS for n in ast.walk(s))

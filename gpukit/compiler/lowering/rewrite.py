@@ -7,7 +7,8 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gpukit.compiler import intrinsics, kinds, shapes, sites, tree, watch
+from gpukit.compiler import intrinsics, kinds, sites, tree, watch
+from gpukit.compiler.analysis import arrays
 from gpukit.compiler.lowering import access, device, polling, scalar, waiting
 from gpukit.compiler.runtime import memory, storage
 from gpukit.compiler.unit import Unit
@@ -153,8 +154,8 @@ class Rewriter(scalar.Scalar):
 
     def atomic(self, name: str, node: ast.Call) -> ast.expr:
         base = node.args[0]
-        self.stores.add(root(base))
-        self.loads.add(root(base))
+        self.stores.add(arrays.root(base))
+        self.loads.add(arrays.root(base))
         shared = isinstance(base, ast.Name) and base.id in self.shared
         return device.atomic_call(self, name, node, shared=shared)
 
@@ -170,7 +171,7 @@ class Rewriter(scalar.Scalar):
         if self.watched and self.record_field(node) is not None:
             return self._told_field(node)
         text = ast.unparse(node)
-        (self.loads if isinstance(node.ctx, ast.Load) else self.stores).add(root(node.value))
+        (self.loads if isinstance(node.ctx, ast.Load) else self.stores).add(arrays.root(node.value))
         self.generic_visit(node)
         if self.readable:
             return node
@@ -199,7 +200,7 @@ class Rewriter(scalar.Scalar):
         assert field is not None
         base: ast.Subscript = node.value  # type: ignore[assignment]
         reading = isinstance(node.ctx, ast.Load)
-        (self.loads if reading else self.stores).add(root(base.value))
+        (self.loads if reading else self.stores).add(arrays.root(base.value))
         place = self.place(node, ast.unparse(base.value), ast.unparse(node))
         kind = watch.LOAD if reading else watch.STORE
         made = self.bind("field", memory.record_field(*field, kind))
@@ -218,7 +219,7 @@ class Rewriter(scalar.Scalar):
         if (
             not isinstance(name, str)
             or not isinstance(base, ast.Subscript)
-            or not is_whole(self.unit, base)
+            or not arrays.is_whole(self.unit, base)
         ):
             return None
         kind = self.unit.types[base.value.id].dtype  # type: ignore[attr-defined]
@@ -231,7 +232,7 @@ class Rewriter(scalar.Scalar):
 
     def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return the runtime functions to read and write a subscript."""
-        if is_whole(self.unit, node):
+        if arrays.is_whole(self.unit, node):
             return ("memory", "load_checked"), ("memory", "store_checked")
         return ("generic", "item"), ("generic", "set_item")
 
@@ -254,7 +255,7 @@ class Rewriter(scalar.Scalar):
 
     def element_store(self, target: ast.Subscript, value: ast.expr, what: str) -> ast.stmt:
         """Return the statement that writes one element (see `access`)."""
-        self.stores.add(root(target.value))
+        self.stores.add(arrays.root(target.value))
         if what in self.hoisted:
             store = self.helper("memory", "store")
             call = tree.call(store, target.value, target.slice, value)
@@ -268,8 +269,8 @@ class Rewriter(scalar.Scalar):
         if self.readable:
             return self.generic_visit(node)
         if isinstance(node.target, ast.Subscript):
-            self.loads.add(root(node.target.value))
-            self.stores.add(root(node.target.value))
+            self.loads.add(arrays.root(node.target.value))
+            self.stores.add(arrays.root(node.target.value))
         return access.rewrite_aug_assign(self, node)
 
     def visit_While(self, node: ast.While) -> Any:
@@ -337,47 +338,3 @@ class Rewriter(scalar.Scalar):
 
 _DIM3 = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _PLAIN = frozenset(["popc", "clz", "brev", "ffs", "fma", "selp", "threadfence"]) | kinds.ARRAYS
-
-
-def root(node: ast.expr) -> str:
-    """Return the name that an expression such as `a[i]` begins with; none for `a.shape`."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def is_whole(unit: Unit, node: ast.Subscript) -> bool:
-    """Tell whether a subscript reaches one element of an array of known type."""
-    kind = unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
-    if kind is None or not hasattr(kind, "layout"):
-        return False
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if len(parts) != kind.ndim:
-        return False
-    return not any(isinstance(p, (ast.Slice, ast.Starred)) for p in parts) and not (
-        kind.ndim == 1 and _is_tuple(unit, parts[0])
-    )
-
-
-def _is_tuple(unit: Unit, node: ast.expr) -> bool:
-    kind = unit.types.get(node.id) if isinstance(node, ast.Name) else None
-    return hasattr(kind, "count") or not _surely_integer(unit, node, kind)
-
-
-def _surely_integer(unit: Unit, node: ast.expr, kind: Any) -> bool:
-    if isinstance(node, ast.Name):
-        return hasattr(kind, "bitwidth")
-    return isinstance(
-        node, (ast.BinOp, ast.Constant, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript)
-    )
-
-
-def request_of(unit: Unit, name: str) -> tuple[str, tuple[int, ...], Any, ast.Call]:
-    """Return kind, shape, dtype and call of the array that a kernel makes under a name."""
-    for s in tree.statements(unit.tree.body):
-        if isinstance(s, ast.Assign) and name in tree.writes(s):
-            kind = tree.called(s.value)
-            if kind in kinds.ARRAYS:
-                shape, dtype = shapes.request(unit, s.value)  # type: ignore[arg-type]
-                return kind, shape, dtype, s.value  # type: ignore[return-value]
-    raise KeyError(name)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gpukit.compiler import kinds, tree
-from gpukit.compiler.analysis import affine
+from gpukit.compiler.analysis import affine, loops
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.lowering.plan import Leaf, Row, RowFor, RowIf, RowSpan
 from gpukit.compiler.unit import Unit
@@ -135,7 +135,7 @@ class RowPlanner:
     def _row_for(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
         if s.orelse or tree.exits(s.body) or not isinstance(s.target, ast.Name):
             return None
-        if s.target.id in self.read_outside or not is_range(self.unit, s.iter):
+        if s.target.id in self.read_outside or not loops.is_range(self.unit, s.iter):
             return None
         if s.target.id in tree.writes(s.body):
             return None
@@ -170,7 +170,7 @@ class RowPlanner:
         if not all(forms.is_fixed(a) and forms.is_integer(a) for a in arguments[1:]):
             return None
         step = arguments[2] if len(arguments) == 3 else tree.const(1)
-        if not is_positive(self.unit, step):
+        if not loops.is_positive(self.unit, step):
             return None
         target = s.target.id  # type: ignore[attr-defined]
         base = self.unit.fresh(f"{target}_row")
@@ -245,33 +245,3 @@ def _exact(test: ast.expr, forms: Forms) -> ast.expr:
         inner = ast.Compare(test.left, [opposite], test.comparators)  # type: ignore[attr-defined]
         return ast.copy_location(ast.UnaryOp(ast.Not(), inner), test)
     return test
-
-
-def is_range(unit: Unit, node: ast.expr) -> bool:
-    """Tell whether an expression is a call of Python's `range`."""
-    if not isinstance(node, ast.Call) or node.keywords:
-        return False
-    return isinstance(node.func, ast.Name) and unit.globals.get(node.func.id) is range
-
-
-def is_positive(unit: Unit, node: ast.expr) -> bool:
-    """Tell whether an expression is surely greater than zero: sizes, and products of them."""
-    name = tree.intrinsic(node)
-    if name is not None:
-        return name.startswith(("blockDim", "gridDim"))
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, int) and node.value > 0
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Add)):
-        return is_positive(unit, node.left) and is_positive(unit, node.right)
-    if isinstance(node, ast.Name):
-        values = [
-            s.value
-            for s in tree.statements(unit.tree.body)
-            if node.id in tree.writes(s) and isinstance(s, ast.Assign)
-        ]
-        once = sum(
-            1 for n in ast.walk(unit.tree)
-            if isinstance(n, ast.Name) and n.id == node.id and isinstance(n.ctx, ast.Store)
-        ) == 1  # fmt: skip
-        return once and len(values) == 1 and is_positive(unit, values[0])
-    return False

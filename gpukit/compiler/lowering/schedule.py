@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import kinds, tree
-from gpukit.compiler.analysis import remake
+from gpukit.compiler import kinds, refuse, tree
+from gpukit.compiler.analysis import liveness, loops, remake
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.analysis.uniformity import Uniformity
-from gpukit.compiler.diagnostics import refuse
 from gpukit.compiler.frontend import jumps
 from gpukit.compiler.lowering import plan, rows
 from gpukit.compiler.unit import Unit
@@ -129,7 +128,7 @@ class Schedule:
         steps += self._branch(s, then, mask)
         other = self._mask("in_else") if s.orelse else None
         if other:
-            steps.append(self._set_mask(other, tree.expr("not m", m=_of(then)), mask, s))
+            steps.append(self._set_mask(other, tree.expr("not m", m=of(then)), mask, s))
         steps.append(plan.AnyThread(then, self._steps(s.body, then)))
         if other:
             steps.append(plan.AnyThread(other, self._steps(s.orelse, other)))
@@ -161,7 +160,7 @@ class Schedule:
         body = [rows.flag(mask, test, like)]
         if parent is not None:
             clear = [] if parent == mask else [rows.flag(mask, tree.const(False), like)]
-            body = [tree.at(ast.If(_of(parent), body, clear), like)]
+            body = [tree.at(ast.If(of(parent), body, clear), like)]
             body[0].made = True  # type: ignore[attr-defined]  # no statement of the person's
         return plan.Loops([plan.Leaf(body, self.forms)])
 
@@ -304,7 +303,7 @@ class Schedule:
         own |= {n for leaf in plan.leaves(self.steps) for n in tree.writes(leaf.body)}
         slots: set[str] = set()
         for leaf in plan.leaves(self.steps):
-            exposed, _ = flow(leaf.body)
+            exposed, _ = liveness.flow(leaf.body)
             slots |= exposed & own - set(leaf.forms.remade) - leaf.forms.fixed
         if self.unit.watched or any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
             if jumps.RETURNED in self.uniformity.varying:
@@ -336,7 +335,7 @@ def loops_to_while(unit: Unit) -> None:
         loop = _varying_loop(unit.tree.body, found)
         if loop is None:
             return
-        if not rows.is_range(unit, loop.iter):
+        if not loops.is_range(unit, loop.iter):
             raise refuse.unsupported(
                 unit, loop, "A loop that holds a barrier and differs between threads must be over "
                 "range(...).", "write for k in range(...)",
@@ -370,7 +369,7 @@ def _must_wait(s: ast.stmt, pending: list[ast.stmt]) -> bool:
     return reads_memory and bool(pending)
 
 
-def _of(mask: str) -> ast.expr:
+def of(mask: str) -> ast.expr:
     return ast.Subscript(tree.name(mask), tree.name("thread"), ast.Load())
 
 
@@ -385,24 +384,3 @@ def _all_steps(steps: list[plan.Step]) -> list[plan.Step]:
             if not isinstance(step, plan.Loops):
                 found += _all_steps(getattr(step, name, []))
     return found
-
-
-def flow(body: list[ast.stmt]) -> tuple[set[str], set[str]]:
-    """Return the names that a body may read before it sets them, and those it surely sets."""
-    exposed: set[str] = set()
-    sure: set[str] = set()
-    for s in body:
-        if isinstance(s, ast.If):
-            exposed |= tree.reads(s.test) - sure
-            one, two = flow(s.body), flow(s.orelse)
-            exposed |= (one[0] | two[0]) - sure
-            sure |= one[1] & two[1]
-        elif isinstance(s, (ast.For, ast.While)):
-            exposed |= tree.reads(tree.heads(s)) - sure
-            own = tree.writes(s.target) if isinstance(s, ast.For) else set()
-            exposed |= flow(s.body)[0] - sure - own
-            exposed |= flow(s.orelse)[0] - sure
-        else:
-            exposed |= tree.reads(s) - sure
-            sure |= tree.writes(s)
-    return exposed, sure

@@ -30,8 +30,7 @@ from typing import Any
 from numba.core import types
 
 from gpukit.compiler import tree
-from gpukit.compiler.analysis import expressions
-from gpukit.compiler.lowering import rows
+from gpukit.compiler.analysis import expressions, loops
 from gpukit.compiler.unit import Unit
 
 _WHOLE = "whole_int32"
@@ -59,7 +58,7 @@ class _Bounds(ast.NodeTransformer):
 
     def visit_For(self, node: ast.For) -> ast.stmt | list[ast.stmt]:
         self.generic_visit(node)
-        if not rows.is_range(self.unit, node.iter):
+        if not loops.is_range(self.unit, node.iter):
             return node
         over: Any = node.iter
         if hasattr(over, "strides") and any(map(self._is_float, over.args)):

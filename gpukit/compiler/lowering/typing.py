@@ -14,9 +14,8 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 
 from gpukit.compiler import kinds, lean, pyfunc, shapes, tree
-from gpukit.compiler.analysis import new_arrays
 from gpukit.compiler.frontend import apart
-from gpukit.compiler.lowering import device, scalar
+from gpukit.compiler.lowering import device, new_arrays, scalar
 from gpukit.compiler.unit import Unit
 
 _MET_TYPES = {

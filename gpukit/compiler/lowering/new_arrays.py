@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler.diagnostics import mistakes, refuse
+from gpukit.compiler import refuse
+from gpukit.compiler.diagnostics import mistakes
 from gpukit.compiler.frontend import allocate
 from gpukit.compiler.unit import Unit
 

@@ -1,0 +1,53 @@
+"""Which array an expression reaches, and whether one element of it."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from gpukit.compiler import kinds, shapes, tree
+from gpukit.compiler.unit import Unit
+
+
+def root(node: ast.expr) -> str:
+    """Return the name that an expression such as `a[i]` begins with; none for `a.shape`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def is_whole(unit: Unit, node: ast.Subscript) -> bool:
+    """Tell whether a subscript reaches one element of an array of known type."""
+    kind = unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    if kind is None or not hasattr(kind, "layout"):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if len(parts) != kind.ndim:
+        return False
+    return not any(isinstance(p, (ast.Slice, ast.Starred)) for p in parts) and not (
+        kind.ndim == 1 and _is_tuple(unit, parts[0])
+    )
+
+
+def _is_tuple(unit: Unit, node: ast.expr) -> bool:
+    kind = unit.types.get(node.id) if isinstance(node, ast.Name) else None
+    return hasattr(kind, "count") or not _surely_integer(unit, node, kind)
+
+
+def _surely_integer(unit: Unit, node: ast.expr, kind: Any) -> bool:
+    if isinstance(node, ast.Name):
+        return hasattr(kind, "bitwidth")
+    return isinstance(
+        node, (ast.BinOp, ast.Constant, ast.UnaryOp, ast.Call, ast.Attribute, ast.Subscript)
+    )
+
+
+def request_of(unit: Unit, name: str) -> tuple[str, tuple[int, ...], Any, ast.Call]:
+    """Return kind, shape, dtype and call of the array that a kernel makes under a name."""
+    for s in tree.statements(unit.tree.body):
+        if isinstance(s, ast.Assign) and name in tree.writes(s):
+            kind = tree.called(s.value)
+            if kind in kinds.ARRAYS:
+                shape, dtype = shapes.request(unit, s.value)  # type: ignore[arg-type]
+                return kind, shape, dtype, s.value  # type: ignore[return-value]
+    raise KeyError(name)
