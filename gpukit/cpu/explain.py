@@ -21,8 +21,13 @@ def explain(kernel: Any, *arguments: Any, block: Any = None) -> str:
     ...     i = cuda.grid(1)
     ...     if i < a.size:
     ...         a[i] = 2 * a[i]
-    >>> print(explain(double, np.ones(5), block=128))
-    X
+    >>> print("\\n".join(explain(double, np.ones(5), block=128).splitlines()[-6:]))
+            stop_1 = min(blockDim_x, a.size - blockIdx_x * blockDim_x)
+            if 0 < stop_1:
+                check_range('a[i]', 0, stop_1)
+                for threadIdx_x in range(0, stop_1):
+                    i = blockIdx_x * blockDim_x + threadIdx_x
+                    a[i] = 2 * a[i]
     """
     kinds = tuple(marshal.numba_type(k) for k in marshal.pack(arguments).kinds)
     shape = (0, 0, 0) if block is None else configure.triple("block", block)
