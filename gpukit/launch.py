@@ -170,7 +170,7 @@ def check_shape(function: str, name: str, array: Any, shape: tuple[int, ...], ad
         )
 
 
-def check_apart(function: str, out: Any, *, in_place: bool = False, **inputs: Any) -> None:
+def check_no_overlap(function: str, out: Any, *, in_place: bool = False, **inputs: Any) -> None:
     """Raise ValueError if `out` may lie on the memory of an input: threads would read results.
 
     None for `out` lies nowhere. What counts is the stretch from the first byte to the last. With

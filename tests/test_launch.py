@@ -116,23 +116,23 @@ def test_check_apart_finds_arrays_that_share_memory(name):
     out, array, meet = MEETING[name]
     refused = pytest.raises(ValueError, match="f: expected out to lie apart from a, got one on")
     with refused if meet else contextlib.nullcontext():
-        launch.check_apart("f", out, a=array)
+        launch.check_no_overlap("f", out, a=array)
 
 
 @pytest.mark.parametrize("array", [NUMBERS, DEVICE], ids=["numpy", "device"])
 def test_check_apart_lets_the_input_itself_pass_when_each_thread_keeps_to_its_element(array):
-    launch.check_apart("f", array[3:9], in_place=True, a=array[3:9])
+    launch.check_no_overlap("f", array[3:9], in_place=True, a=array[3:9])
 
 
 @pytest.mark.parametrize("array", [NUMBERS, NUMBERS.reshape(4, 5)], ids=["vector", "matrix"])
 @pytest.mark.parametrize("view", [lambda a: a[1:], lambda a: a[::-1], lambda a: a.T[:-1]])
 def test_check_apart_refuses_elements_on_others_even_then(array, view):
     with pytest.raises(ValueError, match="f: expected out to lie apart from a"):
-        launch.check_apart("f", view(array), in_place=True, a=array)
+        launch.check_no_overlap("f", view(array), in_place=True, a=array)
 
 
 def test_check_apart_lets_no_out_pass():
-    launch.check_apart("f", None, a=NUMBERS)
+    launch.check_no_overlap("f", None, a=NUMBERS)
 
 
 def test_check_int_takes_numpy_integers():

@@ -7,12 +7,12 @@ import dataclasses
 import functools
 from typing import Any
 
-from gpukit.checked import words
+from gpukit.checked import messages
 from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
 from gpukit.checked.flow import Flow
 from gpukit.checked.launch import Seen
+from gpukit.checked.messages.parts import listed_lines
 from gpukit.checked.regions import Region
-from gpukit.checked.words.parts import listed_lines
 from gpukit.compiler import watch
 from gpukit.compiler.frontend import unassigned
 from gpukit.cpu import failure
@@ -36,7 +36,7 @@ _RANKS = {ERROR: 0, WARNING: 1, INFO: 2}
 
 
 def make(kind: str, site: Any, other: Any = None, severity: str = "", **details: Any) -> Finding:
-    """Return a finding at a site, in words; `details` as `words.describe` takes them.
+    """Return a finding at a site, in words; `details` as `messages.describe` takes them.
 
     Its severity is that of its kind, unless it is given.
     """
@@ -44,7 +44,7 @@ def make(kind: str, site: Any, other: Any = None, severity: str = "", **details:
     details |= {"kernel": site.kernel, "line": site.line, "source": site.source}
     if other is not None:
         details |= {"other_line": other.line, "other_what": getattr(other, "what", "")}
-    message, fix = words.describe(kind, {**details, "severity": severity})
+    message, fix = messages.describe(kind, {**details, "severity": severity})
     return Finding(
         kind, severity, site.kernel, site.file, site.line,
         site.source.strip(), message, fix,

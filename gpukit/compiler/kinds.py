@@ -10,11 +10,11 @@ BARRIERS = frozenset(intrinsics.BARRIER_NAMES)
 SHUFFLES = frozenset(intrinsics.SHUFFLE_NAMES)
 VOTES = frozenset(intrinsics.VOTE_NAMES)
 GRID_SYNC = "cg.sync"
-# Calls at which threads of a block meet, or look at each other.
+# Calls at which threads of a block synchronise, or look at each other.
 # The marks that `lowering.lockstep` puts behind the accesses of watched kernels.
-LOCKSTEP = "lockstep"  # all threads of the block meet here
+LOCKSTEP = "lockstep"  # all threads of the block synchronise here
 IN_STEP = "in_step"  # all threads of a row do what stands before it first
-MEETINGS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC, LOCKSTEP}
+SYNC_POINTS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC, LOCKSTEP}
 ARRAYS = frozenset(["shared.array", "local.array"])
 THREAD_VALUES = frozenset([f"threadIdx.{a}" for a in tree.AXES] + ["laneid", "lanemask_lt"])
 BLOCK_VALUES = frozenset(
@@ -33,14 +33,14 @@ def own_arrays(body: list[ast.stmt]) -> set[str]:
     return {n for s in tree.statements(body) if makes_array(s) for n in tree.writes(s)}
 
 
-def meets(node: ast.AST, inlined: frozenset[str] = frozenset()) -> bool:
-    """Tell whether a tree holds a call at which threads meet.
+def synchronises(node: ast.AST, inlined: frozenset[str] = frozenset()) -> bool:
+    """Tell whether a tree holds a call at which threads synchronise.
 
     `inlined` names the device functions that hold such calls themselves.
     """
     for n in ast.walk(node):
         if isinstance(n, ast.Call):
-            if tree.called(n) in MEETINGS:
+            if tree.called(n) in SYNC_POINTS:
                 return True
             if isinstance(n.func, ast.Name) and n.func.id in inlined:
                 return True
@@ -52,6 +52,6 @@ def is_in_step(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and tree.called(node.value) == IN_STEP
 
 
-def any_meets(body: list[ast.stmt]) -> bool:
-    """Tell whether a list of statements holds a call at which threads meet."""
-    return any(meets(s) for s in body)
+def any_synchronises(body: list[ast.stmt]) -> bool:
+    """Tell whether a list of statements holds a call at which threads synchronise."""
+    return any(synchronises(s) for s in body)

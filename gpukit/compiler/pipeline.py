@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from gpukit.compiler import native, pyfunc, refuse, tree
-from gpukit.compiler.diagnostics import complaints
+from gpukit.compiler.diagnostics import numba_errors
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
 
@@ -69,7 +69,15 @@ def front(function: Any, watched: str = "") -> Unit:
     `watched` as in `Unit`.
     """
     from gpukit.compiler.analysis import decided
-    from gpukit.compiler.frontend import apart, choices, inline, jumps, resolve, strides, unassigned
+    from gpukit.compiler.frontend import (
+        choices,
+        inline,
+        jumps,
+        renaming,
+        resolve,
+        strides,
+        unassigned,
+    )
     from gpukit.compiler.lowering import schedule
 
     unit = resolve.run(function)
@@ -88,7 +96,7 @@ def front(function: Any, watched: str = "") -> Unit:
 
         lockstep.run(unit, every=unit.detailed)
     jumps.run(unit)
-    apart.run(unit)
+    renaming.run(unit)
     choices.run(unit)
     if watched:
         decided.run(unit)
@@ -140,7 +148,7 @@ def asks_for_block(function: Any) -> bool:
     unit = resolve.run(function)
     nodes = (n for function in unit.trees for n in ast.walk(function))
     names = {tree.intrinsic(n) for n in nodes}
-    if names & (kinds.MEETINGS | {"gridsize", "gridDim", "gridDim.x"}):
+    if names & (kinds.SYNC_POINTS | {"gridsize", "gridDim", "gridDim.x"}):
         return True
     return any(inline.must_inline(d) for d in unit.devices.values())
 
@@ -164,7 +172,7 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
     unit.types = dict(arguments)
-    with complaints.plain(unit, kinds):
+    with numba_errors.plain(unit, kinds):
         typing.run(unit, arguments)
 
 
@@ -182,7 +190,7 @@ def _loops(
     if not (debug or options.watched):
         unit.abreast = abreast.run(unit, options.block)
     arguments |= dict(zip(unit.captured, captured, strict=True))
-    with complaints.plain(unit, kinds):
+    with numba_errors.plain(unit, kinds):
         emitter, loops = lower(unit, arguments, options)
     return unit, emitter, loops
 
@@ -208,7 +216,7 @@ def compile_kernel(
         unassigned.warn(resolve.run(function))
     unit, emitter, loops = _loops(function, kinds, options, captured, debug=debug)
     rewriter, memory = emitter.rewriter, emitter.memory
-    with complaints.plain(unit, kinds):
+    with numba_errors.plain(unit, kinds):
         _check_local_memory(unit, memory.local_bytes())
         scope = {**unit.globals, **rewriter.globals, "range": range, "max": max, "min": min}
         parameters = [a.arg for a in loops.args.args]

@@ -64,7 +64,7 @@ WORDS = 256
 # the address of the watch.
 CALLS = {
     "access": 6, "row": 8, "row_free": 7, "begin_block": 1, "barrier": 1, "grid_barrier": 1,
-    "fence": 2, "meet_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "region": 3,
+    "fence": 2, "sync_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "region": 3,
     "branch": 5, "work": 5, "value": 5, "after_return": 3, "grid_return": 3, "note": 11, "tick": 0,
     "area": 9, "run": 11,
 }  # fmt: skip

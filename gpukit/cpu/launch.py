@@ -355,9 +355,9 @@ def _conversion_cost(context: Any, actual: Any, wanted: Any) -> int | None:
 
 def type_error(message: str) -> errors.GpukitError:
     """Return an error that is also Numba's TypingError."""
-    from gpukit.compiler.diagnostics import complaints
+    from gpukit.compiler.diagnostics import numba_errors
 
-    return complaints.type_error_class()(message)
+    return numba_errors.type_error_class()(message)
 
 
 _HEADER_FORMAT = struct.Struct("=8q")

@@ -260,7 +260,7 @@ def elementwise(function: str, kernel: Any, out: Any, stream: Any, **inputs: Any
     launch.check_same_dtype(function, **arrays)
     dtype = arrays[first].dtype
     result = launch.Result(function, out, shape, dtype, *arrays.values(), stream=stream)
-    launch.check_apart(function, out, in_place=True, **arrays)
+    launch.check_no_overlap(function, out, in_place=True, **arrays)
     if n := math.prod(shape):
         grid = launch.grid_1d(function, n, BLOCK)
         flat = [launch.flatten(function, name, array) for name, array in arrays.items()]

@@ -98,7 +98,7 @@ def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     batches, m, k = a.shape
     n = b.shape[2]
     result = launch.Result("batched_matmul", out, (batches, m, n), a.dtype, a, b, stream=stream)
-    launch.check_apart("batched_matmul", out, a=a, b=b)
+    launch.check_no_overlap("batched_matmul", out, a=a, b=b)
     if k == 0:  # a product of zeros has the same shape and something to multiply
         a, b = np.zeros((batches, m, 1), a.dtype), np.zeros((batches, 1, n), a.dtype)
     if batches and m and n:

@@ -347,7 +347,7 @@ def matmul(a: Any, b: Any, *, rung: str = "tiled", out: Any = None, stream: Any 
     m, k, n = a.shape[0], a.shape[1], b.shape[1]
     dtype = np.float32 if rung in BF16 else a.dtype
     result = launch.Result("matmul", out, (m, n), dtype, a, b, stream=stream)
-    launch.check_apart("matmul", out, a=a, b=b)
+    launch.check_no_overlap("matmul", out, a=a, b=b)
     if k == 0:  # a product of zeros has the same shape and something to multiply
         a, b = np.zeros((m, 1), dtype), np.zeros((1, n), dtype)
     if m and n and rung in BF16:

@@ -173,7 +173,7 @@ def matvec_vectorised_kernel(a, x, y):
     Shared     0 bytes
     Cost       bytes: 4 rows (2 cols + 1); flops: rows (2 cols + 160); barriers: 0
     Errors     the host function rejects a.shape[1] != x.shape[0] and takes
-               matvec_warp_a_row_kernel for an a or x that lies askew; the kernel assumes its
+               matvec_warp_a_row_kernel for an a or x that lies misaligned; the kernel assumes its
                block to be a multiple of 32 threads
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
@@ -221,7 +221,7 @@ def matvec(a: Any, x: Any, *, rung: str = "warp_a_row", out: Any = None, stream:
         launch.check_float32("matvec", rung, a, instead="warp_a_row")
     rows, cols = a.shape
     result = launch.Result("matvec", out, (rows,), a.dtype, a, x, stream=stream)
-    launch.check_apart("matvec", out, a=a, x=x)
+    launch.check_no_overlap("matvec", out, a=a, x=x)
     if cols == 0:  # a product of zeros has the same shape and something to multiply
         a, x = np.zeros((rows, 1), a.dtype), np.zeros(1, a.dtype)
     if rows:

@@ -180,7 +180,7 @@ def sum_vectorised_kernel(x, out):
     Shared     BLOCK / 32 * 4 bytes, static
     Cost       bytes: 4 (n + 2 blocks); flops: n + (8 BLOCK + 1) blocks for BLOCK 256; barriers: 1
     Errors     the host function rejects other dtypes and takes sum_shuffle_kernel for an x that
-               lies askew; the kernel assumes its block is BLOCK and that out[0] is 0 before
+               lies misaligned; the kernel assumes its block is BLOCK and that out[0] is 0 before
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """

@@ -369,7 +369,7 @@ def _scan(function: str, x: Any, shift: int, rung: str, out: Any, stream: Any) -
     launch.check_array(function, "x", x, ndim=1, dtypes=NUMBERS)
     result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
     if shift:
-        launch.check_apart(function, out, x=x)
+        launch.check_no_overlap(function, out, x=x)
     if x.shape[0]:
         _scan_blocks(function, kernel, launch.to_device(x, stream), shift, result.array, stream)
     return result.get()

@@ -212,7 +212,7 @@ def copy(x: Any, *, rung: str = "coalesced", out: Any = None, stream: Any = 0) -
     launch.check_array("copy", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result("copy", out, (rows, cols), x.dtype, x, stream=stream)
-    launch.check_apart("copy", out, x=x)
+    launch.check_no_overlap("copy", out, x=x)
     if rows and cols:
         along_x, along_y = (rows, cols) if rung == "strided" else (cols, rows)
         grid = launch.grid_2d("copy", along_x, along_y, (TILE, ROWS))
@@ -233,7 +233,7 @@ def transpose(x: Any, *, rung: str = "padded", out: Any = None, stream: Any = 0)
     launch.check_array("transpose", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result("transpose", out, (cols, rows), x.dtype, x, stream=stream)
-    launch.check_apart("transpose", out, x=x)
+    launch.check_no_overlap("transpose", out, x=x)
     if rows and cols:
         covered = (TILE, ROWS if rung == "naive" else TILE)  # the part of x that a block moves
         grid = launch.grid_2d("transpose", cols, rows, covered)

@@ -1,8 +1,8 @@
 """Findings of every kind, made by hand, for the tests of words and reports."""
 
 from gpukit.checked.finding import KINDS, Finding
+from gpukit.checked.messages import describe
 from gpukit.checked.report import Report
-from gpukit.checked.words import describe
 
 # Markup, a terminal command, a null, half a surrogate, and the end of a CDATA section.
 NASTY = "<b>&\"'\x1b[31m\x00\ud800]]>"

@@ -69,7 +69,7 @@ class Shadow:
     def syncwarp(self, threads: list[int]) -> None:
         flags = np.zeros(self.threads + 8, np.uint8)
         flags[threads] = 1
-        self.call("meet_warps", 0, self.threads, flags.ctypes.data)
+        self.call("sync_warps", 0, self.threads, flags.ctypes.data)
 
     def address(self, element: int) -> int:
         return int(self.array.ctypes.data) + SIZE * element

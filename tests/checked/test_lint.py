@@ -10,7 +10,7 @@ import pytest
 
 from gpukit import cuda
 from gpukit.checked import lint
-from gpukit.checked.words import describe
+from gpukit.checked.messages import describe
 
 HALF, TENTH = 0.5, 0.1
 

@@ -391,7 +391,7 @@ def test_a_row_takes_a_quarter_of_the_loads_when_four_elements_are_loaded_at_onc
     assert narrow["global_load_sectors"] == wide["global_load_sectors"]
 
 
-@pytest.mark.parametrize("cut", [lambda v: v[1:], lambda v: v[::2]], ids=["askew", "apart"])
+@pytest.mark.parametrize("cut", [lambda v: v[1:], lambda v: v[::2]], ids=["misaligned", "apart"])
 def test_vectorised_rung_takes_a_vector_that_cannot_be_loaded_so(cut, signed, assert_close):
     x = cut(signed(81))
     a = signed(7, len(x))

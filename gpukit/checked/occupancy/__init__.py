@@ -22,7 +22,7 @@ from typing import Any
 
 from gpukit.checked.gpus import GPUS, Gpu
 from gpukit.checked.occupancy import parts as parts
-from gpukit.checked.occupancy.words import as_text, in_words, show_percent
+from gpukit.checked.occupancy.messages import as_text, in_words, show_percent
 
 # The order in which limits are named. None as a limit: this resource is not used.
 LIMITS = ("warps", "registers", "shared memory", "blocks")

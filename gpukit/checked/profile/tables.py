@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from gpukit.checked.counters import Counts
-from gpukit.checked.occupancy.words import show_percent
+from gpukit.checked.occupancy.messages import show_percent
 from gpukit.checked.profile import occupancy as profile_occupancy
 from gpukit.checked.profile.parts import (
     WARP,

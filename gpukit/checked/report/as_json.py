@@ -11,7 +11,7 @@ launches    for each kernel and shape: kernel, grid, block, launches, blocks_run
 notes       what else there is to know, as sentences
 findings    worst first; each with kind, tool, title, severity, kernel, file, line, source,
             other_line, other_source, array, index, threads, blocks, message, fix, count, and
-            details, whose keys depend on the kind (gpukit.checked.words lists them)
+            details, whose keys depend on the kind (gpukit.checked.messages lists them)
 """
 
 from __future__ import annotations

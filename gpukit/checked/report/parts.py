@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gpukit import errors
 from gpukit.checked.finding import SEVERITIES, Finding
+from gpukit.checked.messages.parts import some
 from gpukit.checked.report.merging import Launch
-from gpukit.checked.words.parts import some
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpukit.compiler import kinds, tree
-from gpukit.compiler.analysis import remake
+from gpukit.compiler.analysis import rematerialise
 
 _ZERO = ast.Constant(0)
 
@@ -45,21 +45,21 @@ _TO_INTEGERS = frozenset(
 
 
 class Forms:
-    """Finds forms, given the remade variables, the types and the names fixed along a row."""
+    """Finds forms, given rematerialised variables, types and the names fixed along a row."""
 
     def __init__(
         self,
-        remade: dict[str, ast.expr],
+        rematerialised: dict[str, ast.expr],
         types: dict[str, Any],
         fixed: set[str],
     ) -> None:
-        self.remade = remade
+        self.rematerialised = rematerialised
         self.types = types
         self.fixed = fixed
 
     def with_fixed(self, names: set[str]) -> Forms:
         """Return the same with more names fixed along a row."""
-        return Forms(self.remade, self.types, self.fixed | names)
+        return Forms(self.rematerialised, self.types, self.fixed | names)
 
     def is_fixed(self, node: ast.AST) -> bool:
         """Tell whether an expression has one value along a row and reads no memory."""
@@ -67,16 +67,16 @@ class Forms:
         if name is not None:
             return name in kinds.BLOCK_VALUES or name in ("threadIdx.y", "threadIdx.z")
         if isinstance(node, ast.Name):
-            if node.id in self.remade:
-                return self.is_fixed(self.remade[node.id])
+            if node.id in self.rematerialised:
+                return self.is_fixed(self.rematerialised[node.id])
             return node.id in self.fixed
-        if remake.is_shape(node):
+        if rematerialise.is_shape(node):
             return all(self.is_fixed(n) for n in ast.walk(node) if isinstance(n, ast.Name))
         if isinstance(node, ast.Call):
-            if node.keywords or remake.call_name(node) not in remake.PURE_CALLS:
+            if node.keywords or rematerialise.call_name(node) not in rematerialise.PURE_CALLS:
                 return False
             return all(self.is_fixed(a) for a in node.args)
-        if not isinstance(node, remake.PURE_NODES) or isinstance(node, ast.Attribute):
+        if not isinstance(node, rematerialise.PURE_NODES) or isinstance(node, ast.Attribute):
             return False
         return all(self.is_fixed(child) for child in ast.iter_child_nodes(node))
 
@@ -87,7 +87,7 @@ class Forms:
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Pow)):
             return False
         if isinstance(node, ast.Call):
-            name = remake.call_name(node)
+            name = rematerialise.call_name(node)
             if name in _TO_INTEGERS:  # whatever it converts; `int` keeps what uint64 is
                 return name != "int" or not any(map(self._is_uint64, ast.walk(node)))
             if name in ("float", "float32", "float64"):
@@ -108,8 +108,8 @@ class Forms:
             return Form(1, _ZERO)
         if isinstance(node, ast.expr) and self.is_fixed(node):
             return Form(0, self.written_out(node)) if self.is_integer(node) else None
-        if isinstance(node, ast.Name) and node.id in self.remade:
-            return self.of(self.remade[node.id])
+        if isinstance(node, ast.Name) and node.id in self.rematerialised:
+            return self.of(self.rematerialised[node.id])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             return _scaled(self.of(node.operand), -1)
         if isinstance(node, ast.BinOp):
@@ -117,13 +117,13 @@ class Forms:
             # A step that large could go round the 64 bits within a row.
             return found if found is not None and abs(found.factor) < 2**31 else None
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
-            if remake.call_name(node) in ("int", "int64", "intp"):
+            if rematerialise.call_name(node) in ("int", "int64", "intp"):
                 return self.of(node.args[0])
         return None
 
     def written_out(self, node: ast.expr) -> ast.expr:
-        """Return an expression with the remade variables replaced by what makes them."""
-        return _WriteOut(self.remade).visit(tree.clone(node))  # type: ignore[no-any-return]
+        """Return an expression with the rematerialised variables replaced by what makes them."""
+        return _WriteOut(self.rematerialised).visit(tree.clone(node))  # type: ignore[no-any-return]
 
     def _binary(self, node: ast.BinOp) -> Form | None:
         left, right = self.of(node.left), self.of(node.right)
@@ -141,11 +141,11 @@ class Forms:
 
 
 class _WriteOut(ast.NodeTransformer):
-    def __init__(self, remade: dict[str, ast.expr]) -> None:
-        self.remade = remade
+    def __init__(self, rematerialised: dict[str, ast.expr]) -> None:
+        self.rematerialised = rematerialised
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        made = self.remade.get(node.id)
+        made = self.rematerialised.get(node.id)
         return node if made is None else self.visit(tree.clone(made))
 
 

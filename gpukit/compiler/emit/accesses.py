@@ -26,7 +26,7 @@ def affine(kernel: Kernel, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]
         if not isinstance(node, ast.Subscript) or not arrays.is_whole(kernel.unit, node):
             continue
         name = node.value.id  # type: ignore[attr-defined]
-        if name in varying or name in leaf.forms.remade:
+        if name in varying or name in leaf.forms.rematerialised:
             continue
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         forms = [leaf.forms.of(p) for p in parts]

@@ -157,7 +157,7 @@ class Instruments:
         """Tell of a syncwarp or a fence."""
         active = self.mask_address(step.mask, tree.const(0))
         site = tree.const(self._site(step.call, ast.unparse(step.call)))
-        return self.tell("meet_warps", step.call, site, tree.name("_all_threads"), active)
+        return self.tell("sync_warps", step.call, site, tree.name("_all_threads"), active)
 
     def tell_branch(self, step: plan.Branch) -> list[ast.stmt]:
         """Tell which threads take a branch (profiles)."""

@@ -11,7 +11,7 @@ import ast
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis import liveness
-from gpukit.compiler.emit import accesses, entry, rounds
+from gpukit.compiler.emit import accesses, entry, unroll_and_jam
 from gpukit.compiler.emit.bounds import Bounds
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
@@ -183,7 +183,7 @@ class ThreadLoops:
 
     def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         before = self.instruments.loop(row, low, high)
-        if rounds.keeps_much(self.kernel, row):
+        if unroll_and_jam.keeps_much(self.kernel, row):
             return [*before, *self._whole_rounds_first(row, low, high)]
         over = self.rewriter.expression(row.iter)
         with self.bounds.behind([], without=row.target):
@@ -202,7 +202,7 @@ class ThreadLoops:
         self, row: plan.RowFor, low: ast.expr, high: ast.expr
     ) -> list[ast.stmt]:
         """Return a loop over groups of rounds in which every thread takes part, and the rest."""
-        whole = rounds.whole(self.kernel, row, high)
+        whole = unroll_and_jam.whole(self.kernel, row, high)
         with self.bounds.behind([], without=row.target):
             last = self._rounds_of(row, whole.others, row.body, low, high)
             with self.bounds.behind(whole.guards):
@@ -271,7 +271,9 @@ class ThreadLoops:
         rewriter.uses_thread = rewriter.uses_place = False
         rewriter.hoisted = hoisted
         loads, stores = self._kept(leaf)
-        body = rewriter.statements([*self._remade(leaf, loads), *loads, *leaf.body, *stores])
+        body = rewriter.statements(
+            [*self._rematerialised(leaf, loads), *loads, *leaf.body, *stores]
+        )
         body += self.instruments.values_of_thread(leaf)
         if leaf.mask is not None:
             body = [ast.If(rewriter.expression(schedule.of(leaf.mask)), body, [])]
@@ -314,15 +316,15 @@ class ThreadLoops:
             [tree.stmts(f"{n}_of[thread] = {n}")[0] for n in stores],
         )
 
-    def _remade(self, leaf: plan.Leaf, loads: list[ast.stmt]) -> list[ast.stmt]:
-        """Return the definitions of the remade variables that a leaf reads, in order."""
-        remade = leaf.forms.remade
+    def _rematerialised(self, leaf: plan.Leaf, loads: list[ast.stmt]) -> list[ast.stmt]:
+        """Return the definitions of the rematerialised variables that a leaf reads, in order."""
+        rematerialised = leaf.forms.rematerialised
         exposed, _ = liveness.flow(leaf.body)
         needed: set[str] = set()
-        todo = [n for n in exposed if n in remade]
+        todo = [n for n in exposed if n in rematerialised]
         while todo:
             name = todo.pop()
             if name not in needed:
                 needed.add(name)
-                todo += [n for n in tree.reads(remade[name]) if n in remade]
-        return [tree.assign(n, e, leaf.body[0]) for n, e in remade.items() if n in needed]
+                todo += [n for n in tree.reads(rematerialised[name]) if n in rematerialised]
+        return [tree.assign(n, e, leaf.body[0]) for n, e in rematerialised.items() if n in needed]

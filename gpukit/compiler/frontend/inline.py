@@ -1,4 +1,4 @@
-"""Put device functions at which threads meet, or that own shared memory, into their caller.
+"""Put device functions at which threads synchronise, or that own shared memory, into their caller.
 
 Before                                   After
     def total(v):                            met_1 = cuda.shfl_down_sync(m, x, 1)
@@ -55,10 +55,14 @@ from gpukit.compiler.frontend import (
 )
 from gpukit.compiler.unit import Unit
 
-_OWNS = kinds.MEETINGS | {"shared.array", "cg.this_grid"}
+_OWNS = kinds.SYNC_POINTS | {"shared.array", "cg.this_grid"}
 # Intrinsics that are functions; a device function that gets one must know it to be compiled.
 _PASSED = frozenset(
-    [*kinds.MEETINGS, *(f"atomic.{n}" for n in intrinsics.ATOMIC_NAMES), *intrinsics.SCALAR_NAMES]
+    [
+        *kinds.SYNC_POINTS,
+        *(f"atomic.{n}" for n in intrinsics.ATOMIC_NAMES),
+        *intrinsics.SCALAR_NAMES,
+    ]
     + [f"fp16.{n}" for n in intrinsics.FP16_NAMES]
 )
 
@@ -81,7 +85,7 @@ def run(unit: Unit) -> None:
 
 
 def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Tell whether a device function meets threads, owns arrays that outlive it or takes *args."""
+    """Tell whether a device function has a sync point, arrays that outlive it or *args."""
     if any(device is s for s in seen):
         return False
     inner = resolve.run(device.py_func, device=True)
@@ -128,7 +132,7 @@ class _Inliner:
         self.unit = unit
 
     def body(self, body: list[ast.stmt], callers: tuple[Any, ...]) -> list[ast.stmt]:
-        """Return the body with every meeting a statement and no call that must be inlined."""
+        """Return the body with every sync point a statement and no call that must be inlined."""
         inplace.run(self.unit, body)
         inlined = self._inlined(body)
         body = normalise.statements(self.unit, body, inlined)

@@ -29,7 +29,7 @@ from gpukit.compiler.unit import Unit
 
 _DEPTH = 16
 # What `normalise` writes out; the bodies of nested functions did not go through it yet.
-_LATER = kinds.MEETINGS | kinds.ARRAYS | {"grid", "gridsize", "cg.this_grid"}
+_LATER = kinds.SYNC_POINTS | kinds.ARRAYS | {"grid", "gridsize", "cg.this_grid"}
 _PURE = (
     ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Tuple, ast.expr_context,
     ast.operator, ast.unaryop,

@@ -1,4 +1,4 @@
-"""Replace `return`, and `break` and `continue` of loops in which threads meet, by flags.
+"""Replace `return`, and `break` and `continue` of loops in which threads synchronise, by flags.
 
 After this pass a kernel has no `return`, and the only jumps left are in loops that every
 thread can run through on its own.
@@ -9,7 +9,7 @@ Before                              After
     out[i] = 1                          else:
                                             out[i] = 1
 
-Where threads meet after the `return`, the flag `returned` is kept: the barrier asks it which
+Where threads synchronise after the `return`, the flag `returned` is kept: the barrier asks it which
 threads are still there.
 
 >>> from gpukit.compiler import intrinsics as cuda
@@ -57,11 +57,11 @@ _LEFT = "left"  # stem of the flags of threads that have left a loop
 
 def run(unit: Unit) -> None:
     """Rewrite the kernel's tree in place."""
-    meets = kinds.any_meets(unit.tree.body)
+    meets = kinds.any_synchronises(unit.tree.body)
     keep = meets and "return" in tree.exits(unit.tree.body)
     unit.tree.body = without_returns(unit.tree.body, "", RETURNED, keep_flag=keep)
     if meets:
-        unit.tree.body = _loops(unit, unit.tree.body, lambda loop: kinds.any_meets([loop]))
+        unit.tree.body = _loops(unit, unit.tree.body, lambda loop: kinds.any_synchronises([loop]))
     ast.fix_missing_locations(unit.tree)
 
 

@@ -1,4 +1,4 @@
-"""Make every call at which threads meet a statement of its own, in the order of evaluation.
+"""Make every call at which threads synchronise a statement of its own, in the order of evaluation.
 
 Before                                        After
     total = base + cuda.shfl_sync(m, v, 0)        met_1 = cuda.shfl_sync(m, v, 0)
@@ -51,7 +51,7 @@ def prepare(unit: Unit) -> None:
 def statements(
     unit: Unit, body: list[ast.stmt], inlined: frozenset[str] = frozenset()
 ) -> list[ast.stmt]:
-    """Return a body with meetings as statements; calls of `inlined` functions count as such."""
+    """Return a body with sync points as statements; calls of `inlined` functions count as such."""
     return _Normaliser(unit, inlined).body(body)
 
 
@@ -157,13 +157,13 @@ class _Normaliser:
         return [new for s in body for new in self.statement(s)]
 
     def _meets(self, node: ast.AST) -> bool:
-        return kinds.meets(node, self.inlined)
+        return kinds.synchronises(node, self.inlined)
 
     def _is_meeting(self, node: ast.AST) -> bool:
         if not isinstance(node, ast.Call):
             return False
         by_name = isinstance(node.func, ast.Name) and node.func.id in self.inlined
-        return by_name or tree.called(node) in kinds.MEETINGS
+        return by_name or tree.called(node) in kinds.SYNC_POINTS
 
     def statement(self, s: ast.stmt) -> list[ast.stmt]:
         if not self._meets(s):
@@ -230,7 +230,7 @@ class _Normaliser:
         return self.body([held, *made])
 
     def _target(self, s: ast.stmt) -> list[ast.stmt]:
-        """Take the meetings out of `f(a)[...] = v`, where the value comes before them."""
+        """Take the sync points out of `f(a)[...] = v`, where the value comes before them."""
         target = s.targets[0] if isinstance(s, ast.Assign) else getattr(s, "target", None)
         if target is None or not self._meets(target):
             return []
@@ -269,7 +269,7 @@ class _Normaliser:
         return before, e
 
     def _arguments(self, e: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
-        """Take the meetings out of the parts of `e`, but leave `e` itself."""
+        """Take the sync points out of the parts of `e`, but leave `e` itself."""
         parts = _parts(e)
         last = max((k for k, (_, p) in enumerate(parts) if self._meets(p)), default=-1)
         before: list[ast.stmt] = []
@@ -332,5 +332,5 @@ def _item_setter(items: list[ast.expr], k: int):  # type: ignore[no-untyped-def]
 
 
 def _is_stable(e: ast.expr) -> bool:
-    """Tell whether a value cannot change while threads meet: no memory is read for it."""
+    """Tell whether a value cannot change while threads synchronise: no memory is read for it."""
     return not any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(e))

@@ -56,7 +56,7 @@ def _body(unit: Unit, body: list[ast.stmt]) -> list[ast.stmt]:
 def _stride_variable(unit: Unit, loop: ast.While) -> str | None:
     """Return `i` of `while i < n: ...; i += step` if that is all that moves it."""
     test, last = loop.test, loop.body[-1]
-    if loop.orelse or kinds.meets(loop) or tree.exits(loop.body):
+    if loop.orelse or kinds.synchronises(loop) or tree.exits(loop.body):
         return None
     if not (
         isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Lt)

@@ -1,11 +1,11 @@
-"""Let neighbouring blocks begin abreast: stride through memory as one wide block, before they meet.
+"""Coarsen blocks: let neighbours stride through memory as one wide block, before they synchronise.
 
-A reduction strides through an array, and its threads meet at its end. One block after the other,
-its walk touches one short piece of memory a round and skips what the other blocks look at, which
-a processor fetches badly ahead. Sixteen blocks abreast touch pieces sixteen times as long. Until
-threads meet, a kernel that asks only for its place in the grid cannot tell; behind its last such
-loop each block goes on alone, with what its own threads have kept. What the loops do not need,
-such as `tid = cuda.threadIdx.x`, moves there too.
+A reduction strides through an array, and its threads synchronise at the end. One block after the
+other, its walk touches one short piece of memory a round and skips what the other blocks look at,
+which a processor fetches badly ahead. Sixteen blocks abreast touch pieces sixteen times as long.
+Until threads synchronise, a kernel that asks only for its place in the grid cannot tell; behind its
+last such loop each block goes on alone, with what its own threads have kept. What the loops do not
+need, such as `tid = cuda.threadIdx.x`, moves there too.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def sums(x, out, n):
@@ -30,7 +30,7 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import intrinsics, kinds, tree
-from gpukit.compiler.analysis import remake
+from gpukit.compiler.analysis import rematerialise
 from gpukit.compiler.frontend import resolve
 from gpukit.compiler.unit import Unit
 
@@ -48,7 +48,7 @@ def run(unit: Unit, block: tuple[int, int, int] | None) -> int:
     if not width or (height, depth) != (1, 1):
         return 0
     body = unit.tree.body
-    meeting = next((k for k, s in enumerate(body) if kinds.meets(s)), len(body))
+    meeting = next((k for k, s in enumerate(body) if kinds.synchronises(s)), len(body))
     end = max((k + 1 for k, s in enumerate(body[:meeting]) if _strides(s)), default=0)
     head, alone = _sunk(body[:end])
     if tree.writes(unit.tree) & set(unit.parameters) or not _knows_only_place(unit, head):
@@ -77,7 +77,7 @@ def _is_plain(s: ast.stmt) -> bool:
         return False
     if kinds.makes_array(s):
         return True
-    return all(isinstance(n, remake.PURE_NODES) for n in ast.walk(s.value))
+    return all(isinstance(n, rematerialise.PURE_NODES) for n in ast.walk(s.value))
 
 
 def _strides(s: ast.stmt) -> bool:

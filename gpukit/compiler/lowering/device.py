@@ -164,7 +164,7 @@ class DeviceBody(scalar.Scalar):
         kind = types.Array(dtype, len(shape), "C")
         return tree.call(self.bind("local", storage.local_array(kind, shape)))
 
-    def met(self, name: str, node: ast.Call) -> ast.expr:
+    def synchronised(self, name: str, node: ast.Call) -> ast.expr:
         raise refuse.unsupported(
             self.unit, node, f"cuda.{name} in a device function that calls itself."
         )

@@ -2,8 +2,8 @@
 
 Watched kernels run so. After each statement that touches memory stands a mark; an access is then
 seen for all threads before the next one. Where races are looked for, it is enough that the
-threads of a row go in step. Where requests of warps are counted, the mark is a meeting point of
-the whole block: what the lanes of a warp ask for together is then one request.
+threads of a row go in step. Where requests of warps are counted, the mark is a sync point of the
+whole block: what the lanes of a warp ask for together is then one request.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> def kernel(a, out, n):

@@ -1,6 +1,6 @@
 """The plan of a kernel: which loops over threads it becomes, before any code is written.
 
-A plan is a list of block steps. Most are `Loops`: a run of statements without a meeting point,
+A plan is a list of block steps. Most are `Loops`: a run of statements without a sync point,
 done by all threads of the block, row by row (a row: the threads that differ in threadIdx.x).
 """
 

@@ -149,7 +149,7 @@ class Rewriter(scalar.Scalar):
     def array(self, name: str, node: ast.Call) -> ast.expr:
         raise AssertionError(f"cuda.{name} was left inside a loop over threads")
 
-    def met(self, name: str, node: ast.Call) -> ast.expr:
+    def synchronised(self, name: str, node: ast.Call) -> ast.expr:
         raise AssertionError(f"cuda.{name} was left inside a loop over threads")
 
     def atomic(self, name: str, node: ast.Call) -> ast.expr:

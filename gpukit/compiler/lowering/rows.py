@@ -34,11 +34,11 @@ class RowPlanner:
         self.read_outside = tree.read_outside_loops(self.unit.tree.body)
 
     def rows(self, body: list[ast.stmt], forms: Forms, mask: str | None) -> list[Row]:
-        """Return the rows for statements without a meeting point."""
+        """Return the rows for statements without a synchronisation point."""
         rows: list[Row] = []
         pending: list[ast.stmt] = []
         for s in body:
-            if isinstance(s, ast.Pass) or _is_remade(s, forms):
+            if isinstance(s, ast.Pass) or _is_rematerialised(s, forms):
                 continue
             if kinds.is_in_step(s):
                 if pending:
@@ -176,7 +176,7 @@ class RowPlanner:
         base = self.unit.fresh(f"{target}_row")
         value = affine.Form(start.factor, tree.name(base)).at(tree.expr("cuda.threadIdx.x"))
         inner = Forms(
-            {**forms.remade, target: value},
+            {**forms.rematerialised, target: value},
             forms.types,
             forms.fixed | {base},
         )
@@ -232,9 +232,11 @@ def _is_only_guard(rows: list[Row]) -> bool:
     return not rows[0].tests and not rows[0].orelse and len(rows[0].bounds) == 1
 
 
-def _is_remade(s: ast.stmt, forms: Forms) -> bool:
+def _is_rematerialised(s: ast.stmt, forms: Forms) -> bool:
     return (
-        isinstance(s, ast.Assign) and tree.writes(s) <= set(forms.remade) and bool(tree.writes(s))
+        isinstance(s, ast.Assign)
+        and tree.writes(s) <= set(forms.rematerialised)
+        and bool(tree.writes(s))
     )
 
 

@@ -91,8 +91,8 @@ class Scalar(ast.NodeTransformer):
             return tree.at(self.value(name), node)  # type: ignore[no-any-return]
         node.args = [self.visit(a) for a in node.args]
         node.keywords = [ast.keyword(k.arg, self.visit(k.value)) for k in node.keywords]
-        if name in kinds.MEETINGS:
-            return tree.at(self.met(name, node), node)  # type: ignore[no-any-return]
+        if name in kinds.SYNC_POINTS:
+            return tree.at(self.synchronised(name, node), node)  # type: ignore[no-any-return]
         if name.startswith("atomic."):
             return tree.at(self.atomic(name[7:], node), node)  # type: ignore[no-any-return]
         return tree.at(self.function(name, node), node)  # type: ignore[no-any-return]
@@ -135,8 +135,8 @@ class Scalar(ast.NodeTransformer):
         """Return the expression for a new shared or local array."""
         raise NotImplementedError
 
-    def met(self, name: str, node: ast.Call) -> ast.expr:
-        """Return the expression for a call at which threads meet."""
+    def synchronised(self, name: str, node: ast.Call) -> ast.expr:
+        """Return the expression for a call at which threads synchronise."""
         raise NotImplementedError
 
     def atomic(self, name: str, node: ast.Call) -> ast.expr:

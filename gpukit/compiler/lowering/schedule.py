@@ -1,7 +1,7 @@
-"""Cut a kernel at its meeting points and plan the loops over threads between them.
+"""Cut a kernel at its synchronisation points and plan the loops over threads between them.
 
 Control flow that all threads of a block follow alike stays as it is. Control flow that varies
-and holds a meeting point is done under a mask: one flag a thread that says who takes part.
+and holds a synchronisation point is done under a mask: one flag a thread that says who takes part.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import kinds, refuse, tree
-from gpukit.compiler.analysis import liveness, loops, remake
+from gpukit.compiler.analysis import liveness, loops, rematerialise
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.analysis.uniformity import Uniformity
 from gpukit.compiler.frontend import jumps
@@ -50,10 +50,10 @@ class Schedule:
         varying = self.uniformity.varying
         # A recording shows each statement where it stands.
         kept = self.unit.watched == "values"
-        remade = {} if kept else remake.run(self.unit, self.uniformity)
-        self.remade = {n: e for n, e in remade.items() if n in varying}
+        rematerialised = {} if kept else rematerialise.run(self.unit, self.uniformity)
+        self.rematerialised = {n: e for n, e in rematerialised.items() if n in varying}
         fixed = {n for n in self._all_names() if n not in varying}
-        self.forms = Forms(self.remade, self.unit.types, fixed)
+        self.forms = Forms(self.rematerialised, self.unit.types, fixed)
         self.planner = rows.RowPlanner(self.unit, self.uniformity.locals, self._mask)
         body = self.unit.tree.body
         head = self._steps(body[:abreast], None)
@@ -80,7 +80,7 @@ class Schedule:
         for s in body:
             if kinds.is_in_step(s):
                 flush()
-            elif kinds.meets(s):
+            elif kinds.synchronises(s):
                 flush()
                 steps += self._meeting(s, mask)
             elif mask is None and self._is_once(s):
@@ -164,7 +164,7 @@ class Schedule:
             body[0].made = True  # type: ignore[attr-defined]  # no statement of the person's
         return plan.Loops([plan.Leaf(body, self.forms)])
 
-    # ---- the meeting points themselves ----------------------------------------------------
+    # ---- sync points ----------------------------------------------------------------------
 
     def _meet(self, s: ast.stmt, mask: str | None) -> list[plan.Step]:
         call: ast.Call = s.value  # type: ignore[attr-defined]
@@ -304,7 +304,7 @@ class Schedule:
         slots: set[str] = set()
         for leaf in plan.leaves(self.steps):
             exposed, _ = liveness.flow(leaf.body)
-            slots |= exposed & own - set(leaf.forms.remade) - leaf.forms.fixed
+            slots |= exposed & own - set(leaf.forms.rematerialised) - leaf.forms.fixed
         if self.unit.watched or any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
             if jumps.RETURNED in self.uniformity.varying:
                 slots.add(jumps.RETURNED)
@@ -328,7 +328,7 @@ def _planned(unit: Unit, *, whole_grid: bool) -> Schedule:
 
 
 def loops_to_while(unit: Unit) -> None:
-    """Turn `for` loops that hold a meeting point and vary between threads into `while` loops."""
+    """Turn `for` loops that hold a sync point and vary between threads into `while` loops."""
     whole_grid = any(tree.called(n) == kinds.GRID_SYNC for n in ast.walk(unit.tree))
     while True:
         found = Uniformity(unit, whole_grid=whole_grid)
@@ -346,7 +346,7 @@ def loops_to_while(unit: Unit) -> None:
 
 def _varying_loop(body: list[ast.stmt], found: Uniformity) -> ast.For | None:
     for s in tree.statements(body):
-        if isinstance(s, ast.For) and kinds.meets(s) and found.varies(s.iter):
+        if isinstance(s, ast.For) and kinds.synchronises(s) and found.varies(s.iter):
             return s
     return None
 

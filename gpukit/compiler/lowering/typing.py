@@ -14,7 +14,7 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 
 from gpukit.compiler import kinds, lean, pyfunc, shapes, tree
-from gpukit.compiler.frontend import apart
+from gpukit.compiler.frontend import renaming
 from gpukit.compiler.lowering import device, new_arrays, scalar
 from gpukit.compiler.unit import Unit
 
@@ -34,7 +34,7 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
     """
     found = _by_variable(_infer(unit, arguments))
     mixed = {name for name, kinds_ in found.items() if len(kinds_) > 1}
-    if mixed and apart.versions(unit, mixed):
+    if mixed and renaming.versions(unit, mixed):
         found = _by_variable(_infer(unit, arguments))
     return {name: _common(kinds_) for name, kinds_ in found.items()}
 
@@ -117,7 +117,7 @@ class _Probe(scalar.Scalar):
             f"{name[:5]}_{len(shape)}_{_word(dtype)}", types.Array(dtype, len(shape), "C")
         )
 
-    def met(self, name: str, node: ast.Call) -> ast.expr:
+    def synchronised(self, name: str, node: ast.Call) -> ast.expr:
         if name in kinds.SHUFFLES:
             value = node.args[2] if name == "shfl_sync_intrinsic" else node.args[1]
             if name == "shfl_sync_intrinsic":

@@ -15,8 +15,8 @@ from numba.core import config, types
 
 from gpukit.compiler import place
 from gpukit.compiler import watch as w
+from gpukit.compiler.runtime import barriers, fences, notes, shadow, shadow_areas, shadow_rows
 from gpukit.compiler.runtime import counting as counting_
-from gpukit.compiler.runtime import fences, meetings, notes, shadow, shadow_areas, shadow_rows
 from gpukit.compiler.runtime import recording as recording_
 from gpukit.compiler.runtime.raw import peek, poke
 
@@ -116,7 +116,7 @@ def counting() -> tuple[int, ...]:
 
     @_entry("barrier")
     def barrier(watch, site):  # type: ignore[no-untyped-def]
-        meetings.barrier(watch)
+        barriers.barrier(watch)
         counting_.barrier(watch, site)
         return 0
 
@@ -162,12 +162,12 @@ def recording() -> tuple[int, ...]:
     def grid_barrier(watch, site):  # type: ignore[no-untyped-def]
         recording_.settle(watch)
         recording_.event(watch, w.E_GRID, site, 0, 0, 0, 0, 0)
-        meetings.grid_barrier(watch)
+        barriers.grid_barrier(watch)
         return 0
 
-    @_entry("meet_warps")
-    def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
-        recording_.meet_warps(watch, site, threads, active)
+    @_entry("sync_warps")
+    def sync_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
+        recording_.sync_warps(watch, site, threads, active)
         return 0
 
     @_entry("work")
@@ -182,7 +182,7 @@ def recording() -> tuple[int, ...]:
 
     own = {"access": access, "row": row, "row_free": taken, "barrier": barrier,
            "grid_barrier": grid_barrier}  # fmt: skip
-    return _table({**_common(), **own, "meet_warps": meet_warps, "work": work, "value": value})
+    return _table({**_common(), **own, "sync_warps": sync_warps, "work": work, "value": value})
 
 
 @functools.cache
@@ -231,17 +231,17 @@ def _common() -> dict[str, Any]:
 
     @_entry("begin_block")
     def begin_block(watch, block):  # type: ignore[no-untyped-def]
-        meetings.begin_block(watch, block)
+        barriers.begin_block(watch, block)
         return 0
 
     @_entry("barrier")
     def barrier(watch, site):  # type: ignore[no-untyped-def]
-        meetings.barrier(watch)
+        barriers.barrier(watch)
         return 0
 
     @_entry("grid_barrier")
     def grid_barrier(watch, site):  # type: ignore[no-untyped-def]
-        meetings.grid_barrier(watch)
+        barriers.grid_barrier(watch)
         return 0
 
     @_entry("fence")
@@ -249,19 +249,19 @@ def _common() -> dict[str, Any]:
         fences.fence(watch, thread, wide)
         return 0
 
-    @_entry("meet_warps")
-    def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
-        meetings.meet_warps(watch, threads, active)
+    @_entry("sync_warps")
+    def sync_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
+        barriers.sync_warps(watch, threads, active)
         return 0
 
     @_entry("check_mask")
     def check_mask(watch, site, thread, threads, active, returned, mask):  # type: ignore[no-untyped-def]
-        meetings.check_mask(watch, site, thread, threads, active, returned, mask)
+        barriers.check_mask(watch, site, thread, threads, active, returned, mask)
         return 0
 
     @_entry("check_source")
     def check_source(watch, site, thread, threads, active, source, mask):  # type: ignore[no-untyped-def]
-        meetings.check_source(watch, site, thread, threads, active, source, mask)
+        barriers.check_source(watch, site, thread, threads, active, source, mask)
         return 0
 
     @_entry("outside")
@@ -276,12 +276,12 @@ def _common() -> dict[str, Any]:
 
     @_entry("after_return")
     def after_return(watch, site, threads, returned):  # type: ignore[no-untyped-def]
-        meetings.after_return(watch, site, threads, returned)
+        barriers.after_return(watch, site, threads, returned)
         return 0
 
     @_entry("grid_return")
     def grid_return(watch, site, threads, returned):  # type: ignore[no-untyped-def]
-        meetings.grid_return(watch, site, threads, returned)
+        barriers.grid_return(watch, site, threads, returned)
         return 0
 
     @_entry("tick")
@@ -300,7 +300,7 @@ def _common() -> dict[str, Any]:
 
     return {
         "begin_block": begin_block, "barrier": barrier, "grid_barrier": grid_barrier,
-        "fence": fence, "meet_warps": meet_warps, "check_mask": check_mask,
+        "fence": fence, "sync_warps": sync_warps, "check_mask": check_mask,
         "check_source": check_source, "outside": outside, "region": region, "branch": nothing,
         "area": nothing, "run": nothing, "work": nothing, "value": nothing, "note": note,
         "after_return": after_return, "grid_return": grid_return, "tick": tick,

@@ -87,7 +87,7 @@ def fence(watch, thread, wide):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def meet(watch, begin, end, active):  # type: ignore[no-untyped-def]
+def synchronise(watch, begin, end, active):  # type: ignore[no-untyped-def]
     """Let some threads of all that are in step tell each other what they know."""
     table = peek(watch, w.KNOWN)
     if table == 0:

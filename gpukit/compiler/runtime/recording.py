@@ -68,7 +68,7 @@ def row(watch, site, thread, count, address, step, size, mask, kind):  # type: i
 
 
 @compiled
-def meet_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
+def sync_warps(watch, site, threads, active):  # type: ignore[no-untyped-def]
     """Write down which lanes pass a syncwarp, warp by warp."""
     settle(watch)
     _all_lanes(watch, w.E_SYNCWARP, site, threads, active)

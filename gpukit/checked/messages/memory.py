@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.checked.words.parts import (
+from gpukit.checked.messages.parts import (
     ONCE,
     Facts,
     in_line,

@@ -41,7 +41,7 @@ _MAX_NODES = 60
 
 
 def run(unit: Unit, uniformity: Uniformity) -> dict[str, ast.expr]:
-    """Return the remade variables with the expressions that make them."""
+    """Return the rematerialised variables with the expressions that make them."""
     return _Finder(unit, uniformity).find()
 
 
@@ -108,38 +108,38 @@ class _Finder:
             self.read_ok[name] = False
 
     def find(self) -> dict[str, ast.expr]:
-        remade: dict[str, ast.expr] = {}
+        rematerialised: dict[str, ast.expr] = {}
         parameters = set(self.unit.parameters)
         for name, value in self.definitions.items():
             if self.counts[name] != 1 or name in parameters:
                 continue
-            if self.read_ok.get(name, True) and self._is_pure(value, remade):
-                remade[name] = value
-        return remade
+            if self.read_ok.get(name, True) and self._is_pure(value, rematerialised):
+                rematerialised[name] = value
+        return rematerialised
 
-    def _is_pure(self, value: ast.expr, remade: dict[str, ast.expr]) -> bool:
+    def _is_pure(self, value: ast.expr, rematerialised: dict[str, ast.expr]) -> bool:
         if sum(1 for _ in ast.walk(value)) > _MAX_NODES:
             return False
-        return self._pure(value, remade)
+        return self._pure(value, rematerialised)
 
-    def _pure(self, node: ast.AST, remade: dict[str, ast.expr]) -> bool:
+    def _pure(self, node: ast.AST, rematerialised: dict[str, ast.expr]) -> bool:
         if tree.intrinsic(node) is not None:
             return True
         if isinstance(node, ast.Name):
-            return self._name_is_stable(node.id, remade)
+            return self._name_is_stable(node.id, rematerialised)
         if is_shape(node):
             inner = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
-            return all(self._name_is_stable(n.id, remade) for n in inner)
+            return all(self._name_is_stable(n.id, rematerialised) for n in inner)
         if isinstance(node, ast.Call):
             if node.keywords or call_name(node) not in PURE_CALLS:
                 return False
-            return all(self._pure(a, remade) for a in node.args)
+            return all(self._pure(a, rematerialised) for a in node.args)
         if not isinstance(node, PURE_NODES) or isinstance(node, ast.Attribute):
             return False
-        return all(self._pure(child, remade) for child in ast.iter_child_nodes(node))
+        return all(self._pure(child, rematerialised) for child in ast.iter_child_nodes(node))
 
-    def _name_is_stable(self, name: str, remade: dict[str, ast.expr]) -> bool:
-        if name in remade or name not in self.counts:
+    def _name_is_stable(self, name: str, rematerialised: dict[str, ast.expr]) -> bool:
+        if name in rematerialised or name not in self.counts:
             return True  # not counted: a captured object
         if self.counts[name] != 1:
             return False

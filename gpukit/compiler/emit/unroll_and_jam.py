@@ -121,26 +121,28 @@ def _copies(
 ) -> tuple[list[plan.Row], list[Guard]]:
     """Return what a thread does in so many rounds, and what guards prove in each of them."""
     leaf: plan.Leaf = row.body[0].body[0]  # type: ignore[assignment]
-    body, remade, known = list(leaf.body), dict(leaf.forms.remade), list(guards)
+    body, rematerialised, known = list(leaf.body), dict(leaf.forms.rematerialised), list(guards)
     for k in range(1, _TOGETHER):
         there = {row.target: ast.BinOp(tree.name(row.target), ast.Add(), _times(_step(row), k))}
         names: dict[str, str] = {}
         changed = True
         while changed:  # what is made again in each round, from its number
-            depends = [n for n, e in leaf.forms.remade.items() if tree.reads(e) & {*there, *names}]
+            depends = [
+                n for n, e in leaf.forms.rematerialised.items() if tree.reads(e) & {*there, *names}
+            ]
             changed = not names.keys() >= set(depends)
             names |= {n: unit.renamed(n) for n in depends if n not in names}
-        for name in (n for n in leaf.forms.remade if n in names):
-            made = tree.fill(leaf.forms.remade[name], **there)
+        for name in (n for n in leaf.forms.rematerialised if n in names):
+            made = tree.fill(leaf.forms.rematerialised[name], **there)
             tree.rename(made, names)
-            remade[names[name]] = made
+            rematerialised[names[name]] = made
             if name in unit.types:
                 unit.types[names[name]] = unit.types[name]
         copy = tree.clone(leaf.body)
         tree.rename(copy, names)
         body += copy
         known += [(Form(f.factor, tree.fill(f.rest, **there)), size) for f, size in guards]
-    forms = Forms(remade, leaf.forms.types, leaf.forms.fixed)
+    forms = Forms(rematerialised, leaf.forms.types, leaf.forms.fixed)
     return [plan.Leaf(body, forms, leaf.mask)], known
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpukit.checked.finding import KINDS
-from gpukit.checked.words import describe
+from gpukit.checked.messages import describe
 from tests.checked.findings import ACROSS, DETAILS, RACE
 
 TWO_THREADS = [kind for kind in KINDS if kind.endswith("-race")]

@@ -37,8 +37,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpukit.checked.words import launch, memory, race, slips, sync
-from gpukit.checked.words.parts import Facts, sentence
+from gpukit.checked.messages import launch, memory, race, slips, sync
+from gpukit.checked.messages.parts import Facts, sentence
 
 _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "out-of-bounds": memory.out_of_bounds,

@@ -1,4 +1,4 @@
-"""How time goes on in a watched launch, and how threads meet: blocks, barriers, warp operations."""
+"""How time goes on in a watched launch: blocks, barriers, warp operations."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def barrier(watch):  # type: ignore[no-untyped-def]
     poke(watch, w.EPOCH, _advance(watch))
     threads = peek(watch, w.THREADS)
     for block in range(max(peek(watch, w.WHOLE), 1)):
-        fences.meet(watch, block * threads, (block + 1) * threads, 0)
+        fences.synchronise(watch, block * threads, (block + 1) * threads, 0)
 
 
 @compiled
@@ -66,7 +66,7 @@ def grid_barrier(watch):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def meet_warps(watch, threads, active):  # type: ignore[no-untyped-def]
+def sync_warps(watch, threads, active):  # type: ignore[no-untyped-def]
     """Pass a syncwarp; `active` holds a flag for each thread, or is 0 for all of them.
 
     In a grid in step these are the threads of all blocks; warps of one number share a stamp.
@@ -78,7 +78,7 @@ def meet_warps(watch, threads, active):  # type: ignore[no-untyped-def]
     poke(watch, w.LAST_SYNCWARP, stamp)
     for block in range(0, threads, size):
         for warp in range(block, min(block + size, threads), 32):
-            fences.meet(watch, warp, min(warp + 32, block + size), active)
+            fences.synchronise(watch, warp, min(warp + 32, block + size), active)
 
 
 # ---- warp operations --------------------------------------------------------------------------
