@@ -15,6 +15,7 @@ from benchmarks import (
     handwritten,
     kernels_made_and_dropped,
     latency,
+    mechanisms,
     speed,
     speed_cases,
 )
@@ -240,3 +241,22 @@ def test_memory_is_told_while_kernels_are_made_and_dropped(capsys, tmp_path):
     assert kernels_made_and_dropped.main(["--count", "30", "--json", str(file)]) == 0
     assert [row["kernels"] for row in json.loads(file.read_text())] == list(range(3, 31, 3))
     assert "| 30 |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("mechanism", mechanisms.MECHANISMS)
+def test_a_mechanism_of_the_compiler_is_off_only_where_it_is_measured(mechanism: str) -> None:
+    owner, name, instead = mechanisms.MECHANISMS[mechanism]
+    before = getattr(owner, name)
+    with mechanisms.without(mechanism):
+        assert getattr(owner, name) is instead
+    assert getattr(owner, name) is before
+
+
+def test_a_kernel_without_a_mechanism_that_it_needs_has_other_loops(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GPUKIT_CACHE", "0")
+    monkeypatch.setattr(mechanisms, "SECONDS", 0.01)
+    found = mechanisms.measure("copy", ["rematerialise", "blocks abreast"])
+    assert list(found) == ["numpy", "rematerialise"]
+    assert "| rematerialise | 1 |" in mechanisms.table({"copy": found}, ["rematerialise"])
