@@ -1,5 +1,5 @@
 # make lab         set up and open the workbook in JupyterLab
-# make test        set up and run the tests
+# make test        set up and run the tests; make test-long the long ones, named below
 # make notebooks   the same as lab without a person: execute every notebook
 # make lint types  ruff and mypy       make format   let ruff mend what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
@@ -10,9 +10,12 @@
 # The first of these that is new enough. Only asked when .venv has to be made.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
-# Test processes at a time; one file's tests stay in one process, which compiles a kernel once.
+# Test processes at a time. One file's tests stay in one process, which compiles a kernel once.
 JOBS ?= 2
 PYTEST_FLAGS ?=
+# What `make test` leaves out, by pytest's marks (pyproject.toml says what they mean): `make
+# test-long` runs all of them, `make test-answers` and so on one of them.
+LONG := answers watched programs corpus random browser
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -26,7 +29,7 @@ CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pyt
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab notebooks test lint types format bench mutation conformance codegen hooks clean
+.PHONY: help lab notebooks test test-long $(LONG:%=test-%) lint types format bench mutation conformance codegen hooks clean
 
 help:
 	@sed -n 's/^# //p' Makefile | head -8
@@ -72,8 +75,18 @@ lab: $(READY)
 notebooks: $(READY)
 	$(BIN)/python -m pytest tests/notebooks -n $(JOBS) --dist loadgroup $(PYTEST_FLAGS)
 
+PYTEST = $(BIN)/python -m pytest --ignore=tests/notebooks -n $(JOBS) $(PYTEST_FLAGS)
+space := $(subst ,, )
+ANY_LONG := $(subst $(space), or ,$(LONG))
+
 test: $(READY)
-	$(BIN)/python -m pytest --ignore=tests/notebooks -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
+	$(PYTEST) --dist loadfile -m "not ($(ANY_LONG))"
+
+test-long: $(READY)
+	$(PYTEST) --dist worksteal -m "$(ANY_LONG)"
+
+$(LONG:%=test-%): $(READY)
+	$(PYTEST) --dist worksteal -m "$(@:test-%=%)"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
@@ -97,7 +110,7 @@ conformance: $(CONFORMANCE)/.ready
 
 codegen: $(CODEGEN)/.ready
 	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \
-		tests/primitives tests/gpu $(PYTEST_FLAGS)
+		tests/primitives tests/gpu -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 	$(CODEGEN)/bin/gpukit codegen
 
 hooks: $(READY)

@@ -4,6 +4,7 @@ The suite runs on the cpu target unless GPUKIT_TARGET says otherwise: `GPUKIT_TA
 runs the same test bodies on a GPU.
 """
 
+import gc
 import os
 import shutil
 import subprocess
@@ -36,6 +37,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("filterwarnings", "default")
 
 
+@pytest.hookimpl(tryfirst=True)  # before marks choose what is left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if os.environ["GPUKIT_TARGET"].strip().lower() == "cuda":
         mark, reason = "cpu", "says what only the CPU targets promise"
@@ -44,6 +46,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker(mark):
             item.add_marker(pytest.mark.skip(reason=reason))
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+
+
+def pytest_collection_finish() -> None:
+    """Let Python look for cycles seldom, and not among modules and tests, which stay anyway."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 @pytest.fixture

@@ -215,9 +215,14 @@ class Code:
         return named
 
 
+@functools.lru_cache(maxsize=32)  # a module is asked for each of its functions
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
 def definition(text: str, name: str) -> ast.FunctionDef:
     """Return the tree of one function of a module's text; it may stand in a branch there."""
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(_parsed(text)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
     raise LookupError(f"There is no function {name!r}")

@@ -62,7 +62,7 @@ def of(code: Code) -> Iterator[Mutant]:
         numbers: dict[int, Iterator[int]] = {}
         for edits in operator.find(code):
             text = apply(code.text, edits)
-            dump = ast.dump(definition(text, code.name))
+            dump = ast.dump(_own_definition(code, text))
             if dump in seen:
                 continue
             seen.add(dump)
@@ -80,6 +80,18 @@ def of(code: Code) -> Iterator[Mutant]:
                 _diff(code, text),
                 operator.right_kinds,
             )
+
+
+def _own_definition(code: Code, text: str) -> ast.FunctionDef:
+    """Return the tree of a function in its module's text after edits of the function alone.
+
+    Thousands of mutants are made: nothing around the function is parsed again.
+    """
+    tree = code.tree
+    first = min(node.lineno for node in (tree, *tree.decorator_list))
+    begin = sum(map(len, code.lines[: first - 1]))
+    own = text[begin : code.end(tree) + len(text) - len(code.text)]
+    return definition(f"if True:\n{own}" if tree.col_offset else own, code.name)
 
 
 def _diff(code: Code, text: str) -> str:

@@ -47,19 +47,25 @@ class Outcome:
         return self.kind == "error" and "KernelError" not in self.facts.get("bases", ())
 
 
+def start(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start Python with these arguments and with pipes to its three streams."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+
+
 class Child:
     """A running child process; use it in a `with` statement."""
 
     def __init__(self, file: Path, entry: str) -> None:
         package = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "gpukit.course.child"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
-        )
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+        self._process = start(["-m", "gpukit.course.child"], environment)
         self._inbox: queue.Queue[tuple[dict[str, Any], bytes] | BaseException | None] = (
             queue.Queue()
         )

@@ -50,12 +50,14 @@ def in_words(findings: list[Any]) -> list[str]:
     return [f"{f.kind} at {f.line} (and {f.other_line}): {f.message}" for f in findings]
 
 
+@pytest.mark.corpus
 @BUGS
 def test_a_bug_is_found_with_its_kind_and_its_line(bug: Case) -> None:
     for found in findings_of(bug):
         assert Path(found.file) == Path(bug.buggy.py_func.__code__.co_filename)
 
 
+@pytest.mark.corpus
 @BUGS
 def test_a_mended_twin_gives_no_finding_and_the_right_answer(bug: Case) -> None:
     arguments = bug.mended_arguments()
@@ -82,10 +84,14 @@ def test_the_corpus_has_at_least_180_bugs_of_all_classes() -> None:
     assert min(classes.values()) >= 2
 
 
-@BUGS
-def test_a_bug_marks_a_line_and_says_its_mistake(bug: Case) -> None:
-    assert bug.lines
-    for kernel in (bug.buggy, bug.mended):
-        text = kernel.py_func.__doc__
-        assert text.endswith(".")
-        assert "\n" not in text
+def test_every_bug_marks_a_line() -> None:
+    assert [bug.name for bug in CASES.values() if not bug.lines] == []
+
+
+def test_every_bug_and_its_mended_twin_say_in_one_line_what_they_do() -> None:
+    texts = [
+        (kernel.py_func.__name__, kernel.py_func.__doc__)
+        for bug in CASES.values()
+        for kernel in (bug.buggy, bug.mended)
+    ]
+    assert [name for name, text in texts if not text.endswith(".") or "\n" in text] == []

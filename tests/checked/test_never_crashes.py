@@ -32,6 +32,7 @@ def answers() -> dict[int, dict[str, Any]]:
     return {a["number"]: a for a in buggy_parent.outcomes(SEED, range(COUNT), LIMIT)}
 
 
+@pytest.mark.random
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(COUNT))
 def test_a_kernel_made_at_random_gives_a_report_or_a_documented_error(
@@ -42,6 +43,7 @@ def test_a_kernel_made_at_random_gives_a_report_or_a_documented_error(
     assert not answer["trouble"], f"{answer['trouble']}\nThe kernel:\n{source}"
 
 
+@pytest.mark.random
 @pytest.mark.slow
 def test_most_kernels_made_at_random_reach_the_checker_and_have_many_kinds_of_mistakes(
     answers: dict[int, dict[str, Any]],

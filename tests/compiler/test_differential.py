@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import random
 
+import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 from gpukit import cuda
 from gpukit.compiler.emit import memory, unroll_and_jam
 from tests.compiler import agreement
 from tests.compiler.strategies import Program, make_program, plain_cuda, programs, walking_programs
+
+pytestmark = pytest.mark.random
 
 # Each example compiles a kernel, one to three seconds: more of them where there is time.
 EXAMPLES = int(os.environ.get("GPUKIT_EXAMPLES", "20"))

@@ -1,8 +1,14 @@
 """What is left out of Numba's compiler, and that its other users do not notice."""
 
+import gc
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba.core import analysis, controlflow
 
+from gpukit.compiler import lean
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
@@ -74,3 +80,42 @@ def test_guard_with_a_negative_size_lets_no_thread_through():
     out = np.full(7, np.nan)
     mark_kernel[1, 32](out, -5)
     assert np.isnan(out).all()
+
+
+NAMES = st.sets(st.sampled_from("abcdefgh"), max_size=4)
+
+
+@given(st.data())
+def test_live_variables_are_those_that_numba_finds(data):
+    blocks = range(data.draw(st.integers(1, 9)))
+    graph = controlflow.CFGraph()
+    for block in blocks:
+        graph.add_node(block)
+    for block in blocks[1:]:
+        graph.add_edge(data.draw(st.integers(0, block - 1)), block)  # all can be reached
+    for _ in range(data.draw(st.integers(0, 9))):
+        graph.add_edge(*(data.draw(st.sampled_from(blocks)) for _ in range(2)))
+    graph.set_entry_point(0)
+    graph.process()
+    uses, defines = ({block: data.draw(NAMES) for block in blocks} for _ in range(2))
+    wanted = analysis.compute_live_map(graph, dict.fromkeys(blocks), uses, defines)
+    assert lean.live_map(graph, blocks, uses, defines) == wanted
+
+
+@pytest.mark.parametrize("searching", [True, False])
+def test_the_search_for_cycles_rests_while_a_kernel_is_compiled(searching):
+    before = gc.isenabled()
+    try:
+        (gc.enable if searching else gc.disable)()
+        with lean.kernel_code():
+            assert not gc.isenabled()
+        assert gc.isenabled() is searching
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+def test_other_users_of_numba_find_live_variables_as_before():
+    usual = analysis.compute_live_map
+    with lean.kernel_code():
+        assert analysis.compute_live_map is lean.live_map
+    assert analysis.compute_live_map is usual

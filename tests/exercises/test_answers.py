@@ -7,6 +7,7 @@ import pytest
 from gpukit.course import catalogue, grade
 from tests.exercises.answers import Right, Wrong
 
+pytestmark = pytest.mark.answers
 EXERCISES = catalogue.every()
 ANSWERS = [
     (exercise, answer)

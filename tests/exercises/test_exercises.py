@@ -27,6 +27,7 @@ def test_no_two_exercises_share_a_name():
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.answers
 @each
 def test_the_starter_fails(exercise):
     report = grade.run(exercise, exercise.starter)
@@ -45,6 +46,7 @@ def launched(exercise, file, cases):
         ]
 
 
+@pytest.mark.answers
 @each
 def test_the_starter_fails_when_it_runs(exercise):
     if not exercise.detective:
@@ -53,18 +55,21 @@ def test_the_starter_fails_when_it_runs(exercise):
         assert "error" not in {row.status for row in rows}
 
 
+@pytest.mark.answers
 @each
 def test_the_solution_is_right(exercise):
     report = grade.run(exercise, exercise.solution)
     assert report.passed, report.why
 
 
+@pytest.mark.answers
 @each
 def test_the_solution_is_right_with_other_inputs(exercise):
     rows = launched(exercise, exercise.solution, exercise.cases(seed=7))
     assert {row.status for row in rows} == {"right"}
 
 
+@pytest.mark.answers
 @each
 def test_the_solution_is_right_in_every_small_shape(exercise):
     shapes = list(exercise.shapes.values())
@@ -195,6 +200,7 @@ def test_the_cases_are_the_same_for_the_same_seed(exercise):
             assert np.array_equal(left.args[name], right.args[name], equal_nan=True)
 
 
+@pytest.mark.answers
 def test_a_copy_of_an_exercise_works_anywhere(tmp_path, monkeypatch):
     shutil.copytree(EXERCISES[0].folder, tmp_path / "01_here" / "copy")
     monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))

@@ -371,6 +371,7 @@ def test_inputs_of_unequal_shapes_are_refused(name):
 # ---- what the checker and the counters say --------------------------------------------------
 
 
+@pytest.mark.watched
 @every_kernel
 @dtypes
 def test_checker_finds_nothing_wrong(name, dtype, signed):
@@ -380,6 +381,7 @@ def test_checker_finds_nothing_wrong(name, dtype, signed):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@pytest.mark.watched
 @every_kernel
 @pytest.mark.parametrize(
     ("n", "dtype"), [(1, np.float32), (BLOCK, np.float32), (1009, np.float32), (1009, np.float64)]
@@ -391,6 +393,7 @@ def test_cost_is_what_is_counted(name, n, dtype, signed, poisoned):
     assert {**FORWARD, **GRAD}[name].cost(n, out.itemsize) == counted
 
 
+@pytest.mark.watched
 @every_kernel
 @dtypes
 def test_arithmetic_has_the_dtype_of_the_arrays(name, dtype, signed, poisoned):
@@ -399,6 +402,7 @@ def test_arithmetic_has_the_dtype_of_the_arrays(name, dtype, signed, poisoned):
     assert found["flops_float64"] == (found.flops if dtype is np.float64 else 0)
 
 
+@pytest.mark.watched
 @every_kernel
 def test_every_warp_touches_as_few_sectors_as_there_are(name, signed, poisoned):
     arrays = inputs(name, signed, 2 * BLOCK)

@@ -233,12 +233,14 @@ def watched(watch, rung, dtype, make):
     return watch(rung.kernel)[grid, (TILE, TILE)](*inputs, out)
 
 
+@pytest.mark.watched
 @dtypes
 @every_rung
 def test_checker_finds_nothing_wrong(rung, dtype, signed):
     assert watched(gpukit.check, rung, dtype, signed).findings == []
 
 
+@pytest.mark.watched
 @dtypes
 @every_rung
 def test_cost_is_what_is_counted(rung, dtype):
@@ -248,6 +250,7 @@ def test_cost_is_what_is_counted(rung, dtype):
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 @dtypes
 @every_rung
 def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):

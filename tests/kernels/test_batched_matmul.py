@@ -45,7 +45,13 @@ def test_kernel_matches_the_product_of_each_pair(
     assert_close(out, pairs(a, b), magnitude=pairs(np.abs(a), np.abs(b)), length=k)
 
 
-@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check], ids=["cpu", "checked"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(lambda kernel: kernel, id="cpu"),
+        pytest.param(gpukit.check, id="checked", marks=pytest.mark.watched),
+    ],
+)
 def test_kernel_is_right_to_float64(run, signed, poisoned, assert_close):
     batches, m, n, k = IN_FLOAT64
     a, b = signed(batches, m, k, dtype=np.float64), signed(batches, k, n, dtype=np.float64)
@@ -220,6 +226,7 @@ def counted(batches, m, n, k, dtype):
     return gpukit.profile(KERNEL)[grid_of(batches, m, n), (TILE, TILE, 1)](a, b, out).total
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("shape", [(1, 1, 1, 1), (3, TILE + 1, TILE - 1, 2 * TILE + 1)], ids=str)
 def test_cost_is_what_is_counted(shape, dtype):
@@ -228,15 +235,18 @@ def test_cost_is_what_is_counted(shape, dtype):
     assert batched_matmul.matmul_batched_cost(*shape, itemsize=np.dtype(dtype).itemsize) == right
 
 
+@pytest.mark.watched
 def test_kernel_does_no_float64_arithmetic():
     assert counted(*IN_FLOAT64, np.float32)["flops_float64"] == 0
 
 
+@pytest.mark.watched
 def test_kernel_given_float64_does_no_float32_arithmetic():
     found = counted(*IN_FLOAT64, np.float64)
     assert found["flops_float64"] == found.flops
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 def test_checker_finds_nothing_wrong(dtype, signed):
     a, b = signed(2, TILE + 3, TILE + 7, dtype=dtype), signed(2, TILE + 7, TILE + 5, dtype=dtype)

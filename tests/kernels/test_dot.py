@@ -181,6 +181,7 @@ def test_dot_lists_its_rungs_when_the_name_is_unknown():
 # ---- what the checker and the counters say --------------------------------------------------
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize("n", [1, 300, 1009])
 def test_checker_finds_nothing_wrong(rung, n, signed):
@@ -189,6 +190,7 @@ def test_checker_finds_nothing_wrong(rung, n, signed):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@pytest.mark.watched
 @rungs
 def test_checker_finds_nothing_wrong_with_float64(rung, signed):
     x, y, out = signed(1009, dtype=np.float64), signed(1009, dtype=np.float64), np.zeros(1)
@@ -196,22 +198,26 @@ def test_checker_finds_nothing_wrong_with_float64(rung, signed):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("n", [BLOCK, 2 * BLOCK])
 def test_cost_of_the_tree_is_what_is_counted(n):
     assert dot.dot_tree_cost(n) == work(counted("tree", n, launch.ceil_div(n, BLOCK)))
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
 def test_cost_of_the_shuffles_is_what_is_counted(n, blocks):
     assert dot.dot_shuffle_cost(n, blocks) == work(counted("shuffle", n, blocks))
 
 
+@pytest.mark.watched
 @rungs
 def test_cost_of_float64_is_what_is_counted(rung):
     found = counted(rung, 2 * BLOCK, 2, np.float64)
     assert ALL[rung].cost(2 * BLOCK, itemsize=8) == work(found, itemsize=8)
 
 
+@pytest.mark.watched
 @rungs
 @dtypes
 def test_products_are_made_and_added_in_the_dtype_of_the_vectors(rung, dtype):
@@ -219,6 +225,7 @@ def test_products_are_made_and_added_in_the_dtype_of_the_vectors(rung, dtype):
     assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
 
 
+@pytest.mark.watched
 def test_shuffles_touch_shared_memory_once_a_warp():
     found = counted("shuffle", 700, 2)
     assert found["shared_store_requests"] == 2 * dot.WARPS

@@ -300,6 +300,7 @@ every_rung = pytest.mark.parametrize("rung", extremes.LADDER, ids=lambda rung: r
 launches = pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
 
 
+@pytest.mark.watched
 @every_rung
 @launches
 def test_checker_finds_nothing_wrong(rung, n, blocks):
@@ -308,6 +309,7 @@ def test_checker_finds_nothing_wrong(rung, n, blocks):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@pytest.mark.watched
 @every_rung
 def test_checker_finds_nothing_wrong_with_float64(rung):
     shape, arguments = launch_of(rung, 1009, 2, np.float64)
@@ -315,6 +317,7 @@ def test_checker_finds_nothing_wrong_with_float64(rung):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@pytest.mark.watched
 @every_rung
 @launches
 def test_cost_is_what_is_counted(rung, n, blocks):
@@ -322,12 +325,14 @@ def test_cost_is_what_is_counted(rung, n, blocks):
     assert counted == expected
 
 
+@pytest.mark.watched
 @every_rung
 def test_cost_of_float64_is_what_is_counted(rung):
     counted, expected = work_of(rung, 1009, 2, np.float64)
     assert counted == expected
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("rung", extremes.LADDER[2:], ids=lambda rung: rung.name)
 def test_cost_of_places_of_8_bytes_is_what_is_counted(rung):
     counted, expected = work_of(rung, 1009, 2, placesize=8)
@@ -339,6 +344,7 @@ def test_places_have_4_bytes_while_they_fit(n, place):
     assert extremes.place_dtype(n) is place
 
 
+@pytest.mark.watched
 @every_rung
 def test_every_warp_waits_once(rung):
     shape, arguments = launch_of(rung, 300, 2)

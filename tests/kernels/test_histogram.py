@@ -30,6 +30,7 @@ def run(rung, x, out, blocks=None):
 # ---- checked: what is found -----------------------------------------------------------------
 
 
+@pytest.mark.watched
 @dtypes
 @rungs
 def test_checked_mode_finds_nothing_wrong(rung, dtype):
@@ -216,12 +217,14 @@ def counted(rung, dtype=np.int32, value=None):
 # The counter takes the four bytes of an atomic once, the cost as a load and a store.
 
 
+@pytest.mark.watched
 @dtypes
 def test_atomic_cost_is_what_checked_mode_counts(dtype):
     cost = histogram.histogram_atomic_cost(N, np.dtype(dtype).itemsize)
     assert counted("atomic", dtype)["global_bytes_asked"] == cost.bytes - 4 * N
 
 
+@pytest.mark.watched
 @dtypes
 def test_privatised_cost_is_what_checked_mode_counts(dtype):
     cost = histogram.histogram_privatised_cost(N, FEW, BLOCKS, np.dtype(dtype).itemsize)
@@ -229,18 +232,21 @@ def test_privatised_cost_is_what_checked_mode_counts(dtype):
     assert counts["global_bytes_asked"] == cost.bytes - 4 * FEW * BLOCKS
 
 
+@pytest.mark.watched
 def test_global_atomics_fall_from_one_a_value_to_one_a_bin_and_block():
     assert counted("atomic")["global_atomic_requests"] == launch.ceil_div(N, 32)
     warps = launch.ceil_div(FEW, 32)
     assert counted("privatised")["global_atomic_requests"] == warps * BLOCKS
 
 
+@pytest.mark.watched
 def test_equal_values_wait_for_all_of_the_launch_or_of_the_block():
     assert counted("atomic", value=7)["atomic_contention"] == N
     blocks_share = 7 * BLOCK  # 20 steps of 256 threads, shared by 3 blocks; the last has 136
     assert counted("privatised", value=7)["atomic_contention"] == blocks_share
 
 
+@pytest.mark.watched
 def test_counting_twice_as_many_values_adds_no_global_atomic():
     x, kernel = np.zeros(2 * N, np.uint8), histogram.histogram_privatised_kernel
     run = gpukit.profile(kernel)[BLOCKS, BLOCK, 0, 4 * FEW]
@@ -250,5 +256,6 @@ def test_counting_twice_as_many_values_adds_no_global_atomic():
     assert requests[0] == requests[1]
 
 
+@pytest.mark.watched
 def test_privatised_kernel_waits_twice():
     assert counted("privatised")["barriers"] == 2 * BLOCKS * (BLOCK // 32)

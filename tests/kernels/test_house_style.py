@@ -1,11 +1,13 @@
-"""What every kernel of the book owes its reader, read from the source text."""
+"""What every kernel of the book owes its reader, read from the source text.
+
+A rule is one test, which names all that break it.
+"""
 
 import ast
+import functools
 import importlib
 import inspect
 import pathlib
-
-import pytest
 
 from gpukit import kernels, launch
 
@@ -15,6 +17,7 @@ FILES = sorted(
 )
 
 
+@functools.cache
 def functions(path):
     return [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.FunctionDef)]
 
@@ -23,17 +26,22 @@ def is_jitted(node):
     return any("cuda.jit" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
-def ids(pairs):
-    return [f"{path.stem}-{node.name}" for path, node in pairs]
-
-
 JITTED = [(path, node) for path in FILES for node in functions(path) if is_jitted(node)]
 KERNELS = [(path, node) for path, node in JITTED if node.name.endswith("_kernel")]
 HOST = [(path, node) for path in FILES for node in functions(path) if not is_jitted(node)]
 
-every_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-every_kernel = pytest.mark.parametrize(("path", "node"), KERNELS, ids=ids(KERNELS))
-every_host_function = pytest.mark.parametrize(("path", "node"), HOST, ids=ids(HOST))
+
+def breaking(rule, among):
+    """The names of the functions, among pairs of a file and a node, that do not keep a rule."""
+    return [f"{path.stem}.{node.name}" for path, node in among if not rule(path, node)]
+
+
+def files_breaking(rule):
+    return [path.stem for path in FILES if not rule(path)]
+
+
+def ladder_of(path):
+    return importlib.import_module(f"gpukit.kernels.{path.stem}").LADDER
 
 
 def field_lines(node):
@@ -48,96 +56,125 @@ def test_the_book_has_kernels():
     assert len(KERNELS) >= 16
 
 
-@every_kernel
-def test_kernel_docstring_has_every_field_in_order(path, node):
-    assert [line[:10].strip() for line in field_lines(node)] == FIELDS
+def test_kernel_docstring_has_every_field_in_order():
+    def rule(path, node):
+        return [line[:10].strip() for line in field_lines(node)] == FIELDS
+
+    assert breaking(rule, KERNELS) == []
 
 
-@every_kernel
-def test_kernel_docstring_fields_all_say_something(path, node):
-    assert all(line[10:].strip() for line in field_lines(node))
+def test_kernel_docstring_fields_all_say_something():
+    def rule(path, node):
+        return all(line[10:].strip() for line in field_lines(node))
+
+    assert breaking(rule, KERNELS) == []
 
 
-@every_kernel
-def test_kernel_docstring_opens_with_one_sentence_and_an_empty_line(path, node):
-    first, second, *_ = ast.get_docstring(node).splitlines()
-    assert (first[-1], second) == (".", "")
+def test_kernel_docstring_opens_with_one_sentence_and_an_empty_line():
+    def rule(path, node):
+        first, second, *_ = ast.get_docstring(node).splitlines()
+        return (first[-1], second) == (".", "")
+
+    assert breaking(rule, KERNELS) == []
 
 
-@every_kernel
-def test_kernel_has_its_cost_right_below_it(path, node):
-    names = [function.name for function in functions(path)]
-    assert names[names.index(node.name) + 1] == node.name.removesuffix("_kernel") + "_cost"
+def test_kernel_has_its_cost_right_below_it():
+    def rule(path, node):
+        names = [function.name for function in functions(path)]
+        return names[names.index(node.name) + 1] == node.name.removesuffix("_kernel") + "_cost"
+
+    assert breaking(rule, KERNELS) == []
 
 
-@every_kernel
-def test_kernel_body_is_at_most_forty_lines(path, node):
-    first, last = node.body[1], node.body[-1]
-    assert last.end_lineno - first.lineno < 40
+def test_kernel_body_is_at_most_forty_lines():
+    def rule(path, node):
+        first, last = node.body[1], node.body[-1]
+        return last.end_lineno - first.lineno < 40
+
+    assert breaking(rule, KERNELS) == []
 
 
-@every_kernel
-def test_kernel_has_no_type_hints(path, node):
-    assert all(arg.annotation is None for arg in node.args.args)
+def test_kernel_has_no_type_hints():
+    def rule(path, node):
+        return all(arg.annotation is None for arg in node.args.args)
+
+    assert breaking(rule, KERNELS) == []
 
 
-@every_kernel
-def test_kernel_never_returns_early(path, node):
-    assert not any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+def test_kernel_never_returns_early():
+    def rule(path, node):
+        return not any(isinstance(inner, ast.Return) for inner in ast.walk(node))
+
+    assert breaking(rule, KERNELS) == []
 
 
-@every_kernel
-def test_kernel_has_no_bare_float(path, node):
-    written = [ast.unparse(inner) for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
-    assert not any(text.replace(".", "", 1).isdigit() and "." in text for text in written)
+def test_kernel_has_no_bare_float():
+    def rule(path, node):
+        constants = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
+        written = [ast.unparse(inner) for inner in constants]
+        return not any(text.replace(".", "", 1).isdigit() and "." in text for text in written)
+
+    assert breaking(rule, KERNELS) == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_every_barrier_says_what_it_protects(path):
-    barriers = [line for line in path.read_text().splitlines() if "cuda.syncthreads()" in line]
-    assert all("cuda.syncthreads()  # " in line for line in barriers)
+def test_every_barrier_says_what_it_protects():
+    def rule(path):
+        barriers = [line for line in path.read_text().splitlines() if "cuda.syncthreads()" in line]
+        return all("cuda.syncthreads()  # " in line for line in barriers)
+
+    assert files_breaking(rule) == []
 
 
-@every_file
-def test_file_has_one_shared_or_local_array_on_a_line(path):
-    lines = path.read_text().splitlines()
-    assert all(line.count(".shared.array(") + line.count(".local.array(") <= 1 for line in lines)
+def test_file_has_one_shared_or_local_array_on_a_line():
+    def rule(path):
+        lines = path.read_text().splitlines()
+        return all(
+            line.count(".shared.array(") + line.count(".local.array(") <= 1 for line in lines
+        )
+
+    assert files_breaking(rule) == []
 
 
-@every_file
-def test_file_is_at_most_four_hundred_lines(path):
-    assert len(path.read_text().splitlines()) <= 400
+def test_file_is_at_most_four_hundred_lines():
+    assert files_breaking(lambda path: len(path.read_text().splitlines()) <= 400) == []
 
 
-@every_file
-def test_file_opens_with_a_legend(path):
-    assert "\nLegend\n" in ast.get_docstring(ast.parse(path.read_text()))
+def test_file_opens_with_a_legend():
+    def rule(path):
+        return "\nLegend\n" in ast.get_docstring(ast.parse(path.read_text()))
+
+    assert files_breaking(rule) == []
 
 
-@every_file
-def test_ladder_holds_every_kernel_of_the_file_in_order(path):
-    module = importlib.import_module(f"gpukit.kernels.{path.stem}")
-    expected = [getattr(module, node.name) for where, node in KERNELS if where == path]
-    assert [rung.kernel for rung in module.LADDER] == expected
+def test_ladder_holds_every_kernel_of_the_file_in_order():
+    def rule(path):
+        module = importlib.import_module(f"gpukit.kernels.{path.stem}")
+        expected = [getattr(module, node.name) for where, node in KERNELS if where == path]
+        return [rung.kernel for rung in ladder_of(path)] == expected
+
+    assert files_breaking(rule) == []
 
 
-@every_file
-def test_ladder_names_are_all_different(path):
-    module = importlib.import_module(f"gpukit.kernels.{path.stem}")
-    names = [rung.name for rung in module.LADDER]
-    assert len(set(names)) == len(names)
+def test_ladder_names_are_all_different():
+    def rule(path):
+        names = [rung.name for rung in ladder_of(path)]
+        return len(set(names)) == len(names)
+
+    assert files_breaking(rule) == []
 
 
-@every_file
-def test_ladder_costs_return_the_cost_record(path):
-    module = importlib.import_module(f"gpukit.kernels.{path.stem}")
-    annotations = {inspect.signature(rung.cost).return_annotation for rung in module.LADDER}
-    assert annotations <= {"Cost", launch.Cost}
+def test_ladder_costs_return_the_cost_record():
+    def rule(path):
+        annotations = {inspect.signature(rung.cost).return_annotation for rung in ladder_of(path)}
+        return annotations <= {"Cost", launch.Cost}
+
+    assert files_breaking(rule) == []
 
 
-@every_host_function
-def test_host_function_has_a_docstring_and_type_hints(path, node):
-    hinted = all(arg.annotation is not None for arg in [*node.args.args, *node.args.kwonlyargs])
-    assert hinted
-    assert node.returns is not None
-    assert ast.get_docstring(node)
+def test_host_function_has_a_docstring_and_type_hints():
+    def rule(path, node):
+        arguments = [*node.args.args, *node.args.kwonlyargs]
+        hinted = all(arg.annotation is not None for arg in arguments)
+        return hinted and node.returns is not None and bool(ast.get_docstring(node))
+
+    assert breaking(rule, HOST) == []

@@ -53,7 +53,13 @@ def test_matmul_kernels_match_the_reference(rung, m, n, k, signed, poisoned, ass
 
 
 @rungs
-@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check], ids=["cpu", "checked"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(lambda kernel: kernel, id="cpu"),
+        pytest.param(gpukit.check, id="checked", marks=pytest.mark.watched),
+    ],
+)
 def test_matmul_kernels_are_right_to_float64(rung, run, signed, poisoned, assert_close):
     m, n, k = IN_FLOAT64[rung]
     a, b = signed(m, k, dtype=np.float64), signed(k, n, dtype=np.float64)
@@ -271,6 +277,7 @@ def test_register_tile_2d_cost_loads_both_once_for_128():
 # ---- what the checker and the counters say --------------------------------------------------
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize(
     ("m", "n", "k"), [(TILE + 3, TILE + 5, TILE + 7), (SIDE + 1, SIDE + 3, 3)], ids=str
@@ -281,6 +288,7 @@ def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
     assert report.findings == []
 
 
+@pytest.mark.watched
 @rungs
 def test_checker_finds_nothing_wrong_in_float64(rung, signed):
     m, n, k = IN_FLOAT64[rung]
@@ -301,6 +309,7 @@ def counted(rung, m=SIDE, n=SIDE, k=2 * TILE, dtype=np.float32):
     return profiled(ALL[rung].kernel, rung, m, n, k, dtype)
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize(
     "shape",
@@ -312,6 +321,7 @@ def test_cost_is_what_is_counted(rung, shape):
     assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 @rungs
 def test_cost_of_float64_is_what_is_counted(rung):
     found = counted(rung, *IN_FLOAT64[rung], np.float64)
@@ -319,11 +329,13 @@ def test_cost_of_float64_is_what_is_counted(rung):
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 @rungs
 def test_kernels_do_no_float64_arithmetic(rung):
     assert counted(rung)["flops_float64"] == 0
 
 
+@pytest.mark.watched
 @rungs
 def test_kernels_given_float64_do_no_float32_arithmetic(rung):
     found = counted(rung, *IN_FLOAT64[rung], np.float64)
@@ -338,6 +350,7 @@ SECTORS = {
 }
 
 
+@pytest.mark.watched
 @rungs
 def test_warps_touch_as_many_sectors_as_the_docstring_says(rung):
     found = counted(rung)
@@ -347,6 +360,7 @@ def test_warps_touch_as_many_sectors_as_the_docstring_says(rung):
     assert each == SECTORS[rung]
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("rung", TILES)
 def test_tiles_have_no_bank_conflicts(rung):
     found = counted(rung)
@@ -360,6 +374,7 @@ def padded_by(columns):
     return cuda.jit(types.FunctionType(function.__code__, names, function.__name__))
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(("columns", "conflicts"), [(0, 7), (1, 1), (2, 0)])
 def test_stores_into_the_tile_on_its_side_conflict_unless_padded_by_two(columns, conflicts):
     found = profiled(padded_by(columns), "padded", TILE, TILE, TILE)
@@ -367,6 +382,7 @@ def test_stores_into_the_tile_on_its_side_conflict_unless_padded_by_two(columns,
     assert 2 * found["shared_store_conflicts"] == conflicts * found["shared_store_requests"]
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(
     ("rung", "reads"),
     [("tiled", 16), ("padded", 16), ("register_tile_1d", 9), ("register_tile_2d", 16 / 8)],
@@ -376,11 +392,13 @@ def test_eight_products_take_as_many_reads_of_tiles_as_the_docstring_says(rung, 
     assert counted(rung)["shared_load_requests"] == reads * products / 8
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("rung", PLAIN)
 def test_kernels_without_tiles_use_no_shared_memory(rung):
     assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
 
 
+@pytest.mark.watched
 @rungs
 def test_every_warp_waits_twice_for_each_tile(rung):
     blocks = np.prod(matmul.grid_of(rung, SIDE, SIDE))

@@ -140,6 +140,7 @@ def test_a_matrix_is_rounded_and_its_rows_filled_up_with_zeros(shape, signed):
     assert not bits[:, shape[1] :].any()
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("shape", [(1, 1), (7, 33), (9, 64)], ids=str)
 def test_cost_of_rounding_is_what_is_counted(shape):
     rows, cols, wide = *shape, matmul_bf16.padded(shape[1])
@@ -151,6 +152,7 @@ def test_cost_of_rounding_is_what_is_counted(shape):
     assert expected == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 def test_checker_finds_nothing_wrong_with_rounding(signed):
     arguments = signed(9, 33), cuda.device_array((9, 40), np.uint16)
     report = gpukit.check(matmul_bf16.round_bf16_kernel)[(2, 2), matmul_bf16.ROUND_BLOCK]
@@ -160,6 +162,7 @@ def test_checker_finds_nothing_wrong_with_rounding(signed):
 # ---- what the products cost, and what the checker and the counters say ----------------------
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize(("m", "n", "k"), [(SIDE + 3, 20, DEPTH + 8), (9, SIDE + 1, 5)])
 def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
@@ -179,6 +182,7 @@ def counted(rung, m, n, k):
     return gpukit.profile(RUNGS[rung].kernel)[grid, BLOCK](*given, out).total
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize("shape", [(1, 1, 1), (SIDE + 1, 67, 9), (TALL + 1, 136, 20)], ids=str)
 def test_cost_is_what_is_counted(rung, shape):
@@ -186,17 +190,20 @@ def test_cost_is_what_is_counted(rung, shape):
     assert RUNGS[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 @rungs
 def test_a_copy_of_a_warp_is_sixteen_whole_sectors(rung):
     found = counted(rung, HEIGHT[rung], SIDE, 2 * DEPTH)
     assert found["global_load_sectors"] == 16 * found["global_load_requests"]
 
 
+@pytest.mark.watched
 @rungs
 def test_copies_to_the_tiles_have_no_bank_conflicts(rung):
     assert counted(rung, HEIGHT[rung], SIDE, 2 * DEPTH)["shared_store_conflicts"] == 0
 
 
+@pytest.mark.watched
 @rungs
 def test_every_warp_waits_once_for_each_pair_of_tiles(rung):
     assert counted(rung, HEIGHT[rung], SIDE, 3 * DEPTH)["barriers"] == 3 * 8

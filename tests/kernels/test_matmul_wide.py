@@ -150,6 +150,7 @@ def test_an_out_with_gaps_goes_to_the_register_tile(rung, monkeypatch, signed):
 # ---- what they cost, and what the checker and the counters say ------------------------------
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize(("m", "n", "k"), [(DEPTH + 3, DEPTH + 4, DEPTH + 8), (SIDE + 1, 8, 4)])
 def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
@@ -166,6 +167,7 @@ def counted(rung, m=SIDE, n=SIDE, k=2 * DEPTH):
     return gpukit.profile(ALL[rung].kernel)[grid, BLOCK](*map(aligned, matrices)).total
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize("shape", [(1, 4, 4), (SIDE + 1, 68, 8), (41, 136, 20)], ids=str)
 def test_cost_is_what_is_counted(rung, shape):
@@ -173,11 +175,13 @@ def test_cost_is_what_is_counted(rung, shape):
     assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 @rungs
 def test_kernels_do_no_float64_arithmetic(rung):
     assert counted(rung)["flops_float64"] == 0
 
 
+@pytest.mark.watched
 @rungs
 def test_global_memory_is_asked_for_quads(rung):
     found = counted(rung)
@@ -185,6 +189,7 @@ def test_global_memory_is_asked_for_quads(rung):
     assert found["global_bytes_asked"] == 32 * (16 * found["global_load_requests"] + stores)
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(
     ("rung", "reads", "products"),
     # 6 numbers for each of 4 rows or columns of 16 products of 16 x 8 x 8 in a warp of 32.
@@ -195,6 +200,7 @@ def test_tiles_are_read_as_often_as_the_docstring_says(rung, reads, products):
     assert counted(rung)["shared_load_requests"] == reads * all_products / products
 
 
+@pytest.mark.watched
 @rungs
 def test_only_stores_that_cannot_be_padded_have_conflicts(rung):
     found = counted(rung)
@@ -205,6 +211,7 @@ def test_only_stores_that_cannot_be_padded_have_conflicts(rung):
     assert found["shared_store_conflicts"] == found["shared_store_requests"] * conflicts
 
 
+@pytest.mark.watched
 @rungs
 def test_every_warp_waits_as_often_as_the_docstring_says(rung):
     # For 32 steps along the summed axis; with two tiles by turns once for each, and once before.

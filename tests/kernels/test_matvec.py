@@ -74,7 +74,13 @@ def test_host_function_matches_the_reference(rung, rows, cols, signed, assert_cl
 
 
 @float64_rungs
-@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check], ids=["cpu", "checked"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(lambda kernel: kernel, id="cpu"),
+        pytest.param(gpukit.check, id="checked", marks=pytest.mark.watched),
+    ],
+)
 def test_kernel_is_right_to_float64(rung, run, signed, poisoned, assert_close):
     rows, cols = IN_FLOAT64[rung]
     a, x = signed(rows, cols, dtype=np.float64), signed(cols, dtype=np.float64)
@@ -306,6 +312,7 @@ def test_matvec_lists_its_rungs_when_the_name_is_unknown():
 # ---- what the checker and the counters say --------------------------------------------------
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize(
     "shape", [(WARPS + 1, 2 * WARP + 5), (WARPS + 1, 300), (BLOCK + 1, 3)], ids=str
@@ -316,6 +323,7 @@ def test_checker_finds_nothing_wrong(rung, shape, signed):
     assert report.findings == []
 
 
+@pytest.mark.watched
 @float64_rungs
 def test_checker_finds_nothing_wrong_in_float64(rung, signed):
     rows, cols = IN_FLOAT64[rung]
@@ -332,6 +340,7 @@ def counted(rung, rows=WARPS, cols=BLOCK, dtype=np.float32):
     return gpukit.profile(ALL[rung].kernel)[shape_of(rung, rows)](a, x, y).total
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize("shape", [(1, 1), (WARPS + 1, WARP - 1), (37, 613), (5, 300)], ids=str)
 def test_cost_is_what_is_counted(rung, shape):
@@ -339,6 +348,7 @@ def test_cost_is_what_is_counted(rung, shape):
     assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 @float64_rungs
 def test_cost_of_float64_is_what_is_counted(rung):
     found = counted(rung, *IN_FLOAT64[rung], np.float64)
@@ -346,6 +356,7 @@ def test_cost_of_float64_is_what_is_counted(rung):
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 def test_block_a_row_cost_knows_other_blocks():
     a, x, y = np.ones((3, 70), np.float32), np.ones(70, np.float32), np.empty(3, np.float32)
     found = gpukit.profile(matvec.matvec_block_a_row_kernel)[3, 64](a, x, y).total
@@ -358,6 +369,7 @@ def test_thread_a_row_cost_of_two_rows_of_three():
     assert matvec.matvec_thread_a_row_cost(2, 3) == launch.Cost(bytes=2 * 7 * 4, flops=2 * 6)
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(
     ("rung", "each"),
     [
@@ -373,6 +385,7 @@ def test_warps_touch_as_many_sectors_as_the_docstring_says(rung, each):
     assert 2 * found["global_load_sectors"] == each * found["global_load_requests"]
 
 
+@pytest.mark.watched
 @with_shuffles
 def test_kernel_with_neighbouring_lanes_moves_only_what_it_asks_of_the_matrix(rung):
     found = counted(rung, BLOCK, BLOCK)
@@ -380,11 +393,13 @@ def test_kernel_with_neighbouring_lanes_moves_only_what_it_asks_of_the_matrix(ru
     assert found["global_bytes_moved"] == 2 * 4 * BLOCK * BLOCK + stored
 
 
+@pytest.mark.watched
 def test_thread_a_row_moves_four_times_what_its_neighbours_move():
     slow, fast = (counted(rung, BLOCK, BLOCK) for rung in ("thread_a_row", "warp_a_row"))
     assert slow["global_load_sectors"] > 4 * fast["global_load_sectors"]
 
 
+@pytest.mark.watched
 def test_a_row_takes_a_quarter_of_the_loads_when_four_elements_are_loaded_at_once():
     narrow, wide = (counted(rung, BLOCK, BLOCK) for rung in ("warp_a_row", "vectorised"))
     assert narrow["global_load_requests"] == 4 * wide["global_load_requests"]
@@ -399,22 +414,26 @@ def test_vectorised_rung_takes_a_vector_that_cannot_be_loaded_so(cut, signed, as
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=len(x))
 
 
+@pytest.mark.watched
 @rungs
 def test_kernel_does_no_float64_arithmetic(rung):
     assert counted(rung)["flops_float64"] == 0
 
 
+@pytest.mark.watched
 @float64_rungs
 def test_kernel_given_float64_does_no_float32_arithmetic(rung):
     found = counted(rung, *IN_FLOAT64[rung], np.float64)
     assert found["flops_float64"] == found.flops
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("rung", ["thread_a_row", "warp_a_row", "vectorised"])
 def test_kernel_without_partial_sums_uses_no_shared_memory(rung):
     assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(
     ("rung", "barriers"),
     [("thread_a_row", 0), ("warp_a_row", 0), ("block_a_row", 1), ("vectorised", 0)],
@@ -423,6 +442,7 @@ def test_every_warp_waits_as_often_as_the_docstring_says(rung, barriers):
     assert counted(rung)["barriers"] == barriers * WARPS * shape_of(rung, WARPS)[0]
 
 
+@pytest.mark.watched
 def test_partial_sums_have_no_bank_conflicts():
     found = counted("block_a_row")
     assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0

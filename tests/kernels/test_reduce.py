@@ -160,6 +160,7 @@ def test_costs_of_a_thousand_elements():
     assert [cost.flops for cost in costs] == [1024, 2024, 1000 + 4 * 2049, 1000 + 2049]
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
 def test_shuffle_cost_is_what_is_counted(n, blocks):
     found = counted(reduce.sum_shuffle_kernel, n, blocks)
@@ -168,6 +169,7 @@ def test_shuffle_cost_is_what_is_counted(n, blocks):
     assert reduce.sum_shuffle_cost(n, blocks) == expected
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2), (1024, 1)])
 def test_vectorised_cost_is_what_is_counted(n, blocks):
     found = counted(reduce.sum_vectorised_kernel, n, blocks)
@@ -176,6 +178,7 @@ def test_vectorised_cost_is_what_is_counted(n, blocks):
     assert reduce.sum_vectorised_cost(n, blocks) == expected
 
 
+@pytest.mark.watched
 @plain_kernels
 def test_cost_of_float64_is_what_is_counted(kernel):
     found = counted(kernel, 2 * BLOCK, 2, np.float64)
@@ -185,6 +188,7 @@ def test_cost_of_float64_is_what_is_counted(kernel):
     assert cost(2 * BLOCK, itemsize=8) == expected
 
 
+@pytest.mark.watched
 @plain_kernels
 @dtypes
 def test_sums_are_added_in_the_dtype_of_the_vector(kernel, dtype):
@@ -192,6 +196,7 @@ def test_sums_are_added_in_the_dtype_of_the_vector(kernel, dtype):
     assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
 
 
+@pytest.mark.watched
 def test_a_vectorised_load_asks_for_four_times_as_much():
     n = 4 * BLOCK
     narrow, wide = (
@@ -215,16 +220,19 @@ def test_vectorised_sum_takes_every_second_element_of_a_device_array():
     assert reduce.sum(x, rung="vectorised") == 20
 
 
+@pytest.mark.watched
 def test_shuffles_need_an_eighth_of_the_barriers_and_less():
     tree, shuffle, _ = (counted(kernel, 700, 2)["barriers"] for kernel in STRIDED)
     assert (tree, shuffle) == (9 * 2 * reduce.WARPS, 2 * reduce.WARPS)
 
 
+@pytest.mark.watched
 def test_shuffles_store_one_shared_word_a_warp():
     found = counted(reduce.sum_shuffle_kernel, 700, 2)
     assert found["shared_store_requests"] == 2 * reduce.WARPS
 
 
+@pytest.mark.watched
 @strided_kernels
 @pytest.mark.parametrize("n", [1, 300, 1009])
 def test_checker_finds_nothing_wrong(kernel, n, signed):
@@ -232,6 +240,7 @@ def test_checker_finds_nothing_wrong(kernel, n, signed):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@pytest.mark.watched
 @plain_kernels
 def test_checker_finds_nothing_wrong_with_float64(kernel, signed, assert_close):
     x, out = signed(1009, dtype=np.float64), np.zeros(1)

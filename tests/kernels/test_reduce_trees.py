@@ -107,6 +107,7 @@ def test_costs_of_a_thousand_elements():
     assert [cost.flops for cost in costs] == [4 * 255, 4 * 255, 2 * 511, 2 * (448 + 6 * 32)]
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize("n", [1, 300, 1009])
 def test_cost_is_what_is_counted(rung, n):
@@ -114,6 +115,7 @@ def test_cost_is_what_is_counted(rung, n):
     assert ALL[rung].cost(n) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 @rungs
 def test_cost_of_float64_is_what_is_counted(rung):
     found = counted(rung, 1009, np.float64)
@@ -121,6 +123,7 @@ def test_cost_of_float64_is_what_is_counted(rung):
     assert ALL[rung].cost(1009, itemsize=8) == expected
 
 
+@pytest.mark.watched
 @rungs
 @dtypes
 def test_sums_are_added_in_the_dtype_of_the_vector(rung, dtype):
@@ -128,12 +131,14 @@ def test_sums_are_added_in_the_dtype_of_the_vector(rung, dtype):
     assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
 
 
+@pytest.mark.watched
 @rungs
 def test_loads_are_coalesced(rung):
     found = counted(rung)
     assert found["global_load_sectors"] == 4 * found["global_load_requests"]
 
 
+@pytest.mark.watched
 @rungs
 def test_no_two_lanes_meet_in_a_bank(rung):
     found = counted(rung)
@@ -143,6 +148,7 @@ def test_no_two_lanes_meet_in_a_bank(rung):
 # ---- What each rung saves -------------------------------------------------------------------
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(
     ("rung", "parted", "branches"),
     [("interleaved", 48, 144), ("sequential", 6, 144), ("first_add", 6, 144), ("unrolled", 1, 49)],
@@ -153,16 +159,19 @@ def test_lanes_of_a_warp_part_as_often_as_the_docstring_says(rung, parted, branc
     assert found["branches"] == branches * blocks
 
 
+@pytest.mark.watched
 def test_warps_add_four_times_as_often_when_the_adding_threads_lie_apart():
     # All warps fill the tile; every other store of a warp is of a sum.
     stores = [counted(rung)["shared_store_requests"] for rung in ("interleaved", "sequential")]
     assert [count // 4 - WARPS for count in stores] == [47, 12]
 
 
+@pytest.mark.watched
 def test_sequential_addressing_saves_no_addition():
     assert counted("interleaved").flops == counted("sequential").flops
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(
     ("rung", "barriers"),
     [("interleaved", 9), ("sequential", 9), ("first_add", 9), ("unrolled", 3)],
@@ -171,12 +180,14 @@ def test_every_warp_waits_as_often_as_the_docstring_says(rung, barriers):
     assert counted(rung)["barriers"] == barriers * WARPS * blocks_of(rung, FULL)
 
 
+@pytest.mark.watched
 def test_adding_at_the_load_halves_the_barriers_and_branches():
     before, after = counted("sequential"), counted("first_add")
     assert before["barriers"] == 2 * after["barriers"]
     assert before["branches"] == 2 * after["branches"]
 
 
+@pytest.mark.watched
 def test_warps_execute_fewer_statements_from_rung_to_rung():
     steps = [counted(rung)["warp_steps"] for rung in ALL]
     assert steps == sorted(set(steps), reverse=True)
@@ -185,6 +196,7 @@ def test_warps_execute_fewer_statements_from_rung_to_rung():
 # ---- Checked mode ---------------------------------------------------------------------------
 
 
+@pytest.mark.watched
 @rungs
 @pytest.mark.parametrize("n", [1, 300, 1009])
 def test_checker_finds_nothing_wrong(rung, n, signed):
@@ -193,6 +205,7 @@ def test_checker_finds_nothing_wrong(rung, n, signed):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@pytest.mark.watched
 @rungs
 def test_checker_finds_nothing_wrong_with_float64(rung, signed):
     x, partials = (
@@ -230,6 +243,7 @@ def last_warp_with_one_syncwarp_a_step_kernel(x, out):
         out[0] = tile[0]
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(
     "kernel", [last_warp_of_2007_kernel, last_warp_with_one_syncwarp_a_step_kernel]
 )

@@ -355,6 +355,7 @@ def faults(kernel, *args):
     return [finding for finding in found if finding.severity in ("error", "warning")]
 
 
+@pytest.mark.watched
 @dtypes
 @shifts
 @rungs
@@ -362,12 +363,14 @@ def test_checked_mode_finds_nothing_wrong_with_a_scan(rung, shift, dtype):
     assert faults(kernel_of(rung), *arguments(dtype, shift)) == []
 
 
+@pytest.mark.watched
 @dtypes
 def test_checked_mode_finds_nothing_wrong_with_add_offsets(dtype):
     out = cuda.to_device(np.ones(N, dtype))
     assert faults(scan.add_offsets_kernel, np.arange(3).astype(dtype), out) == []
 
 
+@pytest.mark.watched
 @dtypes
 def test_checked_mode_finds_nothing_wrong_with_compact_scatter(dtype):
     keep = np.arange(N) % 3 == 0
@@ -380,17 +383,20 @@ def counted(rung):
     return gpukit.profile(kernel_of(rung))[3, BLOCK](*arguments(np.float32)).total
 
 
+@pytest.mark.watched
 @rungs
 def test_scan_cost_is_what_checked_mode_counts(rung):
     total, cost = counted(rung), launch.pick("test", scan.SCAN_LADDER, rung).cost(N)
     assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
 
 
+@pytest.mark.watched
 @rungs
 def test_scan_does_no_float64_arithmetic(rung):
     assert counted(rung)["flops_float64"] == 0
 
 
+@pytest.mark.watched
 def test_add_offsets_cost_is_what_checked_mode_counts():
     args = np.ones(3, np.float32), np.ones(N, np.float32)
     total = gpukit.profile(scan.add_offsets_kernel)[3, BLOCK](*args).total
@@ -398,6 +404,7 @@ def test_add_offsets_cost_is_what_checked_mode_counts():
     assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
 
 
+@pytest.mark.watched
 def test_compact_scatter_cost_is_what_checked_mode_counts():
     keep = np.arange(N) % 3 == 0
     places, kept = np.cumsum(keep, dtype=np.int32) - 1, int(keep.sum())
@@ -406,6 +413,7 @@ def test_compact_scatter_cost_is_what_checked_mode_counts():
     assert total["global_bytes_asked"] == scan.compact_scatter_cost(N, kept).bytes
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize(
     ("rung", "barriers"), [("block", 8), ("blelloch", 17), ("padded", 17), ("warp", 1)]
 )
@@ -423,22 +431,27 @@ def passes(rung):
     return total["shared_load_wavefronts"] + total["shared_store_wavefronts"]
 
 
+@pytest.mark.watched
 def test_blelloch_has_bank_conflicts():
     assert conflicts("blelloch") == 3 * 280
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("rung", ["block", "padded", "warp"])
 def test_other_scans_have_no_bank_conflicts(rung):
     assert conflicts(rung) == 0
 
 
+@pytest.mark.watched
 def test_passes_through_shared_memory_fall_when_the_tree_is_padded():
     assert passes("padded") < passes("block") < passes("blelloch")
 
 
+@pytest.mark.watched
 def test_shuffles_need_a_third_of_the_passes_of_the_padded_tree():
     assert 3 * passes("warp") < passes("padded")
 
 
+@pytest.mark.watched
 def test_additions_fall_to_less_than_half_from_the_ladder_to_the_tree():
     assert 2 * counted("blelloch").flops < counted("block").flops

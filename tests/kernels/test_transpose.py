@@ -66,7 +66,13 @@ def test_host_function_moves_every_element_to_its_place(rung, rows, cols, signed
 
 
 @every_rung
-@pytest.mark.parametrize("run", [lambda kernel: kernel, gpukit.check], ids=["cpu", "checked"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(lambda kernel: kernel, id="cpu"),
+        pytest.param(gpukit.check, id="checked", marks=pytest.mark.watched),
+    ],
+)
 def test_kernel_moves_float64_unrounded(rung, run, signed, poisoned):
     x = signed(37, 41, dtype=np.float64)
     out = poisoned(*right(rung, x).shape, dtype=np.float64)
@@ -236,6 +242,7 @@ def test_more_than_the_grid_holds_along_y_is_refused(rung, shape):
 # ---- what the checker and the counters say --------------------------------------------------
 
 
+@pytest.mark.watched
 @every_rung
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("shape", [(TILE + 1, TILE + 5), (3, 2 * TILE - 1)], ids=str)
@@ -265,6 +272,7 @@ SECTORS = {
 }
 
 
+@pytest.mark.watched
 @every_rung
 def test_warps_touch_as_many_sectors_as_the_docstring_says(rung):
     found = counted(rung)
@@ -274,23 +282,27 @@ def test_warps_touch_as_many_sectors_as_the_docstring_says(rung):
     assert each == SECTORS[rung]
 
 
+@pytest.mark.watched
 def test_strided_copy_moves_eight_times_what_it_asks_for():
     found = counted("strided")
     assert found["global_bytes_moved"] == 8 * found["global_bytes_asked"]
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("rung", ["coalesced", "tiled", "padded"])
 def test_coalesced_kernel_moves_only_what_it_asks_for(rung):
     found = counted(rung)
     assert found["global_bytes_moved"] == found["global_bytes_asked"]
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("shape", [(2 * TILE, 3 * TILE), (43, 71), (97, 29)], ids=str)
 def test_tiles_move_less_than_the_naive_kernel(shape):
     naive, tiled = (counted(rung, *shape)["global_bytes_moved"] for rung in ("naive", "tiled"))
     assert tiled < naive / 2
 
 
+@pytest.mark.watched
 def test_tiled_kernel_reads_a_column_of_its_tile_in_32_passes():
     found = counted("tiled")
     requests = found["shared_load_requests"]
@@ -298,10 +310,12 @@ def test_tiled_kernel_reads_a_column_of_its_tile_in_32_passes():
     assert found["shared_load_conflicts"] == 31 * requests
 
 
+@pytest.mark.watched
 def test_tiled_kernel_fills_its_tile_without_conflicts():
     assert counted("tiled")["shared_store_conflicts"] == 0
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("shape", [(2 * TILE, 3 * TILE), (43, 71), (97, 29)], ids=str)
 def test_padded_kernel_has_no_bank_conflicts(shape, dtype):
@@ -309,11 +323,13 @@ def test_padded_kernel_has_no_bank_conflicts(shape, dtype):
     assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("rung", ["coalesced", "strided", "naive"])
 def test_kernel_without_a_tile_uses_no_shared_memory(rung):
     assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
 
 
+@pytest.mark.watched
 @every_rung
 @pytest.mark.parametrize("shape", [(1, 1), (TILE, TILE), (43, 71), (97, 29)], ids=str)
 def test_cost_is_what_is_counted(rung, shape):
@@ -321,6 +337,7 @@ def test_cost_is_what_is_counted(rung, shape):
     assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
+@pytest.mark.watched
 @every_rung
 def test_cost_of_float64_is_what_is_counted(rung):
     found = counted(rung, 43, 71, np.float64)
@@ -333,6 +350,7 @@ def test_cost_of_float64_is_twice_that_of_float32(rung):
     assert ALL[rung].cost(3, 5, 8).bytes == 2 * ALL[rung].cost(3, 5).bytes == 240
 
 
+@pytest.mark.watched
 @pytest.mark.parametrize("rung", ["tiled", "padded"])
 def test_every_warp_of_a_tile_waits_once(rung):
     assert counted(rung)["barriers"] == 6 * ROWS

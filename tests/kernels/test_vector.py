@@ -167,6 +167,7 @@ def test_saxpy_rejects_an_unknown_rung():
         vector.saxpy(1, np.ones(3, np.float32), np.ones(3, np.float32), rung="fast")
 
 
+@pytest.mark.watched
 @every_rung
 def test_checker_finds_nothing_wrong_with_float64(rung, signed):
     n = BLOCK + 13
@@ -175,6 +176,7 @@ def test_checker_finds_nothing_wrong_with_float64(rung, signed):
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
+@pytest.mark.watched
 @every_rung
 def test_cost_of_float64_is_what_is_counted(rung, signed, poisoned):
     n = BLOCK + 13

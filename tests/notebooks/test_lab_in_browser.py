@@ -13,7 +13,8 @@ import pytest
 
 from tests.notebooks import running
 
-pytestmark = pytest.mark.slow
+# In one process, so that there is one Lab, and each lesson runs as a whole once.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("lab")]
 
 SECONDS = 150
 

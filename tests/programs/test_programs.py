@@ -6,6 +6,8 @@ import pytest
 
 from tests.programs.running import PROGRAMS, Program, run
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_program_gives_the_values_of_its_reference(program: Program) -> None:

@@ -13,6 +13,8 @@ from gpukit import target
 from gpukit.checked import process
 from tests.programs.running import PROGRAMS, Program, run
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.mark.skipif(target.wanted() == "cuda", reason="the CPU's launches are watched")
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())

@@ -73,6 +73,8 @@ import numba
 import numpy as np
 import numba.cuda as nc
 
+pytestmark = pytest.mark.programs
+
 BINS = 16
 
 @nc.jit("void(uint8[:], int32[:])")
