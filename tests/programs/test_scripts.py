@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.programs
+
 HEAT = """
 import sys
 import numpy as np
@@ -72,8 +74,6 @@ HISTOGRAM = """
 import numba
 import numpy as np
 import numba.cuda as nc
-
-pytestmark = pytest.mark.programs
 
 BINS = 16
 
