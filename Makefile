@@ -1,5 +1,5 @@
 # make lab         set up and open the workbook in JupyterLab
-# make test        set up and run the tests; make test-long the long ones, named below
+# make test        set up and run the tests      make test-long   those that take long
 # make notebooks   the same as lab without a person: execute every notebook
 # make lint types  ruff and mypy       make format   let ruff mend what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
