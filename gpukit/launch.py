@@ -57,7 +57,7 @@ class Rung(NamedTuple):
     name: str
     kernel: Any
     cost: Callable[..., Cost]
-    block: int | tuple[int, ...] = 256
+    block: int | tuple[int, ...] | None = None
 
 
 def pick(function: str, ladder: tuple[Rung, ...], name: str) -> Rung:

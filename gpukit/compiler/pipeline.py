@@ -108,6 +108,7 @@ def front(function: Any, watched: str = "") -> Unit:
 def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast.FunctionDef]:
     """Return the emitter and the function of loops for given argument types."""
     from gpukit.compiler.emit.emitter import Emitter
+    from gpukit.compiler.emit.kernel import Kernel
     from gpukit.compiler.frontend import own_arrays
     from gpukit.compiler.lowering import references, schedule, typing, whole_bounds
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
@@ -120,8 +121,7 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     own_arrays.share(unit)
     if unit.watched:
         references.run(unit)
-    plan = schedule.run(unit)
-    emitter = Emitter(unit, plan, arguments, options)
+    emitter = Emitter(Kernel(unit, schedule.run(unit), arguments, options))
     return emitter, emitter.function()
 
 

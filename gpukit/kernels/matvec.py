@@ -253,9 +253,9 @@ def _check_operands(a: Any, x: Any) -> None:
 
 
 LADDER = (
-    Rung("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost),
+    Rung("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost, BLOCK),
     Rung("warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost, (WARP, WARPS)),
-    Rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost),
-    Rung("vectorised", matvec_vectorised_kernel, matvec_vectorised_cost),
+    Rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost, BLOCK),
+    Rung("vectorised", matvec_vectorised_kernel, matvec_vectorised_cost, BLOCK),
 )
 __all__ = launch.public_names(globals())

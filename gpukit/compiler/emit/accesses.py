@@ -35,10 +35,14 @@ def affine(kernel: Kernel, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]
     return found
 
 
-def of_row(kernel: Kernel, leaf: plan.Leaf) -> list[RowAccess] | None:
-    """Return the accesses of a leaf in order, if each happens once in every thread of a row."""
+def of_row(
+    kernel: Kernel, leaf: plan.Leaf, known: dict[str, tuple[str, list[Form]]]
+) -> list[RowAccess] | None:
+    """Return the accesses of a leaf in order, if each happens once in every thread of a row.
+
+    `known` are its affine ones.
+    """
     found: list[RowAccess] = []
-    known = affine(kernel, leaf)
     for s in leaf.body:
         if not isinstance(s, _PLAIN) or _hides_accesses(kernel, s):
             if any(touches(kernel, n) for n in ast.walk(s)):
@@ -64,7 +68,7 @@ def of_loop(kernel: Kernel, row: plan.RowFor, local: set[str]) -> list[RowAccess
     for inner in row.body:
         if not isinstance(inner, plan.Leaf) or inner.mask is not None:
             return []
-        accesses = of_row(kernel, inner)
+        accesses = of_row(kernel, inner, affine(kernel, inner))
         for node, kind, forms in accesses or []:
             if node.value.id in local:  # type: ignore[attr-defined]
                 continue

@@ -60,10 +60,9 @@ class Bounds:
         name = "inside" if len(ends) == 1 else "both_inside"
         if self.kernel.options.watched and array not in {*self.memory.shared, *self.memory.local}:
             # Indices beyond 32 bits are a finding: they count as outside.
-            written = tree.expr("least(n, most)", n=size, most=tree.const(1 << 31))
-            written.func = self.rewriter.helper("bounds", "least")  # type: ignore[attr-defined]
+            narrow = tree.call(self.rewriter.helper("bounds", "least"), size, tree.const(1 << 31))
             places = map(self.rewriter.expression, ends)
-            return tree.call(self.rewriter.helper("bounds", name), written, *places)
+            return tree.call(self.rewriter.helper("bounds", name), narrow, *places)
         least, most = (ends[0], ends[-1]) if form.factor >= 0 else (ends[-1], ends[0])
         holds = self.ranges.holds
         if holds(tree.expr("0 <= e", e=least)):

@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import ast
 
-from numba.core import types
-
 from gpukit.compiler import kinds, tree
 from gpukit.compiler.emit import entry
 from gpukit.compiler.emit.instruments import Instruments
-from gpukit.compiler.emit.kernel import Kernel, Options
+from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.memory import Memory
 from gpukit.compiler.emit.threads import ThreadLoops
 from gpukit.compiler.frontend import jumps
-from gpukit.compiler.lowering import plan, schedule
-from gpukit.compiler.unit import Unit
+from gpukit.compiler.lowering import plan
 
 
 class Emitter:
     """Writes one kernel: `function()`."""
 
-    def __init__(
-        self,
-        unit: Unit,
-        planned: schedule.Schedule,
-        arguments: dict[str, types.Type],
-        options: Options,
-    ) -> None:
-        self.kernel = Kernel(unit, planned, arguments, options)
-        self.memory = Memory(self.kernel)
-        self.instruments = Instruments(self.kernel, self.memory)
-        self.threads = ThreadLoops(self.kernel, self.memory, self.instruments)
-        self.unit, self.plan, self.options = unit, planned, options
-        self.rewriter, self.ranges = self.kernel.rewriter, self.kernel.ranges
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self.memory = Memory(kernel)
+        self.instruments = Instruments(kernel, self.memory)
+        self.threads = ThreadLoops(kernel, self.memory, self.instruments)
+        self.unit, self.plan, self.options = kernel.unit, kernel.plan, kernel.options
+        self.rewriter, self.ranges = kernel.rewriter, kernel.ranges
 
     def function(self) -> ast.FunctionDef:
         """Return the function of loops."""

@@ -97,11 +97,7 @@ class Instruments:
 
     def tell_block(self) -> list[ast.stmt]:
         """Tell that a block begins."""
-        if not self.watched:
-            return []
-        hook = self.rewriter.helper("hooks", "begin_block")
-        block = ast.Tuple([tree.name("_block")], ast.Load())
-        return [ast.Expr(tree.call(hook, tree.name("_context"), block))]
+        return self.tell("begin_block", None, tree.name("_block"))
 
     def tick(self) -> list[ast.stmt]:
         """Tell that another run of loops over threads begins (profiles and recordings)."""

@@ -87,8 +87,6 @@ class Memory:
         known = self.unit.types.get(of)
         if how == "first":
             return known[0] if known is not None else types.int64
-        if how == "type" and known is not None:
-            return known
         return known if known is not None else types.int64
 
     def _blocks_abreast(self) -> int:

@@ -219,7 +219,7 @@ class ThreadLoops:
             return [shuffled]
         before = self.instruments.work(leaf, low, high)
         known = accesses.affine(self.kernel, leaf)
-        told = accesses.of_row(self.kernel, leaf) if self.options.watched else []
+        told = accesses.of_row(self.kernel, leaf, known) if self.options.watched else []
         if told is None or not known:
             return [*before, self._thread_loop(leaf, low, high, frozenset())]
         if self.options.readable:
@@ -250,10 +250,7 @@ class ThreadLoops:
         if not leaf.forms.is_fixed(offset) or not leaf.forms.is_integer(offset):
             return None
         self.rewriter.uses_thread = True
-        mask: ast.expr = tree.const(0)
-        if leaf.mask is not None:
-            at = self.rewriter.helper("hooks", "mask_at")
-            mask = tree.call(at, tree.name(leaf.mask), tree.const(0))
+        mask = self.instruments.mask_address(leaf.mask, tree.const(0))
         ends = [tree.expr("row_start + x", x=x) for x in (low, high)]
         steps = self.rewriter.expression(leaf.forms.written_out(offset))
         parts = [
@@ -271,12 +268,10 @@ class ThreadLoops:
         rewriter.uses_thread = rewriter.uses_place = False
         rewriter.hoisted = hoisted
         loads, stores = self._kept(leaf)
-        body = rewriter.statements(
-            [*self._rematerialised(leaf, loads), *loads, *leaf.body, *stores]
-        )
+        body = rewriter.statements([*self._rematerialised(leaf), *loads, *leaf.body, *stores])
         body += self.instruments.values_of_thread(leaf)
         if leaf.mask is not None:
-            body = [ast.If(rewriter.expression(schedule.of(leaf.mask)), body, [])]
+            body = [ast.If(rewriter.expression(schedule.flag_of(leaf.mask)), body, [])]
         if self.options.readable and "thread" in tree.reads(body):
             rewriter.uses_thread = True
         if rewriter.uses_place and not self.options.readable:
@@ -316,7 +311,7 @@ class ThreadLoops:
             [tree.stmts(f"{n}_of[thread] = {n}")[0] for n in stores],
         )
 
-    def _rematerialised(self, leaf: plan.Leaf, loads: list[ast.stmt]) -> list[ast.stmt]:
+    def _rematerialised(self, leaf: plan.Leaf) -> list[ast.stmt]:
         """Return the definitions of the rematerialised variables that a leaf reads, in order."""
         rematerialised = leaf.forms.rematerialised
         exposed, _ = liveness.flow(leaf.body)

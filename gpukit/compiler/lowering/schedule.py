@@ -128,7 +128,7 @@ class Schedule:
         steps += self._branch(s, then, mask)
         other = self._mask("in_else") if s.orelse else None
         if other:
-            steps.append(self._set_mask(other, tree.expr("not m", m=of(then)), mask, s))
+            steps.append(self._set_mask(other, tree.expr("not m", m=flag_of(then)), mask, s))
         steps.append(plan.AnyThread(then, self._steps(s.body, then)))
         if other:
             steps.append(plan.AnyThread(other, self._steps(s.orelse, other)))
@@ -160,7 +160,7 @@ class Schedule:
         body = [rows.flag(mask, test, like)]
         if parent is not None:
             clear = [] if parent == mask else [rows.flag(mask, tree.const(False), like)]
-            body = [tree.at(ast.If(of(parent), body, clear), like)]
+            body = [tree.at(ast.If(flag_of(parent), body, clear), like)]
             body[0].made = True  # type: ignore[attr-defined]  # no statement of the person's
         return plan.Loops([plan.Leaf(body, self.forms)])
 
@@ -369,7 +369,8 @@ def _must_wait(s: ast.stmt, pending: list[ast.stmt]) -> bool:
     return reads_memory and bool(pending)
 
 
-def of(mask: str) -> ast.expr:
+def flag_of(mask: str) -> ast.expr:
+    """Return the flag that a thread has in a mask."""
     return ast.Subscript(tree.name(mask), tree.name("thread"), ast.Load())
 
 
