@@ -52,7 +52,7 @@ $(VENV)/.ready: $(VENV)/.made pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
 		--constraint constraints.txt --editable '.[lab,test,dev,rich]'
 	@echo "Compiling the checker: half a minute, so that the first check in a lesson is quick"
-	@$(BIN)/python -c "from gpukit.compiler.runtime import entries; entries.compile_all()"
+	@$(BIN)/python -c "from gpukit.checked.engine import entries; entries.compile_all()"
 	@touch $@
 
 $(CONFORMANCE)/.ready: $(CONFORMANCE)/.made Makefile pyproject.toml

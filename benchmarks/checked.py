@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from gpukit.bench import cases
-from gpukit.checked import check, profile, shadow
-from gpukit.cpu import launch
+from gpukit.checked import check, profile, shadow_memory
+from gpukit.cpu.launch import launcher
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "checking.md"
@@ -55,19 +55,19 @@ def measure(name: str, *, quick: bool, turns: int) -> dict[str, Any]:
         profile.run(kernel, shape, arguments)
 
     def watched(by: Any) -> float:
-        before = launch.watch_launches(by)
+        before = launcher.observe_launches(by)
         try:
             return seconds(contest.ours)
         finally:
-            launch.watch_launches(before)
+            launcher.observe_launches(before)
 
     contest.ours()
-    shadow.MEMORY.free.clear()
+    shadow_memory.MEMORY.free.clear()
     watched(checking)
     checked_once = watched(checking)
     answer = np.asarray(contest.result(), np.float64)
     error = float(np.max(np.abs(answer - contest.expected()), initial=0.0))
-    kept = sum(b.nbytes for b in shadow.MEMORY.free)
+    kept = sum(b.nbytes for b in shadow_memory.MEMORY.free)
     plain, checked = [], []
     for _ in range(turns):
         plain.append(min(seconds(contest.ours) for _ in range(3)))

@@ -34,8 +34,8 @@ from gpukit.compiler import pyfunc  # noqa: E402
 from gpukit.compiler.analysis import ranges, rematerialise  # noqa: E402
 from gpukit.compiler.emit import accesses, threads, unroll_and_jam  # noqa: E402
 from gpukit.compiler.frontend import choices, strides  # noqa: E402
-from gpukit.compiler.lowering import abreast, rows  # noqa: E402
-from gpukit.cpu import pool  # noqa: E402
+from gpukit.compiler.lowering import coarsening, rows  # noqa: E402
+from gpukit.cpu.launch import pool  # noqa: E402
 
 # Where a mechanism is decided on, and what says no.
 MECHANISMS: dict[str, tuple[Any, str, Any]] = {
@@ -48,8 +48,8 @@ MECHANISMS: dict[str, tuple[Any, str, Any]] = {
     "stored choices": (choices, "run", lambda *_: None),
     "while loops as for loops": (strides, "run", lambda *_: None),
     "shuffles of a row": (threads.ThreadLoops, "_shuffled", lambda *_: None),
-    "blocks abreast": (abreast, "run", lambda *_: 0),
-    "unroll and jam": (unroll_and_jam, "keeps_much", lambda *_: False),
+    "blocks abreast": (coarsening, "run", lambda *_: 0),
+    "unroll and jam": (unroll_and_jam, "pays", lambda *_: False),
 }
 SECONDS = 0.5
 FEW = 1.3

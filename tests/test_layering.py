@@ -41,14 +41,7 @@ NARROW = {
 COMPILER_ROOMS = ("runtime", "analysis", "frontend", "diagnostics", "lowering", "emit")
 
 # What belongs to a room of another name.
-BELONGS_TO = {
-    "__main__": "cli",
-    "script": "standin",
-    "standin_exec": "standin",
-    "standin_modules": "standin",
-    "standin_suite": "standin",
-    "startup": "standin",
-}
+BELONGS_TO = {"__main__": "cli"}
 
 # Third-party packages, by room. Rooms that are not named here get numpy, numba and llvmlite.
 USUAL = {"numpy", "numba", "llvmlite"}

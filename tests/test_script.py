@@ -1,4 +1,4 @@
-"""`gpukit.script`: an unmodified script runs as `python script.py` would run it."""
+"""`gpukit.standin.script`: an unmodified script runs as `python script.py` would run it."""
 
 import json
 import os
@@ -12,7 +12,10 @@ ROOT = Path(__file__).resolve().parent.parent
 
 pytest.importorskip("gpukit.cpu.dispatcher")
 
-RUN = "import sys; from gpukit import script; sys.exit(script.run(sys.argv[1], sys.argv[2:]).code)"
+RUN = (
+    "import sys; from gpukit.standin import script; "
+    "sys.exit(script.run(sys.argv[1], sys.argv[2:]).code)"
+)
 
 
 def run(path, *argv, cwd=None):
@@ -104,7 +107,8 @@ def test_processes_that_the_script_starts_stand_in_too(tmp_path):
 
 
 def test_run_puts_arguments_and_path_back(tmp_path):
-    from gpukit import script, standin
+    from gpukit import standin
+    from gpukit.standin import script
 
     before = sys.argv, list(sys.path)
     outcome = script.run(str(write(tmp_path, "x = 1")))

@@ -370,9 +370,9 @@ def test_alignment_is_refused_only_where_gpukit_is_taken_for_the_simulator(tmp_p
 
 
 def test_skipper_runs_known_reasons_and_skips_others():
-    from gpukit import standin_suite
+    from gpukit.standin import suite
 
-    skip = standin_suite.skipper(["Warp"])
+    skip = suite.skipper(["Warp"])
     kept, skipped = skip("Warp ops")(lambda: None), skip("no PTX")(lambda: None)
     assert not hasattr(kept, "__unittest_skip__")
     assert skipped.__unittest_skip__

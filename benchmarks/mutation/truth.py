@@ -135,7 +135,7 @@ def _addresses(array: Any) -> Iterator[int]:
 
 
 @contextlib.contextmanager
-def _watching(diary: Diary) -> Iterator[None]:
+def _observing(diary: Diary) -> Iterator[None]:
     """Let the oracle write down what it does."""
     step, release = interpreter.Thread.step, interpreter.Block._release
     answer, poisoned, atomic = interpreter._answer, memory.poisoned, memory.atomic
@@ -206,7 +206,7 @@ def of_launch(kernel: Any, case: cases.Case) -> set[str]:
         if before is not after:  # every device array of a case is an empty one
             diary.made(after)
     grid, block, *rest = case.shape
-    with _watching(diary):
+    with _observing(diary):
         try:
             shared = rest[1] if len(rest) > 1 else 0
             oracle.launch(kernel, grid, block, *arguments, shared_bytes=shared)

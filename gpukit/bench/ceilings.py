@@ -17,7 +17,7 @@ import numpy as np
 
 from gpukit import cuda, target
 from gpukit.checked.gpus import float32_lanes, tensor_flops
-from gpukit.cpu import pool
+from gpukit.cpu.launch import pool
 
 COPIED = 1 << 26  # float32 of a copy on a GPU; caches hold a fraction
 _COPIED_ON_HOST = 1 << 24

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit.bench.cases import CASES
-from gpukit.cpu import launch
+from gpukit.cpu.launch import launcher
 
 
 class Launched(NamedTuple):
@@ -26,21 +26,21 @@ def launches(name: str) -> list[Launched]:
     wanted = CASES[name].kernel.py_func
     found: list[Launched] = []
 
-    def watcher(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+    def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         if kernel.py_func is wanted:
             found.append(Launched(kernel, shape, copied(arguments)))
-        launch.watch_launches(before)
+        launcher.observe_launches(before)
         try:
             kernel[shape.grid, shape.block, 0, shape.shared](*arguments)
         finally:
-            launch.watch_launches(watcher)
+            launcher.observe_launches(observer)
 
     contest = CASES[name].make(True)
-    before = launch.watch_launches(watcher)
+    before = launcher.observe_launches(observer)
     try:
         contest.ours()
     finally:
-        launch.watch_launches(before)
+        launcher.observe_launches(before)
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from gpukit.bench import timing
 from gpukit.bench.ceilings import Ceilings
 from gpukit.bench.timing import Result
-from gpukit.cpu import pool
+from gpukit.cpu.launch import pool
 
 HEADERS = (
     "kernel", "size", "ours", "NumPy", "GB/s", "Gflop/s", "over floor", "of a library",

@@ -1,8 +1,8 @@
-"""Checked mode: launches that are watched, so that mistakes show and traffic is counted.
+"""Checked mode: launches that are instrumented, so that mistakes show and traffic is counted.
 
-`check`, `profile/` and `play` are the three verbs; each runs a `launch` over `regions` of memory
-with their `shadow` and decodes what the watch kept. `finding` lists the classes, `words/` says them
-in sentences, `report/` shows them. `counters` names what is counted, `occupancy/`, `gpus` and
-`registers/` know the hardware, `recording` and `player/` make the page that steps through a launch,
-`process` watches whole scripts.
+`check`, `profile/` and `play` are the three verbs; each runs an `instrumented` launch over
+`regions` of memory with their `shadow_memory` and decodes what the `engine/` kept. `finding` lists the
+classes, `messages/` says them in sentences, `report/` shows them. `counters` names what is counted,
+`occupancy/` and `gpus` know the hardware, `recording` and `player/` make the page that steps
+through a launch, `process` checks whole scripts.
 """

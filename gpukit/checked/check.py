@@ -13,14 +13,15 @@ from gpukit import errors
 from gpukit.checked import decode, gpus, lint, occupancy, order, slips
 from gpukit.checked.extent import Extents
 from gpukit.checked.finding import INFO, Finding
-from gpukit.checked.launch import Interrupted, Launch, Seen, Watch
+from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
-from gpukit.checked.report import Report, parts
+from gpukit.checked.report import Report, content
 from gpukit.checked.verb import Verb
-from gpukit.compiler import sites, watch
+from gpukit.compiler import checker_state, locations
 from gpukit.compiler.lowering import waiting
-from gpukit.cpu import marshal, untouched
+from gpukit.cpu.launch import marshal
+from gpukit.cpu.memory import uninitialised
 
 
 def check(kernel: Any) -> Verb:
@@ -35,7 +36,7 @@ def check(kernel: Any) -> Verb:
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     """Run one launch and return what is wrong with it."""
-    from gpukit.compiler.runtime import entries
+    from gpukit.checked.engine import entries
 
     try:
         launch = Launch(kernel, shape, arguments, "access")
@@ -50,7 +51,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     try:
         with Bar(f"check {kernel.py_func.__name__}") as bar:
             functions = bar.prepare(entries.checking)
-            seen = launch.run(functions, progress=bar, uninitialised=uninitialised)
+            seen = launch.run(functions, progress=bar, uninitialised=without_value)
     except Interrupted as stop:
         _print_so_far(kernel, shape, stop)
         raise
@@ -70,7 +71,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
 def unfinished(kernel: Any, shape: Any) -> Report:
     """Return the report of a launch that was interrupted: nothing is known of it."""
     report = _report(kernel, shape, [], 0.0, 0, [])
-    name = parts.shaped(report.launched[0])
+    name = content.shaped(report.launched[0])
     report.notes.append(f"{name} was interrupted while it ran; its findings are not known.")
     return report
 
@@ -78,8 +79,12 @@ def unfinished(kernel: Any, shape: Any) -> Report:
 def _print_so_far(kernel: Any, shape: Any, stop: Interrupted) -> None:
     """Say on the error stream where Ctrl-C stopped a launch, and what was found before."""
     seen = stop.seen
-    site = seen.last_site()
-    at = f" at line {site.line} of {site.file}: {site.source.strip()}" if site else ""
+    location = seen.last_location()
+    at = (
+        f" at line {location.line} of {location.file}: {location.source.strip()}"
+        if location
+        else ""
+    )
     note = f"The launch was stopped by Ctrl-C{at}"
     report = _report(kernel, shape, decode.findings(seen), seen.seconds, shape.blocks, [note])
     sys.stderr.write(f"{report}\n")
@@ -102,39 +107,39 @@ class _Arguments:
 
     def __init__(self, launch: Launch) -> None:
         arrays = [a for r in launch.regions() for a in r.arrays if a.host is not None]
-        written = launch.compiled.told.stores
+        written = launch.compiled.instrumentation.stores
         self.arrays = [a for a in arrays if a.name.partition("[")[0] in written]
         hosts = [a.host for a in self.arrays]
         self.before = order.snapshot(hosts) if order.is_worth_it(launch) else None
 
     def difference(self, launch: Launch) -> order.Difference | None:
         """Return what comes out differently in another order of blocks."""
-        from gpukit.compiler.runtime import entries
+        from gpukit.checked.engine import entries
 
         if self.before is None:
             return None
-        state = Watch(launch, [], 1, False, entries.silent(), {})
+        state = CheckerState(launch, [], 1, False, entries.silent(), {})
         hosts, names = [a.host for a in self.arrays], [a.name for a in self.arrays]
         return order.compare(launch, state, hosts, names, self.before)
 
 
-def uninitialised(region: Region) -> Any:
+def without_value(region: Region) -> Any:
     """Return a flag for each cell of device memory that nobody wrote; None if there is none."""
     if region.space != "global":
         return None
-    return untouched.cells(region.begin, region.end, region.granule)
+    return uninitialised.cells(region.begin, region.end, region.granule)
 
 
 def _note_written(seen: Seen, region: Region) -> None:
-    if untouched.cells(region.begin, region.end, region.granule) is not None:
-        untouched.set_cells(region.begin, region.granule, seen.written(region))
+    if uninitialised.cells(region.begin, region.end, region.granule) is not None:
+        uninitialised.set_cells(region.begin, region.granule, seen.written(region))
 
 
 def _notes(seen: Seen) -> list[str]:
     notes = []
     if seen.lost:
         notes.append(f"{seen.lost} more findings are left out: there were too many kinds.")
-    if seen.words is not None and seen.words[watch.NODES_LOST]:
+    if seen.words is not None and seen.words[checker_state.NODES_LOST]:
         notes.append(
             "The launch has too many fences to follow them all: races between threads that a fence "
             "and an atomic may put in order are not reported."
@@ -158,7 +163,7 @@ def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> li
     if different is not None:
         found.append(
             decode.make(
-                "block-order", _atomic_site(launch), array=different.array,
+                "block-order", _atomic_location(launch), array=different.array,
                 index=different.first, reason=different.order, count=different.differing,
                 elements=different.elements,
             )
@@ -166,9 +171,9 @@ def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> li
     return found
 
 
-def _atomic_site(launch: Launch) -> Any:
+def _atomic_location(launch: Launch) -> Any:
     """Return the first line with an atomic: there the blocks meet."""
-    found = [launch.compiled.sites[k] for k in launch.compiled.told.sites]
+    found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
     return next(s for s in found if "atomic." in s.what)
 
 
@@ -177,19 +182,21 @@ def _block(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
 
 
 def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
-    told = launch.compiled.told
+    instrumentation = launch.compiled.instrumentation
     found = []
     for region in seen.regions:
         for array in region.arrays if region.space == "global" else []:
-            forgotten = array.name not in told.stores and region.uninitialised is not None
-            is_output = array.name in told.stores or forgotten
-            if is_output and array.name not in told.loads and len(region.arrays) == 1:
+            forgotten = (
+                array.name not in instrumentation.stores and region.uninitialised is not None
+            )
+            is_output = array.name in instrumentation.stores or forgotten
+            if is_output and array.name not in instrumentation.loads and len(region.arrays) == 1:
                 gap = _gap(launch, seen, region, array)
                 if gap is not None:
-                    site = _store_site(launch, array.name) or place
+                    location = _store_location(launch, array.name) or place
                     found.append(
                         decode.make(
-                            "never-written", site, array=array.name, forgotten=forgotten, **gap
+                            "never-written", location, array=array.name, forgotten=forgotten, **gap
                         )
                     )
     return found
@@ -219,7 +226,7 @@ def _gap(launch: Launch, seen: Seen, region: Region, array: Array) -> dict[str, 
     if (
         region.uninitialised is None
         and count
-        and (not cut or array.name in launch.compiled.told.by_data)
+        and (not cut or array.name in launch.compiled.instrumentation.by_data)
     ):
         return None
     extents = Extents(launch.kernel.py_func, launch.names, launch.arguments)
@@ -250,8 +257,8 @@ def _cut_off(written: np.ndarray[Any, Any]) -> list[int]:
     return short if written[tuple(box)].all() else []
 
 
-def _store_site(launch: Launch, name: str) -> Any:
-    found = [launch.compiled.sites[k] for k in launch.compiled.told.sites]
+def _store_location(launch: Launch, name: str) -> Any:
+    found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
     named = [s for s in found if s.array == name and not s.what.startswith("cuda.")]
     return named[-1] if named else None
 
@@ -264,7 +271,12 @@ def _lint(kernel: Any, launch: Launch) -> list[Finding]:
         known[types, floats] = lint.accidents(kernel.py_func, types, floats)
     return [
         decode.make(
-            "float64", a.site, what=a.what, reason=a.reason, causes=list(a.causes), dtype="float64"
+            "float64",
+            a.location,
+            what=a.what,
+            reason=a.reason,
+            causes=list(a.causes),
+            dtype="float64",
         )
         for a in known[types, floats]
     ]
@@ -278,7 +290,7 @@ def _slips(kernel: Any, launch: Launch) -> list[Finding]:
         known[kinds] = slips.written(kernel.py_func, kinds), slips.Outside(kernel.py_func)
     written, outside = known[kinds]
     return [
-        decode.make(s.kind, s.site, what=s.what, reason=s.reason)
+        decode.make(s.kind, s.location, what=s.what, reason=s.reason)
         for s in [*written, *outside.changed()]
     ]
 
@@ -320,20 +332,27 @@ def _stopped(error: BaseException, kernel: Any) -> Finding:
     """Return the finding for what stopped a launch."""
     if not isinstance(error, errors.KernelError) or not error.file:
         return decode.make("raised", _definition(kernel), reason=_name(error))
-    site = sites.Site(error.kernel, error.file, error.line, error.source, error.array, "")
+    location = locations.SourceLocation(
+        error.kernel, error.file, error.line, error.source, error.array, ""
+    )
     who: dict[str, Any] = {"threads": (error.thread,), "blocks": (error.block,)}
     if isinstance(error, errors.OutOfBounds):
         return decode.make(
-            "out-of-bounds", site, array=error.array, index=error.index, shape=error.shape, **who
+            "out-of-bounds",
+            location,
+            array=error.array,
+            index=error.index,
+            shape=error.shape,
+            **who,
         )
     if isinstance(error, errors.EndlessWait):
-        return decode.make("endless-wait", site, limit=waiting.MOST_ROUNDS, **who)
+        return decode.make("endless-wait", location, limit=waiting.MOST_ROUNDS, **who)
     if isinstance(error, errors.BarrierDivergence):
         grid = "sync()" in error.source and "grid" in error.source
         kind = "cooperative-misuse" if grid else "barrier-divergence"
         sides = {"waiting": error.waiting, "missing": error.missing}
-        return decode.make(kind, site, blocks=(error.block,), **sides)
-    return decode.make("raised", site, reason=_name(error), **who)
+        return decode.make(kind, location, blocks=(error.block,), **sides)
+    return decode.make("raised", location, reason=_name(error), **who)
 
 
 def _name(error: BaseException) -> str:

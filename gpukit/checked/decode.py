@@ -1,4 +1,4 @@
-"""Rows of the watch's table of findings, as findings in the person's own source lines."""
+"""Rows of the checker's table of findings, as findings in the person's own source lines."""
 
 from __future__ import annotations
 
@@ -10,44 +10,47 @@ from typing import Any
 from gpukit.checked import messages
 from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
 from gpukit.checked.flow import Flow
-from gpukit.checked.launch import Seen
-from gpukit.checked.messages.parts import listed_lines
+from gpukit.checked.instrumented import Seen
+from gpukit.checked.messages.phrases import listed_lines
 from gpukit.checked.regions import Region
-from gpukit.compiler import watch
+from gpukit.compiler import checker_state
 from gpukit.compiler.frontend import unassigned
-from gpukit.cpu import failure
+from gpukit.cpu.launch import failure
 
 _HAZARDS = ("write-write", "read-write", "write-read")
 _UNSET = ("uninitialised-global", "uninitialised-shared", "uninitialised-local")
 _PLAIN = {
-    watch.WARP_RACE: "warp-race", watch.SAME_VALUE: "same-value-race",
-    watch.ATOMIC_RACE: "atomic-race", watch.OUTSIDE: "out-of-bounds",
-    watch.NEGATIVE: "negative-index", watch.WIDE: "int32-overflow",
-    watch.MISALIGNED: "misaligned", watch.MASK_MISSING: "warp-mask",
-    watch.MASK_CALLER: "warp-mask", watch.SOURCE: "shuffle-source",
-    watch.AFTER_RETURN: "barrier-after-return", watch.GRID_RETURN: "cooperative-misuse",
+    checker_state.WARP_RACE: "warp-race", checker_state.SAME_VALUE: "same-value-race",
+    checker_state.ATOMIC_RACE: "atomic-race", checker_state.OUTSIDE: "out-of-bounds",
+    checker_state.NEGATIVE: "negative-index", checker_state.WIDE: "int32-overflow",
+    checker_state.MISALIGNED: "misaligned", checker_state.MASK_MISSING: "warp-mask",
+    checker_state.MASK_CALLER: "warp-mask", checker_state.SOURCE: "shuffle-source",
+    checker_state.AFTER_RETURN: "barrier-after-return",
+    checker_state.GRID_RETURN: "cooperative-misuse",
 }  # fmt: skip
 # What a finding has fields of its own for.
 _FIELDS = frozenset(
     ["kernel", "line", "other_line", "source", "array", "index", "threads", "blocks", "times"]
 )
-_RACES = (watch.RACE, watch.WARP_RACE)
+_RACES = (checker_state.RACE, checker_state.WARP_RACE)
 _RANKS = {ERROR: 0, WARNING: 1, INFO: 2}
 
 
-def make(kind: str, site: Any, other: Any = None, severity: str = "", **details: Any) -> Finding:
-    """Return a finding at a site, in words; `details` as `messages.describe` takes them.
+def make(
+    kind: str, location: Any, other: Any = None, severity: str = "", **details: Any
+) -> Finding:
+    """Return a finding at a location, in words; `details` as `messages.describe` takes them.
 
     Its severity is that of its kind, unless it is given.
     """
     severity = severity or KINDS[kind].severity
-    details |= {"kernel": site.kernel, "line": site.line, "source": site.source}
+    details |= {"kernel": location.kernel, "line": location.line, "source": location.source}
     if other is not None:
         details |= {"other_line": other.line, "other_what": getattr(other, "what", "")}
     message, fix = messages.describe(kind, {**details, "severity": severity})
     return Finding(
-        kind, severity, site.kernel, site.file, site.line,
-        site.source.strip(), message, fix,
+        kind, severity, location.kernel, location.file, location.line,
+        location.source.strip(), message, fix,
         other_line=other.line if other is not None else 0,
         other_source=other.source.strip() if other is not None else "",
         array=details.get("array", ""),
@@ -60,7 +63,7 @@ def make(kind: str, site: Any, other: Any = None, severity: str = "", **details:
 
 
 def findings(seen: Seen, function: Any = None) -> list[Finding]:
-    """Return what the watch saw, without what a worse finding about the same lines says too.
+    """Return what the checker saw, without what a worse finding about the same lines says too.
 
     `function` is the kernel's own, whose text tells what becomes of a value.
     """
@@ -74,8 +77,8 @@ class _Context:
 
     def __init__(self, rows: list[_Row], function: Any) -> None:
         self.function = function
-        writes = [r for r in rows if r.row[watch.F_HAZARD] == watch.WRITE_WRITE]
-        self.alike = {s for r in writes if r.what == watch.SAME_VALUE for s in r.pair}
+        writes = [r for r in rows if r.row[checker_state.F_HAZARD] == checker_state.WRITE_WRITE]
+        self.alike = {s for r in writes if r.what == checker_state.SAME_VALUE for s in r.pair}
         self.apart = {s for r in writes if r.what in _RACES for s in r.pair}
 
     @functools.cached_property
@@ -85,17 +88,21 @@ class _Context:
 
     def is_thrown_away(self, row: _Row) -> bool:
         """Tell whether a value that nobody wrote is read, and nothing done with it."""
-        unset = row.what == watch.UNSET and self.function is not None
-        return unset and self.flow.is_thrown_away(row.site)
+        unset = row.what == checker_state.UNSET and self.function is not None
+        return unset and self.flow.is_thrown_away(row.location)
 
     def reads_its_own(self, row: _Row) -> bool:
         """Tell whether all threads write one value, and each that reads it has written it too."""
-        hazard = row.row[watch.F_HAZARD]
-        if row.what not in _RACES or hazard == watch.WRITE_WRITE or self.function is None:
+        hazard = row.row[checker_state.F_HAZARD]
+        if row.what not in _RACES or hazard == checker_state.WRITE_WRITE or self.function is None:
             return False
-        sites = [row.site, row.other]
-        load, store = sites if hazard == watch.WRITE_READ else sites[::-1]
-        number = row.row[watch.F_OTHER_SITE if hazard == watch.WRITE_READ else watch.F_SITE]
+        locations = [row.location, row.other]
+        load, store = locations if hazard == checker_state.WRITE_READ else locations[::-1]
+        number = row.row[
+            checker_state.F_OTHER_LOCATION
+            if hazard == checker_state.WRITE_READ
+            else checker_state.F_LOCATION
+        ]
         alike = number in self.alike and number not in self.apart
         return alike and self.flow.writes_first(store, load)
 
@@ -103,7 +110,7 @@ class _Context:
         """Return the details of what stands around both places of a race."""
         if row.what not in _RACES or row.other is None or self.function is None:
             return {}
-        found = self.flow.around(row.site, row.other)
+        found = self.flow.around(row.location, row.other)
         return found._asdict() if found else {}
 
 
@@ -162,76 +169,86 @@ class _Row:
     def __init__(self, seen: Seen, row: Any) -> None:
         self.seen = seen
         self.row = [int(v) for v in row]
-        self.what = self.row[watch.F_WHAT]
-        number = self.row[watch.F_REGION]
+        self.what = self.row[checker_state.F_WHAT]
+        number = self.row[checker_state.F_REGION]
         self.region: Region | None = seen.regions[number] if number >= 0 else None
 
     @property
-    def site(self) -> Any:
+    def location(self) -> Any:
         """The place of the access that was caught."""
-        return self._site(watch.F_SITE)
+        return self._location(checker_state.F_LOCATION)
 
     @property
     def other(self) -> Any:
         """The place of the earlier access, or None."""
-        return self._site(watch.F_OTHER_SITE) if self.row[watch.F_OTHER_SITE] >= 0 else None
+        return (
+            self._location(checker_state.F_OTHER_LOCATION)
+            if self.row[checker_state.F_OTHER_LOCATION] >= 0
+            else None
+        )
 
     @property
     def pair(self) -> tuple[int, int]:
         """The kernel's own numbers of both places."""
-        return self.row[watch.F_SITE], self.row[watch.F_OTHER_SITE]
+        return self.row[checker_state.F_LOCATION], self.row[checker_state.F_OTHER_LOCATION]
 
     def finding(self, context: _Context) -> Finding:
         """Return the finding, in words."""
-        site, other = self.site, self.other
-        details = {"times": self.row[watch.F_COUNT], "what": site.what, **self._element(site)}
-        if self.what != watch.GRID_RETURN:  # which speaks of a whole block
+        location, other = self.location, self.other
+        details = {
+            "times": self.row[checker_state.F_COUNT],
+            "what": location.what,
+            **self._element(location),
+        }
+        if self.what != checker_state.GRID_RETURN:  # which speaks of a whole block
             details["threads"], details["blocks"] = self._who(other is not None)
         kind, severity = self._kind(), ""
         variable = str(details.get("array", "")).removeprefix(unassigned.PREFIX)
-        if self.what == watch.UNSET and variable != details["array"]:
+        if self.what == checker_state.UNSET and variable != details["array"]:
             details |= {"array": variable, "index": (), "what": variable, "variable": True}
-            severity = WARNING if _only_keeps(site.source) else ""
-            return make(kind, site, other, severity, **details)
+            severity = WARNING if _only_keeps(location.source) else ""
+            return make(kind, location, other, severity, **details)
         if context.reads_its_own(self):
             kind, severity = "same-value-race", WARNING
         elif context.is_thrown_away(self):
             severity = WARNING
             details["unused"] = True
         details |= context.around(self)
-        return make(kind, site, other, severity, **details, **self._more())
+        return make(kind, location, other, severity, **details, **self._more())
 
-    def _site(self, field: int) -> Any:
-        return self.seen.compiled.sites[self.seen.compiled.told.sites[self.row[field]]]
+    def _location(self, field: int) -> Any:
+        return self.seen.compiled.locations[
+            self.seen.compiled.instrumentation.locations[self.row[field]]
+        ]
 
     def _kind(self) -> str:
-        alike = self.row[watch.F_SITE] == self.row[watch.F_OTHER_SITE]
-        if self.what == watch.RACE or (
+        alike = self.row[checker_state.F_LOCATION] == self.row[checker_state.F_OTHER_LOCATION]
+        if self.what == checker_state.RACE or (
             # Two lanes write one element in one statement: no barrier would help.
-            self.what == watch.WARP_RACE and alike and self.row[watch.F_HAZARD] == 0
+            self.what == checker_state.WARP_RACE and alike and self.row[checker_state.F_HAZARD] == 0
         ):
             return f"{self._space()}-race"
-        if self.what == watch.UNSET:
-            return _UNSET[self.row[watch.F_A]]
+        if self.what == checker_state.UNSET:
+            return _UNSET[self.row[checker_state.F_A]]
         return _PLAIN[self.what]
 
     def _space(self) -> str:
         return self.region.space if self.region is not None else "global"
 
-    def _element(self, site: Any) -> dict[str, Any]:
-        ndim = self.row[watch.F_NDIM]
-        if self.what in (watch.OUTSIDE, watch.NEGATIVE, watch.WIDE):
-            index = tuple(self.row[watch.F_INDEX : watch.F_INDEX + ndim])
-            shape = tuple(self.row[watch.F_SHAPE : watch.F_SHAPE + ndim])
-            own = {r["name"]: r["space"] for r in self.seen.compiled.told.regions}
+    def _element(self, location: Any) -> dict[str, Any]:
+        ndim = self.row[checker_state.F_NDIM]
+        if self.what in (checker_state.OUTSIDE, checker_state.NEGATIVE, checker_state.WIDE):
+            index = tuple(self.row[checker_state.F_INDEX : checker_state.F_INDEX + ndim])
+            shape = tuple(self.row[checker_state.F_SHAPE : checker_state.F_SHAPE + ndim])
+            own = {r["name"]: r["space"] for r in self.seen.compiled.instrumentation.regions}
             return {
-                "array": site.array or "the array", "space": own.get(site.array, "global"),
+                "array": location.array or "the array", "space": own.get(location.array, "global"),
                 "index": index, "shape": shape,
             }  # fmt: skip
         if self.region is None:
             return {}
-        array = self.region.array_named(site.array)
-        address = self.row[watch.F_ADDRESS]
+        array = self.region.array_named(location.array)
+        address = self.row[checker_state.F_ADDRESS]
         if self.region.stride:
             address = (address - self.region.begin) % self.region.stride
         return {
@@ -240,10 +257,10 @@ class _Row:
         }  # fmt: skip
 
     def _who(self, both: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        threads, blocks = [self.row[watch.F_THREAD]], [self.row[watch.F_BLOCK]]
-        if both and self.row[watch.F_OTHER_THREAD] >= 0:
-            threads.append(self.row[watch.F_OTHER_THREAD])
-            blocks.append(self.row[watch.F_OTHER_BLOCK])
+        threads, blocks = [self.row[checker_state.F_THREAD]], [self.row[checker_state.F_BLOCK]]
+        if both and self.row[checker_state.F_OTHER_THREAD] >= 0:
+            threads.append(self.row[checker_state.F_OTHER_THREAD])
+            blocks.append(self.row[checker_state.F_OTHER_BLOCK])
         shape = self.seen.shape
         return (
             tuple(_triple(t, shape.block) for t in threads),
@@ -251,29 +268,37 @@ class _Row:
         )
 
     def _more(self) -> dict[str, Any]:
-        a, b = self.row[watch.F_A], self.row[watch.F_B]
-        if self.what == watch.MASK_CALLER:
+        a, b = self.row[checker_state.F_A], self.row[checker_state.F_B]
+        if self.what == checker_state.MASK_CALLER:
             return {"mask": a, "reason": "caller"}
-        if self.what == watch.MASK_MISSING:
+        if self.what == checker_state.MASK_MISSING:
             return {"mask": a, "lanes": _lanes(b)}
-        if self.what == watch.SOURCE:
+        if self.what == checker_state.SOURCE:
             return {"mask": a, "lanes": str(b)}
-        if self.what == watch.GRID_RETURN:
-            return {"missing": str(self.row[watch.F_A])}
-        if self.what == watch.AFTER_RETURN:
-            bits = [word & (1 << 64) - 1 for word in self.row[watch.F_INDEX : watch.F_INDEX + 16]]
+        if self.what == checker_state.GRID_RETURN:
+            return {"missing": str(self.row[checker_state.F_A])}
+        if self.what == checker_state.AFTER_RETURN:
+            bits = [
+                word & (1 << 64) - 1
+                for word in self.row[checker_state.F_INDEX : checker_state.F_INDEX + 16]
+            ]
             threads = range(self.seen.shape.threads)
             gone = [t for t in threads if bits[t // 64] >> t % 64 & 1]
             rest = [t for t in threads if not bits[t // 64] >> t % 64 & 1]
             return {"waiting": failure.ranges(rest), "missing": failure.ranges(gone)}
-        if self.what == watch.MISALIGNED:
-            return {"size": self.row[watch.F_SIZE]}
-        if self.what in (watch.RACE, watch.WARP_RACE, watch.SAME_VALUE, watch.ATOMIC_RACE):
-            hazard = _HAZARDS[self.row[watch.F_HAZARD]]
-            same = self.what == watch.WARP_RACE
+        if self.what == checker_state.MISALIGNED:
+            return {"size": self.row[checker_state.F_SIZE]}
+        if self.what in (
+            checker_state.RACE,
+            checker_state.WARP_RACE,
+            checker_state.SAME_VALUE,
+            checker_state.ATOMIC_RACE,
+        ):
+            hazard = _HAZARDS[self.row[checker_state.F_HAZARD]]
+            same = self.what == checker_state.WARP_RACE
             return {
-                "hazard": hazard, "same_warp": same, "atomic": bool(self.row[watch.F_B]),
-                "elsewhere": self.row[watch.F_OTHER_BLOCK] == watch.NOBODY,
+                "hazard": hazard, "same_warp": same, "atomic": bool(self.row[checker_state.F_B]),
+                "elsewhere": self.row[checker_state.F_OTHER_BLOCK] == checker_state.NOBODY,
                 "block_count": self.seen.shape.blocks,
             }  # fmt: skip
         return {}

@@ -1,7 +1,7 @@
 """What a kernel's text tells of its accesses: what becomes of a value, what was written before.
 
 The watch sees what happens; whether a value that was read matters, and whether a thread always
-writes an element before it reads it, is told by the statements around.
+writes an element before it reads it, shows in the statements around it.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Flow:
         self.function = function
         self.file = function.__code__.co_filename
 
-    def is_thrown_away(self, site: Any) -> bool:
-        """Tell whether nothing is done with what is read at a site.
+    def is_thrown_away(self, location: Any) -> bool:
+        """Tell whether nothing is done with what is read at a location.
 
         A value is used where it reaches memory, an index, a condition or a call for its effect.
         """
-        found = list(self._statements(site, ast.Load))
+        found = list(self._statements(location, ast.Load))
         return bool(found) and all(self._drops(s, rest) for s, rest in found)
 
     def writes_first(self, store: Any, load: Any) -> bool:
@@ -58,14 +58,14 @@ class Flow:
         stores = list(self._statements(store, ast.Store))
         return all(any(_is_behind(s, rest, one) for s, rest in stores) for one in loads)
 
-    def around(self, site: Any, other: Any) -> Around | None:
-        """Return what stands around two sites of the kernel itself.
+    def around(self, location: Any, other: Any) -> Around | None:
+        """Return what stands around two locations of the kernel itself.
 
         An `if` around the innermost loop of both does not count: no barrier helps there.
         """
-        if not self.body or {site.file, other.file} != {self.file}:
+        if not self.body or {location.file, other.file} != {self.file}:
             return None
-        around = [s for s in _around(self.body, site.line) if _holds(s, other.line)]
+        around = [s for s in _around(self.body, location.line) if _holds(s, other.line)]
         loops = [s for s in around if isinstance(s, (ast.For, ast.While))]
         skipped = [s for s in around if isinstance(s, ast.If) and self._uniformity.varies(s.test)]
         waits = any(tree.called(n) in kinds.BARRIERS for s in loops[-1:] for n in ast.walk(s))
@@ -80,12 +80,14 @@ class Flow:
         inline.run(unit)  # writes out `cuda.grid(1)`
         return Uniformity(unit)
 
-    def _statements(self, site: Any, kind: type[ast.expr_context]) -> Iterator[_Placed]:
+    def _statements(self, location: Any, kind: type[ast.expr_context]) -> Iterator[_Placed]:
         """Yield the statements with an access, with what stands behind each in its block."""
-        if site.file == self.file:
+        if location.file == self.file:
             for s, rest in _placed(self.body):
                 own = [s] if not tree.blocks(s) else tree.heads(s)
-                accesses = (n for part in own for n in ast.walk(part) if _is_access(n, site, kind))
+                accesses = (
+                    n for part in own for n in ast.walk(part) if _is_access(n, location, kind)
+                )
                 if any(accesses):
                     yield s, rest
 
@@ -143,10 +145,10 @@ def _holds(s: ast.stmt, line: int) -> bool:
     return s.lineno < line <= (s.end_lineno or 0)
 
 
-def _is_access(node: ast.AST, site: Any, kind: type[ast.expr_context]) -> bool:
-    if not isinstance(node, ast.Subscript) or node.lineno != site.line:
+def _is_access(node: ast.AST, location: Any, kind: type[ast.expr_context]) -> bool:
+    if not isinstance(node, ast.Subscript) or node.lineno != location.line:
         return False
-    return isinstance(node.ctx, kind) and site.what in (ast.unparse(node), refuse.written(node))
+    return isinstance(node.ctx, kind) and location.what in (ast.unparse(node), refuse.written(node))
 
 
 def _targets(s: ast.stmt) -> set[str] | None:

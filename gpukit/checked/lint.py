@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import pipeline, refuse, sites, tree
+from gpukit.compiler import locations, pipeline, refuse, tree
 from gpukit.compiler.analysis.expressions import Expressions
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.lowering import typing
@@ -35,7 +35,7 @@ class Accident(NamedTuple):
     `causes` are the literals that did, as they are written.
     """
 
-    site: Any
+    location: Any
     what: str
     reason: str
     causes: tuple[str, ...] = ()
@@ -209,11 +209,11 @@ class Finder:
         return len(others) == 1 and isinstance(others[0], types.Float) and others[0] not in _WIDE
 
     def _report(self, node: ast.AST, reason: str) -> None:
-        site = sites.get(sites.number(self.unit, node, "", ""))
-        if site.line not in self.lines:
-            self.lines.add(site.line)
+        location = locations.get(locations.number(self.unit, node, "", ""))
+        if location.line not in self.lines:
+            self.lines.add(location.line)
             causes = tuple(dict.fromkeys(map(refuse.written, self._causes(node))))
-            self.found.append(Accident(site, refuse.written(node), reason, causes))
+            self.found.append(Accident(location, refuse.written(node), reason, causes))
 
     def _causes(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the literals that make an expression float64, in the order of the source."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpukit.checked.launch import Launch
+from gpukit.checked.instrumented import Launch
 from gpukit.compiler import context as layout
 
 MOST_BYTES = 1 << 26  # larger arguments are not copied and run again
@@ -43,8 +43,10 @@ def orders(blocks: int) -> Iterator[tuple[str, list[int]]]:
 
 def is_worth_it(launch: Launch) -> bool:
     """Tell whether the order of blocks could matter to a launch, and can be tried in short time."""
-    told = launch.compiled.told
-    atomic = told.ordered and any("atomic." in launch.compiled.sites[k].what for k in told.sites)
+    instrumentation = launch.compiled.instrumentation
+    atomic = instrumentation.ordered and any(
+        "atomic." in launch.compiled.locations[k].what for k in instrumentation.locations
+    )
     return atomic and 1 < launch.shape.blocks <= MOST_BLOCKS and not launch.compiled.whole_grid
 
 

@@ -11,12 +11,12 @@ from typing import Any
 from gpukit import errors
 from gpukit.checked import check, profile, recording
 from gpukit.checked.report import Report
-from gpukit.cpu import launch
+from gpukit.cpu.launch import launcher
 
 
 def install() -> None:
     """Check all launches of this process from now on; an error is raised where it was launched."""
-    launch.watch_launches(_raise_findings)
+    launcher.observe_launches(_raise_findings)
 
 
 def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
@@ -35,16 +35,16 @@ def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None
         warnings.warn(errors.CheckWarning(text), stacklevel=4)
 
 
-Watcher = Callable[[Any, Any, tuple[Any, ...]], None]
+Observer = Callable[[Any, Any, tuple[Any, ...]], None]
 
 
 @contextlib.contextmanager
-def _watching(watcher: Watcher) -> Iterator[None]:
-    before = launch.watch_launches(watcher)
+def _observing(observer: Observer) -> Iterator[None]:
+    before = launcher.observe_launches(observer)
     try:
         yield
     finally:
-        launch.watch_launches(before)
+        launcher.observe_launches(before)
 
 
 @contextlib.contextmanager
@@ -52,14 +52,14 @@ def checking() -> Iterator[list[Report]]:
     """Check the launches inside a `with` block; the list gets a report for each."""
     reports: list[Report] = []
 
-    def watcher(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+    def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         try:
             reports.append(check.run(kernel, shape, arguments))
         except KeyboardInterrupt:
             reports.append(check.unfinished(kernel, shape))
             raise
 
-    with _watching(watcher):
+    with _observing(observer):
         yield reports
 
 
@@ -68,10 +68,10 @@ def profiling() -> Iterator[list[profile.Profile]]:
     """Profile the launches inside a `with` block; the list gets a profile for each."""
     profiles: list[profile.Profile] = []
 
-    def watcher(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+    def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         profiles.append(profile.run(kernel, shape, arguments))
 
-    with _watching(watcher):
+    with _observing(observer):
         yield profiles
 
 
@@ -82,7 +82,7 @@ def recording_to(folder: Path, most: int) -> Iterator[list[Path]]:
 
     pages: list[Path] = []
 
-    def watcher(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+    def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         if len(pages) >= most:
             kernel.launcher.run_plain(shape, arguments)
             return
@@ -92,5 +92,5 @@ def recording_to(folder: Path, most: int) -> Iterator[list[Path]]:
         made.save(path)
         pages.append(path)
 
-    with _watching(watcher):
+    with _observing(observer):
         yield pages

@@ -11,11 +11,11 @@ import numpy as np
 
 from gpukit import errors
 from gpukit.checked import check
-from gpukit.checked.launch import Launch, Seen
+from gpukit.checked.instrumented import Launch, Seen
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Region
-from gpukit.compiler import watch
-from gpukit.cpu import configure
+from gpukit.compiler import checker_state
+from gpukit.cpu.launch import configure
 
 MOST_EVENTS = 400_000
 MOST_ELEMENTS = 1 << 16  # of an array that is shown
@@ -29,24 +29,24 @@ def record(
 
     The arguments are left as one launch leaves them.
     """
-    from gpukit.compiler.runtime import entries
+    from gpukit.checked.engine import entries
 
     launch = Launch(kernel, shape, arguments, "values")
     hosts = [a.host for r in launch.regions() for a in r.arrays if a.host is not None]
     before = [h.copy() for h in hosts]
-    unset = {r.begin: check.uninitialised(r) for r in launch.regions() if r.space == "global"}
+    unset = {r.begin: check.without_value(r) for r in launch.regions() if r.space == "global"}
     report = check.run(kernel, shape, arguments)
     for host, old in zip(hosts, before, strict=True):
         if host.flags.writeable:
             host[...] = old
-    events = np.zeros((MOST_EVENTS, watch.EVENT_WORDS), np.int64)
-    words = {watch.EVENTS: events.ctypes.data, watch.EVENT_ROOM: MOST_EVENTS}
+    events = np.zeros((MOST_EVENTS, checker_state.EVENT_WORDS), np.int64)
+    words = {checker_state.EVENTS: events.ctypes.data, checker_state.EVENT_ROOM: MOST_EVENTS}
     with Bar(f"play {kernel.py_func.__name__}") as bar:
         functions = bar.prepare(entries.recording)
         seen = launch.run(functions, races=False, progress=bar, words=words)
     assert seen.words is not None
     entries.settle()(int(seen.words.ctypes.data))
-    count = int(seen.words[watch.EVENT_COUNT])
+    count = int(seen.words[checker_state.EVENT_COUNT])
     arrays = _Arrays(launch, seen, before, unset)
     steps = _Steps(launch, arrays).of(events[:count])
     recording = {
@@ -54,10 +54,9 @@ def record(
         "file": errors.file_name(kernel.py_func.__code__.co_filename),
         "source": _source(kernel.py_func),
         "grid": list(shape.grid), "block": list(shape.block),
-        "warp_size": 32, "arrays": arrays.listed, "variables": launch.compiled.told.variables,
-        "steps": steps,
-        "findings": [_placed(f.as_dict(), steps, shape, arrays.listed) for f in report.findings],
-        "truncated": None,
+        "warp_size": 32, "arrays": arrays.listed, "variables":
+        launch.compiled.instrumentation.variables, "steps": steps, "findings": [_placed(f.as_dict(),
+        steps, shape, arrays.listed) for f in report.findings], "truncated": None,
     }  # fmt: skip
     left_out = [
         f"Of the {size:,} elements of {', '.join(a for a, n in arrays.cut.items() if n == size)}"
@@ -174,9 +173,11 @@ class _Steps:
     """Puts events together into steps of warps."""
 
     def __init__(self, launch: Launch, arrays: _Arrays) -> None:
-        self.sites = [launch.compiled.sites[k] for k in launch.compiled.told.sites]
+        self.locations = [
+            launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations
+        ]
         self.arrays = arrays
-        self.variables = launch.compiled.told.variables
+        self.variables = launch.compiled.instrumentation.variables
         self.threads, self.blocks = launch.shape.threads, launch.shape.blocks
         self.steps: list[dict[str, Any]] = []
         self.open: dict[tuple[int, int], dict[str, Any]] = {}
@@ -186,16 +187,16 @@ class _Steps:
         """Return the steps, in the order in which they were begun."""
         running = None
         for row in events.tolist():
-            kind, site, block, thread, *rest = row
+            kind, location, block, thread, *rest = row
             if running not in (None, block) and not self.arrays.whole:
                 self._end(running)
             running = block
-            place = self.sites[site] if 0 <= site < len(self.sites) else None
-            if kind == watch.E_WORK:
+            place = self.locations[location] if 0 <= location < len(self.locations) else None
+            if kind == checker_state.E_WORK:
                 self._work(place, block, thread, rest[0])
-            elif kind == watch.E_ACCESS:
+            elif kind == checker_state.E_ACCESS:
                 self._access(place, block, thread, *rest)
-            elif kind == watch.E_VALUE:
+            elif kind == checker_state.E_VALUE:
                 self._value(block, thread, *rest[:3])
             else:
                 self._meeting(kind, place, block, thread // 32, rest[0])
@@ -240,7 +241,7 @@ class _Steps:
         step = self.open.get((block, thread // 32))
         kind, number = how & 255, (how >> 8 & 0xFFFFFF) - 1
         array = place.array if place is not None else ""
-        writes = kind != watch.LOAD
+        writes = kind != checker_state.LOAD
         found = self.arrays.find(number, array, address, block, thread, writes)
         lane = thread % 32
         if step is None:
@@ -248,14 +249,14 @@ class _Steps:
         for which, flat, dtype in found:
             value = _decode(bits, more, dtype)
             if writes:
-                step["writes"].append([which, flat, lane, value, int(kind == watch.UPDATE)])
+                step["writes"].append([which, flat, lane, value, int(kind == checker_state.UPDATE)])
             else:
                 step["reads"].append([which, flat, lane, value])
 
     def _value(self, block: int, thread: int, variable: int, bits: int, real: int) -> None:
         value = _plain(struct.unpack("d", struct.pack("q", bits))[0] if real else bits)
         name = self.variables[variable]
-        everyone = thread == watch.EVERYONE
+        everyone = thread == checker_state.EVERYONE
         warps = range((self.threads + 31) // 32) if everyone else [thread // 32]
         blocks = range(self.blocks) if everyone and self.arrays.whole else [block]
         for place in itertools.product(blocks, warps):
@@ -267,11 +268,11 @@ class _Steps:
 
     def _meeting(self, kind: int, place: Any, block: int, warp: int, lanes: int) -> None:
         line = place.line if place is not None else 0
-        if kind == watch.E_SYNCWARP:
+        if kind == checker_state.E_SYNCWARP:
             self._begin(block, warp, line, "syncwarp", lanes & _ALL)
             return
-        blocks = range(self.blocks) if kind == watch.E_GRID else [block]
-        name = "barrier" if kind == watch.E_BARRIER else "grid_sync"
+        blocks = range(self.blocks) if kind == checker_state.E_GRID else [block]
+        name = "barrier" if kind == checker_state.E_BARRIER else "grid_sync"
         for b in blocks:
             for every in range((self.threads + 31) // 32):
                 whole = (1 << min(32, self.threads - 32 * every)) - 1

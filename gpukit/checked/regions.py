@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import watch
+from gpukit.compiler import checker_state
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Array:
     grains: tuple[int, ...] = ()  # offsets and sizes of a record's fields
 
     def index_of(self, address: int) -> tuple[int, ...]:
-        """Return the index of the element that holds an address; () if none can be told."""
+        """Return the index of the element that holds an address; () if none can be recorded."""
         back = sum((n - 1) * -s for n, s in zip(self.shape, self.strides, strict=True) if s < 0)
         offset, index = address - self.address + back, [0] * len(self.shape)
         axes = sorted(range(len(self.shape)), key=lambda k: -abs(self.strides[k]))
@@ -150,4 +150,4 @@ def own(described: list[dict[str, Any]], dynamic: int, blocks: int, threads: int
     return found
 
 
-SPACES = {name: k for k, name in enumerate(watch.SPACES)}
+SPACES = {name: k for k, name in enumerate(checker_state.SPACES)}

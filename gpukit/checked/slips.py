@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import refuse, sites, tree
+from gpukit.compiler import locations, refuse, tree
 from gpukit.compiler.diagnostics import mistakes
 from gpukit.compiler.frontend import resolve, source
 from gpukit.compiler.unit import Unit
@@ -23,7 +23,7 @@ class Slip(NamedTuple):
     """One slip: its class of findings, where it stands, its text, and of which sort it is."""
 
     kind: str
-    site: Any
+    location: Any
     what: str
     reason: str = ""
 
@@ -43,7 +43,7 @@ def written(function: Any, arguments: tuple[types.Type, ...]) -> list[Slip]:
 
 
 def _slip(unit: Unit, node: ast.AST, kind: str, what: str, reason: str = "") -> Slip:
-    return Slip(kind, sites.get(sites.number(unit, node)), what, reason)
+    return Slip(kind, locations.get(locations.number(unit, node)), what, reason)
 
 
 # ---- values that get lost ----------------------------------------------------------------------

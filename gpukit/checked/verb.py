@@ -1,4 +1,4 @@
-"""What `check`, `profile` and `play` have in common: a kernel to be launched under watch."""
+"""What `check`, `profile` and `play` have in common: a kernel to be launched under the checker."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 from gpukit import errors
 from gpukit.compiler import intrinsics
 from gpukit.compiler.frontend import resolve
-from gpukit.cpu import configure, dispatcher, failure, memory, ufuncs
-from gpukit.cpu.ndarray import DeviceNDArray
+from gpukit.cpu import dispatcher, ufuncs
+from gpukit.cpu.launch import configure, failure
+from gpukit.cpu.memory import allocations
+from gpukit.cpu.memory.ndarray import DeviceNDArray
 
 # (kernel, configuration, arguments) -> what the verb returns
 Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
@@ -122,7 +124,7 @@ def _on_gpu(argument: Any) -> bool:
     known = getattr(argument, "__cuda_array_interface__", None)
     if known is None or isinstance(argument, DeviceNDArray) or not intrinsics.installed():
         return False
-    return memory.owner_of(known["data"][0]) is None
+    return allocations.owner_of(known["data"][0]) is None
 
 
 def _device_view(argument: Any) -> Any:

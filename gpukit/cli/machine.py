@@ -99,7 +99,8 @@ def _verdict(machine: Any, problems: list[Any], found: int) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run somebody's script on gpukit; its exit code is ours."""
-    from gpukit import errors, script
+    from gpukit import errors
+    from gpukit.standin import script
 
     try:
         return script.run(arguments.script, arguments.arguments).code

@@ -101,7 +101,8 @@ _STOPPED = "the script stopped with an error before a launch was done."
 
 def _run(verb: str, arguments: argparse.Namespace) -> int | None:
     """Run the script; return its exit code, None where it stopped with an error."""
-    from gpukit import errors, script
+    from gpukit import errors
+    from gpukit.standin import script
 
     try:
         return script.run(arguments.script, arguments.arguments, verb).code

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import describe, native, place, sites
-from gpukit.compiler.pipeline import Compiled, Told
+from gpukit.compiler import cache_folder, describe, locations, native
+from gpukit.compiler.pipeline import Compiled, Instrumentation
 from gpukit.compiler.unit import Unit
 
 _MOST_FILES = 2000
@@ -55,7 +55,7 @@ def surroundings() -> str:
     """Return what all machine code depends on: this compiler, the versions, the processor."""
     whole = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for room in ("compiler", "cpu", "primitives"):
+    for room in ("compiler", "cpu", "primitives", "checked/engine"):
         for path in sorted((whole / room).rglob("*.py")):
             digest.update(path.read_bytes())
     versions = [_numba_version(), np.__version__, sys.version, native.host()]
@@ -76,7 +76,7 @@ def _numba_version() -> str:
 
 def load(name: str) -> Compiled | None:
     """Return a kernel from the disk, or None if it is not there or not usable here."""
-    where = place.folder()
+    where = cache_folder.folder()
     if where is None:
         return None
     try:
@@ -91,11 +91,11 @@ def load(name: str) -> Compiled | None:
     entry = native.load(code)
     if entry is None:
         return None
-    places = {int(k): sites.Site(**v) for k, v in head["sites"].items()}
+    places = {int(k): locations.SourceLocation(**v) for k, v in head["locations"].items()}
     return Compiled(
         entry, code, head["per_thread"], head["per_block"], head["whole_grid"], places,
         head["shared_bytes"], head["local_bytes"],
-        Told(**head["told"]),
+        Instrumentation(**head["instrumentation"]),
         {int(k): (getattr(builtins, kind), tuple(v)) for k, (kind, v) in head["raised"].items()},
     )  # fmt: skip
 
@@ -111,15 +111,15 @@ def _read(content: bytes) -> tuple[dict[str, Any], bytes] | None:
 
 def save(name: str, made: Compiled) -> None:
     """Write a kernel to the disk if it can be kept; that nothing can be written is no error."""
-    where = place.folder()
+    where = cache_folder.folder()
     if where is None or not _keepable(made):
         return
     head = {
         "symbol": made.code.symbol, "needs": made.code.needs, "per_thread": made.per_thread,
         "per_block": made.per_block, "whole_grid": made.whole_grid,
-        "sites": sites.export(set(made.sites)), "shared_bytes": made.shared_bytes,
+        "locations": locations.export(set(made.locations)), "shared_bytes": made.shared_bytes,
         "local_bytes": made.local_bytes,
-        "told": asdict(made.told),
+        "instrumentation": asdict(made.instrumentation),
         "raised": {k: (kind.__name__, given) for k, (kind, given) in made.raised.items()},
     }  # fmt: skip
     text = json.dumps(head).encode()
@@ -146,7 +146,7 @@ def _write(path: Path, content: bytes) -> None:
 
 def note(name: str) -> None:
     """Write down that something with this name was found right."""
-    where = place.folder()
+    where = cache_folder.folder()
     if where is not None:
         with contextlib.suppress(OSError):
             where.mkdir(parents=True, exist_ok=True)
@@ -155,7 +155,7 @@ def note(name: str) -> None:
 
 def noted(name: str) -> bool:
     """Tell whether `note` was called with this name, in this process or another."""
-    where = place.folder()
+    where = cache_folder.folder()
     return where is not None and (where / name).exists()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 CANCEL = 0  # the host writes 1 to stop the kernel
 CODE = 1  # what went wrong, one of the codes below
-SITE = 2  # which line; an index into the kernel's table of sites
+LOCATION = 2  # which line; an index into the kernel's table of locations
 BLOCK = 3  # three words: blockIdx of the block that runs
 THREAD = 6  # three words: threadIdx of the thread at fault
 NDIM = 9
@@ -21,8 +21,8 @@ ALIVE = WAITING + 128  # bytes, one a thread: who was still running
 RESULT = ALIVE + 128  # where numba's calling convention puts what a function returns
 ERROR = RESULT + 2  # and where it puts the exception of a failed one
 STACK = ERROR + 2  # address of the kernel's first stack frame
-WATCH = STACK + 1  # address of what watches the kernel (`compiler/watch.py`), or 0
-ROUNDS = WATCH + 1  # how often a loop that waits has gone round (checked mode)
+CHECKER = STACK + 1  # address of what watches the kernel (`compiler/checker_state.py`), or 0
+ROUNDS = CHECKER + 1  # how often a loop that waits has gone round (checked mode)
 WORDS = ROUNDS + 1
 
 FINE, OUT_OF_BOUNDS, DIVERGENCE, RAISED, INTERRUPTED, TOO_DEEP, WAITING_TOO_LONG = range(7)

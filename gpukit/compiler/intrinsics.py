@@ -142,7 +142,7 @@ def part_of(obj: Any, attribute: str, default: Any) -> Any:
     """Return an attribute of what a kernel names; of a triple always ours.
 
     In numba-cuda `threadIdx.x` and `blockIdx.x` are one object, a property that is read in no
-    kernel, so what it stands for can only be told from the triple.
+    kernel, so what it stands for can only be recorded from the triple.
 
     >>> part_of(blockIdx, "x", None), part_of(threadIdx, "w", None)
     (<cuda.blockIdx.x: for use inside kernels>, None)

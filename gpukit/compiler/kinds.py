@@ -11,7 +11,7 @@ SHUFFLES = frozenset(intrinsics.SHUFFLE_NAMES)
 VOTES = frozenset(intrinsics.VOTE_NAMES)
 GRID_SYNC = "cg.sync"
 # Calls at which threads of a block synchronise, or look at each other.
-# The marks that `lowering.lockstep` puts behind the accesses of watched kernels.
+# The marks that `lowering.lockstep` puts behind the accesses of instrumented kernels.
 LOCKSTEP = "lockstep"  # all threads of the block synchronise here
 IN_STEP = "in_step"  # all threads of a row do what stands before it first
 SYNC_POINTS = BARRIERS | SHUFFLES | VOTES | {"syncwarp", GRID_SYNC, LOCKSTEP}

@@ -13,19 +13,19 @@ from gpukit.compiler.unit import Unit
 
 
 @dataclass
-class Told:
-    """What a reader of a watch must know of a kernel.
+class Instrumentation:
+    """What the checker must know of an instrumented kernel.
 
-    `sites` are the process-wide numbers of its sites, in its own order; `regions` the arrays that
-    it makes itself (`instruments.OwnRegion`); `stores` and `loads` those that it writes and reads,
-    `by_data` those written at places that depend on data; `flops` the operations of statements by
-    the kernel's own site; `variables` those of a recording, by number; `ordered` whether the order
-    of blocks could show in the result; `fences` whether fences and atomics may put accesses in
-    order; `decided` has 1 for each of its sites that is reached only if an atomic returned a
-    certain value, else 0.
+    `locations` are the process-wide numbers of its locations, in its own order; `regions` the
+    arrays that it makes itself (`instruments.OwnRegion`); `stores` and `loads` those that it writes
+    and reads, `by_data` those written at places that depend on data; `flops` the operations of
+    statements by the kernel's own location; `variables` those of a recording, by number; `ordered`
+    whether the order of blocks could show in the result; `fences` whether fences and atomics may
+    put accesses in order; `decided` has 1 for each of its locations that is reached only if an
+    atomic returned a certain value, else 0.
     """
 
-    sites: list[int] = field(default_factory=list)
+    locations: list[int] = field(default_factory=list)
     regions: list[dict[str, Any]] = field(default_factory=list)
     stores: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Told:
 class Compiled:
     """A kernel ready to run; `scratch` are the bytes it needs: a thread, a block, in all.
 
-    `raised` is what its `raise` statements raise, by site.
+    `raised` is what its `raise` statements raise, by location.
     """
 
     entry: native.Entry
@@ -49,10 +49,12 @@ class Compiled:
     per_thread: int
     per_block: int
     whole_grid: bool
-    sites: dict[int, Any] = field(default_factory=dict)
+    locations: dict[int, Any] = field(default_factory=dict)
     shared_bytes: int = 0
     local_bytes: int = 0
-    told: Told = field(default_factory=lambda: Told())  # of a watched kernel
+    instrumentation: Instrumentation = field(
+        default_factory=lambda: Instrumentation()
+    )  # of an instrumented kernel
     raised: dict[int, Any] = field(default_factory=dict)
     captured: Any = None
     pace: Any = None
@@ -63,10 +65,10 @@ class Compiled:
         return self.per_thread * threads * copies + (self.per_block + dynamic) * copies + 128
 
 
-def front(function: Any, watched: str = "") -> Unit:
+def front(function: Any, instrumented: str = "") -> Unit:
     """Return a function resolved, normalised, inlined, its jumps replaced by flags.
 
-    `watched` as in `Unit`.
+    `instrumented` as in `Unit`.
     """
     from gpukit.compiler.analysis import decided
     from gpukit.compiler.frontend import (
@@ -81,24 +83,24 @@ def front(function: Any, watched: str = "") -> Unit:
     from gpukit.compiler.lowering import schedule
 
     unit = resolve.run(function)
-    unit.watched = watched
+    unit.instrumented = instrumented
     refuse.check_result(unit)
     for node in ast.walk(unit.tree):
         if isinstance(node, ast.Raise):
             from gpukit.compiler.lowering import device
 
             device.exception(unit, node)  # refuses what cannot be raised
-    if watched == "access":
-        unassigned.told(unit)
+    if instrumented == "access":
+        unassigned.instrument(unit)
     inline.run(unit)
-    if watched:
+    if instrumented:
         from gpukit.compiler.lowering import lockstep
 
         lockstep.run(unit, every=unit.detailed)
     jumps.run(unit)
     renaming.run(unit)
     choices.run(unit)
-    if watched:
+    if instrumented:
         decided.run(unit)
     strides.run(unit)
     schedule.loops_to_while(unit)
@@ -119,22 +121,22 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     if whole_bounds.run(unit):
         unit.types = typing.run(unit, arguments)
     own_arrays.share(unit)
-    if unit.watched:
+    if unit.instrumented:
         references.run(unit)
     emitter = Emitter(Kernel(unit, schedule.run(unit), arguments, options))
     return emitter, emitter.function()
 
 
-def captured_arrays(function: Any, watched: str = "") -> dict[str, Any]:
+def captured_arrays(function: Any, instrumented: str = "") -> dict[str, Any]:
     """Return the arrays that a kernel captured, by name, in the order in which it takes them.
 
-    `watched` as in `Unit`.
+    `instrumented` as in `Unit`.
     """
     from gpukit.compiler.frontend import resolve
 
     unit = resolve.run(function)
-    # A device function that is inlined, as most are in watched kernels, brings its own along.
-    return (front(function, watched) if unit.devices else unit).captured
+    # A device function that is inlined, as most are in instrumented kernels, brings its own along.
+    return (front(function, instrumented) if unit.devices else unit).captured
 
 
 def asks_for_block(function: Any) -> bool:
@@ -181,14 +183,14 @@ def _loops(
 ) -> tuple[Unit, Any, ast.FunctionDef]:
     """Return a kernel's unit, who wrote its loops, and these; arguments as of `compile_kernel`."""
     from gpukit.compiler.frontend import absent
-    from gpukit.compiler.lowering import abreast
+    from gpukit.compiler.lowering import coarsening
 
-    unit = front(function, options.watched)
+    unit = front(function, options.instrumented)
     unit.debug = debug
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
-    if not (debug or options.watched):
-        unit.abreast = abreast.run(unit, options.block)
+    if not (debug or options.instrumented):
+        unit.coarsened = coarsening.run(unit, options.block)
     arguments |= dict(zip(unit.captured, captured, strict=True))
     with numba_errors.plain(unit, kinds):
         emitter, loops = lower(unit, arguments, options)
@@ -208,11 +210,11 @@ def compile_kernel(
 
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
-    from gpukit.compiler import sites
+    from gpukit.compiler import locations
     from gpukit.compiler.frontend import resolve, unassigned
     from gpukit.compiler.lowering import new_arrays
 
-    if not options.watched:
+    if not options.instrumented:
         unassigned.warn(resolve.run(function))
     unit, emitter, loops = _loops(function, kinds, options, captured, debug=debug)
     rewriter, memory = emitter.rewriter, emitter.memory
@@ -222,28 +224,28 @@ def compile_kernel(
         parameters = [a.arg for a in loops.args.args]
         python = pyfunc.build(unit.tree.name, parameters, loops.body, scope, unit)
         entry, code = native.compile(python, fastmath=fastmath, debug=debug)
-        new_arrays.check_code(unit, code.needs, memory.slots.values())
+        new_arrays.check_code(unit, code.needs, memory.thread_arrays.values())
     return Compiled(
-        entry, code, memory.per_thread, memory.per_block, emitter.plan.whole_grid,
-        {k: sites.get(k) for k in rewriter.used_sites}, memory.shared_bytes(),
-        memory.local_bytes(), _told(unit, emitter),
-        {k: v for k, v in sites.raised.items() if k in rewriter.used_sites},
+        entry, code, memory.per_thread, memory.per_block, emitter.schedule.whole_grid,
+        {k: locations.get(k) for k in rewriter.used_locations}, memory.shared_bytes(),
+        memory.local_bytes(), _instrumentation(unit, emitter),
+        {k: v for k, v in locations.raised.items() if k in rewriter.used_locations},
     )  # fmt: skip
 
 
-def _told(unit: Unit, emitter: Any) -> Told:
+def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
     from gpukit.compiler.analysis import block_order, decided, provenance
 
-    if not unit.watched:
-        return Told()
+    if not unit.instrumented:
+        return Instrumentation()
     rewriter, instruments = emitter.rewriter, emitter.instruments
     own = {*emitter.memory.shared, *emitter.memory.local}
-    return Told(
-        [site for site, *_ in rewriter.own_sites], [asdict(r) for r in instruments.regions],
-        sorted(rewriter.stores), sorted(rewriter.loads), sorted(provenance.written_by_data(unit)),
-        {str(k): v for k, v in instruments.flops.items()}, list(instruments.variables),
-        block_order.matters(unit, own), decided.has_fences(unit),
-        [int(k in rewriter.decided) for k in range(len(rewriter.own_sites))],
+    return Instrumentation(
+        [location for location, *_ in rewriter.own_locations], [asdict(r) for r in
+        instruments.regions], sorted(rewriter.stores), sorted(rewriter.loads),
+        sorted(provenance.written_by_data(unit)), {str(k): v for k, v in instruments.flops.items()},
+        list(instruments.variables), block_order.matters(unit, own), decided.has_fences(unit),
+        [int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
     )  # fmt: skip
 
 

@@ -36,11 +36,11 @@ class Unit:
     nested: dict[str, Any] = field(default_factory=dict)
     # Whether it makes arrays with np.empty; they must be its caller's.
     allocates: bool = False
-    # How it is watched: "" not at all, "access" each access, "every" each statement too, or
+    # How it is instrumented: "" not at all, "access" each access, "every" each statement too, or
     # "values" what each statement sets as well.
-    watched: str = ""
-    # How many of its first statements neighbouring blocks do as one (`lowering.abreast`).
-    abreast: int = 0
+    instrumented: str = ""
+    # How many of its first statements neighbouring blocks do as one (`lowering.coarsening`).
+    coarsened: int = 0
     # Whether a division by zero stops it (`debug=True`).
     debug: bool = False
     counter: int = 0
@@ -49,8 +49,8 @@ class Unit:
 
     @property
     def detailed(self) -> bool:
-        """Whether every statement is watched."""
-        return self.watched in ("every", "values")
+        """Whether every statement is instrumented."""
+        return self.instrumented in ("every", "values")
 
     @property
     def name(self) -> str:

@@ -24,8 +24,8 @@ import gpukit
 from gpukit import standin
 from gpukit.course import frames
 from gpukit.course.case import Argument
-from gpukit.cpu import configure
 from gpukit.cpu.device_function import DeviceFunction
+from gpukit.cpu.launch import configure
 
 # Taken before the student's file can put something else in their place.
 CHECK, PROFILE = gpukit.check, gpukit.profile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpukit.checked.report import parts
+from gpukit.checked.report import content
 from gpukit.course import contracts
 from gpukit.course.case import Case
 from gpukit.course.compare import Mismatch
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def finding(found: Finding) -> str:
     """Explain what `gpukit.check` found: the sentence, the lines, what to do."""
     lines = [_sentence(found.message)]
-    for line in parts.source_lines(found):
+    for line in content.source_lines(found):
         lines.append(f"  {'>' if line.marked else ' '} {line.number:3d} | {line.text}")
     if found.fix:
         lines.append(f"What to do: {_sentence(found.fix)}")
@@ -31,7 +31,7 @@ def finding(found: Finding) -> str:
 
 
 def _sentence(words: str) -> str:
-    words = parts.clean(words).strip()
+    words = content.clean(words).strip()
     return words if words.endswith((".", "!", "?")) else f"{words}."
 
 

@@ -70,14 +70,14 @@ class Report:
         return self.status == "right"
 
 
-Watcher = Callable[[Row], None]
+Observer = Callable[[Row], None]
 
 
 def nobody(row: Row) -> None:
     """Watch nothing."""
 
 
-def run(exercise: Exercise, file: Path, watch: Watcher = nobody) -> Report:
+def run(exercise: Exercise, file: Path, watch: Observer = nobody) -> Report:
     """Grade `file` as an answer to `exercise`, calling `watch` after each thing tried."""
     first = next(iter(exercise.shapes.values()))
     asked = list(
@@ -151,7 +151,7 @@ class _Grading:
     file: Path
     source: str
     child: Child
-    watch: Watcher
+    watch: Observer
     rows: list[Row] = field(default_factory=list)
     warnings: list[Finding] = field(default_factory=list)  # of the case that is measured
     doubtful: list[Finding] = field(default_factory=list)  # of all cases

@@ -14,23 +14,6 @@ from gpukit import errors
 from gpukit.compiler import intrinsics
 from gpukit.cpu import args, cudadrv, devices, gpu_only, streams, ufuncs
 from gpukit.cpu.args import In, InOut, Out
-from gpukit.cpu.arrays import (
-    as_cuda_array,
-    auto_device,
-    device_array,
-    device_array_like,
-    from_cuda_array_interface,
-    is_cuda_array,
-    managed_array,
-    mapped,
-    mapped_array,
-    mapped_array_like,
-    open_ipc_array,
-    pinned,
-    pinned_array,
-    pinned_array_like,
-    to_device,
-)
 from gpukit.cpu.cudadrv import driver, nvvm
 from gpukit.cpu.cudadrv.runtime import runtime
 from gpukit.cpu.devices import (
@@ -57,7 +40,24 @@ from gpukit.cpu.dispatcher import jit
 from gpukit.cpu.driver_errors import CudaSupportError
 from gpukit.cpu.foreign import CUSource, declare_device
 from gpukit.cpu.machine import MemoryInfo
-from gpukit.cpu.memory import Memory as MemoryPointer
+from gpukit.cpu.memory.allocations import Memory as MemoryPointer
+from gpukit.cpu.memory.arrays import (
+    as_cuda_array,
+    auto_device,
+    device_array,
+    device_array_like,
+    from_cuda_array_interface,
+    is_cuda_array,
+    managed_array,
+    mapped,
+    mapped_array,
+    mapped_array_like,
+    open_ipc_array,
+    pinned,
+    pinned_array,
+    pinned_array_like,
+    to_device,
+)
 from gpukit.cpu.reduction import Reduce, reduce
 from gpukit.cpu.streams import (
     Event,

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from gpukit import errors
-from gpukit.cpu import arrays, contiguity, machine, memory, streams
+from gpukit.cpu import machine, streams
 from gpukit.cpu.deallocations import Deallocations
 from gpukit.cpu.limits import COMPUTE_CAPABILITY, FACTS, LIMITS
-from gpukit.cpu.ndarray import DeviceNDArray
+from gpukit.cpu.memory import allocations, arrays, contiguity
+from gpukit.cpu.memory.ndarray import DeviceNDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,7 +130,7 @@ class Context:
 
     def mempin(self, owner: Any, pointer: Any = 0, size: int = 0, mapped: bool = False) -> Any:
         """Page-lock the memory of `owner`; on the CPU target there is nothing to do."""
-        return memory.Memory(contiguity.host_of(owner))
+        return allocations.Memory(contiguity.host_of(owner))
 
     def get_ipc_handle(self, memory: Any) -> Any:
         """Refuse: sharing memory between processes needs a GPU."""

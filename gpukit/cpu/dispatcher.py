@@ -10,10 +10,11 @@ from typing import Any
 
 from gpukit import errors, target
 from gpukit.compiler.frontend import unsaved
-from gpukit.cpu import configure, failure, marshal, pickling, streams
 from gpukit.cpu import options as checks
+from gpukit.cpu import pickling, streams
 from gpukit.cpu.device_function import DeviceFunction
-from gpukit.cpu.launch import Launcher
+from gpukit.cpu.launch import configure, failure, marshal
+from gpukit.cpu.launch.launcher import Launcher
 
 # Options of numba.cuda.jit. Those not used here change nothing that a CPU could show.
 _OPTIONS = frozenset(

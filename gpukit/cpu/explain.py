@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gpukit.compiler import pipeline
-from gpukit.cpu import configure, marshal
+from gpukit.cpu.launch import configure, marshal
 
 
 def explain(kernel: Any, *arguments: Any, block: Any = None) -> str:

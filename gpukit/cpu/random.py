@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from gpukit.cpu import scalar
-from gpukit.cpu.arrays import device_array
 from gpukit.cpu.dispatcher import jit
-from gpukit.cpu.ndarray import DeviceNDArray
+from gpukit.cpu.memory.arrays import device_array
+from gpukit.cpu.memory.ndarray import DeviceNDArray
 
 xoroshiro128p_dtype = np.dtype([("s0", np.uint64), ("s1", np.uint64)], align=True)
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from gpukit import errors
 from gpukit.compiler import intrinsics
-from gpukit.cpu.arrays import as_cuda_array, is_cuda_array
-from gpukit.cpu.contiguity import host_of, is_cuda_ndarray
 from gpukit.cpu.device_function import DeviceFunction
 from gpukit.cpu.dispatcher import jit
+from gpukit.cpu.memory.arrays import as_cuda_array, is_cuda_array
+from gpukit.cpu.memory.contiguity import host_of, is_cuda_ndarray
 
 # Elements are combined in chunks and the chunks' results after that, as blocks of a GPU do:
 # sums of many float32 values lose less this way than one after the other.

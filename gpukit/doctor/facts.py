@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpukit import errors, target
-from gpukit.compiler import place
+from gpukit.compiler import cache_folder
 from gpukit.doctor.gpu_facts import Gpu, Version, driver, hardware_seen, toolkit
 
 PACKAGES = (
@@ -148,20 +148,15 @@ def _shadows() -> tuple[str, ...]:
 
 def _cache() -> tuple[str, str]:
     """Return the folder of compiled kernels, and why it cannot be written, or nothing."""
-    folder = cache_folder()
-    place = folder
-    while not place.exists() and place != place.parent:
-        place = place.parent
+    folder = cache_folder.folder() or Path.home()  # the usual folder where the cache is off
+    existing = folder
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
     try:
-        with tempfile.TemporaryFile(dir=place):
+        with tempfile.TemporaryFile(dir=existing):
             return str(folder), ""
     except OSError as error:
         return str(folder), error.strerror or type(error).__name__
-
-
-def cache_folder() -> Path:
-    """Return where compiled kernels are kept; the usual folder where the cache is off."""
-    return place.folder() or Path.home()
 
 
 def _target() -> dict[str, str]:

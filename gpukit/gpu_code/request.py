@@ -14,7 +14,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from gpukit.compiler import intrinsics
-from gpukit.cpu import marshal as arguments_of
+from gpukit.cpu.launch import marshal as arguments_of
 
 # Options of cuda.jit that change the machine code.
 _OPTIONS = ("fastmath", "opt", "launch_bounds", "max_registers")

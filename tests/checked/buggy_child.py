@@ -45,23 +45,23 @@ class Wrong(Exception):
 def main(argv: list[str]) -> int:
     """Check the kernels and tell how each ended."""
     seed, limit, *numbers = (int(a) for a in argv)
-    told = os.fdopen(os.dup(1), "w", buffering=1)
+    instrumentation = os.fdopen(os.dup(1), "w", buffering=1)
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", errors.KernelWarning)  # which these kernels deserve
     faulthandler.enable()
     faulthandler.register(signal.SIGPROF, chain=True)  # which then ends the process
-    with told, tempfile.TemporaryDirectory() as folder:
+    with instrumentation, tempfile.TemporaryDirectory() as folder:
         warm_up(Path(folder) / "made_to_warm_up.py")
         for at in range(0, len(numbers), IN_ONE_FILE):
             programs = [buggy.make(seed, k) for k in numbers[at : at + IN_ONE_FILE]]
             module = load(Path(folder) / f"made_{seed}_{at}.py", buggy.module(programs))
             for program in programs:
-                told.write(json.dumps({"begin": program.number}) + "\n")
+                instrumentation.write(json.dumps({"begin": program.number}) + "\n")
                 with limited(limit):
                     answer = judge(module, program.number)
-                told.write(json.dumps(answer) + "\n")
+                instrumentation.write(json.dumps(answer) + "\n")
     return 0
 
 

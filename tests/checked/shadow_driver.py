@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gpukit.checked import launch, regions
-from gpukit.checked.shadow import MEMORY
-from gpukit.compiler import watch as w
-from gpukit.compiler.runtime import entries
+from gpukit.checked import instrumented, regions
+from gpukit.checked.engine import entries
+from gpukit.checked.shadow_memory import MEMORY
+from gpukit.compiler import checker_state as w
 from tests.oracle.happens_before import FULL, NONE, STORE, WARP
 
 SIZE = 4  # bytes of an element
@@ -35,12 +35,12 @@ class Shadow:
         self.region.arrays = [regions.of_array("a", self.array)]
         self.region.cells = MEMORY.cells(elements)
         shape = SimpleNamespace(blocks=blocks, block=(threads, 1, 1), threads=threads)
-        told = SimpleNamespace(fences=fences, decided=[0, 1])  # as sites 0 and 1
-        compiled = SimpleNamespace(whole_grid=False, told=told)
+        instrumentation = SimpleNamespace(fences=fences, decided=[0, 1])  # as sites 0 and 1
+        compiled = SimpleNamespace(whole_grid=False, instrumentation=instrumentation)
         given = SimpleNamespace(shape=shape, compiled=compiled)
         functions = entries.checking()
         first = MEMORY.begin()
-        self.watch = launch.Watch(given, [self.region], first, True, functions, {})
+        self.checker = instrumented.CheckerState(given, [self.region], first, True, functions, {})
         self.calls = {
             name: ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * (count + 1))(address)
             for (name, count), address in zip(w.CALLS.items(), functions, strict=True)
@@ -50,15 +50,15 @@ class Shadow:
         note = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * (w.CALLS["note"] + 1))
         self.note = note(self._note)  # kept: the watch holds its address only
         address = ctypes.cast(self.note, ctypes.c_void_p).value
-        self.watch.words[w.FUNCTIONS + w.NOTE] = address
+        self.checker.words[w.FUNCTIONS + w.NOTE] = address
 
     def close(self) -> None:
         """Give the shadow memory back, as a launch does."""
-        MEMORY.stamp = int(self.watch.words[w.NOW]) + 1
+        MEMORY.stamp = int(self.checker.words[w.NOW]) + 1
         MEMORY.give_back(self.region.cells)
 
     def call(self, name: str, *arguments: int) -> int:
-        return int(self.calls[name](self.watch.address, *arguments))
+        return int(self.calls[name](self.checker.address, *arguments))
 
     def begin(self, block: int) -> None:
         self.call("begin_block", block)
@@ -78,8 +78,8 @@ class Shadow:
         self.call("fence", thread, 1)
 
     def access(self, thread: int, element: int, kind: int, *, depends: bool = False) -> None:
-        site = int(depends)
-        self.call("access", site, thread, self.address(element), SIZE, kind, 0)
+        location = int(depends)
+        self.call("access", location, thread, self.address(element), SIZE, kind, 0)
 
     def row(self, threads: range, element: int, step: int, kind: int) -> None:
         """Tell what neighbouring threads do, as the code of a row does."""

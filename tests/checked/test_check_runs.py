@@ -12,7 +12,7 @@ import pytest
 
 import gpukit
 from gpukit import cuda
-from gpukit.checked import launch as checked_launch
+from gpukit.checked import instrumented as checked_launch
 
 N = 70
 BLOCK = 32

@@ -6,7 +6,7 @@ import numpy as np
 
 from gpukit import cuda
 from gpukit.checked import not_finite, recording
-from gpukit.cpu import configure
+from gpukit.cpu.launch import configure
 
 
 def first(kernel, *arguments, threads=4):

@@ -278,21 +278,21 @@ def test_a_bar_of_no_blocks_does_not_divide_by_them(monkeypatch, clock):
 def test_who_waits_for_the_checker_to_be_compiled_is_told(monkeypatch, looked_at, said):
     monkeypatch.setattr(sys, "stderr", Screen(looked_at))
     monkeypatch.setattr(progress, "_COMPILING", 0)
-    told = threading.Event()
+    instrumentation = threading.Event()
     genuine = progress.Bar._say_compiling
     monkeypatch.setattr(
-        progress.Bar, "_say_compiling", lambda bar: (genuine(bar), told.set()) and None
+        progress.Bar, "_say_compiling", lambda bar: (genuine(bar), instrumentation.set()) and None
     )
     with progress.Bar("check") as bar:
-        assert bar.prepare(lambda: (told.wait(30), 7)) == (True, 7)
+        assert bar.prepare(lambda: (instrumentation.wait(30), 7)) == (True, 7)
         assert ("compiling the checker, once" in sys.stderr.getvalue()) == looked_at
     assert sys.stderr.getvalue().endswith("   \r" if looked_at else "")
 
 
 def test_a_checked_launch_reports_its_blocks_to_the_bar(monkeypatch):
-    told = []
-    monkeypatch.setattr(progress.Bar, "__call__", lambda _, *given: told.append(given))
+    instrumentation = []
+    monkeypatch.setattr(progress.Bar, "__call__", lambda _, *given: instrumentation.append(given))
     with process.checking():
         fill_kernel[3, BLOCK](np.zeros(70))
-    assert told[-1] == (3, 3)
-    assert [done for done, _ in told] == sorted({done for done, _ in told})
+    assert instrumentation[-1] == (3, 3)
+    assert [done for done, _ in instrumentation] == sorted({done for done, _ in instrumentation})

@@ -10,7 +10,7 @@ import pytest
 
 from gpukit import gpu_code
 from gpukit.checked.counters import Counts
-from gpukit.checked.profile import occupancy, parts
+from gpukit.checked.profile import cells, occupancy
 from gpukit.checked.profile.pattern import Pattern
 from tests.checked.profiled import made, nasty, profile
 
@@ -166,12 +166,12 @@ def test_a_profile_shows_itself_in_the_interpreter():
     "number", [0, 1, 999, 1000, 99_999, 999_499, 10**9, 999_960_000, 7 * 10**17]
 )
 def test_short_numbers_have_at_most_five_letters(number):
-    assert len(parts.short(number)) <= 5
+    assert len(cells.short(number)) <= 5
 
 
 @pytest.mark.parametrize("number", [1, 999, 1234, 99_950, 5_000_000])
 def test_short_numbers_are_right_to_half_a_per_cent(number):
-    text = parts.short(number)
+    text = cells.short(number)
     scale = {"k": 1e3, "M": 1e6}.get(text[-1], 1)
     assert abs(float(text.rstrip("kM")) * scale / number - 1) <= 0.005
 
@@ -368,4 +368,4 @@ def test_step_of_a_pattern_is_what_most_lanes_have():
 def test_counts_of_another_line_are_not_mixed_in():
     counts = Counts({"global_load_requests": 2, "global_load_sectors": 8})
     one = made(source=[(1, "a"), (2, "b")], lines={2: counts}, total=counts)
-    assert parts.line_of(one, 1).counts.values == {}
+    assert cells.line_of(one, 1).counts.values == {}

@@ -66,11 +66,11 @@ def test_a_device_array_is_left_as_one_launch_leaves_it():
 def test_arrays_hold_their_values_from_before_the_launch():
     x, out = np.arange(5, dtype=np.float32), np.full(5, 9, np.float32)
     made = record(copy_kernel, (1, 8), x, out)
-    told = {a["name"]: a for a in made["arrays"]}
-    assert told["out"]["before"] == [9.0] * 5
-    assert told["x"]["before"] == x.tolist()
-    assert (told["x"]["shape"], told["x"]["dtype"]) == ([5], "float32")
-    assert (told["x"]["space"], told["x"]["owner"]) == ("global", None)
+    instrumentation = {a["name"]: a for a in made["arrays"]}
+    assert instrumentation["out"]["before"] == [9.0] * 5
+    assert instrumentation["x"]["before"] == x.tolist()
+    assert (instrumentation["x"]["shape"], instrumentation["x"]["dtype"]) == ([5], "float32")
+    assert (instrumentation["x"]["space"], instrumentation["x"]["owner"]) == ("global", None)
 
 
 def test_device_memory_that_was_never_written_holds_nothing_before():

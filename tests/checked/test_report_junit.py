@@ -31,9 +31,9 @@ def test_junit_fails_for_errors_and_only_tells_the_rest(kind):
     one = finding(kind)
     (case,) = (c for c in suite(report(one)).iter("testcase") if c.get("name") == kind)
     assert case.get("classname") == f"gpukit.{KINDS[kind].tool}.sum_kernel"
-    (told,) = case
-    assert told.tag == ("failure" if one.severity == "error" else "system-out")
-    assert one.message in " ".join(told.text.split())
+    (instrumentation,) = case
+    assert instrumentation.tag == ("failure" if one.severity == "error" else "system-out")
+    assert one.message in " ".join(instrumentation.text.split())
 
 
 def test_junit_names_the_sentence_in_the_failure():

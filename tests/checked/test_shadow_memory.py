@@ -22,37 +22,37 @@ class Both:
     def __init__(self, blocks, threads, elements, space="global", *, fences=False):
         self.grid = Grid(blocks, threads)
         self.shadow = Shadow(blocks, threads, elements, space, fences=fences)
-        self.threads, self.raced, self.told, self.fences = threads, set(), [], fences
+        self.threads, self.raced, self.instrumentation, self.fences = threads, set(), [], fences
 
     def begin(self, block):
         self.block = block
-        self.told.append(f"begin({block})")
+        self.instrumentation.append(f"begin({block})")
         self.shadow.begin(block)
 
     def barrier(self):
-        self.told.append("barrier()")
+        self.instrumentation.append("barrier()")
         self.shadow.barrier()
         self.grid.meet(self.block, list(range(self.threads)))
 
     def syncwarp(self, warps):
-        self.told.append(f"syncwarp({warps})")
+        self.instrumentation.append(f"syncwarp({warps})")
         lanes = [[t for t in range(self.threads) if t // 32 == warp] for warp in warps]
         self.shadow.syncwarp([t for warp in lanes for t in warp])
         for warp in lanes:
             self.grid.meet(self.block, warp)
 
     def fence(self, thread):
-        self.told.append(f"fence({thread})")
+        self.instrumentation.append(f"fence({thread})")
         self.shadow.fence(thread)
         self.grid.fence(self.block, thread)
 
     def access(self, thread, element, kind, *, depends=False):
-        self.told.append(f"access({thread}, {element}, {kind}, depends={depends})")
+        self.instrumentation.append(f"access({thread}, {element}, {kind}, depends={depends})")
         self.shadow.access(thread, element, kind, depends=depends)
         self._compare([(thread, element)], kind, depends=depends)
 
     def row(self, threads, element, step, kind):
-        self.told.append(f"row({threads}, {element}, {step}, {kind})")
+        self.instrumentation.append(f"row({threads}, {element}, {step}, {kind})")
         self.shadow.row(threads, element, step, kind)
         self._compare([(t, element + k * step) for k, t in enumerate(threads)], kind)
 
@@ -69,7 +69,7 @@ class Both:
                     # Of many readers a few are kept: a write may seem to clash with one of them.
                     agree = bool(worst) or kind == STORE
                     agree &= element in found
-                assert agree, (element, worst, found, self.told)
+                assert agree, (element, worst, found, self.instrumentation)
                 self.raced |= {element} if worst or element in found else set()
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from gpukit import cuda, errors
 from gpukit.compiler import pipeline
-from gpukit.compiler.lowering import abreast
+from gpukit.compiler.lowering import coarsening
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
@@ -39,7 +39,7 @@ def sums(x, blocks):
 
 
 def steps_abreast(kernel):
-    return abreast.run(pipeline.front(kernel.py_func), (BLOCK, 1, 1))
+    return coarsening.run(pipeline.front(kernel.py_func), (BLOCK, 1, 1))
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 15, 16, 17, 63, 64, 65, 200])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 from gpukit import cuda
-from gpukit.compiler.emit import memory, unroll_and_jam
+from gpukit.compiler.emit import layout, unroll_and_jam
 from tests.compiler import agreement
 from tests.compiler.strategies import Program, make_program, plain_cuda, programs, walking_programs
 
@@ -57,7 +57,7 @@ def test_so_do_kernels_that_begin_with_a_walk_of_the_whole_grid(program: Program
 def test_some_of_them_begin_abreast_and_some_do_rounds_together(monkeypatch):
     found: dict[str, set[int]] = {"abreast": set(), "together": set()}
     makers = (
-        (memory.Memory, "_blocks_abreast", "abreast"),
+        (layout.Memory, "_blocks_abreast", "abreast"),
         (unroll_and_jam, "keeps_much", "together"),
     )
     for owner, name, kind in makers:

@@ -16,13 +16,13 @@ SIZES = [0, 1, 31, 32, 33, 127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 3001]
 def together(monkeypatch):
     """Return a list that takes whether rounds of a loop go together, as often as it is asked."""
     found = []
-    asked = unroll_and_jam.keeps_much
+    asked = unroll_and_jam.pays
 
     def noted(kernel, row):
         found.append(asked(kernel, row))
         return found[-1]
 
-    monkeypatch.setattr(unroll_and_jam, "keeps_much", noted)
+    monkeypatch.setattr(unroll_and_jam, "pays", noted)
     monkeypatch.setenv("GPUKIT_CACHE", "0")
     return found
 

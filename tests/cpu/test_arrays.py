@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from gpukit import errors
-from gpukit.cpu import arrays, contiguity, memory
-from gpukit.cpu.ndarray import DeviceNDArray, DeviceRecord
+from gpukit.cpu.memory import allocations, arrays, contiguity
+from gpukit.cpu.memory.ndarray import DeviceNDArray, DeviceRecord
 
 SHAPES = [(), (0,), (1,), (7,), (3, 5), (2, 3, 5)]
 RECORD = np.dtype([("a", np.float64), ("b", np.int32), ("c", np.float32, 2)], align=True)
@@ -84,7 +84,7 @@ def test_device_array_of_records_poisons_every_field():
 
 @pytest.mark.parametrize("dtype", ["u1", "f4", "c16"])
 def test_device_array_is_aligned_as_cudamalloc_promises(dtype):
-    assert arrays.device_array(3, dtype).host.ctypes.data % memory.ALIGNMENT == 0
+    assert arrays.device_array(3, dtype).host.ctypes.data % allocations.ALIGNMENT == 0
 
 
 @pytest.mark.parametrize(
@@ -350,9 +350,9 @@ def test_the_interface_of_an_empty_array_has_a_null_pointer():
 def test_device_memory_is_forgotten_when_its_last_array_goes():
     d_a = arrays.device_array(1000)
     address = d_a.host.ctypes.data
-    assert memory.owner_of(address) is not None
+    assert allocations.owner_of(address) is not None
     del d_a
-    assert memory.owner_of(address) is None
+    assert allocations.owner_of(address) is None
 
 
 def test_mapped_arrays_are_numpy_arrays_and_device_arrays_at_once():

@@ -9,7 +9,7 @@ import pytest
 
 from gpukit import cuda
 from gpukit.cpu import libdevice
-from gpukit.cpu.libdevice_table import MISSING, ROWS
+from gpukit.cpu.libdevice.table import MISSING, ROWS
 
 DTYPES = {"h": np.int16, "i": np.int32, "l": np.int64, "f": np.float32, "d": np.float64}
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from gpukit.compiler import context as layout
-from gpukit.cpu import pool
+from gpukit.cpu.launch import pool
 
 
 @pytest.fixture(autouse=True)

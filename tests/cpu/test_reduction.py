@@ -5,7 +5,8 @@ import pytest
 
 from gpukit import cuda, errors
 from gpukit.checked import process
-from gpukit.cpu import arrays, reduction
+from gpukit.cpu import reduction
+from gpukit.cpu.memory import arrays
 
 add = reduction.Reduce(lambda a, b: a + b)
 SIZES = [0, 1, 2, 15, 1023, 1024, 1025, 34567]

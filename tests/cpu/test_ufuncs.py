@@ -8,7 +8,7 @@ import pytest
 
 from gpukit import cuda, errors
 from gpukit.cpu import ufuncs
-from gpukit.cpu.ndarray import DeviceNDArray
+from gpukit.cpu.memory.ndarray import DeviceNDArray
 
 SIGNATURES = ["int32(int32, int32)", "float32(float32, float32)", "float64(float64, float64)"]
 

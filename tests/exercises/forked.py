@@ -90,7 +90,7 @@ def warm_up() -> None:
     from gpukit import cuda, profile
     from gpukit.checked import not_finite, recording
     from gpukit.course import child
-    from gpukit.cpu import configure
+    from gpukit.cpu.launch import configure
 
     def warm_kernel(x):  # type: ignore[no-untyped-def]
         i = cuda.grid(1)

@@ -38,7 +38,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpukit.checked.messages import launch, memory, race, slips, sync
-from gpukit.checked.messages.parts import Facts, sentence
+from gpukit.checked.messages.phrases import Facts, sentence
 
 _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "out-of-bounds": memory.out_of_bounds,

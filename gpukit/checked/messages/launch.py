@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from gpukit.checked.messages.parts import Facts, name_element, one_line, parsed, some
+from gpukit.checked.messages.phrases import Facts, name_element, one_line, parsed, some
 
 Words = tuple[str, str]
 

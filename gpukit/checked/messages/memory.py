@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.checked.messages.parts import (
+from gpukit.checked.messages.phrases import (
     ONCE,
     Facts,
     in_line,

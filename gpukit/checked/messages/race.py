@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpukit.checked.messages.parts import ONCE, Facts, in_line
+from gpukit.checked.messages.phrases import ONCE, Facts, in_line
 
 Words = tuple[str, str]
 

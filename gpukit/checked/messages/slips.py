@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpukit.checked.messages.parts import Facts
+from gpukit.checked.messages.phrases import Facts
 
 Words = tuple[str, str]
 

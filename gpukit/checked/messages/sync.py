@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpukit.checked.messages.parts import Facts, listed, one_line, some, verb
+from gpukit.checked.messages.phrases import Facts, listed, one_line, some, verb
 
 Words = tuple[str, str]
 

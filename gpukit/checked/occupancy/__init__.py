@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpukit.checked.gpus import GPUS, Gpu
-from gpukit.checked.occupancy import parts as parts
+from gpukit.checked.occupancy import sm_limits
 from gpukit.checked.occupancy.messages import as_text, in_words, show_percent
 
 # The order in which limits are named. None as a limit: this resource is not used.
@@ -118,8 +118,8 @@ def occupancy(
     warps = -(-threads // gpu.warp)
     limits = {
         "warps": gpu.warps_per_sm // warps if threads <= gpu.threads_per_block else 0,
-        "registers": parts.by_registers(gpu, warps, registers),
-        "shared memory": parts.by_shared(gpu, static + dynamic),
+        "registers": sm_limits.by_registers(gpu, warps, registers),
+        "shared memory": sm_limits.by_shared(gpu, static + dynamic),
         "blocks": gpu.blocks_per_sm,
     }
     blocks = min(limit for limit in limits.values() if limit is not None)
@@ -150,7 +150,7 @@ def spare_registers(gpu: Gpu, threads: int, shared_static: int = 0, shared_dynam
     free = occupancy(gpu, threads, 0, shared_static, shared_dynamic).blocks
     return max(
         count
-        for count in range(parts.MOST_REGISTERS)
+        for count in range(sm_limits.MOST_REGISTERS)
         if occupancy(gpu, threads, count, shared_static, shared_dynamic).blocks == free
     )
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gpukit.checked.occupancy import parts as parts
+from gpukit.checked.occupancy import sm_limits
 
 if TYPE_CHECKING:
     from gpukit.checked.occupancy import Occupancy, OccupancyTable
@@ -37,8 +37,8 @@ def _words_warps(o: Occupancy) -> str:
 
 
 def _words_registers(o: Occupancy) -> str:
-    gpu, need = o.gpu, parts.of_block(o.gpu, o.warps_per_block, o.registers)
-    if o.registers > parts.MOST_REGISTERS:
+    gpu, need = o.gpu, sm_limits.of_block(o.gpu, o.warps_per_block, o.registers)
+    if o.registers > sm_limits.MOST_REGISTERS:
         return f"registers: {o.registers:,} a thread, and a thread can have at most 255"
     if not o.blocks:
         step = gpu.register_granularity // gpu.warp
@@ -47,7 +47,7 @@ def _words_registers(o: Occupancy) -> str:
             f"{gpu.registers_per_block:,} (given {step} at a time to a thread, and to "
             f"{gpu.partitions} warps at a time)"
         )
-    room = _count(parts.warps_with(gpu, o.registers), "warp")
+    room = _count(sm_limits.warps_with(gpu, o.registers), "warp")
     return (
         f"registers: {o.registers:,} a thread leave room for {room}, which is {_blocks_of_warps(o)}"
     )
@@ -60,7 +60,7 @@ def _words_shared(o: Occupancy) -> str:
             f"shared memory: {wanted:,} bytes a block, and a block may have at most "
             f"{gpu.shared_per_block:,}"
         )
-    given = parts.given_shared(gpu, wanted)
+    given = sm_limits.given_shared(gpu, wanted)
     more = f" (given as {given:,})" if given != wanted else ""
     return (
         f"shared memory: {wanted:,} bytes a block{more} of an SM's {gpu.shared_per_sm:,} allow "

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpukit import errors
 from gpukit.checked.counters import Counts
-from gpukit.checked.launch import Launch, Seen
+from gpukit.checked.instrumented import Launch, Seen
 from gpukit.checked.occupancy import OccupancyTable
 from gpukit.checked.profile import advice as profile_advice
 from gpukit.checked.profile import as_html, as_text
@@ -21,10 +21,10 @@ from gpukit.checked.profile import source as profile_source
 from gpukit.checked.profile.pattern import Pattern
 from gpukit.checked.progress import Bar
 from gpukit.checked.verb import Verb
-from gpukit.compiler import watch
-from gpukit.cpu import untouched
+from gpukit.compiler import checker_state
+from gpukit.cpu.memory import uninitialised
 
-_OPS = {watch.LOAD: "load", watch.STORE: "store", watch.UPDATE: "atomic"}
+_OPS = {checker_state.LOAD: "load", checker_state.STORE: "store", checker_state.UPDATE: "atomic"}
 
 
 @dataclass
@@ -157,17 +157,19 @@ def profile(kernel: Any) -> Verb:
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:
     """Run one launch and return what it asked for."""
-    from gpukit.compiler.runtime import entries
+    from gpukit.checked.engine import entries
 
     launch = Launch(kernel, shape, arguments, "every")
-    table = np.zeros((len(launch.compiled.told.sites) + 1, watch.SITE_WORDS), np.int64)
-    table[:, watch.S_WORK_LAST] = -1
-    words = {watch.SITES: table.ctypes.data}
+    table = np.zeros(
+        (len(launch.compiled.instrumentation.locations) + 1, checker_state.LOCATION_WORDS), np.int64
+    )
+    table[:, checker_state.S_WORK_LAST] = -1
+    words = {checker_state.LOCATIONS: table.ctypes.data}
     with Bar(f"profile {kernel.py_func.__name__}") as bar:
         functions = bar.prepare(entries.counting)
         seen = launch.run(functions, races=False, progress=bar, words=words)
     for begin, end in launch.packed.ranges:
-        untouched.touch_range(begin, end)
+        uninitialised.touch_range(begin, end)
     assert seen.words is not None
     entries.finish()(int(seen.words.ctypes.data), len(table))
     if seen.error is not None:
@@ -195,15 +197,17 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
     total, accesses, places = Counts(), [], []
     lines: dict[int, Counts] = {}
     arrays: dict[str, Counts] = {}
-    for number, (site, row) in enumerate(zip(compiled.told.sites, table, strict=False)):
-        place = compiled.sites[site]
-        counts = _counts(row, compiled.told.flops.get(str(number), {}))
+    for number, (location, row) in enumerate(
+        zip(compiled.instrumentation.locations, table, strict=False)
+    ):
+        place = compiled.locations[location]
+        counts = _counts(row, compiled.instrumentation.flops.get(str(number), {}))
         if not counts.values:
             continue
         total.merge(counts)
         places.append(place)
         lines.setdefault(place.line, Counts()).merge(counts)
-        if row[watch.S_REQUESTS]:
+        if row[checker_state.S_REQUESTS]:
             name = _array_name(seen, row, place)
             arrays.setdefault(name, Counts()).merge(counts)
             accesses.append(_access(seen, row, place, name, counts))
@@ -220,46 +224,46 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
 def _counts(row: Any, flops: dict[str, int]) -> Counts:
     """Return the counters of one place in the source."""
     counts = Counts()
-    op, space = _OPS[int(row[watch.S_KIND])], int(row[watch.S_SPACE])
-    requests = int(row[watch.S_REQUESTS])
-    if space == watch.GLOBAL:
+    op, space = _OPS[int(row[checker_state.S_KIND])], int(row[checker_state.S_SPACE])
+    requests = int(row[checker_state.S_REQUESTS])
+    if space == checker_state.GLOBAL:
         counts.add(f"global_{op}_requests", requests)
-        counts.add(f"global_{op}_sectors", int(row[watch.S_SECTORS]))
-        counts.add("global_bytes_asked", int(row[watch.S_ASKED]))
-        counts.add("global_bytes_moved", 32 * int(row[watch.S_SECTORS]))
-    elif space == watch.SHARED:
-        wavefronts = int(row[watch.S_WAVEFRONTS])
+        counts.add(f"global_{op}_sectors", int(row[checker_state.S_SECTORS]))
+        counts.add("global_bytes_asked", int(row[checker_state.S_ASKED]))
+        counts.add("global_bytes_moved", 32 * int(row[checker_state.S_SECTORS]))
+    elif space == checker_state.SHARED:
+        wavefronts = int(row[checker_state.S_WAVEFRONTS])
         counts.add(f"shared_{op}_requests", requests)
         counts.add(f"shared_{op}_wavefronts", wavefronts)
-        counts.add(f"shared_{op}_conflicts", wavefronts - int(row[watch.S_LEAST]))
-    elif space == watch.CONSTANT_MEMORY:
+        counts.add(f"shared_{op}_conflicts", wavefronts - int(row[checker_state.S_LEAST]))
+    elif space == checker_state.CONSTANT_MEMORY:
         counts.add("constant_requests", requests)
-        counts.add("constant_passes", int(row[watch.S_WAVEFRONTS]))
+        counts.add("constant_passes", int(row[checker_state.S_WAVEFRONTS]))
     else:
         counts.add("local_requests", requests)
     for name, field_ in (
-        ("warp_steps", watch.S_STEPS), ("thread_steps", watch.S_THREADS),
-        ("branches", watch.S_BRANCHES), ("divergent_branches", watch.S_DIVERGENT),
-        ("barriers", watch.S_BARRIERS), ("atomic_serial", watch.S_SERIAL),
-        ("atomic_contention", watch.S_CONTENTION),
+        ("warp_steps", checker_state.S_STEPS), ("thread_steps", checker_state.S_THREADS),
+        ("branches", checker_state.S_BRANCHES), ("divergent_branches", checker_state.S_DIVERGENT),
+        ("barriers", checker_state.S_BARRIERS), ("atomic_serial", checker_state.S_SERIAL),
+        ("atomic_contention", checker_state.S_CONTENTION),
     ):  # fmt: skip
         counts.add(name, int(row[field_]))
     for kind, count in flops.items():
-        counts.add(f"flops_{kind}", count * int(row[watch.S_THREADS]))
+        counts.add(f"flops_{kind}", count * int(row[checker_state.S_THREADS]))
     return counts
 
 
 def _array_name(seen: Seen, row: Any, place: Any) -> str:
-    number = int(row[watch.S_REGION])
+    number = int(row[checker_state.S_REGION])
     return str(seen.regions[number].array_named(place.array).name) if number >= 0 else place.array
 
 
 def _access(seen: Seen, row: Any, place: Any, name: str, counts: Counts) -> Access:
-    number = int(row[watch.S_REGION])
+    number = int(row[checker_state.S_REGION])
     region = seen.regions[number] if number >= 0 else None
-    space = watch.SPACES[int(row[watch.S_SPACE])]
-    op = _OPS[int(row[watch.S_KIND])]
-    size, worst = int(row[watch.S_SIZE]), int(row[watch.S_WORST])
+    space = checker_state.SPACES[int(row[checker_state.S_SPACE])]
+    op = _OPS[int(row[checker_state.S_KIND])]
+    size, worst = int(row[checker_state.S_SIZE]), int(row[checker_state.S_WORST])
     array_bytes = region.end - region.begin if region and region.space == "global" else 0
     pattern = profile_pattern.of_row(row, region, place.what, place.line)
     return Access(place.line, place.what, name, space, op, size, worst, counts, array_bytes,

@@ -15,7 +15,7 @@ from gpukit.checked import gpus
 from gpukit.checked.counters import Counts
 from gpukit.checked.profile import advice_memory as memory
 from gpukit.checked.profile.advice_memory import Advice
-from gpukit.checked.profile.parts import WARP, many, operations, plain, sum_of
+from gpukit.checked.profile.cells import WARP, many, operations, plain, sum_of
 from gpukit.checked.profile.source import one_sided
 
 if TYPE_CHECKING:

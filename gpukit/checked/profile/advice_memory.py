@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from gpukit.checked.profile.parts import (
+from gpukit.checked.profile.cells import (
     OPS,
     beside,
     degree,

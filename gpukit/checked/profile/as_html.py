@@ -10,12 +10,12 @@ import re
 from typing import TYPE_CHECKING
 
 from gpukit.checked.profile import advice, source, tables
-from gpukit.checked.profile import parts as profile_parts
-from gpukit.checked.profile.parts import Cell, Column
+from gpukit.checked.profile import cells as profile_parts
+from gpukit.checked.profile.cells import Cell, Column
 from gpukit.checked.profile.source import Listing
 from gpukit.checked.profile.tables import Table
 from gpukit.checked.report.as_html import CODE, MONO, SUMMARY
-from gpukit.checked.report.parts import clean
+from gpukit.checked.report.content import clean
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile

@@ -7,13 +7,13 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gpukit.checked.profile import advice as profile_advice
-from gpukit.checked.profile import parts as profile_parts
+from gpukit.checked.profile import cells as profile_parts
 from gpukit.checked.profile import source as profile_source
 from gpukit.checked.profile import tables
-from gpukit.checked.profile.parts import Cell, Column
+from gpukit.checked.profile.cells import Cell, Column
 from gpukit.checked.profile.tables import Table
 from gpukit.checked.report.as_text import fitting, wrapped
-from gpukit.checked.report.parts import clean
+from gpukit.checked.report.content import clean
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from gpukit.compiler import watch
+from gpukit.compiler import checker_state
 
 SECTOR, BANKS, WORD = 32, 32, 4
 _ALIGNED = 256  # as cudaMalloc aligns: sectors are those of the GPU from here
@@ -72,14 +72,19 @@ class Pattern:
 
 def of_row(row: Any, region: Any, text: str, line: int) -> Pattern | None:
     """Return the most expensive request of a row of counters, None if there was none."""
-    count = int(row[watch.S_WORST_COUNT])
+    count = int(row[checker_state.S_WORST_COUNT])
     if not count:
         return None
-    lanes = (int(lane) for lane in row[watch.S_WORST_LANES : watch.S_WORST_LANES + count])
-    offsets = (int(at) for at in row[watch.S_WORST_ADDRESSES : watch.S_WORST_ADDRESSES + count])
+    lanes = (
+        int(lane) for lane in row[checker_state.S_WORST_LANES : checker_state.S_WORST_LANES + count]
+    )
+    offsets = (
+        int(at)
+        for at in row[checker_state.S_WORST_ADDRESSES : checker_state.S_WORST_ADDRESSES + count]
+    )
     first = region.begin // _ALIGNED * _ALIGNED if region and region.arrays[0].on_device else 0
     # Blocks in step have a copy of a shared array each.
     apart = region.stride if region else 0
     inside = (at % apart if apart else at - first for at in offsets)
-    space = watch.SPACES[int(row[watch.S_SPACE])]
-    return Pattern(tuple(lanes), tuple(inside), int(row[watch.S_SIZE]), space, text, line)
+    space = checker_state.SPACES[int(row[checker_state.S_SPACE])]
+    return Pattern(tuple(lanes), tuple(inside), int(row[checker_state.S_SIZE]), space, text, line)

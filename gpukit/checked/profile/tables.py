@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gpukit.checked.counters import Counts
 from gpukit.checked.occupancy.messages import show_percent
 from gpukit.checked.profile import occupancy as profile_occupancy
-from gpukit.checked.profile.parts import (
+from gpukit.checked.profile.cells import (
     WARP,
     beside,
     in_turn,

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
-from gpukit.checked.report import parts as report_parts
+from gpukit.checked.report import content as report_parts
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report

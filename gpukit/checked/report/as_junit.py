@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from gpukit.checked.finding import ERROR, KINDS, Finding
-from gpukit.checked.report import as_text, parts
+from gpukit.checked.report import as_text, content
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report
@@ -27,8 +27,8 @@ def render(report: Report) -> str:
         suite.set(key, str(value))
     suite.set("time", f"{report.seconds:.3f}")
     suite.extend(cases)
-    summary = [parts.summary(report), *report.notes]
-    ElementTree.SubElement(suite, "system-out").text = parts.clean("\n".join(summary))
+    summary = [content.summary(report), *report.notes]
+    ElementTree.SubElement(suite, "system-out").text = content.clean("\n".join(summary))
     ElementTree.indent(suite)
     declared = '<?xml version="1.0" encoding="utf-8"?>\n'
     return declared + ElementTree.tostring(suite, encoding="unicode") + "\n"
@@ -42,11 +42,11 @@ def _kernels(report: Report) -> list[str]:
 
 def _case(report: Report, kernel: str, kind: str) -> ElementTree.Element:
     mine = [each for each in report.findings if (each.kernel, each.kind) == (kernel, kind)]
-    group = parts.clean(f"gpukit.{KINDS[kind].tool}.{kernel or 'launch'}")
+    group = content.clean(f"gpukit.{KINDS[kind].tool}.{kernel or 'launch'}")
     case = ElementTree.Element("testcase", classname=group, name=kind, time="0.000")
     failing = [finding for finding in mine if finding.severity == ERROR]
     if failing:
-        first = parts.clean(failing[0].message)
+        first = content.clean(failing[0].message)
         failure = ElementTree.SubElement(case, "failure", type=kind, message=first)
         failure.text = _text(failing)
     others = [finding for finding in mine if finding.severity != ERROR]

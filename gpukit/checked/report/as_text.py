@@ -8,7 +8,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from gpukit.checked.finding import ERROR, INFO, WARNING, Finding
-from gpukit.checked.report import parts
+from gpukit.checked.report import content
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report
@@ -44,34 +44,34 @@ def _last(report: Report, colour: bool, width: int) -> str:
     style = "good" if report.ok and report.launched else "strong"
     lines = [
         _paint(line, style if colour else "")
-        for line in wrapped(parts.summary(report), width).splitlines()
+        for line in wrapped(content.summary(report), width).splitlines()
     ]
-    lines += [wrapped(f"Note: {parts.clean(note)}", width) for note in report.notes]
+    lines += [wrapped(f"Note: {content.clean(note)}", width) for note in report.notes]
     return "\n".join(lines)
 
 
 def finding_text(finding: Finding, *, colour: bool = False, width: int = WIDEST) -> str:
     """Return one finding: what and where, the lines, the sentence, what to do."""
-    place = parts.where(finding)
+    place = content.where(finding)
     at = f" at {place}" if place and not place.startswith("in ") else f" {place}".rstrip()
     head, *rest = wrapped(f"{finding.severity}: {finding.kind}{at}", width).splitlines()
     mark = f"{finding.severity}:"
     if colour:
         head = head.replace(mark, _paint(mark, finding.severity), 1)
     lines = [head, *rest, *_source(finding, colour, width)]
-    lines.append(wrapped(parts.clean(finding.message), width, "  "))
+    lines.append(wrapped(content.clean(finding.message), width, "  "))
     if finding.fix:
-        fix = wrapped(f"What to do: {parts.clean(finding.fix)}", width, "  ")
+        fix = wrapped(f"What to do: {content.clean(finding.fix)}", width, "  ")
         mark = "What to do:"
         lines.append(fix.replace(mark, _paint(mark, "strong"), 1) if colour else fix)
     if finding.count > 1:
-        lines.append(wrapped(parts.times(finding), width, "  "))
+        lines.append(wrapped(content.times(finding), width, "  "))
     return "\n".join(lines)
 
 
 def _source(finding: Finding, colour: bool, width: int) -> list[str]:
     """Return the source lines with their numbers; `>` marks the one that was caught."""
-    shown = parts.source_lines(finding)
+    shown = content.source_lines(finding)
     digits = max((len(str(line.number)) for line in shown), default=0)
     made = []
     for line in shown:

@@ -35,11 +35,11 @@ def run(unit: Unit) -> None:
     """Mark the accesses of a unit's tree: their nodes get an attribute `decided`."""
     if not any((tree.called(n) or "").startswith("atomic.") for n in ast.walk(unit.tree)):
         return
-    told: set[str] = set()
+    from_atomic: set[str] = set()
     before = -1
-    while before != len(told):
-        before = len(told)
-        _Walk(told).body(unit.tree.body, False)
+    while before != len(from_atomic):
+        before = len(from_atomic)
+        _Walk(from_atomic).body(unit.tree.body, False)
 
 
 def has_fences(unit: Unit) -> bool:
@@ -52,8 +52,8 @@ def has_fences(unit: Unit) -> bool:
 class _Walk:
     """Goes through a tree with the names, of arrays too, that tell what an atomic returned."""
 
-    def __init__(self, told: set[str]) -> None:
-        self.told = told
+    def __init__(self, from_atomic: set[str]) -> None:
+        self.from_atomic = from_atomic
 
     def body(self, body: list[ast.stmt], under: bool) -> None:
         """Mark a body; `under`: it is reached only if an atomic returned a certain value."""
@@ -63,33 +63,33 @@ class _Walk:
                 self._statement(s, under)
                 continue
             _mark(heads, under)
-            inner = under or any(map(self._tells, heads))
+            inner = under or any(map(self._record, heads))
             if isinstance(s, ast.For) and inner:
-                self.told |= tree.writes(s.target)
+                self.from_atomic |= tree.writes(s.target)
             for block in tree.blocks(s):
                 self.body(block, inner)
             waits = isinstance(s, ast.While) or any(map(tree.exits, tree.blocks(s)))
-            under = under or (inner and waits) or self._leaves(s)
+            under = under or (inner and waits) or self._thread_loops(s)
 
     def _statement(self, s: ast.stmt, under: bool) -> None:
         _mark([s], under)
-        if under or self._tells(s):
-            self.told |= tree.writes(s)
+        if under or self._record(s):
+            self.from_atomic |= tree.writes(s)
             for n in ast.walk(s):
                 if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
-                    self.told |= tree.reads(n.value)
+                    self.from_atomic |= tree.reads(n.value)
 
-    def _leaves(self, s: ast.stmt) -> bool:
+    def _thread_loops(self, s: ast.stmt) -> bool:
         """Tell whether a loop is left because of what an atomic returned."""
         if not isinstance(s, (ast.For, ast.While)):
             return False
         tests = (n for inner in s.body for n in ast.walk(inner) if isinstance(n, ast.If))
-        return any(self._tells(n.test) and tree.exits([n], inner=False) for n in tests)
+        return any(self._record(n.test) and tree.exits([n], inner=False) for n in tests)
 
-    def _tells(self, node: ast.AST) -> bool:
+    def _record(self, node: ast.AST) -> bool:
         names = tree.reads(node)
         atomic = any((tree.called(n) or "").startswith("atomic.") for n in ast.walk(node))
-        return atomic or not names.isdisjoint(self.told)
+        return atomic or not names.isdisjoint(self.from_atomic)
 
 
 def _mark(nodes: Iterable[ast.AST], under: bool) -> None:

@@ -66,8 +66,8 @@ class Uniformity:
             return name in kinds.THREAD_VALUES or (self.whole_grid and name in _BLOCK_INDICES)
         if isinstance(n, ast.Call):
             return self._call_varies(n)
-        # In a watched kernel every thread reads for itself.
-        return bool(self.unit.watched) and isinstance(n, ast.Subscript) and not is_size(n)
+        # In an instrumented kernel every thread reads for itself.
+        return bool(self.unit.instrumented) and isinstance(n, ast.Subscript) and not is_size(n)
 
     def _call_varies(self, n: ast.Call) -> bool:
         name = tree.called(n)

@@ -6,44 +6,48 @@ import ast
 
 from numba.core import types
 
-from gpukit.compiler import tree, watch
+from gpukit.compiler import checker_state, tree
 from gpukit.compiler.analysis import arrays
 from gpukit.compiler.analysis.affine import Form
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.lowering import access, plan
+from gpukit.compiler.lowering import access, region_tree
 
 # An access of every thread of a row: its node, what it does, its indices.
 RowAccess = tuple[ast.Subscript, int, list[Form]]
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
 
-def affine(kernel: Kernel, leaf: plan.Leaf) -> dict[str, tuple[str, list[Form]]]:
+def affine(
+    kernel: Kernel, thread_loop: region_tree.ThreadLoop
+) -> dict[str, tuple[str, list[Form]]]:
     """Return the accesses whose range over the row is known before the loop: array and indices."""
     found: dict[str, tuple[str, list[Form]]] = {}
     # Not of arrays that each thread has its own of: their shapes may differ.
-    varying = tree.writes(leaf.body) | kernel.rewriter.slots | kernel.plan.slots
-    for node in (n for s in leaf.body for n in ast.walk(s)):
+    varying = (
+        tree.writes(thread_loop.body) | kernel.rewriter.thread_arrays | kernel.schedule.live_across
+    )
+    for node in (n for s in thread_loop.body for n in ast.walk(s)):
         if not isinstance(node, ast.Subscript) or not arrays.is_whole(kernel.unit, node):
             continue
         name = node.value.id  # type: ignore[attr-defined]
-        if name in varying or name in leaf.forms.rematerialised:
+        if name in varying or name in thread_loop.forms.rematerialised:
             continue
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        forms = [leaf.forms.of(p) for p in parts]
+        forms = [thread_loop.forms.of(p) for p in parts]
         if all(f is not None for f in forms):
             found[ast.unparse(node)] = (name, forms)  # type: ignore[assignment]
     return found
 
 
 def of_row(
-    kernel: Kernel, leaf: plan.Leaf, known: dict[str, tuple[str, list[Form]]]
+    kernel: Kernel, thread_loop: region_tree.ThreadLoop, known: dict[str, tuple[str, list[Form]]]
 ) -> list[RowAccess] | None:
-    """Return the accesses of a leaf in order, if each happens once in every thread of a row.
+    """Return the accesses of a thread loop in order, if each happens once in every thread of a row.
 
     `known` are its affine ones.
     """
     found: list[RowAccess] = []
-    for s in leaf.body:
+    for s in thread_loop.body:
         if not isinstance(s, _PLAIN) or _hides_accesses(kernel, s):
             if any(touches(kernel, n) for n in ast.walk(s)):
                 return None
@@ -58,15 +62,17 @@ def of_row(
     return found or None
 
 
-def of_loop(kernel: Kernel, row: plan.RowFor, local: set[str]) -> list[RowAccess]:
+def of_loop(kernel: Kernel, row: region_tree.RowFor, local: set[str]) -> list[RowAccess]:
     """Return the reads of a loop in step if others see nothing of what it writes, else nothing.
 
     `local` are arrays of which each thread has its own: no other thread can be in its way.
     """
     found: list[RowAccess] = []
-    written = {n for inner in plan.row_leaves(row.body) for n in tree.writes(inner.body)}
+    written = {
+        n for inner in region_tree.thread_loops_of(row.body) for n in tree.writes(inner.body)
+    }
     for inner in row.body:
-        if not isinstance(inner, plan.Leaf) or inner.mask is not None:
+        if not isinstance(inner, region_tree.ThreadLoop) or inner.mask is not None:
             return []
         accesses = of_row(kernel, inner, affine(kernel, inner))
         for node, kind, forms in accesses or []:
@@ -74,7 +80,11 @@ def of_loop(kernel: Kernel, row: plan.RowFor, local: set[str]) -> list[RowAccess
                 continue
             rests = [f.rest for f in forms]
             moved = any(tree.reads(r) & written for r in rests)
-            if kind != watch.LOAD or moved or not all(_linear(r, row.target) for r in rests):
+            if (
+                kind != checker_state.LOAD
+                or moved
+                or not all(_linear(r, row.target) for r in rests)
+            ):
                 return []
             found.append((node, kind, forms))
         nodes = (n for s in inner.body for n in ast.walk(s))
@@ -90,10 +100,10 @@ def _hides_accesses(kernel: Kernel, s: ast.stmt) -> bool:
 
 
 def _hidden(kernel: Kernel, node: ast.AST) -> list[ast.AST]:
-    """Return the parts of a node that may not be evaluated when it is, or are told apart."""
+    """Return the parts of a node that may not be evaluated when it is, or are recorded apart."""
     fields = isinstance(node, (ast.Attribute, ast.Subscript))
     if fields and kernel.rewriter.record_field(node) is not None:
-        return [node]  # told field by field
+        return [node]  # recorded field by field
     if isinstance(node, ast.Lambda) or hasattr(node, "generators"):
         return [node]
     if isinstance(node, ast.IfExp):
@@ -115,7 +125,7 @@ def touches(kernel: Kernel, node: ast.AST) -> bool:
         return False
     base = node.value
     if isinstance(base, ast.Name):
-        if base.id in kernel.rewriter.slots:
+        if base.id in kernel.rewriter.thread_arrays:
             return False
         kind = kernel.unit.types.get(base.id)
         if kind is not None and not hasattr(kind, "layout"):
@@ -164,14 +174,14 @@ def _linear(node: ast.expr, name: str) -> bool:
 
 def _in_order(s: ast.stmt) -> list[tuple[ast.AST, int]]:
     """Return the nodes of a statement with the kind of access that they would be, reads first."""
-    value = [(n, watch.LOAD) for n in ast.walk(s.value)]  # type: ignore[attr-defined]
+    value = [(n, checker_state.LOAD) for n in ast.walk(s.value)]  # type: ignore[attr-defined]
     if isinstance(s, ast.Expr):
         return value
     targets = s.targets if isinstance(s, ast.Assign) else [s.target]  # type: ignore[attr-defined]
-    inner = [(n, watch.LOAD) for t in targets for n in _below(t)]
-    stores = [(t, watch.STORE) for t in targets for t in _parts(t)]
+    inner = [(n, checker_state.LOAD) for t in targets for n in _below(t)]
+    stores = [(t, checker_state.STORE) for t in targets for t in _parts(t)]
     if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Subscript):
-        return [*inner, (s.target, watch.LOAD), *value, *stores]
+        return [*inner, (s.target, checker_state.LOAD), *value, *stores]
     return [*value, *inner, *stores]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from gpukit.compiler import tree
 from gpukit.compiler.analysis.affine import Form
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.emit.memory import Memory
+from gpukit.compiler.emit.layout import Memory
 
 # An index, and the size that it is known to be below.
 Guard = tuple[Form, ast.expr]
@@ -58,7 +58,10 @@ class Bounds:
         size = tree.expr(f"{array}.shape[{axis}]") if own is None else tree.const(own[axis])
         ends = [form.at(low)] if form.factor == 0 else [form.at(low), form.at(last)]
         name = "inside" if len(ends) == 1 else "both_inside"
-        if self.kernel.options.watched and array not in {*self.memory.shared, *self.memory.local}:
+        if self.kernel.options.instrumented and array not in {
+            *self.memory.shared,
+            *self.memory.local,
+        }:
             # Indices beyond 32 bits are a finding: they count as outside.
             narrow = tree.call(self.rewriter.helper("bounds", "least"), size, tree.const(1 << 31))
             places = map(self.rewriter.expression, ends)

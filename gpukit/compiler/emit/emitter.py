@@ -8,10 +8,10 @@ from gpukit.compiler import kinds, tree
 from gpukit.compiler.emit import entry
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.emit.memory import Memory
+from gpukit.compiler.emit.layout import Memory
 from gpukit.compiler.emit.threads import ThreadLoops
 from gpukit.compiler.frontend import jumps
-from gpukit.compiler.lowering import plan
+from gpukit.compiler.lowering import region_tree
 
 
 class Emitter:
@@ -22,14 +22,14 @@ class Emitter:
         self.memory = Memory(kernel)
         self.instruments = Instruments(kernel, self.memory)
         self.threads = ThreadLoops(kernel, self.memory, self.instruments)
-        self.unit, self.plan, self.options = kernel.unit, kernel.plan, kernel.options
+        self.unit, self.schedule, self.options = kernel.unit, kernel.schedule, kernel.options
         self.rewriter, self.ranges = kernel.rewriter, kernel.ranges
 
     def function(self) -> ast.FunctionDef:
         """Return the function of loops."""
         body = self._begin()
-        body += self.instruments.tell_regions()
-        body += self._groups() if self.memory.abreast > 1 else self._blocks()
+        body += self.instruments.record_regions()
+        body += self._groups() if self.memory.coarsened > 1 else self._blocks()
         made = tree.function(self.unit.tree.name, entry.parameters(self.kernel), body)
         return ast.fix_missing_locations(tree.at(made, self.unit.tree))  # type: ignore[no-any-return]
 
@@ -42,15 +42,15 @@ class Emitter:
 
     def _blocks(self) -> list[ast.stmt]:
         """Return the loop over blocks; in step, all blocks run in each loop over threads."""
-        inner = self._begin_block() + self.steps(self.plan.steps)
-        if self.plan.whole_grid:
+        inner = self._begin_block() + self.steps(self.schedule.steps)
+        if self.schedule.whole_grid:
             return inner
         over = tree.expr("range(_first, _last)")
         before = [] if self.options.readable else entry.before_first_block()
         return [*before, ast.For(tree.store("_block"), over, inner or [ast.Pass()], [])]
 
     def _groups(self) -> list[ast.stmt]:
-        """Return the loop over groups of neighbouring blocks that begin abreast.
+        """Return the loop over groups of neighbouring blocks that begin coarsened.
 
         A group ends with its row of blocks. Until its blocks go on alone, threadIdx_x counts the
         threads of all of them, and blockIdx_x is that of the first.
@@ -59,7 +59,7 @@ class Emitter:
         least = self.rewriter.helper("bounds", "least").id
         ahead = f"{least}(_last - _block, gridDim_x - blockIdx_x)"
         begin = tree.stmts(
-            f"_abreast = {least}({self.memory.abreast}, {ahead})\n"
+            f"_abreast = {least}({self.memory.coarsened}, {ahead})\n"
             f"_wide = _abreast * {width}\nfirst_thread = 0"
         )
         enter = [] if self.options.readable else entry.enter_block(self.kernel)
@@ -69,7 +69,7 @@ class Emitter:
             *self.memory.alone,
             *tree.clone(enter),
             *([] if self.options.readable else self.memory.poison()),
-            *self.steps(self.plan.steps[self.plan.abreast :]),
+            *self.steps(self.schedule.steps[self.schedule.coarsened :]),
             *tree.stmts("blockIdx_x = blockIdx_x + 1"),
         ]
         each = ast.For(tree.store("_neighbour"), tree.expr("range(_abreast)"), alone, [])
@@ -78,35 +78,35 @@ class Emitter:
 
     def _head(self) -> list[ast.stmt]:
         """Return the first steps for a group of blocks."""
-        with self.ranges.wide(self.memory.abreast):
+        with self.ranges.wide(self.memory.coarsened):
             self.kernel.width = tree.name("_wide")
-            made = self.steps(self.plan.steps[: self.plan.abreast])
+            made = self.steps(self.schedule.steps[: self.schedule.coarsened])
             self.kernel.width = tree.name("blockDim_x")
         return made
 
     def _begin_block(self) -> list[ast.stmt]:
         """Find the block's indices, give shared memory a poison and parameters their values."""
         new: list[ast.stmt] = []
-        if not self.plan.whole_grid:
+        if not self.schedule.whole_grid:
             if self.options.readable:
                 new += entry.block_index("_block")
             else:
-                new += self.instruments.tell_block()
+                new += self.instruments.record_block()
                 new += [*entry.next_block(self.kernel), *self.memory.poison()]
         written = entry.written_parameters(self.kernel)
-        kept = [name for name in written if name in self.plan.slots]
+        kept = [name for name in written if name in self.schedule.live_across]
         new += [tree.assign(n, tree.name(f"_given_{n}")) for n in written if n not in kept]
         if kept:
             puts = [tree.stmts(f"{name}_of[thread] = _given_{name}")[0] for name in kept]
-            self.rewriter.slots |= {f"{name}_of" for name in kept}
-            new += self.threads.of_block([plan.Leaf(puts, self.plan.forms)])
+            self.rewriter.thread_arrays |= {f"{name}_of" for name in kept}
+            new += self.threads.of_block([region_tree.ThreadLoop(puts, self.schedule.forms)])
         return new
 
-    def steps(self, steps: list[plan.Step]) -> list[ast.stmt]:
+    def steps(self, steps: list[region_tree.Step]) -> list[ast.stmt]:
         """Return the statements for some steps."""
         return [s for step in steps for s in getattr(self, f"_{type(step).__name__}")(step)]
 
-    def _Loops(self, step: plan.Loops) -> list[ast.stmt]:
+    def _ParallelRegion(self, step: region_tree.ParallelRegion) -> list[ast.stmt]:
         return self.threads.of_block(step.rows)
 
     def _test(self, test: ast.expr) -> ast.expr:
@@ -114,27 +114,27 @@ class Emitter:
         with self.rewriter.for_block():
             return self.rewriter.expression(test)
 
-    def _Once(self, step: plan.Once) -> list[ast.stmt]:
+    def _Once(self, step: region_tree.Once) -> list[ast.stmt]:
         s = step.statement
         with self.rewriter.for_block():
             made = self.rewriter.statements([s])
         self.ranges.learn(s)
-        return [*self.instruments.tell_once(s), *made, *self.instruments.values_of_block(s)]
+        return [*self.instruments.record_once(s), *made, *self.instruments.values_of_block(s)]
 
-    def _BlockIf(self, step: plan.BlockIf) -> list[ast.stmt]:
+    def _BlockIf(self, step: region_tree.BlockIf) -> list[ast.stmt]:
         with self.ranges.branch(_written(step.body + step.orelse)):
             body = self.steps(step.body) or [ast.Pass()]
         with self.ranges.branch(_written(step.body + step.orelse)):
             orelse = self.steps(step.orelse)
-        told = self.instruments.tell_test(step.test)
-        return [*told, ast.If(self._test(step.test), body, orelse)]
+        recorded = self.instruments.record_test(step.test)
+        return [*recorded, ast.If(self._test(step.test), body, orelse)]
 
     def _polled(self, body: list[ast.stmt]) -> list[ast.stmt]:
         if self.options.readable:
             return body or [ast.Pass()]
         return [entry.poll(self.kernel), *body]
 
-    def _BlockFor(self, step: plan.BlockFor) -> list[ast.stmt]:
+    def _BlockFor(self, step: region_tree.BlockFor) -> list[ast.stmt]:
         over = self._test(step.loop.iter)
         self.ranges.forget(_written(step.body))
         target = getattr(step.loop.target, "id", "")
@@ -143,27 +143,30 @@ class Emitter:
         self.ranges.forget(_written(step.body))
         if self.unit.detailed:
             head = tree.assign(target, step.loop.iter, step.loop)  # only for its text and values
-            told = [*self.instruments.tell_once(head), *self.instruments.values_of_block(head)]
-            body = [*told, *body]
-        if target not in self.plan.slots:
+            recorded = [
+                *self.instruments.record_once(head),
+                *self.instruments.values_of_block(head),
+            ]
+            body = [*recorded, *body]
+        if target not in self.schedule.live_across:
             return [ast.For(tree.clone(step.loop.target), over, body, [])]
         # The threads keep a variable of this name; let each have the loop's value.
         keep = tree.stmts(f"{target}_of[thread] = _step_{target}")
         body = [
             *tree.stmts(f"{target} = _step_{target}"),
-            *self.threads.of_block([plan.Leaf(keep, self.plan.forms, step.mask)]),
+            *self.threads.of_block([region_tree.ThreadLoop(keep, self.schedule.forms, step.mask)]),
             *body,
         ]
         return [ast.For(tree.store(f"_step_{target}"), over, body, [])]
 
-    def _BlockWhile(self, step: plan.BlockWhile) -> list[ast.stmt]:
+    def _BlockWhile(self, step: region_tree.BlockWhile) -> list[ast.stmt]:
         self.ranges.forget(_written(step.body))
         body = self._polled(self.steps(step.body))
         self.ranges.forget(_written(step.body))
         if self.unit.detailed:
             node = tree.at(ast.While(step.test, [], []), step.test)
-            told = self.instruments.tell_branch(plan.Branch(node, None, None))
-            return [ast.While(self._test(step.test), [*told, *body], []), *tree.clone(told)]
+            recorded = self.instruments.record_branch(region_tree.Branch(node, None, None))
+            return [ast.While(self._test(step.test), [*recorded, *body], []), *tree.clone(recorded)]
         begin, rounds = self._waiting(step.loop)
         return [*begin, ast.While(self._test(step.test), [*rounds, *body], [])]
 
@@ -177,12 +180,12 @@ class Emitter:
         helper = self.rewriter.helper("control", "any_thread")
         return tree.call(helper, tree.name(mask), tree.name("_all_threads"))
 
-    def _AnyThread(self, step: plan.AnyThread) -> list[ast.stmt]:
+    def _AnyThread(self, step: region_tree.AnyThread) -> list[ast.stmt]:
         with self.ranges.branch(_written(step.body)):
             body = self.steps(step.body) or [ast.Pass()]
         return [ast.If(self._any(step.mask), body, [])]
 
-    def _UntilNone(self, step: plan.UntilNone) -> list[ast.stmt]:
+    def _UntilNone(self, step: region_tree.UntilNone) -> list[ast.stmt]:
         self.ranges.forget(_written(step.head + step.body))
         leave = ast.If(ast.UnaryOp(ast.Not(), self._any(step.mask)), [ast.Break()], [])
         body = [*self.steps(step.head), leave, *self.steps(step.body)]
@@ -190,35 +193,39 @@ class Emitter:
         begin, rounds = self._waiting(step.loop)
         return [*begin, ast.While(tree.const(True), [*rounds, *self._polled(body)], [])]
 
-    def _Barrier(self, step: plan.Barrier) -> list[ast.stmt]:
+    def _Barrier(self, step: region_tree.Barrier) -> list[ast.stmt]:
         if self.options.readable:
             return [ast.Expr(tree.expr(f"barrier({step.mask})"))]
-        told = self.instruments.tell_barrier(step.call)
+        recorded = self.instruments.record_barrier(step.call)
         if step.mask is None:
-            return told
-        returned = self.instruments.tell_returned(step.call)
-        return [self._check_barrier(step), *returned, *told]
+            return recorded
+        returned = self.instruments.record_returned(step.call)
+        return [self._check_barrier(step), *returned, *recorded]
 
-    def _WarpBarrier(self, step: plan.WarpBarrier) -> list[ast.stmt]:
-        return self.instruments.tell_warps(step)
+    def _WarpBarrier(self, step: region_tree.WarpBarrier) -> list[ast.stmt]:
+        return self.instruments.record_warps(step)
 
-    def _GridBarrier(self, step: plan.GridBarrier) -> list[ast.stmt]:
-        returned = self.instruments.tell_returned(step.call, "grid_return")
-        told = [*returned, *self.instruments.tell_barrier(step.call, "grid_barrier")]
-        return told if step.mask is None else [self._check_barrier(step, everywhere=True), *told]
+    def _GridBarrier(self, step: region_tree.GridBarrier) -> list[ast.stmt]:
+        returned = self.instruments.record_returned(step.call, "grid_return")
+        recorded = [*returned, *self.instruments.record_barrier(step.call, "grid_barrier")]
+        return (
+            recorded
+            if step.mask is None
+            else [self._check_barrier(step, everywhere=True), *recorded]
+        )
 
-    def _Branch(self, step: plan.Branch) -> list[ast.stmt]:
-        return self.instruments.tell_branch(step)
+    def _Branch(self, step: region_tree.Branch) -> list[ast.stmt]:
+        return self.instruments.record_branch(step)
 
     def _check_barrier(
-        self, step: plan.Barrier | plan.GridBarrier, *, everywhere: bool = False
+        self, step: region_tree.Barrier | region_tree.GridBarrier, *, everywhere: bool = False
     ) -> ast.stmt:
         """Return the statement that stops the kernel where not all threads reach a barrier."""
         with self.rewriter.for_block():
-            place = self.rewriter.place(step.call, "", ast.unparse(step.call))
-        returned = jumps.RETURNED in self.plan.slots
+            origin = self.rewriter.origin(step.call, "", ast.unparse(step.call))
+        returned = jumps.RETURNED in self.schedule.live_across
         name = "barrier_with_returned" if returned else "barrier"
-        arguments: list[ast.expr] = [place, tree.name(step.mask or "")]
+        arguments: list[ast.expr] = [origin, tree.name(step.mask or "")]
         if returned:
             arguments.append(tree.name(f"{jumps.RETURNED}_of"))
         arguments += [tree.name("threads"), tree.name("_all_threads")]
@@ -227,7 +234,7 @@ class Emitter:
             arguments += [tree.name("gridDim_x"), tree.name("gridDim_y")]
         return ast.Expr(tree.call(self.rewriter.helper("control", name), *arguments))
 
-    def _Count(self, step: plan.Count) -> list[ast.stmt]:
+    def _Count(self, step: region_tree.Count) -> list[ast.stmt]:
         if self.options.readable:
             return tree.stmts(f"{step.target} = {step.kind}({step.values})")
         self.ranges.forget({step.target or ""})
@@ -242,17 +249,17 @@ class Emitter:
         ]
 
 
-def _written(steps: list[plan.Step]) -> set[str]:
+def _written(steps: list[region_tree.Step]) -> set[str]:
     """Return the variables that steps set once for the block."""
     names: set[str] = set()
     for step in steps:
-        if isinstance(step, plan.Once):
+        if isinstance(step, region_tree.Once):
             names |= tree.writes(step.statement)
-        elif isinstance(step, plan.BlockFor):
+        elif isinstance(step, region_tree.BlockFor):
             names |= tree.writes(step.loop.target)
-        elif isinstance(step, plan.Count) and step.target:
+        elif isinstance(step, region_tree.Count) and step.target:
             names.add(step.target)
-        if not isinstance(step, plan.Loops):
+        if not isinstance(step, region_tree.ParallelRegion):
             for name in ("head", "body", "orelse"):
                 names |= _written(getattr(step, name, []))
     return names

@@ -39,7 +39,7 @@ def prologue(kernel: Kernel) -> list[ast.stmt]:
         argument = storage.argument(kind, offset, distinct=kernel.options.distinct)
         read = kernel.rewriter.bind(f"argument_{name}", argument)
         new.append(tree.assign(name, tree.call(read, tree.name("_args"))))
-        offset += storage.slot_size(kind)
+        offset += storage.value_size(kind)
     return [*new, *(tree.assign(f"_given_{n}", tree.name(n)) for n in written_parameters(kernel))]
 
 

@@ -1,7 +1,8 @@
 """What instrumented kernels add: calls that report accesses, barriers, branches and values.
 
-Where all indices of a leaf are affine in threadIdx.x, each access of the whole row is reported by
-one call, and the loop behind it runs without checks. Otherwise every thread reports its own.
+Where all indices of a thread loop are affine in threadIdx.x, each access of the whole row is
+reported by one call, and the loop behind it runs without checks. Otherwise every thread reports its
+own.
 """
 
 from __future__ import annotations
@@ -14,18 +15,18 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import tree, watch
+from gpukit.compiler import checker_state, tree
 from gpukit.compiler.analysis import expressions
 from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.emit.memory import Memory, padded
-from gpukit.compiler.lowering import plan, warps
+from gpukit.compiler.emit.layout import Memory, padded
+from gpukit.compiler.lowering import region_tree, warps
 from gpukit.compiler.runtime import shuffles, storage
 
 
 @dataclass(frozen=True)
 class OwnRegion:
-    """An array that a kernel makes itself, as a region of `watch`.
+    """An array that a kernel makes itself, as a region of `checker_state`.
 
     `spelled` is what the person called it. `stride` bytes lie between the arrays of two blocks or
     threads; `granule` is the size of a cell, if it is not that of an element.
@@ -45,28 +46,30 @@ class Instruments:
     """Writes the calls that report what an instrumented kernel does; nothing for others.
 
     `regions` are the kernel's own arrays, `variables` those of a recording with their numbers,
-    `flops` the operations of the statements of a profile by their own site.
+    `flops` the operations of the statements of a profile by their own location.
     """
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self.kernel, self.memory = kernel, memory
-        self.unit, self.plan, self.rewriter = kernel.unit, kernel.plan, kernel.rewriter
-        self.watched = kernel.options.watched
+        self.unit, self.schedule, self.rewriter = kernel.unit, kernel.schedule, kernel.rewriter
+        self.instrumented = kernel.options.instrumented
         self.regions: list[OwnRegion] = []
         self.variables: dict[str, int] = {}
         self.flops: dict[int, dict[str, int]] = {}
         self.expressions = expressions.Expressions(kernel.unit)
-        self.told: dict[int, str] = {}  # by leaf: a flag, 1 if its reads were told before its loop
+        self.recorded: dict[
+            int, str
+        ] = {}  # by thread loop: a flag, 1 if its reads were recorded before its loop
 
     # ---- where the kernel's own arrays lie, and which block runs --------------------------
 
-    def tell_regions(self) -> list[ast.stmt]:
+    def record_regions(self) -> list[ast.stmt]:
         """Tell where the kernel's own arrays lie."""
-        if not self.watched:
+        if not self.instrumented:
             return []
         new: list[ast.stmt] = []
         shared, local = self.memory.shared, self.memory.local
-        blocks = "gridDim_x * gridDim_y * gridDim_z" if self.plan.whole_grid else "1"
+        blocks = "gridDim_x * gridDim_y * gridDim_z" if self.schedule.whole_grid else "1"
         for name, (shape, dtype) in {**shared, **local}.items():
             if shape == (0,):
                 continue
@@ -75,98 +78,103 @@ class Instruments:
             itemsize = storage.array_bytes(dtype, (1,))
             copies = blocks if space == "shared" else "_all_threads"
             self._region(name, space, str(dtype), itemsize, shape, stride)
-            new.append(self._tell_region(name, f"{stride} * ({copies})"))
+            new.append(self._record_region(name, f"{stride} * ({copies})"))
         dynamic = [(n, d) for n, (s, d) in shared.items() if s == (0,)]
         if dynamic:
             name, dtype = dynamic[0]
             sizes = [storage.array_bytes(d, (1,)) for _, d in dynamic]
             least = min(n & -n for n in sizes)
             self._region(name, "shared", str(dtype), sizes[0], (0,), 0, least)
-            new.append(self._tell_region("_dynamic", f"_dynamic_bytes * ({blocks})"))
+            new.append(self._record_region("_dynamic", f"_dynamic_bytes * ({blocks})"))
         return new
 
     def _region(self, name: str, *described: Any) -> None:
         self.regions.append(OwnRegion(name, self.unit.as_written(name), *described))
 
-    def _tell_region(self, name: str, size: str) -> ast.stmt:
+    def _record_region(self, name: str, size: str) -> ast.stmt:
         hook = self.rewriter.helper("hooks", "region")
         number = tree.const(len(self.regions) - 1)
         places = tree.expr(self.memory.places[name]), tree.expr(size)
         words = tree.name("_context"), number, tree.name("_scratch")
         return ast.Expr(tree.call(hook, *words, *places))
 
-    def tell_block(self) -> list[ast.stmt]:
+    def record_block(self) -> list[ast.stmt]:
         """Tell that a block begins."""
-        return self.tell("begin_block", None, tree.name("_block"))
+        return self.record("begin_block", None, tree.name("_block"))
 
     def tick(self) -> list[ast.stmt]:
         """Tell that another run of loops over threads begins (profiles and recordings)."""
-        return self.tell("tick", None) if self.unit.detailed else []
+        return self.record("tick", None) if self.unit.detailed else []
 
     # ---- what the whole block does --------------------------------------------------------
 
-    def tell(self, name: str, like: ast.AST | None, *arguments: ast.expr) -> list[ast.stmt]:
+    def record(self, name: str, like: ast.AST | None, *arguments: ast.expr) -> list[ast.stmt]:
         """Return the statement that tells of something the whole block does."""
-        if not self.watched:
+        if not self.instrumented:
             return []
         given = ast.Tuple(list(arguments), ast.Load())
         made = tree.call(self.rewriter.helper("hooks", name), tree.name("_context"), given)
         statement = ast.Expr(made)
         return [statement if like is None else tree.at(statement, like)]
 
-    def _site(self, node: ast.AST, what: str) -> int:
-        return self.rewriter.site(node, "", what) >> watch.SITE_SHIFT
+    def _location(self, node: ast.AST, what: str) -> int:
+        return self.rewriter.location(node, "", what) >> checker_state.LOCATION_SHIFT
 
-    def tell_once(self, s: ast.stmt) -> list[ast.stmt]:
+    def record_once(self, s: ast.stmt) -> list[ast.stmt]:
         """Tell of a statement that is done once for the whole block."""
         if not self.unit.detailed:
             return []
-        site = self._site(s, f"{ast.unparse(s)};")
-        self.flops[site] = self.expressions.flops(s)
+        location = self._location(s, f"{ast.unparse(s)};")
+        self.flops[location] = self.expressions.flops(s)
         nothing = tree.const(0)
-        parts = [tree.const(site), nothing, tree.name("_all_threads"), nothing, nothing]
-        return self.tell("work", s, *parts)
+        parts = [tree.const(location), nothing, tree.name("_all_threads"), nothing, nothing]
+        return self.record("work", s, *parts)
 
-    def tell_test(self, test: ast.expr) -> list[ast.stmt]:
+    def record_test(self, test: ast.expr) -> list[ast.stmt]:
         """Tell of a condition that is the same for the whole block (recordings)."""
-        if self.watched != "values":
+        if self.instrumented != "values":
             return []
-        return self.tell_once(tree.at(ast.Expr(test), test))
+        return self.record_once(tree.at(ast.Expr(test), test))
 
-    def tell_barrier(self, call: ast.Call, name: str = "barrier") -> list[ast.stmt]:
+    def record_barrier(self, call: ast.Call, name: str = "barrier") -> list[ast.stmt]:
         """Tell of a barrier of the block or, `grid_barrier`, of the grid."""
-        if not self.watched:
+        if not self.instrumented:
             return []
-        return self.tell(name, call, tree.const(self._site(call, ast.unparse(call))))
+        return self.record(name, call, tree.const(self._location(call, ast.unparse(call))))
 
-    def tell_returned(self, call: ast.Call, name: str = "after_return") -> list[ast.stmt]:
+    def record_returned(self, call: ast.Call, name: str = "after_return") -> list[ast.stmt]:
         """Tell who has returned before a barrier."""
         everywhere = name == "grid_return"
-        if not (self.rewriter.returned and self.watched) or everywhere != self.plan.whole_grid:
+        if (
+            not (self.rewriter.returned and self.instrumented)
+            or everywhere != self.schedule.whole_grid
+        ):
             return []
-        site = tree.const(self._site(call, ast.unparse(call)))
+        location = tree.const(self._location(call, ast.unparse(call)))
         count = tree.name("_all_threads" if everywhere else "threads")
         gone = self.mask_address(self.rewriter.returned, tree.const(0))
-        return self.tell(name, call, site, count, gone)
+        return self.record(name, call, location, count, gone)
 
-    def tell_warps(self, step: plan.WarpBarrier) -> list[ast.stmt]:
+    def record_warps(self, step: region_tree.WarpBarrier) -> list[ast.stmt]:
         """Tell of a syncwarp or a fence."""
         active = self.mask_address(step.mask, tree.const(0))
-        site = tree.const(self._site(step.call, ast.unparse(step.call)))
-        return self.tell("sync_warps", step.call, site, tree.name("_all_threads"), active)
+        location = tree.const(self._location(step.call, ast.unparse(step.call)))
+        return self.record("sync_warps", step.call, location, tree.name("_all_threads"), active)
 
-    def tell_branch(self, step: plan.Branch) -> list[ast.stmt]:
+    def record_branch(self, step: region_tree.Branch) -> list[ast.stmt]:
         """Tell which threads take a branch (profiles)."""
-        site = self._site(step.node, "")
-        self.flops[site] = self.expressions.flops(tree.heads(step.node)[0])
+        location = self._location(step.node, "")
+        self.flops[location] = self.expressions.flops(tree.heads(step.node)[0])
         taken = self.mask_address(step.taken, tree.const(0))
         here = self.mask_address(step.parent, tree.const(0))
         if step.when == "before":
-            here, taken = taken, tree.const(watch.BEFORE)
+            here, taken = taken, tree.const(checker_state.BEFORE)
         elif step.when == "after":
-            here = tree.const(watch.BEFORE)
+            here = tree.const(checker_state.BEFORE)
         count = tree.name("_all_threads")
-        return self.tell("branch", step.node, tree.const(site), count, taken, here, tree.const(0))
+        return self.record(
+            "branch", step.node, tree.const(location), count, taken, here, tree.const(0)
+        )
 
     def mask_address(self, mask: str | None, thread: ast.expr) -> ast.expr:
         """Return the address of a thread's flag in a mask; 0 without a mask."""
@@ -179,16 +187,16 @@ class Instruments:
 
     def values_of_block(self, s: ast.stmt) -> list[ast.stmt]:
         """Tell what a statement has set for all threads."""
-        if self.watched != "values":
+        if self.instrumented != "values":
             return []
-        return self._values(tree.writes(s), tree.const(watch.EVERYONE))
+        return self._values(tree.writes(s), tree.const(checker_state.EVERYONE))
 
-    def values_of_thread(self, leaf: plan.Leaf) -> list[ast.stmt]:
-        """Tell what a thread's variables are behind a leaf."""
-        if self.watched != "values":
+    def values_of_thread(self, thread_loop: region_tree.ThreadLoop) -> list[ast.stmt]:
+        """Tell what a thread's variables are behind a thread loop."""
+        if self.instrumented != "values":
             return []
         self.rewriter.uses_thread = True
-        return self._values(tree.writes(leaf.body), tree.expr("thread - first_thread"))
+        return self._values(tree.writes(thread_loop.body), tree.expr("thread - first_thread"))
 
     def _values(self, names: set[str], thread: ast.expr) -> list[ast.stmt]:
         new: list[ast.stmt] = []
@@ -205,60 +213,68 @@ class Instruments:
 
     # ---- what a row of threads does -------------------------------------------------------
 
-    def is_surely_whole(self, leaf: plan.Leaf) -> bool:
-        """Tell whether a leaf only checks that all lanes are in a warp operation that all are in.
+    def is_surely_whole(self, thread_loop: region_tree.ThreadLoop) -> bool:
+        """Tell whether a loop only checks that all lanes are in a warp operation that all are in.
 
         Where all threads of whole warps do it, and the mask names every lane, none is missing.
         """
         threads = math.prod(self.kernel.options.block or (0,))
-        if self.watched != "access" or threads == 0 or threads % shuffles.WARP:
+        if self.instrumented != "access" or threads == 0 or threads % shuffles.WARP:
             return False
-        return all(map(_names_all_lanes, leaf.body))
+        return all(map(_names_all_lanes, thread_loop.body))
 
-    def work(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+    def work(
+        self, thread_loop: region_tree.ThreadLoop, low: ast.expr, high: ast.expr
+    ) -> list[ast.stmt]:
         """Return the statements that count what a row of threads computes (profiles only)."""
         if not self.unit.detailed:
             return []
         self.rewriter.uses_thread = True
         new: list[ast.stmt] = []
-        for s in leaf.body:
-            by_person = not getattr(s, "made", False) or self.watched == "values"
+        for s in thread_loop.body:
+            by_person = not getattr(s, "made", False) or self.instrumented == "values"
             if getattr(s, "lineno", 0) and by_person:
-                site = self._site(s, f"{ast.unparse(s)};")
-                self.flops[site] = self.expressions.flops(s)
+                location = self._location(s, f"{ast.unparse(s)};")
+                self.flops[location] = self.expressions.flops(s)
                 thread = tree.expr("row_start + low - first_thread", low=low)
                 count = tree.expr("high - low", high=high, low=low)
-                mask = self.mask_address(leaf.mask, tree.expr("row_start + low", low=low))
-                new += self.tell("work", None, tree.const(site), thread, count, mask, tree.const(0))
+                mask = self.mask_address(thread_loop.mask, tree.expr("row_start + low", low=low))
+                new += self.record(
+                    "work", None, tree.const(location), thread, count, mask, tree.const(0)
+                )
         return new
 
     def row(
-        self, told: list[accesses.RowAccess], leaf: plan.Leaf, low: ast.expr, high: ast.expr
+        self,
+        recorded: list[accesses.RowAccess],
+        thread_loop: region_tree.ThreadLoop,
+        low: ast.expr,
+        high: ast.expr,
     ) -> tuple[list[ast.stmt], list[ast.expr]]:
         """Return the calls that tell the accesses of a row, and the tests that allow it."""
         own = self.memory.local
-        stores = [t for t in told if t[1] == watch.STORE and t[0].value.id not in own]  # type: ignore[attr-defined]
-        claim = self.watched == "access" and len(stores) == 1
+        stores = [t for t in recorded if t[1] == checker_state.STORE and t[0].value.id not in own]  # type: ignore[attr-defined]
+        claim = self.instrumented == "access" and len(stores) == 1
         calls: list[ast.stmt] = []
-        for access in told:
-            kind = watch.CLAIM if claim and access[1] == watch.STORE else access[1]
-            call = ast.Expr(self._row_call("row", access, leaf, low, high, kind))
+        for access in recorded:
+            kind = checker_state.CLAIM if claim and access[1] == checker_state.STORE else access[1]
+            call = ast.Expr(self._row_call("row", access, thread_loop, low, high, kind))
             is_own = access[0].value.id in own  # type: ignore[attr-defined]
-            calls += [call] if is_own else self._unless_told(leaf, call)
-        free = (self._row_call("row_free", t, leaf, low, high, 0) for t in stores)
+            calls += [call] if is_own else self._unless_recorded(thread_loop, call)
+        free = (self._row_call("row_free", t, thread_loop, low, high, 0) for t in stores)
         return calls, [tree.expr("f != 0", f=call) for call in free]
 
     def _row_call(
-        self, name: str, told: accesses.RowAccess, leaf: plan.Leaf, low: ast.expr, high: ast.expr,
-        kind: int,
+        self, name: str, recorded: accesses.RowAccess, thread_loop: region_tree.ThreadLoop, low:
+        ast.expr, high: ast.expr, kind: int,
     ) -> ast.expr:  # fmt: skip
         """Return the call that tells one access of all threads of a row."""
-        node, how, forms = told
+        node, how, forms = recorded
         array = node.value.id  # type: ignore[attr-defined]
-        if how == watch.LOAD:  # of `a[i] += v`, whose write is another access
+        if how == checker_state.LOAD:  # of `a[i] += v`, whose write is another access
             node = copy.copy(node)
             node.ctx = ast.Load()
-        site = self.rewriter.site(node, array, ast.unparse(node))
+        location = self.rewriter.location(node, array, ast.unparse(node))
         following = tree.expr("low + 1", low=low)
         ends = [
             ast.Tuple([self.rewriter.expression(f.at(x)) for f in forms], ast.Load())
@@ -266,9 +282,9 @@ class Instruments:
         ]
         thread = tree.expr("row_start + low - first_thread", low=low)
         count = tree.expr("high - low", high=high, low=low)
-        mask = self.mask_address(leaf.mask, tree.expr("row_start + low", low=low))
+        mask = self.mask_address(thread_loop.mask, tree.expr("row_start + low", low=low))
         arrays = [self._of_thread(array, x) for x in (low, following)]
-        parts = [tree.const(site), *arrays, *ends, thread, count, mask, tree.const(kind)]
+        parts = [tree.const(location), *arrays, *ends, thread, count, mask, tree.const(kind)]
         return tree.call(self.rewriter.helper("hooks", name), tree.name("_context"), *parts)
 
     def _of_thread(self, array: str, x: ast.expr) -> ast.expr:
@@ -277,29 +293,33 @@ class Instruments:
             return tree.name(array)
         return self.memory.of_thread(array, tree.expr("row_start + x", x=x))
 
-    def _unless_told(self, leaf: plan.Leaf, call: ast.stmt) -> list[ast.stmt]:
-        flag = self.told.get(id(leaf))
+    def _unless_recorded(
+        self, thread_loop: region_tree.ThreadLoop, call: ast.stmt
+    ) -> list[ast.stmt]:
+        flag = self.recorded.get(id(thread_loop))
         return [ast.If(tree.expr("f == 0", f=tree.name(flag)), [call], [])] if flag else [call]
 
     # ---- all rounds of a loop at once -----------------------------------------------------
 
-    def loop(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+    def loop(self, row: region_tree.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         """Tell before a loop in step what its rounds read, if others see nothing that it writes.
 
         A flag says whether that was possible; else each round tells its own.
         """
-        if self.watched != "access":
+        if self.instrumented != "access":
             return []
-        told = accesses.of_loop(self.kernel, row, set(self.memory.local))
+        recorded = accesses.of_loop(self.kernel, row, set(self.memory.local))
         start, rounds = accesses.rounds_of(row.iter)
-        if not told or rounds is None:
+        if not recorded or rounds is None:
             return []
-        flag = self.unit.fresh("told")
-        self.told |= {id(leaf): flag for leaf in plan.row_leaves(row.body)}
+        flag = self.unit.fresh("recorded")
+        self.recorded |= {
+            id(thread_loop): flag for thread_loop in region_tree.thread_loops_of(row.body)
+        }
         self.rewriter.uses_thread = True
         new: list[ast.stmt] = [tree.assign(flag, tree.const(1))]
         following = tree.expr("low + 1", low=low)
-        for node, _, forms in told:
+        for node, _, forms in recorded:
             places = [(low, 0), (following, 0), (low, 1)]
             ends = [
                 ast.Tuple(
@@ -308,10 +328,10 @@ class Instruments:
                 for x, k in places
             ]
             array = node.value.id  # type: ignore[attr-defined]
-            site = self.rewriter.site(node, array, ast.unparse(node))
+            location = self.rewriter.location(node, array, ast.unparse(node))
             thread = tree.expr("row_start + low - first_thread", low=low)
             count = tree.expr("high - low", high=high, low=low)
-            parts = [tree.const(site), tree.name(array), *ends, thread, count, tree.const(0)]
+            parts = [tree.const(location), tree.name(array), *ends, thread, count, tree.const(0)]
             hook = self.rewriter.helper("hooks", "area")
             call = tree.call(hook, tree.name("_context"), *parts, self.rewriter.expression(rounds))
             new.append(tree.assign(flag, ast.BinOp(tree.name(flag), ast.BitAnd(), call)))

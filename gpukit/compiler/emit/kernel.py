@@ -25,7 +25,7 @@ class Options:
     distinct: bool
     boundscheck: bool = True
     readable: bool = False
-    watched: str = ""  # as `Unit.watched`
+    instrumented: str = ""  # as `Unit.instrumented`
 
 
 class Kernel:
@@ -34,19 +34,19 @@ class Kernel:
     def __init__(
         self,
         unit: Unit,
-        planned: schedule.Schedule,
+        schedule: schedule.Schedule,
         arguments: dict[str, types.Type],
         options: Options,
     ) -> None:
         self.unit = unit
-        self.plan = planned
+        self.schedule = schedule
         self.arguments = arguments
         self.options = options
         self.rewriter = rewrite.Rewriter(
             unit, readable=options.readable, boundscheck=options.boundscheck
         )
-        self.rewriter.watched = options.watched
-        if jumps.RETURNED in planned.slots:
+        self.rewriter.instrumented = options.instrumented
+        if jumps.RETURNED in schedule.live_across:
             self.rewriter.returned = f"{jumps.RETURNED}_of"
         kept = {n: t for n, t in arguments.items() if n not in tree.writes(unit.tree)}
         axes = {n: t.ndim for n, t in kept.items() if isinstance(t, types.Array)}

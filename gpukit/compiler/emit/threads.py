@@ -15,8 +15,8 @@ from gpukit.compiler.emit import accesses, entry, unroll_and_jam
 from gpukit.compiler.emit.bounds import Bounds
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.emit.memory import Memory
-from gpukit.compiler.lowering import plan, schedule, warps
+from gpukit.compiler.emit.layout import Memory
+from gpukit.compiler.lowering import region_tree, schedule, warps
 from gpukit.compiler.runtime import shuffles
 
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
@@ -27,11 +27,11 @@ class ThreadLoops:
 
     def __init__(self, kernel: Kernel, memory: Memory, instruments: Instruments) -> None:
         self.kernel, self.memory, self.instruments = kernel, memory, instruments
-        self.unit, self.plan, self.options = kernel.unit, kernel.plan, kernel.options
+        self.unit, self.schedule, self.options = kernel.unit, kernel.schedule, kernel.options
         self.rewriter, self.ranges = kernel.rewriter, kernel.ranges
         self.bounds = Bounds(kernel, memory)
 
-    def of_block(self, rows: list[plan.Row]) -> list[ast.stmt]:
+    def of_block(self, rows: list[region_tree.Row]) -> list[ast.stmt]:
         """Return the loops over threadIdx.z and .y around some rows."""
         self.rewriter.uses_thread = False
         inner = self._rows(rows, tree.const(0), self.kernel.width)
@@ -44,7 +44,7 @@ class ThreadLoops:
                 over = tree.expr(f"range(blockDim_{axis})")
                 body = inner or [ast.Pass()]
                 inner = [ast.For(tree.store(f"threadIdx_{axis}"), over, body, [])]
-        if self.plan.whole_grid:
+        if self.schedule.whole_grid:
             inner = self._all_blocks(inner)
         inner = [*self.instruments.tick(), *inner]
         own = {"threadIdx_y", "threadIdx_z", "row_start"} & tree.writes(inner)
@@ -65,24 +65,24 @@ class ThreadLoops:
     def _all_blocks(self, inner: list[ast.stmt]) -> list[ast.stmt]:
         body = entry.block_index("_block") + tree.stmts("first_thread = _block * threads")
         if not self.options.readable:
-            body += [entry.note(self.kernel), *self.instruments.tell_block()]
+            body += [entry.note(self.kernel), *self.instruments.record_block()]
             body += [*tree.stmts("first_block = _block"), *self.memory.shared_arrays()]
         over = tree.expr("range(_first, _last)")
         return [ast.For(tree.store("_block"), over, [*body, *inner], [])]
 
     # ---- rows -----------------------------------------------------------------------------
 
-    def _rows(self, rows: list[plan.Row], low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+    def _rows(self, rows: list[region_tree.Row], low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         return [s for row in rows for s in getattr(self, f"_{type(row).__name__}")(row, low, high)]
 
-    def _RowIf(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+    def _RowIf(self, row: region_tree.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         tests = [self.rewriter.expression(t) for t in row.tests]
         if row.orelse:
             return self._with_else(row, tests, low, high)
         body = self._narrowed(row, low, high)
         return [ast.If(tree.conjunction(tests), body or [ast.Pass()], [])] if tests else body
 
-    def _narrowed(self, row: plan.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+    def _narrowed(self, row: region_tree.RowIf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         """Return the body for the part of the row that lies within the limits."""
         if not row.bounds:
             with self.bounds.behind(row.guards):
@@ -131,7 +131,7 @@ class ThreadLoops:
             result = tree.call(called, result, value)
         return result
 
-    def _RowSpan(self, row: plan.RowSpan, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+    def _RowSpan(self, row: region_tree.RowSpan, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         ends: list[ast.expr] = []
         new: list[ast.stmt] = []
         least, most = self.ranges.of(low), self.ranges.of(high)
@@ -148,7 +148,7 @@ class ThreadLoops:
         return [*new, ast.If(ast.Compare(ends[0], [ast.Lt()], [ends[1]]), body, [])]
 
     def _with_else(
-        self, row: plan.RowIf, tests: list[ast.expr], low: ast.expr, high: ast.expr
+        self, row: region_tree.RowIf, tests: list[ast.expr], low: ast.expr, high: ast.expr
     ) -> list[ast.stmt]:
         """Return both branches; the second runs before and behind the part of the first."""
         if not row.bounds:
@@ -181,16 +181,21 @@ class ThreadLoops:
             new += self._rows(row.orelse, low, start)
         return [*new, *self._rows(row.orelse, stop, high)]
 
-    def _RowFor(self, row: plan.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
+    def _RowFor(self, row: region_tree.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         before = self.instruments.loop(row, low, high)
-        if unroll_and_jam.keeps_much(self.kernel, row):
+        if unroll_and_jam.pays(self.kernel, row):
             return [*before, *self._whole_rounds_first(row, low, high)]
         over = self.rewriter.expression(row.iter)
         with self.bounds.behind([], without=row.target):
             return [*before, self._rounds_of(row, over, row.body, low, high)]
 
     def _rounds_of(
-        self, row: plan.RowFor, over: ast.expr, rows: list[plan.Row], low: ast.expr, high: ast.expr
+        self,
+        row: region_tree.RowFor,
+        over: ast.expr,
+        rows: list[region_tree.Row],
+        low: ast.expr,
+        high: ast.expr,
     ) -> ast.stmt:
         """Return the loop over a range, or over a part of it, with these rows in it."""
         with self.ranges.loop(row.target, row.iter):
@@ -199,7 +204,7 @@ class ThreadLoops:
         return loop if self.options.readable else self.rewriter.polled(loop)
 
     def _whole_rounds_first(
-        self, row: plan.RowFor, low: ast.expr, high: ast.expr
+        self, row: region_tree.RowFor, low: ast.expr, high: ast.expr
     ) -> list[ast.stmt]:
         """Return a loop over groups of rounds in which every thread takes part, and the rest."""
         whole = unroll_and_jam.whole(self.kernel, row, high)
@@ -211,48 +216,58 @@ class ThreadLoops:
 
     # ---- the innermost loop ---------------------------------------------------------------
 
-    def _Leaf(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
-        if self.instruments.is_surely_whole(leaf):
+    def _ThreadLoop(
+        self, thread_loop: region_tree.ThreadLoop, low: ast.expr, high: ast.expr
+    ) -> list[ast.stmt]:
+        if self.instruments.is_surely_whole(thread_loop):
             return []
-        shuffled = None if self.unit.detailed else self._shuffled(leaf, low, high)
+        shuffled = None if self.unit.detailed else self._shuffled(thread_loop, low, high)
         if shuffled is not None:
             return [shuffled]
-        before = self.instruments.work(leaf, low, high)
-        known = accesses.affine(self.kernel, leaf)
-        told = accesses.of_row(self.kernel, leaf, known) if self.options.watched else []
-        if told is None or not known:
-            return [*before, self._thread_loop(leaf, low, high, frozenset())]
+        before = self.instruments.work(thread_loop, low, high)
+        known = accesses.affine(self.kernel, thread_loop)
+        recorded = (
+            accesses.of_row(self.kernel, thread_loop, known) if self.options.instrumented else []
+        )
+        if recorded is None or not known:
+            return [*before, self._thread_loop(thread_loop, low, high, frozenset())]
         if self.options.readable:
             note = ast.Expr(tree.call("check_range", tree.const(", ".join(known)), low, high))
-            return [note, self._thread_loop(leaf, low, high, frozenset(known))]
+            return [note, self._thread_loop(thread_loop, low, high, frozenset(known))]
         tests = self.bounds.tests(known, low, high)
-        calls, free = self.instruments.row(told, leaf, low, high)
-        fast = [*calls, self._thread_loop(leaf, low, high, frozenset(known))]
-        self.rewriter.uses_thread |= bool(told)
+        calls, free = self.instruments.row(recorded, thread_loop, low, high)
+        fast = [*calls, self._thread_loop(thread_loop, low, high, frozenset(known))]
+        self.rewriter.uses_thread |= bool(recorded)
         if not tests and not free:
             return [*before, *fast]
-        slow = self._thread_loop(leaf, low, high, frozenset())
+        slow = self._thread_loop(thread_loop, low, high, frozenset())
         return [*before, ast.If(tree.conjunction([*tests, *free]), fast, [slow])]
 
-    def _shuffled(self, leaf: plan.Leaf, low: ast.expr, high: ast.expr) -> ast.stmt | None:
+    def _shuffled(
+        self, thread_loop: region_tree.ThreadLoop, low: ast.expr, high: ast.expr
+    ) -> ast.stmt | None:
         """Return the call that does a shuffle for a whole row, if its offset is one for all."""
-        s = leaf.body[0]
-        if self.options.readable or len(leaf.body) != 1:
+        s = thread_loop.body[0]
+        if self.options.readable or len(thread_loop.body) != 1:
             return None
         if not isinstance(s, ast.Assign) or not isinstance(s.targets[0], ast.Name):
             return None
         name, target = tree.called(s.value) or "", s.targets[0].id
         mode = warps.MODES.get(name.removeprefix("warp."))
-        kept = target in self.plan.slots - leaf.forms.fixed
-        if mode is None or not kept or self.memory.slots[f"{target}_of"] not in shuffles.KINDS:
+        kept = target in self.schedule.live_across - thread_loop.forms.fixed
+        if (
+            mode is None
+            or not kept
+            or self.memory.thread_arrays[f"{target}_of"] not in shuffles.KINDS
+        ):
             return None
         shown, _active, _mask, offset = s.value.args  # type: ignore[attr-defined]
-        if not leaf.forms.is_fixed(offset) or not leaf.forms.is_integer(offset):
+        if not thread_loop.forms.is_fixed(offset) or not thread_loop.forms.is_integer(offset):
             return None
         self.rewriter.uses_thread = True
-        mask = self.instruments.mask_address(leaf.mask, tree.const(0))
+        mask = self.instruments.mask_address(thread_loop.mask, tree.const(0))
         ends = [tree.expr("row_start + x", x=x) for x in (low, high)]
-        steps = self.rewriter.expression(leaf.forms.written_out(offset))
+        steps = self.rewriter.expression(thread_loop.forms.written_out(offset))
         parts = [
             shown, tree.name(f"{target}_of"), mask, *ends, tree.name("first_thread"),
             tree.name("threads"), tree.const(mode), steps,
@@ -261,23 +276,29 @@ class ThreadLoops:
         return tree.at(ast.Expr(call), s)  # type: ignore[no-any-return]
 
     def _thread_loop(
-        self, leaf: plan.Leaf, low: ast.expr, high: ast.expr, hoisted: frozenset[str]
+        self,
+        thread_loop: region_tree.ThreadLoop,
+        low: ast.expr,
+        high: ast.expr,
+        hoisted: frozenset[str],
     ) -> ast.stmt:
         rewriter = self.rewriter
         used_before = rewriter.uses_thread
-        rewriter.uses_thread = rewriter.uses_place = False
+        rewriter.uses_thread = rewriter.uses_origin = False
         rewriter.hoisted = hoisted
-        loads, stores = self._kept(leaf)
-        body = rewriter.statements([*self._rematerialised(leaf), *loads, *leaf.body, *stores])
-        body += self.instruments.values_of_thread(leaf)
-        if leaf.mask is not None:
-            body = [ast.If(rewriter.expression(schedule.flag_of(leaf.mask)), body, [])]
+        loads, stores = self._kept(thread_loop)
+        body = rewriter.statements(
+            [*self._rematerialised(thread_loop), *loads, *thread_loop.body, *stores]
+        )
+        body += self.instruments.values_of_thread(thread_loop)
+        if thread_loop.mask is not None:
+            body = [ast.If(rewriter.expression(schedule.flag_of(thread_loop.mask)), body, [])]
         if self.options.readable and "thread" in tree.reads(body):
             rewriter.uses_thread = True
-        if rewriter.uses_place and not self.options.readable:
+        if rewriter.uses_origin and not self.options.readable:
             body = [*tree.stmts(f"_thread_index = ({', '.join(_INDEX)})"), *body]
         if not self.options.readable:
-            body = [*self.memory.local_arrays(tree.reads(leaf.body)), *body]
+            body = [*self.memory.local_arrays(tree.reads(thread_loop.body)), *body]
         if rewriter.uses_thread:
             body = [*tree.stmts("thread = row_start + threadIdx_x"), *body]
         rewriter.uses_thread |= used_before
@@ -285,7 +306,7 @@ class ThreadLoops:
         over = tree.expr("range(low, high)", low=low, high=high)
         loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
         named = self._own_names([loop], tree.writes(loop))[0]
-        return tree.at(named, leaf.body[0])  # type: ignore[no-any-return]
+        return tree.at(named, thread_loop.body[0])  # type: ignore[no-any-return]
 
     def _own_names(self, body: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
         """Give what lives only in these statements names that nothing else has.
@@ -299,22 +320,22 @@ class ThreadLoops:
         tree.rename(made, own)
         return made
 
-    def _kept(self, leaf: plan.Leaf) -> tuple[list[ast.stmt], list[ast.stmt]]:
+    def _kept(self, thread_loop: region_tree.ThreadLoop) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """Return statements that fetch and put back what the thread keeps between loops."""
-        exposed, sure = liveness.flow(leaf.body)
-        written = tree.writes(leaf.body)
-        slots = self.plan.slots - leaf.forms.fixed
-        loads = sorted(slots & (exposed | (written - sure)))
-        stores = sorted(slots & written)
+        exposed, sure = liveness.flow(thread_loop.body)
+        written = tree.writes(thread_loop.body)
+        thread_arrays = self.schedule.live_across - thread_loop.forms.fixed
+        loads = sorted(thread_arrays & (exposed | (written - sure)))
+        stores = sorted(thread_arrays & written)
         return (
             [tree.stmts(f"{n} = {n}_of[thread]")[0] for n in loads],
             [tree.stmts(f"{n}_of[thread] = {n}")[0] for n in stores],
         )
 
-    def _rematerialised(self, leaf: plan.Leaf) -> list[ast.stmt]:
-        """Return the definitions of the rematerialised variables that a leaf reads, in order."""
-        rematerialised = leaf.forms.rematerialised
-        exposed, _ = liveness.flow(leaf.body)
+    def _rematerialised(self, thread_loop: region_tree.ThreadLoop) -> list[ast.stmt]:
+        """Return definitions of the rematerialised variables that a loop reads, in order."""
+        rematerialised = thread_loop.forms.rematerialised
+        exposed, _ = liveness.flow(thread_loop.body)
         needed: set[str] = set()
         todo = [n for n in exposed if n in rematerialised]
         while todo:
@@ -322,4 +343,6 @@ class ThreadLoops:
             if name not in needed:
                 needed.add(name)
                 todo += [n for n in tree.reads(rematerialised[name]) if n in rematerialised]
-        return [tree.assign(n, e, leaf.body[0]) for n, e in rematerialised.items() if n in needed]
+        return [
+            tree.assign(n, e, thread_loop.body[0]) for n, e in rematerialised.items() if n in needed
+        ]

@@ -19,29 +19,31 @@ from gpukit.compiler.analysis.affine import Form, Forms
 from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.bounds import Guard
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.lowering import plan
+from gpukit.compiler.lowering import region_tree
 from gpukit.compiler.unit import Unit
 
 _TOGETHER = 4  # rounds; each makes the code longer by as much
 _LONGEST = 60  # nodes of the body of a round that is written that often
 
 
-def keeps_much(kernel: Kernel, row: plan.RowFor) -> bool:
+def pays(kernel: Kernel, row: region_tree.RowFor) -> bool:
     """Tell whether fetching and putting back is a good part of what a round does."""
-    if row.stride == 0 or kernel.options.watched:
+    if row.stride == 0 or kernel.options.instrumented:
         return False
     body = row.body[0].body
-    if len(body) != 1 or not isinstance(body[0], plan.Leaf):
+    if len(body) != 1 or not isinstance(body[0], region_tree.ThreadLoop):
         return False
-    leaf = body[0]
-    nodes = [n for s in leaf.body for n in ast.walk(s)]
-    if leaf.mask is not None or len(nodes) > _LONGEST:
+    thread_loop = body[0]
+    nodes = [n for s in thread_loop.body for n in ast.walk(s)]
+    if thread_loop.mask is not None or len(nodes) > _LONGEST:
         return False
     if any(isinstance(n, (ast.For, ast.While, ast.Raise, ast.Assert)) for n in nodes):
         return False
     if kernel.ranges.of(_times(_step(row), _TOGETHER)) is None:
         return False  # so large a step could go round the 64 bits
-    return bool((kernel.plan.slots - leaf.forms.fixed) & tree.writes(leaf.body))
+    return bool(
+        (kernel.schedule.live_across - thread_loop.forms.fixed) & tree.writes(thread_loop.body)
+    )
 
 
 @dataclass(frozen=True)
@@ -53,16 +55,16 @@ class Whole:
 
     before: list[ast.stmt]
     range: ast.expr
-    rows: list[plan.Row]
+    rows: list[region_tree.Row]
     guards: list[Guard]
     others: ast.expr
 
 
-def whole(kernel: Kernel, row: plan.RowFor, high: ast.expr) -> Whole:
+def whole(kernel: Kernel, row: region_tree.RowFor, high: ast.expr) -> Whole:
     """Return the rounds in which all threads below `high` take part, in groups."""
     rewriter = kernel.rewriter
     guard = row.body[0]
-    assert isinstance(guard, plan.RowIf)
+    assert isinstance(guard, region_tree.RowIf)
     start, stop = map(rewriter.expression, row.iter.args[:2])  # type: ignore[attr-defined]
     by = rewriter.expression(_step(row))
     end = kernel.unit.fresh("end")
@@ -84,7 +86,11 @@ def whole(kernel: Kernel, row: plan.RowFor, high: ast.expr) -> Whole:
 
 
 def _proved_for_all(
-    kernel: Kernel, row: plan.RowFor, guard: plan.RowIf, last_thread: ast.expr, end: str
+    kernel: Kernel,
+    row: region_tree.RowFor,
+    guard: region_tree.RowIf,
+    last_thread: ast.expr,
+    end: str,
 ) -> tuple[list[Guard], list[ast.expr]]:
     """Return indices that stay below a size in all whole rounds if some tests hold.
 
@@ -94,8 +100,8 @@ def _proved_for_all(
     tests: dict[str, ast.expr] = {}
     inside = kernel.rewriter.helper("bounds", "inside")
     thread, last = tree.expr("cuda.threadIdx.x"), tree.expr(f"{end} - 1")
-    for leaf in plan.row_leaves(guard.body):
-        for array, forms in accesses.affine(kernel, leaf).values():
+    for thread_loop in region_tree.thread_loops_of(guard.body):
+        for array, forms in accesses.affine(kernel, thread_loop).values():
             for axis, form in enumerate(forms):
                 size = tree.expr(f"{array}.shape[{axis}]")
                 along = row.forms.of(tree.fill(form.rest, **{row.target: thread}))
@@ -110,40 +116,46 @@ def _proved_for_all(
     return proved, list(tests.values())
 
 
-def _step(row: plan.RowFor) -> ast.expr:
+def _step(row: region_tree.RowFor) -> ast.expr:
     """Return how far a loop goes from round to round."""
     arguments: list[ast.expr] = row.iter.args  # type: ignore[attr-defined]
     return arguments[2] if len(arguments) == 3 else tree.const(1)
 
 
 def _copies(
-    unit: Unit, row: plan.RowFor, guards: list[Guard]
-) -> tuple[list[plan.Row], list[Guard]]:
+    unit: Unit, row: region_tree.RowFor, guards: list[Guard]
+) -> tuple[list[region_tree.Row], list[Guard]]:
     """Return what a thread does in so many rounds, and what guards prove in each of them."""
-    leaf: plan.Leaf = row.body[0].body[0]  # type: ignore[assignment]
-    body, rematerialised, known = list(leaf.body), dict(leaf.forms.rematerialised), list(guards)
+    thread_loop: region_tree.ThreadLoop = row.body[0].body[0]  # type: ignore[assignment]
+    body, rematerialised, known = (
+        list(thread_loop.body),
+        dict(thread_loop.forms.rematerialised),
+        list(guards),
+    )
     for k in range(1, _TOGETHER):
         there = {row.target: ast.BinOp(tree.name(row.target), ast.Add(), _times(_step(row), k))}
         names: dict[str, str] = {}
         changed = True
         while changed:  # what is made again in each round, from its number
             depends = [
-                n for n, e in leaf.forms.rematerialised.items() if tree.reads(e) & {*there, *names}
+                n
+                for n, e in thread_loop.forms.rematerialised.items()
+                if tree.reads(e) & {*there, *names}
             ]
             changed = not names.keys() >= set(depends)
             names |= {n: unit.renamed(n) for n in depends if n not in names}
-        for name in (n for n in leaf.forms.rematerialised if n in names):
-            made = tree.fill(leaf.forms.rematerialised[name], **there)
+        for name in (n for n in thread_loop.forms.rematerialised if n in names):
+            made = tree.fill(thread_loop.forms.rematerialised[name], **there)
             tree.rename(made, names)
             rematerialised[names[name]] = made
             if name in unit.types:
                 unit.types[names[name]] = unit.types[name]
-        copy = tree.clone(leaf.body)
+        copy = tree.clone(thread_loop.body)
         tree.rename(copy, names)
         body += copy
         known += [(Form(f.factor, tree.fill(f.rest, **there)), size) for f, size in guards]
-    forms = Forms(rematerialised, leaf.forms.types, leaf.forms.fixed)
-    return [plan.Leaf(body, forms, leaf.mask)], known
+    forms = Forms(rematerialised, thread_loop.forms.types, thread_loop.forms.fixed)
+    return [region_tree.ThreadLoop(body, forms, thread_loop.mask)], known
 
 
 def _times(e: ast.expr, by: int) -> ast.expr:

@@ -105,7 +105,7 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
 
 
 def may_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Tell whether a device function can stand in its caller, where its accesses are watched.
+    """Tell whether a device function can stand in its caller, where its accesses are instrumented.
 
     Not one that calls itself, nor one that casts its arguments to the types it was declared for.
     """
@@ -151,8 +151,8 @@ class _Inliner:
             elif name in self.unit.devices and name not in found:
                 given = [*call.args, *(k.value for k in call.keywords)]
                 takes = any(self._is_function(a) for a in given)
-                watched = self.unit.watched and may_inline(self.unit.devices[name])
-                if takes or watched or must_inline(self.unit.devices[name]):
+                instrumented = self.unit.instrumented and may_inline(self.unit.devices[name])
+                if takes or instrumented or must_inline(self.unit.devices[name]):
                     found.add(name)
         return frozenset(found)
 

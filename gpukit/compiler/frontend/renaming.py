@@ -26,7 +26,7 @@ def kernel(a, s, t, n):
         s += a[k_1]
 
 A variable that is given a value of another type later becomes another variable from there on
-(`versions`); Numba does the same, and so an integer is not kept in a slot for floats.
+(`versions`); Numba does the same, and so an integer is not kept in a thread array for floats.
 
 >>> def kernel(a, out, i):
 ...     x = a[i]
@@ -71,7 +71,7 @@ def _loops(
         inner = around
         if isinstance(s, ast.For) and isinstance(s.target, ast.Name):
             name = s.target.id
-            # Inside a loop of that name, what follows may read what this loop leaves behind.
+            # Inside a loop of that name, what follows may read what this loop thread loops behind.
             if name in seen and name not in kept | around | tree.writes(s.body):
                 s.target.id = unit.renamed(name)
                 tree.rename(s.body + s.orelse, {name: s.target.id})

@@ -5,10 +5,11 @@
     out[i] = v
 
 Python raises UnboundLocalError; a GPU goes on with whatever stands in the register, and Numba with
-zero. `told` lets a watched kernel notice: beside such a variable it keeps a local array, which is
-written where the variable is assigned and read where it is read, so that the watch finds a read
-before the first write. `doubtful` are the reads that a warning is due for without a run: those
-behind an `if` that has no other side, with nothing in common with what they stand under.
+zero. `instrument` lets an instrumented kernel notice: beside such a variable it keeps a local
+array, which is written where the variable is assigned and read where it is read, so that the
+checker finds a read before the first write. `doubtful` are the reads that a warning is due for
+without a run: those behind an `if` that has no other side, with nothing in common with what they
+stand under.
 
 >>> def kernel(x, out, i):
 ...     if x[i] > 0:
@@ -16,7 +17,7 @@ behind an `if` that has no other side, with nothing in common with what they sta
 ...     out[i] = v
 >>> from gpukit.compiler.frontend import resolve
 >>> unit = resolve.run(kernel)
->>> told(unit)
+>>> instrument(unit)
 >>> print(ast.unparse(unit.tree))
 def kernel(x, out, i):
     assigned_v = cuda.local.array(1, 'int8')
@@ -56,8 +57,8 @@ class Read(NamedTuple):
     statement: ast.stmt
 
 
-def told(unit: Unit) -> None:
-    """Let a watched kernel keep for each doubtful variable whether it is assigned."""
+def instrument(unit: Unit) -> None:
+    """Let an instrumented kernel keep for each doubtful variable whether it is assigned."""
     reads = _Walk(unit.tree, strict=True).reads
     found = [read for read in reads if f"{PREFIX}{read.name}" not in unit.spelled]
     names = {read.name for read in found}
@@ -201,7 +202,7 @@ class _Walk:
         """Return what is known where a condition on some variables has been looked at."""
         if self.strict:
             return dict(state)
-        return {n: _ASSIGNED if told & names else told for n, told in state.items()}
+        return {n: _ASSIGNED if recorded & names else recorded for n, recorded in state.items()}
 
     def _loop(self, s: ast.For | ast.While, state: _State) -> _State | None:
         loop = _Loop()

@@ -1,6 +1,6 @@
 """Turn `a[i]` into calls that check the index, or that know it was checked before.
 
-Rewriters give `place(node, array, what)` (where an error would be reported) and `helper`.
+Rewriters give `origin(node, array, what)` (where an error would be reported) and `helper`.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def check_beside_slices(rewrite: Any, node: ast.Subscript, what: str) -> None:
         if _is_slice(part) or k == middle:
             continue
         at = k if k < middle else k - len(axes)  # behind an ellipsis they count from the end
-        place = rewrite.place(node, array_name(node.value), what)
+        origin = rewrite.origin(node, array_name(node.value), what)
         check = rewrite.bind(f"axis_{at}".replace("-", "last_"), memory.AXIS_CHECKED[at])
-        call = tree.call(check, place, tree.clone(node.value), part)
+        call = tree.call(check, origin, tree.clone(node.value), part)
         parts[parts.index(part)] = tree.at(call, node)
     if not isinstance(node.slice, ast.Tuple):
         node.slice = parts[0]
@@ -91,16 +91,16 @@ def checked_load(rewrite: Any, node: ast.Subscript, what: str) -> ast.expr:
     check_beside_slices(rewrite, node, what)
     if not isinstance(node.ctx, ast.Load) or not is_element(rewrite, node):
         return node
-    place = rewrite.place(node, array_name(node.value), what)
-    call = tree.call(rewrite.helper("generic", "item"), place, node.value, node.slice)
+    origin = rewrite.origin(node, array_name(node.value), what)
+    call = tree.call(rewrite.helper("generic", "item"), origin, node.value, node.slice)
     return tree.at(call, node)  # type: ignore[no-any-return]
 
 
 def checked_store(rewrite: Any, target: ast.Subscript, value: ast.expr, what: str) -> ast.stmt:
     """Return the statement that writes an element with a check."""
-    place = rewrite.place(target, array_name(target.value), what)
+    origin = rewrite.origin(target, array_name(target.value), what)
     call = tree.call(
-        rewrite.helper("generic", "set_item"), place, target.value, target.slice, value
+        rewrite.helper("generic", "set_item"), origin, target.value, target.slice, value
     )
     return tree.at(ast.Expr(call), target)  # type: ignore[no-any-return]
 
@@ -116,7 +116,9 @@ def rewrite_assign(rewrite: Any, node: ast.Assign) -> Any:
         whats = [ast.unparse(t) for t in node.targets]
         node.targets = [rewrite.visit(t) for t in node.targets]
         pairs = zip(node.targets, whats, strict=True)
-        return _after(rewrite, [s for t, what in pairs for s in _tell_part(rewrite, t, what)], node)
+        return _after(
+            rewrite, [s for t, what in pairs for s in _record_part(rewrite, t, what)], node
+        )
     if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
         return _store(rewrite, node.targets[0], value)
     new: list[ast.stmt] = []
@@ -154,14 +156,14 @@ def source_text(node: ast.AST) -> str:
 
 def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
     what = source_text(target)
-    if getattr(rewrite, "watched", "") and rewrite.record_field(target) is not None:
+    if getattr(rewrite, "instrumented", "") and rewrite.record_field(target) is not None:
         return tree.at(ast.Assign([rewrite.visit(target)], value), target)
     if not is_element(rewrite, target):
         target.value = rewrite.visit(target.value)
         target.slice = rewrite.visit(target.slice)
         check_beside_slices(rewrite, target, what)
         made = tree.at(ast.Assign([target], value), target)
-        return _after(rewrite, _tell_part(rewrite, target, what), made)
+        return _after(rewrite, _record_part(rewrite, target, what), made)
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)
     return (
@@ -171,30 +173,30 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
     )
 
 
-def _tell_part(rewrite: Any, target: ast.expr, what: str) -> list[ast.stmt]:
-    """Return the statements that tell the watch of `a[i, :] = v`, before it is done.
+def _record_part(rewrite: Any, target: ast.expr, what: str) -> list[ast.stmt]:
+    """Return the statements that report `a[i, :] = v` to the checker, before it is done.
 
     They work out the indices, once: what stands in `target` from then on is their values.
     """
-    if not getattr(rewrite, "watched", "") or not isinstance(target, ast.Subscript):
+    if not getattr(rewrite, "instrumented", "") or not isinstance(target, ast.Subscript):
         return []
     if _array_type(rewrite, target) is None:
         return []
     new = _worked_out(rewrite, target, _calls)
     part = tree.clone(target)
     part.ctx = ast.Load()
-    place = rewrite.place(target, array_name(target.value), what)
-    return [*new, *_told(rewrite, place, part, target)]
+    origin = rewrite.origin(target, array_name(target.value), what)
+    return [*new, *_record(rewrite, origin, part, target)]
 
 
-def _after(rewrite: Any, told: list[ast.stmt], node: ast.Assign) -> list[ast.stmt]:
-    """Return the statements that work out the value, then tell the watch, then store it."""
-    if not told or not _calls(node.value):
-        return [*told, node]
+def _after(rewrite: Any, recorded: list[ast.stmt], node: ast.Assign) -> list[ast.stmt]:
+    """Return the statements that work out the value, report the store, then do it."""
+    if not recorded or not _calls(node.value):
+        return [*recorded, node]
     held = rewrite.unit.fresh("value")
     first = tree.assign(held, node.value, node)
     node.value = tree.name(held)
-    return [first, *told, node]
+    return [first, *recorded, node]
 
 
 def _calls(e: ast.expr) -> bool:
@@ -274,22 +276,22 @@ def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[
     view = rewrite.visit(target)
     made = [tree.assign(part, view, node)]
     change = tree.at(ast.AugAssign(tree.store(part), node.op, rewrite.visit(node.value)), node)
-    if not getattr(rewrite, "watched", ""):
+    if not getattr(rewrite, "instrumented", ""):
         return [*made, change]
-    place = rewrite.place(target, array_name(target.value), what)
-    return [*made, *_told(rewrite, place, tree.name(part), node), change]
+    origin = rewrite.origin(target, array_name(target.value), what)
+    return [*made, *_record(rewrite, origin, tree.name(part), node), change]
 
 
-def _told(rewrite: Any, place: ast.expr, view: ast.expr, node: ast.AST) -> list[ast.stmt]:
-    """Return the statement that tells the watch that a part is about to be written."""
-    call = tree.call(rewrite.helper("memory", "tell_part"), place, view)
+def _record(rewrite: Any, origin: ast.expr, view: ast.expr, node: ast.AST) -> list[ast.stmt]:
+    """Return the statement that reports a part that is about to be written."""
+    call = tree.call(rewrite.helper("memory", "record_part"), origin, view)
     return [tree.at(ast.Expr(call), node)]
 
 
 def _once(rewrite: Any, e: ast.expr) -> bool:
     """Tell whether an index must be worked out once: it acts, or what it reads is recorded."""
     reads = any(isinstance(n, ast.Subscript) for n in ast.walk(e))
-    return _acts(rewrite, e) or (reads and bool(getattr(rewrite, "watched", "")))
+    return _acts(rewrite, e) or (reads and bool(getattr(rewrite, "instrumented", "")))
 
 
 def _acts(rewrite: Any, e: ast.expr) -> bool:

@@ -10,7 +10,7 @@ import numba
 from numba.core import types
 
 from gpukit import errors
-from gpukit.compiler import describe, pyfunc, refuse, shapes, sites, tree, watch
+from gpukit.compiler import checker_state, describe, locations, pyfunc, refuse, shapes, tree
 from gpukit.compiler.lowering import scalar
 from gpukit.compiler.unit import Unit
 
@@ -26,7 +26,7 @@ _PLACES = {
 
 
 def native(dispatcher: Any) -> Any:
-    """Return the numba function that runs a device function; `gpukit_sites` are its sites.
+    """Return the numba function that runs a device function; `gpukit_locations` are its locations.
 
     It is kept on the device function, and made anew when what that captured has changed: a kernel
     sees captured values as they are when it is compiled, whether other kernels came before or not.
@@ -82,7 +82,7 @@ def _make(dispatcher: Any) -> Any:
     plain.__defaults__ = unit.function.__defaults__
     options = getattr(dispatcher, "device_options", {})
     made = numba.njit(error_model="numpy", nogil=True, **options)(plain)
-    made.gpukit_sites = frozenset(rewrite.used_sites)
+    made.gpukit_locations = frozenset(rewrite.used_locations)
     for name in itself:
         plain.__globals__[f"device_{name}"] = made
     if getattr(dispatcher, "device", False) and dispatcher.signatures:
@@ -139,8 +139,8 @@ class DeviceBody(scalar.Scalar):
 
     def stack_check(self, node: ast.FunctionDef) -> ast.stmt:
         """Return the statement that stops a function that calls itself without end."""
-        place = self.place(node, "", f"{node.name}(...)")
-        check = tree.call(self.helper("control", "check_stack"), place)
+        origin = self.origin(node, "", f"{node.name}(...)")
+        check = tree.call(self.helper("control", "check_stack"), origin)
         return tree.at(ast.Expr(check), node)  # type: ignore[no-any-return]
 
     def visit_Assert(self, node: ast.Assert) -> Any:
@@ -149,10 +149,10 @@ class DeviceBody(scalar.Scalar):
     def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
         return divisor_call(self, node, value)
 
-    def place(self, node: ast.AST, array: str, what: str) -> ast.expr:
-        site = sites.number(self.unit, node, array, what)
-        self.used_sites.add(site)
-        return ast.Tuple([self._part(0), tree.const(site), self._thread()], ast.Load())
+    def origin(self, node: ast.AST, array: str, what: str) -> ast.expr:
+        location = locations.number(self.unit, node, array, what)
+        self.used_locations.add(location)
+        return ast.Tuple([self._part(0), tree.const(location), self._thread()], ast.Load())
 
     def _thread(self) -> ast.expr:
         return ast.Tuple([self._part(k) for k in (1, 2, 3)], ast.Load())
@@ -222,25 +222,25 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
         raise refuse.invalid(rewrite.unit, node, f"There is no cuda.atomic.{name}.")
     key = f"rt_{'shared' if shared else 'global'}_{name}"
     rewrite.globals[key] = table[name]
-    place = rewrite.place(node, array, f"cuda.atomic.{name} on {array}")
-    return tree.call(tree.name(key), place, *arguments)
+    origin = rewrite.origin(node, array, f"cuda.atomic.{name} on {array}")
+    return tree.call(tree.name(key), origin, *arguments)
 
 
 def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
     """Return the statement that stops the kernel for a `raise`."""
-    place = rewrite.place(node, "", ast.unparse(node))
-    site = watch.site_number(place.elts[1].value)
-    sites.raised[site] = exception(rewrite.unit, node)
-    call = tree.call(rewrite.helper("control", "stop_raised"), place)
+    origin = rewrite.origin(node, "", ast.unparse(node))
+    location = checker_state.location_number(origin.elts[1].value)
+    locations.raised[location] = exception(rewrite.unit, node)
+    call = tree.call(rewrite.helper("control", "stop_raised"), origin)
     return tree.at(ast.Expr(call), node)  # type: ignore[no-any-return]
 
 
 def assert_call(rewrite: Any, node: ast.Assert) -> ast.stmt:
     """Return the statement that stops the kernel where an `assert` does not hold."""
-    place = rewrite.place(node, "", ast.unparse(node))
+    origin = rewrite.origin(node, "", ast.unparse(node))
     text = node.msg.value if isinstance(node.msg, ast.Constant) else refuse.written(node.test)
-    sites.raised[watch.site_number(place.elts[1].value)] = AssertionError, (text,)
-    stop = ast.Expr(tree.call(rewrite.helper("control", "stop_raised"), place))
+    locations.raised[checker_state.location_number(origin.elts[1].value)] = AssertionError, (text,)
+    stop = ast.Expr(tree.call(rewrite.helper("control", "stop_raised"), origin))
     failed = ast.UnaryOp(ast.Not(), rewrite.visit(node.test))
     return tree.at(ast.If(failed, [stop], []), node)  # type: ignore[no-any-return]
 
@@ -249,9 +249,12 @@ def divisor_call(rewrite: Any, node: ast.BinOp | ast.AugAssign, value: ast.expr)
     """Return a divisor; where a function was made with `debug`, the kernel stops if it is zero."""
     if not (rewrite.unit.debug and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))):
         return value
-    place = rewrite.place(node, "", "")
-    sites.raised[watch.site_number(place.elts[1].value)] = ZeroDivisionError, ("division by zero",)
-    return tree.call(rewrite.helper("control", "nonzero"), place, value)
+    origin = rewrite.origin(node, "", "")
+    locations.raised[checker_state.location_number(origin.elts[1].value)] = (
+        ZeroDivisionError,
+        ("division by zero",),
+    )
+    return tree.call(rewrite.helper("control", "nonzero"), origin, value)
 
 
 def exception(unit: Unit, node: ast.Raise) -> Any:

@@ -1,7 +1,7 @@
 """Let the threads of a block go from statement to statement in step, as lanes of a warp do.
 
-Watched kernels run so. After each statement that touches memory stands a mark; an access is then
-seen for all threads before the next one. Where races are looked for, it is enough that the
+Instrumented kernels run so. After each statement that touches memory stands a mark; an access is
+then seen for all threads before the next one. Where races are looked for, it is enough that the
 threads of a row go in step. Where requests of warps are counted, the mark is a sync point of the
 whole block: what the lanes of a warp ask for together is then one request.
 

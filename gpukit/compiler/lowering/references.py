@@ -1,4 +1,4 @@
-"""Write out references to records in watched kernels, so that each field is watched by itself.
+"""Write out references to records in instrumented kernels, so that fields are checked one by one.
 
 Before                     After
     r = points[i]              points[i].x = 1

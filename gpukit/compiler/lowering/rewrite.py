@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gpukit.compiler import intrinsics, kinds, sites, tree, watch
+from gpukit.compiler import checker_state, intrinsics, kinds, locations, tree
 from gpukit.compiler.analysis import arrays
 from gpukit.compiler.lowering import access, device, polling, scalar, waiting
 from gpukit.compiler.runtime import memory, storage
@@ -19,7 +19,7 @@ _ZERO = tree.const(0)
 class Rewriter(scalar.Scalar):
     """Rewrites expressions and statements of one kernel.
 
-    `slots` are names of per-thread storage, `shared` of shared arrays; `hoisted` holds the
+    `thread_arrays` are names of per-thread storage, `shared` of shared arrays; `hoisted` holds the
     texts of the accesses that were checked before the loop. With `readable` the result is for
     people: accesses and atomics stay as they were written.
     """
@@ -28,19 +28,19 @@ class Rewriter(scalar.Scalar):
         super().__init__(unit, device.native)
         self.readable = readable
         self.boundscheck = boundscheck
-        self.slots: set[str] = set()
+        self.thread_arrays: set[str] = set()
         self.shared: set[str] = set()
         self.hoisted: frozenset[str] = frozenset()
         self.in_thread = True
         self.uses_thread = False
-        self.uses_place = False  # whether an error might have to say which thread it was
-        self.watched = ""  # as `Unit.watched`
-        # The numbers that a watched kernel gives its sites.
-        self.own_sites: dict[tuple[int, str, int, str, str], int] = {}
+        self.uses_origin = False  # whether an error might have to say which thread it was
+        self.instrumented = ""  # as `Unit.instrumented`
+        # The numbers that an instrumented kernel gives its locations.
+        self.own_locations: dict[tuple[int, str, int, str, str], int] = {}
         self.decided: set[int] = set()  # of those, what `analysis.decided` has marked
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
-        self.returned = ""  # the slot of the flags of threads that have returned
+        self.returned = ""  # the thread array of the flags of threads that have returned
 
     # ---- values ---------------------------------------------------------------------------
 
@@ -78,33 +78,35 @@ class Rewriter(scalar.Scalar):
             values.append(tree.name(name) if self.in_thread or not thread else tree.const(0))
         return ast.Tuple(values, ast.Load())
 
-    def place(self, node: ast.AST, array: str, what: str) -> ast.Tuple:
-        site = self.site(node, array, what)
-        self.uses_place = True
+    def origin(self, node: ast.AST, array: str, what: str) -> ast.Tuple:
+        location = self.location(node, array, what)
+        self.uses_origin = True
         nobody = ast.Tuple([tree.const(0)] * 3, ast.Load())
         thread = tree.name("_thread_index") if self.in_thread else nobody
-        parts = [tree.name("_context"), tree.const(site), thread]
-        if self.watched:
+        parts = [tree.name("_context"), tree.const(location), thread]
+        if self.instrumented:
             parts.append(tree.const(True))
         return ast.Tuple(parts, ast.Load())
 
-    def site(self, node: ast.AST, array: str, what: str) -> int:
-        """Return the number of a place in the source; of a watched kernel with its own number."""
-        site = sites.number(self.unit, node, array, what)
-        self.used_sites.add(site)
-        if not self.watched:
-            return site
+    def location(self, node: ast.AST, array: str, what: str) -> int:
+        """Return the number of a source location; of an instrumented kernel with its own number."""
+        location = locations.number(self.unit, node, array, what)
+        self.used_locations.add(location)
+        if not self.instrumented:
+            return location
         # Two accesses of one text in one line are two places, so are the two of `a[i] += v`, and
         # one access in a function that is inlined twice: its array may be global, then shared.
         context, column = type(getattr(node, "ctx", None)).__name__, getattr(node, "col_offset", 0)
-        key = (site, context, column, array, what)
-        own = self.own_sites.setdefault(key, min(len(self.own_sites), watch.MAX_SITES - 1))
+        key = (location, context, column, array, what)
+        own = self.own_locations.setdefault(
+            key, min(len(self.own_locations), checker_state.MAX_LOCATIONS - 1)
+        )
         if getattr(node, "decided", False):
             self.decided.add(own)
-        return site | own << watch.SITE_SHIFT
+        return location | own << checker_state.LOCATION_SHIFT
 
-    def _check_place(self, node: ast.AST, array: str, what: str) -> ast.expr:
-        return self.place(node, array, what) if self.boundscheck else tree.const(None)
+    def _check_origin(self, node: ast.AST, array: str, what: str) -> ast.expr:
+        return self.origin(node, array, what) if self.boundscheck else tree.const(None)
 
     # ---- calls ----------------------------------------------------------------------------
 
@@ -132,7 +134,7 @@ class Rewriter(scalar.Scalar):
     def function(self, name: str, node: ast.Call) -> ast.expr:
         from numba.core import types
 
-        if self.watched and name in intrinsics.FENCE_NAMES:
+        if self.instrumented and name in intrinsics.FENCE_NAMES:
             self.uses_thread = True
             wide = tree.const(int(name != "threadfence_block"))
             who = ast.Tuple([tree.expr("thread - first_thread"), wide], ast.Load())
@@ -162,14 +164,14 @@ class Rewriter(scalar.Scalar):
     # ---- accesses -------------------------------------------------------------------------
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if isinstance(node.value, ast.Name) and node.value.id in self.slots:
+        if isinstance(node.value, ast.Name) and node.value.id in self.thread_arrays:
             self.uses_thread = True
             if self.readable:
                 return node
             get = self.helper("storage", "get")
             return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
-        if self.watched and self.record_field(node) is not None:
-            return self._told_field(node)
+        if self.instrumented and self.record_field(node) is not None:
+            return self._recorded_field(node)
         text = ast.unparse(node)
         (self.loads if isinstance(node.ctx, ast.Load) else self.stores).add(arrays.root(node.value))
         self.generic_visit(node)
@@ -184,28 +186,28 @@ class Rewriter(scalar.Scalar):
             return tree.at(tree.call(load, node.value, node.slice), node)  # type: ignore[no-any-return]
         if not access.is_element(self, node):
             return node
-        place = self._check_place(node, ast.unparse(node.value), access.source_text(node))
+        origin = self._check_origin(node, ast.unparse(node.value), access.source_text(node))
         form = self._form(node)
         load = self.helper(*form[0])
-        return tree.at(tree.call(load, place, node.value, node.slice), node)  # type: ignore[no-any-return]
+        return tree.at(tree.call(load, origin, node.value, node.slice), node)  # type: ignore[no-any-return]
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        """Let a watch see which field of a record is read or written, not the whole record."""
-        if not self.watched or self.record_field(node) is None:
+        """Let the checker see which field of a record is read or written, not the whole record."""
+        if not self.instrumented or self.record_field(node) is None:
             return super().visit_Attribute(node)
-        return self._told_field(node)
+        return self._recorded_field(node)
 
-    def _told_field(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
+    def _recorded_field(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
         field = self.record_field(node)
         assert field is not None
         base: ast.Subscript = node.value  # type: ignore[assignment]
         reading = isinstance(node.ctx, ast.Load)
         (self.loads if reading else self.stores).add(arrays.root(base.value))
-        place = self.place(node, ast.unparse(base.value), ast.unparse(node))
-        kind = watch.LOAD if reading else watch.STORE
+        origin = self.origin(node, ast.unparse(base.value), ast.unparse(node))
+        kind = checker_state.LOAD if reading else checker_state.STORE
         made = self.bind("field", memory.record_field(*field, kind))
         self.generic_visit(base)
-        node.value = tree.at(tree.call(made, place, base.value, base.slice), base)
+        node.value = tree.at(tree.call(made, origin, base.value, base.slice), base)
         return node
 
     def record_field(self, node: ast.AST) -> tuple[int, int] | None:
@@ -228,7 +230,7 @@ class Rewriter(scalar.Scalar):
             return None
         if hasattr(kind.typeof(name), "ndim"):
             return 0, 0
-        return int(kind.offset(name)), int(storage.slot_bytes(kind.typeof(name)))
+        return int(kind.offset(name)), int(storage.value_bytes(kind.typeof(name)))
 
     def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return the runtime functions to read and write a subscript."""
@@ -239,7 +241,7 @@ class Rewriter(scalar.Scalar):
     def visit_Assign(self, node: ast.Assign) -> Any:
         target = node.targets[0]
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            if target.value.id in self.slots:
+            if target.value.id in self.thread_arrays:
                 return self._put(node, target)
         if self.readable:
             return self.generic_visit(node)
@@ -260,9 +262,9 @@ class Rewriter(scalar.Scalar):
             store = self.helper("memory", "store")
             call = tree.call(store, target.value, target.slice, value)
         else:
-            place = self._check_place(target, ast.unparse(target.value), what)
+            origin = self._check_origin(target, ast.unparse(target.value), what)
             store = self.helper(*self._form(target)[1])
-            call = tree.call(store, place, target.value, target.slice, value)
+            call = tree.call(store, origin, target.value, target.slice, value)
         return tree.at(ast.Expr(call), target)  # type: ignore[no-any-return]
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -284,12 +286,12 @@ class Rewriter(scalar.Scalar):
 
     def waiting(self, loop: ast.While | None) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """Return what stands before a loop and in it, so that it does not wait for ever."""
-        if self.watched != "access" or loop is None or not waiting.is_wait(loop):
+        if self.instrumented != "access" or loop is None or not waiting.is_wait(loop):
             return [], []
         begin = tree.call(self.helper("control", "begin_waiting"), tree.name("_context"))
-        place = self.place(loop, "", f"while {ast.unparse(loop.test)}")
+        origin = self.origin(loop, "", f"while {ast.unparse(loop.test)}")
         most = tree.const(waiting.MOST_ROUNDS)
-        rounds = tree.call(self.helper("control", "wait"), place, most)
+        rounds = tree.call(self.helper("control", "wait"), origin, most)
         return [tree.at(ast.Expr(begin), loop)], [tree.at(ast.Expr(rounds), loop)]
 
     def visit_For(self, node: ast.For) -> Any:

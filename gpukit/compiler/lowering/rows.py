@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from gpukit.compiler import kinds, tree
 from gpukit.compiler.analysis import affine, loops
 from gpukit.compiler.analysis.affine import Forms
-from gpukit.compiler.lowering.plan import Leaf, Row, RowFor, RowIf, RowSpan
+from gpukit.compiler.lowering.region_tree import Row, RowFor, RowIf, RowSpan, ThreadLoop
 from gpukit.compiler.unit import Unit
 
 
@@ -42,7 +42,7 @@ class RowPlanner:
                 continue
             if kinds.is_in_step(s):
                 if pending:
-                    rows.append(Leaf(pending, forms, mask))
+                    rows.append(ThreadLoop(pending, forms, mask))
                     pending = []
                 continue
             special = self._special(s, forms, mask)
@@ -50,11 +50,11 @@ class RowPlanner:
                 pending.append(_without_marks(s))
                 continue
             if pending:
-                rows.append(Leaf(pending, forms, mask))
+                rows.append(ThreadLoop(pending, forms, mask))
                 pending = []
             rows += special
         if pending:
-            rows.append(Leaf(pending, forms, mask))
+            rows.append(ThreadLoop(pending, forms, mask))
         return rows
 
     def _special(self, s: ast.stmt, forms: Forms, mask: str | None) -> list[Row] | None:
@@ -68,8 +68,8 @@ class RowPlanner:
         return None
 
     def _masked(self, s: ast.If, forms: Forms, mask: str | None) -> list[Row] | None:
-        """Plan a condition of no known form, if it stands before what is told by the row."""
-        if self.unit.watched != "access" or not self._is_told(s.body + s.orelse, forms):
+        """Plan a condition of no known form, if it stands before what is recorded by the row."""
+        if self.unit.instrumented != "access" or not self._is_recorded(s.body + s.orelse, forms):
             return None
         then = self.new_mask("in_if")
         rows = self._flags(then, s.test, forms, mask)
@@ -82,10 +82,14 @@ class RowPlanner:
 
     def _flags(self, name: str, test: ast.expr, forms: Forms, mask: str | None) -> list[Row]:
         """Return loops that note which threads, of those in `mask`, meet a condition."""
-        met: Row = Leaf([flag(name, test, test)], forms, mask)
-        return [met] if mask is None else [Leaf([flag(name, tree.const(False), test)], forms), met]
+        met: Row = ThreadLoop([flag(name, test, test)], forms, mask)
+        return (
+            [met]
+            if mask is None
+            else [ThreadLoop([flag(name, tree.const(False), test)], forms), met]
+        )
 
-    def _is_told(self, body: list[ast.stmt], forms: Forms) -> bool:
+    def _is_recorded(self, body: list[ast.stmt], forms: Forms) -> bool:
         """Tell whether statements hold an access whose place in the row is known."""
         for node in (n for s in body for n in ast.walk(s)):
             if isinstance(node, ast.Subscript) and _is_array(node, forms):
@@ -139,8 +143,8 @@ class RowPlanner:
             return None
         if s.target.id in tree.writes(s.body):
             return None
-        # What a thread has of its own is best kept in registers; a watch has it in memory.
-        if tree.reads(s.body) & self.private and not self.unit.watched:
+        # A thread's own arrays are best in registers; instrumented kernels have them in memory.
+        if tree.reads(s.body) & self.private and not self.unit.instrumented:
             return None
         if any(isinstance(n, ast.While) for n in ast.walk(s)):
             return None
@@ -153,8 +157,8 @@ class RowPlanner:
             return None
         target = s.target.id  # type: ignore[attr-defined]
         inner = forms.with_fixed({target})
-        # A watch is told of a whole row at once, whatever that costs the loop itself.
-        if not self.unit.watched and not self._pays(s.body, inner):
+        # An instrumented kernel reports a whole row at once, whatever that costs the loop itself.
+        if not self.unit.instrumented and not self._pays(s.body, inner):
             return None
         written = forms.written_out(s.iter)
         return RowFor(target, written, forms, self.rows(s.body, inner, mask))

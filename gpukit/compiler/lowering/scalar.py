@@ -30,7 +30,7 @@ class Scalar(ast.NodeTransformer):
         self.unit = unit
         self.native = native  # makes the Numba function of a device function
         self.globals: dict[str, Any] = {}
-        self.used_sites: set[int] = set()  # those of the device functions that it calls, too
+        self.used_locations: set[int] = set()  # those of the device functions that it calls, too
 
     def bind(self, stem: str, value: Any) -> ast.Name:
         """Return a name that stands for `value` in the new function."""
@@ -120,7 +120,7 @@ class Scalar(ast.NodeTransformer):
             return node
         key = f"device_{name}"
         self.globals[key] = made = self.native(self.unit.devices[name])
-        self.used_sites |= made.gpukit_sites
+        self.used_locations |= made.gpukit_locations
         return ast.Call(tree.name(key), [self.context(), *node.args], node.keywords)
 
     def context(self) -> ast.expr:

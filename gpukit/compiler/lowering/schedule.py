@@ -13,15 +13,15 @@ from gpukit.compiler.analysis import liveness, loops, rematerialise
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.analysis.uniformity import Uniformity
 from gpukit.compiler.frontend import jumps
-from gpukit.compiler.lowering import plan, rows
+from gpukit.compiler.lowering import region_tree, rows
 from gpukit.compiler.unit import Unit
 
 
 class Schedule:
     """The plan of a kernel, and the variables each thread keeps from one loop to the next.
 
-    `slots` holds their names; `masks` and `values` are made by the plan itself. The first
-    `abreast` steps are for neighbouring blocks to do as one.
+    `live_across` holds their names; `masks` and `values` are made by the plan itself. The first
+    `coarsened` steps are for neighbouring blocks to do as one.
     """
 
     def __init__(self, unit: Unit, *, whole_grid: bool = False) -> None:
@@ -30,35 +30,35 @@ class Schedule:
         self.masks: list[str] = []
         self.values: dict[str, str] = {}  # name of a published value -> variable it is of
         self.forced: set[str] = set()
-        self._plan_whole(unit.abreast)
-        if self.abreast and not self._may_begin_abreast():
+        self._plan_whole(unit.coarsened)
+        if self.coarsened and not self._may_coarsen():
             self._plan_whole(0)
-        self.slots = self._find_slots()
+        self.live_across = self._find_live_across()
 
-    def _plan_whole(self, abreast: int) -> None:
-        """Plan all statements, the first `abreast` of them as steps of their own."""
+    def _plan_whole(self, coarsened: int) -> None:
+        """Plan all statements, the first `coarsened` of them as steps of their own."""
         while True:
-            self._plan(abreast)
-            torn = self._written_in_leaves() & self._once_names() - self.forced
+            self._plan(coarsened)
+            torn = self._written_in_thread_loops() & self._once_names() - self.forced
             if not torn:
                 break
             self.forced |= torn
 
-    def _plan(self, abreast: int) -> None:
+    def _plan(self, coarsened: int) -> None:
         self.masks, self.values = [], {}
         self.uniformity = Uniformity(self.unit, whole_grid=self.whole_grid, varying=self.forced)
         varying = self.uniformity.varying
         # A recording shows each statement where it stands.
-        kept = self.unit.watched == "values"
+        kept = self.unit.instrumented == "values"
         rematerialised = {} if kept else rematerialise.run(self.unit, self.uniformity)
         self.rematerialised = {n: e for n, e in rematerialised.items() if n in varying}
         fixed = {n for n in self._all_names() if n not in varying}
         self.forms = Forms(self.rematerialised, self.unit.types, fixed)
         self.planner = rows.RowPlanner(self.unit, self.uniformity.locals, self._mask)
         body = self.unit.tree.body
-        head = self._steps(body[:abreast], None)
-        self.abreast = len(head)
-        self.steps = [*head, *self._steps(body[abreast:], None)]
+        head = self._steps(body[:coarsened], None)
+        self.coarsened = len(head)
+        self.steps = [*head, *self._steps(body[coarsened:], None)]
 
     def _all_names(self) -> set[str]:
         names = tree.writes(self.unit.tree) | set(self.unit.parameters)
@@ -66,15 +66,15 @@ class Schedule:
 
     # ---- from statements to steps ---------------------------------------------------------
 
-    def _steps(self, body: list[ast.stmt], mask: str | None) -> list[plan.Step]:
-        steps: list[plan.Step] = []
+    def _steps(self, body: list[ast.stmt], mask: str | None) -> list[region_tree.Step]:
+        steps: list[region_tree.Step] = []
         pending: list[ast.stmt] = []
 
         def flush() -> None:
             if pending:
                 found = self.planner.rows(list(pending), self.forms, mask)
                 if found:
-                    steps.append(plan.Loops(found))
+                    steps.append(region_tree.ParallelRegion(found))
                 pending.clear()
 
         for s in body:
@@ -86,7 +86,7 @@ class Schedule:
             elif mask is None and self._is_once(s):
                 if _must_wait(s, pending):
                     flush()
-                steps.append(plan.Once(s))
+                steps.append(region_tree.Once(s))
             elif not kinds.makes_array(s):
                 pending.append(s)
         flush()
@@ -108,33 +108,33 @@ class Schedule:
             return all(self._is_once(inner) for b in tree.blocks(s) for inner in b)
         return isinstance(s, (ast.Break, ast.Continue))
 
-    def _meeting(self, s: ast.stmt, mask: str | None) -> list[plan.Step]:
+    def _meeting(self, s: ast.stmt, mask: str | None) -> list[region_tree.Step]:
         if isinstance(s, ast.If):
             return self._if(s, mask)
         if isinstance(s, ast.For):
-            return [plan.BlockFor(s, self._steps(s.body, mask), mask)]
+            return [region_tree.BlockFor(s, self._steps(s.body, mask), mask)]
         if isinstance(s, ast.While):
             if mask is None and not self.uniformity.varies(s.test):
-                return [plan.BlockWhile(s.test, self._steps(s.body, mask), s)]
+                return [region_tree.BlockWhile(s.test, self._steps(s.body, mask), s)]
             return self._masked_while(s, mask)
         return self._meet(s, mask)
 
-    def _if(self, s: ast.If, mask: str | None) -> list[plan.Step]:
+    def _if(self, s: ast.If, mask: str | None) -> list[region_tree.Step]:
         if not self.uniformity.varies(s.test) and (mask is None or self.forms.is_fixed(s.test)):
             body, orelse = self._steps(s.body, mask), self._steps(s.orelse, mask)
-            return [*self._branch(s, None, mask), plan.BlockIf(s.test, body, orelse)]
+            return [*self._branch(s, None, mask), region_tree.BlockIf(s.test, body, orelse)]
         then = self._mask("in_if")
-        steps: list[plan.Step] = [self._set_mask(then, s.test, mask, s)]
+        steps: list[region_tree.Step] = [self._set_mask(then, s.test, mask, s)]
         steps += self._branch(s, then, mask)
         other = self._mask("in_else") if s.orelse else None
         if other:
             steps.append(self._set_mask(other, tree.expr("not m", m=flag_of(then)), mask, s))
-        steps.append(plan.AnyThread(then, self._steps(s.body, then)))
+        steps.append(region_tree.AnyThread(then, self._steps(s.body, then)))
         if other:
-            steps.append(plan.AnyThread(other, self._steps(s.orelse, other)))
+            steps.append(region_tree.AnyThread(other, self._steps(s.orelse, other)))
         return steps
 
-    def _masked_while(self, s: ast.While, mask: str | None) -> list[plan.Step]:
+    def _masked_while(self, s: ast.While, mask: str | None) -> list[region_tree.Step]:
         inside = self._mask("in_while")
         first = self._set_mask(inside, tree.const(True), mask, s)
         gone, test = jumps.left(s.test) if self.unit.detailed else (None, s.test)
@@ -142,31 +142,33 @@ class Schedule:
         heads += self._branch(s, inside, None, "before")
         heads.append(self._set_mask(inside, test, inside, s))
         heads += self._branch(s, inside, None, "after")
-        return [first, plan.UntilNone(inside, heads, self._steps(s.body, inside), s)]
+        return [first, region_tree.UntilNone(inside, heads, self._steps(s.body, inside), s)]
 
     def _branch(
         self, s: ast.stmt, taken: str | None, mask: str | None, when: str = ""
-    ) -> list[plan.Step]:
+    ) -> list[region_tree.Step]:
         written = not any(jumps.is_flag(h) for h in tree.heads(s))
-        return [plan.Branch(s, taken, mask, when)] if self.unit.detailed and written else []
+        return [region_tree.Branch(s, taken, mask, when)] if self.unit.detailed and written else []
 
     def _mask(self, stem: str) -> str:
         name = self.unit.fresh(stem)
         self.masks.append(name)
         return name
 
-    def _set_mask(self, mask: str, test: ast.expr, parent: str | None, like: ast.stmt) -> plan.Step:
+    def _set_mask(
+        self, mask: str, test: ast.expr, parent: str | None, like: ast.stmt
+    ) -> region_tree.Step:
         """Return loops that set `mask` to `test` for the threads in `parent`, else to False."""
         body = [rows.flag(mask, test, like)]
         if parent is not None:
             clear = [] if parent == mask else [rows.flag(mask, tree.const(False), like)]
             body = [tree.at(ast.If(flag_of(parent), body, clear), like)]
             body[0].made = True  # type: ignore[attr-defined]  # no statement of the person's
-        return plan.Loops([plan.Leaf(body, self.forms)])
+        return region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms)])
 
     # ---- sync points ----------------------------------------------------------------------
 
-    def _meet(self, s: ast.stmt, mask: str | None) -> list[plan.Step]:
+    def _meet(self, s: ast.stmt, mask: str | None) -> list[region_tree.Step]:
         call: ast.Call = s.value  # type: ignore[attr-defined]
         target = s.targets[0].id if isinstance(s, ast.Assign) else None  # type: ignore[attr-defined]
         name = tree.called(call) or ""
@@ -174,13 +176,13 @@ class Schedule:
             if not self.whole_grid:
                 raise NeedsWholeGrid
             call = ast.copy_location(tree.clone(call), s)
-            return [plan.GridBarrier(call, mask)] if self.unit.watched else []
+            return [region_tree.GridBarrier(call, mask)] if self.unit.instrumented else []
         if name == "syncthreads":
-            needed = mask is not None or self.unit.watched
-            return [plan.Barrier(call, mask)] if needed else []
+            needed = mask is not None or self.unit.instrumented
+            return [region_tree.Barrier(call, mask)] if needed else []
         if name == "syncwarp":
             checked = self._check_mask(call, call.args[0] if call.args else None, mask, s)
-            return [*checked, plan.WarpBarrier(call, mask)] if self.unit.watched else []
+            return [*checked, region_tree.WarpBarrier(call, mask)] if self.unit.instrumented else []
         if name == kinds.LOCKSTEP:
             return []
         if name in kinds.BARRIERS:
@@ -189,42 +191,46 @@ class Schedule:
 
     def _publish(
         self, stem: str, value: ast.expr, kind: str, mask: str | None, like: ast.AST
-    ) -> tuple[str, plan.Step]:
+    ) -> tuple[str, region_tree.Step]:
         """Return loops in which every thread puts `value` where the others can see it."""
         name = self.unit.fresh(stem)
         self.values[name] = kind
         target = ast.Subscript(tree.name(name), tree.name("thread"), ast.Store())
         put = tree.at(ast.Assign([target], value), like)
-        return name, plan.Loops([plan.Leaf([put], self.forms, mask)])
+        return name, region_tree.ParallelRegion([region_tree.ThreadLoop([put], self.forms, mask)])
 
     def _count(
         self, name: str, call: ast.Call, target: str | None, mask: str | None
-    ) -> list[plan.Step]:
+    ) -> list[region_tree.Step]:
         test = tree.expr("bool(v)", v=call.args[0])
         self.unit.globals.setdefault("bool", bool)
         values, step = self._publish("counted", test, "boolean", mask, call)
         steps = [step]
-        if mask is not None or self.unit.watched:
-            steps.append(plan.Barrier(call, mask))
+        if mask is not None or self.unit.instrumented:
+            steps.append(region_tree.Barrier(call, mask))
         if target is None:
             return steps
         if not self.whole_grid and mask is None and target not in self.uniformity.varying:
-            return [*steps, plan.Count(target, name, values, mask)]
+            return [*steps, region_tree.Count(target, name, values, mask)]
         total = self.unit.fresh("count")
         self.unit.types[total] = self.unit.types.get(target)
-        steps.append(plan.Count(total, name, values, mask))
+        steps.append(region_tree.Count(total, name, values, mask))
         take = tree.assign(target, tree.name(total), call)
-        steps.append(plan.Loops([plan.Leaf([take], self.forms.with_fixed({total}), mask)]))
+        steps.append(
+            region_tree.ParallelRegion(
+                [region_tree.ThreadLoop([take], self.forms.with_fixed({total}), mask)]
+            )
+        )
         return steps
 
     def _warp(
         self, name: str, call: ast.Call, target: str | None, mask: str | None, s: ast.stmt
-    ) -> list[plan.Step]:
+    ) -> list[region_tree.Step]:
         """Plan a shuffle, vote or match: publish, then let every thread look."""
         arguments = dict(enumerate(call.args)) | {k.arg: k.value for k in call.keywords}
         if name == "activemask":
             read = tree.call("cuda.warp.activemask", _active(mask))
-            steps: list[plan.Step] = []
+            steps: list[region_tree.Step] = []
         elif name in kinds.SHUFFLES:
             at = 2 if name == "shfl_sync_intrinsic" else 1
             value = arguments[at] if at in arguments else arguments["value"]
@@ -253,13 +259,16 @@ class Schedule:
         if target is None:
             return steps
         take = tree.assign(target, read, s)
-        return [*steps, plan.Loops([plan.Leaf([take], self.forms, mask)])]
+        return [
+            *steps,
+            region_tree.ParallelRegion([region_tree.ThreadLoop([take], self.forms, mask)]),
+        ]
 
     def _check_mask(
         self, call: ast.Call, given: ast.expr | None, mask: str | None, s: ast.stmt
-    ) -> list[plan.Step]:
-        """Plan the check of the mask that the threads give to a warp operation, if watched."""
-        if not self.unit.watched:
+    ) -> list[region_tree.Step]:
+        """Plan the check of the mask that the threads give to a warp operation, if instrumented."""
+        if not self.unit.instrumented:
             return []
         given = tree.const(0xFFFFFFFF) if given is None else given
         checks = [tree.call("cuda.warp.check_mask", _active(mask), given)]
@@ -273,9 +282,9 @@ class Schedule:
         for check in checks:
             check.call = call  # type: ignore[attr-defined]
             body.append(tree.at(ast.Expr(check), s))
-        return [plan.Loops([plan.Leaf(body, self.forms, mask)])]
+        return [region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms, mask)])]
 
-    def _may_begin_abreast(self) -> bool:
+    def _may_coarsen(self) -> bool:
         """Tell whether each block can go on alone behind the first steps.
 
         What is looked up for a whole block, masks and counts, is looked up from thread 0 on; and
@@ -284,31 +293,45 @@ class Schedule:
         if self.whole_grid or self.masks:
             return False
         steps = _all_steps(self.steps)
-        heads = _all_steps(self.steps[: self.abreast])
-        once = {n for s in heads if isinstance(s, plan.Once) for n in tree.writes(s.statement)}
-        later = tree.writes(self.unit.tree.body[self.unit.abreast :])
-        return not any(isinstance(s, plan.Count) for s in steps) and not once & later
+        heads = _all_steps(self.steps[: self.coarsened])
+        once = {
+            n for s in heads if isinstance(s, region_tree.Once) for n in tree.writes(s.statement)
+        }
+        later = tree.writes(self.unit.tree.body[self.unit.coarsened :])
+        return not any(isinstance(s, region_tree.Count) for s in steps) and not once & later
 
     # ---- variables that live from one loop to the next ------------------------------------
 
-    def _written_in_leaves(self) -> set[str]:
-        return {n for leaf in plan.leaves(self.steps) for n in tree.writes(leaf.body)}
+    def _written_in_thread_loops(self) -> set[str]:
+        return {
+            n
+            for thread_loop in region_tree.thread_loops(self.steps)
+            for n in tree.writes(thread_loop.body)
+        }
 
     def _once_names(self) -> set[str]:
         own = tree.writes(self.unit.tree) | set(self.unit.parameters)
         return own - self.uniformity.varying
 
-    def _find_slots(self) -> set[str]:
+    def _find_live_across(self) -> set[str]:
         own = tree.writes(self.unit.tree) | set(self.unit.parameters)
-        own |= {n for leaf in plan.leaves(self.steps) for n in tree.writes(leaf.body)}
-        slots: set[str] = set()
-        for leaf in plan.leaves(self.steps):
-            exposed, _ = liveness.flow(leaf.body)
-            slots |= exposed & own - set(leaf.forms.rematerialised) - leaf.forms.fixed
-        if self.unit.watched or any(isinstance(s, plan.Barrier) for s in _all_steps(self.steps)):
+        own |= {
+            n
+            for thread_loop in region_tree.thread_loops(self.steps)
+            for n in tree.writes(thread_loop.body)
+        }
+        live_across: set[str] = set()
+        for thread_loop in region_tree.thread_loops(self.steps):
+            exposed, _ = liveness.flow(thread_loop.body)
+            live_across |= (
+                exposed & own - set(thread_loop.forms.rematerialised) - thread_loop.forms.fixed
+            )
+        if self.unit.instrumented or any(
+            isinstance(s, region_tree.Barrier) for s in _all_steps(self.steps)
+        ):
             if jumps.RETURNED in self.uniformity.varying:
-                slots.add(jumps.RETURNED)
-        return slots - kinds.own_arrays(self.unit.tree.body)
+                live_across.add(jumps.RETURNED)
+        return live_across - kinds.own_arrays(self.unit.tree.body)
 
 
 class NeedsWholeGrid(Exception):
@@ -378,10 +401,10 @@ def _active(mask: str | None) -> ast.expr:
     return tree.const(None) if mask is None else tree.name(mask)
 
 
-def _all_steps(steps: list[plan.Step]) -> list[plan.Step]:
+def _all_steps(steps: list[region_tree.Step]) -> list[region_tree.Step]:
     found = list(steps)
     for step in steps:
         for name in ("head", "body", "orelse"):
-            if not isinstance(step, plan.Loops):
+            if not isinstance(step, region_tree.ParallelRegion):
                 found += _all_steps(getattr(step, name, []))
     return found

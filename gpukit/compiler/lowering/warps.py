@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from gpukit.compiler import tree, watch
+from gpukit.compiler import checker_state, tree
 
 if TYPE_CHECKING:
     from gpukit.compiler.lowering.rewrite import Rewriter
@@ -40,7 +40,7 @@ def lower(rewriter: Rewriter, name: str, node: ast.Call) -> ast.expr:
 
 
 def _check_source(rewriter: Rewriter, node: ast.Call) -> ast.expr:
-    """Return the call that checks from which lane a shuffle reads (watched kernels only)."""
+    """Return the call that checks from which lane a shuffle reads (instrumented kernels only)."""
     _active, mask, named, *others = node.args
     name: str = named.value  # type: ignore[attr-defined]
     if name in MODES:
@@ -55,10 +55,10 @@ def _check(
     rewriter: Rewriter, node: ast.Call, mask: ast.expr, name: str = "check_mask",
     source: ast.expr | None = None,
 ) -> ast.expr:  # fmt: skip
-    """Return the call that checks the mask of a warp operation (watched kernels only)."""
+    """Return the call that checks the mask of a warp operation (instrumented kernels only)."""
     active = node.args[0]
     call = getattr(node, "call", node)
-    site = rewriter.site(call, "", ast.unparse(call)) >> watch.SITE_SHIFT
+    location = rewriter.location(call, "", ast.unparse(call)) >> checker_state.LOCATION_SHIFT
     at = rewriter.helper("hooks", "mask_at")
     everyone = isinstance(active, ast.Constant)
     here = tree.const(0) if everyone else tree.call(at, active, tree.name("first_thread"))
@@ -66,7 +66,7 @@ def _check(
     if rewriter.returned and source is None:
         gone = tree.call(at, tree.name(rewriter.returned), tree.name("first_thread"))
     number = tree.expr("thread - first_thread")
-    parts = [tree.const(site), number, tree.name("threads"), here, gone, mask]
+    parts = [tree.const(location), number, tree.name("threads"), here, gone, mask]
     hook = rewriter.helper("hooks", name)
     return tree.call(hook, tree.name("_context"), ast.Tuple(parts, ast.Load()))
 

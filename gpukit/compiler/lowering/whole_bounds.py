@@ -44,7 +44,7 @@ def run(unit: Unit) -> bool:
         made = bounds.visit(s)
         made = made if isinstance(made, list) else [made]
         new += made
-        unit.abreast += len(made) - 1 if k < unit.abreast else 0
+        unit.coarsened += len(made) - 1 if k < unit.coarsened else 0
     unit.tree.body = new
     ast.fix_missing_locations(unit.tree)
     return bounds.changed

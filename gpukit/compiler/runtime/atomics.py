@@ -15,9 +15,9 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from gpukit.compiler.runtime.memory import checked_pointer, place_of
+from gpukit.compiler.checker_state import UPDATE
+from gpukit.compiler.runtime.memory import checked_pointer, origin_of
 from gpukit.compiler.runtime.words import index_types, index_values
-from gpukit.compiler.watch import UPDATE
 
 
 def _add(builder: Any, old: Any, value: Any, kind: Any) -> Any:
@@ -145,31 +145,31 @@ def _require(name: str, array: Any, idx: Any) -> None:
 
 def _make(name: str, *, atomic: bool) -> Any:
     @intrinsic
-    def operation(typingctx, place, array, idx, value):  # type: ignore[no-untyped-def]
+    def operation(typingctx, origin, array, idx, value):  # type: ignore[no-untyped-def]
         _require(name, array, idx)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
             ary = make_array(array)(context, builder, args[1])
             values = index_values(context, builder, idx, args[2])
-            where = place_of(context, builder, place, args[0])
+            where = origin_of(context, builder, origin, args[0])
             pointer = checked_pointer(context, builder, array, ary, values, where, UPDATE)
             cast = context.cast(builder, args[3], value, array.dtype)
             return _update(builder, name, array.dtype, pointer, cast, atomic)
 
-        return array.dtype(place, array, idx, value), codegen
+        return array.dtype(origin, array, idx, value), codegen
 
     return operation
 
 
 def _make_cas(*, atomic: bool) -> Any:
     @intrinsic
-    def operation(typingctx, place, array, idx, old, value):  # type: ignore[no-untyped-def]
+    def operation(typingctx, origin, array, idx, old, value):  # type: ignore[no-untyped-def]
         _require("cas", array, idx)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
             ary = make_array(array)(context, builder, args[1])
             values = index_values(context, builder, idx, args[2])
-            where = place_of(context, builder, place, args[0])
+            where = origin_of(context, builder, origin, args[0])
             pointer = checked_pointer(context, builder, array, ary, values, where, UPDATE)
             expected = context.cast(builder, args[3], old, array.dtype)
             new = context.cast(builder, args[4], value, array.dtype)
@@ -185,7 +185,7 @@ def _make_cas(*, atomic: bool) -> Any:
             builder.store(pick(seen), pointer)
             return seen
 
-        return array.dtype(place, array, idx, old, value), codegen
+        return array.dtype(origin, array, idx, old, value), codegen
 
     return operation
 

@@ -9,7 +9,7 @@ from numba.extending import intrinsic, overload
 
 from gpukit.compiler import context as layout
 from gpukit.compiler.runtime.hooks import mask_at
-from gpukit.compiler.runtime.memory import place_of
+from gpukit.compiler.runtime.memory import origin_of
 from gpukit.compiler.runtime.raw import first_set, peek, peek8
 from gpukit.compiler.runtime.storage import get
 from gpukit.compiler.runtime.words import WORD, abort, word_pointer
@@ -107,19 +107,19 @@ def mark_stack(typingctx, address):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def check_stack(typingctx, place):  # type: ignore[no-untyped-def]
+def check_stack(typingctx, origin):  # type: ignore[no-untyped-def]
     """Stop the kernel if a function has called itself too deeply."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        address, site, *thread = place_of(context, builder, place, args[0])
+        address, location, *thread = origin_of(context, builder, origin, args[0])
         base = builder.load(word_pointer(builder, address, layout.STACK))
         used = builder.sub(base, _frame_address(builder))
         deep = builder.icmp_signed(">", used, ir.Constant(WORD, layout.MAX_STACK))
         with builder.if_then(deep, likely=False):
-            abort(context, builder, address, layout.TOO_DEEP, site, thread)
+            abort(context, builder, address, layout.TOO_DEEP, location, thread)
         return context.get_dummy_value()
 
-    return types.void(place), codegen
+    return types.void(origin), codegen
 
 
 @intrinsic
@@ -134,34 +134,34 @@ def begin_waiting(typingctx, address):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def wait(typingctx, place, most):  # type: ignore[no-untyped-def]
+def wait(typingctx, origin, most):  # type: ignore[no-untyped-def]
     """Count a round of a loop that waits, and stop the kernel if there were too many."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        address, site, *thread = place_of(context, builder, place, args[0])
+        address, location, *thread = origin_of(context, builder, origin, args[0])
         counter = word_pointer(builder, address, layout.ROUNDS)
         count = builder.add(builder.load(counter), ir.Constant(WORD, 1))
         builder.store(count, counter)
         limit = context.cast(builder, args[1], most, types.int64)
         with builder.if_then(builder.icmp_signed(">", count, limit), likely=False):
-            abort(context, builder, address, layout.WAITING_TOO_LONG, site, thread)
+            abort(context, builder, address, layout.WAITING_TOO_LONG, location, thread)
         return context.get_dummy_value()
 
-    return types.void(place, most), codegen
+    return types.void(origin, most), codegen
 
 
 def _failing(code: int):  # type: ignore[no-untyped-def]
     """Return an intrinsic that stops the kernel with one of the codes of `context`."""
 
     @intrinsic
-    def fail(typingctx, place):  # type: ignore[no-untyped-def]
+    def fail(typingctx, origin):  # type: ignore[no-untyped-def]
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            address, site, *thread = place_of(context, builder, place, args[0])
-            abort(context, builder, address, code, site, thread)
+            address, location, *thread = origin_of(context, builder, origin, args[0])
+            abort(context, builder, address, code, location, thread)
             builder.position_at_end(builder.append_basic_block("after_abort"))
             return context.get_dummy_value()
 
-        return types.void(place), codegen
+        return types.void(origin), codegen
 
     return fail
 
@@ -170,19 +170,19 @@ stop_diverged = _failing(layout.DIVERGENCE)
 stop_raised = _failing(layout.RAISED)
 
 
-def nonzero(place, value):  # type: ignore[no-untyped-def]
+def nonzero(origin, value):  # type: ignore[no-untyped-def]
     """Return a divisor; stop the kernel if it is zero."""
     raise NotImplementedError
 
 
 @overload(nonzero)
-def _nonzero(place, value):  # type: ignore[no-untyped-def]
+def _nonzero(origin, value):  # type: ignore[no-untyped-def]
     if not isinstance(value, (types.Number, types.Boolean)):
-        return lambda place, value: value
+        return lambda origin, value: value
 
-    def checked(place, value):  # type: ignore[no-untyped-def]
+    def checked(origin, value):  # type: ignore[no-untyped-def]
         if value == 0:
-            stop_raised(place)
+            stop_raised(origin)
         return value
 
     return checked
@@ -231,7 +231,7 @@ def end_of(mask, row_start, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(error_model="numpy")
-def barrier(place, mask, threads, all_threads):  # type: ignore[no-untyped-def]
+def barrier(origin, mask, threads, all_threads):  # type: ignore[no-untyped-def]
     """Stop the kernel if a thread of a block with waiting threads is not in the mask."""
     for first in range(0, all_threads, threads):
         waiting = 0
@@ -239,13 +239,13 @@ def barrier(place, mask, threads, all_threads):  # type: ignore[no-untyped-def]
             waiting += get(mask, t)
         if 0 < waiting < threads:
             for t in range(threads):
-                note_thread(place[0], layout.WAITING, t, get(mask, first + t))
-                note_thread(place[0], layout.ALIVE, t, True)
-            stop_diverged(place)
+                note_thread(origin[0], layout.WAITING, t, get(mask, first + t))
+                note_thread(origin[0], layout.ALIVE, t, True)
+            stop_diverged(origin)
 
 
 @njit(error_model="numpy")
-def barrier_with_returned(place, mask, returned, threads, all_threads):  # type: ignore[no-untyped-def]
+def barrier_with_returned(origin, mask, returned, threads, all_threads):  # type: ignore[no-untyped-def]
     """As `barrier`, where threads that have returned need not be in the mask."""
     for first in range(0, all_threads, threads):
         waiting = alive = 0
@@ -254,27 +254,27 @@ def barrier_with_returned(place, mask, returned, threads, all_threads):  # type:
             alive += not get(returned, t)
         if 0 < waiting < alive:
             for t in range(threads):
-                note_thread(place[0], layout.WAITING, t, get(mask, first + t))
-                note_thread(place[0], layout.ALIVE, t, not get(returned, first + t))
-            stop_diverged(place)
+                note_thread(origin[0], layout.WAITING, t, get(mask, first + t))
+                note_thread(origin[0], layout.ALIVE, t, not get(returned, first + t))
+            stop_diverged(origin)
 
 
 @njit(error_model="numpy")
-def grid_barrier(place, mask, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
+def grid_barrier(origin, mask, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
     """As `barrier`, where all threads of all blocks must be in the mask."""
-    _grid_barrier(place, mask, mask, False, threads, all_threads, size_x, size_y)
+    _grid_barrier(origin, mask, mask, False, threads, all_threads, size_x, size_y)
 
 
 @njit(error_model="numpy")
 def grid_barrier_with_returned(  # type: ignore[no-untyped-def]
-    place, mask, returned, threads, all_threads, size_x, size_y
+    origin, mask, returned, threads, all_threads, size_x, size_y
 ):
     """As `grid_barrier`, where threads that have returned need not be in the mask."""
-    _grid_barrier(place, mask, returned, True, threads, all_threads, size_x, size_y)
+    _grid_barrier(origin, mask, returned, True, threads, all_threads, size_x, size_y)
 
 
 @njit(error_model="numpy")
-def _grid_barrier(place, mask, returned, some, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
+def _grid_barrier(origin, mask, returned, some, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
     total = 0
     for t in range(all_threads):
         total += get(mask, t)
@@ -285,11 +285,11 @@ def _grid_barrier(place, mask, returned, some, threads, all_threads, size_x, siz
         if missing:
             block = first // threads
             rest = block // size_x
-            begin_block(place[0], block % size_x, rest % size_y, rest // size_y)
+            begin_block(origin[0], block % size_x, rest % size_y, rest // size_y)
             for t in range(threads):
-                note_thread(place[0], layout.WAITING, t, get(mask, first + t))
-                note_thread(place[0], layout.ALIVE, t, not (some and get(returned, first + t)))
-            stop_diverged(place)
+                note_thread(origin[0], layout.WAITING, t, get(mask, first + t))
+                note_thread(origin[0], layout.ALIVE, t, not (some and get(returned, first + t)))
+            stop_diverged(origin)
 
 
 @njit(error_model="numpy")

@@ -9,12 +9,12 @@ from numba.extending import overload
 from gpukit.compiler.runtime import memory, words
 
 
-def item(place, base, idx):  # type: ignore[no-untyped-def]
+def item(origin, base, idx):  # type: ignore[no-untyped-def]
     """Read `base[idx]`; an element or a part of an array is bounds-checked."""
     raise NotImplementedError
 
 
-def set_item(place, base, idx, value):  # type: ignore[no-untyped-def]
+def set_item(origin, base, idx, value):  # type: ignore[no-untyped-def]
     """Write `base[idx] = value`; an element or a part of an array is bounds-checked."""
     raise NotImplementedError
 
@@ -34,15 +34,15 @@ def _form(base, idx):  # type: ignore[no-untyped-def]
 
 
 @overload(item, prefer_literal=True, inline="never")
-def _item(place, base, idx):  # type: ignore[no-untyped-def]
+def _item(origin, base, idx):  # type: ignore[no-untyped-def]
     form = _form(base, idx)
     if form == "element":
-        return lambda place, base, idx: memory.load_checked(place, base, idx)
+        return lambda origin, base, idx: memory.load_checked(origin, base, idx)
     if form == "part":
-        return lambda place, base, idx: base[memory.part_checked(place, base, idx)]
+        return lambda origin, base, idx: base[memory.part_checked(origin, base, idx)]
     if isinstance(base, types.Record) and isinstance(idx, types.IntegerLiteral):
         return _field(base, idx.literal_value)
-    return lambda place, base, idx: base[idx]
+    return lambda origin, base, idx: base[idx]
 
 
 def _field(record, k):  # type: ignore[no-untyped-def]
@@ -50,28 +50,28 @@ def _field(record, k):  # type: ignore[no-untyped-def]
     if not -len(names) <= k < len(names):
         raise TypingError(f"a record of {len(names)} fields has no field {k}")
     name = names[k]
-    return lambda place, base, idx: base[name]
+    return lambda origin, base, idx: base[name]
 
 
 @overload(set_item, inline="never")
-def _set_item(place, base, idx, value):  # type: ignore[no-untyped-def]
+def _set_item(origin, base, idx, value):  # type: ignore[no-untyped-def]
     form = _form(base, idx)
     if form == "element":
-        return lambda place, base, idx, value: memory.store_checked(place, base, idx, value)
+        return lambda origin, base, idx, value: memory.store_checked(origin, base, idx, value)
     if form == "part":
-        return _set_part if len(place) == 4 else _set_part_unwatched
+        return _set_part if len(origin) == 4 else _set_part_plain
 
-    def plain(place, base, idx, value):  # type: ignore[no-untyped-def]
+    def plain(origin, base, idx, value):  # type: ignore[no-untyped-def]
         base[idx] = value
 
     return plain
 
 
-def _set_part(place, base, idx, value):  # type: ignore[no-untyped-def]
-    at = memory.part_checked(place, base, idx)
-    memory.tell_part(place, base[at])
+def _set_part(origin, base, idx, value):  # type: ignore[no-untyped-def]
+    at = memory.part_checked(origin, base, idx)
+    memory.record_part(origin, base[at])
     base[at] = value
 
 
-def _set_part_unwatched(place, base, idx, value):  # type: ignore[no-untyped-def]
-    base[memory.part_checked(place, base, idx)] = value
+def _set_part_plain(origin, base, idx, value):  # type: ignore[no-untyped-def]
+    base[memory.part_checked(origin, base, idx)] = value

@@ -1,6 +1,6 @@
-"""What watched kernels call: the native functions whose addresses stand in the watch.
+"""What instrumented kernels call: native functions of the checker, by address.
 
-The kernel finds the watch through its error context. Which functions stand there decides
+The kernel finds the checker's state through its error context. Which functions stand there decides
 whether a launch is checked, counted or recorded; the kernel's code is the same.
 """
 
@@ -14,22 +14,22 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
+from gpukit.compiler import checker_state as w
 from gpukit.compiler import context as layout
-from gpukit.compiler import watch as w
 from gpukit.compiler.runtime.words import BYTE_PTR, WORD, index_values, word_pointer
 
 _CALLS = {name: (k, count) for k, (name, count) in enumerate(w.CALLS.items())}
 
 
 def call(builder: Any, address: Any, name: str, *arguments: Any) -> Any:
-    """Call a native function of the watch; `address` is that of the error context."""
+    """Call a native function of the checker; `address` is that of the error context."""
     number, count = _CALLS[name]
     if len(arguments) != count:
         raise AssertionError(f"{name} takes {count} arguments, got {len(arguments)}")
-    watch = builder.load(word_pointer(builder, address, layout.WATCH))
-    function = builder.load(word_pointer(builder, watch, w.FUNCTIONS + number))
+    checker = builder.load(word_pointer(builder, address, layout.CHECKER))
+    function = builder.load(word_pointer(builder, checker, w.FUNCTIONS + number))
     kind = ir.FunctionType(WORD, [WORD] * (1 + count))
-    return builder.call(builder.inttoptr(function, kind.as_pointer()), [watch, *arguments])
+    return builder.call(builder.inttoptr(function, kind.as_pointer()), [checker, *arguments])
 
 
 def word(value: int) -> Any:
@@ -39,15 +39,15 @@ def word(value: int) -> Any:
 
 def linear(builder: Any, address: Any, thread: list[Any]) -> Any:
     """Return the number of a thread in its block."""
-    watch = builder.load(word_pointer(builder, address, layout.WATCH))
-    sizes = [builder.load(word_pointer(builder, watch, k)) for k in (w.BLOCK_X, w.BLOCK_Y)]
+    checker = builder.load(word_pointer(builder, address, layout.CHECKER))
+    sizes = [builder.load(word_pointer(builder, checker, k)) for k in (w.BLOCK_X, w.BLOCK_Y)]
     x, y, z = thread
     rows = builder.add(y, builder.mul(sizes[1], z))
     return builder.add(x, builder.mul(sizes[0], rows))
 
 
 def see(
-    context: Any, builder: Any, array_type: Any, pointer: Any, place: Any, kind: int, value: Any
+    context: Any, builder: Any, array_type: Any, pointer: Any, origin: Any, kind: int, value: Any
 ) -> None:
     """Tell an access to one element.
 
@@ -56,7 +56,7 @@ def see(
     """
     if isinstance(value, tuple) and value[1] == 0:
         return
-    address, site, *thread = place
+    address, location, *thread = origin
     element = context.get_data_type(array_type.dtype)
     offset, size = 0, context.get_abi_sizeof(element)
     new = word(0)
@@ -68,33 +68,33 @@ def see(
         new = builder.ptrtoint(slot, WORD)
     at = builder.add(builder.ptrtoint(pointer, WORD), word(offset))
     number = linear(builder, address, thread)
-    call(builder, address, "access", kernel_site(builder, site), number, at, word(size),
+    call(builder, address, "access", kernel_location(builder, location), number, at, word(size),
          word(kind), new)  # fmt: skip
 
 
-def kernel_site(builder: Any, site: Any) -> Any:
-    """Return the kernel's own number of a site."""
-    return builder.lshr(site, word(w.SITE_SHIFT))
+def kernel_location(builder: Any, location: Any) -> Any:
+    """Return the kernel's own number of a location."""
+    return builder.lshr(location, word(w.LOCATION_SHIFT))
 
 
 def see_outside(
-    builder: Any, array_type: Any, values: list[Any], shape: Any, place: Any, what: Any
+    builder: Any, array_type: Any, values: list[Any], shape: Any, origin: Any, what: Any
 ) -> None:
     """Tell an index that is outside, negative or wider than 32 bits."""
-    address, site, *thread = place
+    address, location, *thread = origin
     for k, (v, n) in enumerate(zip(values, shape, strict=True)):
         if k < layout.MAX_NDIM:
             builder.store(v, word_pointer(builder, address, layout.INDEX + k))
             builder.store(n, word_pointer(builder, address, layout.SHAPE + k))
     number = linear(builder, address, thread)
-    call(builder, address, "outside", address, kernel_site(builder, site), number,
+    call(builder, address, "outside", address, kernel_location(builder, location), number,
          word(array_type.ndim), word(layout.INDEX), word(layout.SHAPE), what)  # fmt: skip
 
 
 def sink(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
     """Return where an access outside its array goes: memory that nobody reads."""
-    watch = builder.load(word_pointer(builder, address, layout.WATCH))
-    at = builder.load(word_pointer(builder, watch, w.SINK))
+    checker = builder.load(word_pointer(builder, address, layout.CHECKER))
+    at = builder.load(word_pointer(builder, checker, w.SINK))
     return builder.inttoptr(at, context.get_data_type(array_type.dtype).as_pointer())
 
 
@@ -161,14 +161,14 @@ def region(typingctx, address, number, scratch, offset, size):  # type: ignore[n
 def _row(name: str) -> Any:
     @intrinsic
     def hook(  # type: ignore[no-untyped-def]
-        typingctx, address, site, array, next_array, first, second, thread, count, mask, kind
+        typingctx, address, location, array, next_array, first, second, thread, count, mask, kind
     ):
         """Tell the accesses of a row of threads.
 
         `array` and `first` are where the first of them does its access, `next_array` and `second`
         the one behind it. `mask` is a pointer to a flag for each thread of the row, or None.
         """
-        kinds = (address, site, array, next_array, first, second, thread, count, mask, kind)
+        kinds = (address, location, array, next_array, first, second, thread, count, mask, kind)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
             ends = [
@@ -178,9 +178,17 @@ def _row(name: str) -> Any:
             ]  # fmt: skip
             size = word(context.get_abi_sizeof(context.get_data_type(array.dtype)))
             words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 6, 7, 8, 9)]
-            site_, thread_, count_, mask_, kind_ = words
+            location_, thread_, count_, mask_, kind_ = words
             step = builder.sub(ends[1], ends[0])
-            given = [kernel_site(builder, site_), thread_, count_, ends[0], step, size, mask_]
+            given = [
+                kernel_location(builder, location_),
+                thread_,
+                count_,
+                ends[0],
+                step,
+                size,
+                mask_,
+            ]
             return call(builder, args[0], name, *given, *([kind_] if name == "row" else []))
 
         return types.int64(*kinds), codegen
@@ -199,23 +207,35 @@ def _element(context: Any, builder: Any, array: Any, value: Any, kind: Any, inde
 
 
 @intrinsic
-def area(typingctx, address, site, array, first, second, third, thread, count, mask, rounds):  # type: ignore[no-untyped-def]
+def area(typingctx, address, location, array, first, second, third, thread, count, mask, rounds):  # type: ignore[no-untyped-def]
     """Tell the reads of a row of threads in all rounds of a loop.
 
     `first` and `second` index those of two threads in the first round, `third` that of the first
     thread in the second round.
     """
-    kinds = (address, site, array, first, second, third, thread, count, mask, rounds)
+    kinds = (address, location, array, first, second, third, thread, count, mask, rounds)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         ary = make_array(array)(context, builder, args[2])
         at = [_element(context, builder, array, ary, kinds[k], args[k]) for k in (3, 4, 5)]
         size = word(context.get_abi_sizeof(context.get_data_type(array.dtype)))
         words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 6, 7, 8, 9)]
-        site_, thread_, count_, mask_, rounds_ = words
+        location_, thread_, count_, mask_, rounds_ = words
         step, leap = builder.sub(at[1], at[0]), builder.sub(at[2], at[0])
-        return call(builder, args[0], "area", kernel_site(builder, site_), thread_, count_, at[0],
-                    step, size, mask_, rounds_, leap)  # fmt: skip
+        return call(
+            builder,
+            args[0],
+            "area",
+            kernel_location(builder, location_),
+            thread_,
+            count_,
+            at[0],
+            step,
+            size,
+            mask_,
+            rounds_,
+            leap,
+        )
 
     return types.int64(*kinds), codegen
 

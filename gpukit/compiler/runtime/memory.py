@@ -16,8 +16,8 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 from numba.np.arrayobj import load_item, make_array, populate_array, store_item
 
+from gpukit.compiler import checker_state
 from gpukit.compiler import context as layout
-from gpukit.compiler import watch
 from gpukit.compiler.runtime import hooks
 from gpukit.compiler.runtime.words import WORD, abort, index_types, index_values, put
 
@@ -78,10 +78,13 @@ def _require_writable(typingctx: Any, array: Any, value: Any) -> None:
         raise TypingError(f"a value of type {value} cannot be stored in an array of {array.dtype}")
 
 
-class Place(list[Any]):
-    """Context address, site, thread x, y, z; `watched` if accesses are told to the watch."""
+class Origin(list[Any]):
+    """Who accesses: context address, source location, thread x, y, z.
 
-    watched = False
+    With `instrumented` the access is reported to the checker.
+    """
+
+    instrumented = False
 
 
 def checked_pointer(
@@ -90,13 +93,13 @@ def checked_pointer(
     array_type: Any,
     array: Any,
     values: list[Any],
-    place: Place | None,
+    origin: Origin | None,
     kind: int | None = None,
     value: Any = None,
 ) -> Any:
-    """Return a pointer to an element after a bounds check; without a place it only wraps.
+    """Return a pointer to an element after a bounds check; without an origin it only wraps.
 
-    A watched access, of a `kind` of `watch`, is told to the watch; a store with its `value`.
+    An instrumented access, of a `kind` of `checker_state`, is reported; a store with its `value`.
     """
     zero = ir.Constant(WORD, 0)
     shape = cgutils.unpack_tuple(builder, array.shape, array_type.ndim)
@@ -107,31 +110,33 @@ def checked_pointer(
     bad = cgutils.false_bit
     for v, n in zip(wrapped, shape, strict=True):
         bad = builder.or_(bad, builder.icmp_unsigned(">=", v, n))
-    if place is not None and place.watched and kind is not None:
+    if origin is not None and origin.instrumented and kind is not None:
         parts = (array_type, array, values, wrapped, shape, bad)
-        return _watched_pointer(context, builder, parts, place, kind, value)
-    if place is not None:
+        return _instrumented_pointer(context, builder, parts, origin, kind, value)
+    if origin is not None:
         with builder.if_then(bad, likely=False):
-            address, site, *thread = place
+            address, location, *thread = origin
             put(builder, address, layout.NDIM, ir.Constant(WORD, array_type.ndim))
             for k, (v, n) in enumerate(zip(values, shape, strict=True)):
                 if k < layout.MAX_NDIM:
                     put(builder, address, layout.INDEX + k, v)
                     put(builder, address, layout.SHAPE + k, n)
-            abort(context, builder, address, layout.OUT_OF_BOUNDS, site, thread)
+            abort(context, builder, address, layout.OUT_OF_BOUNDS, location, thread)
     return _pointer(context, builder, array_type, array, wrapped)
 
 
-def _watched_pointer(
-    context: Any, builder: Any, parts: Any, place: Place, kind: int, value: Any
+def _instrumented_pointer(
+    context: Any, builder: Any, parts: Any, origin: Origin, kind: int, value: Any
 ) -> Any:
     """Return a pointer to an element, or to the sink where the index is outside."""
     array_type, array, values, wrapped, shape, bad = parts
     slot = cgutils.alloca_once(builder, context.get_data_type(array_type.dtype).as_pointer())
     with builder.if_else(bad, likely=False) as (outside, inside):
         with outside:
-            hooks.see_outside(builder, array_type, values, shape, place, hooks.word(watch.OUTSIDE))
-            builder.store(hooks.sink(context, builder, array_type, place[0]), slot)
+            hooks.see_outside(
+                builder, array_type, values, shape, origin, hooks.word(checker_state.OUTSIDE)
+            )
+            builder.store(hooks.sink(context, builder, array_type, origin[0]), slot)
         with inside:
             odd = cgutils.false_bit
             for v in values:
@@ -140,61 +145,65 @@ def _watched_pointer(
                 negative = cgutils.false_bit
                 for v in values:
                     negative = builder.or_(negative, builder.icmp_signed("<", v, hooks.word(0)))
-                what = builder.select(negative, hooks.word(watch.NEGATIVE), hooks.word(watch.WIDE))
-                hooks.see_outside(builder, array_type, values, shape, place, what)
+                what = builder.select(
+                    negative, hooks.word(checker_state.NEGATIVE), hooks.word(checker_state.WIDE)
+                )
+                hooks.see_outside(builder, array_type, values, shape, origin, what)
             pointer = _pointer(context, builder, array_type, array, wrapped)
-            hooks.see(context, builder, array_type, pointer, place, kind, value)
+            hooks.see(context, builder, array_type, pointer, origin, kind, value)
             builder.store(pointer, slot)
     return builder.load(slot)
 
 
-def place_of(context: Any, builder: Any, place_type: Any, place: Any) -> Any:
+def origin_of(context: Any, builder: Any, origin_type: Any, origin: Any) -> Any:
     """Return the parts of a place as 64-bit words; None for `None` (no check).
 
-    A place is (context, site, (thread x, y, z)); a fourth part marks watched accesses.
+    A place is (context, location, (thread x, y, z)); a fourth part marks instrumented accesses.
     """
-    if isinstance(place_type, types.NoneType):
+    if isinstance(origin_type, types.NoneType):
         return None
-    address, site, thread = cgutils.unpack_tuple(builder, place, len(place_type))[:3]
-    values = [address, site, *cgutils.unpack_tuple(builder, thread, 3)]
-    kinds = [*place_type[:2], *place_type[2]]
+    address, location, thread = cgutils.unpack_tuple(builder, origin, len(origin_type))[:3]
+    values = [address, location, *cgutils.unpack_tuple(builder, thread, 3)]
+    kinds = [*origin_type[:2], *origin_type[2]]
     pairs = zip(values, kinds, strict=True)
-    found = Place(context.cast(builder, v, t, types.int64) for v, t in pairs)
-    found.watched = len(place_type) == 4
+    found = Origin(context.cast(builder, v, t, types.int64) for v, t in pairs)
+    found.instrumented = len(origin_type) == 4
     return found
 
 
 @intrinsic
-def load_checked(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
-    """Read `array[idx]`; `place` is (context, site, thread), or None for no check."""
+def load_checked(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
+    """Read `array[idx]`; `origin` is (context, location, thread), or None for no check."""
     _require(array, idx)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         ary = make_array(array)(context, builder, args[1])
         values = index_values(context, builder, idx, args[2])
-        where = place_of(context, builder, place, args[0])
-        pointer = checked_pointer(context, builder, array, ary, values, where, watch.LOAD)
+        where = origin_of(context, builder, origin, args[0])
+        pointer = checked_pointer(context, builder, array, ary, values, where, checker_state.LOAD)
         return load_item(context, builder, array, pointer)
 
-    return array.dtype(place, array, idx), codegen
+    return array.dtype(origin, array, idx), codegen
 
 
 @intrinsic
-def store_checked(typingctx, place, array, idx, value):  # type: ignore[no-untyped-def]
-    """Write `array[idx] = value`; `place` as in `load_checked`."""
+def store_checked(typingctx, origin, array, idx, value):  # type: ignore[no-untyped-def]
+    """Write `array[idx] = value`; `origin` as in `load_checked`."""
     _require(array, idx)
     _require_writable(typingctx, array, value)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         ary = make_array(array)(context, builder, args[1])
         values = index_values(context, builder, idx, args[2])
-        where = place_of(context, builder, place, args[0])
+        where = origin_of(context, builder, origin, args[0])
         cast = context.cast(builder, args[3], value, array.dtype)
-        pointer = checked_pointer(context, builder, array, ary, values, where, watch.STORE, cast)
+        pointer = checked_pointer(
+            context, builder, array, ary, values, where, checker_state.STORE, cast
+        )
         store_item(context, builder, array, cast, pointer)
         return context.get_dummy_value()
 
-    return types.void(place, array, idx, value), codegen
+    return types.void(origin, array, idx, value), codegen
 
 
 def axis_checked(axis: int) -> Any:
@@ -204,21 +213,21 @@ def axis_checked(axis: int) -> Any:
     """
 
     @intrinsic
-    def check(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
+    def check(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
         whole = isinstance(idx, (types.Integer, types.Boolean))
         if not whole or not isinstance(array, types.Array) or not _has_axis(array, axis):
-            return idx(place, array, idx), lambda context, builder, signature, args: args[2]
+            return idx(origin, array, idx), lambda context, builder, signature, args: args[2]
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
             ary = make_array(array)(context, builder, args[1])
             size = cgutils.unpack_tuple(builder, ary.shape, array.ndim)[axis]
             value = context.cast(builder, args[2], idx, types.intp)
-            where = place_of(context, builder, place, args[0])
+            where = origin_of(context, builder, origin, args[0])
             if where is not None:
                 _require_inside(context, builder, value, size, where)
             return value
 
-        return types.intp(place, array, idx), codegen
+        return types.intp(origin, array, idx), codegen
 
     return check
 
@@ -227,16 +236,16 @@ def _has_axis(array: types.Array, axis: int) -> bool:
     return -int(array.ndim) <= axis < int(array.ndim)
 
 
-def _require_inside(context: Any, builder: Any, value: Any, size: Any, place: Place) -> None:
+def _require_inside(context: Any, builder: Any, value: Any, size: Any, origin: Origin) -> None:
     """Stop the kernel unless an index lies inside one axis, counted from either end."""
     zero = ir.Constant(WORD, 0)
     wrapped = builder.select(builder.icmp_signed("<", value, zero), builder.add(value, size), value)
     with builder.if_then(builder.icmp_unsigned(">=", wrapped, size), likely=False):
-        address, site, *thread = place
+        address, location, *thread = origin
         put(builder, address, layout.NDIM, ir.Constant(WORD, 1))
         put(builder, address, layout.INDEX, value)
         put(builder, address, layout.SHAPE, size)
-        abort(context, builder, address, layout.OUT_OF_BOUNDS, site, thread)
+        abort(context, builder, address, layout.OUT_OF_BOUNDS, location, thread)
 
 
 AXIS_CHECKED = {k: axis_checked(k) for k in range(-layout.MAX_NDIM, layout.MAX_NDIM)}
@@ -247,24 +256,24 @@ def record_field(offset: int, size: int, kind: int) -> Any:
     """Return an intrinsic (place, array, idx) -> record, whose access touches one field only."""
 
     @intrinsic
-    def reach(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
+    def reach(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
         _require(array, idx)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
             ary = make_array(array)(context, builder, args[1])
             values = index_values(context, builder, idx, args[2])
-            where = place_of(context, builder, place, args[0])
+            where = origin_of(context, builder, origin, args[0])
             field = (offset, size)
             pointer = checked_pointer(context, builder, array, ary, values, where, kind, field)
             return load_item(context, builder, array, pointer)
 
-        return array.dtype(place, array, idx), codegen
+        return array.dtype(origin, array, idx), codegen
 
     return reach
 
 
 @intrinsic
-def part_checked(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
+def part_checked(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
     """Check the indices of a view `array[idx]` with fewer indices than axes; return them."""
     parts = index_types(idx)
     if parts is None or not isinstance(array, types.Array) or len(parts) >= array.ndim:
@@ -283,26 +292,26 @@ def part_checked(typingctx, place, array, idx):  # type: ignore[no-untyped-def]
             meminfo=whole.meminfo, parent=whole.parent,
         )  # fmt: skip
         values = index_values(context, builder, idx, args[2])
-        where = place_of(context, builder, place, args[0])
+        where = origin_of(context, builder, origin, args[0])
         checked_pointer(context, builder, first, view, values, where)
         return args[2]
 
-    return idx(place, array, idx), codegen
+    return idx(origin, array, idx), codegen
 
 
 @intrinsic
-def tell_part(typingctx, place, view):  # type: ignore[no-untyped-def]
-    """Tell the watch that all elements of a view are about to be written."""
+def record_part(typingctx, origin, view):  # type: ignore[no-untyped-def]
+    """Tell the checker that all elements of a view are about to be written."""
     if not isinstance(view, types.Array):
         raise TypingError("a part of an array is needed")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         array = make_array(view)(context, builder, args[1])
         shape = cgutils.unpack_tuple(builder, array.shape, view.ndim)
-        where = place_of(context, builder, place, args[0])
+        where = origin_of(context, builder, origin, args[0])
         with cgutils.loop_nest(builder, shape, WORD) as at:
             pointer = _pointer(context, builder, view, array, list(at))
-            hooks.see(context, builder, view, pointer, where, watch.STORE, None)
+            hooks.see(context, builder, view, pointer, where, checker_state.STORE, None)
         return context.get_dummy_value()
 
-    return types.void(place, view), codegen
+    return types.void(origin, view), codegen

@@ -1,7 +1,7 @@
 """Where a kernel's values are: its arguments, scratch memory, what its threads keep.
 
-A kernel gets addresses, of its arguments and of scratch memory (`emit.memory` lays it out). Here
-is what makes arrays and slots of them. A slot holds one value for each thread.
+A kernel gets addresses, of its arguments and of scratch memory (`emit.layout` lays it out). Here
+is what makes arrays and thread arrays of them. A thread array holds one value for each thread.
 """
 
 from __future__ import annotations
@@ -123,17 +123,17 @@ def _argument(
         return context.get_dummy_value(), offset
     base = builder.gep(builder.inttoptr(args, BYTE_PTR), [ir.Constant(WORD, offset)])
     pointer = builder.bitcast(base, context.get_data_type(kind).as_pointer())
-    return context.unpack_value(builder, kind, pointer), offset + slot_size(kind)
+    return context.unpack_value(builder, kind, pointer), offset + value_size(kind)
 
 
-def slot_size(kind: types.Type) -> int:
+def value_size(kind: types.Type) -> int:
     """Return how many bytes an argument of this type takes in the argument buffer."""
     if isinstance(kind, types.Array):
         return 8 * (1 + 2 * int(kind.ndim))
     if isinstance(kind, types.BaseTuple):
-        return sum(slot_size(part) for part in kind)
+        return sum(value_size(part) for part in kind)
     if isinstance(kind, types.EnumMember):
-        return slot_size(kind.dtype)
+        return value_size(kind.dtype)
     if isinstance(kind, types.NoneType):
         return 0
     return 16 if kind == types.complex128 else 8
@@ -159,24 +159,24 @@ def scratch_array(kind: types.Array, *, distinct: bool) -> Any:
     return make
 
 
-def kept_bytes(kind: types.Type) -> int:
-    """Return how many bytes of a slot array a thread has."""
-    return slot_bytes(kept(kind))
+def thread_bytes(kind: types.Type) -> int:
+    """Return how many bytes of a thread array a thread has."""
+    return value_bytes(stored_type(kind))
 
 
-def kept(kind: types.Type) -> types.Type:
-    """Return the type as which a slot holds a value: a record by its address, not as a copy."""
+def stored_type(kind: types.Type) -> types.Type:
+    """Return the type as which it holds a value: a record by its address, not as a copy."""
     if isinstance(kind, types.Record):
         return types.CPointer(kind)
     if isinstance(kind, types.BaseTuple):
-        parts = [kept(part) for part in kind]
+        parts = [stored_type(part) for part in kind]
         if parts != list(kind):
             return types.BaseTuple.from_types(parts, getattr(kind, "instance_class", None))
     return kind
 
 
 @functools.cache  # Numba keeps what an intrinsic registers for good
-def slots(kind: types.Type) -> Any:
+def thread_array(kind: types.Type) -> Any:
     """Return an intrinsic (scratch, offset) -> pointer to one value of `kind` a thread."""
 
     @intrinsic
@@ -197,8 +197,9 @@ def slots(kind: types.Type) -> Any:
 def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
     """Return an intrinsic (memory of all threads, offset) -> one thread's array of type `kind`.
 
-    The pointer to the memory of all threads comes from `slots`, once in a kernel: so LLVM knows
-    that a store to an element leaves other arrays as they are, and may keep elements in registers.
+    The pointer to the memory of all threads comes from `thread_array`, once in a kernel: so LLVM
+    knows that a store to an element thread loops other arrays as they are, and may keep elements in
+    registers.
     """
 
     @intrinsic
@@ -213,35 +214,35 @@ def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
     return make
 
 
-def _of_thread(context: Any, builder: Any, slot: Any, args: Any, thread: Any) -> Any:
-    """Return the pointer to what a thread keeps in a slot array."""
-    pointer = context.get_value_type(types.CPointer(kept(slot.dtype)))
+def _of_thread(context: Any, builder: Any, thread_array: Any, args: Any, thread: Any) -> Any:
+    """Return the pointer to what a thread keeps in a thread array."""
+    pointer = context.get_value_type(types.CPointer(stored_type(thread_array.dtype)))
     index = context.cast(builder, args[1], thread, types.intp)
     return builder.gep(builder.bitcast(args[0], pointer), [index])
 
 
 @intrinsic
-def get(typingctx, slot, thread):  # type: ignore[no-untyped-def]
-    """Read the value that a thread keeps in a slot array."""
+def get(typingctx, thread_array, thread):  # type: ignore[no-untyped-def]
+    """Read the value that a thread keeps in a thread array."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        at = _of_thread(context, builder, slot, args, thread)
-        return context.unpack_value(builder, kept(slot.dtype), at)
+        at = _of_thread(context, builder, thread_array, args, thread)
+        return context.unpack_value(builder, stored_type(thread_array.dtype), at)
 
-    return slot.dtype(slot, thread), codegen
+    return thread_array.dtype(thread_array, thread), codegen
 
 
 @intrinsic
-def put(typingctx, slot, thread, value):  # type: ignore[no-untyped-def]
-    """Write the value that a thread keeps in a slot array."""
+def put(typingctx, thread_array, thread, value):  # type: ignore[no-untyped-def]
+    """Write the value that a thread keeps in a thread array."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        at = _of_thread(context, builder, slot, args, thread)
-        cast = context.cast(builder, args[2], value, slot.dtype)
-        context.pack_value(builder, kept(slot.dtype), cast, at)
+        at = _of_thread(context, builder, thread_array, args, thread)
+        cast = context.cast(builder, args[2], value, thread_array.dtype)
+        context.pack_value(builder, stored_type(thread_array.dtype), cast, at)
         return context.get_dummy_value()
 
-    return types.void(slot, thread, value), codegen
+    return types.void(thread_array, thread, value), codegen
 
 
 @functools.cache  # Numba keeps what an intrinsic registers for good
@@ -264,10 +265,10 @@ def local_array(kind: types.Array, shape: tuple[int, ...]) -> Any:
 
 def array_bytes(dtype: types.Type, shape: tuple[int, ...]) -> int:
     """Return the size of an array's elements."""
-    return int(slot_bytes(dtype)) * math.prod(shape)
+    return int(value_bytes(dtype)) * math.prod(shape)
 
 
-def slot_bytes(kind: types.Type) -> int:
+def value_bytes(kind: types.Type) -> int:
     """Return the size of one value of `kind` in an array."""
     from numba.core.registry import cpu_target
 

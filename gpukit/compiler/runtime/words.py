@@ -7,8 +7,8 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
+from gpukit.compiler import checker_state
 from gpukit.compiler import context as layout
-from gpukit.compiler import watch
 
 WORD = ir.IntType(64)
 BYTE_PTR = ir.IntType(8).as_pointer()
@@ -29,11 +29,11 @@ def put(builder: Any, address: Any, word: int, value: Any) -> None:
     builder.store(value, word_pointer(builder, address, word))
 
 
-def abort(context: Any, builder: Any, address: Any, code: int, site: Any, thread: Any) -> None:
+def abort(context: Any, builder: Any, address: Any, code: int, location: Any, thread: Any) -> None:
     """Note the reason in the context and leave the kernel with an error status."""
     put(builder, address, layout.CODE, ir.Constant(WORD, code))
-    site = builder.and_(site, ir.Constant(WORD, watch.site_number(-1)))
-    put(builder, address, layout.SITE, site)
+    location = builder.and_(location, ir.Constant(WORD, checker_state.location_number(-1)))
+    put(builder, address, layout.LOCATION, location)
     for k, value in enumerate(thread):
         put(builder, address, layout.THREAD + k, value)
     context.call_conv.return_user_exc(builder, KernelAbort, ())

@@ -1,7 +1,7 @@
 """Device arrays under the name that `numba.cuda.cudadrv` gives their module."""
 
-from gpukit.cpu.arrays import auto_device, from_array_like, from_record_like
-from gpukit.cpu.contiguity import (
+from gpukit.cpu.memory.arrays import auto_device, from_array_like, from_record_like
+from gpukit.cpu.memory.contiguity import (
     array_core,
     check_array_compatibility,
     errmsg_contiguous_buffer,
@@ -11,7 +11,7 @@ from gpukit.cpu.contiguity import (
     sentry_contiguous,
     verify_cuda_ndarray_interface,
 )
-from gpukit.cpu.ndarray import (
+from gpukit.cpu.memory.ndarray import (
     DeviceMemory,
     DeviceNDArray,
     DeviceRecord,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpukit.cpu import untouched
-from gpukit.cpu.contiguity import host_of, is_cuda_ndarray
 from gpukit.cpu.devices import Context, Device, get_current_device
 from gpukit.cpu.driver_errors import CudaAPIError, CudaDriverError
 from gpukit.cpu.machine import MemoryInfo
-from gpukit.cpu.memory import Memory, span
-from gpukit.cpu.ndarray import DeviceNDArray
+from gpukit.cpu.memory import uninitialised
+from gpukit.cpu.memory.allocations import Memory, span
+from gpukit.cpu.memory.contiguity import host_of, is_cuda_ndarray
+from gpukit.cpu.memory.ndarray import DeviceNDArray
 from gpukit.cpu.streams import Event, Stream, event_elapsed_time
 
 MemoryPointer = Memory
@@ -66,13 +66,13 @@ def host_memory_extents(obj: NDArray[Any]) -> tuple[int, int]:
 def device_memset(dst: Any, val: int, size: int, stream: Any = 0) -> None:
     """Set `size` bytes of device memory to `val`."""
     _bytes(dst)[:size] = val
-    untouched.touch(_bytes(dst)[:size])
+    uninitialised.touch(_bytes(dst)[:size])
 
 
 def host_to_device(dst: Any, src: Any, size: int, stream: Any = 0) -> None:
     """Copy `size` bytes from host to device memory."""
     _bytes(dst)[:size] = _bytes(src)[:size]
-    untouched.touch(_bytes(dst)[:size])
+    uninitialised.touch(_bytes(dst)[:size])
 
 
 device_to_host = host_to_device

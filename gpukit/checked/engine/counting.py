@@ -1,0 +1,269 @@
+"""Counting what the lanes of a warp ask for together (`compiler/checker_state.py`, profiles).
+
+Threads go in step, so the accesses of one place come warp by warp, lane by lane. They are
+collected until another warp begins or a lane comes again; then the request is complete.
+"""
+
+from __future__ import annotations
+
+from gpukit.checked.engine.findings import compiled
+from gpukit.checked.engine.shadow import find_region
+from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.raw import peek, peek8, poke
+
+
+@compiled
+def _add(row, counter, value):  # type: ignore[no-untyped-def]
+    poke(row, counter, peek(row, counter) + value)
+
+
+@compiled
+def _location(checker, location):  # type: ignore[no-untyped-def]
+    return peek(checker, w.LOCATIONS) + 8 * w.LOCATION_WORDS * location
+
+
+@compiled
+def lane(checker, location, thread, address, size, kind):  # type: ignore[no-untyped-def]
+    """Add one lane's access to the open request of a place."""
+    row = _location(checker, location)
+    count, tick = peek(row, w.S_LANES_OPEN), peek(checker, w.TICK)
+    last = peek(row, w.S_LAST)
+    if count and (thread <= last or thread >> 5 != last >> 5 or peek(row, w.S_TICK) != tick):
+        close(checker, location)
+        count = 0
+    if count == 0:
+        region = find_region(checker, address)
+        poke(row, w.S_SPACE, peek(region, w.COUNTED) if region else w.GLOBAL)
+        poke(row, w.S_REGION, peek(region, w.NUMBER) if region else -1)
+        poke(row, w.S_BASE, peek(region, w.BASE) if region else 0)
+        poke(row, w.S_SIZE, size)
+        poke(row, w.S_KIND, kind)
+        poke(row, w.S_TICK, tick)
+    poke(row, w.S_LAST, thread)
+    poke(row, w.S_ADDRESSES + count, address - peek(row, w.S_BASE))
+    poke(row, w.S_PHASES + count, thread & 31)
+    poke(row, w.S_LANES_OPEN, count + 1)
+    if kind == w.UPDATE:
+        _contend(checker, row, address)
+
+
+@compiled
+def _contend(checker, row, address):  # type: ignore[no-untyped-def]
+    """Count the atomics on one element: its cell is free for that in a profile."""
+    region = find_region(checker, address)
+    if region == 0:
+        return
+    cell = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> peek(region, w.SHIFT))
+    block, last = peek(checker, w.BLOCK), cell + peek(region, w.GAP)
+    # Count and stamp stand where checks keep a line and theirs: what a check left here is older,
+    # and what stays here is, for the next check, an old write without flags.
+    stamp, before = peek(last, 0) >> w.STAMP, peek(cell, 0) >> w.WRITE_LOCATION
+    fresh = peek(region, w.SPACE) != w.GLOBAL and stamp != block
+    count = 1 if fresh or stamp < peek(checker, w.LAUNCH) else before + 1
+    poke(cell, 0, count << w.WRITE_LOCATION)
+    poke(last, 0, block << w.STAMP)
+    poke(row, w.S_CONTENTION, max(peek(row, w.S_CONTENTION), count))
+
+
+@compiled
+def close(checker, location):  # type: ignore[no-untyped-def]
+    """Count the open request of a place."""
+    row = _location(checker, location)
+    count = peek(row, w.S_LANES_OPEN)
+    if count == 0:
+        return
+    size, space, kind = peek(row, w.S_SIZE), peek(row, w.S_SPACE), peek(row, w.S_KIND)
+    poke(row, w.S_LANES_OPEN, 0)
+    _add(row, w.S_REQUESTS, 1)
+    _add(row, w.S_ACCESSES, count)
+    _add(row, w.S_ASKED, count * size)
+    if space == w.SHARED:
+        wavefronts, least = _wavefronts(row, count, size)
+        _add(row, w.S_WAVEFRONTS, wavefronts)
+        _add(row, w.S_LEAST, least)
+        _keep_worst(row, count, (wavefronts + least - 1) // least)
+    elif space == w.GLOBAL:
+        sectors = _sectors(row, count, size)
+        _add(row, w.S_SECTORS, sectors)
+        _keep_worst(row, count, sectors)
+    elif space == w.CONSTANT_MEMORY:
+        passes = _addresses(row, count)
+        _add(row, w.S_WAVEFRONTS, passes)
+        _keep_worst(row, count, passes)
+    if kind == w.UPDATE:
+        same = _most_alike(row, count)
+        _add(row, w.S_SERIAL, same)
+
+
+@compiled
+def _keep_worst(row, count, cost):  # type: ignore[no-untyped-def]
+    """Keep the lanes of the most expensive request, for pictures."""
+    if cost <= peek(row, w.S_WORST):
+        return
+    poke(row, w.S_WORST, cost)
+    poke(row, w.S_WORST_COUNT, count)
+    for k in range(count):
+        poke(row, w.S_WORST_ADDRESSES + k, peek(row, w.S_ADDRESSES + k))
+        poke(row, w.S_WORST_LANES + k, peek(row, w.S_PHASES + k))
+
+
+@compiled
+def _with(row, found, unit):  # type: ignore[no-untyped-def]
+    """Add a sector or word to those `found` so far, each once; return how many there are."""
+    for j in range(found - 1, -1, -1):
+        if peek(row, w.S_SCRATCH + j) == unit:
+            return found
+    if found >= w.SCRATCH_WORDS:
+        return found
+    poke(row, w.S_SCRATCH + found, unit)
+    return found + 1
+
+
+@compiled
+def _sectors(row, count, size):  # type: ignore[no-untyped-def]
+    """Return how many different 32-byte sectors a request touches."""
+    found = 0
+    for k in range(count):
+        at = peek(row, w.S_ADDRESSES + k)
+        for sector in range(at >> 5, ((at + size - 1) >> 5) + 1):
+            found = _with(row, found, sector)
+    return found
+
+
+@compiled
+def _addresses(row, count):  # type: ignore[no-untyped-def]
+    """Return how many different addresses a request names: constant memory serves one a pass."""
+    found = 0
+    for k in range(count):
+        found = _with(row, found, peek(row, w.S_ADDRESSES + k))
+    return found
+
+
+@compiled
+def _wavefronts(row, count, size):  # type: ignore[no-untyped-def]
+    """Return how many passes through the 32 banks a shared request takes, and the least possible.
+
+    Wide elements go in phases: half a warp for 8 bytes, a quarter for 16. In a phase, a bank
+    gives one 4-byte word a pass; lanes that ask for the same word share it.
+    """
+    lanes = 32 if size <= 4 else 16 if size <= 8 else 8
+    total = least = 0
+    for phase in range(32 // lanes):
+        passes = _phase(row, count, size, lanes, phase)
+        total += passes
+        least += passes > 0
+    return total, least
+
+
+@compiled
+def _phase(row, count, size, lanes, phase):  # type: ignore[no-untyped-def]
+    """Return the passes of one phase: the most different words that one bank must give."""
+    found = 0
+    for k in range(count):
+        if peek(row, w.S_PHASES + k) // lanes == phase:
+            at = peek(row, w.S_ADDRESSES + k)
+            for word in range(at >> 2, ((at + size - 1) >> 2) + 1):
+                found = _with(row, found, word)
+    for bank in range(32):
+        poke(row, w.S_BANKS + bank, 0)
+    most = 0
+    for j in range(found):
+        bank = w.S_BANKS + (peek(row, w.S_SCRATCH + j) & 31)
+        passes = peek(row, bank) + 1
+        poke(row, bank, passes)
+        most = max(most, passes)
+    return most
+
+
+@compiled
+def _most_alike(row, count):  # type: ignore[no-untyped-def]
+    """Return how many lanes of a request name the same address, at most."""
+    most = 0
+    for k in range(count):
+        same = 0
+        for j in range(count):
+            same += peek(row, w.S_ADDRESSES + k) == peek(row, w.S_ADDRESSES + j)
+        most = max(most, same)
+    return most
+
+
+@compiled
+def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+    """Count the accesses of a row of threads to elements at equal distances."""
+    for k in range(count):
+        if mask == 0 or peek8(mask, k) != 0:
+            lane(checker, location, thread + k, address + k * step, size, kind)
+
+
+@compiled
+def work(checker, location, thread, count, mask):  # type: ignore[no-untyped-def]
+    """Count the warps and threads that execute a statement."""
+    row_ = _location(checker, location)
+    last = peek(row_, w.S_WORK_LAST)
+    if peek(row_, w.S_WORK_TICK) != peek(checker, w.TICK):
+        poke(row_, w.S_WORK_TICK, peek(checker, w.TICK))
+        last = -1
+    # A statement that is done once for a grid in step: each block has warps of its own.
+    size = peek(checker, w.THREADS)
+    for first in range(0, count, size):
+        for k in range(first, min(first + size, count)):
+            at = thread + k - first
+            if mask == 0 or peek8(mask, k) != 0:
+                if last < 0 or at <= last or at >> 5 != last >> 5:
+                    _add(row_, w.S_STEPS, 1)
+                last = at
+                _add(row_, w.S_THREADS, 1)
+    poke(row_, w.S_WORK_LAST, last)
+
+
+@compiled
+def branch(checker, location, count, taken, here):  # type: ignore[no-untyped-def]
+    """Count a condition for each warp: whether its lanes agree.
+
+    `taken` and `here` are flags of the threads for which it holds and of those that evaluate it;
+    0 stands for all. The mask of a loop holds both, one after the other: BEFORE its condition is
+    evaluated, `here` is remembered. Of a grid in step that is remembered for 32 warps only.
+    """
+    row_, size = _location(checker, location), peek(checker, w.THREADS)
+    warps = 0
+    for base in range(0, count, size):
+        for first in range(base, base + size, 32):
+            lanes = yes = 0
+            for k in range(first, min(first + 32, base + size)):
+                if here == 0 or here == w.BEFORE or peek8(here, k) != 0:
+                    lanes |= 1 << (k - first)
+                if taken == 0 or (taken != w.BEFORE and peek8(taken, k) != 0):
+                    yes |= 1 << (k - first)
+            word = w.SNAPSHOT + (warps & 31)
+            if taken == w.BEFORE:
+                poke(checker, word, lanes)
+            else:
+                _branch(row_, peek(checker, word) if here == w.BEFORE else lanes, yes)
+            warps += 1
+
+
+@compiled
+def _branch(row, lanes, yes):  # type: ignore[no-untyped-def]
+    """Count one warp's condition."""
+    if lanes == 0:
+        return
+    yes &= lanes
+    _add(row, w.S_BRANCHES, 1)
+    _add(row, w.S_STEPS, 1)
+    for k in range(32):
+        _add(row, w.S_THREADS, lanes >> k & 1)
+    if yes not in (0, lanes):
+        _add(row, w.S_DIVERGENT, 1)
+
+
+@compiled
+def barrier(checker, location):  # type: ignore[no-untyped-def]
+    """Count a barrier, once for each warp of the block."""
+    _add(_location(checker, location), w.S_BARRIERS, (peek(checker, w.THREADS) + 31) // 32)
+
+
+@compiled
+def close_all(checker, locations):  # type: ignore[no-untyped-def]
+    """Count what is open at the end of a launch."""
+    for location in range(locations):
+        close(checker, location)

@@ -1,0 +1,326 @@
+"""The native functions of checked mode as addresses, for the table in its state.
+
+They are compiled once and kept by Numba's own cache, so that an instrumented kernel costs no more
+to compile than its own code.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from typing import Any
+
+from numba import cfunc
+from numba.core import config, types
+
+from gpukit.checked.engine import barriers, fences, findings, shadow, shadow_areas, shadow_rows
+from gpukit.checked.engine import counting as counting_
+from gpukit.checked.engine import events as recording_
+from gpukit.compiler import cache_folder
+from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.raw import peek, poke
+
+_I = types.int64
+
+
+def _entry(name: str) -> Any:
+    """Compile a function of the state's address and as many words as `checker_state.CALLS` says."""
+    signature = _I(*[_I] * (1 + w.CALLS[name]))
+
+    def compile_(function: Any) -> Any:
+        # Put into its C wrapper: words that are passed on by way of the stack stall a processor.
+        options = {"nopython": True, "error_model": "numpy", "forceinline": True}
+        folder = _folder()
+        if folder is None:
+            return cfunc(signature, **options)(function)
+        before, config.CACHE_DIR = config.CACHE_DIR, folder
+        try:
+            return cfunc(signature, cache=True, **options)(function)
+        except (OSError, RuntimeError):  # the folder cannot be written to
+            return cfunc(signature, **options)(function)
+        finally:
+            config.CACHE_DIR = before
+
+    return compile_
+
+
+@functools.cache
+def _folder() -> str | None:
+    """Return a folder of these functions alone; Numba does not see when what they call changes."""
+    from gpukit.compiler import cache
+
+    where = cache_folder.folder()
+    if where is None:
+        return None
+    digest = hashlib.sha256(cache.surroundings().encode()).hexdigest()
+    return str(where.with_name(f"{where.name}-checker") / digest[:16])
+
+
+def compile_all() -> None:
+    """Compile all of them into the cache, as `make` does, so that nobody waits in a lesson."""
+    for functions in (checking, counting, finish, recording, settle, silent):
+        functions()
+
+
+@functools.cache
+def checking() -> tuple[int, ...]:
+    """Return the addresses of the functions that look for races and unset memory."""
+
+    @_entry("access")
+    def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
+        shadow.access(checker, location, thread, address, size, kind, value)
+        return 0
+
+    @_entry("row")
+    def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+        shadow_rows.row(checker, location, thread, count, address, step, size, mask, kind)
+        return 0
+
+    @_entry("row_free")
+    def row_free(checker, location, thread, count, address, step, size, mask):  # type: ignore[no-untyped-def]
+        return shadow_rows.row_free(checker, location, thread, count, address, step, size, mask)
+
+    @_entry("area")
+    def area(checker, location, thread, count, address, step, size, mask, rounds, leap):  # type: ignore[no-untyped-def]
+        return shadow_areas.area(
+            checker, location, thread, count, address, step, size, mask, rounds, leap
+        )
+
+    @_entry("run")
+    def run(  # type: ignore[no-untyped-def]
+        checker, region, address, step, size, cells, stride, location, thread, apart, count, kind
+    ):
+        shadow_rows.check_run(checker, region, address, step, size, cells, stride, location, thread,
+                              apart, count, kind)  # fmt: skip
+        return 0
+
+    own = {"access": access, "row": row, "row_free": row_free, "area": area, "run": run}
+    return _table({**_common(), **own})
+
+
+@functools.cache
+def counting() -> tuple[int, ...]:
+    """Return the addresses of the functions that count requests, branches and work."""
+
+    @_entry("access")
+    def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
+        counting_.lane(checker, location, thread, address, size, kind)
+        return 0
+
+    @_entry("row")
+    def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+        counting_.row(checker, location, thread, count, address, step, size, mask, kind)
+        return 0
+
+    @_entry("tick")
+    def free(checker):  # type: ignore[no-untyped-def]
+        return 1
+
+    @_entry("barrier")
+    def barrier(checker, location):  # type: ignore[no-untyped-def]
+        barriers.barrier(checker)
+        counting_.barrier(checker, location)
+        return 0
+
+    @_entry("branch")
+    def branch(checker, location, count, taken, here, spare):  # type: ignore[no-untyped-def]
+        counting_.branch(checker, location, count, taken, here)
+        return 0
+
+    @_entry("work")
+    def work(checker, location, thread, count, mask, spare):  # type: ignore[no-untyped-def]
+        counting_.work(checker, location, thread, count, mask)
+        return 0
+
+    own = {"access": access, "row": row, "row_free": free, "barrier": barrier, "branch": branch}
+    return _table({**_common(), **own, "work": work})
+
+
+@functools.cache
+def recording() -> tuple[int, ...]:
+    """Return the addresses of the functions that write down every event."""
+
+    @_entry("access")
+    def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
+        recording_.access(checker, location, thread, address, size, kind, value)
+        return 0
+
+    @_entry("row")
+    def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+        recording_.row(checker, location, thread, count, address, step, size, mask, kind)
+        return 0
+
+    @_entry("tick")
+    def taken(checker):  # type: ignore[no-untyped-def]
+        return 0  # no row is free: each thread tells the value that it writes
+
+    @_entry("barrier")
+    def barrier(checker, location):  # type: ignore[no-untyped-def]
+        recording_.settle(checker)
+        recording_.event(checker, w.E_BARRIER, location, 0, 0, 0, 0, 0)
+        return 0
+
+    @_entry("grid_barrier")
+    def grid_barrier(checker, location):  # type: ignore[no-untyped-def]
+        recording_.settle(checker)
+        recording_.event(checker, w.E_GRID, location, 0, 0, 0, 0, 0)
+        barriers.grid_barrier(checker)
+        return 0
+
+    @_entry("sync_warps")
+    def sync_warps(checker, location, threads, active):  # type: ignore[no-untyped-def]
+        recording_.sync_warps(checker, location, threads, active)
+        return 0
+
+    @_entry("work")
+    def work(checker, location, thread, count, mask, spare):  # type: ignore[no-untyped-def]
+        recording_.work(checker, location, thread, count, mask)
+        return 0
+
+    @_entry("value")
+    def value(checker, location, thread, variable, bits, real):  # type: ignore[no-untyped-def]
+        recording_.event(checker, w.E_VALUE, location, thread, variable, bits, real, 0)
+        return 0
+
+    own = {"access": access, "row": row, "row_free": taken, "barrier": barrier,
+           "grid_barrier": grid_barrier}  # fmt: skip
+    return _table({**_common(), **own, "sync_warps": sync_warps, "work": work, "value": value})
+
+
+@functools.cache
+def settle() -> Any:
+    """Return the function (checker) that writes down what the last atomic of a launch left."""
+
+    @_entry("tick")
+    def last(checker):  # type: ignore[no-untyped-def]
+        recording_.settle(checker)
+        return 0
+
+    return last.ctypes
+
+
+@functools.cache
+def finish() -> Any:
+    """Return the function (checker, locations) that counts what is open at the end of a launch."""
+
+    @_entry("begin_block")
+    def close_all(checker, locations):  # type: ignore[no-untyped-def]
+        counting_.close_all(checker, locations)
+        return 0
+
+    return close_all.ctypes
+
+
+@functools.cache
+def silent() -> tuple[int, ...]:
+    """Return the addresses of functions that see nothing."""
+
+    @_entry("tick")
+    def nothing(checker):  # type: ignore[no-untyped-def]
+        return 0
+
+    @_entry("tick")
+    def free(checker):  # type: ignore[no-untyped-def]
+        return 1
+
+    # In C a function may be called with more arguments than it takes.
+    return _table(dict.fromkeys(w.CALLS, nothing) | {"row_free": free})
+
+
+@functools.cache
+def _common() -> dict[str, Any]:
+    """Return the functions that every kind of watching uses."""
+
+    @_entry("begin_block")
+    def begin_block(checker, block):  # type: ignore[no-untyped-def]
+        barriers.begin_block(checker, block)
+        return 0
+
+    @_entry("barrier")
+    def barrier(checker, location):  # type: ignore[no-untyped-def]
+        barriers.barrier(checker)
+        return 0
+
+    @_entry("grid_barrier")
+    def grid_barrier(checker, location):  # type: ignore[no-untyped-def]
+        barriers.grid_barrier(checker)
+        return 0
+
+    @_entry("fence")
+    def fence(checker, thread, wide):  # type: ignore[no-untyped-def]
+        fences.fence(checker, thread, wide)
+        return 0
+
+    @_entry("sync_warps")
+    def sync_warps(checker, location, threads, active):  # type: ignore[no-untyped-def]
+        barriers.sync_warps(checker, threads, active)
+        return 0
+
+    @_entry("check_mask")
+    def check_mask(checker, location, thread, threads, active, returned, mask):  # type: ignore[no-untyped-def]
+        barriers.check_mask(checker, location, thread, threads, active, returned, mask)
+        return 0
+
+    @_entry("check_source")
+    def check_source(checker, location, thread, threads, active, source, mask):  # type: ignore[no-untyped-def]
+        barriers.check_source(checker, location, thread, threads, active, source, mask)
+        return 0
+
+    @_entry("outside")
+    def outside(checker, context, location, thread, ndim, index, shape, what):  # type: ignore[no-untyped-def]
+        findings.outside(checker, context, location, thread, ndim, index, shape, what)
+        return 0
+
+    @_entry("region")
+    def region(checker, number, address, size):  # type: ignore[no-untyped-def]
+        shadow.set_region(checker, number, address, size)
+        return 0
+
+    @_entry("after_return")
+    def after_return(checker, location, threads, returned):  # type: ignore[no-untyped-def]
+        barriers.after_return(checker, location, threads, returned)
+        return 0
+
+    @_entry("grid_return")
+    def grid_return(checker, location, threads, returned):  # type: ignore[no-untyped-def]
+        barriers.grid_return(checker, location, threads, returned)
+        return 0
+
+    @_entry("tick")
+    def tick(checker):  # type: ignore[no-untyped-def]
+        poke(checker, w.TICK, peek(checker, w.TICK) + 1)
+        return 0
+
+    @_entry("note")
+    def note(checker, what, location, other, region, thread, who, block, address, size, a, b):  # type: ignore[no-untyped-def]
+        return findings.put_note(
+            checker,
+            what,
+            location,
+            other,
+            region,
+            thread,
+            who,
+            block,
+            address,
+            size & 0xFFFFFFFF,
+            size >> 32,
+            a,
+            b,
+        )
+
+    @_entry("branch")
+    def nothing(checker, a, b, c, d, e):  # type: ignore[no-untyped-def]
+        return 0
+
+    return {
+        "begin_block": begin_block, "barrier": barrier, "grid_barrier": grid_barrier,
+        "fence": fence, "sync_warps": sync_warps, "check_mask": check_mask,
+        "check_source": check_source, "outside": outside, "region": region, "branch": nothing,
+        "area": nothing, "run": nothing, "work": nothing, "value": nothing, "note": note,
+        "after_return": after_return, "grid_return": grid_return, "tick": tick,
+    }  # fmt: skip
+
+
+def _table(functions: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(int(functions[name].address) for name in w.CALLS)

@@ -1,0 +1,178 @@
+"""What fences and atomics put in order: a graph of who knows what.
+
+A thread's fence is a node. It stands for what the thread, its warp before their last syncwarp and
+its block before its last barrier have done, and for all that the thread knew then. The thread's
+next atomic gives it to the element; who does an atomic there later takes over what was given.
+Barriers and syncwarps join what their threads know. A node is older than those that know it.
+"""
+
+from __future__ import annotations
+
+from gpukit.checked.engine.findings import compiled
+from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.raw import peek, peek8, poke
+
+
+@compiled
+def _node(checker, number):  # type: ignore[no-untyped-def]
+    return peek(checker, w.NODES) + 8 * w.NODE_WORDS * number
+
+
+@compiled
+def _new_node(checker, left, right):  # type: ignore[no-untyped-def]
+    """Return the number of a new node that knows two others, 0 if there is no more room."""
+    number = peek(checker, w.NODES_USED) + 1
+    if number >= w.MAX_NODES:
+        poke(checker, w.NODES_LOST, 1)
+        return 0
+    poke(checker, w.NODES_USED, number)
+    row = _node(checker, number)
+    poke(row, w.N_TIME, peek(checker, w.NOW))
+    poke(row, w.N_THREAD, w.NOBODY)
+    poke(row, w.N_LEFT, left)
+    poke(row, w.N_RIGHT, right)
+    return number
+
+
+@compiled
+def _join(checker, one, other):  # type: ignore[no-untyped-def]
+    """Return the number of a node that knows what two others know; 0 knows nothing."""
+    if one == other or other == 0:
+        return one
+    if one == 0 or peek(_node(checker, other), w.N_LEFT) == one:
+        return other
+    row = _node(checker, one)
+    if peek(row, w.N_LEFT) == other or peek(row, w.N_RIGHT) == other:
+        return one
+    return _new_node(checker, one, other)
+
+
+@compiled
+def _thread_row(checker, thread):  # type: ignore[no-untyped-def]
+    """Return the address of what a thread knows and what its next atomic gives away."""
+    if peek(checker, w.WHOLE):
+        thread += peek(checker, w.BLOCK_NUMBER) * peek(checker, w.THREADS)
+    return peek(checker, w.KNOWN) + 16 * thread
+
+
+@compiled
+def begin(checker):  # type: ignore[no-untyped-def]
+    """Let the threads of a new block know nothing."""
+    table = peek(checker, w.KNOWN)
+    for k in range(2 * peek(checker, w.THREADS) if table else 0):
+        poke(table, k, 0)
+
+
+@compiled
+def fence(checker, thread, wide):  # type: ignore[no-untyped-def]
+    """Let a thread execute a fence; `wide`: for other blocks too.
+
+    Time goes on, so that what comes behind the fence is told from what comes before.
+    """
+    if peek(checker, w.KNOWN) == 0:
+        return
+    stamp = peek(checker, w.NOW) + max(peek(checker, w.WHOLE), 1)
+    poke(checker, w.NOW, stamp)
+    poke(checker, w.LAST_SYNCWARP, stamp)
+    known = _thread_row(checker, thread)
+    number = _new_node(checker, peek(known, 0), 0)
+    if number:
+        row = _node(checker, number)
+        poke(row, w.N_THREAD, thread)
+        poke(row, w.N_BLOCK, peek(checker, w.BLOCK_NUMBER))
+        poke(row, w.N_EPOCH, peek(checker, w.EPOCH))
+        poke(row, w.N_WARP, peek(checker, w.WARPS + (thread >> 5)))
+        poke(row, w.N_WIDE, wide)
+        poke(known, 1, _join(checker, peek(known, 1), number))
+
+
+@compiled
+def synchronise(checker, begin, end, active):  # type: ignore[no-untyped-def]
+    """Let some threads of all that are in step tell each other what they know."""
+    table = peek(checker, w.KNOWN)
+    if table == 0:
+        return
+    for word in range(2):
+        all_ = 0
+        for thread in range(begin, end):
+            if active == 0 or peek8(active, thread) != 0:
+                all_ = _join(checker, all_, peek(table, 2 * thread + word))
+        for thread in range(begin, end):
+            if active == 0 or peek8(active, thread) != 0:
+                poke(table, 2 * thread + word, all_)
+
+
+@compiled
+def atomic(checker, head, since, thread):  # type: ignore[no-untyped-def]
+    """Let a thread do an atomic: take over what those before gave to the element, and give.
+
+    `head` is the address of the element's word; what was given before `since` is another array's.
+    """
+    known, given = _thread_row(checker, thread), peek(head, 0)
+    if given and peek(_node(checker, given), w.N_TIME) < since:
+        given = 0
+    poke(head, 0, _join(checker, given, peek(known, 1)))
+    poke(known, 0, _join(checker, peek(known, 0), given))
+
+
+@compiled
+def knows(checker, thread, block, other, stamp):  # type: ignore[no-untyped-def]
+    """Tell whether a thread knows of what a thread of a block did at a stamp."""
+    if peek(checker, w.KNOWN) == 0:
+        return False
+    if peek(checker, w.NODES_LOST):
+        return True  # the report says that fences are no longer followed
+    first = peek(_thread_row(checker, thread), 0)
+    query, here = peek(checker, w.QUERIES) + 1, peek(checker, w.BLOCK_NUMBER)
+    poke(checker, w.QUERIES, query)
+    poke(_node(checker, first), w.N_MARK, query)
+    for number in range(first, 0, -1):
+        row = _node(checker, number)
+        if peek(row, w.N_TIME) + peek(checker, w.WHOLE) < stamp:
+            return False  # older than the access, as all that follow
+        if peek(row, w.N_MARK) != query:
+            continue
+        reaches = peek(row, w.N_WIDE) != 0 or block == here
+        if peek(row, w.N_THREAD) != w.NOBODY and peek(row, w.N_BLOCK) == block and reaches:
+            if _covers(row, other, stamp):
+                return True
+        poke(_node(checker, peek(row, w.N_LEFT)), w.N_MARK, query)
+        poke(_node(checker, peek(row, w.N_RIGHT)), w.N_MARK, query)
+    return False
+
+
+@compiled
+def _covers(row, thread, stamp):  # type: ignore[no-untyped-def]
+    """Tell whether what a thread of the fence's block did at a stamp came before the fence.
+
+    Of NOBODY only what the whole block did before its last barrier.
+    """
+    if stamp < peek(row, w.N_EPOCH):
+        return True
+    fenced = peek(row, w.N_THREAD)
+    if thread == fenced:
+        return stamp < peek(row, w.N_TIME)
+    return thread >> 5 == fenced >> 5 and stamp < peek(row, w.N_WARP)
+
+
+@compiled
+def note_read(checker):  # type: ignore[no-untyped-def]
+    """Remember when the running block last read what others may write."""
+    table = peek(checker, w.LAST_READS)
+    if table:
+        poke(table, peek(checker, w.BLOCK_NUMBER), peek(checker, w.NOW))
+
+
+@compiled
+def knows_all_reads(checker, thread):  # type: ignore[no-untyped-def]
+    """Tell whether a thread knows of every read by another block, whoever did it."""
+    table, here = peek(checker, w.LAST_READS), peek(checker, w.BLOCK_NUMBER)
+    if table == 0 or peek(checker, w.WHOLE):
+        return False
+    stamps = peek(checker, w.BLOCK_STAMPS)
+    for k in range(peek(checker, w.BLOCKS_SEEN)):
+        block = peek(stamps, 2 * k + 1)
+        stamp = peek(table, block)
+        if block != here and stamp and not knows(checker, thread, block, w.NOBODY, stamp):
+            return False
+    return True

@@ -1,0 +1,86 @@
+"""The table of findings of an instrumented launch: a row for each pair of lines."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.raw import invoke, peek, poke
+
+OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+compiled = njit(**OPTIONS)
+
+
+@compiled
+def note(  # type: ignore[no-untyped-def]
+    checker, what, location, other_location, region, thread, other_thread, other_block, address,
+    size, hazard, a, b,
+):  # fmt: skip
+    """Report a finding (`put_note`); return its row or 0."""
+    function = peek(checker, w.FUNCTIONS + w.NOTE)
+    given = (
+        checker,
+        what,
+        location,
+        other_location,
+        region,
+        thread,
+        other_thread,
+        other_block,
+        address,
+        size | hazard << 32,
+        a,
+        b,
+    )
+    return invoke(function, given)
+
+
+@compiled
+def put_note(  # type: ignore[no-untyped-def]
+    checker, what, location, other_location, region, thread, other_thread, other_block, address,
+    size, hazard, a, b,
+):  # fmt: skip
+    """Put a finding into the table, or count it if its lines are there; return its row or 0."""
+    table, count = peek(checker, w.FINDINGS), peek(checker, w.FOUND)
+    number = peek(region, w.NUMBER) if region else -1
+    row = table
+    for _ in range(count):
+        if (
+            peek(row, w.F_WHAT) == what and peek(row, w.F_LOCATION) == location
+            and peek(row, w.F_OTHER_LOCATION) == other_location and peek(row, w.F_REGION) == number
+        ):  # fmt: skip
+            poke(row, w.F_COUNT, peek(row, w.F_COUNT) + 1)
+            return 0
+        row += 8 * w.FINDING_WORDS
+    if count >= w.MAX_FINDINGS:
+        poke(checker, w.LOST, peek(checker, w.LOST) + 1)
+        return 0
+    poke(checker, w.FOUND, count + 1)
+    poke(row, w.F_WHAT, what)
+    poke(row, w.F_LOCATION, location)
+    poke(row, w.F_OTHER_LOCATION, other_location)
+    poke(row, w.F_REGION, number)
+    poke(row, w.F_COUNT, 1)
+    poke(row, w.F_BLOCK, peek(checker, w.BLOCK_NUMBER))
+    poke(row, w.F_THREAD, thread)
+    poke(row, w.F_OTHER_BLOCK, other_block)
+    poke(row, w.F_OTHER_THREAD, other_thread)
+    poke(row, w.F_ADDRESS, address)
+    poke(row, w.F_SIZE, size)
+    poke(row, w.F_HAZARD, hazard)
+    poke(row, w.F_A, a)
+    poke(row, w.F_B, b)
+    poke(row, w.F_NDIM, 0)
+    return row
+
+
+@compiled
+def outside(checker, context, location, thread, ndim, index, shape, what):  # type: ignore[no-untyped-def]
+    """Note an access outside an array, or by an index that is negative or wider than 32 bits."""
+    row_ = note(checker, what, location, -1, 0, thread, -1, -1, 0, 0, 0, 0, 0)
+    if row_ == 0:
+        return
+    poke(row_, w.F_NDIM, ndim)
+    for k in range(min(ndim, 8)):
+        poke(row_, w.F_INDEX + k, peek(context, index + k))
+        poke(row_, w.F_SHAPE + k, peek(context, shape + k))

@@ -1,0 +1,434 @@
+"""Finding races and reads of what nobody wrote, in shadow memory (`compiler/checker_state.py`).
+
+Every element has a cell of two words: who wrote it last, and who has read it since. An access
+is compared with both. It is in order if the earlier one was the same thread's, or of the same
+block before its last barrier, or before the launch; otherwise it is a finding.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from gpukit.checked.engine import fences
+from gpukit.checked.engine.findings import OPTIONS, compiled, note
+from gpukit.checked.engine.stamps import (
+    BEFORE,
+    ORDERED,
+    OTHER_BLOCK,
+    SAME_EPOCH,
+    begun,
+    block_of,
+    now,
+    relation,
+    since,
+)  # fmt: skip
+from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
+
+# For functions with one caller, the one that a kernel calls.
+inlined = njit(forceinline=True, **OPTIONS)
+
+
+@compiled
+def find_region(checker, address):  # type: ignore[no-untyped-def]
+    """Return the address of the row of the region that holds an address, or 0."""
+    row = peek(checker, w.REGION_TABLE)
+    for _ in range(peek(checker, w.REGIONS)):
+        if peek(row, w.BEGIN) <= address < peek(row, w.END):
+            return row
+        row += 8 * w.REGION_WORDS
+    return 0
+
+
+@compiled
+def record(checker, location, thread, address, size, kind):  # type: ignore[no-untyped-def]
+    """Let one access be looked at closely (`access`)."""
+    invoke(
+        peek(checker, w.FUNCTIONS + w.ACCESS), (checker, location, thread, address, size, kind, 0)
+    )
+
+
+@compiled
+def _same(address, value, size):  # type: ignore[no-untyped-def]
+    """Tell whether the bytes at two addresses are the same; 0 stands for an unknown value."""
+    if value == 0:
+        return False
+    same = True
+    for k in range(size):
+        same &= peek8(address, k) == peek8(value, k)
+    return same
+
+
+@compiled
+def _decided(checker, location):  # type: ignore[no-untyped-def]
+    """Tell whether a thread does this access only if an atomic returned a certain value.
+
+    Whoever does not look at the value of a flag has not waited for what it stands for.
+    """
+    table = peek(checker, w.DECIDED)
+    return table != 0 and peek8(table, location) != 0
+
+
+@compiled
+def _is_before(checker, how, location, thread, other, stamp):  # type: ignore[no-untyped-def]
+    """Tell whether an access since the block's last barrier is in order with one of a thread."""
+    block = peek(checker, w.BLOCK_NUMBER)
+    if how == OTHER_BLOCK:
+        block = block_of(checker, stamp)
+    elif other == thread or (other >> 5 == thread >> 5 and _warp_met(checker, thread, stamp)):
+        return True
+    return _decided(checker, location) and fences.knows(checker, thread, block, other, stamp)
+
+
+@compiled
+def _clash(  # type: ignore[no-untyped-def]
+    checker, region, address, size, location, thread, kind, stamp, how, other, other_location,
+    hazard, was_atomic, value,
+):  # fmt: skip
+    """Report an access that clashes with an earlier one; `other`: whose, NOBODY if that is lost.
+
+    NOBODY less 32 is a lane of the thread's own warp of which no more is known.
+    """
+    other_block = peek(checker, w.BLOCK_NUMBER)
+    what = w.RACE if was_atomic == (kind == w.UPDATE) else w.ATOMIC_RACE
+    if hazard == w.WRITE_WRITE and what == w.RACE and _same(address, value, size):
+        what = w.SAME_VALUE
+    elif how == SAME_EPOCH and (other >> 5 == thread >> 5 or other < w.NOBODY):
+        what = w.WARP_RACE
+    if how == OTHER_BLOCK:
+        other_block = w.NOBODY if other == w.NOBODY else block_of(checker, stamp)
+    note(
+        checker,
+        what,
+        location,
+        other_location,
+        region,
+        thread,
+        max(other, w.NOBODY),
+        other_block,
+        address,
+        size,
+        hazard,
+        0,
+        int(kind == w.UPDATE),
+    )
+
+
+@compiled
+def _warp_met(checker, thread, stamp):  # type: ignore[no-untyped-def]
+    """Tell whether the warp of a thread has met since a stamp."""
+    return stamp < peek(checker, w.WARPS + (thread >> 5))
+
+
+@compiled
+def _against_write(checker, region, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
+    """Compare an access with the last write of its element; return the flags of a new write."""
+    word = peek(cell, 0)
+    stamp = word >> w.STAMP
+    how = relation(checker, stamp, space)
+    if how == BEFORE:
+        return 0
+    writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
+    near = writer >> 5 == thread >> 5
+    was_atomic = word & w.ATOMIC != 0
+    if kind == w.UPDATE and was_atomic:  # what clashes is a plain write before the atomics
+        plain = word & w.PLAIN if how == OTHER_BLOCK else word & w.PLAIN_HERE
+        if not plain or how == ORDERED or (how == SAME_EPOCH and near):
+            return 0
+        was_atomic = False
+    if how == ORDERED or _is_before(checker, how, location, thread, writer, stamp):
+        locks = 0 if was_atomic else _locks(checker, word, how, thread)
+        others = locks if not was_atomic else _others_atomics(checker, word, how, thread)
+        if not others or _decided(checker, location):
+            return locks  # an atomic knows all those before it on the same element
+        writer = w.NOBODY
+        if locks & w.LOCKED:
+            how = OTHER_BLOCK
+        elif locks == 0 and how == SAME_EPOCH and not word & (w.ELSEWHERE | w.MANY_WARPS):
+            writer -= 32
+        elif word & w.ELSEWHERE:
+            how = OTHER_BLOCK
+    elif how == SAME_EPOCH and near and word & w.MANY_WARPS:
+        writer = w.NOBODY
+    elif how == SAME_EPOCH and near and word & w.ELSEWHERE:
+        how, writer = OTHER_BLOCK, w.NOBODY
+    other_location = (word >> w.WRITE_LOCATION) & w.LOCATION_MASK
+    hazard = w.WRITE_READ if kind == w.LOAD else w.WRITE_WRITE
+    _clash(
+        checker,
+        region,
+        address,
+        size,
+        location,
+        thread,
+        kind,
+        stamp,
+        how,
+        writer,
+        other_location,
+        hazard,
+        was_atomic,
+        value,
+    )
+    return 0
+
+
+@compiled
+def _locks(checker, word, how, thread):  # type: ignore[no-untyped-def]
+    """Return in which ways an element's last plain write is in order with those before by locks."""
+    if how == OTHER_BLOCK:
+        return w.LOCKED
+    flags = word & w.LOCKED
+    if how == SAME_EPOCH:
+        writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
+        near = writer >> 5 == thread >> 5 and _warp_met(checker, thread, word >> w.STAMP)
+        flags |= word & w.LOCKED_HERE if writer == thread or near else w.LOCKED_HERE
+    return flags
+
+
+@compiled
+def _others_atomics(checker, word, how, thread):  # type: ignore[no-untyped-def]
+    """Tell whether atomics came before an element's last one that are not in order with it."""
+    if word & w.ELSEWHERE:
+        return True
+    if how != SAME_EPOCH:
+        return False
+    alone = _warp_met(checker, thread, word >> w.STAMP) or not word & w.SEVERAL
+    return word & w.MANY_WARPS != 0 or not alone
+
+
+@compiled
+def _against_reads(checker, region, space, address, size, cell, location, thread, kind):  # type: ignore[no-untyped-def]
+    """Compare a write with the reads of its element since the last write.
+
+    Of two readers at least one is in the way of any writer, if they are of different warps where
+    several warps have read (`_read`).
+    """
+    word = peek(cell + peek(region, w.GAP), 0)
+    stamp = word >> w.STAMP
+    how = relation(checker, stamp, space)
+    if how == BEFORE:
+        return
+    first = (word >> w.READ_FIRST) & w.THREAD_MASK
+    other = (word >> w.READ_OTHER) & w.THREAD_MASK
+    if word & w.READ_ELSEWHERE and not (
+        _decided(checker, location) and fences.knows_all_reads(checker, thread)
+    ):
+        if how != OTHER_BLOCK:
+            how, other = OTHER_BLOCK, w.NOBODY  # another block's, since overwritten
+    elif how == ORDERED:
+        return
+    else:
+        if first >> 5 != thread >> 5:
+            first, other = other, first
+        if _is_before(checker, how, location, thread, other, stamp):
+            other = first
+            if _is_before(checker, how, location, thread, other, stamp):
+                return
+    other_location = (word >> w.READ_LOCATION) & w.LOCATION_MASK
+    _clash(
+        checker,
+        region,
+        address,
+        size,
+        location,
+        thread,
+        kind,
+        stamp,
+        how,
+        other,
+        other_location,
+        w.READ_WRITE,
+        False,
+        0,
+    )
+
+
+@compiled
+def _read(checker, space, reads, location, thread):  # type: ignore[no-untyped-def]
+    """Note in the word of an element's reads that a thread has read it.
+
+    Two readers are kept: of different warps, if several of the block's have read since the last
+    barrier; those that are in order before this one need not be.
+    """
+    if space == w.GLOBAL:
+        fences.note_read(checker)
+    word = peek(reads, 0)
+    stamp = word >> w.STAMP
+    how = relation(checker, stamp, space)
+    beside = thread
+    if how == SAME_EPOCH:
+        first = (word >> w.READ_FIRST) & w.THREAD_MASK
+        second = (word >> w.READ_OTHER) & w.THREAD_MASK
+        if second >> 5 == thread >> 5:
+            first, second = second, first
+        # Now the second is of another warp than the thread, if either is.
+        if not _is_before(checker, how, location, thread, second, stamp):
+            beside = second
+            full = first >> 5 != second >> 5 or (second >> 5 == thread >> 5 and first != second)
+            if full and not _is_before(checker, how, location, thread, first, stamp):
+                return
+            if full and first >> 5 != second >> 5 and peek(checker, w.KNOWN) == 0:
+                return
+        elif not _is_before(checker, how, location, thread, first, stamp):
+            beside = first
+        elif first == thread and stamp >= peek(checker, w.LAST_SYNCWARP):
+            return
+    flag = word & w.READ_ELSEWHERE if how != BEFORE else 0
+    if how == OTHER_BLOCK:
+        for shift in (w.READ_FIRST, w.READ_OTHER):
+            other = (word >> shift) & w.THREAD_MASK
+            if not _is_before(checker, how, location, thread, other, stamp):
+                flag = w.READ_ELSEWHERE
+    fresh = now(checker) << w.STAMP | beside << w.READ_FIRST | thread << w.READ_OTHER
+    poke(reads, 0, fresh | location << w.READ_LOCATION | flag)
+
+
+@compiled
+def _write(checker, space, cell, location, thread, atomic, flags):  # type: ignore[no-untyped-def]
+    """Note in a cell that a thread has written it; `flags` are those of a plain write."""
+    if atomic:
+        word = peek(cell, 0)
+        stamp = word >> w.STAMP
+        how = relation(checker, stamp, space)
+        flags = w.ATOMIC
+        writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
+        plain, met = not word & w.ATOMIC, _warp_met(checker, thread, stamp)
+        near = writer >> 5 == thread >> 5
+        if how == SAME_EPOCH:
+            if plain and not (near and met):
+                return  # the plain write is what other threads' atomics clash with
+            flags |= w.PLAIN_HERE if plain else word & (w.PLAIN_HERE | w.MANY_WARPS)
+            if not near:
+                flags |= w.MANY_WARPS
+            if not plain and ((word & w.SEVERAL or writer != thread) and not (near and met)):
+                flags |= w.SEVERAL
+            if flags & w.MANY_WARPS:
+                flags |= w.SEVERAL
+        if how != BEFORE and (word & w.PLAIN or plain):
+            flags |= w.PLAIN
+        if how == OTHER_BLOCK or (how != BEFORE and word & w.ELSEWHERE):
+            flags |= w.ELSEWHERE
+    fresh = now(checker) << w.STAMP | thread << w.WRITE_THREAD | location << w.WRITE_LOCATION
+    poke(cell, 0, fresh | flags)
+
+
+@compiled
+def _unset(checker, region, space, word):  # type: ignore[no-untyped-def]
+    """Tell whether a read element was never written."""
+    if space == w.GLOBAL:
+        return word & w.UNINITIALISED != 0
+    return word >> w.STAMP < begun(checker)
+
+
+@compiled
+def see_cell(checker, region, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
+    """Check one access to one cell and note it there."""
+    if kind != w.STORE and _unset(checker, region, space, peek(cell, 0)):
+        note(checker, w.UNSET, location, -1, region, thread, -1, -1, address, size, 0, space, 0)
+    flags = 0
+    if space != w.LOCAL and peek(checker, w.RACES):
+        flags = _against_write(
+            checker, region, space, address, size, cell, location, thread, kind, value
+        )
+        if kind != w.LOAD:
+            _against_reads(checker, region, space, address, size, cell, location, thread, kind)
+    if kind == w.LOAD:
+        if space != w.LOCAL:
+            _read(checker, space, cell + peek(region, w.GAP), location, thread)
+    else:
+        poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
+        _write(checker, space, cell, location, thread, kind == w.UPDATE, flags)
+
+
+@inlined
+def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
+    """Check one access of one thread."""
+    warp = thread >> 5
+    poke(checker, w.LAST_LOCATION, location)
+    poke(checker, w.TOUCHED, peek(checker, w.TOUCHED) | 1 << warp)
+    region = find_region(checker, address)
+    if region == 0:
+        return
+    shift, space = peek(region, w.SHIFT), peek(region, w.SPACE)
+    natural = size & -size
+    if kind == w.LOAD and peek(region, w.CONSTANT) and not address & (min(natural, 16) - 1):
+        return
+    if address & (min(natural, 16) - 1):
+        note(
+            checker,
+            w.MISALIGNED,
+            location,
+            -1,
+            region,
+            thread,
+            -1,
+            -1,
+            address,
+            size,
+            0,
+            natural,
+            0,
+        )
+    begin = peek(region, w.BEGIN)
+    first = (address - begin) >> shift
+    # Never beyond the region, whatever size an access is reported to have.
+    last = (min(address + size, peek(region, w.END)) - 1 - begin) >> shift
+    cells = peek(region, w.CELLS)
+    if space == w.SHARED and first == last and peek(checker, w.KNOWN) == 0:
+        if _in_order(checker, region, cells + 8 * first, location, thread, kind):
+            return
+    for k in range(first, last + 1):
+        see_cell(
+            checker, region, space, address, size, cells + 8 * k, location, thread, kind, value
+        )
+    heads = peek(region, w.HEADS)
+    if kind == w.UPDATE and heads:
+        fences.atomic(checker, heads + 8 * first, since(checker, space), thread)
+
+
+@compiled
+def _in_order(checker, region, cell, location, thread, kind):  # type: ignore[no-untyped-def]
+    """Note an access to a shared element that no other access since the last barrier concerns.
+
+    The same as `see_cell`, which looks at every way that two accesses can stand; this at the
+    usual ones: all others were before the barrier, the thread's own, or atomics like this one.
+    """
+    if peek(checker, w.WHOLE):
+        return False
+    word, seen = peek(cell, 0), peek(cell + peek(region, w.GAP), 0)
+    recent, fresh = peek(checker, w.EPOCH) << w.STAMP, peek(checker, w.NOW) << w.STAMP
+    own = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
+    if kind == w.LOAD:
+        unset = word < peek(checker, w.BLOCK) << w.STAMP
+        if unset | (word >= recent) & (not own) | (word & (w.SEVERAL | w.ELSEWHERE) != 0):
+            return False
+        if (seen >= recent) | (seen & w.READ_ELSEWHERE != 0):
+            return False
+        fresh |= thread << w.READ_FIRST | thread << w.READ_OTHER | location << w.READ_LOCATION
+        poke(cell + peek(region, w.GAP), 0, fresh)
+        return True
+    if seen >= recent:
+        return False
+    flags = 0
+    if kind == w.UPDATE:
+        met = max(peek(checker, w.EPOCH), peek(checker, w.LAST_SYNCWARP)) << w.STAMP
+        if (word < met) | (word & (w.ATOMIC | w.ELSEWHERE | w.PLAIN_HERE) != w.ATOMIC):
+            return False
+        flags = w.ATOMIC | word & (w.PLAIN | w.SEVERAL | w.MANY_WARPS) | (0 if own else w.SEVERAL)
+        if ((word >> w.WRITE_THREAD) & w.THREAD_MASK) >> 5 != thread >> 5:
+            flags |= w.MANY_WARPS
+    elif (word >= recent) | (word & w.ELSEWHERE != 0) | (seen & w.READ_ELSEWHERE != 0):
+        return False
+    poke(cell, 0, fresh | thread << w.WRITE_THREAD | location << w.WRITE_LOCATION | flags)
+    poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
+    return True
+
+
+@compiled
+def set_region(checker, number, address, size):  # type: ignore[no-untyped-def]
+    """Say where a region lies: scratch memory is only known when the kernel runs."""
+    row_ = peek(checker, w.REGION_TABLE) + 8 * w.REGION_WORDS * number
+    poke(row_, w.BEGIN, address)
+    poke(row_, w.END, address + size)
+    poke(row_, w.BASE, address)

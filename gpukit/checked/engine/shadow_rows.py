@@ -1,0 +1,436 @@
+"""Rows of threads that touch elements at equal distances: shadow memory, many cells at once.
+
+What is plain (nobody else has written or read of late) is decided and noted here, in loops without
+branches over two arrays of words, which the compiler turns into vector instructions. All else goes
+to `shadow.access`, thread by thread.
+"""
+
+from __future__ import annotations
+
+from gpukit.checked.engine import fences
+from gpukit.checked.engine.findings import compiled
+from gpukit.checked.engine.shadow import find_region, inlined, record
+from gpukit.checked.engine.stamps import begun, since
+from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.raw import ALL_SET, first_set, invoke, peek, peek8, poke
+
+
+@compiled
+def _run_begin(mask, k, count):  # type: ignore[no-untyped-def]
+    """Return the first thread from k on that is in a mask, `count` if there is none."""
+    return k if mask == 0 else first_set(mask, k, count)
+
+
+@compiled
+def _run_end(mask, k, count):  # type: ignore[no-untyped-def]
+    """Return the first thread from k on that is not in a mask, `count` if there is none."""
+    if mask == 0:
+        return count
+    while k < count and peek8(mask, k) != 0:
+        while k + 8 <= count and peek(mask + k, 0) == ALL_SET:
+            k += 8
+        if k < count and peek8(mask, k) != 0:
+            k += 1
+    return k
+
+
+_EVERY_SECOND = 0x0001000100010001
+_EVERY_FOURTH = 0x0000000100000001
+
+
+@compiled
+def _apart(mask, k, count):  # type: ignore[no-untyped-def]
+    """Return how far the next thread in a mask is from thread k, which is in it; 1 for the last."""
+    following = _run_begin(mask, k + 1, count)
+    return following - k if following < count else 1
+
+
+@compiled
+def _run_length(mask, k, count, apart):  # type: ignore[no-untyped-def]
+    """Return how many threads of a mask follow each other in equal steps from thread k on."""
+    if apart == 1:
+        return _run_end(mask, k, count) - k
+    n, last = 1, k
+    if apart == 2 or apart == 4 or apart == 8:  # eight flags at a time
+        pattern, each = 1, 1
+        if apart < 8:
+            pattern, each = (_EVERY_SECOND, 4) if apart == 2 else (_EVERY_FOURTH, 2)
+        while last + 8 <= count and peek(mask + last, 0) == pattern:
+            n, last = n + each, last + 8
+        if n > 1:  # what was counted ends before `last`
+            n, last = n - 1, last - apart
+    while last + apart < count and _run_begin(mask, last + 1, count) == last + apart:
+        n, last = n + 1, last + apart
+    return n
+
+
+@compiled
+def touch(checker, thread, count):  # type: ignore[no-untyped-def]
+    """Note that a run of threads has touched memory."""
+    warps = ((thread + count - 1) >> 5) - (thread >> 5) + 1
+    poke(checker, w.TOUCHED, peek(checker, w.TOUCHED) | ((1 << warps) - 1) << (thread >> 5))
+
+
+@inlined
+def row_free(checker, location, thread, count, address, step, size, mask):  # type: ignore[no-untyped-def]
+    """Tell whether the threads of a row may write without a look at what they write.
+
+    They may not where two of them write one element, or where an element was written since the
+    last barrier by others: then the values decide how bad it is.
+    """
+    if count <= 0:
+        return 1
+    region = find_region(checker, address)
+    if region == 0:
+        return 0
+    shift, space = peek(region, w.SHIFT), peek(region, w.SPACE)
+    if size > abs(step) or size != 1 << shift or peek(checker, w.WHOLE):
+        return 1 if count == 1 and size == 1 << shift else 0
+    if (address | step) & (min(size, 16) - 1):
+        return 0
+    cells = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> shift)
+    stride = 8 * (step >> shift)
+    low, block, epoch = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.EPOCH)
+    k = _run_begin(mask, 0, count)
+    while k < count:
+        apart = _apart(mask, k, count)
+        n = _run_length(mask, k, count, apart)
+        if not _all_free(cells + k * stride, stride * apart, n, low, block, epoch, thread + k,
+                         apart):  # fmt: skip
+            return 0
+        k = _run_begin(mask, k + (n - 1) * apart + 1, count)
+    return 1
+
+
+@compiled
+def _all_free(cells, stride, count, low, block, epoch, thread, next_thread):  # type: ignore[no-untyped-def]
+    """Tell whether all elements were last written before this interval, or by their own thread.
+
+    Words are compared as a whole: the stamp stands in their upper half.
+    """
+    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
+    bad = 0
+    if stride == 8:
+        for k in range(count):
+            me = thread + k * next_thread
+            bad |= _written_by_others(peek(cells, k), low, block, epoch, me)
+    else:
+        for k in range(count):
+            word, me = peek(cells + k * stride, 0), thread + k * next_thread
+            bad |= _written_by_others(word, low, block, epoch, me)
+    return bad == 0
+
+
+@compiled
+def _written_by_others(word, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+    """Return 1 where a write is not in order with one of a thread, by its word alone."""
+    mine = ((word >> w.WRITE_THREAD) & w.THREAD_MASK == thread) & (word & _SHARED_FLAGS == 0)
+    within = (word >= block) & ((word < epoch) & (word & _OTHER_BLOCKS == 0) | mine)
+    return 1 - int((word < low) | within)
+
+
+_OTHER_BLOCKS = w.ELSEWHERE | w.LOCKED
+_SHARED_FLAGS = w.SEVERAL | w.LOCKED_HERE | _OTHER_BLOCKS
+
+
+@inlined
+def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
+    """Check the accesses of a row of threads to elements at equal distances."""
+    if count <= 0:
+        return
+    poke(checker, w.LAST_LOCATION, location)
+    region = find_region(checker, address)
+    aligned = (address | step) & (min(size & -size, 16) - 1) == 0
+    if kind == w.LOAD and region and aligned and peek(region, w.CONSTANT):
+        begin = _run_begin(mask, 0, count)
+        while begin < count:
+            end = _run_end(mask, begin, count)
+            touch(checker, thread + begin, end - begin)
+            begin = _run_begin(mask, end, count)
+        return
+    shift = peek(region, w.SHIFT) if region else 0
+    odd = region == 0 or size != 1 << shift or (address | step) & (min(size, 16) - 1)
+    slow = odd or peek(checker, w.WHOLE)
+    k = _run_begin(mask, 0, count)
+    while k < count:
+        apart = _apart(mask, k, count)
+        n = _run_length(mask, k, count, apart)
+        far = thread + k + (n - 1) * apart
+        touch(checker, thread + k, (n - 1) * apart + 1)
+        at = address + k * step
+        if slow:
+            for j in range(n):
+                me = thread + k + j * apart
+                record(checker, location, me, at + j * apart * step, size, min(kind, w.STORE))
+        else:
+            cells = peek(region, w.CELLS) + 8 * ((at - peek(region, w.BEGIN)) >> shift)
+            if peek(region, w.SPACE) == w.LOCAL:
+                _own(checker, location, thread + k, apart, n, at, step * apart, size, cells,
+                     8 * (step >> shift) * apart, kind)  # fmt: skip
+            elif step == 0 and kind == w.LOAD:
+                # Of threads that all read one element the first and the last speak for the others.
+                run(checker, region, at, 0, size, cells, 0, location, thread + k, 0, 1, kind)
+                if n > 1:
+                    run(checker, region, at, 0, size, cells, 0, location, far, 0, 1, kind)
+            else:
+                run(
+                    checker,
+                    region,
+                    at,
+                    step * apart,
+                    size,
+                    cells,
+                    8 * (step >> shift) * apart,
+                    location,
+                    thread + k,
+                    apart,
+                    n,
+                    kind,
+                )
+        k = _run_begin(mask, far + 1 - thread, count)
+
+
+@compiled
+def _own(checker, location, thread, next_thread, count, address, step, size, cells, stride, kind):  # type: ignore[no-untyped-def]
+    """Check accesses of threads to arrays of their own, which no other thread can reach.
+
+    What counts is whether an element was written in this block, and one that was stays so.
+    """
+    first = begun(checker) << w.STAMP
+    unset = 0
+    for k in range(count):
+        unset += int(peek(cells + k * stride, 0) < first)
+    if unset == 0:
+        return
+    for k in range(count):
+        record(
+            checker,
+            location,
+            thread + k * next_thread,
+            address + k * step,
+            size,
+            min(kind, w.STORE),
+        )
+
+
+@compiled
+def run(  # type: ignore[no-untyped-def]
+    checker, region, address, step, size, cells, stride, location, thread, next_thread, count, kind
+):
+    """Let accesses to elements at equal distances be checked (`check_run`)."""
+    function = peek(checker, w.FUNCTIONS + w.RUN)
+    given = (
+        checker,
+        region,
+        address,
+        step,
+        size,
+        cells,
+        stride,
+        location,
+        thread,
+        next_thread,
+        count,
+        kind,
+    )
+    invoke(function, given)
+
+
+@inlined
+def check_run(  # type: ignore[no-untyped-def]
+    checker, region, address, step, size, cells, stride, location, thread, next_thread, count, kind
+):
+    """Check accesses to elements at equal distances, by threads that are `next_thread` apart."""
+    space = peek(region, w.SPACE)
+    low, block, epoch = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.EPOCH)
+    recent = max(epoch, peek(checker, w.LAST_SYNCWARP))
+    stamp, gap = peek(checker, w.NOW), peek(region, w.GAP)
+    if kind == w.LOAD:
+        if space == w.GLOBAL:
+            fences.note_read(checker)
+        # Memory of the host had values before the launch; shared memory had none.
+        known = low if space == w.GLOBAL else 0
+        state = 1
+        if peek(cells + gap, 0) >= recent << w.STAMP:  # the first was read in this interval
+            state = _load_state(cells, gap, stride, count, known, block, epoch, recent, thread,
+                                next_thread)  # fmt: skip
+        if state == 1:
+            state = _note_loads(cells, gap, stride, count, stamp, low, known, block, epoch, recent,
+                                location, thread, next_thread)  # fmt: skip
+    elif kind == w.CLAIM and count > 1:
+        poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
+        state = _claim(cells, gap, stride, count, stamp, low, block, epoch, location, thread,
+                       next_thread)  # fmt: skip
+    else:
+        poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
+        state = _store_state(cells, gap, stride, count, low, block, epoch, thread, next_thread)
+        if state == 0:
+            _put_writes(cells, stride, count, stamp, location, thread, next_thread)
+    if state:
+        kind = min(kind, w.STORE)
+        for k in range(count):
+            record(checker, location, thread + k * next_thread, address + k * step, size, kind)
+
+
+@compiled
+def _load_state(  # type: ignore[no-untyped-def]
+    cells, gap, stride, count, known, block, epoch, recent, thread, next_thread
+):
+    """Return 0 if nothing is new about reads of some elements, 1 if only readers are, else more."""
+    known, block = known << w.STAMP, block << w.STAMP
+    epoch, recent = epoch << w.STAMP, recent << w.STAMP
+    state = 0
+    if stride == 8:
+        for k in range(count):
+            state |= _one_load(peek(cells, k), peek(cells + gap, k), known, block, epoch,
+                               recent, thread + k * next_thread)  # fmt: skip
+    else:
+        for k in range(count):
+            at = cells + k * stride
+            state |= _one_load(peek(at, 0), peek(at + gap, 0), known, block, epoch, recent,
+                               thread + k * next_thread)  # fmt: skip
+    return state
+
+
+@compiled
+def _one_load(word, seen, known, block, epoch, recent, thread):  # type: ignore[no-untyped-def]
+    """Return what `_load_state` says of one element, without a branch."""
+    mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
+    # Of a word from before the launch nothing counts but that nobody has set the element.
+    old = (word < known) & (word & w.UNINITIALISED == 0)
+    fine = old | ((word >= block) & ((word < epoch) | mine) & (word & NOT_PLAIN == 0))
+    first = (seen >> w.READ_FIRST) & w.THREAD_MASK
+    other = (seen >> w.READ_OTHER) & w.THREAD_MASK
+    many = first >> 5 != other >> 5
+    noted = (seen >= recent) & (many | _speaks_for(first, other, thread))
+    # Reads in this interval, but before a syncwarp, need a closer look.
+    unclear = (seen >= epoch) & (seen < recent)
+    return (1 - int(noted)) | 2 * (1 - int(fine & (not unclear)))
+
+
+@compiled
+def _speaks_for(first, other, thread):  # type: ignore[no-untyped-def]
+    """Tell whether a reader need not be noted beside two of one warp, or twice one."""
+    return (first >> 5 == thread >> 5) & ((first == thread) | (first != other))
+
+
+NOT_PLAIN = w.UNINITIALISED | w.SEVERAL | w.ELSEWHERE | w.LOCKED | w.LOCKED_HERE
+
+
+@compiled
+def _note_loads(  # type: ignore[no-untyped-def]
+    cells,
+    gap,
+    stride,
+    count,
+    stamp,
+    low,
+    known,
+    block,
+    epoch,
+    recent,
+    location,
+    thread,
+    next_thread,
+):
+    """Note the readers of some elements; return 0 unless some need a closer look."""
+    fresh = stamp << w.STAMP | location << w.READ_LOCATION
+    low, known, block = low << w.STAMP, known << w.STAMP, block << w.STAMP
+    epoch, recent = epoch << w.STAMP, recent << w.STAMP
+    state = 0
+    if stride == 8:
+        for k in range(count):
+            word, seen, me = peek(cells, k), peek(cells + gap, k), thread + k * next_thread
+            state |= _one_load(word, seen, known, block, epoch, recent, me)
+            poke(cells + gap, k, _with_reader(seen, fresh, low, block, epoch, recent, me))
+    else:
+        for k in range(count):
+            at, me = cells + k * stride, thread + k * next_thread
+            word, seen = peek(at, 0), peek(at + gap, 0)
+            state |= _one_load(word, seen, known, block, epoch, recent, me)
+            poke(at + gap, 0, _with_reader(seen, fresh, low, block, epoch, recent, me))
+    return state & 2
+
+
+@compiled
+def _with_reader(seen, fresh, low, block, epoch, recent, me):  # type: ignore[no-untyped-def]
+    """Return the word of an element's reads with one more reader, without a branch."""
+    flag = (seen & w.READ_ELSEWHERE | int(seen < block)) if seen >= low else 0
+    alone = fresh | me << w.READ_FIRST | me << w.READ_OTHER | flag
+    second = seen & ~(w.THREAD_MASK << w.READ_OTHER) | me << w.READ_OTHER
+    first, other = (seen >> w.READ_FIRST) & w.THREAD_MASK, (seen >> w.READ_OTHER) & w.THREAD_MASK
+    full = (first >> 5 != other >> 5) | _speaks_for(first, other, me)
+    # What was read in this interval, but before a syncwarp, is left to the closer look.
+    kept = seen if full or seen < recent else second
+    return kept if seen >= epoch else alone
+
+
+@compiled
+def _store_state(  # type: ignore[no-untyped-def]
+    cells, gap, stride, count, low, block, epoch, thread, next_thread
+):
+    """Return 0 if writing some elements is in order as far as is easy to tell."""
+    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
+    bad = 0
+    if stride == 8:
+        for k in range(count):
+            word, seen = peek(cells, k), peek(cells + gap, k)
+            bad |= _one_store(word, seen, low, block, epoch, thread + k * next_thread)
+    else:
+        for k in range(count):
+            at = cells + k * stride
+            me = thread + k * next_thread
+            bad |= _one_store(peek(at, 0), peek(at + gap, 0), low, block, epoch, me)
+    return bad
+
+
+@compiled
+def _one_store(word, seen, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+    """Return 1 unless others last wrote and read an element before this interval."""
+    mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
+    free = (word >= block) & ((word < epoch) | mine) & (word & _SHARED_FLAGS == 0)
+    return 1 - int(((word < low) | free) & _unread(seen, low, block, epoch, thread))
+
+
+@compiled
+def _claim(  # type: ignore[no-untyped-def]
+    cells, gap, stride, count, stamp, low, block, epoch, location, thread, next_thread
+):
+    """Note writers where `row_free` has seen that no write is in the way.
+
+    Return 0 unless some elements were read by others since: those need a closer look.
+    """
+    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
+    fresh = stamp << w.STAMP | location << w.WRITE_LOCATION
+    bad = 0
+    if stride == 8:
+        for k in range(count):
+            me = thread + k * next_thread
+            bad |= 1 - int(_unread(peek(cells + gap, k), low, block, epoch, me))
+            poke(cells, k, fresh | me << w.WRITE_THREAD)
+    else:
+        for k in range(count):
+            at, me = cells + k * stride, thread + k * next_thread
+            bad |= 1 - int(_unread(peek(at + gap, 0), low, block, epoch, me))
+            poke(at, 0, fresh | me << w.WRITE_THREAD)
+    return bad
+
+
+@compiled
+def _unread(seen, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+    """Tell whether only a thread itself has read an element in this interval, by its word."""
+    both = thread << w.READ_FIRST | thread << w.READ_OTHER
+    own = (seen & (w.THREAD_MASK << w.READ_FIRST | w.THREAD_MASK << w.READ_OTHER)) == both
+    here = (seen >= block) & ((seen < epoch) | own) & (seen & w.READ_ELSEWHERE == 0)
+    return (seen < low) | here
+
+
+@compiled
+def _put_writes(cells, stride, count, stamp, location, thread, next_thread):  # type: ignore[no-untyped-def]
+    word = stamp << w.STAMP | location << w.WRITE_LOCATION
+    if stride == 8:
+        for k in range(count):
+            poke(cells, k, word | (thread + k * next_thread) << w.WRITE_THREAD)
+    else:
+        for k in range(count):
+            poke(cells + k * stride, 0, word | (thread + k * next_thread) << w.WRITE_THREAD)

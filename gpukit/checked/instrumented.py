@@ -1,0 +1,349 @@
+"""One launch that is instrumented: its shadow memory, its run, and what the checker saw."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gpukit import errors
+from gpukit.checked import regions
+from gpukit.checked.regions import Region
+from gpukit.checked.shadow_memory import MEMORY
+from gpukit.compiler import checker_state
+from gpukit.compiler import context as layout
+from gpukit.cpu.launch import failure, pool
+from gpukit.cpu.launch import launcher as plain
+
+_SINK_BYTES = 4096
+_CHUNK_SECONDS = 0.1
+_PATIENCE = 5.0  # seconds that blocks may take after something was found in them
+_lock = threading.RLock()  # shadow memory serves one launch at a time
+
+
+@dataclass
+class Seen:
+    """What an instrumented launch left behind, before it is put into words."""
+
+    compiled: Any
+    shape: Any
+    regions: list[Region]
+    findings: np.ndarray[Any, Any]
+    lost: int
+    idle_blocks: int
+    first_idle: int
+    first_stamp: int
+    seconds: float
+    error: BaseException | None = None
+    words: np.ndarray[Any, Any] | None = field(default=None, repr=False)
+    stopped: bool = False  # by us, because it did not end
+
+    def last_location(self) -> Any:
+        """Return the place of the last access; None if there was none."""
+        number = int(self.words[checker_state.LAST_LOCATION]) if self.words is not None else -1
+        return (
+            None
+            if number < 0
+            else self.compiled.locations[self.compiled.instrumentation.locations[number]]
+        )
+
+    @property
+    def idle_warps(self) -> int:
+        """How many warps touched no memory."""
+        return int(self.words[checker_state.IDLE_WARPS]) if self.words is not None else 0
+
+    def written(self, region: Region) -> np.ndarray[Any, Any]:
+        """Return for each cell of a region whether the launch wrote it."""
+        cells = region.cells[0, : region.cell_count]
+        flags: np.ndarray[Any, Any] = cells >= self.first_stamp << checker_state.STAMP
+        return flags
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in an instrumented launch, with what was `seen` before."""
+
+    def __init__(self, reason: KeyboardInterrupt, seen: Seen) -> None:
+        super().__init__(*reason.args)
+        self.seen = seen
+
+
+Progress = Callable[[int, int], None]  # (blocks done, blocks in all)
+
+
+class Launch:
+    """A kernel with its arguments, ready to be run under the checker."""
+
+    def __init__(self, kernel: Any, shape: Any, arguments: tuple[Any, ...], how: str) -> None:
+        self.kernel = kernel
+        self.shape = shape
+        self.retrieve: list[Any] = []
+        launcher = kernel.launcher
+        self.packed = launcher.packed(shape, arguments, self.retrieve)
+        self.compiled = launcher.instrumented(shape, self.packed, how)
+        self.names = [p.name for p in launcher.parameters]
+        self.arguments = self.packed.arguments  # defaults and extensions have been at work
+
+    def run(
+        self, functions: tuple[int, ...], *, races: bool = True, progress: Progress | None = None,
+        words: dict[int, int] | None = None, uninitialised: Any = None,
+    ) -> Seen:  # fmt: skip
+        """Run all blocks in order; `functions` (`engine/entries.py`) see what happens.
+
+        `words` go into the checker; `uninitialised(region)` returns flags of cells without a value.
+        """
+        with _lock:
+            return self._run(functions, races, progress, words or {}, uninitialised)
+
+    def _run(self, functions: Any, races: bool, progress: Any, words: Any, unset: Any) -> Seen:
+        all_regions = self.regions()
+        first = MEMORY.begin()
+        for region in all_regions:
+            region.uninitialised = unset(region) if unset else None
+            region.constant = region.uninitialised is None and self._is_constant(region)
+            region.cells = MEMORY.cells(region.cell_count, clear=region.uninitialised is not None)
+            if region.uninitialised is not None:
+                flagged = region.cells[0, : len(region.uninitialised)]
+                flagged[region.uninitialised] = checker_state.UNINITIALISED
+        state = CheckerState(self, all_regions, first, races, functions, words)
+        start = time.perf_counter()
+        error: BaseException | None = None
+        try:
+            error = self._blocks(state, progress)
+        finally:
+            MEMORY.stamp = int(state.words[checker_state.NOW]) + state.blocks + 1
+            for region in all_regions:
+                if region.uninitialised is None:
+                    MEMORY.give_back(region.cells)
+        seconds = time.perf_counter() - start
+        for action in self.retrieve:
+            action()
+        seen = state.seen(self, all_regions, first, seconds, error)
+        if isinstance(error, KeyboardInterrupt):
+            raise Interrupted(error, seen)
+        return seen
+
+    def regions(self) -> list[Region]:
+        whole = self.compiled.whole_grid
+        own = regions.own(
+            self.compiled.instrumentation.regions,
+            self.shape.shared,
+            self.shape.blocks if whole else 1,
+            self.shape.threads,
+        )
+        arrays = regions.arguments(self.names, self.arguments)
+        # A GPU keeps NumPy arrays that a kernel captured in constant memory.
+        frozen: list[regions.Array] = []
+        captured = self.compiled.captured
+        for name, array in zip(captured.names, captured.arguments, strict=True):
+            if array.size:
+                kept = arrays if array.flags.writeable else frozen
+                kept.append(regions.of_array(name, array))
+        constant = regions.of_arrays(frozen, "constant")
+        return [*own, *regions.of_arrays(arrays), *constant]
+
+    def _is_constant(self, region: Region) -> bool:
+        """Tell whether the launch surely writes nothing in a region of global memory."""
+        if region.space == "constant":
+            return True
+        instrumentation = self.compiled.instrumentation
+        own = {r["name"] for r in instrumentation.regions}
+        known = set(instrumentation.stores) <= own | set(self.names)
+        named = {a.name.partition("[")[0] for a in region.arrays}
+        return region.space == "global" and known and not named & set(instrumentation.stores)
+
+    def prepared(self, state: CheckerState) -> tuple[Callable[[int, int], int], pool.Bench]:
+        """Return the function (first block, last) -> status under this watch, and its bench."""
+        compiled, shape = self.compiled, self.shape
+        buffer = plain.argument_buffer(compiled, shape, self.packed)
+        bench = pool.Bench()
+        bench.ready(compiled.scratch_bytes(shape.threads, shape.blocks, shape.shared))
+        bench.context[layout.CHECKER] = state.address
+
+        def run(first: int, last: int) -> int:
+            address = ctypes.addressof(buffer)  # which lives as long as this function
+            status = compiled.entry(address, first, last, bench.address, bench.scratch_address)
+            return int(status)
+
+        return run, bench
+
+    def _blocks(self, state: CheckerState, progress: Progress | None) -> BaseException | None:
+        """Run the blocks in chunks, so that progress can be shown; return what stopped them."""
+        compiled, shape = self.compiled, self.shape
+        run, bench = self.prepared(state)
+        first, size = 0, 1
+        while first < shape.blocks:
+            last = shape.blocks if compiled.whole_grid else min(first + size, shape.blocks)
+            start = time.perf_counter()
+            with _Watchdog(state, bench.context) as dog:
+                status = run(first, last)
+            if status > 0:
+                return None if dog.bit else self._stopped(status, bench.context)
+            size = _next_size(size, time.perf_counter() - start)
+            first = last
+            if progress is not None:
+                progress(first, shape.blocks)
+        state.close()
+        return None
+
+    def _stopped(self, status: int, words: Any) -> BaseException:
+        try:
+            failure.raise_for(status, words, self.compiled, self.kernel.py_func)
+        except BaseException as error:
+            return error
+        raise AssertionError("raise_for raises")
+
+
+class _Watchdog:
+    """Stops blocks that do not end after something was found in them: a mistake can do that."""
+
+    def __init__(self, state: CheckerState, context: Any) -> None:
+        self.state = state
+        self.context = context
+        self.bit = False
+        self.timer = threading.Timer(_PATIENCE, self._bite)
+        self.timer.daemon = True
+
+    def __enter__(self) -> _Watchdog:
+        self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.timer.cancel()
+
+    def _bite(self) -> None:
+        if self.state.words[checker_state.FOUND]:
+            self.bit = self.state.stopped = True
+            self.context[layout.CANCEL] = 1
+        else:
+            self.timer = threading.Timer(_PATIENCE, self._bite)
+            self.timer.daemon = True
+            self.timer.start()
+
+
+def _next_size(size: int, seconds: float) -> int:
+    """Return how many blocks to run next, so that a chunk takes about a tenth of a second."""
+    fitting = size * _CHUNK_SECONDS / max(seconds, 1e-6)
+    return max(1, min(int(fitting), 8 * size))
+
+
+class CheckerState:
+    """The checker's state of one launch, and the tables that stand behind its addresses."""
+
+    def __init__(
+        self, launch: Launch, all_regions: list[Region], first: int, races: bool,
+        functions: tuple[int, ...], extra: dict[int, int],
+    ) -> None:  # fmt: skip
+        shape = launch.shape
+        self.stopped = False  # by the watchdog
+        self.blocks = shape.blocks if launch.compiled.whole_grid else 0
+        self.words = np.zeros(checker_state.WORDS, np.int64)
+        self.findings = np.zeros(
+            (checker_state.MAX_FINDINGS, checker_state.FINDING_WORDS), np.int64
+        )
+        self.stamps = np.zeros((shape.blocks + 1, 2), np.int64)
+        self.sink = np.zeros(_SINK_BYTES, np.uint8)
+        self.table = np.zeros((max(len(all_regions), 1), checker_state.REGION_WORDS), np.int64)
+        for row, region in zip(self.table, all_regions, strict=False):
+            row[checker_state.BEGIN], row[checker_state.END] = region.begin, region.end
+            row[checker_state.CELLS] = region.cells.ctypes.data
+            row[checker_state.GAP] = region.cells.strides[0]
+            row[checker_state.SHIFT] = region.granule.bit_length() - 1
+            row[checker_state.BASE] = region.base
+            row[checker_state.CONSTANT] = int(region.constant)
+            row[checker_state.COUNTED] = regions.SPACES[region.space]
+            constant = region.space == "constant"
+            row[checker_state.SPACE] = (
+                checker_state.GLOBAL if constant else regions.SPACES[region.space]
+            )
+        self.table[:, checker_state.NUMBER] = np.arange(len(self.table))
+        put = self.words.__setitem__
+        for word in (
+            checker_state.NOW,
+            checker_state.LAUNCH,
+            checker_state.EPOCH,
+            checker_state.BLOCK,
+            checker_state.ORIGIN,
+        ):
+            put(word, first)
+        put(checker_state.WHOLE, self.blocks)
+        put(checker_state.BLOCK_X, shape.block[0])
+        put(checker_state.BLOCK_Y, shape.block[1])
+        put(checker_state.THREADS, shape.threads)
+        put(checker_state.REGIONS, len(all_regions))
+        put(checker_state.REGION_TABLE, self.table.ctypes.data)
+        put(checker_state.FINDINGS, self.findings.ctypes.data)
+        put(checker_state.SINK, self.sink.ctypes.data)
+        put(checker_state.BLOCK_STAMPS, self.stamps.ctypes.data)
+        put(checker_state.RACES, int(races))
+        put(checker_state.LAST_LOCATION, -1)
+        instrumentation = launch.compiled.instrumentation
+        self.decided = np.array([*instrumentation.decided, 0], np.uint8)
+        put(checker_state.DECIDED, self.decided.ctypes.data)
+        if instrumentation.fences and races:
+            self._follow_fences(all_regions, shape)
+        self.words[checker_state.FUNCTIONS : checker_state.FUNCTIONS + len(functions)] = functions
+        for word, value in extra.items():
+            put(word, value)
+
+    def _follow_fences(self, all_regions: list[Region], shape: Any) -> None:
+        """Set up the tables of fences; memory that nobody touches costs nothing."""
+        threads = shape.threads * max(self.blocks, 1)
+        sizes = {
+            checker_state.KNOWN: 2 * threads,
+            checker_state.NODES: checker_state.MAX_NODES * checker_state.NODE_WORDS,
+            checker_state.LAST_READS: shape.blocks,
+        }
+        self.tables = [np.zeros(n, np.int64) for n in sizes.values()]
+        for word, table in zip(sizes, self.tables, strict=True):
+            self.words[word] = table.ctypes.data
+        for row, region in zip(self.table, all_regions, strict=False):
+            if region.space != "local":
+                self.tables.append(np.zeros(region.cell_count, np.int64))
+                row[checker_state.HEADS] = self.tables[-1].ctypes.data
+
+    @property
+    def address(self) -> int:
+        return int(self.words.ctypes.data)
+
+    def close(self) -> None:
+        """Look at the last block too: which of its warps touched memory."""
+        words = self.words
+        if words[checker_state.BLOCKS_SEEN]:
+            touched = int(words[checker_state.TOUCHED])
+            if not touched:
+                if not words[checker_state.IDLE_BLOCKS]:
+                    words[checker_state.FIRST_IDLE] = words[checker_state.BLOCK_NUMBER]
+                words[checker_state.IDLE_BLOCKS] += 1
+            words[checker_state.IDLE_WARPS] += (
+                -(-int(words[checker_state.THREADS]) // 32) - touched.bit_count()
+            )
+
+    def seen(
+        self, launch: Launch, all_regions: list[Region], first: int, seconds: float,
+        error: BaseException | None,
+    ) -> Seen:  # fmt: skip
+        """Return what was seen."""
+        for row, region in zip(self.table, all_regions, strict=False):
+            region.begin, region.end = int(row[checker_state.BEGIN]), int(row[checker_state.END])
+        return Seen(
+            launch.compiled,
+            launch.shape,
+            all_regions,
+            self.findings[: int(self.words[checker_state.FOUND])],
+            int(self.words[checker_state.LOST]),
+            int(self.words[checker_state.IDLE_BLOCKS]),
+            int(self.words[checker_state.FIRST_IDLE]),
+            first,
+            seconds,
+            error,
+            self.words,
+            self.stopped,
+        )
+
+
+__all__ = ["Launch", "Seen", "errors"]

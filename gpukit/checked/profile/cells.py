@@ -1,0 +1,270 @@
+"""What all views of a profile share: heat columns, totals and tables, as cells of words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpukit import errors
+from gpukit.checked.counters import COUNTERS, RATIOS, Counts
+from gpukit.checked.report import content
+from gpukit.checked.report.merging import Launch
+
+if TYPE_CHECKING:
+    from gpukit.checked.profile import Access, Profile
+
+OPS = ("load", "store", "atomic")
+WARP = 32
+
+
+class Cell(NamedTuple):
+    """A number as it is shown, how hot it is from 0 to 1, and what it says in words."""
+
+    text: str
+    heat: float
+    words: str
+
+
+class Line(NamedTuple):
+    """What was counted in one line, and the sectors that would have done."""
+
+    counts: Counts
+    needed: float
+    total: Counts
+
+
+class Column(NamedTuple):
+    """One heat column: two lines of heading, what it means, and the cell of a line."""
+
+    top: str
+    below: str
+    what: str
+    metric: str
+    cell: Callable[[Line], Cell | None]
+
+    @property
+    def name(self) -> str:
+        """The heading on one line."""
+        return f"{self.top} {self.below}".strip()
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def short(number: float) -> str:
+    """Return a number in at most five letters.
+
+    >>> short(0), short(999), short(9504), short(589824), short(12_300_000)
+    ('0', '999', '9.5k', '590k', '12.3M')
+    """
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= 0.9995 * size:
+            return f"{number / size:.3g}{letter}" if number < 999.5 * size else f"{number:.0e}"
+    return f"{number:.0f}"
+
+
+def plain(number: float) -> str:
+    """Return a number with one decimal where it has any.
+
+    >>> plain(4.0), plain(3.25), plain(1234.5)
+    ('4', '3.2', '1,234.5')
+    """
+    return f"{number:,.1f}".removesuffix(".0")
+
+
+def beside(number: float, ideal: float) -> tuple[str, str]:
+    """Return a figure and its ideal, with the decimals that it takes to tell them apart.
+
+    >>> beside(32, 1), beside(1.25, 1), beside(1.004, 1), beside(2, 2)
+    (('32', '1'), ('1.2', '1'), ('1.004', '1'), ('2', '2'))
+    """
+    for digits in range(1, 7):
+        texts = [f"{n:,.{digits}f}".rstrip("0").rstrip(".") for n in (number, ideal)]
+        if texts[0] != texts[1]:
+            break
+    return texts[0], texts[1]
+
+
+def passes_a_request(number: str) -> str:
+    """Write passes through the banks.
+
+    >>> passes_a_request("1"), passes_a_request("1.2")
+    ('1 pass a request', '1.2 passes a request')
+    """
+    return f"{number} {'pass' if number == '1' else 'passes'} a request"
+
+
+def many(number: int, noun: str, plural: str = "") -> str:
+    """Write a number and its noun.
+
+    >>> many(1, "pass", "passes"), many(1200, "pass", "passes")
+    ('1 pass', '1,200 passes')
+    """
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def operations(number: float) -> str:
+    """Return operations a byte, small ones with two figures that count.
+
+    >>> operations(0.035), operations(0.351), operations(12.34)
+    ('0.035', '0.35', '12.3')
+    """
+    return f"{number:.2g}" if number < 1 else plain(number)
+
+
+def sum_of(counts: Counts, space: str, what: str) -> int:
+    """Add a counter of loads, stores and atomics."""
+    return sum(counts[f"{space}_{op}_{what}"] for op in OPS if f"{space}_{op}_{what}" in COUNTERS)
+
+
+def needed(accesses: Iterable[Access]) -> float:
+    """Return how many sectors would do, were the elements of each request packed side by side."""
+    return sum(_needed(access.counts) for access in accesses if access.space == "global")
+
+
+def _needed(counts: Counts) -> float:
+    packed = max(sum_of(counts, "global", "requests"), counts["global_bytes_asked"] / 32)
+    return min(float(sum_of(counts, "global", "sectors")), packed)
+
+
+def excess(access: Access) -> float:
+    """Return how many times more sectors an access touches than would do; 0 if none."""
+    least = _needed(access.counts)
+    return sum_of(access.counts, "global", "sectors") / least if least else 0.0
+
+
+def degree(counts: Counts) -> float:
+    """Return how many times more passes through the banks were made than had to be; 0 if none."""
+    passes = sum_of(counts, "shared", "wavefronts")
+    return passes / (passes - sum_of(counts, "shared", "conflicts")) if passes else 0.0
+
+
+def lost_sectors(line: Line) -> float:
+    """Return how many times more sectors a line touches than would do; 0 if none."""
+    return sum_of(line.counts, "global", "sectors") / line.needed if line.needed else 0.0
+
+
+# ---- heat columns --------------------------------------------------------------------------------
+
+
+def _log_heat(times: float, hottest: int) -> float:
+    return min(1.0, math.log(times) / math.log(hottest)) if times > 1.05 else 0.0
+
+
+def _sectors(line: Line) -> Cell | None:
+    per = line.counts.ratio("sectors_per_request")
+    if per is None:
+        return None
+    least = line.needed / sum_of(line.counts, "global", "requests")
+    shown, would = beside(per, least)
+    words = f"{shown} sectors a request, {would} would do"
+    return Cell(f"{per:.1f}", _log_heat(lost_sectors(line), 8), words)
+
+
+def _moved(line: Line) -> Cell | None:
+    return _share(line.counts["global_bytes_moved"], line.total["global_bytes_moved"],
+                  "bytes moved")  # fmt: skip
+
+
+def _share(part: int, whole: int, what: str) -> Cell | None:
+    if not part:
+        return None
+    return Cell(short(part), part / whole, f"{part:,} {what}, {100 * part / whole:.0f} % of all")
+
+
+def _passes(line: Line) -> Cell | None:
+    per = line.counts.ratio("wavefronts_per_request")
+    if per is None:
+        return None
+    conflicts = sum_of(line.counts, "shared", "conflicts")
+    words = f"{passes_a_request(plain(per))}, {conflicts:,} of all passes for conflicts"
+    return Cell(f"{per:.1f}", _log_heat(degree(line.counts), 32), words)
+
+
+def in_turn(counts: Counts) -> float:
+    """Return how many lanes of a warp update one element, on average; 0 without atomics."""
+    requests = counts["global_atomic_requests"] + counts["shared_atomic_requests"]
+    return counts["atomic_serial"] / requests if requests else 0.0
+
+
+def _turns(line: Line) -> Cell | None:
+    turns = in_turn(line.counts)
+    if not turns:
+        return None
+    most = line.counts["atomic_contention"]
+    words = f"{plain(turns)} lanes of a warp update one element; one element {most:,} times in all"
+    return Cell(f"{turns:.1f}", _log_heat(turns, WARP), words)
+
+
+def _lanes(line: Line) -> Cell | None:
+    lanes = line.counts.ratio("lanes_per_step")
+    if lanes is None:
+        return None
+    missing = 1 - lanes / WARP
+    words = f"{plain(lanes)} of {WARP} lanes take part"
+    parted, branches = line.counts["divergent_branches"], line.counts["branches"]
+    if branches:
+        words += f"; at {parted:,} of {branches:,} branches the lanes part"
+    return Cell(f"{lanes:.1f}", missing if missing > 0.02 else 0.0, words)
+
+
+def _flops(line: Line) -> Cell | None:
+    return _share(line.counts.flops, line.total.flops, "operations on floats")
+
+
+def _from(name: str) -> tuple[str, str]:
+    return RATIOS[name].what, RATIOS[name].metric
+
+
+# Most important first: narrow views drop columns from the end.
+COLUMNS = (
+    Column("sectors/", "request", *_from("sectors_per_request"), _sectors),
+    Column("bytes", "moved", COUNTERS["global_bytes_moved"].what,
+           COUNTERS["global_bytes_moved"].metric, _moved),
+    Column("bank", "passes", *_from("wavefronts_per_request"), _passes),
+    Column("atomics", "in turn", "lanes of a warp that update the same element, one by one", "none",
+           _turns),
+    Column("lanes/", "step", *_from("lanes_per_step"), _lanes),
+    Column("float", "ops", "operations on float16, float32 and float64",
+           COUNTERS["flops_float32"].metric, _flops),
+)  # fmt: skip
+
+
+def legend(mark: str) -> str:
+    """Say what a mark beside a number stands for."""
+    return (
+        f"For bytes and float ops a {mark} is the share of the whole; elsewhere it is how far the "
+        f"line is from ideal: no {mark} is ideal."
+    )
+
+
+def line_of(profile: Profile, number: int) -> Line:
+    """Return what was counted in a line."""
+    least = needed(access for access in profile.accesses if access.line == number)
+    return Line(profile.lines.get(number, Counts()), least, profile.total)
+
+
+def columns(profile: Profile) -> list[Column]:
+    """Return the columns in which something was counted."""
+    lines = [line_of(profile, number) for number in profile.lines]
+    return [column for column in COLUMNS if any(map(column.cell, lines))]
+
+
+def heading(profile: Profile) -> str:
+    """Return the launch as its line in the script writes it."""
+    return content.shaped(Launch(profile.kernel, profile.grid, profile.block))
+
+
+def subtitle(profile: Profile) -> str:
+    """Return the size of the launch and the place of the kernel, in words."""
+    threads = math.prod(profile.block)
+    warps = -(-threads // WARP)
+    line = profile.source[0][0] if profile.source else 0
+    place = errors.place(profile.file, line)
+    if place == f"{profile.file}:{line}":
+        place = f"{content._short(profile.file)}:{line}"
+    return (
+        f"{many(math.prod(profile.grid), 'block')} of {many(threads, 'thread')}, "
+        f"{many(warps, 'warp')} each, at {content.clean(place)}"
+    )

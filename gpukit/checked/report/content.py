@@ -1,0 +1,135 @@
+"""What all renderings of a report share: where, which lines, how many, and the summary."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import textwrap
+from typing import TYPE_CHECKING, NamedTuple
+
+from gpukit import errors
+from gpukit.checked.finding import SEVERITIES, Finding
+from gpukit.checked.messages.phrases import some
+from gpukit.checked.report.merging import Launch
+
+if TYPE_CHECKING:
+    from gpukit.checked.report import Report
+
+WHAT = "races, bad accesses, memory never written, and barriers and masks that threads miss"
+
+# Control characters would act in a terminal and may not stand in XML; nor may half a surrogate.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+class Line(NamedTuple):
+    """One line of source; `marked` is the line that was caught."""
+
+    number: int
+    text: str
+    marked: bool
+
+
+def clean(text: str) -> str:
+    """Return text in which every character that cannot be shown is a replacement character."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def where(finding: Finding) -> str:
+    """Return `file:line in kernel`; the file as it is shortest, a notebook's cell by its name."""
+    kernel = f"in {finding.kernel}" if finding.kernel else ""
+    if not finding.file:
+        return clean(kernel)
+    place = errors.place(finding.file, finding.line)
+    if place == f"{finding.file}:{finding.line}":
+        place = f"{_short(finding.file)}:{finding.line}"
+    return clean(f"{place} {kernel}".rstrip())
+
+
+def _short(file: str) -> str:
+    """Return the path from here, where the file is below."""
+    try:
+        here = os.path.join(os.getcwd(), "")  # noqa: PTH109, PTH118
+    except OSError:  # the folder is gone
+        return file
+    return file.removeprefix(here)
+
+
+def source_lines(finding: Finding) -> list[Line]:
+    """Return the lines of a finding as they stand in the file, without the indent they share."""
+    texts = {finding.line: finding.source}
+    if finding.other_source and finding.other_line:
+        texts.setdefault(finding.other_line, finding.other_source)
+    found = {
+        number + offset: (text, number == finding.line)
+        for number, lines in sorted(texts.items())
+        for offset, text in enumerate(lines.rstrip().splitlines())
+    }
+    shown = textwrap.dedent("\n".join(text.expandtabs(4) for text, _ in found.values()))
+    return [
+        Line(number, clean(text).rstrip(), marked)
+        for (number, (_, marked)), text in zip(found.items(), shown.split("\n"), strict=False)
+        if text.strip()
+    ]
+
+
+def times(finding: Finding) -> str:
+    """Return how often it was caught, or nothing for once."""
+    return f"Caught {finding.count} times." if finding.count > 1 else ""
+
+
+def counts(report: Report) -> str:
+    """Return `2 errors, 1 warning`."""
+    each = ((len(report.of(severity)), severity) for severity in SEVERITIES)
+    return ", ".join(some(count, severity) for count, severity in each if count)
+
+
+def summary(report: Report) -> str:
+    """Return the sentence that says how many findings there are, and what was checked."""
+    if not report.findings:
+        if not report.launched:
+            return "Nothing was checked: no kernel was launched."
+        return f"No findings: {_ran(report)} in {_what(report)} checked for {WHAT}."
+    if not report.launched:
+        return f"{counts(report)}."
+    return f"{counts(report)} in {_what(report)}: {_ran(report)} checked."
+
+
+def _what(report: Report) -> str:
+    """Return the launch as its line in the script writes it, or how many there were."""
+    if len(report.launched) == 1:
+        kernels = shaped(report.launched[0])
+    else:
+        kernels = some(len({launch.kernel for launch in report.launched}), "kernel")
+    return f"{report.launches} launches of {kernels}" if report.launches > 1 else kernels
+
+
+def shaped(launch: Launch) -> str:
+    """Write a launch as in source.
+
+    >>> shaped(Launch("add_kernel", (4, 1, 1), (16, 16, 1)))
+    'add_kernel[4, (16, 16)]'
+    """
+    shape = ", ".join(_axes(part) for part in (launch.grid, launch.block) if part)
+    return clean(f"{launch.kernel}[{shape}]" if shape else launch.kernel)
+
+
+def _axes(sizes: tuple[int, ...]) -> str:
+    numbers = list(sizes)
+    while len(numbers) > 1 and numbers[-1] == 1:
+        numbers.pop()
+    text = ", ".join(map(str, numbers))
+    return text if len(numbers) == 1 else f"({text})"
+
+
+def _ran(report: Report) -> str:
+    """Return how many blocks were run, of how many where some were not."""
+    if not report.blocks_run:
+        return "no block"
+    asked = sum(math.prod(launch.grid) * launch.launches for launch in report.launched)
+    all_known = all(launch.grid for launch in report.launched)
+    part = f"{report.blocks_run} of " if all_known and asked > report.blocks_run else ""
+    blocks = some(asked if part else report.blocks_run, "block")
+    threads = {math.prod(launch.block) for launch in report.launched if launch.block}
+    each = f" of {some(threads.pop(), 'thread')}" if len(threads) == 1 else ""
+    return f"{part}{blocks}{each}"

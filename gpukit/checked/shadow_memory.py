@@ -1,0 +1,48 @@
+"""Shadow memory that lives from launch to launch, and the clock of stamps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpukit.compiler import checker_state
+
+_KEPT = 1 << 30  # bytes of shadow memory that are kept for later launches
+
+
+class Memory:
+    """Buffers of cells, given out and taken back, and the stamp that comes next.
+
+    Cells of older launches need no clearing: their stamps are older than the launch.
+    """
+
+    def __init__(self) -> None:
+        self.stamp = 1
+        self.free: list[np.ndarray[Any, Any]] = []
+
+    def cells(self, count: int, *, clear: bool = False) -> np.ndarray[Any, Any]:
+        """Return room for at least `count` cells: the words of the writes, those of the reads.
+
+        With `clear` all of it is zero.
+        """
+        fitting = [b for b in self.free if count <= b.shape[1] <= 4 * count + 1024]
+        if clear or not fitting:
+            return np.zeros((2, count), np.int64)
+        best = min(fitting, key=lambda b: b.size)
+        self.free = [b for b in self.free if b is not best]
+        return best
+
+    def give_back(self, cells: np.ndarray[Any, Any]) -> None:
+        """Take back a buffer; one that is too much to keep is dropped."""
+        if cells.nbytes + sum(b.nbytes for b in self.free) <= _KEPT:
+            self.free.append(cells)
+
+    def begin(self) -> int:
+        """Return the first stamp of a launch."""
+        if self.stamp > checker_state.LAST_STAMP:
+            self.stamp, self.free = 1, []
+        return self.stamp
+
+
+MEMORY = Memory()

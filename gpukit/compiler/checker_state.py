@@ -1,0 +1,177 @@
+"""The checker's state, which instrumented kernels keep; this page is its layout.
+
+An instrumented kernel reports every access, barrier and block to native functions
+(`checked/engine/`), which keep an array of 64-bit words, the state. Beside it stand *regions*,
+stretches of memory with their shadow: two words, a *cell*, for each element.
+
+Time is counted in *stamps*: a number that grows at every block, barrier and syncwarp. Blocks run
+one after the other, so a stamp tells block and barrier interval of an access, and "not ordered by
+a barrier" is a comparison of two numbers. Stamps go on from launch to launch: old shadow needs no
+clearing.
+"""
+
+from __future__ import annotations
+
+# ---- the state, in words ----------------------------------------------------------------------
+
+NOW = 0  # the stamp of what happens now
+LAUNCH = 1  # stamp at which the launch began, or the last grid.sync
+BLOCK = 2  # stamp at which the running block began
+EPOCH = 3  # stamp of the running block's last barrier
+BLOCK_NUMBER = 4  # number of the running block, x fastest
+WHOLE = 5  # number of blocks if all run in step (grid.sync), else 0
+ORIGIN = 6  # with WHOLE: stamp of block 0 at which the launch began
+BLOCK_X, BLOCK_Y = 7, 8  # sizes of a block
+THREADS = 9  # threads of a block
+REGIONS = 10  # how many regions there are
+REGION_TABLE = 11  # address of their table
+FINDINGS = 12  # address of the table of findings
+FOUND = 13  # how many rows of it are used
+LOST = 14  # findings for which it had no room
+SINK = 15  # address of memory that accesses outside of everything are sent to
+BLOCK_STAMPS = 16  # address of a table: the stamp at which each block began, in order
+BLOCKS_SEEN = 17
+TOUCHED = 18  # one bit for each warp of the running block that has touched memory
+IDLE_BLOCKS = 19  # blocks in which no thread touched memory
+FIRST_IDLE = 20  # number of the first of them
+# Of kernels with fences and atomics (`checked/engine/fences.py`); KNOWN is 0 in all others.
+KNOWN = 21  # address of a table: for each thread two nodes, what it knows and what it gives away
+NODES, NODES_USED = 22, 23  # address of the table of nodes, how many are used
+NODES_LOST = 24  # 1 when there were too many
+QUERIES = 25  # counts the searches among nodes
+LAST_READS = 26  # address of a table: for each block the stamp of its last read
+LAST_LOCATION = 28  # location of the last access, -1 before the first
+IDLE_WARPS = 29  # warps of all blocks of which no thread touched memory
+DECIDED = (
+    27  # address of a flag for each location: what an atomic returned decides if it is reached
+)
+WARPS = 32  # stamps of the last syncwarp of each of 32 warps
+LOCATIONS = 65  # address of the table of counters, one row a location (profiles only)
+EVENTS = 66  # address of the event buffer (recordings only)
+EVENT_COUNT = 67
+EVENT_ROOM = 68
+RACES = 69  # 1 to look for races; 0 where only counters are wanted
+PENDING = 71  # address of the event of an atomic that is not done yet
+TICK = 64  # grows with every loop over the threads of a block (profiles only)
+LAST_SYNCWARP = 70  # stamp of the last syncwarp of any warp, or fence of any thread
+FUNCTIONS = 72  # addresses of the native functions that kernels call, in the order of CALLS
+SNAPSHOT = 96  # lanes of 32 warps that were in a loop before its condition was evaluated
+WRITES = 128  # grows with every write that is recorded
+# Areas of which more reads tell nothing new: stamp, writes, cells, stride, count, jump, lines.
+SETTLED = 136
+SETTLED_WORDS, SETTLED_ROWS = 8, 15
+WORDS = 256
+
+# What kernels, and the functions themselves, call, by name, with the number of arguments behind
+# the address of the checker.
+CALLS = {
+    "access": 6, "row": 8, "row_free": 7, "begin_block": 1, "barrier": 1, "grid_barrier": 1,
+    "fence": 2, "sync_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "region": 3,
+    "branch": 5, "work": 5, "value": 5, "after_return": 3, "grid_return": 3, "note": 11, "tick": 0,
+    "area": 9, "run": 11,
+}  # fmt: skip
+
+# Numbers of those that call each other: small parts compile much faster than one large one.
+ACCESS, NOTE, RUN = (list(CALLS).index(name) for name in ("access", "note", "run"))
+
+# ---- regions ----------------------------------------------------------------------------------
+
+REGION_WORDS = 11
+# SHIFT: log2 of the bytes of one cell; BASE: what to take off an address to get a GPU's.
+# CONSTANT: 1 if nobody writes there in this launch, so that reads need no notes.
+# HEADS: address of the nodes that atomics gave to the elements (`checked/engine/fences.py`), or 0.
+# CELLS: address of the words of the last writes; GAP: how far behind each that of the reads stands.
+# COUNTED: the space that counters see; SPACE is GLOBAL for constant memory, too.
+BEGIN, END, CELLS, SHIFT, SPACE, NUMBER, BASE, CONSTANT, GAP, HEADS, COUNTED = range(11)
+GLOBAL, SHARED, LOCAL, CONSTANT_MEMORY = range(4)
+SPACES = ("global", "shared", "local", "constant")
+
+# ---- cells: the word of the last write, the word of the last reads -------------------------------
+
+STAMP = 32  # both words: the stamp stands above this bit
+UNINITIALISED, ATOMIC, SEVERAL, ELSEWHERE = 1, 2, 4, 8  # flags of the write word
+WRITE_LOCATION, WRITE_THREAD = 4, 15  # shifts
+PLAIN = 1 << 25  # flag of an atomic's write word: the block has written without atomics before
+# Flags of an atomic's write word, both of the time since the last barrier: atomics by more than one
+# warp; a plain write before the atomics, by their warp alone.
+MANY_WARPS, PLAIN_HERE = 1 << 26, 1 << 27
+# Flags of a plain write's word: only what an atomic returned puts it in order with another block's
+# write; with another one of this block since its last barrier.
+LOCKED, LOCKED_HERE = 1 << 28, 1 << 29
+READ_ELSEWHERE = 1  # flag of the read word: another block has read it too
+READ_LOCATION, READ_FIRST, READ_OTHER = 1, 12, 22  # shifts
+LOCATION_MASK, THREAD_MASK = (1 << 11) - 1, (1 << 10) - 1
+MAX_LOCATIONS = LOCATION_MASK  # locations of one kernel that cells can tell apart
+LAST_STAMP = (1 << 31) - (1 << 27)
+
+# ---- nodes: who knew what (`checked/engine/fences.py`)
+# -----------------------------------------------
+
+# When it was made; of a fence whose it is, when the block and the warp had met before, and whether
+# other blocks see it; two nodes that it knows; the last search that came by.
+(
+    N_TIME, N_BLOCK, N_THREAD, N_EPOCH, N_WARP, N_WIDE, N_LEFT, N_RIGHT, N_MARK,
+) = range(9)  # fmt: skip
+NODE_WORDS = 9
+MAX_NODES = 1 << 20
+
+# ---- findings ---------------------------------------------------------------------------------
+
+FINDING_WORDS = 32
+MAX_FINDINGS = 256
+(
+    F_WHAT, F_LOCATION, F_OTHER_LOCATION, F_REGION, F_COUNT, F_BLOCK, F_THREAD, F_OTHER_BLOCK,
+    F_OTHER_THREAD, F_ADDRESS, F_SIZE, F_HAZARD, F_A, F_B, F_NDIM,
+) = range(15)  # fmt: skip
+F_INDEX, F_SHAPE = 16, 24
+NOBODY = -1  # a thread or block that is not known any more
+
+# What was found; `checked.decode` knows the names that people see.
+(
+    RACE, WARP_RACE, SAME_VALUE, ATOMIC_RACE, OUTSIDE, NEGATIVE, WIDE, MISALIGNED, UNSET,
+    MASK_MISSING, MASK_CALLER, SOURCE, AFTER_RETURN, GRID_RETURN,
+) = range(14)  # fmt: skip
+WRITE_WRITE, READ_WRITE, WRITE_READ = range(3)  # hazards: the earlier access first
+
+# ---- counters of a profile: a row for each location
+# ------------------------------------------------
+
+(
+    S_REQUESTS, S_ACCESSES, S_ASKED, S_SECTORS, S_WAVEFRONTS, S_LEAST, S_WORST, S_SERIAL,
+    S_CONTENTION, S_STEPS, S_THREADS, S_BRANCHES, S_DIVERGENT, S_BARRIERS, S_SPACE, S_REGION,
+    S_SIZE, S_KIND, S_LANES_OPEN, S_LAST, S_WORK_LAST, S_BASE, S_WORST_COUNT, S_TICK, S_WORK_TICK,
+) = range(25)  # fmt: skip
+S_ADDRESSES = 32  # of the lanes of the open request
+S_PHASES = 64  # and their numbers
+S_BANKS = 96
+S_SCRATCH = 128  # sectors or words of the request, each once
+SCRATCH_WORDS = 128
+S_WORST_ADDRESSES = S_SCRATCH + SCRATCH_WORDS  # of the most expensive request
+S_WORST_LANES = S_WORST_ADDRESSES + 32
+LOCATION_WORDS = S_WORST_LANES + 32
+
+# ---- events of a recording -----------------------------------------------------------------------
+
+# Words: what, location, block, thread, then of an access: kind, region + 1 and size (8, 24, 32
+# bits), address, and 16 bytes of the value; of work and syncwarp: the lanes; of a value: the
+# variable, its bits, 1 if they are a float64's.
+EVENT_WORDS = 8
+E_ACCESS, E_WORK, E_VALUE, E_BARRIER, E_SYNCWARP, E_GRID = range(6)
+EVERYONE = -1  # the thread of a value that is the same for the whole block
+
+# What `branch` is given in place of the address of a mask.
+BEFORE = -1  # taken: only remember who evaluates the condition of a loop
+
+# ---- kinds of access --------------------------------------------------------------------------
+
+LOAD, STORE, UPDATE = range(3)
+CLAIM = 3  # a row of stores of which row_free knows that no earlier write is in the way
+
+# A place in an instrumented kernel names its location twice: the process-wide number in the low
+# half, the kernel's own in the high half.
+LOCATION_SHIFT = 32
+
+
+def location_number(location: int) -> int:
+    """Return the process-wide number of a location."""
+    return location & 0xFFFFFFFF

@@ -1,0 +1,1 @@
+"""From `kernel[grid, block](*arguments)` to blocks on all cores."""

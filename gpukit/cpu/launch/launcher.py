@@ -1,0 +1,365 @@
+"""Choose or make the compiled form of a kernel for its arguments, and run it."""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import struct
+import threading
+from typing import Any
+
+from gpukit import errors
+from gpukit.cpu import limits
+from gpukit.cpu.launch import configure, failure, marshal, pool
+from gpukit.cpu.memory import uninitialised
+
+HEADER = 8  # words before the arguments: grid, block, dynamic shared bytes, spare
+# So many block shapes of two or three axes get loops of their own; further ones share one form.
+_BLOCK_SHAPES = 4
+_compiling = threading.RLock()
+
+
+class Overload:
+    """What is known about a kernel for one tuple of argument types."""
+
+    const_bytes = 0
+    max_threads_per_block = limits.MAX_THREADS
+    shared_bytes = 0
+    local_bytes = 0
+
+    def __init__(self, types: tuple[Any, ...], cooperative: bool = False) -> None:
+        self.types = types
+        self.compiled: Any = None
+        self.cooperative = cooperative
+
+    def measure(self, compiled: Any) -> None:
+        """Take over what a compiled form needs."""
+        self.compiled = compiled
+        self.shared_bytes = compiled.shared_bytes
+        self.local_bytes = compiled.local_bytes
+        self.const_bytes = sum(getattr(a, "nbytes", 0) for a in compiled.captured.keep)
+
+    def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
+        """Return how many blocks may wait for each other; memory is the only limit here."""
+        x, y, z = configure.triple("blockdim", blockdim)
+        return max(1, (1 << 20) // (x * y * z))
+
+    @property
+    def signature(self) -> Any:
+        """The signature that was compiled."""
+        from numba.core import types
+
+        return types.void(*self.types)
+
+
+class Launcher:
+    """Compiles one kernel for the arguments it meets and launches it."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+        self.compiled: dict[Any, Any] = {}
+        self.shapes: dict[Any, set[tuple[int, int, int]]] = {}
+        self.declared: list[tuple[Any, ...]] = []
+        self._overloads: dict[tuple[Any, ...], Overload] = {}
+        self.asks: bool | None = None
+        self.parameters = list(inspect.signature(kernel.py_func).parameters.values())
+
+    # ---- launching ------------------------------------------------------------------------
+
+    def launch(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
+        """Run the kernel on all blocks and wait until it is done."""
+        if _observer is not None:
+            _observer(self.kernel, shape, arguments)
+        else:
+            self.run_plain(shape, arguments)
+
+    def run_plain(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
+        """Run the kernel without a watcher."""
+        retrieve: list[Any] = []
+        packed = self.packed(shape, arguments, retrieve)
+        for begin, end in packed.ranges:
+            uninitialised.touch_range(begin, end)
+        self._run(self._form(tuple(packed.kinds), packed.distinct(), shape), shape, packed)
+        for action in retrieve:
+            action()
+
+    def packed(
+        self, shape: configure.Configuration, arguments: tuple[Any, ...], retrieve: list[Any]
+    ) -> marshal.Packed:
+        """Return the arguments packed for a call; `retrieve` gets what to do after the launch."""
+        if len(arguments) != len(self.parameters):
+            self._check_fixed_parameters()
+            arguments = self._complete(arguments)
+        if self.kernel.extensions:
+            arguments = self._extended(arguments, shape.stream, retrieve)
+        return self._packed(arguments)
+
+    def instrumented(self, shape: configure.Configuration, packed: marshal.Packed, how: str) -> Any:
+        """Return the instrumented form of the kernel; `how` as in `Unit.instrumented`."""
+        kinds = tuple(packed.kinds)
+        key = (kinds, packed.distinct(), (*shape.block, how))
+        with _compiling:
+            if key not in self.compiled:
+                self.compiled[key] = self._build(kinds, key[1], shape.block, how)
+        compiled = self.compiled[key]
+        if compiled.shared_bytes + shape.shared > limits.MAX_SHARED:
+            self._too_much_shared(compiled, shape)
+        return compiled
+
+    def _run(self, compiled: Any, shape: configure.Configuration, packed: Any) -> None:
+        if compiled.shared_bytes + shape.shared > limits.MAX_SHARED:
+            self._too_much_shared(compiled, shape)
+        buffer = argument_buffer(compiled, shape, packed)
+        address = ctypes.addressof(buffer)
+        blocks, threads = shape.blocks, shape.threads
+        scratch = compiled.scratch_bytes(threads, blocks, shape.shared)
+        entry = compiled.entry
+
+        def call(first: int, last: int, context: int, memory: int) -> int:
+            return entry(address, first, last, context, memory)  # type: ignore[no-any-return]
+
+        outcome = pool.run(
+            call, blocks, threads, scratch, serial=compiled.whole_grid, pace=compiled.pace
+        )
+        if outcome.context is not None:
+            failure.name_thread(outcome.context, threads)
+            failure.raise_for(outcome.status, outcome.context, compiled, self.kernel.py_func)
+
+    def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
+        raise errors.LaunchError(
+            f"{self.kernel.py_func.__name__} needs {compiled.shared_bytes} bytes of static and "
+            f"{shape.shared} of dynamic shared memory; a block may have {limits.MAX_SHARED}. "
+            "Use smaller tiles."
+        )
+
+    def _form(self, kinds: Any, distinct: bool, shape: configure.Configuration) -> Any:
+        """Return the compiled form for a launch."""
+        if not self.compiled:  # to choose the block's sizes takes a look at the kernel, too
+            from gpukit.compiler.frontend import resolve
+
+            with resolve.once():
+                return self._compile(kinds, distinct, self._block_key(kinds, shape))
+        block = self._block_key(kinds, shape)
+        return self.compiled.get((kinds, distinct, block)) or self._compile(kinds, distinct, block)
+
+    def _block_key(self, kinds: Any, shape: configure.Configuration) -> tuple[int, int, int]:
+        """Return the sizes that the loops are made for; 0 stands for any size."""
+        block = shape.block
+        flat = block[1] == block[2] == 1
+        if flat and not self._asks_for_block():
+            return (0, 1, 1)
+        seen = self.shapes.get(kinds)
+        if seen is None:
+            seen = self.shapes.setdefault(kinds, set())
+        if block in seen:
+            return block
+        if len(seen) >= _BLOCK_SHAPES:
+            return (0, 1, 1) if flat else (0, 0, 0)
+        seen.add(block)
+        return block
+
+    def _asks_for_block(self) -> bool:
+        """Tell whether the loops are made for one size of blocks."""
+        if self.asks is None:
+            from gpukit.compiler import pipeline
+
+            self.asks = pipeline.asks_for_block(self.kernel.py_func)
+        return self.asks
+
+    # ---- arguments ------------------------------------------------------------------------
+
+    def _check_fixed_parameters(self) -> None:
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in self.parameters):
+            from gpukit.compiler.frontend import resolve
+
+            resolve.run(self.kernel.py_func)  # says that kernels take a fixed list
+
+    def _complete(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Add defaults, or say which arguments are missing or too many."""
+        names = [p.name for p in self.parameters]
+        rest = self.parameters[len(arguments) :]
+        if len(arguments) < len(names) and all(p.default is not p.empty for p in rest):
+            return (*arguments, *(p.default for p in rest))
+        fix = "Give it one value for each."
+        if names[:1] == ["self"]:
+            fix = "A kernel is no method: put it outside the class, and pass it arrays."
+        raise errors.ArgumentError(
+            f"{self.kernel.py_func.__name__} takes {len(names)} arguments "
+            f"({', '.join(names)}), got {len(arguments)}. {fix}"
+        )
+
+    def _extended(
+        self, arguments: tuple[Any, ...], stream: Any, retrieve: list[Any]
+    ) -> tuple[Any, ...]:
+        """Let the kernel's extensions change the arguments; `retrieve` gets what to do after."""
+        from numba import typeof
+
+        made = []
+        for value in arguments:
+            kind = typeof(value)
+            for extension in reversed(self.kernel.extensions):
+                kind, value = extension.prepare_args(kind, value, stream=stream, retr=retrieve)
+            made.append(value)
+        return tuple(made)
+
+    def _packed(self, arguments: tuple[Any, ...]) -> marshal.Packed:
+        if not self.declared:
+            return self._pack_named(arguments, None)
+        if len(self.declared) == 1:
+            return self._pack_named(arguments, self.declared[0])
+        return self._pack_named(arguments, self._best(arguments))
+
+    def _pack_named(self, arguments: tuple[Any, ...], wanted: Any) -> marshal.Packed:
+        try:
+            return marshal.pack(arguments, wanted)
+        except errors.ArgumentError as error:
+            raise errors.ArgumentError(f"{self.kernel.py_func.__name__}: {error}") from None
+
+    def _best(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the declared signature that fits the arguments best, as Numba chooses."""
+        from numba.core.registry import cpu_target
+
+        actual = tuple(marshal.numba_type(k) for k in marshal.pack(arguments).kinds)
+        ranked = []
+        for order, types in enumerate(self.declared):
+            pairs = list(zip(actual, types, strict=True)) if len(actual) == len(types) else None
+            if pairs is None:
+                continue
+            found = [_conversion_cost(cpu_target.typing_context, a, t) for a, t in pairs]
+            costs = [c for c in found if c is not None]
+            if len(costs) == len(found):
+                ranked.append((sorted(costs, reverse=True), order, types))
+        if not ranked:
+            known = "; ".join(str(t) for t in self.declared)
+            raise errors.ArgumentError(
+                f"{self.kernel.py_func.__name__}: no signature fits arguments of types "
+                f"({', '.join(map(str, actual))}). It was declared for {known}."
+            )
+        return min(ranked, key=lambda r: r[:2])[2]
+
+    # ---- compiling ------------------------------------------------------------------------
+
+    def declare(self, signature: Any) -> Overload:
+        """Check a signature now, and hold launches to it."""
+        from gpukit.compiler import numba_types
+        from gpukit.cpu.launch import build
+
+        types, result = numba_types.signature(signature)
+        if len(types) != len(self.parameters):
+            raise errors.ArgumentError(
+                f"{self.kernel.py_func.__name__} takes {len(self.parameters)} arguments, its "
+                f"signature {signature} names {len(types)}."
+            )
+        if result is not None and str(result) not in ("none", "void"):
+            raise type_error(
+                f"{self.kernel.py_func.__name__}: CUDA kernel must have void return type, "
+                f"got {result}. Write results to an array."
+            )
+        with _compiling:
+            build.check(self.kernel, types)
+        self.declared.append(types)
+        return self._overloads.setdefault(types, self._overload(types))
+
+    def _overload(self, types: tuple[Any, ...]) -> Overload:
+        from gpukit.compiler import pipeline
+
+        return Overload(types, pipeline.is_cooperative(self.kernel.py_func))
+
+    def _compile(self, kinds: Any, distinct: bool, block: Any) -> Any:
+        with _compiling:
+            compiled = self.compiled.get((kinds, distinct, block))
+            if compiled is None:
+                compiled = self._build(kinds, distinct, block)
+                self.compiled[kinds, distinct, block] = compiled
+        return compiled
+
+    def _build(self, kinds: Any, distinct: bool, block: Any, instrumented: str = "") -> Any:
+        from gpukit.compiler.frontend import resolve
+        from gpukit.cpu.launch import build
+
+        try:
+            with resolve.once():
+                return build.kernel(self.kernel, kinds, distinct, block, instrumented)
+        except RecursionError as error:
+            name = self.kernel.py_func.__name__
+            raise errors.Unsupported(
+                f"An expression or block in {name} is nested too deeply.", kernel=name,
+                fix="split it over several statements",
+            ) from error  # fmt: skip
+
+    # ---- what tools ask -------------------------------------------------------------------
+
+    def overloads(self) -> dict[tuple[Any, ...], Overload]:
+        """Return what was compiled or declared, by numba types."""
+        for kinds, _, _ in self.compiled:
+            types = tuple(marshal.numba_type(k) for k in kinds)
+            if not self.declared:
+                self._overloads.setdefault(types, self._overload(types))
+        for (kinds, _, _), compiled in self.compiled.items():
+            types = tuple(marshal.numba_type(k) for k in kinds)
+            for known in [types, *self.declared]:
+                if known in self._overloads:
+                    self._overloads[known].measure(compiled)
+        return self._overloads
+
+    def per_overload(self, attribute: str, signature: Any) -> Any:
+        """Return an attribute of one overload, or of all by signature."""
+        for types, overload in self.overloads().items():
+            if overload.compiled is None:  # only declared
+                from gpukit.cpu.launch import build
+
+                overload.measure(build.plain(self.kernel, types))
+        found = {t: getattr(o, attribute) for t, o in self.overloads().items()}
+        if signature is not None:
+            return found[tuple(getattr(signature, "args", signature))]
+        if len(found) == 1 and self.declared:
+            return next(iter(found.values()))
+        return found
+
+    def inspect(self, what: str, signature: Any) -> Any:
+        """Return LLVM IR or assembly by signature; compiles what was only declared."""
+        from gpukit.cpu.launch import build
+
+        found = {types: build.text(self.kernel, types, what) for types in self.overloads()}
+        return found if signature is None else found[tuple(getattr(signature, "args", signature))]
+
+
+def argument_buffer(compiled: Any, shape: configure.Configuration, packed: marshal.Packed) -> Any:
+    """Return the memory that a compiled kernel takes its geometry and arguments from."""
+    captured = compiled.captured
+    words = marshal.format_of((*packed.kinds, *captured.kinds))
+    buffer = ctypes.create_string_buffer(8 * HEADER + words.size)
+    _HEADER_FORMAT.pack_into(buffer, 0, *shape.grid, *shape.block, shape.shared, 0)
+    words.pack_into(buffer, 8 * HEADER, *packed.values, *captured.values)
+    return buffer
+
+
+def observe_launches(observer: Any) -> Any:
+    """Let `watcher(kernel, shape, arguments)` run every launch; None for nobody.
+
+    Returns the one before.
+    """
+    global _observer
+    before, _observer = _observer, observer
+    return before
+
+
+_observer: Any = None
+
+
+def _conversion_cost(context: Any, actual: Any, wanted: Any) -> int | None:
+    if hasattr(actual, "layout") and hasattr(wanted, "layout"):
+        same = actual.dtype == wanted.dtype and actual.ndim == wanted.ndim
+        return (0 if actual.layout == wanted.layout else 1) if same else None
+    found = context.can_convert(actual, wanted)
+    return None if found is None else int(found)
+
+
+def type_error(message: str) -> errors.GpukitError:
+    """Return an error that is also Numba's TypingError."""
+    from gpukit.compiler.diagnostics import numba_errors
+
+    return numba_errors.type_error_class()(message)
+
+
+_HEADER_FORMAT = struct.Struct("=8q")

@@ -1,0 +1,238 @@
+"""Run the blocks of a launch on all cores, and stop them when something goes wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from gpukit.compiler import context as layout
+
+# A launch that takes less is over before another core could have begun.
+SHORT_NS = 200_000
+# Until a kernel was timed once: so many threads in all are taken to be short.
+SMALL_LAUNCH = 1 << 15
+_PREDICTABLE = 2048  # threads from which on a launch tells how fast the kernel is
+_CHUNKS_PER_WORKER = 16
+_CHUNK_NS = 50_000  # blocks are handed out in chunks of at least so much work
+# The clock of a thread's own work, where it is fine enough: waiting for the GIL is no work.
+_fine = time.get_clock_info("thread_time").resolution < 1e-5
+_clock = time.thread_time_ns if _fine else time.perf_counter_ns
+_STACK_BYTES = 16 << 20
+
+
+def workers() -> int:
+    """Return how many cores launches use: GPUKIT_THREADS, or all that this process may use."""
+    asked = os.environ.get("GPUKIT_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class Bench(threading.local):
+    """What one thread of this process runs kernels with: error context and scratch memory."""
+
+    def __init__(self) -> None:
+        self.context = (ctypes.c_int64 * layout.WORDS)()
+        self.address = ctypes.addressof(self.context)
+        self.scratch: Any = None
+        self.scratch_address = 0
+        self.size = 0
+
+    def ready(self, size: int) -> None:
+        """Clear the context and make sure of `size` bytes of scratch."""
+        context = self.context
+        context[layout.CANCEL] = context[layout.CODE] = 0
+        if size > self.size:
+            self.scratch = ctypes.create_string_buffer(size + 64)
+            self.scratch_address = (ctypes.addressof(self.scratch) + 63) // 64 * 64
+            self.size = size
+
+
+_bench = Bench()
+Call = Callable[[int, int, int, int], int]  # (first, last, context, scratch) -> status
+
+
+class Outcome:
+    """How a launch ended: the first failure's status and a copy of its context."""
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.context: Any = None
+        self.stopped = False
+        self.work_ns = 0
+        self.running: list[Any] = []
+        self.lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def worker(self, context: Any) -> Iterator[None]:
+        """Let `context` be cancelled meanwhile; afterwards it may serve another launch."""
+        with self.lock:
+            self.running.append(context)
+        start = _clock()
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.work_ns += _clock() - start
+                self.running.remove(context)
+
+    def fail(self, status: int, context: Any) -> None:
+        """Note a failure, the first one only, and let the other workers stop."""
+        with self.lock:
+            if self.context is None or self.context[layout.CODE] == layout.INTERRUPTED:
+                self.status = status
+                self.context = type(context).from_buffer_copy(context)
+            self._cancel()
+
+    def cancel(self) -> None:
+        """Let all workers stop at their next poll."""
+        with self.lock:
+            self._cancel()
+
+    def _cancel(self) -> None:
+        self.stopped = True
+        for other in self.running:
+            other[layout.CANCEL] = 1
+
+
+class Pace:
+    """How long one thread of a kernel has taken, to tell which launches are short."""
+
+    def __init__(self) -> None:
+        self.ns_per_thread: float | None = None
+
+    def is_short(self, threads: int) -> bool:
+        """Tell whether a launch of so many threads is over before help would come."""
+        if self.ns_per_thread is None:
+            return threads <= SMALL_LAUNCH
+        return threads * self.ns_per_thread < SHORT_NS
+
+    def chunk(self, threads: int) -> int:
+        """Return how many blocks of so many threads are enough work to be handed out."""
+        return int(_CHUNK_NS / max(threads * (self.ns_per_thread or 100.0), 1.0))
+
+    def note(self, threads: int, ns: int) -> None:
+        """Remember how long a launch took, in time of one core; tiny ones tell nothing."""
+        if threads >= _PREDICTABLE or ns >= SHORT_NS:
+            self.ns_per_thread = ns / threads
+
+
+def run(
+    call: Call, blocks: int, threads: int, scratch: int, *, serial: bool, pace: Pace
+) -> Outcome:
+    """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them first."""
+    count = min(workers(), blocks)
+    if serial or count <= 1 or pace.is_short(blocks * threads):
+        outcome = Outcome()
+        bench = _bench
+        bench.ready(scratch)
+        start = _clock()
+        status = call(0, blocks, bench.address, bench.scratch_address)
+        pace.note(blocks * threads, _clock() - start)
+        if status > 0:
+            outcome.fail(status, bench.context)
+        return outcome
+    outcome = _run_shared(call, blocks, scratch, count, pace.chunk(threads))
+    pace.note(blocks * threads, outcome.work_ns)
+    return outcome
+
+
+def _run_shared(call: Call, blocks: int, scratch: int, count: int, least: int) -> Outcome:
+    """Let `count` workers take chunks of blocks, each of `least` blocks or more."""
+    outcome = Outcome()
+    chunk = max(1, blocks // (count * _CHUNKS_PER_WORKER), min(least, -(-blocks // count)))
+    starts = itertools.count(0, chunk)
+
+    def work() -> None:
+        bench = _bench
+        bench.ready(scratch)
+        with outcome.worker(bench.context):
+            while not outcome.stopped:
+                first = next(starts)
+                if first >= blocks:
+                    return
+                last = min(first + chunk, blocks)
+                status = call(first, last, bench.address, bench.scratch_address)
+                if status > 0:
+                    outcome.fail(status, bench.context)
+
+    jobs = [_helpers.submit(work, k) for k in range(count - 1)]
+    try:
+        work()
+        for job in jobs:
+            job.wait()
+    except BaseException:
+        outcome.cancel()
+        for job in jobs:
+            job.wait()
+        raise
+    for job in jobs:
+        if job.error is not None:
+            raise job.error
+    return outcome
+
+
+class _Job:
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work = work
+        self.error: BaseException | None = None
+        self.done = threading.Event()
+
+    def run(self) -> None:
+        try:
+            self.work()
+        except BaseException as error:
+            self.error = error
+        finally:
+            self.done.set()
+
+    def wait(self) -> None:
+        # With a time limit, so that Ctrl-C gets through on every system.
+        while not self.done.wait(0.5):
+            pass
+
+
+class _Helpers:
+    """Threads that wait for work; made when first needed, and again after a fork."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.queues: list[queue.SimpleQueue[_Job]] = []
+
+    def submit(self, work: Callable[[], None], k: int) -> _Job:
+        while len(self.queues) <= k:
+            mine: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+            self.queues.append(mine)
+            self._start(mine)
+        job = _Job(work)
+        self.queues[k].put(job)
+        return job
+
+    def _start(self, jobs: queue.SimpleQueue[_Job]) -> None:
+        """Start a helper with room on its stack; some systems give threads very little."""
+        before = threading.stack_size(_STACK_BYTES)
+        try:
+            threading.Thread(target=self._serve, args=(jobs,), daemon=True).start()
+        finally:
+            threading.stack_size(before)
+
+    @staticmethod
+    def _serve(jobs: queue.SimpleQueue[_Job]) -> None:
+        while True:
+            jobs.get().run()
+
+
+_helpers = _Helpers()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.reset)

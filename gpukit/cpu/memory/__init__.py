@@ -1,0 +1,1 @@
+"""Device memory and device arrays of the CPU target."""

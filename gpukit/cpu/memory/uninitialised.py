@@ -1,0 +1,94 @@
+"""Which device memory nobody has written yet: what `cuda.device_array` gave and nothing filled.
+
+Only checked mode asks. Everything else says what it writes, which costs nothing while there is
+no such memory.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Allocation:
+    """Memory of an empty device array; `unset` holds a flag for each byte once parts are set."""
+
+    def __init__(self, begin: int, end: int) -> None:
+        self.begin = begin
+        self.end = end
+        self.unset: NDArray[np.bool_] | None = None
+
+    def flags(self) -> NDArray[np.bool_]:
+        """Return the flag of every byte."""
+        if self.unset is None:
+            self.unset = np.ones(self.end - self.begin, bool)
+        return self.unset
+
+
+_live: dict[int, Allocation] = {}
+
+
+def note(host: NDArray[Any]) -> None:
+    """Remember a new empty array; it is forgotten with its memory."""
+    if not host.size:
+        return
+    root = _root(host)
+    begin = int(root.__array_interface__["data"][0])
+    _live[begin] = Allocation(begin, begin + root.nbytes)
+    weakref.finalize(root, _live.pop, begin, None)
+
+
+def _root(host: NDArray[Any]) -> NDArray[Any]:
+    while isinstance(host.base, np.ndarray):
+        host = host.base
+    return host
+
+
+def touch(host: NDArray[Any]) -> None:
+    """Say that the host has written all elements of an array or view."""
+    if not _live or not host.size:
+        return
+    found = _live.get(int(_root(host).__array_interface__["data"][0]))
+    if found is None:
+        return
+    at = int(host.__array_interface__["data"][0]) - found.begin
+    flags = found.flags()
+    kind = np.dtype((np.void, host.itemsize))
+    part: NDArray[Any] = np.ndarray(host.shape, kind, flags.view(np.uint8).data, at, host.strides)
+    part[...] = np.zeros((), kind)
+
+
+def touch_range(begin: int, end: int) -> None:
+    """Say that a kernel that nobody instrumented may have written these addresses."""
+    if not _live:
+        return
+    for start, found in list(_live.items()):
+        if found.begin < end and begin < found.end:
+            _live.pop(start, None)
+
+
+def cells(begin: int, end: int, granule: int) -> NDArray[np.bool_] | None:
+    """Return for each cell of an address range whether it is unset; None if all of it is set."""
+    found = [a for a in _live.values() if a.begin < end and begin < a.end]
+    if not found:
+        return None
+    count = -(-(end - begin) // granule)
+    flags = np.zeros(count * granule, bool)
+    for a in found:
+        low, high = max(a.begin, begin), min(a.end, end)
+        flags[low - begin : high - begin] = a.flags()[low - a.begin : high - a.begin]
+    whole = np.asarray(flags.reshape(count, granule).any(axis=1))
+    return whole if whole.any() else None
+
+
+def set_cells(begin: int, granule: int, written: NDArray[np.bool_]) -> None:
+    """Say which cells an instrumented kernel has written."""
+    end = begin + granule * len(written)
+    for a in list(_live.values()):
+        if a.begin < end and begin < a.end:
+            low, high = max(a.begin, begin), min(a.end, end)
+            by_byte = np.repeat(written, granule)[low - begin : high - begin]
+            a.flags()[low - a.begin : high - a.begin] &= ~by_byte
