@@ -150,7 +150,7 @@ def test_check_int_rejects_less_than_the_least():
 
 
 def test_pick_lists_the_rungs_when_the_name_is_unknown():
-    ladder = (launch.Rung("naive", None, launch.Cost), launch.Rung("tiled", None, launch.Cost))
+    ladder = tuple(launch.Rung(name, None, launch.Cost, sum, 256) for name in ("naive", "tiled"))
     with pytest.raises(
         ValueError, match=r"f: expected rung to be one of 'naive', 'tiled', got 'x'"
     ):

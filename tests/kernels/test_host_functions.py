@@ -7,7 +7,6 @@ from gpukit import cuda, launch
 from gpukit.kernels import (
     activations,
     activations_grad,
-    batched_matmul,
     dot,
     extremes,
     histogram,
@@ -32,7 +31,7 @@ CASES = {
     "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
     "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
     "batched_matmul": (
-        batched_matmul.batched_matmul,
+        matmul.batched_matmul,
         (numbers(2, 3, 5), numbers(2, 5, 4)),
         (2, 3, 4),
     ),
