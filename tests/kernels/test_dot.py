@@ -196,10 +196,10 @@ def test_shuffles_touch_shared_memory_once_a_warp():
 
 
 @functools.cache
-def counted(rung, n, blocks):
-    x = np.ones(n, np.float32)
+def counted(rung, n, blocks, dtype=np.float32):
+    x = np.ones(n, dtype)
     kernel = gpukit.profile(ALL[rung].kernel)
-    return kernel[blocks, BLOCK](x, x.copy(), np.zeros(1, np.float32)).total
+    return kernel[blocks, BLOCK](x, x.copy(), np.zeros(1, dtype)).total
 
 
 def work(found):

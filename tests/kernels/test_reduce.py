@@ -219,8 +219,8 @@ def test_checker_finds_nothing_wrong(kernel, n, signed):
 
 
 @functools.cache
-def counted(kernel, n, blocks):
-    arguments = np.ones(n, np.float32), np.zeros(1, np.float32)
+def counted(kernel, n, blocks, dtype=np.float32):
+    arguments = np.ones(n, dtype), np.zeros(1, dtype)
     return gpukit.profile(kernel)[blocks, BLOCK](*arguments).total
 
 

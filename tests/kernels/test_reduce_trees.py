@@ -29,9 +29,8 @@ def blocks_of(rung, n):
 
 
 @functools.cache
-def counted(rung, n=FULL):
-    x = np.ones(n, np.float32)
-    partials = np.full(blocks_of(rung, n), np.nan, np.float32)
+def counted(rung, n=FULL, dtype=np.float32):
+    x, partials = np.ones(n, dtype), np.full(blocks_of(rung, n), np.nan, dtype)
     return gpukit.profile(ALL[rung].kernel)[len(partials), BLOCK](x, partials).total
 
 
