@@ -39,15 +39,15 @@ def tell(start, calls=1):
 IMPORT = CLOCK + "start = clock()\n{line}\ntell(start)\n"
 PREPARE = """
 import numpy as np
-from gpukit.kernels import matmul
+from gpukit.kernels.matmul import tiled
 rng = np.random.default_rng(1)
 a, b = rng.random((2, {side}, {side}), np.float32)
 out = np.full(({side}, {side}), np.nan, np.float32)
-grid = -(-{side} // matmul.TILE)
+grid = -(-{side} // tiled.TILE)
 """
 LAUNCH = """
 start = clock()
-matmul.matmul_tiled_kernel[(grid, grid), (matmul.TILE, matmul.TILE)](a, b, out)
+tiled.matmul_tiled_kernel[(grid, grid), (tiled.TILE, tiled.TILE)](a, b, out)
 tell(start)
 assert np.allclose(out, a @ b, rtol=1e-4), "the product is wrong"
 """

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from gpukit import cuda
-from gpukit.kernels import matmul, reduce, reduce_trees, vector
+from gpukit.kernels import reduce, reduce_trees, vector
+from gpukit.kernels.matmul import tiled
 from gpukit.launch import ceil_div
 
 TILE = 32
@@ -235,15 +236,15 @@ def product(side: int) -> Iterator[Case]:
 
     a, b = _normal(side, side), _normal(side, side).T.copy()
     out, loops = np.full((side, side), np.nan, np.float32), handwritten.compiled()
-    grid = ceil_div(side, matmul.TILE), ceil_div(side, matmul.TILE)
+    grid = ceil_div(side, tiled.TILE), ceil_div(side, tiled.TILE)
     for other, theirs, information in (
         ("same loops by hand", lambda: loops(a, b, out), False),
         ("np.matmul (BLAS)", lambda: np.matmul(a, b, out=out), True),
     ):
         yield Case(
-            f"matmul tiled {side}", other, matmul.matmul_tiled_kernel,
-            lambda k: k[grid, (matmul.TILE, matmul.TILE)](a, b, out), theirs, out,
-            matmul.matmul_reference(a, b), 1e-4 * side, information,
+            f"matmul tiled {side}", other, tiled.matmul_tiled_kernel,
+            lambda k: k[grid, (tiled.TILE, tiled.TILE)](a, b, out), theirs, out,
+            tiled.matmul_reference(a, b), 1e-4 * side, information,
         )  # fmt: skip
 
 

@@ -48,16 +48,45 @@ class Cost:
         return self.flops / self.bytes if self.bytes else 0.0
 
 
-class Rung(NamedTuple):
-    """One step of a ladder: its name in words, its kernel, what that costs, and its block.
+Capability = tuple[int, int]
+NEWEST = (99, 9)
+ANY_GPU = ((0, 0), NEWEST)
 
-    `block` is what the host function launches it with, where the rungs of a ladder differ in that.
+
+class Rung(NamedTuple):
+    """One step of a ladder, with all that its host function, its tests and its benchmark ask.
+
+    A block of `block` threads computes `tile` elements along x, y and z, as many as it has threads
+    if there is no `tile`. A kernel that loops over the rest has at most `most_blocks` along the
+    last axis. With `x_is_row`, x runs down the rows. `needs` are the lowest and the highest compute
+    capability of a GPU that runs it. What a rung does not take, other `dtypes` or arrays that lie
+    misaligned, the rung `instead` takes.
     """
 
     name: str
     kernel: Any
     cost: Callable[..., Cost]
-    block: int | tuple[int, ...] | None = None
+    reference: Callable[..., Any]
+    block: int | tuple[int, ...]
+    tile: int | tuple[int, ...] | None = None
+    dtypes: tuple[type[np.generic], ...] = FLOATS
+    needs: tuple[Capability, Capability] = ANY_GPU
+    most_blocks: int | None = None
+    x_is_row: bool = False
+    instead: str = ""
+
+    def grid(self, function: str, *sizes: int) -> tuple[int, ...]:
+        """Return the grid that covers so many elements along x, y and z: columns, then rows.
+
+        Raises LaunchError, in the words of `function`, where a GPU takes no such grid.
+        """
+        tile = self.tile or self.block
+        tiles = tile if isinstance(tile, tuple) else (tile,)
+        along = sizes[::-1] if self.x_is_row else sizes
+        *first, last = (ceil_div(n, part) for n, part in zip(along, tiles, strict=True))
+        grid = (*first, last if self.most_blocks is None else min(last, self.most_blocks))
+        check_grid(function, grid)
+        return grid
 
 
 def pick(function: str, ladder: tuple[Rung, ...], name: str) -> Rung:
@@ -153,12 +182,26 @@ def check_same_dtype(function: str, **arrays: Any) -> None:
         )
 
 
-def check_float32(function: str, rung: str, array: Any, *, instead: str) -> None:
-    """Raise TypeError unless `array` is float32, which is all that this rung takes."""
-    if array.dtype != np.float32:
+def check_rung_dtype(function: str, rung: Rung, array: Any) -> None:
+    """Raise TypeError unless the rung takes the dtype of `array`, as others of its ladder do."""
+    if array.dtype not in [np.dtype(dtype) for dtype in rung.dtypes]:
         raise TypeError(
-            f"{function}: expected float32 arrays for rung {rung!r}, got {array.dtype}. "
-            f"Pass rung={instead!r}."
+            f"{function}: expected float32 arrays for rung {rung.name!r}, got {array.dtype}. "
+            f"Pass rung={rung.instead!r}."
+        )
+
+
+def check_gpu(function: str, rung: Rung) -> None:
+    """Raise LaunchError if there is a GPU and it is not one of those that a rung needs."""
+    least, most = rung.needs
+    if target.active().name != "cuda" or rung.needs == ANY_GPU:
+        return
+    found = tuple(cuda.get_current_device().compute_capability)
+    if not least <= found <= most:
+        wanted = f"{least[0]}.{least[1]} {'and no other' if least == most else 'or more'}"
+        raise errors.LaunchError(
+            f"{function}: expected a GPU of compute capability {wanted} for rung {rung.name!r}, "
+            f"got {found[0]}.{found[1]}. Pick a rung without such tensor cores."
         )
 
 

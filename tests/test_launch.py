@@ -150,7 +150,7 @@ def test_check_int_rejects_less_than_the_least():
 
 
 def test_pick_lists_the_rungs_when_the_name_is_unknown():
-    ladder = (launch.Rung("naive", None, launch.Cost), launch.Rung("tiled", None, launch.Cost))
+    ladder = tuple(launch.Rung(name, None, launch.Cost, sum, 256) for name in ("naive", "tiled"))
     with pytest.raises(
         ValueError, match=r"f: expected rung to be one of 'naive', 'tiled', got 'x'"
     ):
@@ -311,3 +311,32 @@ def test_read_only_out_is_refused():
     out.flags.writeable = False
     with pytest.raises(ValueError, match="expected out to be writeable"):
         launch.Result("f", out, (3,), np.float32)
+
+
+# ---- the grid of a rung ----------------------------------------------------------------------
+
+
+def rung(block, **fields):
+    return launch.Rung("naive", None, launch.Cost, sum, block, **fields)
+
+
+@pytest.mark.parametrize(
+    ("made", "sizes", "grid"),
+    [
+        (rung(256), (1000,), (4,)),
+        (rung(256, tile=512), (1025,), (3,)),
+        (rung(256, most_blocks=1024), (10**9,), (1024,)),
+        (rung((32, 8)), (640, 427), (20, 54)),
+        (rung((32, 8), x_is_row=True), (640, 427), (14, 80)),
+        (rung((32, 8), tile=(32, 32)), (640, 427), (20, 14)),
+        (rung((32, 8), tile=8), (17,), (3,)),
+        (rung((16, 16, 1), most_blocks=100), (17, 33, 500), (2, 3, 100)),
+    ],
+)
+def test_a_rung_covers_all_elements_with_its_tiles(made, sizes, grid):
+    assert made.grid("f", *sizes) == grid
+
+
+def test_a_grid_that_no_gpu_takes_is_refused_in_the_words_of_the_function():
+    with pytest.raises(errors.LaunchError, match=r"^f: expected a grid of at most"):
+        rung((16, 16)).grid("f", 1, 16 * 65536)

@@ -25,16 +25,11 @@ from gpukit.kernels import (
     activations,
     activations_grad,
     backprop,
-    batched_matmul,
     conv,
     dot,
     extremes,
     histogram,
     image,
-    matmul,
-    matmul_bf16,
-    matmul_tensor,
-    matmul_wide,
     matvec,
     reduce,
     reduce_trees,
@@ -42,6 +37,7 @@ from gpukit.kernels import (
     transpose,
     vector,
 )
+from gpukit.kernels.matmul import batched, bf16, naive, registers, tensor_tf32, tiled, wide
 
 Array = Any
 
@@ -253,83 +249,82 @@ for _rung in activations_grad.LADDER:
     of(_rung.kernel)(functools.partial(_activation_grad, _rung.name))
 
 
-def _moved(kernel: Any, covered: tuple[int, int]) -> Iterator[Case]:
-    """Yield launches of a copy or transpose whose blocks take `covered` elements along x and y."""
+def _moved(rung: launch.Rung) -> Iterator[Case]:
+    """Yield launches of a copy or transpose."""
     for rows, cols in ((35, 41), (9, 70)):
         x = values(rows, cols)
-        along = (rows, cols) if kernel is transpose.copy_strided_kernel else (cols, rows)
-        copies = kernel in (transpose.copy_kernel, transpose.copy_strided_kernel)
-        grid = launch.grid_2d("mutants", *along, covered)
-        yield case(grid, (transpose.TILE, transpose.ROWS), (x,), x if copies else x.T)
+        right = rung.reference(x).astype(np.float32)
+        yield case(rung.grid("mutants", cols, rows), rung.block, (x,), right)
 
 
 for _rung in transpose.LADDER:
-    _high = transpose.TILE if _rung.name in ("tiled", "padded") else transpose.ROWS
-    of(_rung.kernel)(functools.partial(_moved, _rung.kernel, (transpose.TILE, _high)))
+    of(_rung.kernel)(functools.partial(_moved, _rung))
 
 
 def _tiles(cols: int, rows: int, tile: int) -> tuple[Any, Any]:
     return launch.grid_2d("mutants", cols, rows, (tile, tile)), (tile, tile)
 
 
-def _matmul(rung: str) -> Iterator[Case]:
+def _matmul(rung: launch.Rung) -> Iterator[Case]:
     """Yield products of two blocks and more along every axis along which a block has a tile."""
-    cols, rows = matmul.PARTS.get(rung, (matmul.TILE, matmul.TILE))
+    cols, rows = _tile(rung)
     for m, n, k in ((rows + 2, cols + 19, 17), (3, 20, 5)):
         a, b = values(m, k), values(k, n)
-        grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
-        yield case(grid, block, (a, b), matmul.matmul_reference(a, b), k)
+        yield case(rung.grid("mutants", n, m), rung.block, (a, b), rung.reference(a, b), k)
 
 
-def _matmul_wide(rung: str) -> Iterator[Case]:
+def _tile(rung: launch.Rung) -> tuple[int, int]:
+    return rung.tile or rung.block  # type: ignore[return-value]
+
+
+def _matmul_wide(rung: launch.Rung) -> Iterator[Case]:
     """Yield the same for rows in quads."""
-    cols, rows = matmul.PARTS[rung]
-    rounds = rung in matmul.TF32
+    cols, rows = _tile(rung)
     # Tensor cores are slow in an interpreter: two blocks down or two across, never both.
+    rounds = rung in tensor_tf32.LADDER
     large = [(rows + 2, 24, 20), (3, cols + 4, 4)] if rounds else [(rows + 2, cols + 20, 20)]
     for m, n, k in (*large, (3, 8, 4)):
         a, b = values(m, k), values(k, n)
-        grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
-        yield case(grid, block, (a, b), matmul.reference_of(rung)(a, b), k)
+        yield case(rung.grid("mutants", n, m), rung.block, (a, b), rung.reference(a, b), k)
 
 
-def _matmul_bf16(rung: str) -> Iterator[Case]:
+def _matmul_bf16(rung: launch.Rung) -> Iterator[Case]:
     """Yield four blocks with more tiles than stages, and for the oracle one with two tiles."""
-    cols, rows = matmul.PARTS[rung]
+    cols, rows = _tile(rung)
     for m, n, tiles in ((rows + 3, cols + 11, 6), (3, 11, 2)):
-        k = (tiles - 1) * matmul_bf16.DEPTH + 8  # the last is a part
+        k = (tiles - 1) * bf16.DEPTH + 8  # the last is a part
         a, b = values(m, k), values(k, n)
-        given = matmul_bf16.as_bf16("a", a, 0), matmul_bf16.as_bf16("b", b, 0)
-        grid, block = matmul.grid_of(rung, m, n), (matmul.TILE, matmul.TILE)
-        launched = case(grid, block, given, matmul.reference_of(rung)(a, b), k)
+        given = bf16.as_bf16("a", a, 0), bf16.as_bf16("b", b, 0)
+        grid = rung.grid("mutants", n, m)
+        launched = case(grid, rung.block, given, rung.reference(a, b), k)
         yield replace(launched, interpreted=m < rows)
 
 
-@of(matmul_bf16.round_bf16_kernel)
+@of(bf16.round_bf16_kernel)
 def _round_bf16() -> Iterator[Case]:
+    rung = bf16.LADDER[0]
     for rows, cols in ((9, 35), (1, 8)):
-        x, wide = values(rows, cols), matmul_bf16.padded(cols)
-        right = np.zeros((rows, wide), np.uint16)
-        right[:, :cols] = matmul_bf16.round_bf16_reference(x)
-        grid = launch.grid_2d("round", wide, rows, matmul_bf16.ROUND_BLOCK)
-        yield case(grid, matmul_bf16.ROUND_BLOCK, (x,), right, dtype=np.uint16)
+        x, wider = values(rows, cols), bf16.padded(cols)
+        right = np.zeros((rows, wider), np.uint16)
+        right[:, :cols] = rung.reference(x)
+        yield case(rung.grid("mutants", wider, rows), rung.block, (x,), right, dtype=np.uint16)
 
 
-for _rung in matmul_bf16.MATMUL_LADDER:
-    of(_rung.kernel)(functools.partial(_matmul_bf16, _rung.name))
-for _rung in (*matmul_wide.LADDER, *matmul_tensor.LADDER):
-    of(_rung.kernel)(functools.partial(_matmul_wide, _rung.name))
-for _rung in matmul.LADDER:
-    of(_rung.kernel)(functools.partial(_matmul, _rung.name))
+for _rung in bf16.MATMUL_LADDER:
+    of(_rung.kernel)(functools.partial(_matmul_bf16, _rung))
+for _rung in (*wide.LADDER, *tensor_tf32.LADDER):
+    of(_rung.kernel)(functools.partial(_matmul_wide, _rung))
+for _rung in (*naive.LADDER, *tiled.LADDER, *registers.LADDER):
+    of(_rung.kernel)(functools.partial(_matmul, _rung))
 
 
-@of(batched_matmul.matmul_batched_kernel)
+@of(batched.matmul_batched_kernel)
 def _batched_matmul() -> Iterator[Case]:
-    tile = batched_matmul.TILE
+    tile = batched.TILE
     for batches, m, n, k in ((2, 18, 35, 17), (3, 3, 20, 5)):
         a, b = values(batches, m, k), values(batches, k, n)
         (cols, rows), block = _tiles(n, m, tile)
-        right = batched_matmul.batched_matmul_reference(a, b)
+        right = batched.batched_matmul_reference(a, b)
         yield case((cols, rows, batches), (*block, 1), (a, b), right, k)
 
 
@@ -374,7 +369,7 @@ def _partials(share: int) -> Iterator[Case]:
 
 
 for _rung in reduce_trees.LADDER:
-    of(_rung.kernel)(functools.partial(_partials, reduce_trees.SHARES[_rung.name]))
+    of(_rung.kernel)(functools.partial(_partials, _rung.tile or _rung.block))
 
 
 def _sum(n: int, blocks: int) -> Iterator[Case]:

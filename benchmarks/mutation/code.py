@@ -38,7 +38,7 @@ class Code:
 
     def __init__(self, module: ModuleType, name: str, kernel: str = "", text: str = "") -> None:
         self.module, self.name, self.kernel = module, name, kernel or name
-        self.room = module.__name__.rpartition(".")[2]
+        self.room = module.__name__.removeprefix("gpukit.kernels.")
         self.text = text or Path(str(module.__file__)).read_text(encoding="utf-8")
         self.lines = self.text.splitlines(keepends=True)
         self.tree = definition(self.text, name)

@@ -95,7 +95,7 @@ def _own_definition(code: Code, text: str) -> ast.FunctionDef:
 
 
 def _diff(code: Code, text: str) -> str:
-    path = f"gpukit/kernels/{code.room}.py"
+    path = f"gpukit/kernels/{code.room.replace('.', '/')}.py"
     lines = difflib.unified_diff(code.text.splitlines(), text.splitlines(), path, path, "", "", 1)
     return "\n".join(line.rstrip() for line in lines)
 

@@ -135,7 +135,7 @@ def choose(names: Sequence[str]) -> list[mutants.Mutant]:
     return [
         mutant
         for mutant in mutants.every()
-        if not names or {mutant.room, mutant.subject, mutant.subject.partition(".")[2]} & {*names}
+        if not names or {mutant.room, mutant.subject, mutant.subject.rpartition(".")[2]} & {*names}
     ]
 
 

@@ -6,81 +6,70 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import launch
-from gpukit.bench.register import Launch, contest, family, pick, poisoned, random
+from gpukit.bench.register import contest, family, launched, pick, poisoned, random
 from gpukit.bench.timing import Contest
 from gpukit.kernels import activations, activations_grad, image, transpose, vector
+from gpukit.launch import Rung
 
 
-@family(vector, "fill", "vector_add", "saxpy", "saxpy_grid_stride")
-def _vector(name: str, kernel: Any, quick: bool) -> Contest:
+@family(*vector.LADDER)
+def _vector(name: str, rung: Rung, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     x, y, mine = random(n), random(n, draw=1), np.empty(n, np.float32)
     out = poisoned((n,), np.float32)
-    blocks = launch.ceil_div(n, vector.BLOCK)
-    if name == "saxpy_grid_stride":
-        blocks = min(blocks, vector.MAX_BLOCKS)
     factor = np.float32(2.5)
 
     def saxpy(xp: Any, x: Any, y: Any, mine: Any) -> None:
         xp.multiply(x, factor, out=mine)
         xp.add(mine, y, out=mine)
 
-    arguments, work, expected = {
-        "fill": (
-            (factor,),
-            lambda _, *arrays: arrays[-1].fill(factor),
-            lambda: vector.fill_reference(n, 2.5),
-        ),
-        "vector_add": (
-            (x, y),
-            lambda xp, x, y, mine: xp.add(x, y, out=mine),
-            lambda: vector.vector_add_reference(x, y),
-        ),
-    }.get(name, ((factor, x, y), saxpy, lambda: vector.saxpy_reference(2.5, x, y)))
-    ours = Launch(kernel, blocks, vector.BLOCK, *arguments, out)
-    cost = getattr(vector, f"{name}_cost")(n)
+    arguments, work, told = {
+        "fill": ((factor,), lambda _, *arrays: arrays[-1].fill(factor), (n, 2.5)),
+        "vector_add": ((x, y), lambda xp, x, y, mine: xp.add(x, y, out=mine), (x, y)),
+    }.get(name, ((factor, x, y), saxpy, (2.5, x, y)))
+    ours, cost = launched(rung, (n,), *arguments, out), rung.cost(n)
     given = (x, y, mine)
-    return contest(name, f"{n:,}", ours, work, out, given=given, expected=expected, cost=cost)
+    return contest(
+        name, f"{n:,}", ours, work, out,
+        given=given, expected=lambda: rung.reference(*told), cost=cost,
+    )  # fmt: skip
 
 
-@family(image, "invert", "grey", "box_blur")
-def _image(name: str, kernel: Any, quick: bool) -> Contest:
+@family(*image.LADDER)
+def _image(name: str, rung: Rung, quick: bool) -> Contest:
     rows, cols = pick(quick, (427, 640), (3000, 4000), (12_000, 16_000))
     colour = np.random.default_rng(20261120).integers(0, 256, (rows, cols, 3), np.uint8)
     plane = colour[:, :, 0].astype(np.float32)
     mine, out = np.empty_like(plane), poisoned((rows, cols), np.float32)
     weights = np.array([image.RED, image.GREEN, image.BLUE], np.float32)
     white, radius = np.float32(255), 2
-    arguments, work, given, expected, size = {
+    arguments, work, given, told, size = {
         "invert": (
             (plane, white),
             lambda xp, plane, mine: xp.subtract(white, plane, out=mine),
             (plane, mine),
-            lambda: image.invert_reference(plane),
+            (plane,),
             (rows, cols),
         ),
         "grey": (
             (colour,),
             lambda xp, colour, weights, mine: xp.matmul(colour, weights, out=mine),
             (colour, weights, mine),
-            lambda: image.grey_reference(colour),
+            (colour,),
             (rows, cols),
         ),
         "box_blur": (
             (plane, radius),
             _blur,
             (plane, radius, mine),
-            lambda: image.box_blur_reference(plane, radius),
+            (plane, radius),
             (rows, cols, radius),
         ),
     }[name]
-    block = (image.BLOCK_X, image.BLOCK_Y)
-    ours = Launch(kernel, launch.grid_2d(name, cols, rows, block), block, *arguments, out)
-    cost = getattr(image, f"{name}_cost")(*size)
+    ours = launched(rung, (cols, rows), *arguments, out)
     return contest(
         name, f"{rows} x {cols}", ours, work, out,
-        given=given, expected=expected, cost=cost, terms=25,
+        given=given, expected=lambda: rung.reference(*told), cost=rung.cost(*size), terms=25,
     )  # fmt: skip
 
 
@@ -99,8 +88,8 @@ def _blur(xp: Any, plane: Any, radius: int, out: Any) -> None:
     out /= xp.outer(*counts).astype(np.float32)
 
 
-@family(activations, "relu", "sigmoid", "tanh", "gelu")
-def _activations(name: str, kernel: Any, quick: bool) -> Contest:
+@family(*activations.LADDER)
+def _activations(name: str, rung: Rung, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     x, mine, out = 3 * random(n), np.empty(n, np.float32), poisoned((n,), np.float32)
 
@@ -120,12 +109,9 @@ def _activations(name: str, kernel: Any, quick: bool) -> Contest:
         "tanh": lambda xp, x, mine: xp.tanh(x, out=mine),
         "gelu": gelu,
     }[name]
-    ours = Launch(kernel, launch.ceil_div(n, activations.BLOCK), activations.BLOCK, x, out)
-    reference = getattr(activations, f"{name}_reference")
-    cost = getattr(activations, f"{name}_cost")(n)
     return contest(
-        name, f"{n:,}", ours, work, out,
-        given=(x, mine), expected=lambda: reference(x), cost=cost,
+        name, f"{n:,}", launched(rung, (n,), x, out), work, out,
+        given=(x, mine), expected=lambda: rung.reference(x), cost=rung.cost(n),
     )  # fmt: skip
 
 
@@ -146,8 +132,8 @@ def _normal_below(xp: Any, x: Any, out: Any) -> None:
     out[:] = xp.where(x > 0, 1 - out, out)
 
 
-@family(activations_grad, "relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad")
-def _activations_grad(name: str, kernel: Any, quick: bool) -> Contest:
+@family(*activations_grad.LADDER)
+def _activations_grad(name: str, rung: Rung, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     grad, x, mine = random(n, draw=1), 3 * random(n), np.empty(n, np.float32)
     out = poisoned((n,), np.float32)
@@ -180,43 +166,25 @@ def _activations_grad(name: str, kernel: Any, quick: bool) -> Contest:
         "tanh_grad": tanh_grad,
         "gelu_grad": gelu_grad,
     }[name]
-    grid = launch.ceil_div(n, activations.BLOCK)
-    ours = Launch(kernel, grid, activations.BLOCK, grad, given, out)
-    reference = getattr(activations_grad, f"{name}_reference")
-    cost = getattr(activations_grad, f"{name}_cost")(n)
     return contest(
-        name, f"{n:,}", ours, work, out,
-        given=(grad, given, mine), expected=lambda: reference(grad, given), cost=cost,
+        name, f"{n:,}", launched(rung, (n,), grad, given, out), work, out,
+        given=(grad, given, mine), expected=lambda: rung.reference(grad, given), cost=rung.cost(n),
     )  # fmt: skip
 
 
-_TRANSPOSES = (
-    "copy",
-    "copy_strided",
-    "transpose_naive",
-    "transpose_tiled",
-    "transpose_padded",
-)
-
-
-@family(transpose, *_TRANSPOSES)
-def _transpose(name: str, kernel: Any, quick: bool) -> Contest:
+@family(*transpose.LADDER)
+def _transpose(name: str, rung: Rung, quick: bool) -> Contest:
     rows, cols = pick(quick, (300, 500), (3000, 5000), (12_000, 20_000))
-    x, turned = random(rows, cols), name.startswith("transpose")
+    x, turned = random(rows, cols), rung in transpose.TRANSPOSE_LADDER
     source = x.T if turned else x
     mine, out = np.empty(source.shape, np.float32), poisoned(source.shape, np.float32)
-    along = (rows, cols) if name == "copy_strided" else (cols, rows)
-    tiled = name in ("transpose_tiled", "transpose_padded")
-    covered = (transpose.TILE, transpose.TILE if tiled else transpose.ROWS)
-    block = (transpose.TILE, transpose.ROWS)
-    ours = Launch(kernel, launch.grid_2d(name, *along, covered), block, x, out)
     return contest(
         name,
         f"{rows} x {cols}",
-        ours,
+        launched(rung, (cols, rows), x, out),
         lambda xp, source, mine: xp.copyto(mine, source),
         out,
         given=(source, mine),
-        expected=lambda: np.array(source, np.float64),
-        cost=getattr(transpose, f"{name}_cost")(rows, cols),
+        expected=lambda: rung.reference(x),
+        cost=rung.cost(rows, cols),
     )

@@ -20,7 +20,6 @@ from gpukit import errors, gpu_code
 from gpukit.bench import cases
 from gpukit.bench.launches import launches
 from gpukit.gpu_code import sass
-from gpukit.primitives import tensor, warpgroup
 
 # Turing (T4), Ampere (A100), Hopper (H100, H200), Blackwell (B200).
 CAPABILITIES = ((7, 5), (8, 0), (9, 0), (10, 0))
@@ -33,15 +32,12 @@ class Bar:
     """What the code of one kernel must show.
 
     A share of FFMA in its main loop, 16-byte accesses, in that loop an instruction of tensor cores
-    whose name begins so; `least` and `most` are the compute capabilities from which on and up to
-    which it compiles.
+    whose name begins so.
     """
 
     ffma: float = 0.0
     wide: tuple[str, ...] = ()
     tensor: str = ""
-    least: tuple[int, int] = (0, 0)
-    most: tuple[int, int] = (99, 0)
 
 
 # Shares are those measured with the versions in benchmarks/results/codegen.json, rounded down.
@@ -52,12 +48,9 @@ BARS = {
     "matmul_register_tile_2d": Bar(ffma=0.50),
     "matmul_vectorised": Bar(ffma=0.84, wide=("LDG", "LDS", "STS", "STG")),
     "matmul_double_buffered": Bar(ffma=0.85, wide=("LDG", "LDS", "STS", "STG")),
-    "matmul_tensor_tf32": Bar(wide=("LDG", "STS"), tensor="HMMA", least=tensor.LEAST),
-    "round_bf16": Bar(least=tensor.LEAST),
-    "matmul_tensor_bf16": Bar(wide=("LDGSTS",), tensor="HMMA", least=tensor.LEAST),
-    "matmul_warpgroup_bf16": Bar(
-        wide=("LDGSTS",), tensor="HGMMA", least=warpgroup.ONLY, most=warpgroup.ONLY
-    ),
+    "matmul_tensor_tf32": Bar(wide=("LDG", "STS"), tensor="HMMA"),
+    "matmul_tensor_bf16": Bar(wide=("LDGSTS",), tensor="HMMA"),
+    "matmul_warpgroup_bf16": Bar(wide=("LDGSTS",), tensor="HGMMA"),
     "matmul_batched": Bar(ffma=0.13),
     "sum_vectorised": Bar(wide=("LDG",)),
     "matvec_vectorised": Bar(wide=("LDG",)),
@@ -120,8 +113,8 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
 
 
 def _runs(name: str, capability: gpu_code.Capability) -> bool:
-    bar = BARS.get(name, Bar())
-    return bar.least <= capability[:2] <= bar.most
+    least, most = cases.CASES[name].rung.needs
+    return least <= capability[:2] <= most
 
 
 def _first_launch(name: str) -> Any:

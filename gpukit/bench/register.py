@@ -19,29 +19,31 @@ class BenchError(errors.GpukitError):
 
 
 class Entry(NamedTuple):
-    """A case of the registry: the kernel it times, its family, and how to make it."""
+    """A case of the registry: the rung it times, its family, and how to make it."""
 
-    kernel: Any
+    rung: launch.Rung
     family: str
     make: Callable[[bool], Contest]
 
+    @property
+    def kernel(self) -> Any:
+        """The kernel that the case is about."""
+        return self.rung.kernel
+
 
 CASES: dict[str, Entry] = {}
-Maker = Callable[[str, Any, bool], Contest]
+Maker = Callable[[str, launch.Rung, bool], Contest]
 
 
-def family(module: Any, *names: str) -> Callable[[Maker], Maker]:
-    """Register a maker for kernels of one module, one entry for each name."""
-    room = module.__name__.rpartition(".")[2]
+def family(*rungs: launch.Rung) -> Callable[[Maker], Maker]:
+    """Register a maker for some rungs, one case for each, under the name of its kernel."""
 
     def register(maker: Maker) -> Maker:
-        for name in names:
-            kernel = getattr(module, f"{name}_kernel")
-            CASES[name] = Entry(
-                kernel,
-                room,
-                lambda quick, n=name, k=kernel: maker(n, k, quick),  # type: ignore[misc]
-            )
+        for rung in rungs:
+            function = rung.kernel.py_func
+            name = function.__name__.removesuffix("_kernel")
+            room = function.__module__.split(".")[2]
+            CASES[name] = Entry(rung, room, functools.partial(maker, name, rung))
         return maker
 
     return register
@@ -137,6 +139,11 @@ class Launch:
         return sum(int(getattr(array, "nbytes", 0)) for array in self.arguments)
 
 
+def launched(rung: launch.Rung, sizes: tuple[int, ...], *arguments: Any) -> Launch:
+    """Return the launch of a rung that covers so many elements along x, y and z."""
+    return Launch(rung.kernel, rung.grid("bench", *sizes), rung.block, *arguments)
+
+
 class Launches(Launch):
     """Launches one after the other, of which each takes what those before it wrote."""
 
@@ -151,8 +158,7 @@ class Launches(Launch):
 
 def zeroed(out: Any) -> Launch:
     """Return the launch that sets a vector to 0, for atomics to add to."""
-    blocks = launch.ceil_div(out.shape[0], vector.BLOCK)
-    return Launch(vector.fill_kernel, blocks, vector.BLOCK, out.dtype.type(0), out)
+    return launched(vector.LADDER[0], out.shape, out.dtype.type(0), out)
 
 
 def contest(name: str, size: str, ours: Any, work: Any, out: Any, **rest: Any) -> Contest:

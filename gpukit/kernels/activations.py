@@ -12,6 +12,11 @@ Legend
     i       the element this thread works on               range [0, n)
     BLOCK   threads in a block                             256
     LIMIT   gelu beyond it is 0 or x in float64 too        40
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for both arrays and the arithmetic
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Errors     the host function rejects an out of another shape; the kernel assumes them equal
 """
 
 from __future__ import annotations
@@ -99,10 +104,7 @@ def relu_kernel(x, out):
                "x if x > 0 else 0" would turn it into 0 and hide a mistake
     Shapes     x (n,), out (n,); any n >= 1
     Dtypes     float32 or float64, one for both arrays
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 2 itemsize n; flops: 0, for comparing is not counted; barriers: 0
-    Errors     the host function rejects an out of another shape; the kernel assumes them equal
     Source     Nair and Hinton, "Rectified Linear Units Improve Restricted Boltzmann Machines", 2010
     """
     i = cuda.grid(1)
@@ -125,11 +127,7 @@ def sigmoid_kernel(x, out):
                float64 from -710 down, so the power is e^-|x|, which is at most 1, and below 0
                the fraction is e^x / (1 + e^x), the same number
     Shapes     x (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the arithmetic
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 2 itemsize n; flops: 3 n, one of them the call of exp; barriers: 0
-    Errors     the host function rejects an out of another shape; the kernel assumes them equal
     Source     Goodfellow, Bengio and Courville, Deep Learning, chapter 3.10; the split is ours
     """
     i = cuda.grid(1)
@@ -153,11 +151,7 @@ def tanh_kernel(x, out):
     New here   a function of the library: 2 sigmoid(2 x) - 1 is the same in mathematics, but for
                small x it is a difference of nearly equal numbers, and its digits are lost
     Shapes     x (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the arithmetic
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 2 itemsize n; flops: n, the call of tanh; barriers: 0
-    Errors     the host function rejects an out of another shape; the kernel assumes them equal
     Source     LeCun, Bottou, Orr and Müller, "Efficient BackProp", 1998
     """
     i = cuda.grid(1)
@@ -179,9 +173,6 @@ def gelu_kernel(x, out):
                0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), is off by up to 0.0005. The
                limit makes gelu(-inf) the 0 that it tends to; -inf times 0 would be NaN
     Shapes     x (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the arithmetic
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 2 itemsize n; flops: 5 n, one of them the call of erf; barriers: 0
     Errors     the host function rejects an out of another shape; the kernel assumes them equal.
                Below -3 the error is a part of x, not of gelu(x), for 1 + erf is rounded there
@@ -207,45 +198,42 @@ def gelu_cost(n: int, itemsize: int = 4) -> Cost:
 def relu(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return x where it is positive and 0 elsewhere; NaN stays NaN.
 
-    `[-1. 2.]` gives `[0. 2.]`: any shape gives the same shape and dtype, float32 or float64, a
-    device array if x is one; written to `out` where it is given, which may be x itself.
-    Raises TypeError for another dtype, ValueError for an out of another shape.
+    `[-1. 2.]` gives `[0. 2.]`: any shape gives the same shape and dtype, float32 or float64, which
+    may be x itself.
     """
-    return elementwise("relu", relu_kernel, out, stream, x=x)
+    return elementwise("relu", LADDER, out, stream, x=x)
 
 
 def sigmoid(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return 1 / (1 + e^-x), element by element.
 
-    `[0. 100.]` gives `[0.5 1.]`: any shape gives the same shape and dtype, float32 or float64, a
-    device array if x is one; written to `out` where it is given, which may be x itself.
-    Raises TypeError for another dtype, ValueError for an out of another shape.
+    `[0. 100.]` gives `[0.5 1.]`: any shape gives the same shape and dtype, float32 or float64.
+    `out` may be x itself.
     """
-    return elementwise("sigmoid", sigmoid_kernel, out, stream, x=x)
+    return elementwise("sigmoid", LADDER, out, stream, x=x)
 
 
 def tanh(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the hyperbolic tangent, element by element.
 
-    `[0. 100.]` gives `[0. 1.]`: any shape gives the same shape and dtype, float32 or float64, a
-    device array if x is one; written to `out` where it is given, which may be x itself.
-    Raises TypeError for another dtype, ValueError for an out of another shape.
+    `[0. 100.]` gives `[0. 1.]`: any shape gives the same shape and dtype, float32 or float64, which
+    may be x itself.
     """
-    return elementwise("tanh", tanh_kernel, out, stream, x=x)
+    return elementwise("tanh", LADDER, out, stream, x=x)
 
 
 def gelu(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the exact gelu, x times the normal distribution function of x.
 
-    `[-100. 0. 100.]` gives `[-0. 0. 100.]`: any shape gives the same shape and dtype, float32
-    or float64, a device array if x is one; written to `out` where it is given, which may be x
-    itself.
-    Raises TypeError for another dtype, ValueError for an out of another shape.
+    `[-100. 0. 100.]` gives `[-0. 0. 100.]`: any shape gives the same shape and dtype, float32 or
+    float64. `out` may be x itself.
     """
-    return elementwise("gelu", gelu_kernel, out, stream, x=x)
+    return elementwise("gelu", LADDER, out, stream, x=x)
 
 
-def elementwise(function: str, kernel: Any, out: Any, stream: Any, **inputs: Any) -> Any:
+def elementwise(
+    function: str, ladder: tuple[Rung, ...], out: Any, stream: Any, **inputs: Any
+) -> Any:
     """Return what a kernel computes from arrays of one shape and one float dtype, in the same.
 
     Raises TypeError or ValueError, in the words of `function`, for inputs that are not so, and for
@@ -262,17 +250,41 @@ def elementwise(function: str, kernel: Any, out: Any, stream: Any, **inputs: Any
     result = launch.Result(function, out, shape, dtype, *arrays.values(), stream=stream)
     launch.check_no_overlap(function, out, in_place=True, **arrays)
     if n := math.prod(shape):
-        grid = launch.grid_1d(function, n, BLOCK)
+        rung = launch.pick(function, ladder, function)
         flat = [launch.flatten(function, name, array) for name, array in arrays.items()]
         moved = [launch.to_device(array, stream) for array in flat]
-        kernel[grid, BLOCK, stream](*moved, result.flat())
+        rung.kernel[rung.grid(function, n), rung.block, stream](*moved, result.flat())
     return result.get()
 
 
 LADDER = (
-    Rung("relu", relu_kernel, relu_cost),
-    Rung("sigmoid", sigmoid_kernel, sigmoid_cost),
-    Rung("tanh", tanh_kernel, tanh_cost),
-    Rung("gelu", gelu_kernel, gelu_cost),
+    Rung(
+        "relu",
+        relu_kernel,
+        relu_cost,
+        relu_reference,
+        BLOCK,
+    ),
+    Rung(
+        "sigmoid",
+        sigmoid_kernel,
+        sigmoid_cost,
+        sigmoid_reference,
+        BLOCK,
+    ),
+    Rung(
+        "tanh",
+        tanh_kernel,
+        tanh_cost,
+        tanh_reference,
+        BLOCK,
+    ),
+    Rung(
+        "gelu",
+        gelu_kernel,
+        gelu_cost,
+        gelu_reference,
+        BLOCK,
+    ),
 )
 __all__ = launch.public_names(globals())

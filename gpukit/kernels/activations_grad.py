@@ -14,6 +14,10 @@ Legend
     y       the result of the forward pass                 sigmoid(x)
     BLOCK   threads in a block, as in activations.py       256
     LIMIT   from here on the slope of gelu is 0 or 1       40
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the arithmetic
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
 """
 
 from __future__ import annotations
@@ -75,8 +79,6 @@ def relu_grad_kernel(grad, x, out):
                The result of relu does as well as x: it is positive in the same places
     Shapes     grad (n,), x (n,), out (n,); any n >= 1
     Dtypes     float32 or float64, one for all arrays
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 3 itemsize n; flops: 0, for comparing is not counted; barriers: 0
     Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
                Where x is NaN the gradient passes, as in PyTorch: the forward pass has shown the
@@ -102,9 +104,6 @@ def sigmoid_grad_kernel(grad, y, out):
     New here   the slope is made from the result, without another exp: what the forward pass
                computed is kept, for reading a number is cheaper than computing it again
     Shapes     grad (n,), y (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays and the arithmetic
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 3 itemsize n; flops: 3 n; barriers: 0
     Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
                For large x the slope is 0 as soon as y is rounded to 1, from x = 17, in float64 37
@@ -129,9 +128,6 @@ def tanh_grad_kernel(grad, y, out):
     New here   (1 - y) (1 + y) instead of 1 - y^2: near 1 the first difference is exact, while
                the square is rounded before most of it is taken away
     Shapes     grad (n,), y (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays and the arithmetic
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 3 itemsize n; flops: 4 n; barriers: 0
     Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal.
                For large x the slope is 0 as soon as y is rounded to 1, from x = 9.1, in float64 19
@@ -156,9 +152,6 @@ def gelu_grad_kernel(grad, x, out):
     New here   a product of two functions of x, so two terms: the normal distribution function,
                and x times its density. Limits on both sides, or inf times 0 would be NaN
     Shapes     grad (n,), x (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for all arrays and the arithmetic
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 3 itemsize n; flops: 11 n, two of them the calls of erf and exp; barriers: 0
     Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
     Source     Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016
@@ -187,50 +180,66 @@ def relu_grad(grad: Any, x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the gradient of x from the gradient of relu(x); relu(x) does as well as x.
 
     `grad = [5. 7.]` and `x = [-1. 2.]` give `[0. 7.]`: two arrays of one shape, both float32 or
-    both float64, give that shape and dtype, a device array if one of them is one; written to
-    `out` where it is given.
-    Raises TypeError for other or mixed dtypes, ValueError for unequal shapes.
+    both float64, give that shape and dtype.
     """
-    return activations.elementwise("relu_grad", relu_grad_kernel, out, stream, grad=grad, x=x)
+    return activations.elementwise("relu_grad", LADDER, out, stream, grad=grad, x=x)
 
 
 def sigmoid_grad(grad: Any, y: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the gradient of x from the gradient of y = sigmoid(x), and y.
 
     `grad = [8.]` and `y = [0.5]` give `[2.]`: two arrays of one shape, both float32 or both
-    float64, give that shape and dtype, a device array if one of them is one; written to `out`
-    where it is given.
-    Raises TypeError for other or mixed dtypes, ValueError for unequal shapes.
+    float64, give that shape and dtype.
     """
-    return activations.elementwise("sigmoid_grad", sigmoid_grad_kernel, out, stream, grad=grad, y=y)
+    return activations.elementwise("sigmoid_grad", LADDER, out, stream, grad=grad, y=y)
 
 
 def tanh_grad(grad: Any, y: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the gradient of x from the gradient of y = tanh(x), and y.
 
     `grad = [8.]` and `y = [0.5]` give `[6.]`: two arrays of one shape, both float32 or both
-    float64, give that shape and dtype, a device array if one of them is one; written to `out`
-    where it is given.
-    Raises TypeError for other or mixed dtypes, ValueError for unequal shapes.
+    float64, give that shape and dtype.
     """
-    return activations.elementwise("tanh_grad", tanh_grad_kernel, out, stream, grad=grad, y=y)
+    return activations.elementwise("tanh_grad", LADDER, out, stream, grad=grad, y=y)
 
 
 def gelu_grad(grad: Any, x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the gradient of x from the gradient of gelu(x), and x.
 
-    `grad = [8.]` and `x = [0.]` give `[4.]`: two arrays of one shape, both float32 or both
-    float64, give that shape and dtype, a device array if one of them is one; written to `out`
-    where it is given.
-    Raises TypeError for other or mixed dtypes, ValueError for unequal shapes.
+    `grad = [8.]` and `x = [0.]` give `[4.]`: two arrays of one shape, both float32 or both float64,
+    give that shape and dtype.
     """
-    return activations.elementwise("gelu_grad", gelu_grad_kernel, out, stream, grad=grad, x=x)
+    return activations.elementwise("gelu_grad", LADDER, out, stream, grad=grad, x=x)
 
 
 LADDER = (
-    Rung("relu_grad", relu_grad_kernel, relu_grad_cost),
-    Rung("sigmoid_grad", sigmoid_grad_kernel, sigmoid_grad_cost),
-    Rung("tanh_grad", tanh_grad_kernel, tanh_grad_cost),
-    Rung("gelu_grad", gelu_grad_kernel, gelu_grad_cost),
+    Rung(
+        "relu_grad",
+        relu_grad_kernel,
+        relu_grad_cost,
+        relu_grad_reference,
+        activations.BLOCK,
+    ),
+    Rung(
+        "sigmoid_grad",
+        sigmoid_grad_kernel,
+        sigmoid_grad_cost,
+        sigmoid_grad_reference,
+        activations.BLOCK,
+    ),
+    Rung(
+        "tanh_grad",
+        tanh_grad_kernel,
+        tanh_grad_cost,
+        tanh_grad_reference,
+        activations.BLOCK,
+    ),
+    Rung(
+        "gelu_grad",
+        gelu_grad_kernel,
+        gelu_grad_cost,
+        gelu_grad_reference,
+        activations.BLOCK,
+    ),
 )
 __all__ = launch.public_names(globals())

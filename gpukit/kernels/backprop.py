@@ -14,6 +14,10 @@ Legend
     TILE   side of the block, and of the tiles in shared memory       16
     PADDED width of a tile with the column that nobody uses           17
     BLOCK  threads of a block of the bias kernel                      256
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator
+    Errors     the host function rejects shapes that do not fit; the kernel assumes they do
 """
 
 from __future__ import annotations
@@ -62,12 +66,9 @@ def linear_naive_kernel(x, weight, bias, out):
     New here   the sum starts from the bias; k is the input, the last axis of both x and weight,
                so neighbouring threads read weights I elements apart: not coalesced
     Shapes     x (N, I), weight (O, I), bias (O,), out (N, O); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (TILE, TILE), grid (ceil_div(O, TILE), ceil_div(N, TILE)); x = output,
                y = sample
-    Shared     0 bytes
     Cost       bytes: itemsize N O (2 I + 2); flops: 2 N O I; barriers: 0
-    Errors     the host function rejects shapes that do not fit; the kernel assumes they do
     Source     ours
     """
     col, row = cuda.grid(2)
@@ -141,12 +142,9 @@ def linear_grad_x_kernel(grad_out, weight, grad_x):
     New here   k is the output: an input reaches the error through every output it feeds, and
                the chain rule adds those paths up; loads of weight are coalesced
     Shapes     grad_out (N, O), weight (O, I), grad_x (N, I); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(N, TILE)); x = input,
                y = sample
-    Shared     0 bytes
     Cost       bytes: itemsize N I (2 O + 1); flops: 2 N O I; barriers: 0
-    Errors     the host function rejects shapes that do not fit; the kernel assumes they do
     Source     Rumelhart, Hinton and Williams, Nature 323, 1986
     """
     col, row = cuda.grid(2)
@@ -169,12 +167,9 @@ def linear_grad_weight_kernel(grad_out, x, grad_weight):
     New here   k is the sample: a weight serves every sample of the batch, so their gradients
                add up; loads of x are coalesced, and grad_out is one element for a row of threads
     Shapes     grad_out (N, O), x (N, I), grad_weight (O, I); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(O, TILE)); x = input,
                y = output
-    Shared     0 bytes
     Cost       bytes: itemsize O I (2 N + 1); flops: 2 N O I; barriers: 0
-    Errors     the host function rejects shapes that do not fit; the kernel assumes they do
     Source     Rumelhart, Hinton and Williams, Nature 323, 1986
     """
     col, row = cuda.grid(2)
@@ -199,9 +194,7 @@ def linear_grad_bias_kernel(grad_out, grad_bias):
     Shapes     grad_out (N, O), grad_bias (O,); any sizes >= 1, C order
     Dtypes     float32 or float64, one for both arrays and the accumulator
     Launch     block BLOCK, grid ceil_div(O, BLOCK); x = output
-    Shared     0 bytes
     Cost       bytes: itemsize O (N + 1); flops: N O; barriers: 0
-    Errors     the host function rejects shapes that do not fit; the kernel assumes they do
     Source     Rumelhart, Hinton and Williams, Nature 323, 1986
     """
     col = cuda.grid(1)
@@ -223,18 +216,17 @@ def linear_grad_bias_cost(n: int, o: int, itemsize: int = 4) -> Cost:
 def linear(x: Any, weight: Any, bias: Any, *, rung: str = "tiled") -> npt.NDArray[Any]:
     """Return the outputs of a dense layer, x weight^T + bias.
 
-    x (N, I), weight (O, I) and bias (O,) give (N, O). All float32 or all float64. Raises TypeError
-    for other or mixed dtypes, ValueError for shapes that do not fit or an unknown rung, LaunchError
-    (a ValueError) for N above 65535 * TILE.
+    x (N, I), weight (O, I) and bias (O,) give (N, O). All float32 or all float64. Raises
+    LaunchError (a ValueError) for N above 65535 * TILE.
     """
-    kernel = launch.pick("linear", FORWARD_LADDER, rung).kernel
+    chosen = launch.pick("linear", FORWARD_LADDER, rung)
     _check("linear", "weight", weight, 2, x=x)
     _check("linear", "bias", bias, 1, x=x)
     (n, i), o = x.shape, weight.shape[0]
     launch.check_shape("linear", "weight", weight, (o, i), "Its rows are as long as those of x.")
     launch.check_shape("linear", "bias", bias, (o,), "There is one bias for each row of weight.")
     out = launch.empty((n, o), x.dtype)
-    _launch_2d("linear", kernel, out, x, weight, bias)
+    _launch("linear", chosen, out, x, weight, bias)
     return launch.to_host(out)
 
 
@@ -244,7 +236,7 @@ def linear_backward(
     """Return the gradients of x, weight and bias of a dense layer.
 
     x (N, I), weight (O, I) and grad_out (N, O) give (N, I), (O, I) and (O,). All float32 or all
-    float64. Raises TypeError for other or mixed dtypes, ValueError for shapes that do not fit.
+    float64.
     """
     function = "linear_backward"
     _check(function, "weight", weight, 2, x=x)
@@ -257,11 +249,10 @@ def linear_backward(
     grad_x, grad_weight, grad_bias = (
         launch.empty(shape, x.dtype) for shape in ((n, i), (o, i), (o,))
     )
-    _launch_2d(function, linear_grad_x_kernel, grad_x, grad_out, weight)
-    _launch_2d(function, linear_grad_weight_kernel, grad_weight, grad_out, x)
-    if o:
-        grid = launch.grid_1d(function, o, BLOCK)
-        linear_grad_bias_kernel[grid, BLOCK](grad_out, grad_bias)
+    by_x, by_weight, by_bias = BACKWARD_LADDER
+    _launch(function, by_x, grad_x, grad_out, weight)
+    _launch(function, by_weight, grad_weight, grad_out, x)
+    _launch(function, by_bias, grad_bias, grad_out)
     return launch.to_host(grad_x), launch.to_host(grad_weight), launch.to_host(grad_bias)
 
 
@@ -272,23 +263,53 @@ def _check(function: str, name: str, array: Any, ndim: int, *, x: Any) -> None:
     launch.check_same_dtype(function, x=x, **{name: array})
 
 
-def _launch_2d(function: str, kernel: Any, out: Any, *inputs: Any) -> None:
+def _launch(function: str, rung: Rung, out: Any, *inputs: Any) -> None:
     """Launch a kernel with one thread for each element of `out`, unless there is none."""
-    rows, cols = out.shape
-    if rows and cols:
-        grid = launch.grid_2d(function, cols, rows, (TILE, TILE))
-        kernel[grid, (TILE, TILE)](*(launch.to_device(array) for array in inputs), out)
+    if out.size:
+        grid = rung.grid(function, *out.shape[::-1])
+        rung.kernel[grid, rung.block](*(launch.to_device(array) for array in inputs), out)
 
 
 FORWARD_LADDER = (
-    Rung("naive", linear_naive_kernel, linear_naive_cost),
-    Rung("tiled", linear_tiled_kernel, linear_tiled_cost),
+    Rung(
+        "naive",
+        linear_naive_kernel,
+        linear_naive_cost,
+        linear_reference,
+        (TILE, TILE),
+    ),
+    Rung(
+        "tiled",
+        linear_tiled_kernel,
+        linear_tiled_cost,
+        linear_reference,
+        (TILE, TILE),
+    ),
 )
 
-LADDER = (
-    *FORWARD_LADDER,
-    Rung("grad_x", linear_grad_x_kernel, linear_grad_x_cost),
-    Rung("grad_weight", linear_grad_weight_kernel, linear_grad_weight_cost),
-    Rung("grad_bias", linear_grad_bias_kernel, linear_grad_bias_cost),
+BACKWARD_LADDER = (
+    Rung(
+        "grad_x",
+        linear_grad_x_kernel,
+        linear_grad_x_cost,
+        linear_backward_reference,
+        (TILE, TILE),
+    ),
+    Rung(
+        "grad_weight",
+        linear_grad_weight_kernel,
+        linear_grad_weight_cost,
+        linear_backward_reference,
+        (TILE, TILE),
+    ),
+    Rung(
+        "grad_bias",
+        linear_grad_bias_kernel,
+        linear_grad_bias_cost,
+        linear_backward_reference,
+        BLOCK,
+    ),
 )
+
+LADDER = (*FORWARD_LADDER, *BACKWARD_LADDER)
 __all__ = launch.public_names(globals())

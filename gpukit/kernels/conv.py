@@ -79,7 +79,6 @@ def conv2d_direct_kernel(image, weight, bias, stride, padding, out):
     Dtypes     float32 or float64, one for all arrays and the accumulator; stride, padding int
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(cols, BLOCK_X),
                ceil_div(rows, BLOCK_Y), min(N * O, 65535)); x = col, y = row, z = plane
-    Shared     0 bytes
     Cost       bytes: itemsize (2 T + 2 out.size); flops: 2 T, where T counts the taps that lie
                inside the image, at most N O I KH KW rows cols; barriers: 0
     Errors     the host function rejects shapes that do not fit, stride < 1, padding < 0 and a
@@ -141,22 +140,20 @@ def conv2d(
 ) -> npt.NDArray[Any]:
     """Return the convolution of a batch of images with zero padding.
 
-    Image (1, 3, 224, 224), weight (16, 3, 3, 3) and bias (16,) with padding (1, 1) give
-    (1, 16, 224, 224). All float32 or all float64. Raises TypeError for other or mixed dtypes,
-    ValueError for shapes that do not fit, stride < 1, padding < 0 or an unknown rung.
+    Image (1, 3, 224, 224), weight (16, 3, 3, 3) and bias (16,) with padding (1, 1) give (1, 16,
+    224, 224). All float32 or all float64.
     """
-    kernel = launch.pick("conv2d", LADDER, rung).kernel
+    chosen = launch.pick("conv2d", LADDER, rung)
     _check_operands(image, weight, bias)
     stride = _check_pair("stride", stride, least=1)
     padding = _check_pair("padding", padding, least=0)
     shape = _out_shape(tuple(image.shape), tuple(weight.shape), stride, padding)
     if 0 in shape:
         return np.empty(shape, image.dtype)
-    cols_rows = launch.grid_2d("conv2d", shape[3], shape[2], (BLOCK_X, BLOCK_Y))
-    grid = (*cols_rows, min(shape[0] * shape[1], launch.GRID_LIMIT[2]))
+    grid = chosen.grid("conv2d", shape[3], shape[2], shape[0] * shape[1])
     out = launch.empty(shape, image.dtype)
     inputs = (launch.to_device(array) for array in (image, weight, bias))
-    kernel[grid, (BLOCK_X, BLOCK_Y, 1)](*inputs, stride, padding, out)
+    chosen.kernel[grid, chosen.block](*inputs, stride, padding, out)
     return launch.to_host(out)
 
 
@@ -199,5 +196,14 @@ def _out_shape(image: Shape, weight: Shape, stride: Pair, padding: Pair) -> Shap
     return image[0], weight[0], rows, cols
 
 
-LADDER = (Rung("direct", conv2d_direct_kernel, conv2d_direct_cost),)
+LADDER = (
+    Rung(
+        "direct",
+        conv2d_direct_kernel,
+        conv2d_direct_cost,
+        conv2d_reference,
+        (BLOCK_X, BLOCK_Y, 1),
+        most_blocks=launch.GRID_LIMIT[2],
+    ),
+)
 __all__ = launch.public_names(globals())

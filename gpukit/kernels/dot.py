@@ -12,6 +12,10 @@ Legend
     totals     the sum of each warp of the block                      WARPS of them
     BLOCK      threads in a block, a power of two                     256
     WARPS      warps in a block                                       8
+
+All kernels, unless one says otherwise
+    Errors     the host function rejects unequal lengths and dtypes; the kernel assumes its
+               block is BLOCK and that out[0] is 0 before the launch
 """
 
 from __future__ import annotations
@@ -49,8 +53,6 @@ def dot_tree_kernel(x, y, out):
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: 2 itemsize (n + blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
-    Errors     the host function rejects unequal lengths and dtypes; the kernel assumes its
-               block is BLOCK and that out[0] is 0 before the launch
     Source     Sanders and Kandrot, CUDA by Example, 2010, chapter 5
     """
     i = cuda.grid(1)
@@ -80,8 +82,6 @@ def dot_shuffle_kernel(x, y, out):
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: 2 itemsize (n + blocks); flops: 2 n + (8 BLOCK + 1) blocks for BLOCK 256;
                barriers: 1
-    Errors     the host function rejects unequal lengths and dtypes; the kernel assumes its
-               block is BLOCK and that out[0] is 0 before the launch
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
     tid = cuda.threadIdx.x
@@ -108,11 +108,9 @@ def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
     """Return the dot product of two float32 or float64 vectors of one length and dtype.
 
     (n,) and (n,) give one number of the same dtype: `[1. 2.]` and `[3. 4.]` give `11.`, and empty
-    vectors 0. Waits for the stream.
-    Raises TypeError for other or unequal dtypes, ValueError for other axes, unequal lengths or an
-    unknown rung.
+    vectors 0.
     """
-    kernel = launch.pick("dot", LADDER, rung).kernel
+    chosen = launch.pick("dot", LADDER, rung)
     x, y = launch.adopt(x), launch.adopt(y)
     launch.check_array("dot", "x", x, ndim=1, dtypes=launch.FLOATS)
     launch.check_array("dot", "y", y, ndim=1, dtypes=launch.FLOATS)
@@ -120,21 +118,21 @@ def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
     launch.check_shape("dot", "y", y, tuple(x.shape), "Pass vectors of one length.")
     if x.shape[0] == 0:
         return x.dtype.type(0)
-    blocks = blocks_for(rung, x.shape[0])
     out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
     x, y = launch.to_device(x, stream), launch.to_device(y, stream)
-    kernel[blocks, BLOCK, stream](x, y, out)
+    chosen.kernel[chosen.grid("dot", x.shape[0]), chosen.block, stream](x, y, out)
     return launch.to_host(out, stream)[0]
 
 
-def blocks_for(rung: str, n: int) -> int:
-    """Return the blocks of the launch of a rung for vectors of n elements."""
-    (blocks,) = launch.grid_1d("dot", n, BLOCK)
-    return min(blocks, MAX_BLOCKS) if rung == "shuffle" else blocks
-
-
 LADDER = (
-    Rung("tree", dot_tree_kernel, dot_tree_cost),
-    Rung("shuffle", dot_shuffle_kernel, dot_shuffle_cost),
+    Rung("tree", dot_tree_kernel, dot_tree_cost, dot_reference, BLOCK),
+    Rung(
+        "shuffle",
+        dot_shuffle_kernel,
+        dot_shuffle_cost,
+        dot_reference,
+        BLOCK,
+        most_blocks=MAX_BLOCKS,
+    ),
 )
 __all__ = launch.public_names(globals())

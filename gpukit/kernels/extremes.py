@@ -19,6 +19,10 @@ Legend
     tops_at    where it lies in x                                     WARPS of them
     BLOCK      threads in a block                                     256
     WARPS      warps in a block                                       8
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for both arrays
+    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
 """
 
 from __future__ import annotations
@@ -29,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Rung
 
 BLOCK = 256
 WARP = 32
@@ -114,8 +118,6 @@ def max_kernel(x, found):
                element may count twice. What the blocks found is looked through by one block in
                a second launch of this kernel: no atomics, and always the same bits
     Shapes     x (n,), found (blocks,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: 0; barriers: 1
     Errors     the host function rejects other dtypes and no elements; the kernel assumes its
@@ -136,7 +138,7 @@ def max_kernel(x, found):
 
 def max_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """One load for each element, one store for each block; to compare is no arithmetic."""
-    return Cost(bytes=itemsize * (n + (blocks or blocks_for(n))), flops=0)
+    return Cost(bytes=itemsize * (n + (blocks or _blocks(n))), flops=0)
 
 
 @cuda.jit
@@ -146,8 +148,6 @@ def min_kernel(x, found):
     New here   no comparison of its own: the smallest is minus the largest of all with the sign
                changed. A change of sign is exact, and NaN stays NaN
     Shapes     x (n,), found (blocks,); any n >= 1
-    Dtypes     float32 or float64, one for both arrays
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: 0; barriers: 1
     Errors     the host function rejects other dtypes and no elements; the kernel assumes its
@@ -240,7 +240,7 @@ def argmax_kernel(x, places):
 
 def argmax_cost(n: int, blocks: int | None = None, itemsize: int = 4, placesize: int = 4) -> Cost:
     """One load for each element, one store of a place for each block."""
-    return Cost(bytes=itemsize * n + placesize * (blocks or blocks_for(n)), flops=0)
+    return Cost(bytes=itemsize * n + placesize * (blocks or _blocks(n)), flops=0)
 
 
 @cuda.jit
@@ -283,8 +283,8 @@ def argmax_finish_cost(m: int, itemsize: int = 4, placesize: int = 4) -> Cost:
 def max(x: Any, *, stream: Any = 0) -> Any:
     """Return the largest element of a float32 or float64 vector, NaN if there is one.
 
-    (n,) gives one number of the same dtype: `[1. 3. 2.]` gives `3.` Waits for the stream.
-    Raises TypeError for another dtype, ValueError for other axes or no elements.
+    (n,) gives one number of the same dtype: `[1. 3. 2.]` gives `3.`
+    Raises ValueError for no elements.
     """
     return _extreme("max", max_kernel, x, stream)
 
@@ -292,8 +292,8 @@ def max(x: Any, *, stream: Any = 0) -> Any:
 def min(x: Any, *, stream: Any = 0) -> Any:
     """Return the smallest element of a float32 or float64 vector, NaN if there is one.
 
-    (n,) gives one number of the same dtype: `[2. 1. 3.]` gives `1.` Waits for the stream.
-    Raises TypeError for another dtype, ValueError for other axes or no elements.
+    (n,) gives one number of the same dtype: `[2. 1. 3.]` gives `1.`
+    Raises ValueError for no elements.
     """
     return _extreme("min", min_kernel, x, stream)
 
@@ -301,11 +301,11 @@ def min(x: Any, *, stream: Any = 0) -> Any:
 def argmax(x: Any, *, stream: Any = 0) -> np.int64:
     """Return where the largest of a float32 or float64 vector lies, of equal ones the first.
 
-    (n,) gives one place: `[1. 3. 3.]` gives `1`. NaN counts as the largest. Waits for the stream.
-    Raises TypeError for another dtype, ValueError for other axes or no elements.
+    (n,) gives one place: `[1. 3. 3.]` gives `1`. NaN counts as the largest. Raises
+    ValueError for none.
     """
     x = _adopt("argmax", x, stream)
-    blocks = blocks_for(x.shape[0])
+    blocks = _blocks(x.shape[0])
     places, out = launch.empty((blocks,), place_dtype(x.shape[0])), launch.empty((1,), np.int64)
     argmax_kernel[blocks, BLOCK, stream](x, places)
     argmax_finish_kernel[1, BLOCK, stream](x, places, out)
@@ -315,7 +315,7 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
 def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
     """Find what is extreme in each block, then in what the blocks found."""
     x = _adopt(function, x, stream)
-    blocks = blocks_for(x.shape[0])
+    blocks = _blocks(x.shape[0])
     found, out = launch.empty((blocks,), x.dtype), launch.empty((1,), x.dtype)
     kernel[blocks, BLOCK, stream](x, found)
     kernel[1, BLOCK, stream](found, out)
@@ -339,15 +339,22 @@ def place_dtype(n: int) -> type[np.int32 | np.int64]:
     return np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
 
-def blocks_for(n: int) -> int:
-    """Return the blocks of a first launch. The names min and max are taken, in this file."""
-    return int(np.minimum(ceil_div(n, BLOCK), MAX_BLOCKS))
+def _blocks(n: int) -> int:
+    """Return the blocks of a first launch. The name min is taken, in this file."""
+    return int(LADDER[0].grid("max", n)[0])
 
 
 LADDER = (
-    Rung("max", max_kernel, max_cost),
-    Rung("min", min_kernel, min_cost),
-    Rung("argmax", argmax_kernel, argmax_cost),
-    Rung("argmax_finish", argmax_finish_kernel, argmax_finish_cost),
+    Rung("max", max_kernel, max_cost, max_reference, BLOCK, most_blocks=MAX_BLOCKS),
+    Rung("min", min_kernel, min_cost, min_reference, BLOCK, most_blocks=MAX_BLOCKS),
+    Rung("argmax", argmax_kernel, argmax_cost, argmax_reference, BLOCK, most_blocks=MAX_BLOCKS),
+    Rung(
+        "argmax_finish",
+        argmax_finish_kernel,
+        argmax_finish_cost,
+        argmax_reference,
+        BLOCK,
+        most_blocks=1,
+    ),
 )
 __all__ = launch.public_names(globals())

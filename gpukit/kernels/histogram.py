@@ -8,6 +8,9 @@ Legend
     tid        the thread in its block                                ranges [0, BLOCK)
     mine       the block's own counts, in shared memory
     BLOCK      threads in a block                                     256
+
+All kernels, unless one says otherwise
+    Dtypes     uint8 or int32 in, int32 out
 """
 
 from __future__ import annotations
@@ -48,9 +51,7 @@ def histogram_atomic_kernel(x, out):
                reads, adds and writes in one go. Threads with the same value wait in turn, all
                threads of the launch where all values are alike
     Shapes     x (n,), out (bins,); any n, bins >= 1
-    Dtypes     uint8 or int32 in, int32 out
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = value
-    Shared     0 bytes
     Cost       bytes: (itemsize + 8) n, less where values are not counted; flops: 0; barriers: 0
     Errors     values outside [0, bins) are not counted; the kernel assumes that out is 0 before
                the launch
@@ -75,7 +76,6 @@ def histogram_privatised_kernel(x, out):
     New here   atomics in shared memory are fast, and only the threads of one block wait for
                each other there; global memory sees one atomic a bin and block, whatever n is
     Shapes     x (n,), out (bins,); any n >= 1, bins 1 to MAX_PRIVATE_BINS
-    Dtypes     uint8 or int32 in, int32 out
     Launch     block BLOCK, grid ceil_div(n, max(BLOCK, bins)) up to MAX_BLOCKS, or any other;
                x = value
     Shared     bins * 4 bytes, dynamic
@@ -112,11 +112,10 @@ def bincount(
 ) -> Any:
     """Return how often each of 0, 1, ..., bins - 1 occurs in a uint8 or int32 vector.
 
-    `[1 1 3]` with 4 bins gives `[0 2 0 1]`: (n,) gives int32 (bins,), written to `out` where it
-    is given. Values outside [0, bins) are not counted, where np.bincount raises or returns more
-    bins. More than MAX_PRIVATE_BINS bins do not fit into shared memory: then the rung "atomic"
-    counts them whichever is asked for. A count above 2**31 - 1 wraps.
-    Raises TypeError for another dtype, ValueError for other axes, bins < 1 or an unknown rung.
+    `[1 1 3]` with 4 bins gives `[0 2 0 1]`: (n,) gives int32 (bins,). Values outside [0, bins) are
+    not counted, where np.bincount raises or returns more bins. More than MAX_PRIVATE_BINS bins do
+    not fit into shared memory: then the rung "atomic" counts them whichever is asked for. A count
+    above 2**31 - 1 wraps.
     """
     kernel = launch.pick("bincount", LADDER, rung).kernel
     x = launch.adopt(x)
@@ -145,7 +144,22 @@ def private_blocks(n: int, bins: int) -> int:
 
 
 LADDER = (
-    Rung("atomic", histogram_atomic_kernel, histogram_atomic_cost),
-    Rung("privatised", histogram_privatised_kernel, histogram_privatised_cost),
+    Rung(
+        "atomic",
+        histogram_atomic_kernel,
+        histogram_atomic_cost,
+        bincount_reference,
+        BLOCK,
+        dtypes=(np.uint8, np.int32),
+    ),
+    Rung(
+        "privatised",
+        histogram_privatised_kernel,
+        histogram_privatised_cost,
+        bincount_reference,
+        BLOCK,
+        dtypes=(np.uint8, np.int32),
+        most_blocks=MAX_BLOCKS,
+    ),
 )
 __all__ = launch.public_names(globals())

@@ -6,6 +6,10 @@ Legend
     radius       pixels to each side that a blur looks at      2, a window of 5 x 5
     BLOCK_X      threads of a block along a row                32, so a warp reads one run of 32
     BLOCK_Y      threads of a block along a column             8
+
+All kernels, unless one says otherwise
+    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(rows, BLOCK_Y));
+               x = col, y = row
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ from gpukit.launch import Cost, Rung
 
 BLOCK_X = 32
 BLOCK_Y = 8
+COLOURS = (np.uint8, np.float32)
 # How bright the eye finds red, green and blue: ITU-R BT.601.
 RED, GREEN, BLUE = 0.299, 0.587, 0.114
 
@@ -62,9 +67,6 @@ def invert_kernel(image, white, out):
                neighbouring pixels; a guard on each axis
     Shapes     image (rows, cols), white scalar, out (rows, cols); any sizes >= 1, C order
     Dtypes     uint8 in and out, or float32 in and out; white has the same dtype
-    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(rows, BLOCK_Y));
-               x = col, y = row
-    Shared     0 bytes
     Cost       bytes: 2 rows cols itemsize; flops: rows cols for float32, 0 for uint8; barriers: 0
     Errors     the host function rejects other dtypes; a uint8 wraps round if white < image
     Source     ours
@@ -86,9 +88,6 @@ def grey_kernel(image, out):
     New here   a third axis that is not a thread axis: each thread reads its three colours
     Shapes     image (rows, cols, 3), out (rows, cols); any sizes >= 1, C order
     Dtypes     uint8 or float32 in, float32 out, float32 arithmetic
-    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(rows, BLOCK_Y));
-               x = col, y = row
-    Shared     0 bytes
     Cost       bytes: rows cols (3 itemsize + 4); flops: 5 rows cols; barriers: 0
     Errors     the host function rejects a last axis other than 3; the kernel reads three
     Source     ours; weights from ITU-R BT.601
@@ -114,9 +113,6 @@ def box_blur_kernel(image, radius, out):
                the sum divided by the number of pixels that are truly there
     Shapes     image (rows, cols), radius scalar >= 0, out (rows, cols); any sizes >= 1, C order
     Dtypes     float32 in, float32 out, float32 accumulator
-    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(rows, BLOCK_Y));
-               x = col, y = row
-    Shared     0 bytes
     Cost       bytes: 4 (W + rows cols); flops: W + rows cols, where W is the sum of all window
                sizes, (2 radius + 1)^2 rows cols less what the edges clip; barriers: 0
     Errors     the host function rejects radius < 0; the kernel would divide by zero
@@ -155,11 +151,11 @@ def _windows(n: int, radius: int) -> int:
 def invert(image: Any, *, white: float = 255) -> npt.NDArray[Any]:
     """Return the negative of a grey or colour image, white - image.
 
-    A uint8 or float32 image (rows, cols) or (rows, cols, channels) gives one of its own shape
-    and dtype. Raises TypeError for another dtype, ValueError for another number of axes.
+    A uint8 or float32 image (rows, cols) or (rows, cols, channels) gives one of its own shape and
+    dtype.
     """
     is_colour = getattr(image, "ndim", 2) == 3
-    launch.check_array("invert", "image", image, ndim=2 + is_colour, dtypes=(np.uint8, np.float32))
+    launch.check_array("invert", "image", image, ndim=2 + is_colour, dtypes=COLOURS)
     shape = tuple(image.shape)
     if 0 in shape:
         return np.empty(shape, image.dtype)
@@ -167,7 +163,7 @@ def invert(image: Any, *, white: float = 255) -> npt.NDArray[Any]:
     flat = launch.to_device(image).reshape(shape[0], shape[1] * shape[2]) if is_colour else image
     out = launch.empty(flat.shape, image.dtype)
     white = image.dtype.type(white)
-    _launch("invert", invert_kernel, out, launch.to_device(flat), white)
+    _launch("invert", out, launch.to_device(flat), white)
     return launch.to_host(out).reshape(shape)
 
 
@@ -175,42 +171,50 @@ def grey(image: Any) -> npt.NDArray[np.float32]:
     """Return the brightness of a colour image, on the image's own scale.
 
     A uint8 or float32 image (rows, cols, 3) gives float32 (rows, cols).
-    Raises TypeError for another dtype, ValueError for another shape.
     """
-    launch.check_array("grey", "image", image, ndim=3, dtypes=(np.uint8, np.float32))
+    launch.check_array("grey", "image", image, ndim=3, dtypes=COLOURS)
     rows, cols, _ = image.shape
     advice = "The last axis holds red, green and blue."
     launch.check_shape("grey", "image", image, (rows, cols, 3), advice)
     out = launch.empty((rows, cols), np.float32)
     if rows and cols:
-        _launch("grey", grey_kernel, out, launch.to_device(image))
+        _launch("grey", out, launch.to_device(image))
     return launch.to_host(out)
 
 
 def box_blur(image: Any, radius: int) -> npt.NDArray[np.float32]:
     """Return the mean of the (2 radius + 1)^2 window around each pixel, clipped at the edges.
 
-    A float32 image (rows, cols) gives float32 (rows, cols); `[[0. 3.]]` with radius 1 gives
-    `[[1.5 1.5]]`. Raises TypeError for another dtype, ValueError for other axes or radius < 0.
+    A float32 image (rows, cols) gives float32 (rows, cols); `[[0. 3.]]` with radius 1 gives `[[1.5
+    1.5]]`.
     """
     launch.check_array("box_blur", "image", image, ndim=2, dtypes=(np.float32,))
     radius = launch.check_int("box_blur", "radius", radius, least=0)
     out = launch.empty(tuple(image.shape), np.float32)
     if out.size:
-        _launch("box_blur", box_blur_kernel, out, launch.to_device(image), radius)
+        _launch("box_blur", out, launch.to_device(image), radius)
     return launch.to_host(out)
 
 
-def _launch(function: str, kernel: Any, out: Any, *inputs: Any) -> None:
+def _launch(function: str, out: Any, *inputs: Any) -> None:
     """Launch an image kernel with one thread for each pixel of `out`."""
-    block = (BLOCK_X, BLOCK_Y)
-    grid = launch.grid_2d(function, out.shape[1], out.shape[0], block)
-    kernel[grid, block](*inputs, out)
+    rung = launch.pick(function, LADDER, function)
+    grid = rung.grid(function, *out.shape[::-1])
+    rung.kernel[grid, rung.block](*inputs, out)
 
 
 LADDER = (
-    Rung("invert", invert_kernel, invert_cost),
-    Rung("grey", grey_kernel, grey_cost),
-    Rung("box_blur", box_blur_kernel, box_blur_cost),
+    Rung(
+        "invert", invert_kernel, invert_cost, invert_reference, (BLOCK_X, BLOCK_Y), dtypes=COLOURS
+    ),
+    Rung("grey", grey_kernel, grey_cost, grey_reference, (BLOCK_X, BLOCK_Y), dtypes=COLOURS),
+    Rung(
+        "box_blur",
+        box_blur_kernel,
+        box_blur_cost,
+        box_blur_reference,
+        (BLOCK_X, BLOCK_Y),
+        dtypes=COLOURS[1:],
+    ),
 )
 __all__ = launch.public_names(globals())

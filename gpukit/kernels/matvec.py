@@ -18,6 +18,9 @@ Legend
     BLOCK       threads in a block, a multiple of 32                       256
     WARPS       warps in a block                                           8
     WIDTH       elements of one load of 16 bytes                           4
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator
 """
 
 from __future__ import annotations
@@ -36,9 +39,6 @@ BLOCK = 256
 WARP = 32
 WARPS = BLOCK // WARP
 LEVELS = WARP.bit_length() - 1  # log2(WARP)
-
-# How many rows a block takes, so how many blocks there are.
-ROWS_A_BLOCK = {"thread_a_row": BLOCK, "warp_a_row": WARPS, "block_a_row": 1, "vectorised": WARPS}
 
 
 # --- Reference -------------------------------------------------------------------------------
@@ -60,9 +60,7 @@ def matvec_thread_a_row_kernel(a, x, y):
                reads 32 elements of one column, 32 sectors, of which this turn uses an eighth;
                that of x is one element for all, 1 sector
     Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block BLOCK, grid ceil_div(rows, BLOCK), or any other that covers rows; x = row
-    Shared     0 bytes
     Cost       bytes: itemsize rows (2 cols + 1); flops: 2 rows cols; barriers: 0
     Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them equal
     Source     Bell and Garland, "Implementing Sparse Matrix-Vector Multiplication on
@@ -89,9 +87,7 @@ def matvec_warp_a_row_kernel(a, x, y):
                a load, all of each used; shuffles then join the 32 sums without memory and
                without a barrier. The price: a row shorter than a warp leaves lanes idle
     Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block (WARP, WARPS) or another (WARP, n), grid ceil_div(rows, n); x = lane, y = row
-    Shared     0 bytes
     Cost       bytes: itemsize rows (2 cols + 1); flops: 2 rows cols, and 160 in each warp of the
                launch, also in those without a row; barriers: 0
     Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them
@@ -170,7 +166,6 @@ def matvec_vectorised_kernel(a, x, y):
     Dtypes     float32 in, float32 out, float32 accumulator
     Launch     block BLOCK or another multiple of 32, grid ceil_div(rows, BLOCK / 32);
                x = row * 32 + lane
-    Shared     0 bytes
     Cost       bytes: 4 rows (2 cols + 1); flops: rows (2 cols + 160); barriers: 0
     Errors     the host function rejects a.shape[1] != x.shape[0] and takes
                matvec_warp_a_row_kernel for an a or x that lies misaligned; the kernel assumes its
@@ -209,27 +204,22 @@ def matvec(a: Any, x: Any, *, rung: str = "warp_a_row", out: Any = None, stream:
     """Return the product of a matrix and a vector, both float32 or both float64.
 
     (rows, cols) and (cols,) give (rows,): `[[1. 2.]] @ [3. 4.]` is `[11.]`. A sum over no columns
-    is zero. The result is a device array if a or x is one; written to `out` where it is given.
-    The vectorised rung takes only float32.
-    Raises TypeError for other or mixed dtypes, ValueError for shapes that do not fit, an unknown
-    rung or an out on the memory of a or x.
+    is zero. The vectorised rung takes only float32.
     """
-    _, kernel, _, block = launch.pick("matvec", LADDER, rung)
+    chosen = launch.pick("matvec", LADDER, rung)
     a, x = launch.adopt(a), launch.adopt(x)
     _check_operands(a, x)
-    if rung == "vectorised":
-        launch.check_float32("matvec", rung, a, instead="warp_a_row")
+    launch.check_rung_dtype("matvec", chosen, a)
     rows, cols = a.shape
     result = launch.Result("matvec", out, (rows,), a.dtype, a, x, stream=stream)
     launch.check_no_overlap("matvec", out, a=a, x=x)
     if cols == 0:  # a product of zeros has the same shape and something to multiply
         a, x = np.zeros((rows, 1), a.dtype), np.zeros(1, a.dtype)
     if rows:
-        grid = launch.grid_1d("matvec", rows, ROWS_A_BLOCK[rung])
         inputs = launch.to_device(a, stream), launch.to_device(x, stream)
-        if rung == "vectorised" and not all(map(_loads_at_once, inputs)):
-            kernel, block = matvec_warp_a_row_kernel, (WARP, WARPS)  # a row to the same warp
-        kernel[grid, block, stream](*inputs, result.array)
+        if chosen.instead and not all(map(_loads_at_once, inputs)):
+            chosen = launch.pick("matvec", LADDER, chosen.instead)
+        chosen.kernel[chosen.grid("matvec", rows), chosen.block, stream](*inputs, result.array)
     return result.get()
 
 
@@ -253,9 +243,38 @@ def _check_operands(a: Any, x: Any) -> None:
 
 
 LADDER = (
-    Rung("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost, BLOCK),
-    Rung("warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost, (WARP, WARPS)),
-    Rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost, BLOCK),
-    Rung("vectorised", matvec_vectorised_kernel, matvec_vectorised_cost, BLOCK),
+    Rung(
+        "thread_a_row",
+        matvec_thread_a_row_kernel,
+        matvec_thread_a_row_cost,
+        matvec_reference,
+        BLOCK,
+    ),
+    Rung(
+        "warp_a_row",
+        matvec_warp_a_row_kernel,
+        matvec_warp_a_row_cost,
+        matvec_reference,
+        (WARP, WARPS),
+        WARPS,
+    ),
+    Rung(
+        "block_a_row",
+        matvec_block_a_row_kernel,
+        matvec_block_a_row_cost,
+        matvec_reference,
+        BLOCK,
+        1,
+    ),
+    Rung(
+        "vectorised",
+        matvec_vectorised_kernel,
+        matvec_vectorised_cost,
+        matvec_reference,
+        BLOCK,
+        WARPS,
+        (np.float32,),
+        instead="warp_a_row",
+    ),
 )
 __all__ = launch.public_names(globals())

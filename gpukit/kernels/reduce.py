@@ -15,6 +15,11 @@ Legend
     WIDTH      elements of one load of 16 bytes                       4
     BLOCK      threads in a block, a power of two                     256
     WARPS      warps in a block, a power of two                       8
+
+All kernels, unless one says otherwise
+    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
+               and that out[0] is 0 before the launch
 """
 
 from __future__ import annotations
@@ -58,8 +63,6 @@ def sum_atomic_kernel(x, out):
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + 2 blocks); flops: BLOCK blocks; barriers: 1 + log2(BLOCK)
-    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
-               and that out[0] is 0 before the launch
     Source     ours
     """
     i = cuda.grid(1)
@@ -85,11 +88,8 @@ def sum_grid_stride_kernel(x, out):
                memory, and the number of atomics is that of the blocks, whatever n is
     Shapes     x (n,), out (1,); any n >= 1
     Dtypes     float32 or float64, one for both arrays, the accumulator and the tree
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + 2 blocks); flops: n + BLOCK blocks; barriers: 1 + log2(BLOCK)
-    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
-               and that out[0] is 0 before the launch
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 7
     """
     tid = cuda.threadIdx.x
@@ -141,12 +141,9 @@ def sum_shuffle_kernel(x, out):
                are left. Lanes that have nothing to add add all the same: it takes no time more
     Shapes     x (n,), out (1,); any n >= 1
     Dtypes     float32 or float64, one for both arrays and the accumulator
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize (n + 2 blocks); flops: n + (8 BLOCK + 1) blocks for BLOCK 256;
                barriers: 1
-    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
-               and that out[0] is 0 before the launch
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
     tid = cuda.threadIdx.x
@@ -211,45 +208,56 @@ def sum_vectorised_cost(n: int, blocks: int | None = None) -> Cost:
 def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> Any:
     """Return the sum of a float32 or float64 vector.
 
-    (n,) gives one number of the same dtype: `[1. 2. 3.]` gives `6.`, and an empty vector 0.
-    The rung "vectorised" loads four float32 at once and takes no float64. Waits for the stream.
-    Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
+    (n,) gives one number of the same dtype: `[1. 2. 3.]` gives `6.`, and an empty vector 0. The
+    rung "vectorised" loads four float32 at once and takes no float64.
     """
-    kernel = launch.pick("sum", SUM_LADDER, rung).kernel
+    chosen = launch.pick("sum", SUM_LADDER, rung)
     x = launch.adopt(x)
     launch.check_array("sum", "x", x, ndim=1, dtypes=launch.FLOATS)
-    if rung == "vectorised":
-        launch.check_float32("sum", rung, x, instead="shuffle")
+    launch.check_rung_dtype("sum", chosen, x)
     if x.shape[0] == 0:
         return x.dtype.type(0)
     x = launch.to_device(x, stream)
-    if rung in reduce_trees.SHARES:
-        return reduce_trees.sum_in_passes(kernel, reduce_trees.SHARES[rung], x, stream)
-    return _sum_at_once(kernel, rung, x, stream)
-
-
-def _sum_at_once(kernel: Any, rung: str, x: Any, stream: Any) -> Any:
-    """Sum with one launch of a kernel that finishes with atomics."""
-    if rung == "vectorised" and not (launch.is_contiguous(x) and is_aligned(x)):
+    if chosen in reduce_trees.LADDER:
+        return reduce_trees.sum_in_passes(chosen, x, stream)
+    if chosen.instead and not (launch.is_contiguous(x) and is_aligned(x)):
         # x[1:] for example: its elements are there, but no four of them for one load
-        rung, kernel = "shuffle", sum_shuffle_kernel
-    blocks = blocks_for(rung, x.shape[0])
+        chosen = launch.pick("sum", LADDER, chosen.instead)
+    grid = chosen.grid("sum", x.shape[0])
     out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
-    kernel[blocks, BLOCK, stream](x, out)
+    chosen.kernel[grid, chosen.block, stream](x, out)
     return launch.to_host(out, stream)[0]
 
 
-def blocks_for(rung: str, n: int) -> int:
-    """Return the blocks of the launch of a rung that sums n elements at once."""
-    (blocks,) = launch.grid_1d("sum", n, WIDTH * BLOCK if rung == "vectorised" else BLOCK)
-    return blocks if rung == "atomic" else min(blocks, MAX_BLOCKS)
-
-
 LADDER = (
-    Rung("atomic", sum_atomic_kernel, sum_atomic_cost),
-    Rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost),
-    Rung("shuffle", sum_shuffle_kernel, sum_shuffle_cost),
-    Rung("vectorised", sum_vectorised_kernel, sum_vectorised_cost),
+    Rung("atomic", sum_atomic_kernel, sum_atomic_cost, sum_reference, BLOCK),
+    Rung(
+        "grid_stride",
+        sum_grid_stride_kernel,
+        sum_grid_stride_cost,
+        sum_reference,
+        BLOCK,
+        most_blocks=MAX_BLOCKS,
+    ),
+    Rung(
+        "shuffle",
+        sum_shuffle_kernel,
+        sum_shuffle_cost,
+        sum_reference,
+        BLOCK,
+        most_blocks=MAX_BLOCKS,
+    ),
+    Rung(
+        "vectorised",
+        sum_vectorised_kernel,
+        sum_vectorised_cost,
+        sum_reference,
+        BLOCK,
+        WIDTH * BLOCK,
+        (np.float32,),
+        most_blocks=MAX_BLOCKS,
+        instead="shuffle",
+    ),
 )
 
 # All that `sum` takes, from the slowest tree up.

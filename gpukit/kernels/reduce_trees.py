@@ -17,6 +17,11 @@ Legend
     share      elements that a block adds up                          BLOCK or 2 BLOCK
     BLOCK      threads in a block, a power of two from 64 up          256
     WARP       threads in a warp                                      32
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for both arrays and the tree
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
 """
 
 from __future__ import annotations
@@ -31,13 +36,6 @@ from gpukit.launch import Cost, Rung, ceil_div
 
 BLOCK = 256
 WARP = 32
-# Elements that one block adds up.
-SHARES = {
-    "interleaved": BLOCK,
-    "sequential": BLOCK,
-    "first_add": 2 * BLOCK,
-    "unrolled": 2 * BLOCK,
-}
 
 
 # --- Reference -------------------------------------------------------------------------------
@@ -62,11 +60,8 @@ def sum_interleaved_kernel(x, partials):
                first five levels, with 16, 8, 4, 2 and then 1 lane of 32. The lanes of a warp
                part at 48 of 144 branches; in one bank they never meet
     Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the tree
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
-    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 1
     """
     i = cuda.grid(1)
@@ -114,11 +109,8 @@ def sum_sequential_kernel(x, partials):
                all their lanes, and the lanes of a warp part at 6 of 144 branches. There are as
                many additions, but warps run one 12 times instead of 47
     Shapes     x (n,), partials (ceil_div(n, BLOCK),); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the tree
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: (BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
-    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 3
     """
     i = cuda.grid(1)
@@ -143,11 +135,9 @@ def sum_first_add_kernel(x, partials):
                each adds the two that it loads, BLOCK apart so that both loads are coalesced.
                Half the blocks will do, with half the barriers, branches and partial sums
     Shapes     x (n,), partials (ceil_div(n, 2 BLOCK),); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, 2 BLOCK); x = two elements, BLOCK apart
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: (2 BLOCK - 1) blocks; barriers: 1 + log2(BLOCK)
-    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 4
     """
     tid = cuda.threadIdx.x
@@ -206,11 +196,9 @@ def sum_unrolled_kernel(x, partials):
                Harris has no syncwarp, only a volatile tile: that was right while the lanes of
                a warp ran in step, and since Volta (2017) they need not, so it is a race
     Shapes     x (n,), partials (ceil_div(n, 2 BLOCK),); any n >= 1
-    Dtypes     float32 or float64, one for both arrays and the tree
     Launch     block BLOCK, grid ceil_div(n, 2 BLOCK); x = two elements, BLOCK apart
     Shared     BLOCK * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: 640 blocks for BLOCK 256; barriers: 3
-    Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
     Source     Mark Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007, reduction 5;
                Yuan Lin and Vinod Grover, "Using CUDA Warp-Level Primitives", NVIDIA blog, 2018
     """
@@ -243,24 +231,26 @@ def sum_unrolled_cost(n: int, itemsize: int = 4) -> Cost:
 # --- Host function ---------------------------------------------------------------------------
 
 
-def sum_in_passes(kernel: Any, share: int, x: Any, stream: Any) -> Any:
+def sum_in_passes(rung: Rung, x: Any, stream: Any) -> Any:
     """Sum the share of each block, then the partial sums, until one number is left.
 
     For `reduce.sum`, which checks x and brings it to the device. Waits for the stream.
     """
     while True:
-        grid = launch.grid_1d("sum", x.shape[0], share)
+        grid = rung.grid("sum", x.shape[0])
         partials = launch.empty(grid, x.dtype)
-        kernel[grid, BLOCK, stream](x, partials)
+        rung.kernel[grid, rung.block, stream](x, partials)
         if partials.shape[0] == 1:
             return launch.to_host(partials, stream)[0]
         x = partials
 
 
 LADDER = (
-    Rung("interleaved", sum_interleaved_kernel, sum_interleaved_cost),
-    Rung("sequential", sum_sequential_kernel, sum_sequential_cost),
-    Rung("first_add", sum_first_add_kernel, sum_first_add_cost),
-    Rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost),
+    Rung("interleaved", sum_interleaved_kernel, sum_interleaved_cost, partials_reference, BLOCK),
+    Rung("sequential", sum_sequential_kernel, sum_sequential_cost, partials_reference, BLOCK),
+    Rung(
+        "first_add", sum_first_add_kernel, sum_first_add_cost, partials_reference, BLOCK, 2 * BLOCK
+    ),
+    Rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost, partials_reference, BLOCK, 2 * BLOCK),
 )
 __all__ = launch.public_names(globals())

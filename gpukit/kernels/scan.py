@@ -18,10 +18,15 @@ Legend
     BLOCK      threads and elements of a block, a power of two        256
     WARPS      warps in a block                                       8
     PADDED     a block's elements, with an unused one after each 32   264
+
+All kernels, unless one says otherwise
+    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
+    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -126,10 +131,8 @@ def scan_block_kernel(x, shift, out, sums):
                reads the one that is written
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the accumulator has the dtype of out
-    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
     Shared     2 * BLOCK * 4 bytes, static
     Cost       bytes: 4 (2 n + blocks); flops: 1793 blocks for BLOCK 256; barriers: log2(BLOCK)
-    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
     Source     Hillis and Steele, "Data Parallel Algorithms", CACM 29, 1986
     """
     i = cuda.grid(1)
@@ -166,10 +169,8 @@ def scan_blelloch_kernel(x, shift, out, sums):
                8, ... apart, which lie in the same banks
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the tree has the dtype of out
-    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
     Shared     BLOCK * 4 bytes, static
     Cost       bytes: 4 (2 n + blocks); flops: (3 BLOCK - 2) blocks; barriers: 1 + 2 log2(BLOCK)
-    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
     Source     Blelloch, "Prefix Sums and Their Applications", 1990; GPU Gems 3, chapter 39
     """
     i = cuda.grid(1)
@@ -199,10 +200,8 @@ def scan_padded_kernel(x, shift, out, sums):
                no longer share one, and no conflict is left
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the tree has the dtype of out
-    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
     Shared     PADDED * 4 bytes, static
     Cost       bytes: 4 (2 n + blocks); flops: (3 BLOCK - 2) blocks; barriers: 1 + 2 log2(BLOCK)
-    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
     Source     Harris, Sengupta and Owens, GPU Gems 3, chapter 39
     """
     i = cuda.grid(1)
@@ -232,10 +231,8 @@ def scan_warp_kernel(x, shift, out, sums):
                of the warps below it: all lanes read one word, which is no conflict
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the accumulator has the dtype of out
-    Launch     block BLOCK, grid ceil_div(out.shape[0], BLOCK); x = element
     Shared     WARPS * 4 bytes, static
     Cost       bytes: 4 (2 n + blocks); flops: 1928 blocks for BLOCK 256; barriers: 1
-    Errors     the kernel assumes its block is BLOCK and, with shift 1, x and out apart
     Source     Harris and Garland, GPU Computing Gems Jade Edition, 2011, chapter 3
     """
     i = cuda.grid(1)
@@ -271,7 +268,6 @@ def add_offsets_kernel(offsets, out):
     Shapes     offsets (blocks,), the exclusive scan of sums, out (n,); any n >= 1
     Dtypes     float32 or int32, one for both
     Launch     block BLOCK, grid ceil_div(n, BLOCK), as for the scan; x = element
-    Shared     0 bytes
     Cost       bytes: 12 n; flops: n; barriers: 0
     Errors     the kernel assumes its block is BLOCK and the grid that of the scan
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 11
@@ -295,7 +291,6 @@ def compact_scatter_kernel(x, keep, places, out):
     Shapes     x (n,), keep (n,), places (n,) or one more, out (kept,); any n >= 1
     Dtypes     float32 or int32 x and out, bool keep, int32 places
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: n + 12 kept; flops: 0; barriers: 0
     Errors     the host function rejects unequal shapes; the kernel assumes places to be right
     Source     Blelloch, "Prefix Sums and Their Applications", 1990
@@ -316,10 +311,9 @@ def compact_scatter_cost(n: int, kept: int) -> Cost:
 def inclusive_scan(x: Any, *, rung: str = "block", out: Any = None, stream: Any = 0) -> Any:
     """Return the sums of a float32 or int32 vector up to each element and with it.
 
-    `[1. 2. 3.]` gives `[1. 3. 6.]`: (n,) gives (n,) of the same dtype, written to `out` where it
-    is given, which may be x. np.cumsum widens int32 to int64; this does not, and wraps. All rungs
-    give the same; "block" is the quickest on a CPU.
-    Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
+    `[1. 2. 3.]` gives `[1. 3. 6.]`: (n,) gives (n,) of the same dtype. `out` may be x. np.cumsum
+    widens int32 to int64; this does not, and wraps. All rungs give the same; "block" is the
+    quickest on a CPU.
     """
     return _scan("inclusive_scan", x, 0, rung, out, stream)
 
@@ -330,9 +324,8 @@ cumsum = inclusive_scan  # NumPy's name
 def exclusive_scan(x: Any, *, rung: str = "block", out: Any = None, stream: Any = 0) -> Any:
     """Return the sums of a float32 or int32 vector before each element.
 
-    `[1. 2. 3.]` gives `[0. 1. 3.]`: (n,) gives (n,) of the same dtype, written to `out` where it
-    is given, which must not be x: blocks read elements of the block before them.
-    Raises TypeError for another dtype, ValueError for other axes or an unknown rung.
+    `[1. 2. 3.]` gives `[0. 1. 3.]`: (n,) gives (n,) of the same dtype. `out` must not be x: blocks
+    read elements of the block before them.
     """
     return _scan("exclusive_scan", x, 1, rung, out, stream)
 
@@ -340,9 +333,8 @@ def exclusive_scan(x: Any, *, rung: str = "block", out: Any = None, stream: Any 
 def compact(x: Any, keep: Any, *, stream: Any = 0) -> Any:
     """Return the elements of a float32 or int32 vector whose flag is true, in order.
 
-    `[5. 6. 7.]` with `[True False True]` is `[5. 7.]`: (n,) and bool (n,) give (kept,), a device
-    array if one of them is one. Waits for the stream, to know how many there are.
-    Raises TypeError for another dtype, ValueError for other axes or unequal lengths.
+    `[5. 6. 7.]` with `[True False True]` is `[5. 7.]`: (n,) and bool (n,) give (kept,). Waits for
+    the stream, to know how many there are.
     """
     x, keep = launch.adopt(x), launch.adopt(keep)
     launch.check_array("compact", "x", x, ndim=1, dtypes=NUMBERS)
@@ -386,15 +378,20 @@ def _scan_blocks(function: str, kernel: Any, x: Any, shift: int, out: Any, strea
         add_offsets_kernel[grid, BLOCK, stream](offsets, out)
 
 
+_scan_rung = functools.partial(
+    Rung, reference=inclusive_scan_reference, block=BLOCK, dtypes=NUMBERS
+)
 SCAN_LADDER = (
-    Rung("block", scan_block_kernel, scan_block_cost),
-    Rung("blelloch", scan_blelloch_kernel, scan_blelloch_cost),
-    Rung("padded", scan_padded_kernel, scan_padded_cost),
-    Rung("warp", scan_warp_kernel, scan_warp_cost),
+    _scan_rung("block", scan_block_kernel, scan_block_cost),
+    _scan_rung("blelloch", scan_blelloch_kernel, scan_blelloch_cost),
+    _scan_rung("padded", scan_padded_kernel, scan_padded_cost),
+    _scan_rung("warp", scan_warp_kernel, scan_warp_cost),
 )
 LADDER = (
     *SCAN_LADDER,
-    Rung("add_offsets", add_offsets_kernel, add_offsets_cost),
-    Rung("compact_scatter", compact_scatter_kernel, compact_scatter_cost),
+    _scan_rung("add_offsets", add_offsets_kernel, add_offsets_cost),
+    _scan_rung(
+        "compact_scatter", compact_scatter_kernel, compact_scatter_cost, reference=compact_reference
+    ),
 )
 __all__ = launch.public_names(globals())

@@ -16,6 +16,9 @@ Legend
     first_row           where the tile of this block begins in x         0, 32, 64, ...
     first_col           the same along the columns                       0, 32, 64, ...
     r                   a row of the tile, or of the turned tile         [0, TILE)
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for both arrays
 """
 
 from __future__ import annotations
@@ -56,10 +59,8 @@ def copy_kernel(x, out):
     New here   the yardstick: no transpose is faster than a copy of as many bytes; threads side
                by side take elements side by side, 4 sectors a load and 4 a store
     Shapes     x (rows, cols), out (rows, cols); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for both arrays
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, ROWS)); x = col,
                y = row
-    Shared     0 bytes
     Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 0
     Errors     the host function rejects an out of another shape; the kernel assumes them equal
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
@@ -82,10 +83,8 @@ def copy_strided_kernel(x, out):
                row apart; as many bytes asked for as in copy_kernel, but 32 sectors a load and
                32 a store, eight times as many bytes moved
     Shapes     x (rows, cols), out (rows, cols); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for both arrays
     Launch     block (TILE, ROWS), grid (ceil_div(rows, TILE), ceil_div(cols, ROWS)); x = row,
                y = col
-    Shared     0 bytes
     Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 0
     Errors     the host function rejects an out of another shape; the kernel assumes them equal
     Source     ours
@@ -110,10 +109,8 @@ def transpose_naive_kernel(x, out):
     New here   one of the two sides must lie the wrong way: a warp reads a part of a row, 4
                sectors, and writes it as a part of a column, 32 sectors
     Shapes     x (rows, cols), out (cols, rows); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for both arrays
     Launch     block (TILE, ROWS), grid (ceil_div(cols, TILE), ceil_div(rows, ROWS)); x = col,
                y = row
-    Shared     0 bytes
     Cost       bytes: 2 itemsize rows cols; flops: 0; barriers: 0
     Errors     the host function rejects an out of another shape or on the memory of x
     Source     Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA blog, 2013
@@ -202,54 +199,75 @@ def transpose_padded_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 def copy(x: Any, *, rung: str = "coalesced", out: Any = None, stream: Any = 0) -> Any:
     """Return a copy of a float32 or float64 matrix.
 
-    (rows, cols) gives (rows, cols) in C order, a device array if x is one; written to `out`
-    where it is given.
-    Raises TypeError for another dtype, ValueError for other shapes, an unknown rung or an out on
-    the memory of x, LaunchError (a ValueError) for more than 65535 * ROWS rows (strided: columns).
+    (rows, cols) gives (rows, cols) in C order. Raises LaunchError (a ValueError) for more than
+    65535 * ROWS rows (strided: columns).
     """
-    kernel = launch.pick("copy", COPY_LADDER, rung).kernel
+    chosen = launch.pick("copy", COPY_LADDER, rung)
     x = launch.adopt(x)
     launch.check_array("copy", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result("copy", out, (rows, cols), x.dtype, x, stream=stream)
     launch.check_no_overlap("copy", out, x=x)
     if rows and cols:
-        along_x, along_y = (rows, cols) if rung == "strided" else (cols, rows)
-        grid = launch.grid_2d("copy", along_x, along_y, (TILE, ROWS))
-        kernel[grid, (TILE, ROWS), stream](launch.to_device(x, stream), result.array)
+        grid = chosen.grid("copy", cols, rows)
+        chosen.kernel[grid, chosen.block, stream](launch.to_device(x, stream), result.array)
     return result.get()
 
 
 def transpose(x: Any, *, rung: str = "padded", out: Any = None, stream: Any = 0) -> Any:
     """Return a float32 or float64 matrix with rows and columns exchanged, in memory of its own.
 
-    (rows, cols) gives (cols, rows): `[[1. 2.] [3. 4.]]` is turned into `[[1. 3.] [2. 4.]]`. The
-    result is a device array if x is one; written to `out` where it is given.
-    Raises TypeError for another dtype, ValueError for other shapes, an unknown rung or an out on
-    the memory of x, LaunchError (a ValueError) for more than 65535 * TILE rows (naive: * ROWS).
+    (rows, cols) gives (cols, rows): `[[1. 2.] [3. 4.]]` is turned into `[[1. 3.] [2. 4.]]`. Raises
+    LaunchError (a ValueError) for more than 65535 * TILE rows (naive: * ROWS).
     """
-    kernel = launch.pick("transpose", TRANSPOSE_LADDER, rung).kernel
+    chosen = launch.pick("transpose", TRANSPOSE_LADDER, rung)
     x = launch.adopt(x)
     launch.check_array("transpose", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result("transpose", out, (cols, rows), x.dtype, x, stream=stream)
     launch.check_no_overlap("transpose", out, x=x)
     if rows and cols:
-        covered = (TILE, ROWS if rung == "naive" else TILE)  # the part of x that a block moves
-        grid = launch.grid_2d("transpose", cols, rows, covered)
-        kernel[grid, (TILE, ROWS), stream](launch.to_device(x, stream), result.array)
+        grid = chosen.grid("transpose", cols, rows)
+        chosen.kernel[grid, chosen.block, stream](launch.to_device(x, stream), result.array)
     return result.get()
 
 
 COPY_LADDER = (
-    Rung("coalesced", copy_kernel, copy_cost),
-    Rung("strided", copy_strided_kernel, copy_strided_cost),
+    Rung("coalesced", copy_kernel, copy_cost, copy_reference, (TILE, ROWS)),
+    Rung(
+        "strided",
+        copy_strided_kernel,
+        copy_strided_cost,
+        copy_reference,
+        (TILE, ROWS),
+        x_is_row=True,
+    ),
 )
 
 TRANSPOSE_LADDER = (
-    Rung("naive", transpose_naive_kernel, transpose_naive_cost),
-    Rung("tiled", transpose_tiled_kernel, transpose_tiled_cost),
-    Rung("padded", transpose_padded_kernel, transpose_padded_cost),
+    Rung(
+        "naive",
+        transpose_naive_kernel,
+        transpose_naive_cost,
+        transpose_reference,
+        (TILE, ROWS),
+    ),
+    Rung(
+        "tiled",
+        transpose_tiled_kernel,
+        transpose_tiled_cost,
+        transpose_reference,
+        (TILE, ROWS),
+        (TILE, TILE),
+    ),
+    Rung(
+        "padded",
+        transpose_padded_kernel,
+        transpose_padded_cost,
+        transpose_reference,
+        (TILE, ROWS),
+        (TILE, TILE),
+    ),
 )
 
 LADDER = (*COPY_LADDER, *TRANSPOSE_LADDER)

@@ -5,6 +5,12 @@ Legend
     i       the element this thread works on             ranges [0, n)
     BLOCK   threads in a block                           256
     alpha   the factor of saxpy ("single a x plus y")    2.5
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for alpha and all arrays
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Errors     the host function rejects unequal shapes or dtypes and casts alpha; the kernel does
+               none of it
 """
 
 from __future__ import annotations
@@ -54,8 +60,6 @@ def fill_kernel(value, out):
                the guard stops the threads that stick out past the end in the last block
     Shapes     value scalar, out (n,); any n >= 1
     Dtypes     float32 or float64 out; value is cast to it
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: itemsize n; flops: 0; barriers: 0
     Errors     the host function rejects n < 0; the kernel assumes a grid with >= n threads
     Source     ours
@@ -77,8 +81,6 @@ def vector_add_kernel(a, b, out):
     New here   inputs; and cuda.grid(1), which is the index formula of fill_kernel in one call
     Shapes     a (n,), b (n,), out (n,); any n >= 1
     Dtypes     float32 or float64, one for all arrays
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 3 itemsize n; flops: n; barriers: 0
     Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 2
@@ -100,12 +102,7 @@ def saxpy_kernel(alpha, x, y, out):
     New here   a scalar argument, the same for all threads; it must arrive in the dtype of the
                arrays, for a Python float is float64 and would make float32 arithmetic float64
     Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for alpha and all arrays
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Shared     0 bytes
     Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
-    Errors     the host function rejects unequal shapes or dtypes and casts alpha; the kernel does
-               none of it
     Source     BLAS level 1, Lawson and others 1979
     """
     i = cuda.grid(1)
@@ -125,12 +122,8 @@ def saxpy_grid_stride_kernel(alpha, x, y, out):
     New here   the loop: any grid is right for any n, so the grid can fit the GPU instead of
                the data; neighbouring threads still touch neighbouring elements at every step
     Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
-    Dtypes     float32 or float64, one for alpha and all arrays
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
-    Shared     0 bytes
     Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
-    Errors     the host function rejects unequal shapes or dtypes and casts alpha; the kernel does
-               none of it
     Source     Mark Harris, "Write Flexible Kernels with Grid-Stride Loops", NVIDIA blog, 2013
     """
     for i in range(cuda.grid(1), out.shape[0], cuda.gridsize(1)):
@@ -148,8 +141,7 @@ def saxpy_grid_stride_cost(n: int, itemsize: int = 4) -> Cost:
 def fill(n: int, value: float, *, dtype: Any = np.float32, out: Any = None, stream: Any = 0) -> Any:
     """Return a vector of n elements, all `value`, of dtype float32 or float64.
 
-    `fill(3, 7)` is `[7. 7. 7.]`. The result is written to `out` where it is given.
-    Raises TypeError for another dtype, TypeError or ValueError unless n is an int >= 0.
+    `fill(3, 7)` is `[7. 7. 7.]`.
     """
     n = launch.check_int("fill", "n", n, least=0)
     dtype = np.dtype(dtype)
@@ -167,9 +159,7 @@ def fill(n: int, value: float, *, dtype: Any = np.float32, out: Any = None, stre
 def vector_add(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return a + b for two vectors of one length, both float32 or both float64.
 
-    `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,) of the same dtype, a device array
-    if one of them is one; written to `out` where it is given.
-    Raises TypeError for other or mixed dtypes, ValueError for other shapes.
+    `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,) of the same dtype.
     """
     a, b = _pair("vector_add", a=a, b=b)
     n = a.shape[0]
@@ -188,19 +178,16 @@ def saxpy(
     """Return alpha * x + y for two vectors of one length, both float32 or both float64.
 
     `2 * [1. 2.] + [10. 20.]` is `[12. 24.]`: (n,) and (n,) give (n,) of the same dtype, to which
-    alpha is cast, a device array if one of them is one; written to `out` where it is given.
-    Raises TypeError for other or mixed dtypes, ValueError for other shapes or an unknown rung.
+    alpha is cast.
     """
-    kernel = launch.pick("saxpy", SAXPY_LADDER, rung).kernel
+    chosen = launch.pick("saxpy", SAXPY_LADDER, rung)
     x, y = _pair("saxpy", x=x, y=y)
     n = x.shape[0]
     result = launch.Result("saxpy", out, (n,), x.dtype, x, y, stream=stream)
     if n:
-        (blocks,) = launch.grid_1d("saxpy", n, BLOCK)
-        if rung == "saxpy_grid_stride":
-            blocks = min(blocks, MAX_BLOCKS)
+        grid = chosen.grid("saxpy", n)
         inputs = launch.to_device(x, stream), launch.to_device(y, stream)
-        kernel[blocks, BLOCK, stream](x.dtype.type(alpha), *inputs, result.array)
+        chosen.kernel[grid, chosen.block, stream](x.dtype.type(alpha), *inputs, result.array)
     return result.get()
 
 
@@ -216,13 +203,20 @@ def _pair(function: str, **pair: Any) -> tuple[Any, Any]:
 
 
 SAXPY_LADDER = (
-    Rung("saxpy", saxpy_kernel, saxpy_cost),
-    Rung("saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_grid_stride_cost),
+    Rung("saxpy", saxpy_kernel, saxpy_cost, saxpy_reference, BLOCK),
+    Rung(
+        "saxpy_grid_stride",
+        saxpy_grid_stride_kernel,
+        saxpy_grid_stride_cost,
+        saxpy_reference,
+        BLOCK,
+        most_blocks=MAX_BLOCKS,
+    ),
 )
 
 LADDER = (
-    Rung("fill", fill_kernel, fill_cost),
-    Rung("vector_add", vector_add_kernel, vector_add_cost),
+    Rung("fill", fill_kernel, fill_cost, fill_reference, BLOCK),
+    Rung("vector_add", vector_add_kernel, vector_add_cost, vector_add_reference, BLOCK),
     *SAXPY_LADDER,
 )
 __all__ = launch.public_names(globals())

@@ -41,14 +41,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, errors, target
+from gpukit import cuda
 from gpukit.compiler.runtime.tensor import rounded_to_bf16, rounded_to_tf32, widened
 from gpukit.primitives import of_this_target
 
 __all__ = [
     "LEAST",
     "bf16",
-    "check_device",
     "from_bf16",
     "load_square",
     "load_square_transposed",
@@ -154,19 +153,6 @@ def mma_bf16(a0, a1, a2, a3, b0, b1, c0, c1, c2, c3):
 to_tf32, mma_tf32, to_bf16, mma_bf16, load_square, load_square_transposed = of_this_target(
     "tensor", to_tf32, mma_tf32, to_bf16, mma_bf16, load_square, load_square_transposed
 )
-
-
-def check_device(function: str, rung: str, only: tuple[int, int] | None = None) -> None:
-    """Raise LaunchError if the GPU has no such tensor cores: from LEAST on, or `only` one's."""
-    if target.active().name != "cuda":
-        return
-    found = tuple(cuda.get_current_device().compute_capability)
-    if found < LEAST or found != (only or found):
-        wanted = "{}.{}".format(*(only or LEAST)) + (" and no other" if only else " or more")
-        raise errors.LaunchError(
-            f"{function}: expected a GPU of compute capability {wanted} for rung {rung!r}, got "
-            f"{found[0]}.{found[1]}. Pick a rung without such tensor cores."
-        )
 
 
 def bf16(x: npt.ArrayLike) -> npt.NDArray[np.uint16]:

@@ -21,6 +21,7 @@ MATMULS = [
     "matmul_tensor_tf32",
     "matmul_tensor_bf16",
     "matmul_warpgroup_bf16",
+    "round_bf16",
     "matmul_batched",
 ]
 
@@ -31,8 +32,8 @@ ROUNDED = ["matmul_tensor_tf32"]
 
 def book():
     """Return the names of all kernels in the book, without their suffix."""
-    for module in pkgutil.iter_modules(gpukit.kernels.__path__):
-        room = importlib.import_module(f"gpukit.kernels.{module.name}")
+    for module in pkgutil.walk_packages(gpukit.kernels.__path__, "gpukit.kernels."):
+        room = importlib.import_module(module.name)
         for name in vars(room):
             if name.endswith("_kernel"):
                 yield name.removesuffix("_kernel")

@@ -327,30 +327,6 @@ def test_array_without_elements_gives_one_without_elements(name, shape):
 
 
 @every_kernel
-@pytest.mark.parametrize("dtype", [np.float16, np.int32])
-def test_other_dtypes_are_refused(name, dtype):
-    arrays = [np.ones(3, dtype)] * (1 if name in FORWARD else 2)
-    first = "x" if name in FORWARD else "grad"
-    expected = (
-        rf"{name}: expected {first} to be a float32 or float64 array, got {np.dtype(dtype)}\. "
-        rf"Convert it with {first}\.astype\(np\.float32\)\."
-    )
-    with pytest.raises(TypeError, match=expected):
-        of(name)[1](*arrays)
-
-
-@grads
-def test_mixed_dtypes_are_refused(name):
-    second = "y" if name in ("sigmoid_grad", "tanh_grad") else "x"
-    expected = (
-        rf"{name}: expected grad, {second} to have one dtype, got float32, float64\. "
-        r"Convert them with \.astype\."
-    )
-    with pytest.raises(TypeError, match=expected):
-        of(name)[1](np.ones(3, np.float32), np.ones(3))
-
-
-@every_kernel
 def test_number_that_is_no_array_is_refused(name):
     expected = rf"{name}: expected .* to be a float32 or float64 array, got float\."
     with pytest.raises(TypeError, match=expected):
@@ -373,10 +349,9 @@ def test_inputs_of_unequal_shapes_are_refused(name):
 
 @pytest.mark.watched
 @every_kernel
-@dtypes
-def test_checker_finds_nothing_wrong(name, dtype, signed):
-    arrays = inputs(name, signed, BLOCK + 13, dtype=dtype)
-    out = cuda.device_array(BLOCK + 13, dtype)
+def test_checker_finds_nothing_wrong(name, signed):
+    arrays = inputs(name, signed, BLOCK + 13)
+    out = cuda.device_array(BLOCK + 13, np.float32)
     report = gpukit.check(of(name)[0])[2, BLOCK](*arrays, out)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 

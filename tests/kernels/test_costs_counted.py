@@ -4,17 +4,20 @@ Every array and number below counts what is done to it. Kernels with a barrier c
 this way; their costs are tested against counts by hand, in the files of their kernels.
 """
 
+import inspect
 import itertools
 import types
 
 import numpy as np
 import pytest
 
+from gpukit.bench.cases import CASES
 from gpukit.kernels import (
     activations,
     activations_grad,
     backprop,
     conv,
+    extremes,
     image,
     matmul,
     matvec,
@@ -197,3 +200,32 @@ def test_linear_costs_are_what_the_kernels_do(itemsize):
         backprop.linear_grad_weight_cost(5, 3, 4, itemsize),
         backprop.linear_grad_bias_cost(5, 4, itemsize),
     ]
+
+
+# What costs of float32 are is counted; those of float64 follow from them.
+BY_ITEMSIZE = [
+    pytest.param(entry.rung, id=name)
+    for name, entry in CASES.items()
+    if "itemsize" in inspect.signature(entry.rung.cost).parameters
+    # Of these only a part of the bytes are in arrays of that itemsize.
+    if entry.family != "histogram" and name not in ("grey", "invert", "conv2d_direct")
+]
+SIZES = (37, 41, 43, 47)
+
+
+@pytest.mark.parametrize("rung", BY_ITEMSIZE)
+def test_cost_of_float64_has_twice_the_bytes_and_as_many_operations(rung):
+    named = inspect.signature(rung.cost).parameters
+    sizes = dict(zip((n for n, p in named.items() if p.default is p.empty), SIZES, strict=False))
+    wider = {"itemsize": 8, **({"placesize": 8} if "placesize" in named else {})}
+    one, two = rung.cost(**sizes), rung.cost(**sizes, **wider)
+    fixed = 8 if rung.name == "argmax_finish" else 0  # the place of 8 bytes that it finds
+    assert two.bytes - fixed == 2 * (one.bytes - fixed)
+    assert (two.flops, one.bytes > fixed) == (one.flops, True)
+
+
+@pytest.mark.parametrize("rung", extremes.LADDER[2:], ids=lambda rung: rung.name)
+def test_cost_of_places_of_eight_bytes_is_four_more_for_each(rung):
+    n = 1009
+    places = rung.grid("test", n)[0] if rung.name == "argmax" else n
+    assert rung.cost(n, placesize=8).bytes == rung.cost(n).bytes + 4 * places

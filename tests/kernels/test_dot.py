@@ -156,28 +156,6 @@ def test_dot_rejects_a_matrix(name):
         dot.dot(**given)
 
 
-@pytest.mark.parametrize("name", ["x", "y"])
-@pytest.mark.parametrize("other", ["int64", "float16"])
-def test_dot_rejects_another_dtype(name, other):
-    given = {"x": np.ones(4, np.float32), "y": np.ones(4, np.float32)}
-    given[name] = np.ones(4, other)
-    expected = f"dot: expected {name} to be a float32 or float64 array, got {other}"
-    with pytest.raises(TypeError, match=expected):
-        dot.dot(**given)
-
-
-def test_dot_rejects_vectors_of_two_dtypes():
-    expected = r"dot: expected x, y to have one dtype, got float32, float64\. Convert them"
-    with pytest.raises(TypeError, match=expected):
-        dot.dot(np.ones(4, np.float32), np.ones(4))
-
-
-def test_dot_lists_its_rungs_when_the_name_is_unknown():
-    x = np.ones(2, np.float32)
-    with pytest.raises(ValueError, match="dot: expected rung to be one of 'tree', 'shuffle'"):
-        dot.dot(x, x, rung="fast")
-
-
 # ---- what the checker and the counters say --------------------------------------------------
 
 
@@ -191,14 +169,6 @@ def test_checker_finds_nothing_wrong(rung, n, signed):
 
 
 @pytest.mark.watched
-@rungs
-def test_checker_finds_nothing_wrong_with_float64(rung, signed):
-    x, y, out = signed(1009, dtype=np.float64), signed(1009, dtype=np.float64), np.zeros(1)
-    report = gpukit.check(ALL[rung].kernel)[4, BLOCK](x, y, out)
-    assert [f for f in report.findings if f.severity in ("error", "warning")] == []
-
-
-@pytest.mark.watched
 @pytest.mark.parametrize("n", [BLOCK, 2 * BLOCK])
 def test_cost_of_the_tree_is_what_is_counted(n):
     assert dot.dot_tree_cost(n) == work(counted("tree", n, launch.ceil_div(n, BLOCK)))
@@ -208,13 +178,6 @@ def test_cost_of_the_tree_is_what_is_counted(n):
 @pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
 def test_cost_of_the_shuffles_is_what_is_counted(n, blocks):
     assert dot.dot_shuffle_cost(n, blocks) == work(counted("shuffle", n, blocks))
-
-
-@pytest.mark.watched
-@rungs
-def test_cost_of_float64_is_what_is_counted(rung):
-    found = counted(rung, 2 * BLOCK, 2, np.float64)
-    assert ALL[rung].cost(2 * BLOCK, itemsize=8) == work(found, itemsize=8)
 
 
 @pytest.mark.watched
@@ -239,7 +202,7 @@ def counted(rung, n, blocks, dtype=np.float32):
     return kernel[blocks, BLOCK](x, x.copy(), np.zeros(1, dtype)).total
 
 
-def work(found, itemsize=4):
+def work(found):
     """Return the cost that was counted; each atomic is by one thread, counted as a load alone."""
     atomics = found["global_atomic_requests"]
-    return launch.Cost(found["global_bytes_asked"] + itemsize * atomics, found.flops + atomics)
+    return launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)

@@ -190,13 +190,6 @@ def test_bincount_rejects_half_a_bin():
         histogram.bincount(np.ones(2, np.uint8), 2.5)
 
 
-def test_bincount_rejects_an_unknown_rung():
-    with pytest.raises(
-        ValueError, match="bincount: expected rung to be one of 'atomic', 'privatised', got 'fast'"
-    ):
-        histogram.bincount(np.ones(2, np.uint8), 4, rung="fast")
-
-
 def test_bincount_rejects_an_out_of_another_length():
     with pytest.raises(ValueError, match=r"bincount: expected out\.shape == \(4,\), got \(5,\)"):
         histogram.bincount(np.ones(2, np.uint8), 4, out=np.zeros(5, np.int32))

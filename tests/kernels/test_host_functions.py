@@ -7,10 +7,12 @@ from gpukit import cuda, launch
 from gpukit.kernels import (
     activations,
     activations_grad,
-    batched_matmul,
+    backprop,
+    conv,
     dot,
     extremes,
     histogram,
+    image,
     matmul,
     matvec,
     reduce,
@@ -32,7 +34,7 @@ CASES = {
     "saxpy": (lambda x, y, **o: vector.saxpy(2.5, x, y, **o), (numbers(7), numbers(7)), (7,)),
     "matmul": (matmul.matmul, (numbers(3, 5), numbers(5, 4)), (3, 4)),
     "batched_matmul": (
-        batched_matmul.batched_matmul,
+        matmul.batched_matmul,
         (numbers(2, 3, 5), numbers(2, 5, 4)),
         (2, 3, 4),
     ),
@@ -111,6 +113,13 @@ def test_out_of_another_shape_is_refused(name):
         function(*arrays, out=np.zeros((*shape[:-1], shape[-1] + 1), dtype))
 
 
+@every_function
+def test_out_of_another_dtype_is_refused(name):
+    function, arrays, shape = CASES[name]
+    with pytest.raises(TypeError, match=rf"{name}: expected out to be a .* got complex64"):
+        function(*arrays, out=np.zeros(shape, np.complex64))
+
+
 # ---- host functions that return one number --------------------------------------------------
 
 ONE = {
@@ -148,3 +157,72 @@ def test_one_number_of_arrays_of_another_library_is_taken(name):
     function, arrays = ONE[name]
     foreign = [Foreign(array) for array in arrays]
     np.testing.assert_allclose(function(*foreign), getattr(np, name)(*arrays), rtol=1e-4)
+
+
+# ---- what every host function refuses, with its name, the rule and what came -----------------
+
+REST = {
+    "compact": (scan.compact, (numbers(9), numbers(9) > 0)),
+    "conv2d": (conv.conv2d, (numbers(1, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3))),
+    "linear": (backprop.linear, (numbers(3, 4), numbers(5, 4), numbers(5))),
+    "linear_backward": (backprop.linear_backward, (numbers(3, 4), numbers(5, 4), numbers(3, 5))),
+    "invert": (image.invert, (numbers(3, 4),)),
+    "grey": (image.grey, (numbers(3, 4, 3),)),
+    "box_blur": (lambda x: image.box_blur(x, 1), (numbers(3, 4),)),
+}
+EVERY = {name: case[:2] for name, case in (CASES | ONE | REST).items()}
+ARGUMENTS = [(name, at) for name, (_, arrays) in EVERY.items() for at in range(len(arrays))]
+every_argument = pytest.mark.parametrize(("name", "at"), ARGUMENTS)
+
+
+def refusal(name, at, made):
+    """Return the message of the TypeError for one argument, made anew from the right one."""
+    function, arrays = EVERY[name]
+    given = [made(array) if k == at else array for k, array in enumerate(arrays)]
+    with pytest.raises(TypeError, match=rf"^{name}: expected ") as caught:
+        function(*given)
+    return str(caught.value)
+
+
+@every_argument
+@pytest.mark.parametrize("dtype", [np.float16, np.int16, np.complex64])
+def test_another_dtype_is_refused(name, at, dtype):
+    message = refusal(name, at, lambda array: array.astype(dtype))
+    assert f"got {np.dtype(dtype)}. Convert it with " in message
+
+
+@every_argument
+def test_a_list_is_refused(name, at):
+    assert "got list. Convert it with np.asarray(" in refusal(name, at, np.ndarray.tolist)
+
+
+@pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n != "compact"])
+def test_two_dtypes_are_refused(name, at):
+    message = refusal(name, at, lambda array: array.astype(np.float64))
+    assert "one dtype, got float32, " in message
+    assert "float64" in message
+
+
+LADDERS = {
+    "saxpy": vector.SAXPY_LADDER,
+    "matmul": matmul.LADDER,
+    "matvec": matvec.LADDER,
+    "copy": transpose.COPY_LADDER,
+    "transpose": transpose.TRANSPOSE_LADDER,
+    "inclusive_scan": scan.SCAN_LADDER,
+    "exclusive_scan": scan.SCAN_LADDER,
+    "bincount": histogram.LADDER,
+    "sum": reduce.SUM_LADDER,
+    "dot": dot.LADDER,
+    "conv2d": conv.LADDER,
+    "linear": backprop.FORWARD_LADDER,
+}
+
+
+@pytest.mark.parametrize("name", LADDERS)
+def test_an_unknown_rung_is_refused_with_those_there_are(name):
+    function, arrays = EVERY[name]
+    names = ", ".join(repr(rung.name) for rung in LADDERS[name])
+    expected = f"^{name}: expected rung to be one of {names}, got 'fast'. Pick one.$"
+    with pytest.raises(ValueError, match=expected):
+        function(*arrays, rung="fast")

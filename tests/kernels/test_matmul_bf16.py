@@ -7,12 +7,13 @@ import pytest
 
 import gpukit
 from gpukit import cuda, launch
-from gpukit.kernels import matmul, matmul_bf16
-from gpukit.kernels.matmul_bf16 import DEPTH, EIGHT, SIDE, TALL
+from gpukit.kernels import matmul
+from gpukit.kernels.matmul import bf16
+from gpukit.kernels.matmul.bf16 import DEPTH, EIGHT, SIDE, TALL
 from gpukit.primitives import tensor
 
-BLOCK = (matmul.TILE, matmul.TILE)
-RUNGS = {rung.name: rung for rung in matmul_bf16.MATMUL_LADDER}
+ROUND = bf16.LADDER[0]
+RUNGS = {rung.name: rung for rung in bf16.MATMUL_LADDER}
 HEIGHT = {"tensor_bf16": SIDE, "warpgroup_bf16": TALL}
 # (M, N, K): the least; around sixteen bytes, a tile and what a block computes, all different.
 SHAPES = [
@@ -34,8 +35,9 @@ shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=str)
 
 def run(rung, a, b, out):
     """Launch a kernel on float32 matrices, rounded and padded as it wants them."""
-    given = matmul_bf16.as_bf16("a", a, 0), matmul_bf16.as_bf16("b", b, 0)
-    RUNGS[rung].kernel[matmul.grid_of(rung, *out.shape), BLOCK](*given, out)
+    given = bf16.as_bf16("a", a, 0), bf16.as_bf16("b", b, 0)
+    grid = RUNGS[rung].grid("test", *out.shape[::-1])
+    RUNGS[rung].kernel[grid, RUNGS[rung].block](*given, out)
 
 
 @rungs
@@ -44,7 +46,7 @@ def test_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_clo
     a, b, out = signed(m, k), signed(k, n), poisoned(m, n)
     run(rung, a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b)) * (1 + 2**-7)
-    assert_close(out, matmul_bf16.matmul_bf16_reference(a, b), magnitude=size, length=k)
+    assert_close(out, bf16.matmul_bf16_reference(a, b), magnitude=size, length=k)
 
 
 @shapes
@@ -96,7 +98,7 @@ def test_columns_and_gaps_are_copied(rung, signed):
     expected = matmul.matmul(np.ascontiguousarray(a), np.ascontiguousarray(b), rung=rung)
     np.testing.assert_array_equal(matmul.matmul(a, b, rung=rung), expected)
     bits = tensor.bf16(a), tensor.bf16(signed(9, 24))[:, ::2]
-    right = matmul_bf16.matmul_bf16_reference(*bits)
+    right = bf16.matmul_bf16_reference(*bits)
     np.testing.assert_allclose(matmul.matmul(*bits, rung=rung), right, rtol=1e-4)
 
 
@@ -134,28 +136,27 @@ def test_bits_and_float32_together_are_an_error():
 @pytest.mark.parametrize("shape", [(1, 1), (7, 33), (32, 8), (65, 129)], ids=str)
 def test_a_matrix_is_rounded_and_its_rows_filled_up_with_zeros(shape, signed):
     x = signed(*shape)
-    bits = matmul_bf16.as_bf16("x", x, 0)
+    bits = bf16.as_bf16("x", x, 0)
     assert bits.shape[1] % EIGHT == 0
-    np.testing.assert_array_equal(bits[:, : shape[1]], matmul_bf16.round_bf16_reference(x))
+    np.testing.assert_array_equal(bits[:, : shape[1]], bf16.round_bf16_reference(x))
     assert not bits[:, shape[1] :].any()
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize("shape", [(1, 1), (7, 33), (9, 64)], ids=str)
 def test_cost_of_rounding_is_what_is_counted(shape):
-    rows, cols, wide = *shape, matmul_bf16.padded(shape[1])
-    grid = launch.grid_2d("test", wide, rows, matmul_bf16.ROUND_BLOCK)
+    rows, cols, wide = *shape, bf16.padded(shape[1])
+    grid = ROUND.grid("test", wide, rows)
     arguments = np.ones(shape, np.float32), np.empty((rows, wide), np.uint16)
-    kernel = matmul_bf16.round_bf16_kernel
-    found = gpukit.profile(kernel)[grid, matmul_bf16.ROUND_BLOCK](*arguments).total
-    expected = matmul_bf16.round_bf16_cost(rows, cols, wide)
+    found = gpukit.profile(ROUND.kernel)[grid, ROUND.block](*arguments).total
+    expected = ROUND.cost(rows, cols, wide)
     assert expected == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
 def test_checker_finds_nothing_wrong_with_rounding(signed):
     arguments = signed(9, 33), cuda.device_array((9, 40), np.uint16)
-    report = gpukit.check(matmul_bf16.round_bf16_kernel)[(2, 2), matmul_bf16.ROUND_BLOCK]
+    report = gpukit.check(ROUND.kernel)[ROUND.grid("test", 40, 9), ROUND.block]
     assert report(*arguments).findings == []
 
 
@@ -166,9 +167,11 @@ def test_checker_finds_nothing_wrong_with_rounding(signed):
 @rungs
 @pytest.mark.parametrize(("m", "n", "k"), [(SIDE + 3, 20, DEPTH + 8), (9, SIDE + 1, 5)])
 def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
-    given = matmul_bf16.as_bf16("a", signed(m, k), 0), matmul_bf16.as_bf16("b", signed(k, n), 0)
+    given = bf16.as_bf16("a", signed(m, k), 0), bf16.as_bf16("b", signed(k, n), 0)
     out = cuda.device_array((m, n), np.float32)
-    report = gpukit.check(RUNGS[rung].kernel)[matmul.grid_of(rung, m, n), BLOCK](*given, out)
+    report = gpukit.check(RUNGS[rung].kernel)[RUNGS[rung].grid("test", n, m), RUNGS[rung].block](
+        *given, out
+    )
     assert report.findings == []
 
 
@@ -176,10 +179,10 @@ def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
 def counted(rung, m, n, k):
     """Return what a launch is counted to do."""
     ones = (np.ones(shape, np.float32) for shape in ((m, k), (k, n)))
-    given = [matmul_bf16.as_bf16("x", x, 0) for x in ones]
-    grid = matmul.grid_of(rung, m, n)
+    given = [bf16.as_bf16("x", x, 0) for x in ones]
+    grid = RUNGS[rung].grid("test", n, m)
     out = np.ones((m, n), np.float32)
-    return gpukit.profile(RUNGS[rung].kernel)[grid, BLOCK](*given, out).total
+    return gpukit.profile(RUNGS[rung].kernel)[grid, RUNGS[rung].block](*given, out).total
 
 
 @pytest.mark.watched

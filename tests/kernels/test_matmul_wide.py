@@ -7,10 +7,10 @@ import pytest
 
 import gpukit
 from gpukit import cuda, launch
-from gpukit.kernels import matmul, matmul_tensor, matmul_wide
+from gpukit.kernels import matmul
+from gpukit.kernels.matmul import tensor_tf32, wide
 
-SIDE, DEPTH = matmul_wide.SIDE, matmul_wide.DEPTH
-BLOCK = (matmul_wide.THREADS, matmul_wide.THREADS)
+SIDE, DEPTH = wide.SIDE, wide.DEPTH
 # (M, N, K): the least; around a tile and what a block computes, all different; a row, a column.
 SHAPES = [
     (1, 4, 4),
@@ -25,8 +25,8 @@ SHAPES = [
     (2 * SIDE + 3, 8, 28),
     (5, 2 * SIDE + 12, 32),
 ]
-WIDE = {rung.name: rung for rung in matmul_wide.LADDER}
-ALL = WIDE | {rung.name: rung for rung in matmul_tensor.LADDER}
+WIDE = {rung.name: rung for rung in wide.LADDER}
+ALL = WIDE | {rung.name: rung for rung in tensor_tf32.LADDER}
 
 rungs = pytest.mark.parametrize("rung", ALL)
 wide_rungs = pytest.mark.parametrize("rung", WIDE)
@@ -43,7 +43,9 @@ def aligned(array):
 
 
 def run(rung, a, b, out):
-    ALL[rung].kernel[matmul.grid_of(rung, *out.shape), BLOCK](aligned(a), aligned(b), out)
+    chosen = ALL[rung]
+    grid = chosen.grid("test", *out.shape[::-1])
+    chosen.kernel[grid, chosen.block](aligned(a), aligned(b), out)
 
 
 @rungs
@@ -52,7 +54,7 @@ def test_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_clo
     a, b, out = signed(m, k), signed(k, n), aligned(poisoned(m, n))
     run(rung, a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
-    assert_close(out, matmul.reference_of(rung)(a, b), magnitude=size, length=k)
+    assert_close(out, ALL[rung].reference(a, b), magnitude=size, length=k)
 
 
 @wide_rungs
@@ -95,10 +97,11 @@ def test_an_empty_axis_gives_zeros(rung, m, n, k):
     np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
 
 
-@pytest.mark.parametrize("rung", [rung.name for rung in matmul.RUNGS if rung not in matmul.LADDER])
+@pytest.mark.parametrize("rung", [rung.name for rung in matmul.LADDER if rung.instead])
 def test_float64_is_refused_with_a_rung_that_takes_it(rung):
     expected = (
-        rf"matmul: expected float32 arrays for rung '{rung}', got float64\. Pass rung='tiled'\."
+        rf"matmul: expected float32 arrays for rung '{rung}', got float64\. "
+        r"Pass rung='register_tile_2d'\."
     )
     with pytest.raises(TypeError, match=expected):
         matmul.matmul(np.ones((4, 8)), np.ones((8, 4)), rung=rung)
@@ -155,7 +158,9 @@ def test_an_out_with_gaps_goes_to_the_register_tile(rung, monkeypatch, signed):
 @pytest.mark.parametrize(("m", "n", "k"), [(DEPTH + 3, DEPTH + 4, DEPTH + 8), (SIDE + 1, 8, 4)])
 def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
     a, b, out = aligned(signed(m, k)), aligned(signed(k, n)), cuda.device_array((m, n), np.float32)
-    report = gpukit.check(ALL[rung].kernel)[matmul.grid_of(rung, m, n), BLOCK](a, b, out)
+    report = gpukit.check(ALL[rung].kernel)[ALL[rung].grid("test", n, m), ALL[rung].block](
+        a, b, out
+    )
     assert report.findings == []
 
 
@@ -163,8 +168,8 @@ def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
 def counted(rung, m=SIDE, n=SIDE, k=2 * DEPTH):
     """Return what a launch is counted to do; one block unless said otherwise."""
     matrices = (np.ones(shape, np.float32) for shape in ((m, k), (k, n), (m, n)))
-    grid = matmul.grid_of(rung, m, n)
-    return gpukit.profile(ALL[rung].kernel)[grid, BLOCK](*map(aligned, matrices)).total
+    grid = ALL[rung].grid("test", n, m)
+    return gpukit.profile(ALL[rung].kernel)[grid, ALL[rung].block](*map(aligned, matrices)).total
 
 
 @pytest.mark.watched

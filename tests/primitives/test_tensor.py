@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpukit
-from gpukit import cuda, errors, gpu_code, target
+from gpukit import cuda, errors, gpu_code, launch, target
 from gpukit.gpu_code import sass
+from gpukit.kernels.matmul import bf16, tensor_tf32
 from gpukit.primitives import tensor
 from gpukit.primitives.tensor import (
     load_square,
@@ -252,7 +253,7 @@ def test_a_gpu_without_tensor_cores_for_tf32_is_refused(capability, monkeypatch)
     monkeypatch.setattr(cuda, "get_current_device", lambda: device)
     expected = rf"compute capability 8.0 or more for rung 'tensor_tf32', got 7\.{capability[1]}"
     with pytest.raises(errors.LaunchError, match=expected):
-        tensor.check_device("matmul", "tensor_tf32")
+        launch.check_gpu("matmul", tensor_tf32.LADDER[0])
 
 
 @pytest.mark.parametrize("capability", [(8, 9), (10, 0)])
@@ -261,9 +262,9 @@ def test_a_gpu_that_is_not_hopper_is_refused_where_only_hopper_will_do(capabilit
     monkeypatch.setattr(target, "active", lambda: types.SimpleNamespace(name="cuda"))
     monkeypatch.setattr(cuda, "get_current_device", lambda: device)
     with pytest.raises(errors.LaunchError, match=r"9\.0 and no other for rung 'warpgroup_bf16'"):
-        tensor.check_device("matmul", "warpgroup_bf16", only=(9, 0))
+        launch.check_gpu("matmul", bf16.MATMUL_LADDER[1])
     device.compute_capability = (9, 0)
-    tensor.check_device("matmul", "warpgroup_bf16", only=(9, 0))
+    launch.check_gpu("matmul", bf16.MATMUL_LADDER[1])
 
 
 @pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")

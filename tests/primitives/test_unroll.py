@@ -93,7 +93,7 @@ def test_a_mistake_in_a_step_is_found_at_its_line():
 
 @pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
 def test_a_gpu_compiler_writes_out_a_long_loop():
-    from gpukit.kernels import matmul_wide
+    from gpukit.kernels.matmul import wide as matmul_wide
 
     matrix = np.zeros((128, 128), np.float32)
     kernel = matmul_wide.matmul_vectorised_kernel

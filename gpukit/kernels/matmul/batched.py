@@ -20,10 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
+from gpukit.kernels.matmul.naive import TILE
 from gpukit.launch import Cost, Rung, ceil_div
-
-TILE = 16
-
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -88,10 +86,8 @@ def matmul_batched_cost(batches: int, m: int, n: int, k: int, itemsize: int = 4)
 def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the products of the float32 or float64 matrices of two batches, pair by pair.
 
-    (B, M, K) and (B, K, N) give (B, M, N); PyTorch calls it bmm. A sum over K = 0 is zero. The
-    result is a device array if a or b is one; written to `out` where it is given.
-    Raises TypeError for other or mixed dtypes, ValueError for shapes that do not fit or an out on
-    the memory of a or b, LaunchError (a ValueError) for B above 65535 or M above 65535 * TILE.
+    (B, M, K) and (B, K, N) give (B, M, N); PyTorch calls it bmm. A sum over K = 0 is zero. Raises
+    LaunchError (a ValueError) for B above 65535 or M above 65535 * TILE.
     """
     a, b = launch.adopt(a), launch.adopt(b)
     _check_operands(a, b)
@@ -102,10 +98,10 @@ def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     if k == 0:  # a product of zeros has the same shape and something to multiply
         a, b = np.zeros((batches, m, 1), a.dtype), np.zeros((batches, 1, n), a.dtype)
     if batches and m and n:
-        grid = (ceil_div(n, TILE), ceil_div(m, TILE), batches)
-        launch.check_grid("batched_matmul", grid)
+        (rung,) = LADDER
+        grid = rung.grid("batched_matmul", n, m, batches)
         inputs = launch.to_device(a, stream), launch.to_device(b, stream)
-        matmul_batched_kernel[grid, (TILE, TILE, 1), stream](*inputs, result.array)
+        rung.kernel[grid, rung.block, stream](*inputs, result.array)
     return result.get()
 
 
@@ -128,5 +124,13 @@ def _check_operands(a: Any, b: Any) -> None:
         raise ValueError(f"batched_matmul: expected a.shape[2] == b.shape[1], {found}. {advice}")
 
 
-LADDER = (Rung("batched", matmul_batched_kernel, matmul_batched_cost),)
+LADDER = (
+    Rung(
+        "batched",
+        matmul_batched_kernel,
+        matmul_batched_cost,
+        batched_matmul_reference,
+        (TILE, TILE, 1),
+    ),
+)
 __all__ = launch.public_names(globals())

@@ -26,6 +26,11 @@ Legend
     DEPTH       how deep its tiles are                                      32
     STAGES      tiles of each matrix: one is multiplied, two on their way   3
     TALL_STAGES the same in the kernel for Hopper, where they are larger    2
+
+All kernels, unless one says otherwise
+    Dtypes     uint16 in, the bits of bfloat16, float32 out, float32 accumulators
+    Errors     the host function makes such matrices of any; the kernel assumes them, and its
+               block to be (THREADS, THREADS)
 """
 
 from __future__ import annotations
@@ -36,7 +41,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.matmul_wide import SIDE, THREADS
+from gpukit.kernels.matmul.wide import SIDE, THREADS
 from gpukit.launch import Cost, Rung, ceil_div
 from gpukit.primitives import tensor, warpgroup, wide
 from gpukit.primitives.async_copy import commit, copy16, wait
@@ -46,7 +51,6 @@ from gpukit.primitives.warpgroup import begin, fence_shared, finish, wgmma
 
 WARP = 32
 WARPS = THREADS * THREADS // WARP
-ROUND_BLOCK = (WARP, 8)
 EIGHT = 8
 DEPTH = 32
 STEP = 16  # of the summed axis in one product
@@ -101,8 +105,7 @@ def round_bf16_kernel(x, out):
                become whole sixteens of bytes
     Shapes     x (M, N), out (M, N') with N' >= N; any sizes >= 1, C order
     Dtypes     float32 in, uint16 out: the bits of bfloat16
-    Launch     block ROUND_BLOCK, grid (ceil_div(N', 32), ceil_div(M, 8)); x = col, y = row
-    Shared     0 bytes
+    Launch     block (WARP, 8), grid (ceil_div(N', 32), ceil_div(M, 8)); x = col, y = row
     Cost       bytes: 4 M N + 2 M N'; flops: 0; barriers: 0
     Errors     the host function makes out; the kernel assumes out.shape[0] == x.shape[0]
     Source     ours
@@ -187,14 +190,11 @@ def matmul_tensor_bf16_kernel(a, b, out):
     Shapes     a (M, K'), b (K, N'), out (M, N) with K <= K' and N <= N', which are multiples of
                EIGHT; any sizes >= 1, zeros in the columns of a that b has no rows for, C order, a
                and b beginning at multiples of 16 bytes
-    Dtypes     uint16 in, the bits of bfloat16, float32 out, float32 accumulators
     Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
     Shared     2 * STAGES * SIDE * DEPTH * 2 bytes, static
     Cost       bytes: 2 M K' ceil_div(N, SIDE) + 2 K N' ceil_div(M, SIDE) + 4 M N;
                flops: 2 M" N" K", with M and N rounded up to multiples of SIDE, K of DEPTH;
                barriers: ceil_div(K', DEPTH)
-    Errors     the host function makes such matrices of any; the kernel assumes them, and its
-               block to be (THREADS, THREADS)
     Source     NVIDIA, "Parallel Thread Execution ISA", cp.async, ldmatrix, mma.m16n8k16
     """
     tid = np.uint32(cuda.threadIdx.y * THREADS + cuda.threadIdx.x)
@@ -250,14 +250,11 @@ def matmul_warpgroup_bf16_kernel(a, b, out):
     Shapes     a (M, K'), b (K, N'), out (M, N) with K <= K' and N <= N', which are multiples of
                EIGHT; any sizes >= 1, zeros in the columns of a that b has no rows for, C order, a
                and b beginning at multiples of 16 bytes
-    Dtypes     uint16 in, the bits of bfloat16, float32 out, float32 accumulators
     Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, TALL))
     Shared     TALL_STAGES * (TALL + SIDE) * DEPTH * 2 bytes, static
     Cost       bytes: 2 M K' ceil_div(N, SIDE) + 2 K N' ceil_div(M, TALL) + 4 M N;
                flops: 2 M" N" K", with M rounded up to a multiple of TALL, N of SIDE, K of DEPTH;
                barriers: ceil_div(K', DEPTH)
-    Errors     the host function makes such matrices of any; the kernel assumes them, and its
-               block to be (THREADS, THREADS)
     Source     NVIDIA, "Parallel Thread Execution ISA", wgmma.mma_async; the layout of its tiles
                is the one without swizzling
     """
@@ -323,12 +320,6 @@ def padded(n: int) -> int:
     return ceil_div(n, EIGHT) * EIGHT
 
 
-def multiply(kernel: Any, a: Any, b: Any, out: Any, grid: tuple[int, int], stream: Any) -> None:
-    """Launch a kernel of MATMUL_LADDER on a and b, rounded or copied first where they must be."""
-    given = as_bf16("a", a, stream), as_bf16("b", b, stream)
-    kernel[grid, (THREADS, THREADS), stream](*given, out)
-
-
 def as_bf16(name: str, x: Any, stream: Any) -> Any:
     """Return a matrix as the kernels take it: bits of bfloat16, rows of whole sixteens of bytes.
 
@@ -349,14 +340,46 @@ def as_bf16(name: str, x: Any, stream: Any) -> Any:
         copy[:, : x.shape[1]] = x
         return launch.to_device(copy, stream)
     out = launch.empty(shape, np.uint16)
-    grid = launch.grid_2d("matmul", shape[1], shape[0], ROUND_BLOCK)
-    round_bf16_kernel[grid, ROUND_BLOCK, stream](launch.to_device(x, stream), out)
+    rung = LADDER[0]
+    grid = rung.grid("matmul", shape[1], shape[0])
+    rung.kernel[grid, rung.block, stream](launch.to_device(x, stream), out)
     return out
 
 
 MATMUL_LADDER = (
-    Rung("tensor_bf16", matmul_tensor_bf16_kernel, matmul_tensor_bf16_cost),
-    Rung("warpgroup_bf16", matmul_warpgroup_bf16_kernel, matmul_warpgroup_bf16_cost),
+    Rung(
+        "tensor_bf16",
+        matmul_tensor_bf16_kernel,
+        matmul_tensor_bf16_cost,
+        matmul_bf16_reference,
+        (THREADS, THREADS),
+        (SIDE, SIDE),
+        (np.float32, np.uint16),
+        needs=(tensor.LEAST, launch.NEWEST),
+        instead="register_tile_2d",
+    ),
+    Rung(
+        "warpgroup_bf16",
+        matmul_warpgroup_bf16_kernel,
+        matmul_warpgroup_bf16_cost,
+        matmul_bf16_reference,
+        (THREADS, THREADS),
+        (SIDE, TALL),
+        (np.float32, np.uint16),
+        needs=(warpgroup.ONLY, warpgroup.ONLY),
+        instead="register_tile_2d",
+    ),
 )
-LADDER = (Rung("round_bf16", round_bf16_kernel, round_bf16_cost), *MATMUL_LADDER)
+LADDER = (
+    Rung(
+        "round_bf16",
+        round_bf16_kernel,
+        round_bf16_cost,
+        round_bf16_reference,
+        (WARP, 8),
+        dtypes=(np.float32,),
+        needs=(tensor.LEAST, launch.NEWEST),
+    ),
+    *MATMUL_LADDER,
+)
 __all__ = launch.public_names(globals())

@@ -3,7 +3,7 @@
 `primitives.tensor` says which elements of the small matrices a thread holds. The numbers are
 rounded to TF32, 10 bits of fraction for 23, on their way into shared memory: that is what makes
 these rungs fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each of
-them 64 x 32: 4 x 4 products of ROWS x COLS. As in `matmul_wide`, whose rules for sizes and
+them 64 x 32: 4 x 4 products of ROWS x COLS. As in `wide`, whose rules for sizes and
 addresses hold here too, rows are moved in quads, and the next tiles are loaded while the present
 ones are used.
 
@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.matmul_wide import (
+from gpukit.kernels.matmul.wide import (
     A_QUADS,
     A_ROWS,
     B_QUADS,
@@ -178,5 +178,17 @@ def matmul_tensor_tf32_cost(m: int, n: int, k: int) -> Cost:
     return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
 
 
-LADDER = (Rung("tensor_tf32", matmul_tensor_tf32_kernel, matmul_tensor_tf32_cost),)
+LADDER = (
+    Rung(
+        "tensor_tf32",
+        matmul_tensor_tf32_kernel,
+        matmul_tensor_tf32_cost,
+        matmul_tf32_reference,
+        (THREADS, THREADS),
+        (SIDE, SIDE),
+        (np.float32,),
+        needs=(tensor.LEAST, launch.NEWEST),
+        instead="register_tile_2d",
+    ),
+)
 __all__ = launch.public_names(globals())

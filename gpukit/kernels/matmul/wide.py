@@ -1,10 +1,10 @@
 """Matrix product, the fast rungs: four elements at once, and a main loop of little but additions.
 
-The kernels of `matmul` show the ideas; these leave a GPU's float units almost nothing else to do. A
+The rungs before show the ideas; these leave a GPU's float units almost nothing else to do. A
 block computes SIDE x SIDE elements of out, a thread 8 x 8 of them: two by two squares of WIDTH x
 WIDTH, half a SIDE apart, so that the threads of a warp read neighbouring quads. Rows are moved in
 quads, so K and N must be multiples of WIDTH and the matrices begin at multiples of 16 bytes;
-`matmul.matmul` takes another rung where they are not.
+`matmul` takes another rung where they are not.
 
 Legend
     M, N, K     rows of a, columns of b, and the axis that is summed away   131, 132, 36
@@ -25,6 +25,12 @@ Legend
     SIDE        what a block has of them, THREADS * PER_THREAD              128
     DEPTH       how deep its tiles are                                      16
     SHALLOW     how deep they are where there are two of each, by turns     DEPTH / 2
+
+All kernels, unless one says otherwise
+    Dtypes     float32 in, float32 out, float32 accumulators
+    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
+    Errors     the host function takes register_tile_2d for other sizes and addresses; the kernel
+               assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
 """
 
 from __future__ import annotations
@@ -34,6 +40,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import cuda, launch
+from gpukit.kernels.matmul.naive import matmul_reference
 from gpukit.launch import Cost, Rung, ceil_div
 from gpukit.primitives import wide
 from gpukit.primitives.unroll import unrolled
@@ -135,14 +142,10 @@ def matmul_vectorised_kernel(a, b, out):
                compute capability 9.0, where register_tile_2d has 51
     Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of WIDTH >= WIDTH,
                C order, beginning at multiples of 16 bytes
-    Dtypes     float32 in, float32 out, float32 accumulators
-    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
     Shared     DEPTH * (SIDE + PADDED_SIDE) * 4 bytes, static
     Cost       bytes: 4 (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
                flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of DEPTH;
                barriers: 2 ceil_div(K, DEPTH)
-    Errors     the host function takes register_tile_2d for other sizes and addresses; the kernel
-               assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
     Source     Simon Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance",
                2022, kernel 6
     """
@@ -190,14 +193,10 @@ def matmul_double_buffered_kernel(a, b, out):
                deep, so that two take no more room and a thread holds one quad of each
     Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of WIDTH >= WIDTH,
                C order, beginning at multiples of 16 bytes
-    Dtypes     float32 in, float32 out, float32 accumulators
-    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
     Shared     2 * SHALLOW * (SIDE + PADDED_SIDE) * 4 bytes, static
     Cost       bytes: 4 (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
                flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of SHALLOW;
                barriers: 1 + ceil_div(K, SHALLOW)
-    Errors     the host function takes register_tile_2d for other sizes and addresses; the kernel
-               assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
     Source     Nath, Tomov and Dongarra, "An Improved MAGMA GEMM for Fermi GPUs", 2010
     """
     tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
@@ -237,7 +236,25 @@ def fits(a: Any, b: Any, out: Any) -> bool:
 
 
 LADDER = (
-    Rung("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),
-    Rung("double_buffered", matmul_double_buffered_kernel, matmul_double_buffered_cost),
+    Rung(
+        "vectorised",
+        matmul_vectorised_kernel,
+        matmul_vectorised_cost,
+        matmul_reference,
+        (THREADS, THREADS),
+        (SIDE, SIDE),
+        (np.float32,),
+        instead="register_tile_2d",
+    ),
+    Rung(
+        "double_buffered",
+        matmul_double_buffered_kernel,
+        matmul_double_buffered_cost,
+        matmul_reference,
+        (THREADS, THREADS),
+        (SIDE, SIDE),
+        (np.float32,),
+        instead="register_tile_2d",
+    ),
 )
 __all__ = launch.public_names(globals())

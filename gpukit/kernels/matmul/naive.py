@@ -1,0 +1,96 @@
+"""Matrix product, the first rungs: one thread for one element of out.
+
+A GPU moves memory in sectors of 32 bytes. All sectors and conflicts below are for one load or store
+of float32 by a full warp, with rows that begin at multiples of 32 bytes; `gpukit.profile` counts
+them, and the requests to shared memory too. A warp is two rows of a block.
+
+Legend
+    M, N, K     rows of a, columns of b, and the axis that is summed away   31, 65, 33
+    row, col    an element of out that this thread computes                 [0, M), [0, N)
+    k           the summed axis                                            [0, K)
+    TILE        side of the block                                           16
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator
+    Errors     the host function rejects a.shape[1] != b.shape[0]; the kernel assumes them equal
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.launch import Cost, Rung
+
+TILE = 16
+
+
+def matmul_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return a b, summed in float64: the error of a float32 sum would hide the kernel's own."""
+    return np.asarray(a, np.float64) @ np.asarray(b, np.float64)
+
+
+@cuda.jit
+def matmul_uncoalesced_kernel(a, b, out):
+    """Multiply two matrices, one thread for one element of out, x along the rows.
+
+    New here   slow on purpose: x runs over rows, so threads side by side take elements of one
+               column. A warp has 16 rows and 2 columns of out: it loads from 16 rows of a, 16
+               sectors, and 1 sector of b, and stores into 16 sectors. With x along the columns,
+               as in the next kernel, it is 2 and 2, and 4. Nothing else differs
+    Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
+    Launch     block (TILE, TILE), grid (ceil_div(M, TILE), ceil_div(N, TILE)); x = row, y = col
+    Cost       bytes: itemsize M N (2 K + 1); flops: 2 M N K; barriers: 0
+    Source     Simon Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance",
+               2022, begins with the same fault
+    """
+    row, col = cuda.grid(2)  # the wrong way round, and that is the whole difference
+    if row < out.shape[0] and col < out.shape[1]:
+        acc = out.dtype.type(0)
+        for k in range(a.shape[1]):
+            acc += a[row, k] * b[k, col]
+        out[row, col] = acc
+
+
+def matmul_uncoalesced_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
+    """The work of matmul_naive_cost: the order does not change what is asked for."""
+    return matmul_naive_cost(m, n, k, itemsize)
+
+
+@cuda.jit
+def matmul_naive_kernel(a, b, out):
+    """Multiply two matrices, one thread for one element of out.
+
+    New here   each thread walks a row of a and a column of b; threads side by side share each
+               element of a and read neighbouring elements of b, so both loads are coalesced
+    Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
+    Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
+    Cost       bytes: itemsize M N (2 K + 1); flops: 2 M N K; barriers: 0
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 3
+    """
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        acc = out.dtype.type(0)
+        for k in range(a.shape[1]):
+            acc += a[row, k] * b[k, col]
+        out[row, col] = acc
+
+
+def matmul_naive_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
+    """For each element of out: 2 K loads and one store, K multiplications and K additions."""
+    return Cost(bytes=itemsize * m * n * (2 * k + 1), flops=2 * m * n * k)
+
+
+LADDER = (
+    Rung(
+        "uncoalesced",
+        matmul_uncoalesced_kernel,
+        matmul_uncoalesced_cost,
+        matmul_reference,
+        (TILE, TILE),
+        x_is_row=True,
+    ),
+    Rung("naive", matmul_naive_kernel, matmul_naive_cost, matmul_reference, (TILE, TILE)),
+)
+__all__ = launch.public_names(globals())

@@ -1,0 +1,110 @@
+"""Matrix product, tiles in shared memory: a block loads once what all its threads read.
+
+Sectors and conflicts are those of `naive`.
+
+Legend
+    M, N, K     rows of a, columns of b, and the axis that is summed away   31, 65, 33
+    row, col    an element of out that this thread computes                 [0, M), [0, N)
+    k           the summed axis within a tile                              [0, TILE)
+    t           where the present tiles begin along the summed axis         0, 16, 32, ...
+    tx, ty      the thread's column and row in its block                    [0, TILE)
+    TILE        side of the block and of both tiles                         16
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator
+    Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
+    Errors     the host function rejects a.shape[1] != b.shape[0]; the kernel assumes them
+               equal, and its block to be exactly (TILE, TILE)
+"""
+
+from __future__ import annotations
+
+from gpukit import cuda, launch
+from gpukit.kernels.matmul.naive import TILE, matmul_reference
+from gpukit.kernels.matmul.wide import tiles_cost
+from gpukit.launch import Cost, Rung
+
+# Columns that nobody uses, against bank conflicts; a shape must be a name, not a sum.
+PADDED_TILE = TILE + 2
+
+
+@cuda.jit
+def matmul_tiled_kernel(a, b, out):
+    """Multiply two matrices, one block for one TILE x TILE tile of out.
+
+    New here   the threads of a block load a tile of a and a tile of b together, once, into
+               shared memory, and each then reads 2 TILE values from there: TILE times fewer
+               loads from global memory; what lies outside the matrices is loaded as zero
+    Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
+    Shared     2 * TILE * TILE * itemsize bytes, static
+    Cost       bytes: itemsize (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
+               flops: 2 M' N' K', each size rounded up to a multiple of TILE;
+               barriers: 2 ceil_div(K, TILE)
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 5
+    """
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    m, k_size, n = a.shape[0], a.shape[1], b.shape[1]
+    a_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    acc = out.dtype.type(0)
+    for t in range(0, k_size, TILE):
+        # Guarded loads, not an early return: every thread must reach the barriers.
+        a_tile[ty, tx] = a[row, t + tx] if row < m and t + tx < k_size else out.dtype.type(0)
+        b_tile[ty, tx] = b[t + ty, col] if t + ty < k_size and col < n else out.dtype.type(0)
+        cuda.syncthreads()  # both tiles are full before any thread reads them
+        for k in range(TILE):
+            acc += a_tile[ty, k] * b_tile[k, tx]
+        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+    if row < m and col < n:
+        out[row, col] = acc
+
+
+def matmul_tiled_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
+    """One load of a and one of b for each thread and tile, as far as they lie inside."""
+    return tiles_cost(m, n, k, TILE, TILE, TILE, itemsize)
+
+
+@cuda.jit
+def matmul_padded_kernel(a, b, out):
+    """Multiply two matrices, one block for one TILE x TILE tile of out, the tile of a on its side.
+
+    New here   a_tile is stored on its side, a column of a as a row, so that a thread with several
+               rows could read them side by side. Without padding the 32 stores of a warp would fall
+               into 4 banks, 8 into each: 7 conflicts. Two more columns move each row of the tile 2
+               banks on, and the stores fall into 32; with one, the two columns that a warp stores
+               would meet in one bank. This gains nothing yet: the tiled kernel has no conflicts
+    Shapes     a (M, K), b (K, N), out (M, N); any sizes >= 1, C order
+    Shared     TILE * (TILE + PADDED_TILE) * itemsize bytes, static
+    Cost       bytes: itemsize (M K ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
+               flops: 2 M' N' K', each size rounded up to a multiple of TILE;
+               barriers: 2 ceil_div(K, TILE)
+    Source     ours; padding from Mark Harris, "An Efficient Matrix Transpose in CUDA C/C++", 2013
+    """
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    m, k_size, n = a.shape[0], a.shape[1], b.shape[1]
+    a_tile = cuda.shared.array((TILE, PADDED_TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    acc = out.dtype.type(0)
+    for t in range(0, k_size, TILE):
+        a_tile[tx, ty] = a[row, t + tx] if row < m and t + tx < k_size else out.dtype.type(0)
+        b_tile[ty, tx] = b[t + ty, col] if t + ty < k_size and col < n else out.dtype.type(0)
+        cuda.syncthreads()  # both tiles are full before any thread reads them
+        for k in range(TILE):
+            acc += a_tile[k, ty] * b_tile[k, tx]
+        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+    if row < m and col < n:
+        out[row, col] = acc
+
+
+def matmul_padded_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
+    """The work of matmul_tiled_cost: banks are not bytes."""
+    return matmul_tiled_cost(m, n, k, itemsize)
+
+
+LADDER = (
+    Rung("tiled", matmul_tiled_kernel, matmul_tiled_cost, matmul_reference, (TILE, TILE)),
+    Rung("padded", matmul_padded_kernel, matmul_padded_cost, matmul_reference, (TILE, TILE)),
+)
+__all__ = launch.public_names(globals())
