@@ -55,6 +55,15 @@ def test_no_address_of_an_object_is_shown(executed):
     assert shown == []
 
 
+def test_only_cells_tagged_timing_show_measured_times(executed):
+    shown = {
+        cell.id: re.findall(r"\d ?(?:ns|us|ms|s|microseconds|seconds)\b", running.texts(cell))
+        for cell in running.code_cells(executed)
+        if "timing" not in cell.metadata.get("tags", [])
+    }
+    assert {name: times for name, times in shown.items() if times} == {}
+
+
 def test_exercises_are_graded_as_not_attempted_and_then_as_right(executed):
     cells = [cell for cell in running.code_cells(executed) if running.exercise_of(cell)]
     given, solved = cells[::2], cells[1::2]
