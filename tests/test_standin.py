@@ -49,18 +49,21 @@ def test_import_of_the_namespace_gives_gpukit(line):
     assert python(f"{BEGIN}{line}\nfrom gpukit import cpu\nprint(cuda.jit is cpu.jit)") == "True"
 
 
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [("", "grid"), (".random", "create_xoroshiro128p_states"), (".types", "float32")],
-)
-def test_from_import_gives_the_same_object_as_the_namespace(module, name):
-    code = f"""
-    from numba.cuda{module} import {name} as a
-    from numba_cuda_mlir.cuda{module} import {name} as b
+def test_from_import_gives_the_same_object_as_the_namespace():
+    code = """
+    from numba.cuda import grid
+    from numba.cuda.random import create_xoroshiro128p_states as states
+    from numba.cuda.types import float32
+    from numba_cuda_mlir.cuda import grid as grid_2
+    from numba_cuda_mlir.cuda.random import create_xoroshiro128p_states as states_2
+    from numba_cuda_mlir.cuda.types import float32 as float32_2
     from numba import cuda
-    print(a is b is cuda{module}.{name})
+    print(
+        grid is grid_2 is cuda.grid, float32 is float32_2 is cuda.types.float32,
+        states is states_2 is cuda.random.create_xoroshiro128p_states,
+    )
     """
-    assert python(BEGIN + textwrap.dedent(code)) == "True"
+    assert python(BEGIN + textwrap.dedent(code)) == "True True True"
 
 
 def test_star_import_brings_jit_and_grid():
@@ -307,11 +310,7 @@ def run_suite(folder, *options):
     return python(code, cwd=folder)
 
 
-def test_pytest_plugin_runs_an_unmodified_suite(tmp_path):
-    assert "2 passed" in run_suite(tmp_path, "-p", "gpukit.standin")
-
-
-def test_pytest_plugin_is_there_before_conftest_is_read(tmp_path):
+def test_pytest_plugin_runs_an_unmodified_suite_and_is_there_before_its_conftest(tmp_path):
     text = "from numba import cuda\nfrom gpukit import cpu\nassert cuda.jit is cpu.jit\n"
     (tmp_path / "conftest.py").write_text(text)
     assert "2 passed" in run_suite(tmp_path, "-p", "gpukit.standin")
@@ -323,17 +322,10 @@ def test_pytest_plugin_says_what_it_did_in_the_header(tmp_path):
     assert "gpukit stands in for numba.cuda" in python(code, cwd=tmp_path)
 
 
-def test_as_simulator_turns_numbas_switch_on(tmp_path):
-    (tmp_path / "test_switch.py").write_text(
-        "from numba import config\ndef test_switch(): assert config.ENABLE_CUDASIM\n"
-    )
-    assert "3 passed" in run_suite(tmp_path, "-p", "gpukit.standin", "--gpukit-as-simulator")
-
-
 ALIGNED = """
 import numpy as np
 import pytest
-from numba import cuda
+from numba import config, cuda
 
 @cuda.jit
 def aligned_kernel(out):
@@ -353,10 +345,12 @@ def test_alignment():
     assert out[0] == 3
 """
 REFUSED = """
+    assert config.ENABLE_CUDASIM
     with pytest.raises(RuntimeError, match="not supported in cudasim"):
         aligned_kernel[1, 1](out)
 """
 TAKEN = """
+    assert not config.ENABLE_CUDASIM
     aligned_kernel[1, 1](out)
 """
 
@@ -364,7 +358,9 @@ TAKEN = """
 @pytest.mark.parametrize(
     ("options", "end"), [(["--gpukit-as-simulator"], REFUSED), ([], TAKEN)], ids=["as it", "plain"]
 )
-def test_alignment_is_refused_only_where_gpukit_is_taken_for_the_simulator(tmp_path, options, end):
+def test_numbas_switch_is_on_and_alignment_refused_where_gpukit_is_the_simulator(
+    tmp_path, options, end
+):
     (tmp_path / "test_aligned.py").write_text(ALIGNED + end)
     assert "3 passed" in run_suite(tmp_path, "-p", "gpukit.standin", *options)
 

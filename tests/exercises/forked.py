@@ -6,7 +6,7 @@ process does all that once and then makes copies of itself, each of which goes o
 `python -m gpukit.course.child` would. That process knows no more than a fresh one: it has
 launched a kernel of its own, and nothing of gpukit.kernels.
 
-tests/course/test_grade.py takes the real way. Run as a module, this file is the warm process.
+tests/test_cli.py takes the real way. Run as a module, this file is the warm process.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ import socket
 import subprocess
 import sys
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 1 << 16  # bytes of one request: the environment, as JSON
@@ -78,6 +80,20 @@ class Warm:
     def end(self) -> None:
         self.asked.close()
         self._process.wait(timeout=10)
+
+
+@contextlib.contextmanager
+def warm() -> Iterator[None]:
+    """Start the children of the body from one warm process, where the system can make copies."""
+    from gpukit.course import runner
+
+    if sys.platform != "linux":  # fork is safe and a socket keeps requests apart
+        yield
+        return
+    one = Warm()
+    with mock.patch.object(runner, "start", one.start):
+        yield
+    one.end()
 
 
 # ---- the warm process ------------------------------------------------------------------------

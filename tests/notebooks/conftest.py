@@ -4,12 +4,8 @@ import pytest
 
 from tests.notebooks import running
 
-EACH = [
-    pytest.param(p, marks=pytest.mark.xdist_group(p.stem), id=p.stem) for p in running.NOTEBOOKS
-]
 
-
-@pytest.fixture(scope="session", params=EACH)
+@pytest.fixture(scope="session", params=running.EACH)
 def executed(request):
-    """One notebook after another, with the outputs of a fresh run."""
-    return running.execute(running.read(request.param))
+    """One notebook after another, with its solutions and the outputs of a fresh run."""
+    return running.execute(running.with_solutions(running.read(request.param)))

@@ -7,11 +7,13 @@ import tempfile
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+EACH = [pytest.param(p, marks=pytest.mark.xdist_group(p.stem), id=p.stem) for p in NOTEBOOKS]
 
 # Stops a cell that hangs. A cell is meant to take a few seconds at most.
 SECONDS_PER_CELL = int(os.environ.get("GPUKIT_CELL_SECONDS", "120"))
@@ -39,6 +41,18 @@ def code_of(name, file):
     """Return what a file of an exercise holds below its imports: `starter` or `solution`."""
     (path,) = (ROOT / "exercises").glob(f"*/{name}/{file}.py")
     return path.read_text(encoding="utf-8").partition("from gpukit import cuda\n")[2].strip("\n")
+
+
+def with_solutions(notebook):
+    """Put behind each cell that is an exercise one with its solution, as a reader would."""
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.cell_type == "code" and (name := exercise_of(cell)):
+            solved = f"%%exercise {name}\n{code_of(name, 'solution')}\n"
+            cells.append(nbformat.v4.new_code_cell(solved, id=f"{name}-solved"))
+    notebook.cells = cells
+    return notebook
 
 
 def execute(notebook):

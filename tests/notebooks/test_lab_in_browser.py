@@ -141,7 +141,7 @@ class Lesson:
         )
 
 
-RUN_WHOLE = ["01_threads_blocks_grid", "04_reduction"]
+RUN_WHOLE = "04_reduction"
 EXPLORERS = {
     "launch_explorer(": "01_threads_blocks_grid",
     "latency_explorer(": "02_latency_and_throughput",
@@ -149,9 +149,9 @@ EXPLORERS = {
 }
 
 
-@pytest.fixture(scope="module", params=RUN_WHOLE)
-def lesson(chromium, address, request):
-    one = Lesson(chromium, address, request.param)
+@pytest.fixture(scope="module")
+def lesson(chromium, address):
+    one = Lesson(chromium, address, RUN_WHOLE)
     one.run_all()
     yield one
     one.page.close()

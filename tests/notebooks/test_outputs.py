@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.notebooks import running
 
 LEAST_ALT = 20
@@ -51,6 +53,32 @@ def test_no_address_of_an_object_is_shown(executed):
         if re.search(r"\bat 0x[0-9a-f]{6,}|<Figure size", running.texts(cell))
     ]
     assert shown == []
+
+
+def test_only_cells_tagged_timing_show_measured_times(executed):
+    shown = {
+        cell.id: re.findall(r"\d ?(?:ns|us|ms|s|microseconds|seconds)\b", running.texts(cell))
+        for cell in running.code_cells(executed)
+        if "timing" not in cell.metadata.get("tags", [])
+    }
+    assert {name: times for name, times in shown.items() if times} == {}
+
+
+def test_exercises_are_graded_as_not_attempted_and_then_as_right(executed):
+    cells = [cell for cell in running.code_cells(executed) if running.exercise_of(cell)]
+    given, solved = cells[::2], cells[1::2]
+    assert [cell.id for cell in given if "Not attempted yet" not in running.texts(cell)] == []
+    assert [cell.id for cell in solved if "Right: " not in running.texts(cell)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executed", running.EACH[:1], indirect=True)  # has something of all
+def test_second_run_shows_the_same_text(executed):
+    again = running.execute(running.with_solutions(running.read(running.NOTEBOOKS[0])))
+    both = zip(running.code_cells(executed), running.code_cells(again), strict=True)
+    fixed = [(a, b) for a, b in both if "timing" not in a.metadata.get("tags", [])]
+    texts = {a.id: (running.texts(a), running.texts(b)) for a, b in fixed}
+    assert {name: pair for name, pair in texts.items() if pair[0] != pair[1]} == {}
 
 
 def test_picture_without_alt_text_would_be_seen():

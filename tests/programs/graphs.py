@@ -1,7 +1,7 @@
 """Graphs and text: searches, shortest paths, ranks, alignments, matching, puzzles."""
 
 import numpy as np
-from numba import cuda, int32, uint8
+from numba import cuda, uint8
 
 from tests.programs.registry import program
 
@@ -63,30 +63,6 @@ def breadth_first_search_that_pulls():
 
 
 @cuda.jit
-def bellman_ford(sources, edges, lengths, dist, out):
-    e = cuda.grid(1)
-    if e < edges.size:
-        d = dist[sources[e]]
-        if d < INF:
-            cuda.atomic.min(out, edges[e], d + lengths[e])
-
-
-@program()
-def shortest_paths_by_relaxing_edges():
-    start, edges, lengths, weights = graph(40, 2)
-    sources = np.repeat(np.arange(40), np.diff(start)).astype(np.int32)
-    dist = np.where(np.arange(40) == 3, 0, INF).astype(np.int32)
-    d_dist = cuda.to_device(dist)
-    for _ in range(40):
-        out = cuda.to_device(d_dist.copy_to_host())
-        bellman_ford[(edges.size + 63) // 64, 64](sources, edges, lengths, d_dist, out)
-        if (out.copy_to_host() == d_dist.copy_to_host()).all():
-            break
-        d_dist = out
-    yield d_dist, distances(weights)[3]
-
-
-@cuda.jit
 def floyd_warshall(d, nxt, k):
     i, j = cuda.grid(2)
     n = d.shape[0]
@@ -110,29 +86,6 @@ def floyd_warshall_by_launches():
     paths = np.argwhere(nxt >= 0)
     through = [wanted[i, nxt[i, j]] + wanted[nxt[i, j], j] for i, j in paths]
     yield d[nxt >= 0], through
-
-
-@cuda.jit
-def pagerank(start, edges, degree, rank, out, damping):
-    v = cuda.grid(1)
-    if v < rank.shape[0]:
-        s = 0.0
-        for e in range(start[v], start[v + 1]):
-            s += rank[edges[e]] / degree[edges[e]]
-        out[v] = (1 - damping) / rank.shape[0] + damping * s
-
-
-@program(tolerance=1e-6)
-def pagerank_until_it_settles():
-    start, edges, _, weights = graph(30, 4)
-    links = (weights > 0).astype(float)
-    degree = np.maximum(links.sum(0), 1)
-    rank = cuda.to_device(np.full(30, 1 / 30))
-    out = cuda.device_array(30)
-    for _ in range(60):
-        pagerank[1, 32](start, edges, degree, rank, out, 0.85)
-        rank, out = out, rank
-    yield rank, np.linalg.solve(np.eye(30) - 0.85 * links / degree, np.full(30, 0.15 / 30))
 
 
 @cuda.jit
@@ -191,44 +144,6 @@ def edit_distance_by_diagonals_in_one_block():
 
 
 @cuda.jit
-def smith_waterman(a, b, scores, best):
-    row = cuda.shared.array((3, 32), int32)
-    t = cuda.threadIdx.x
-    for k in range(3):
-        row[k, t] = 0
-    top = 0
-    cuda.syncthreads()
-    for d in range(a.size + b.size - 1):
-        i = d - t
-        now, last, older = d % 3, (d + 2) % 3, (d + 1) % 3
-        if t < b.size:
-            h = 0
-            if 0 <= i < a.size:
-                diag = row[older, t - 1] if t > 0 and i > 0 else 0
-                left = row[last, t - 1] if t > 0 else 0
-                up = row[last, t] if i > 0 else 0
-                h = max(0, diag + (2 if a[i] == b[t] else -1), left - 1, up - 1)
-                scores[i, t] = h
-                top = max(top, h)
-            row[now, t] = h
-        cuda.syncthreads()
-    cuda.atomic.max(best, 0, top)
-
-
-@program()
-def smith_waterman_with_three_diagonals():
-    a, b = "GGTTGACTAGGCATTCAAG", "TGTTACGGATCC"
-    scores, best = np.full((len(a), len(b)), -9, np.int32), np.zeros(1, np.int32)
-    smith_waterman[1, 32](letters(a), letters(b), scores, best)
-    h = np.zeros((len(a) + 1, len(b) + 1), int)
-    for i, j in np.ndindex(len(a), len(b)):
-        match = h[i, j] + (2 if a[i] == b[j] else -1)
-        h[i + 1, j + 1] = max(0, match, h[i, j + 1] - 1, h[i + 1, j] - 1)
-    yield scores, h[1:, 1:]
-    yield best, [h.max()]
-
-
-@cuda.jit
 def count_pattern(text, pattern, places, count):
     i = cuda.grid(1)
     if i > text.size - pattern.size:
@@ -254,83 +169,3 @@ def pattern_matching_with_for_else():
     wanted = [m.start() for m in re.finditer("(?=c.t)", text.lower())]
     yield count, [len(wanted)]
     yield np.flatnonzero(places), wanted
-
-
-@cuda.jit
-def caesar_and_count(text, shift, out, counts):
-    tally = cuda.shared.array(26, int32)
-    t = cuda.threadIdx.x
-    if t < 26:
-        tally[t] = 0
-    cuda.syncthreads()
-    i = cuda.grid(1)
-    if i < text.size:
-        c = text[i]
-        if c >= 97 and c <= 122:
-            c = (c - 97 + shift) % 26 + 97
-            cuda.atomic.add(tally, c - 97, 1)
-        out[i] = c
-    cuda.syncthreads()
-    if t < 26:
-        cuda.atomic.add(counts, t, tally[t])
-
-
-@program()
-def caesar_cipher_with_letter_counts():
-    text = "the quick brown fox jumps over the lazy dog, twice. " * 2
-    out, counts = np.zeros(len(text), np.uint8), np.zeros(26, np.int32)
-    caesar_and_count[4, 32](letters(text), -5, out, counts)
-    plain = "abcdefghijklmnopqrstuvwxyz"
-    coded = text.translate(str.maketrans(plain, plain[-5:] + plain[:-5]))
-    yield out, letters(coded)
-    yield counts, [coded.count(c) for c in plain]
-
-
-@cuda.jit
-def sudoku_candidates(board, out):
-    r, c = cuda.threadIdx.y, cuda.threadIdx.x
-    seen = 0
-    for k in range(9):
-        seen |= 1 << board[r, k] | 1 << board[k, c]
-        seen |= 1 << board[r // 3 * 3 + k // 3, c // 3 * 3 + k % 3]
-    out[r, c] = 0 if board[r, c] else ~seen & 0b1111111110
-
-
-@program()
-def sudoku_candidates_as_bits():
-    board = (
-        np.random.default_rng(6).permutation(9)[
-            (np.add.outer(np.arange(9) * 3 % 8, np.arange(9))) % 9
-        ]
-        + 1
-    )
-    board[np.random.default_rng(7).random((9, 9)) < 0.5] = 0
-    out = np.full((9, 9), -1)
-    sudoku_candidates[1, (9, 9)](board, out)
-    wanted = np.zeros((9, 9), int)
-    for r, c in np.argwhere(board == 0):
-        block = board[r // 3 * 3 :, c // 3 * 3 :][:3, :3]
-        left = set(range(1, 10)) - {*board[r], *board[:, c], *block.ravel()}
-        wanted[r, c] = sum(1 << int(v) for v in left)
-    yield out, wanted
-
-
-@cuda.jit
-def knapsack_row(values, weight, gain, out):
-    w = cuda.grid(1)
-    if w < values.size:
-        take = values[w - weight] + gain if w >= weight else -1
-        out[w] = max(values[w], take)
-
-
-@program()
-def knapsack_by_rows():
-    rng = np.random.default_rng(8)
-    weights, gains = rng.integers(1, 12, 9), rng.integers(1, 30, 9)
-    a, b = cuda.to_device(np.zeros(41, np.int64)), cuda.device_array(41, np.int64)
-    for w, g in zip(weights, gains):
-        knapsack_row[2, 32](a, w, g, b)
-        a, b = b, a
-    choices = np.array(np.meshgrid(*[[0, 1]] * 9)).reshape(9, -1)
-    totals, worth = weights @ choices, gains @ choices
-    yield a, [worth[totals <= w].max() for w in range(41)]

@@ -91,40 +91,6 @@ def separable_gaussian_with_halo():
 
 
 @cuda.jit
-def bilateral(img, out, sigma_s, sigma_r):
-    x, y = cuda.grid(2)
-    h, w = img.shape
-    if x < w and y < h:
-        centre = img[y, x]
-        total = norm = float32(0)
-        for dy in range(-2, 3):
-            yy = y + dy
-            if yy < 0 or yy >= h:
-                continue
-            for dx in range(-2, 3):
-                xx = x + dx
-                if xx < 0 or xx >= w:
-                    continue
-                diff = img[yy, xx] - centre
-                wt = math.exp(-(dx * dx + dy * dy) / sigma_s - diff * diff / sigma_r)
-                total += wt * img[yy, xx]
-                norm += wt
-        out[y, x] = total / norm
-
-
-@program()
-def bilateral_filter_that_skips_the_border():
-    img = picture(17, 23).astype(np.float32) / 255
-    out = np.full_like(img, np.nan)
-    bilateral[cover(img)](img, out, np.float32(4), np.float32(0.1))
-    padded = np.pad(img, 2, constant_values=np.nan)
-    v = np.lib.stride_tricks.sliding_window_view(padded, (5, 5)).astype(np.float64)
-    d = np.arange(-2, 3) ** 2
-    wt = np.exp(-(d[:, None] + d) / 4 - (v - img[..., None, None]) ** 2 / 0.1)
-    yield out, (np.nansum(wt * v, (2, 3)) / np.nansum(wt, (2, 3))).astype(np.float32)
-
-
-@cuda.jit
 def grow_labels(img, labels, changed):
     x, y = cuda.grid(2)
     h, w = labels.shape
@@ -166,76 +132,6 @@ def connected_components_until_nothing_changes():
     yield labels, wanted
 
 
-@cuda.jit
-def morph(src, dst, element, erode):
-    x, y = cuda.grid(2)
-    if x >= src.shape[1] or y >= src.shape[0]:
-        return
-    value = src[y, x]
-    ry, rx = element.shape[0] // 2, element.shape[1] // 2
-    for i in range(element.shape[0]):
-        for j in range(element.shape[1]):
-            if not element[i, j]:
-                continue
-            yy, xx = y + i - ry, x + j - rx
-            if not (0 <= yy < src.shape[0]) or not (0 <= xx < src.shape[1]):
-                continue
-            value = min(value, src[yy, xx]) if erode else max(value, src[yy, xx])
-    dst[y, x] = value
-
-
-@program()
-def opening_by_a_cross():
-    img = picture(20, 26, 4)
-    cross = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], np.bool_)
-    eroded, opened = np.zeros_like(img), np.zeros_like(img)
-    morph[cover(img)](img, eroded, cross, True)
-    morph[cover(img)](eroded, opened, cross, False)
-    small = windows(img, 3)[..., cross].min(-1)
-    yield eroded, small
-    yield opened, windows(small, 3)[..., cross].max(-1)
-
-
-@cuda.jit
-def to_grey(rgb, grey):
-    c, r = cuda.grid(2)
-    if r < rgb.shape[0] and c < rgb.shape[1]:
-        red, green, blue = rgb[r, c]
-        grey[r, c] = np.uint8(0.299 * red + 0.587 * green + 0.114 * blue + 0.5)
-
-
-@cuda.jit
-def to_hsv(rgb, hsv):
-    c, r = cuda.grid(2)
-    if r < rgb.shape[0] and c < rgb.shape[1]:
-        p = rgb[r, c, :]
-        hi = max(p[0], p[1], p[2])
-        d = hi - min(p[0], p[1], p[2])
-        if d == 0:
-            hue = float32(0)
-        elif hi == p[0]:
-            hue = (p[1] - p[2]) / d % 6
-        elif hi == p[1]:
-            hue = (p[2] - p[0]) / d + 2
-        else:
-            hue = (p[0] - p[1]) / d + 4
-        hsv[r, c, 0], hsv[r, c, 1], hsv[r, c, 2] = hue * 60, (d / hi if hi > 0 else 0), hi
-
-
-@program()
-def colours_to_grey_and_hsv():
-    import colorsys
-
-    rgb = np.random.default_rng(5).integers(0, 256, (11, 14, 3), dtype=np.uint8)
-    rgb[0] = rgb[0, :, :1]
-    grey, hsv = np.zeros((11, 14), np.uint8), np.full((11, 14, 3), np.nan)
-    to_grey[cover(grey)](rgb, grey)
-    yield grey, np.floor(rgb @ np.array([0.299, 0.587, 0.114]) + 0.5).astype(np.uint8)
-    to_hsv[cover(grey)](rgb / 255, hsv)
-    wanted = [colorsys.rgb_to_hsv(*p) for p in (rgb / 255).reshape(-1, 3).tolist()]
-    yield hsv.reshape(-1, 3), np.array(wanted) * [360, 1, 1]
-
-
 @cuda.jit(device=True, inline=True)
 def lerp(a, b, t):
     return a + t * (b - a)
@@ -261,25 +157,3 @@ def bilinear_resize():
     rows, cols = np.linspace(0, 12, 31), np.linspace(0, 8, 22)
     wide = np.stack([np.interp(cols, np.arange(9), r) for r in src])
     yield dst, np.stack([np.interp(rows, np.arange(13), c) for c in wide.T], 1)
-
-
-@cuda.jit
-def rotate_image(src, dst, angle):
-    x, y = cuda.grid(2)
-    h, w = src.shape
-    if x < w and y < h:
-        cx, cy = (w - 1) / 2, (h - 1) / 2
-        s, c = math.sin(angle), math.cos(angle)
-        sx = round(c * (x - cx) + s * (y - cy) + cx)
-        sy = round(-s * (x - cx) + c * (y - cy) + cy)
-        dst[y, x] = src[sy, sx] if 0 <= sx < w and 0 <= sy < h else 0
-
-
-@program()
-def rotation_about_the_centre():
-    img = picture(15, 15, 6)
-    out = np.full_like(img, 99)
-    rotate_image[cover(img)](img, out, math.pi / 2)
-    yield out, np.rot90(img, -1)
-    rotate_image[cover(img)](img, out, math.pi)
-    yield out, img[::-1, ::-1]

@@ -98,61 +98,6 @@ def crc32_of_many_messages():
     yield out, [zlib.crc32(row.tobytes()) for row in data]
 
 
-@cuda.jit(device=True)
-def rotr(x, n):
-    return ((x >> n) | (x << (32 - n))) & 0xFFFFFFFF
-
-
-@cuda.jit
-def sha256_block(words, k, start, out):
-    i = cuda.grid(1)
-    w = cuda.local.array(64, uint32)
-    if i < words.shape[0]:
-        for t in range(64):
-            if t < 16:
-                w[t] = words[i, t]
-            else:
-                s0 = rotr(w[t - 15], 7) ^ rotr(w[t - 15], 18) ^ (w[t - 15] >> 3)
-                s1 = rotr(w[t - 2], 17) ^ rotr(w[t - 2], 19) ^ (w[t - 2] >> 10)
-                w[t] = (w[t - 16] + s0 + w[t - 7] + s1) & 0xFFFFFFFF
-        a, b, c, d = start[0], start[1], start[2], start[3]
-        e, f, g, h = start[4], start[5], start[6], start[7]
-        for t in range(64):
-            s1 = rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)
-            t1 = h + s1 + ((e & f) ^ (~e & g)) + k[t] + w[t]
-            s0 = rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)
-            t2 = s0 + ((a & b) ^ (a & c) ^ (b & c))
-            h, g, f, e = g, f, e, (d + t1) & 0xFFFFFFFF
-            d, c, b, a = c, b, a, (t1 + t2) & 0xFFFFFFFF
-        for j, v in enumerate((a, b, c, d, e, f, g, h)):
-            out[i, j] = (start[j] + v) & 0xFFFFFFFF
-
-
-def fraction_bits(count, root):
-    primes = [p for p in range(2, 312) if all(p % d for d in range(2, p))][:count]
-    found = []
-    for p in primes:
-        scaled, low, high = p << (32 * root), 0, p << 32
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if middle**root <= scaled else (low, middle - 1)
-        found.append(low & 0xFFFFFFFF)
-    return np.array(found, np.int64)
-
-
-@program()
-def sha256_of_short_messages():
-    import hashlib
-
-    messages = [f"block {n} of a chain".encode() for n in range(37)]
-    padded = [m + b"\x80" + bytes(55 - len(m)) + (8 * len(m)).to_bytes(8, "big") for m in messages]
-    words = np.frombuffer(b"".join(padded), ">u4").astype(np.uint32).reshape(37, 16)
-    out = np.zeros((37, 8), np.uint32)
-    sha256_block[2, 32](words, fraction_bits(64, 3), fraction_bits(8, 2), out)
-    digests = b"".join(hashlib.sha256(m).digest() for m in messages)
-    yield out, np.frombuffer(digests, ">u4").reshape(37, 8)
-
-
 @cuda.jit
 def xorshift_fill(out, seed):
     i = cuda.grid(1)

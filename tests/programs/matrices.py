@@ -4,7 +4,7 @@ import cmath
 import math
 
 import numpy as np
-from numba import cuda, float32, float64
+from numba import cuda, float32
 
 from tests.programs.registry import program
 
@@ -122,33 +122,6 @@ def sparse_products_in_three_formats():
 
 
 @cuda.jit
-def lu_column(a, k):
-    i = cuda.grid(1) + k + 1
-    if i < a.shape[0]:
-        a[i, k] /= a[k, k]
-
-
-@cuda.jit
-def lu_update(a, k):
-    i, j = cuda.grid(2)
-    i += k + 1
-    j += k + 1
-    if i < a.shape[0] and j < a.shape[1]:
-        a[i, j] -= a[i, k] * a[k, j]
-
-
-@program(warns="never-written")
-def lu_without_pivots():
-    a = np.random.default_rng(4).random((11, 11)) + 11 * np.eye(11)
-    d = cuda.to_device(a)
-    for k in range(10):
-        lu_column[1, 16](d, k)
-        lu_update[(2, 2), (8, 8)](d, k)
-    lu = d.copy_to_host()
-    yield (np.tril(lu, -1) + np.eye(11)) @ np.triu(lu), a
-
-
-@cuda.jit
 def cholesky_block(a, n):
     t = cuda.threadIdx.x
     for k in range(n):
@@ -171,91 +144,6 @@ def cholesky_in_one_block():
     got = a.copy()
     cholesky_block[1, 32](got, 9)
     yield np.tril(got), np.linalg.cholesky(a)
-
-
-@cuda.reduce
-def total(a, b):
-    return a + b
-
-
-@cuda.jit
-def matvec(a, x, y):
-    r = cuda.grid(1)
-    if r < a.shape[0]:
-        acc = 0.0
-        for c in range(a.shape[1]):
-            acc += a[r, c] * x[c]
-        y[r] = acc
-
-
-@cuda.jit
-def axpby(alpha, x, beta, y, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = alpha * x[i] + beta * y[i]
-
-
-@cuda.jit
-def multiply(x, y, out):
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = x[i] * y[i]
-
-
-class ConjugateGradient:
-    def __init__(self, a):
-        self.a = cuda.to_device(a)
-        self.n = a.shape[0]
-        self.tmp = cuda.device_array(self.n)
-
-    def dot(self, x, y):
-        multiply[1, 32](x, y, self.tmp)
-        return total(self.tmp)
-
-    def solve(self, b, rounds=40):
-        x, ap = cuda.to_device(np.zeros(self.n)), cuda.device_array(self.n)
-        r, p = cuda.to_device(b), cuda.to_device(b)
-        rr = self.dot(r, r)
-        for _ in range(rounds):
-            matvec[1, 32](self.a, p, ap)
-            alpha = rr / self.dot(p, ap)
-            axpby[1, 32](1.0, x, alpha, p, x)
-            axpby[1, 32](1.0, r, -alpha, ap, r)
-            rr, before = self.dot(r, r), rr
-            if rr < 1e-24:
-                break
-            axpby[1, 32](1.0, r, rr / before, p, p)
-        return x
-
-
-@program(tolerance=1e-8)
-def conjugate_gradient_with_cuda_reduce():
-    m = np.random.default_rng(6).random((17, 17))
-    a, b = m @ m.T + 17 * np.eye(17), np.arange(17.0)
-    yield ConjugateGradient(a).solve(b), np.linalg.solve(a, b)
-
-
-@cuda.jit
-def sor_colour(u, f, colour, omega):
-    i, j = cuda.grid(2)
-    if 0 < i < u.shape[0] - 1 and 0 < j < u.shape[1] - 1 and (i ^ j) & 1 == colour:
-        gs = (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] + f[i, j]) / 4
-        u[i, j] += omega * (gs - u[i, j])
-
-
-@program(warns="never-written")
-def red_black_over_relaxation():
-    f = np.random.default_rng(7).random((9, 12))
-    u = cuda.to_device(np.zeros((9, 12)))
-    wanted = np.zeros((9, 12))
-    colours = np.bitwise_xor.outer(np.arange(9), np.arange(12)) & 1
-    for step in range(8):
-        sor_colour[(2, 2), (8, 8)](u, f, step % 2, 1.5)
-        near = sum(np.roll(wanted, s, a) for s in (1, -1) for a in (0, 1))
-        new = wanted + 1.5 * ((near + f) / 4 - wanted)
-        inner = np.pad(np.ones((7, 10), bool), 1)
-        wanted = np.where(inner & (colours == step % 2), new, wanted)
-    yield u, wanted
 
 
 @cuda.jit
@@ -281,95 +169,3 @@ def stockham_fft():
         a, b = b, a
         half *= 2
     yield a, np.fft.fft(x)
-
-
-@cuda.jit
-def dct_blocks(img, table, out):
-    tile = cuda.shared.array((8, 8), float64)
-    half = cuda.shared.array((8, 8), float64)
-    u, v = cuda.threadIdx.x, cuda.threadIdx.y
-    x, y = cuda.grid(2)
-    tile[v, u] = img[y, x] - 128
-    cuda.syncthreads()
-    s = 0.0
-    for k in range(8):
-        s += table[u, k] * tile[v, k]
-    half[v, u] = s
-    cuda.syncthreads()
-    s = 0.0
-    for k in range(8):
-        s += table[v, k] * half[k, u]
-    out[y, x] = s
-
-
-@program()
-def discrete_cosine_transform_of_8_by_8_blocks():
-    img = np.random.default_rng(9).integers(0, 256, (16, 24), dtype=np.uint8)
-    k = np.arange(8)
-    table = np.cos(np.pi * np.outer(k, 2 * k + 1) / 16) / 2
-    table[0] /= math.sqrt(2)
-    out = np.full((16, 24), np.nan)
-    dct_blocks[(3, 2), (8, 8)](img, table, out)
-    blocks = img.reshape(2, 8, 3, 8) - 128.0
-    yield out, np.einsum("ua,rasb,vb->rusv", table, blocks, table).reshape(16, 24)
-
-
-@cuda.jit
-def power_iteration(a, x, rounds, result):
-    norm = cuda.shared.array(1, float64)
-    t = cuda.threadIdx.x
-    n = a.shape[0]
-    for _ in range(rounds):
-        if t == 0:
-            norm[0] = 0
-        y = 0.0
-        if t < n:
-            for j in range(n):
-                y += a[t, j] * x[j]
-        cuda.syncthreads()
-        if t < n:
-            cuda.atomic.add(norm, 0, y * y)
-        cuda.syncthreads()
-        if t < n:
-            x[t] = y / math.sqrt(norm[0])
-        cuda.syncthreads()
-    if t == 0:
-        result[0] = math.sqrt(norm[0])
-
-
-@program(tolerance=1e-6)
-def power_iteration_in_one_block():
-    m = np.random.default_rng(10).random((12, 12))
-    a = m + m.T
-    result = np.full(1, np.nan)
-    power_iteration[1, 32](a, np.ones(12), 60, result)
-    yield result, [np.abs(np.linalg.eigvalsh(a)).max()]
-
-
-@cuda.jit
-def batched_inverse(m, out, singular):
-    i = cuda.grid(1)
-    if i >= m.shape[0]:
-        return
-    a, b, c, d = m[i, 0, 0], m[i, 0, 1], m[i, 1, 0], m[i, 1, 1]
-    det = a * d - b * c
-    if abs(det) < 1e-12:
-        singular[i] = True
-        for r in range(2):
-            for s in range(2):
-                out[i, r, s] = 0
-        return
-    out[i, 0, 0], out[i, 0, 1] = d / det, -b / det
-    out[i, 1, 0], out[i, 1, 1] = -c / det, a / det
-
-
-@program(warns="never-written")
-def inverses_of_many_small_matrices():
-    m = np.random.default_rng(11).normal(size=(70, 2, 2))
-    m[3] = m[50] = [[1, 2], [2, 4]]
-    out, singular = np.full_like(m, np.nan), np.zeros(70, np.bool_)
-    batched_inverse[3, 32](m, out, singular)
-    bad = np.isin(np.arange(70), [3, 50])
-    yield singular, bad
-    yield out[bad], np.zeros((2, 2, 2))
-    yield out[~bad], np.linalg.inv(m[~bad])

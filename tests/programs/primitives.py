@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from numba import cuda, float32, float64, int32, int64
+from numba import cuda, float32, float64, int32
 
 from tests.programs.registry import program
 
@@ -108,59 +108,6 @@ def argmax_by_warps():
     argmax_kernel[3, 128](x, values, places)
     yield values.max(), x.max()
     yield places[values == values.max()].min(), np.argmax(x)
-
-
-@cuda.jit
-def mean_and_variance(x, out):
-    total = cuda.shared.array(64, float64)
-    square = cuda.shared.array(64, float64)
-    t = cuda.threadIdx.x
-    total[t] = square[t] = 0
-    for i in range(t, x.size, cuda.blockDim.x):
-        total[t] += x[i]
-        square[t] += x[i] ** 2
-    cuda.syncthreads()
-    half = cuda.blockDim.x >> 1
-    while half >= 1:
-        if t < half:
-            total[t] += total[t + half]
-            square[t] += square[t + half]
-        half >>= 1
-        cuda.syncthreads()
-    if t == 0:
-        out[0] = mean = total[0] / x.size
-        out[1] = square[0] / x.size - mean * mean
-
-
-@program(tolerance=1e-9)
-def statistics_in_one_block():
-    x = np.random.default_rng(7).normal(3, 2, 301)
-    out = np.full(2, np.nan)
-    mean_and_variance[1, 64](x, out)
-    yield out, [x.mean(), x.var()]
-
-
-@cuda.jit
-def segmented_sum(keys, values, sums, firsts):
-    i = cuda.grid(1)
-    if i < keys.size and (i == 0 or keys[i] != keys[i - 1]):
-        total, j = int64(0), i
-        while j < keys.size and keys[j] == keys[i]:
-            total += values[j]
-            j += 1
-        sums[keys[i]] = total
-        cuda.atomic.min(firsts, keys[i], i)
-
-
-@program(warns="never-written")
-def segmented_sum_of_runs():
-    rng = np.random.default_rng(10)
-    keys = np.sort(rng.integers(0, 12, 100)).astype(np.int32)
-    values = rng.integers(-9, 9, 100).astype(np.int16)
-    sums, firsts = np.zeros(12, np.int64), np.full(12, 1000, np.int32)
-    segmented_sum[4, 32](keys, values, sums, firsts)
-    yield sums, np.bincount(keys, values, 12).astype(int)
-    yield firsts, np.searchsorted(keys, np.arange(12))
 
 
 @cuda.jit
