@@ -106,6 +106,8 @@ TABLE = [
     ("barrier without brackets", "a[0] = 1\ncuda.syncthreads  # here", INVALID, "as a value",
      "call it: cuda.syncthreads(...)"),
     ("shared without dtype", "x = cuda.shared.array(4)  # here", INVALID, "shape and a dtype"),
+    ("None for a dtype", "x = cuda.shared.array(4, None)  # here", INVALID, "None is not a dtype",
+     "np.float32"),
     ("unknown dtype", "x = cuda.shared.array(4, 'float31')  # here", INVALID, "float31",
      "np.float32"),
     ("local too large", "x = cuda.local.array(1 << 20, np.float64)  # here\na[0] = x[0]", INVALID,

@@ -170,6 +170,24 @@ def test_steps_so_large_that_four_go_round_64_bits_go_one_by_one(n, together):
 
 
 @cuda.jit
+def below_zero_kernel(x, n, out):
+    tid = cuda.threadIdx.x
+    own = 0
+    for i in range(tid - 1000, n, cuda.blockDim.x):
+        own = own * 3 + x[0] * i
+    cuda.syncthreads()
+    out[tid] = own
+
+
+@pytest.mark.parametrize("n", [-(2**63), -(2**63) + 5, -1001, -1000, -990])
+def test_a_loop_does_no_round_where_its_end_lies_far_below_its_start(n, together):
+    out = np.full(32, -1)
+    below_zero_kernel[1, 32](np.ones(1, np.int64), n, out)
+    assert set(together) <= {True}
+    assert out.tolist() == [*range(-1000, n), *[0] * 32][:32]
+
+
+@cuda.jit
 def empty_loop_kernel(x, out):
     tid = cuda.threadIdx.x
     for _ in range(tid, x.shape[0], cuda.blockDim.x):

@@ -32,6 +32,25 @@ def raise_in_device_kernel(a):
 
 
 @cuda.jit
+def assert_kernel(a):
+    i = cuda.grid(1)
+    assert i <= 3, "too large"  # here
+    a[i] = i
+
+
+@cuda.jit(device=True)
+def small(x):
+    assert x <= 3, "too large"  # here
+    return x
+
+
+@cuda.jit
+def assert_in_device_kernel(a):
+    i = cuda.grid(1)
+    a[i] = small(i)
+
+
+@cuda.jit
 def key_error_kernel(a):
     raise KeyError("no such thing")  # here
 
@@ -77,6 +96,12 @@ def test_raise_in_a_device_function_names_its_line():
 def test_raised_key_error_is_one():
     with guarded(8) as a:
         assert_fails(lambda: key_error_kernel[1, 1](a), KeyError, "no such thing")
+
+
+@pytest.mark.parametrize("kernel", [assert_kernel, assert_in_device_kernel])
+def test_assert_that_does_not_hold_stops_the_kernel(kernel):
+    with guarded(8) as a:
+        assert_fails(lambda: kernel[1, 8](a), AssertionError, "too large", "tid=[4, 0, 0]")
 
 
 # name, kernel, argument, error, words of the message

@@ -1,0 +1,216 @@
+"""Seed mistakes in the compiler itself, and count how many of them a test notices.
+
+    python benchmarks/compiler_mutants.py [--count 100] [--seed 16] [--seconds 240] [--workers 1]
+
+A line of code of gpukit/compiler is drawn, then one mistake in it (`mutation/python_code.py`). Each
+is tried in a copy of the repository: pytest runs until the first failure, the tests most likely to
+see the file first; a test that hangs has failed. What was killed stays so in the JSON; what was
+not goes on in the next run with the tests that it has not seen. Mistakes that change nothing are
+in `mutation/compiler_equivalents.toml` with the reason: another is drawn for each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+
+from benchmarks.mutation import python_code  # noqa: E402
+from benchmarks.mutation.python_code import Mutant  # noqa: E402
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+EQUIVALENTS = ROOT / "benchmarks" / "mutation" / "compiler_equivalents.toml"
+RESULT = ROOT / "benchmarks" / "results" / "compiler_mutants.json"
+HANGS = 60  # seconds for one test; the slowest takes a quarter of that
+
+# Tests in order: those most likely to see a mistake first. Each group is one process.
+SEMANTICS = "compiler/test_semantics* compiler/test_values* compiler/test_refusals*"
+PLAIN = "compiler/test_* oracle/test_* safety/test_*"
+CHECKS = "checked/test_check.py checked/test_check_[a-m]* checked/test_counters*"
+CHECKED = "checked/test_check* checked/test_shadow* checked/test_recording*"
+OTHERS = "cpu/test_* primitives/test_* kernels/test_* checked/test_* bugs/test_* test_*"
+SLOW_FILES = ("test_shuffle_rows.py", "test_once.py", "test_processes.py", "test_libdevice.py")
+WATCHED = (  # what only watched kernels use: their tests come first
+    "watch", "sites", "instruments", "accesses", "references", "lockstep", "unassigned", "shadow",
+    "hooks", "counting", "recording", "stamps", "notes", "fences", "probe", "entries",
+    "block_order", "decided", "provenance", "barriers",
+)  # fmt: skip
+LONG = ("watched", "programs", "corpus", "random", "slow")
+FAST = f"not ({' or '.join((*LONG, 'answers', 'browser'))})"
+
+
+def equivalents() -> dict[str, str]:
+    """Return why a mistake changes nothing, by the mistake's id."""
+    listed = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8"))["equivalent"]
+    return {entry["id"].strip(): entry["reason"] for entry in listed}
+
+
+def groups(file: str) -> Iterator[list[str]]:
+    """Yield the arguments of pytest, one list a process, for a mistake in this file."""
+    stem = Path(file).stem
+    order = [SEMANTICS, PLAIN, f"{CHECKS} {CHECKED}", OTHERS]
+    if stem.startswith(WATCHED):
+        order = [CHECKS, CHECKED, f"{SEMANTICS} {PLAIN}", OTHERS]
+    order[0] = f"*/test_*{stem}* {order[0]}"
+    seen: set[str] = set()
+    for patterns in order:
+        found = [str(f.relative_to(ROOT)) for p in patterns.split()
+                 for f in sorted((ROOT / "tests").glob(p)) if f.suffix == ".py"]  # fmt: skip
+        late = [f for f in found if f.endswith(SLOW_FILES)] if patterns != OTHERS else []
+        fresh = [f for f in dict.fromkeys(found) if f not in seen and f not in late]
+        seen.update(fresh)
+        if patterns is order[0]:
+            fresh.insert(0, file)  # its doctests
+        yield [*fresh, "-m", FAST]
+    for mark in LONG:
+        yield ["tests", "--ignore=tests/notebooks", "--ignore=tests/exercises", "-m", mark]
+
+
+class Copy:
+    """A copy of the repository in which one file at a time is wrong."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.cache = folder / "gpukit", folder / "cache"
+
+    def fill(self) -> Copy:
+        """Copy what git knows of the repository."""
+        command = ["git", "ls-files", "-z"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        for name in filter(None, listed.stdout.split("\0")):
+            target = self.folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target)
+        return self
+
+    def run(self, arguments: list[str], limit: float) -> tuple[int | None, str]:
+        """Run pytest; return its exit code, None where time ran out, and the test that failed."""
+        environment = {
+            **os.environ, "PYTHONPATH": str(self.folder), "GPUKIT_CACHE_DIR": str(self.cache),
+            "CI": "1", "GPUKIT_TARGET": "cpu",
+        }  # fmt: skip
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-rfE",
+                   "-o", f"faulthandler_timeout={HANGS}", "-o", "faulthandler_exit_on_timeout=true",
+                   *arguments]  # fmt: skip
+        with tempfile.TemporaryFile("w+") as out:
+            process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=out,
+                                       stderr=out, start_new_session=True)  # fmt: skip
+            try:
+                code = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                return None, ""
+            finally:  # also what a hung test has started
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            out.seek(0)
+            lines = out.read().splitlines()
+        failed = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
+        return code, failed[-1][:200] if failed else "a test that hung or ended the process"
+
+    def examine(self, mutant: Mutant, row: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Run the groups of tests that a mistake has not seen, until one fails or time is up."""
+        path = self.folder / mutant.file
+        right, began = path.read_text(encoding="utf-8"), time.monotonic()
+        shutil.rmtree(self.cache, ignore_errors=True)
+        try:
+            path.write_text(mutant.put_into(right), encoding="utf-8")
+            Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
+            for done, arguments in enumerate(groups(mutant.file)):
+                if done < row["groups"]:
+                    continue
+                code, killer = self.run(arguments, seconds - (time.monotonic() - began))
+                if code is None:
+                    break
+                row["groups"] = done + 1
+                if code not in (0, 5):  # 5: no test is in the group
+                    row |= {"outcome": "killed", "by": killer}
+                    break
+        finally:
+            path.write_text(right, encoding="utf-8")
+            Path(importlib.util.cache_from_source(str(path))).unlink(missing_ok=True)
+        return row | {"seconds": round(row["seconds"] + time.monotonic() - began)}
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the outcomes by room as Markdown, and what survived."""
+    counts: dict[str, Counter[str]] = {}
+    for row in rows:
+        room = Path(row["id"].split("\n")[0]).parent.name
+        for name in (room, "all"):
+            counts.setdefault(name, Counter())[row["outcome"]] += 1
+    lines = ["| room | mistakes | killed | survived | equivalent |", "|---|---|---|---|---|"]
+    for name in sorted(counts, key=lambda room: (room == "all", room)):
+        n = counts[name]
+        words = " | ".join(str(n[word]) for word in ("killed", "survived", "equivalent"))
+        lines.append(f"| {name} | {n['killed'] + n['survived']} | {words} |")
+    left = [row for row in rows if row["outcome"] == "survived"]
+    return "\n".join([*lines, *(f"\nline {row['line']} of {row['id']}" for row in left)])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draw, try, write the JSON after each, print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=240, help="for one mistake")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--json", type=Path, default=RESULT)
+    chosen = parser.parse_args(arguments)
+    known = json.loads(chosen.json.read_text())["mutants"] if chosen.json.exists() else []
+    before = {row["id"]: row for row in known if row["outcome"] != "equivalent"}
+    same = equivalents()
+    rows, todo = {}, []
+    for m in python_code.draw(ROOT, "gpukit/compiler", chosen.count, chosen.seed, same):
+        row = {"id": m.id, "line": m.line, "operator": m.operator}
+        if m.id in same:
+            rows[m.id] = row | {"outcome": "equivalent", "by": same[m.id]}
+            continue
+        row |= {"outcome": "survived", "by": "", "groups": 0, "seconds": 0}
+        rows[m.id] = before.get(m.id, row)
+        if rows[m.id]["outcome"] == "survived":
+            todo.append(m)
+
+    def write() -> None:
+        record = {"seed": chosen.seed, "mutants": list(rows.values())}
+        chosen.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+    with tempfile.TemporaryDirectory() as folder:
+        copies = [Copy(Path(folder) / str(k)).fill() for k in range(chosen.workers)]
+
+        def work(mutant: Mutant) -> None:
+            place = copies.pop()
+            rows[mutant.id] = place.examine(mutant, rows[mutant.id], chosen.seconds)
+            copies.append(place)
+            row = rows[mutant.id]
+            print(row["outcome"], f"{row['seconds']} s", mutant.id, row["by"], flush=True)
+            write()
+
+        with ThreadPoolExecutor(chosen.workers) as pool:
+            list(pool.map(work, todo))
+    print(f"seed {chosen.seed}\n\n{table(list(rows.values()))}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
