@@ -2,7 +2,7 @@
 
     python benchmarks/compiler_mutants.py [--count 100] [--seed 16] [--seconds 240] [--workers 1]
 
-A line of code of gpukit/compiler is drawn, then one mistake in it (`mutation/python_code.py`). Each
+A line of code of gpukit/compiler or of the checker's engine is drawn, then one mistake in it (`mutation/python_code.py`). Each
 is tried in a copy of the repository: pytest runs until the first failure, the tests most likely to
 see the file first; a test that hangs has failed. What was killed stays so in the JSON; what was
 not goes on in the next run with the tests that it has not seen. Mistakes that change nothing are
@@ -41,6 +41,7 @@ else:
     import tomli as tomllib
 
 EQUIVALENTS = ROOT / "benchmarks" / "mutation" / "compiler_equivalents.toml"
+SEEDED = ("gpukit/compiler", "gpukit/checked/engine")
 RESULT = ROOT / "benchmarks" / "results" / "compiler_mutants.json"
 HANGS = 60  # seconds for one test; the slowest takes a quarter of that
 
@@ -51,9 +52,9 @@ CHECKS = "checked/test_check.py checked/test_check_[a-m]* checked/test_counters*
 CHECKED = "checked/test_check* checked/test_shadow* checked/test_recording*"
 OTHERS = "cpu/test_* primitives/test_* kernels/test_* checked/test_* bugs/test_* test_*"
 SLOW_FILES = ("test_shuffle_rows.py", "test_once.py", "test_processes.py", "test_libdevice.py")
-WATCHED = (  # what only watched kernels use: their tests come first
-    "watch", "sites", "instruments", "accesses", "references", "lockstep", "unassigned", "shadow",
-    "hooks", "counting", "recording", "stamps", "notes", "fences", "probe", "entries",
+INSTRUMENTED = (  # what only instrumented kernels use: their tests come first
+    "checker_state", "locations", "instruments", "accesses", "references", "lockstep", "unassigned", "shadow",
+    "hooks", "counting", "events", "stamps", "findings", "fences", "probe", "entries",
     "block_order", "decided", "provenance", "barriers",
 )  # fmt: skip
 LONG = ("watched", "programs", "corpus", "random", "slow")
@@ -70,7 +71,7 @@ def groups(file: str) -> Iterator[list[str]]:
     """Yield the arguments of pytest, one list a process, for a mistake in this file."""
     stem = Path(file).stem
     order = [SEMANTICS, PLAIN, f"{CHECKS} {CHECKED}", OTHERS]
-    if stem.startswith(WATCHED):
+    if stem.startswith(INSTRUMENTED):
         order = [CHECKS, CHECKED, f"{SEMANTICS} {PLAIN}", OTHERS]
     order[0] = f"*/test_*{stem}* {order[0]}"
     seen: set[str] = set()
@@ -181,7 +182,7 @@ def main(arguments: list[str] | None = None) -> int:
     before = {row["id"]: row for row in known if row["outcome"] != "equivalent"}
     same = equivalents()
     rows, todo = {}, []
-    for m in python_code.draw(ROOT, "gpukit/compiler", chosen.count, chosen.seed, same):
+    for m in python_code.draw(ROOT, SEEDED, chosen.count, chosen.seed, same):
         row = {"id": m.id, "line": m.line, "operator": m.operator}
         if m.id in same:
             rows[m.id] = row | {"outcome": "equivalent", "by": same[m.id]}

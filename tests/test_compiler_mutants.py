@@ -54,7 +54,7 @@ def test_a_mistake_changes_its_line_only():
 
 @pytest.fixture(scope="module")
 def drawn():
-    return python_code.draw(compiler_mutants.ROOT, "gpukit/compiler", 30, 1, ())
+    return python_code.draw(compiler_mutants.ROOT, ["gpukit/compiler"], 30, 1, ())
 
 
 def test_mistakes_are_programs(drawn):
@@ -65,7 +65,7 @@ def test_mistakes_are_programs(drawn):
 
 def test_another_mistake_is_drawn_for_an_equivalent(drawn):
     spare = {drawn[0].id}
-    again = python_code.draw(compiler_mutants.ROOT, "gpukit/compiler", 30, 1, spare)
+    again = python_code.draw(compiler_mutants.ROOT, ["gpukit/compiler"], 30, 1, spare)
     assert again[:30] == drawn
     assert len(again) == 31
 

@@ -145,10 +145,12 @@ def _written(lines: list[str], node: Any, instead: Any, file: str, operator: str
     return Mutant(file, node.lineno, operator, old, start + new + end)
 
 
-def draw(root: Path, folder: str, count: int, seed: int, spare: Collection[str]) -> list[Mutant]:
+def draw(
+    root: Path, folders: Collection[str], count: int, seed: int, spare: Collection[str]
+) -> list[Mutant]:
     """Draw lines of code, and of each one mistake, until so many are not among `spare`."""
     by_line: dict[tuple[str, int], list[Mutant]] = {}
-    for path in sorted((root / folder).rglob("*.py")):
+    for path in sorted(p for folder in folders for p in (root / folder).rglob("*.py")):
         file = path.relative_to(root).as_posix()
         for mutant in every(file, path.read_text(encoding="utf-8")):
             by_line.setdefault((file, mutant.line), []).append(mutant)
