@@ -2,9 +2,9 @@
 
     python benchmarks/compiler_mutants.py [--count 100] [--seed 16] [--seconds 240] [--workers 1]
 
-A line of code of gpukit/compiler or of the checker's engine is drawn, then one mistake in it (`mutation/python_code.py`). Each
-is tried in a copy of the repository: pytest runs until the first failure, the tests most likely to
-see the file first; a test that hangs has failed. What was killed stays so in the JSON; what was
+A line of code of gpukit/compiler or of the checker's engine is drawn, then one mistake in it
+(`mutation/python_code.py`). Each is tried in a copy of the repository: pytest runs until the first
+failure, the tests most likely to see the file first; a test that hangs has failed. What was killed stays so in the JSON; what was
 not goes on in the next run with the tests that it has not seen. Mistakes that change nothing are
 in `mutation/compiler_equivalents.toml` with the reason: another is drawn for each.
 """
@@ -53,7 +53,8 @@ CHECKED = "checked/test_check* checked/test_shadow* checked/test_recording*"
 OTHERS = "cpu/test_* primitives/test_* kernels/test_* checked/test_* bugs/test_* test_*"
 SLOW_FILES = ("test_shuffle_rows.py", "test_once.py", "test_processes.py", "test_libdevice.py")
 INSTRUMENTED = (  # what only instrumented kernels use: their tests come first
-    "checker_state", "locations", "instruments", "accesses", "references", "lockstep", "unassigned", "shadow",
+    "checker_state", "locations", "instruments", "accesses", "references", "lockstep",
+    "unassigned", "shadow",
     "hooks", "counting", "events", "stamps", "findings", "fences", "probe", "entries",
     "block_order", "decided", "provenance", "barriers",
 )  # fmt: skip
