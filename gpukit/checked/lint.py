@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import locations, pipeline, refuse, tree
+from gpukit.compiler import facts, locations, pipeline, refuse, tree
 from gpukit.compiler.analysis.expressions import Expressions
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.lowering import typing
@@ -98,8 +98,8 @@ class Finder:
                 self._walk(value)
             for head in tree.heads(s):
                 self._walk(head)
-            if hasattr(s, "chosen"):
-                self._walk(s.chosen)
+            if (choice := facts.of(s).chosen) is not None:
+                self._walk(choice)
 
     def _assigned(self, s: ast.Assign) -> None:
         """Report `total = 0.0`: the variable is float64 from here on."""

@@ -9,7 +9,7 @@ import sys
 from typing import Any, TypeVar
 
 from gpukit import errors
-from gpukit.compiler import tree
+from gpukit.compiler import facts, tree
 from gpukit.compiler.unit import Unit
 
 _Error = TypeVar("_Error", bound=errors.CompileError)
@@ -89,7 +89,7 @@ def _place(unit: Unit, node: ast.AST) -> dict[str, Any]:
 def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
     """Return function, file, line and text of a node; an inlined one stands elsewhere."""
     line = getattr(node, "lineno", unit.tree.lineno)
-    origin = getattr(node, "origin", None)
+    origin = facts.of(node).inlined_from
     if origin is None:
         return unit.name, unit.source.file, line, unit.source.line(line)
     name, file = origin
@@ -98,14 +98,14 @@ def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
 
 def written(node: ast.AST) -> str:
     """Return an expression as the person wrote it; one that a pass made as it stands."""
-    return getattr(node, "written", "") or ast.unparse(node)
+    return facts.of(node).written or ast.unparse(node)
 
 
 def mark(unit: Unit) -> None:
     """Let the nodes of a function that is about to be inlined know where they stand."""
     for node in (n for function in unit.trees for n in ast.walk(function)):
-        if not hasattr(node, "origin"):
-            node.origin = (unit.name, unit.source.file)  # type: ignore[attr-defined]
+        if facts.of(node).inlined_from is None:
+            facts.note(node, inlined_from=(unit.name, unit.source.file))
 
 
 def check_nodes(unit: Unit) -> None:

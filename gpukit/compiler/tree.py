@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
+from gpukit.compiler import facts
+
 # Names that the compiler gives to its own variables; a kernel's own are renamed if they clash.
 AXES = ("x", "y", "z")
 RESERVED = frozenset(
     [f"{n}_{a}" for n in ("threadIdx", "blockIdx", "blockDim", "gridDim") for a in AXES]
     + ["_args", "_first", "_last", "_context", "_scratch", "_block", "_at", "_thread_index"]
-    + ["_dynamic_bytes", "_all_threads", "_abreast", "_neighbour", "_wide"]
+    + ["_dynamic_bytes", "_all_threads", "_coarsened", "_neighbour", "_wide"]
     + ["thread", "threads", "row_start", "first_thread", "first_block", "cuda"]
 )
 
@@ -195,7 +197,7 @@ def _negated(test: ast.UnaryOp) -> list[ast.expr]:
         opposite = _OPPOSITE.get(type(inner.ops[0]))
         if opposite is not None:
             flipped = ast.Compare(inner.left, [opposite()], inner.comparators)
-            flipped.negated = True  # type: ignore[attr-defined]
+            facts.note(flipped, negated=True)
             return [flipped]
     return [test]
 

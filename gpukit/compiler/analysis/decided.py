@@ -17,7 +17,7 @@ reads the flag and goes on in any case has waited for nothing.
 ...     unit = resolve.run(function)
 ...     run(unit)
 ...     found = [n for n in ast.walk(unit.tree) if isinstance(n, ast.Subscript)]
-...     return sorted({ast.unparse(n.value) for n in found if n.decided})
+...     return sorted({ast.unparse(n.value) for n in found if facts.of(n).decided})
 >>> shown(kernel), shown(careless)
 (['data', 'out'], [])
 """
@@ -27,7 +27,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from gpukit.compiler import intrinsics, tree
+from gpukit.compiler import facts, intrinsics, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -96,4 +96,4 @@ def _mark(nodes: Iterable[ast.AST], under: bool) -> None:
     for node in nodes:
         for n in ast.walk(node):
             if isinstance(n, (ast.Subscript, ast.Call)):
-                n.decided = under  # type: ignore[union-attr]
+                facts.note(n, decided=under)

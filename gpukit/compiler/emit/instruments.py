@@ -15,7 +15,7 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import checker_state, tree
+from gpukit.compiler import checker_state, facts, tree
 from gpukit.compiler.analysis import expressions
 from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.kernel import Kernel
@@ -232,7 +232,7 @@ class Instruments:
         self.rewriter.uses_thread = True
         new: list[ast.stmt] = []
         for s in thread_loop.body:
-            by_person = not getattr(s, "made", False) or self.instrumented == "values"
+            by_person = not facts.of(s).added or self.instrumented == "values"
             if getattr(s, "lineno", 0) and by_person:
                 location = self._location(s, f"{ast.unparse(s)};")
                 self.flops[location] = self.expressions.flops(s)

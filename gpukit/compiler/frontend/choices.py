@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import tree
+from gpukit.compiler import facts, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -62,7 +62,7 @@ def _two_stores(s: ast.stmt) -> ast.stmt:
     one = ast.Assign([s.targets[0]], choice.body)
     other = ast.Assign([tree.clone(s.targets[0])], choice.orelse)
     made = tree.at(ast.If(choice.test, [one], [other]), s)
-    made.chosen = choice  # for who wants to know how it was written
+    facts.note(made, chosen=choice)
     return made  # type: ignore[no-any-return]
 
 

@@ -48,7 +48,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.unit import Unit
 
 RETURNED = "returned"
@@ -250,7 +250,7 @@ def as_while(unit: Unit, loop: ast.For) -> tuple[list[ast.stmt], ast.While]:
     names = [unit.fresh(n) for n in ("at", "end", "by")]
     first = [tree.assign(n, v, loop) for n, v in zip(names, arguments, strict=True)]
     for s in first:
-        s.bound = True  # type: ignore[attr-defined]  # for `whole_bounds`
+        facts.note(s, range_bound=True)
     at, end, by = (tree.name(n) for n in names)
     up, down = tree.expr("at < end", at=at, end=end), tree.expr("at > end", at=at, end=end)
     step = _literal(arguments[2])

@@ -39,7 +39,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
 
@@ -116,7 +116,7 @@ def mark(function: ast.FunctionDef, device: Any, given: list[ast.expr]) -> None:
         return
     calls = (n for n in ast.walk(function) if tree.called(n) == "shared.array")
     for number, call in enumerate(calls):
-        call.origin_array = Origin(device, number, tuple(given))  # type: ignore[attr-defined]
+        facts.note(call, shared_array=Origin(device, number, tuple(given)))
 
 
 def share(unit: Unit) -> None:
@@ -124,7 +124,7 @@ def share(unit: Unit) -> None:
     seen: dict[Any, str] = {}
     names: dict[str, str] = {}
     for s in unit.tree.body:
-        origin = getattr(s.value, "origin_array", None) if kinds.makes_array(s) else None  # type: ignore[attr-defined]
+        origin = facts.of(s.value).shared_array if kinds.makes_array(s) else None  # type: ignore[attr-defined]
         if origin is not None:
             kinds_ = () if _casts(origin.function) else tuple(_kind(unit, e) for e in origin.given)
             name = s.targets[0].id  # type: ignore[attr-defined]

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
-from gpukit.compiler import intrinsics, kinds, refuse, tree
+from gpukit.compiler import facts, intrinsics, kinds, refuse, tree
 from gpukit.compiler.frontend import allocate, captures, host_only, nested, source
 from gpukit.compiler.unit import Unit
 
@@ -337,7 +337,7 @@ class _Resolver(ast.NodeTransformer):
             made: ast.expr = tree.const(32 if name else value)
         else:
             made = tree.name(self._name_for(value, spelled))
-        made.written = spelled  # type: ignore[attr-defined]
+        facts.note(made, written=spelled)
         return ast.copy_location(made, node)
 
     def _name_for(self, value: Any, spelled: str) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler import tree
+from gpukit.compiler import facts, tree
 from gpukit.compiler.frontend import original, unsaved
 
 
@@ -58,7 +58,7 @@ def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:
             whole[-1] = whole[-1][: node.end_col_offset]  # columns count bytes
             whole[0] = whole[0][node.col_offset :]
             spelled = b" ".join(line.strip() for line in whole).decode()
-            node.written = spelled  # type: ignore[attr-defined]
+            facts.note(node, written=spelled)
 
 
 def _texts(function: Callable[..., Any]) -> Iterator[list[str]]:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.analysis import loops
 from gpukit.compiler.unit import Unit
 
@@ -107,6 +107,6 @@ def _as_for(unit: Unit, loop: ast.While, name: str, first: ast.Assign) -> ast.st
     by = _step(loop.body[-1])[1]  # type: ignore[index]
     stop = loop.test.comparators[0]  # type: ignore[attr-defined]
     over = tree.call("range", first.value, stop, by)
-    over.strides = True  # type: ignore[attr-defined]  # for `whole_bounds`
+    facts.note(over, was_while=True)
     body = loop.body[:-1] or [ast.Pass()]
     return tree.at(ast.For(tree.store(name), over, body, []), loop)  # type: ignore[no-any-return]

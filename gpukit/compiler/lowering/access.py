@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit.compiler import context as layout
-from gpukit.compiler import tree
+from gpukit.compiler import facts, tree
 from gpukit.compiler.runtime import memory
 
 
@@ -151,7 +151,7 @@ def _spread(rewrite: Any, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
 
 def source_text(node: ast.AST) -> str:
     """Return the text of an access as it was before its index was given a name."""
-    return getattr(node, "source_text", "") or ast.unparse(node)
+    return facts.of(node).target or ast.unparse(node)
 
 
 def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
@@ -250,7 +250,7 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
     for s in first:
         s.value = rewrite.visit(s.value)
     if first:
-        node.target.source_text = text  # type: ignore[attr-defined]
+        facts.note(node.target, target=text)
     _leave_out_ellipsis(rewrite, node.target)
     if _is_part(rewrite, node.target):
         return [*first, *_in_place(rewrite, node, node.target)]

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gpukit.compiler import checker_state, intrinsics, kinds, locations, tree
+from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, tree
 from gpukit.compiler.analysis import arrays
 from gpukit.compiler.lowering import access, device, polling, scalar, waiting
 from gpukit.compiler.runtime import memory, storage
@@ -101,7 +101,7 @@ class Rewriter(scalar.Scalar):
         own = self.own_locations.setdefault(
             key, min(len(self.own_locations), checker_state.MAX_LOCATIONS - 1)
         )
-        if getattr(node, "decided", False):
+        if facts.of(node).decided:
             self.decided.add(own)
         return location | own << checker_state.LOCATION_SHIFT
 

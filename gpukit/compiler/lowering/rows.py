@@ -11,7 +11,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.analysis import affine, loops
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.lowering.region_tree import Row, RowFor, RowIf, RowSpan, ThreadLoop
@@ -212,7 +212,7 @@ def flag(mask: str, value: ast.expr, like: ast.AST) -> ast.stmt:
     """Return the statement that sets a thread's flag in a mask, none of the person's."""
     target = ast.Subscript(tree.name(mask), tree.name("thread"), ast.Store())
     made = tree.at(ast.Assign([target], value), like)
-    made.made = True
+    facts.note(made, added=True)
     return made  # type: ignore[no-any-return]
 
 
@@ -246,7 +246,7 @@ def _is_rematerialised(s: ast.stmt, forms: Forms) -> bool:
 
 def _exact(test: ast.expr, forms: Forms) -> ast.expr:
     """Undo the turning round of a negated comparison where a NaN may stand in it."""
-    if getattr(test, "negated", False) and not forms.is_integer(test):
+    if facts.of(test).negated and not forms.is_integer(test):
         opposite = tree._OPPOSITE[type(test.ops[0])]()  # type: ignore[attr-defined]
         inner = ast.Compare(test.left, [opposite], test.comparators)  # type: ignore[attr-defined]
         return ast.copy_location(ast.UnaryOp(ast.Not(), inner), test)

@@ -29,7 +29,7 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import tree
+from gpukit.compiler import facts, tree
 from gpukit.compiler.analysis import expressions, loops
 from gpukit.compiler.unit import Unit
 
@@ -61,13 +61,13 @@ class _Bounds(ast.NodeTransformer):
         if not loops.is_range(self.unit, node.iter):
             return node
         over: Any = node.iter
-        if hasattr(over, "strides") and any(map(self._is_float, over.args)):
+        if facts.of(over).was_while and any(map(self._is_float, over.args)):
             return self._while(node)
         over.args = [self._whole(a) for a in over.args]
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.stmt:
-        if hasattr(node, "bound"):
+        if facts.of(node).range_bound:
             node.value = self._whole(node.value)
         return node
 

@@ -1,0 +1,48 @@
+"""What passes find out about a node of a kernel's tree, for the passes and messages behind them.
+
+A copy of a node (`tree.clone`) knows the same. A record is never changed, only replaced.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Facts:
+    """All that may be known of a node beside its fields."""
+
+    # The text of an expression, as the person wrote it.
+    written: str = ""
+    # The text of the target of `a[i] += v`, as it was before its index was given a name.
+    target: str = ""
+    # Function and file of a node that was inlined.
+    inlined_from: tuple[str, str] | None = None
+    # Of a call that makes a shared array of a device function: which of them (`own_arrays`).
+    shared_array: Any = None
+    # The conditional expression that two guarded stores were (`choices`).
+    chosen: ast.IfExp | None = None
+    # A comparison that is the opposite of the one in the source.
+    negated: bool = False
+    # An assignment that gives a name to the bound of a range; a range that was a `while` loop.
+    range_bound: bool = False
+    was_while: bool = False
+    # A statement that the compiler added and no person wrote.
+    added: bool = False
+    # An access that is reached only if an atomic returned a certain value (`decided`).
+    decided: bool = False
+
+
+_NOTHING = Facts()
+
+
+def of(node: ast.AST) -> Facts:
+    """Return what is known of a node."""
+    return getattr(node, "facts", _NOTHING)
+
+
+def note(node: ast.AST, **found: Any) -> None:
+    """Add to what is known of a node."""
+    node.facts = replace(of(node), **found)  # type: ignore[attr-defined]
