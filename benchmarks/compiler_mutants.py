@@ -4,9 +4,10 @@
 
 A line of code of gpukit/compiler or of the checker's engine is drawn, then one mistake in it
 (`mutation/python_code.py`). Each is tried in a copy of the repository: pytest runs until the first
-failure, the tests most likely to see the file first; a test that hangs has failed. What was killed stays so in the JSON; what was
-not goes on in the next run with the tests that it has not seen. Mistakes that change nothing are
-in `mutation/compiler_equivalents.toml` with the reason: another is drawn for each.
+failure, the tests most likely to see the file first; a test that hangs has failed. What was killed
+stays so in the JSON; what was not goes on in the next run with the tests that it has not seen.
+Mistakes that change nothing are in `mutation/compiler_equivalents.toml` with the reason: another is
+drawn for each.
 """
 
 from __future__ import annotations

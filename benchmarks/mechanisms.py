@@ -48,7 +48,7 @@ MECHANISMS: dict[str, tuple[Any, str, Any]] = {
     "stored choices": (choices, "run", lambda *_: None),
     "while loops as for loops": (strides, "run", lambda *_: None),
     "shuffles of a row": (threads.ThreadLoops, "_shuffled", lambda *_: None),
-    "blocks abreast": (coarsening, "run", lambda *_: 0),
+    "block coarsening": (coarsening, "run", lambda *_: 0),
     "unroll and jam": (unroll_and_jam, "pays", lambda *_: False),
 }
 SECONDS = 0.5

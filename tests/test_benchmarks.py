@@ -257,6 +257,6 @@ def test_a_kernel_without_a_mechanism_that_it_needs_has_other_loops(
 ) -> None:
     monkeypatch.setenv("GPUKIT_CACHE", "0")
     monkeypatch.setattr(mechanisms, "SECONDS", 0.01)
-    found = mechanisms.measure("copy", ["rematerialise", "blocks abreast"])
+    found = mechanisms.measure("copy", ["rematerialise", "block coarsening"])
     assert list(found) == ["numpy", "rematerialise"]
     assert "| rematerialise | 1 |" in mechanisms.table({"copy": found}, ["rematerialise"])

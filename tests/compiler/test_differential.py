@@ -54,11 +54,11 @@ def test_so_do_kernels_that_begin_with_a_walk_of_the_whole_grid(program: Program
     agree(program)
 
 
-def test_some_of_them_begin_abreast_and_some_do_rounds_together(monkeypatch):
-    found: dict[str, set[int]] = {"abreast": set(), "together": set()}
+def test_some_of_them_are_coarsened_and_some_do_rounds_together(monkeypatch):
+    found: dict[str, set[int]] = {"coarsened": set(), "together": set()}
     makers = (
-        (layout.Memory, "_blocks_abreast", "abreast"),
-        (unroll_and_jam, "keeps_much", "together"),
+        (layout.Memory, "_coarsened_blocks", "coarsened"),
+        (unroll_and_jam, "pays", "together"),
     )
     for owner, name, kind in makers:
         original = getattr(owner, name)
@@ -71,5 +71,5 @@ def test_some_of_them_begin_abreast_and_some_do_rounds_together(monkeypatch):
         monkeypatch.setattr(owner, name, noted)
     for seed in range(8):
         agree(make_program(random.Random(seed).randint, 3, walks=True))
-    assert max(found["abreast"]) > 1
+    assert max(found["coarsened"]) > 1
     assert found["together"] == {False, True}

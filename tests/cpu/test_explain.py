@@ -39,7 +39,7 @@ def loops(function):
         (neighbours_kernel, (np.ones(128, np.float32), np.empty(128, np.float32)), 64),
         (reduce.sum_grid_stride_kernel, (np.ones(999, np.float32), np.zeros(1, np.float32)), 256),
     ],
-    ids=["each element", "shared", "abreast"],
+    ids=["each element", "shared", "coarsened"],
 )
 def test_explain_has_the_loops_that_are_compiled(kernel, arguments, block, monkeypatch):
     monkeypatch.setenv("GPUKIT_CACHE", "0")
@@ -57,8 +57,8 @@ def test_explain_has_the_loops_that_are_compiled(kernel, arguments, block, monke
     assert len(compiled[0]) >= 1
 
 
-def test_explain_shows_blocks_that_begin_abreast():
+def test_explain_shows_blocks_that_are_coarsened():
     text = gpukit.explain(
         reduce.sum_grid_stride_kernel, np.ones(9, np.float32), np.zeros(1, np.float32), block=256
     )
-    assert "for _neighbour in range(_abreast):" in text
+    assert "for _neighbour in range(_coarsened):" in text

@@ -59,8 +59,8 @@ class Emitter:
         least = self.rewriter.helper("bounds", "least").id
         ahead = f"{least}(_last - _block, gridDim_x - blockIdx_x)"
         begin = tree.stmts(
-            f"_abreast = {least}({self.memory.coarsened}, {ahead})\n"
-            f"_wide = _abreast * {width}\nfirst_thread = 0"
+            f"_coarsened = {least}({self.memory.coarsened}, {ahead})\n"
+            f"_wide = _coarsened * {width}\nfirst_thread = 0"
         )
         enter = [] if self.options.readable else entry.enter_block(self.kernel)
         together = [*entry.block_index("_block"), *begin, *enter, *self._head()]
@@ -72,8 +72,8 @@ class Emitter:
             *self.steps(self.schedule.steps[self.schedule.coarsened :]),
             *tree.stmts("blockIdx_x = blockIdx_x + 1"),
         ]
-        each = ast.For(tree.store("_neighbour"), tree.expr("range(_abreast)"), alone, [])
-        group = [*together, each, *tree.stmts("_block = _block + _abreast")]
+        each = ast.For(tree.store("_neighbour"), tree.expr("range(_coarsened)"), alone, [])
+        group = [*together, each, *tree.stmts("_block = _block + _coarsened")]
         return [*tree.stmts("_block = _first"), ast.While(tree.expr("_block < _last"), group, [])]
 
     def _head(self) -> list[ast.stmt]:

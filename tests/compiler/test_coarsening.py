@@ -38,7 +38,7 @@ def sums(x, blocks):
     return np.bincount(place, x, blocks).astype(np.int64)
 
 
-def steps_abreast(kernel):
+def coarsened_steps(kernel):
     return coarsening.run(pipeline.front(kernel.py_func), (BLOCK, 1, 1))
 
 
@@ -49,7 +49,7 @@ def test_each_block_sums_what_it_strides_over(blocks, n):
     out = np.full(blocks, -7)
     sums_kernel[blocks, BLOCK](x, out)
     np.testing.assert_array_equal(out, sums(x, blocks))
-    assert steps_abreast(sums_kernel) == 2
+    assert coarsened_steps(sums_kernel) == 2
 
 
 @cuda.jit
@@ -72,7 +72,7 @@ def test_groups_of_blocks_end_with_their_row_of_the_grid():
         for block in range(5):
             lane_5 = np.arange(32 * block + 5, 500, 160).sum()
             assert out[row, block] == lane_5 + 1000 * x[row, block]
-    assert steps_abreast(rows_kernel) > 0
+    assert coarsened_steps(rows_kernel) > 0
 
 
 @cuda.jit
@@ -146,7 +146,7 @@ def test_private_arrays_stay_within_the_memory_of_a_block():
     private_kernel[100, BLOCK](x, out)
     own = np.bincount(np.arange(20_000) % out.size, x, out.size).astype(np.int64)
     np.testing.assert_array_equal(out, 40 * own + 780)
-    assert steps_abreast(private_kernel) == 2
+    assert coarsened_steps(private_kernel) == 2
 
 
 @cuda.jit
@@ -172,7 +172,7 @@ def test_lanes_are_counted_from_the_first_thread_of_a_block(block):
     np.testing.assert_array_equal(out[:, 1], 2**lanes - 1)
     sums = np.bincount(np.arange(3000) % len(out), x, len(out))
     np.testing.assert_array_equal(out[:, 2], sums)
-    assert steps_abreast(lanes_kernel) > 0
+    assert coarsened_steps(lanes_kernel) > 0
 
 
 @cuda.jit
@@ -186,12 +186,12 @@ def own_place_kernel(x, out):
         out[cuda.blockIdx.x] = own
 
 
-def test_kernel_that_asks_for_its_thread_before_it_meets_does_not_begin_abreast():
+def test_kernel_that_asks_for_its_thread_before_it_meets_is_not_coarsened():
     x, out = np.arange(1000), np.zeros(33, np.int64)
     own_place_kernel[33, 32](x, out)
     expected = [x[b::32].sum() + x[b + 16 :: 32].sum() for b in range(33)]
     np.testing.assert_array_equal(out, expected)
-    assert steps_abreast(own_place_kernel) == 0
+    assert coarsened_steps(own_place_kernel) == 0
 
 
 @cuda.jit
@@ -206,8 +206,8 @@ def shared_kernel(x, out):
         out[cuda.blockIdx.x] = counts[0]
 
 
-def test_kernel_that_uses_shared_memory_before_it_meets_does_not_begin_abreast():
-    assert steps_abreast(shared_kernel) == 0
+def test_kernel_that_uses_shared_memory_before_it_meets_is_not_coarsened():
+    assert coarsened_steps(shared_kernel) == 0
 
 
 @pytest.mark.parametrize("spare", [0, 17, BLOCK - 1])
