@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda
-from gpukit.compiler import pipeline
+from gpukit.compiler import describe, pipeline
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
@@ -153,6 +153,21 @@ def declared(text):
         a[0] += a[0]
 
     return twice_kernel
+
+
+def test_interrupt_while_a_kernel_is_kept_reaches_the_caller(folder, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        read_of(of_array(np.array([0.0, 5.0])))
+    assert list(folder.iterdir()) == []
+
+
+def test_array_of_objects_is_no_part_of_a_key():
+    with pytest.raises(describe.Unkeepable):
+        describe.value(np.array([None]))
 
 
 def test_types_of_a_declared_kernel_are_not_found_again_when_they_are_on_disk(monkeypatch):

@@ -124,6 +124,28 @@ def test_what_a_block_sets_for_all_its_threads_is_new_for_the_next():
 
 
 @cuda.jit
+def counted_by_block_kernel(x, out):
+    """Count down a variable that each block sets to another number behind the loop."""
+    times = x.shape[0] // 100
+    own = 0
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        own += times
+    times += cuda.blockIdx.x
+    rounds = 0
+    while times > 0:
+        own += cuda.shfl_down_sync(0xFFFFFFFF, own, 1)
+        times -= 1
+        rounds += 1
+    out[cuda.grid(1)] = rounds
+
+
+def test_what_a_block_counts_is_not_what_its_neighbour_counts():
+    out = np.full(20 * 32, -1)
+    counted_by_block_kernel[20, 32](np.zeros(300), out)
+    np.testing.assert_array_equal(out, 3 + np.arange(20 * 32) // 32)
+
+
+@cuda.jit
 def private_kernel(x, out):
     """Keep numbers in an array of the thread's own, across a barrier behind the loop."""
     mine = cuda.local.array(40, np.int64)

@@ -28,3 +28,16 @@ def test_vote_counts_only_the_lanes_that_there_are():
     out = np.full(5, -7, np.int32)
     cuda.jit(vote_kernel)[1, 5](np.full(5, -1, np.int32), condition, out)
     np.testing.assert_array_equal(out, 1)
+
+
+@cuda.jit
+def match_in_a_branch(values, out):
+    t = cuda.threadIdx.x
+    if t < 5:
+        out[t] = cuda.match_any_sync(0x1F, values[t])
+
+
+def test_match_in_a_branch_sees_the_lanes_in_it_only():
+    out = np.full(8, -7)
+    match_in_a_branch[1, 8](np.array([3, 4, 3, 4, 9, 3, 3, 3]), out)
+    assert out.tolist() == [0b101, 0b1010, 0b101, 0b1010, 0b10000, -7, -7, -7]

@@ -159,6 +159,21 @@ def after_return_kernel(a):
     a[t] = 1
 
 
+@cuda.jit
+def some_of_those_left_kernel(a):
+    t = cuda.threadIdx.x
+    if t < 3:
+        return
+    if t < 6:
+        cuda.syncthreads()  # here
+    a[t] = 1
+
+
+def test_threads_that_did_not_return_are_waited_for_by_as_many_as_did():
+    with guarded(8) as a:
+        assert_fails(lambda: some_of_those_left_kernel[1, 8](a), errors.BarrierDivergence)
+
+
 def test_threads_that_returned_are_not_waited_for():
     with guarded(8) as a:
         after_return_kernel[1, 8](a)

@@ -349,3 +349,16 @@ def reversed_slice_of_each_thread_kernel(a, out):
 def test_first_threads_short_slice_is_checked_though_the_last_one_is_long():
     with pytest.raises(errors.OutOfBounds, match=r"index 25 .* shape is \(25,\)"):
         reversed_slice_of_each_thread_kernel[1, 8](np.zeros(32), np.zeros(26))
+
+
+@cuda.jit
+def loop_over_the_size_of_another_array_kernel(a):
+    s = cuda.shared.array(200, np.int64)
+    for k in range(a.shape[0]):
+        s[k] = 1
+    a[0] = s[0]
+
+
+def test_the_length_of_a_long_array_proves_nothing_of_a_shorter_one():
+    with pytest.raises(errors.OutOfBounds, match=r"index 200 .* shape is \(200,\)"):
+        loop_over_the_size_of_another_array_kernel[1, 1](np.zeros(1000))

@@ -1,0 +1,23 @@
+"""A variable of the whole block changes only after threads have used what it was."""
+
+import numpy as np
+
+from gpukit import cuda
+
+
+@cuda.jit
+def kernel(n, out):
+    t = cuda.threadIdx.x
+    out[t, 0] = n
+    n = 3
+    out[t, 1] = n
+    n += cuda.blockDim.x
+    out[t, 2] = n
+    cuda.syncthreads()
+    out[t, 3] = n
+
+
+def test_each_thread_sees_a_block_variable_as_it_is_at_each_statement():
+    out = np.full((5, 4), np.nan)
+    kernel[1, 5](7, out)
+    assert out.tolist() == [[7, 3, 8, 8]] * 5
