@@ -144,3 +144,36 @@ def test_race_is_found_in_a_function_that_numba_compiled_before():
     assert neighbour(np.arange(64), 63) == 0
     (found,) = gpukit.check(neighbours_kernel)[1, 64](np.zeros(64, np.float32)).errors
     assert found.kind == "shared-race"
+
+
+@cuda.jit
+def strided_writes_kernel(a):
+    s = cuda.shared.array(128, np.int64)
+    t = cuda.threadIdx.x
+    s[t] = t
+    if t < 32:
+        s[2 * t] = -t
+    cuda.syncthreads()
+    a[t] = s[t]
+
+
+def test_every_second_element_written_over_by_others_is_a_race():
+    (found,) = gpukit.check(strided_writes_kernel)[1, 64](np.zeros(64)).findings
+    assert (found.kind, found.array) == ("shared-race", "s")
+
+
+@cuda.jit
+def sum_of_one_thread_kernel(a):
+    s = cuda.shared.array(64, np.int64)
+    t = cuda.threadIdx.x
+    s[t] = t
+    if t < 1:
+        total = 0
+        for k in range(64):
+            total += s[k]
+        a[0] = total
+
+
+def test_loop_of_one_thread_over_what_others_write_is_a_race():
+    (found,) = gpukit.check(sum_of_one_thread_kernel)[1, 64](np.zeros(1)).findings
+    assert (found.kind, found.array) == ("shared-race", "s")
