@@ -146,6 +146,22 @@ def test_an_index_beyond_an_array_is_found_in_whichever_round(size):
     assert caught.value.thread == (size % 100, 0, 0)
 
 
+def literal_step_body(x, out):
+    tid = cuda.threadIdx.x
+    own = 0
+    for i in range(tid, x.shape[0], 32):
+        own = own * 31 + x[i]
+    cuda.syncthreads()
+    out[tid] = own
+
+
+def test_a_loop_whose_step_is_a_literal_does_four_rounds_together(together):
+    x, out = np.random.default_rng(16).integers(0, 1000, 1000), np.full(32, -1)
+    cuda.jit(literal_step_body)[1, 32](x, out)
+    np.testing.assert_array_equal(out, [ordered(x, t, 32) for t in range(32)])
+    assert together == [True]
+
+
 @cuda.jit
 def large_step_kernel(n, out):
     """Count the rounds of steps of 2 ** 60 and of 2 ** 62, with 32 threads."""
