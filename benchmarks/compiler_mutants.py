@@ -44,7 +44,8 @@ else:
 EQUIVALENTS = ROOT / "benchmarks" / "mutation" / "compiler_equivalents.toml"
 SEEDED = ("gpukit/compiler", "gpukit/checked/engine")
 RESULT = ROOT / "benchmarks" / "results" / "compiler_mutants.json"
-HANGS = 60  # seconds for one test; the slowest takes a quarter of that
+# A test that takes so many seconds hangs. Some of the long ones take as many, so they just end.
+HANGS = ("-o", "faulthandler_timeout=60", "-o", "faulthandler_exit_on_timeout=true")
 
 # Tests in order: those most likely to see a mistake first. Each group is one process.
 SEMANTICS = "compiler/test_semantics* compiler/test_values* compiler/test_refusals*"
@@ -85,7 +86,7 @@ def groups(file: str) -> Iterator[list[str]]:
         seen.update(fresh)
         if patterns is order[0]:
             fresh.insert(0, file)  # its doctests
-        yield [*fresh, "-m", FAST]
+        yield [*fresh, *HANGS, "-m", FAST]
     for mark in LONG:
         yield ["tests", "--ignore=tests/notebooks", "--ignore=tests/exercises", "-m", mark]
 
@@ -113,7 +114,6 @@ class Copy:
             "CI": "1", "GPUKIT_TARGET": "cpu",
         }  # fmt: skip
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-rfE",
-                   "-o", f"faulthandler_timeout={HANGS}", "-o", "faulthandler_exit_on_timeout=true",
                    *arguments]  # fmt: skip
         with tempfile.TemporaryFile("w+") as out:
             process = subprocess.Popen(command, cwd=self.folder, env=environment, stdout=out,
@@ -182,6 +182,8 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     known = json.loads(chosen.json.read_text())["mutants"] if chosen.json.exists() else []
     before = {row["id"]: row for row in known if row["outcome"] != "equivalent"}
+    asked = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.check_output(asked, cwd=ROOT, text=True).strip()
     same = equivalents()
     rows, todo = {}, []
     for m in python_code.draw(ROOT, SEEDED, chosen.count, chosen.seed, same):
@@ -195,7 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
             todo.append(m)
 
     def write() -> None:
-        record = {"seed": chosen.seed, "mutants": list(rows.values())}
+        record = {"commit": commit, "seed": chosen.seed, "mutants": list(rows.values())}
         chosen.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
     with tempfile.TemporaryDirectory() as folder:

@@ -224,3 +224,13 @@ def test_profile_of_atomics_leaves_nothing_that_a_check_misreads():
         out = np.zeros(40, np.int32)
         assert kinds(gpukit.check(count_kernel)[3, 256](x, out)) == []
         gpukit.profile(count_kernel)[3, 256](x, out)
+
+
+@cuda.jit
+def store_first_kernel(a):
+    a[cuda.threadIdx.x] = cuda.blockIdx.x
+
+
+def test_a_kernel_that_begins_with_a_store_is_told_block_by_block():
+    (found,) = gpukit.check(store_first_kernel)[8, 32](np.zeros(32)).findings
+    assert (found.kind, found.array) == ("global-race", "a")

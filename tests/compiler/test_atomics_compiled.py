@@ -31,3 +31,20 @@ def test_an_atomic_on_an_argument_is_an_atomic_instruction(kernel):
     total = np.zeros(1, np.int64)
     kernel[100, 64](total)
     assert total[0] == 6400
+
+
+@cuda.jit
+def extremes(values, tops):
+    value = values[cuda.grid(1)]
+    cuda.atomic.max(tops, 0, value)
+    cuda.atomic.min(tops, 1, value)
+    cuda.atomic.max(tops, 2, value)
+    cuda.atomic.nanmax(tops, 3, value)
+    cuda.atomic.nanmin(tops, 4, value)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_extremes_of_floats_keep_a_nan_unless_they_are_told_to_pass_over_it(dtype):
+    tops = np.array([-1.5, -1.5, np.nan, np.nan, np.nan], dtype)
+    extremes[1, 3](np.array([-3, np.nan, 2.5], dtype), tops)
+    np.testing.assert_array_equal(tops, [2.5, -3, np.nan, 2.5, -3])

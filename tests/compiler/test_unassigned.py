@@ -99,6 +99,17 @@ def found_in_a_loop(x, out):
     out[i] = place
 
 
+def under_what_follows_from_the_guard(x, out):
+    i = cuda.grid(1)
+    j = i + 1
+    k = 2 * j
+    if k < 50:
+        v = x[i]
+    cuda.syncthreads()
+    if i < 24:
+        out[i] = v
+
+
 def carried_round_a_loop(x, out):
     i = cuda.grid(1)
     acc = np.float32(0)
@@ -112,7 +123,7 @@ def carried_round_a_loop(x, out):
 
 SOUND = [
     under_the_same_guard, behind_a_return, last_of_a_loop, every_case_by_name, two_conditions,
-    handed_over, chosen, carried_round_a_loop,
+    handed_over, chosen, carried_round_a_loop, under_what_follows_from_the_guard,
 ]  # fmt: skip
 WRONG = [one_branch, one_side_of_two]
 
