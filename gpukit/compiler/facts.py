@@ -6,12 +6,18 @@ A copy of a node (`tree.clone`) knows the same. A record is never changed, only 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Facts:
+class SharedArray(NamedTuple):
+    """Which array of which device function a call makes, and what the function was given."""
+
+    function: Any
+    number: int
+    given: tuple[ast.expr, ...]
+
+
+class Facts(NamedTuple):
     """All that may be known of a node beside its fields."""
 
     # The text of an expression, as the person wrote it.
@@ -20,8 +26,14 @@ class Facts:
     target: str = ""
     # Function and file of a node that was inlined.
     inlined_from: tuple[str, str] | None = None
-    # Of a call that makes a shared array of a device function: which of them (`own_arrays`).
-    shared_array: Any = None
+    # Of a call that makes a shared array of a device function (`own_arrays`).
+    shared_array: SharedArray | None = None
+    # The NumPy function that a statement calls to make an array (`allocate`).
+    allocates: str = ""
+    # A name of a function that was handed to a device function (`binding`).
+    passed: bool = False
+    # The warp operation whose mask or source lane a call checks (`schedule`).
+    checked: ast.Call | None = None
     # The conditional expression that two guarded stores were (`choices`).
     chosen: ast.IfExp | None = None
     # A comparison that is the opposite of the one in the source.
@@ -45,4 +57,4 @@ def of(node: ast.AST) -> Facts:
 
 def note(node: ast.AST, **found: Any) -> None:
     """Add to what is known of a node."""
-    node.facts = replace(of(node), **found)  # type: ignore[attr-defined]
+    node.facts = of(node)._replace(**found)  # type: ignore[attr-defined]

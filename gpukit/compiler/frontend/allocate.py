@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import refuse, tree
+from gpukit.compiler import facts, refuse, tree
 from gpukit.compiler.unit import Unit
 
 VARIABLE = "NUMBA_CUDA_ENABLE_NRT"
@@ -69,9 +69,9 @@ def check(unit: Unit) -> None:
         return
     loops = (n for n in ast.walk(unit.tree) if isinstance(n, (ast.For, ast.While)))
     for node in (n for loop in loops for n in ast.walk(loop)):
-        if hasattr(node, "allocates"):
+        if maker := facts.of(node).allocates:
             raise refuse.unsupported(
-                unit, node, f"np.{node.allocates} in a loop would make an array at every step.",
+                unit, node, f"np.{maker} in a loop would make an array at every step.",
                 "make the array before the loop",
             )  # fmt: skip
 
@@ -118,7 +118,7 @@ def _local_array(unit: Unit, s: ast.Assign, maker: Any) -> list[ast.stmt]:
     if fill is not None and "dtype" not in given and not isinstance(fill, ast.Constant):
         raise refuse.unsupported(unit, call, "np.full needs a dtype in a kernel.", "name the dtype")
     s.value = tree.call("cuda.local.array", given["shape"], given.get("dtype", tree.const(kind)))
-    s.allocates = name  # type: ignore[attr-defined]
+    facts.note(s, allocates=name)
     made = [tree.at(s, call)]
     value = tree.const(_FILL[name]) if name in _FILL else fill
     if value is not None:

@@ -20,7 +20,7 @@ import ast
 import inspect
 from typing import Any
 
-from gpukit.compiler import refuse, tree
+from gpukit.compiler import facts, refuse, tree
 from gpukit.compiler.unit import Unit
 
 Bound = dict[str, ast.expr]
@@ -34,7 +34,7 @@ def of_device(unit: Unit, inner: Unit, call: ast.Call) -> Bound:
 def of_nested(unit: Unit, nested: Any, call: ast.Call) -> Bound:
     """Return the argument for each parameter of a function defined inside another."""
     given = nested.tree.args
-    if not hasattr(call.func, "passed"):
+    if not facts.of(call.func).passed:
         _check_direct(unit, nested, call)
     names = [a.arg for a in given.posonlyargs + given.args]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -149,7 +149,7 @@ class Rename(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if node.id in self.direct:
             made = tree.at(tree.clone(self.direct[node.id]), node)
-            made.passed = True
+            facts.note(made, passed=True)
             return made  # type: ignore[no-any-return]
         node.id = self.names.get(node.id, node.id)
         return node

@@ -36,21 +36,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Which array of which device function this is, and what the function was given."""
-
-    function: Any
-    number: int
-    given: tuple[ast.expr, ...]
 
 
 def run(unit: Unit) -> None:
@@ -116,7 +106,7 @@ def mark(function: ast.FunctionDef, device: Any, given: list[ast.expr]) -> None:
         return
     calls = (n for n in ast.walk(function) if tree.called(n) == "shared.array")
     for number, call in enumerate(calls):
-        facts.note(call, shared_array=Origin(device, number, tuple(given)))
+        facts.note(call, shared_array=facts.SharedArray(device, number, tuple(given)))
 
 
 def share(unit: Unit) -> None:
@@ -124,11 +114,11 @@ def share(unit: Unit) -> None:
     seen: dict[Any, str] = {}
     names: dict[str, str] = {}
     for s in unit.tree.body:
-        origin = facts.of(s.value).shared_array if kinds.makes_array(s) else None  # type: ignore[attr-defined]
-        if origin is not None:
-            kinds_ = () if _casts(origin.function) else tuple(_kind(unit, e) for e in origin.given)
+        array = facts.of(s.value).shared_array if kinds.makes_array(s) else None  # type: ignore[attr-defined]
+        if array is not None:
+            kinds_ = () if _casts(array.function) else tuple(_kind(unit, e) for e in array.given)
             name = s.targets[0].id  # type: ignore[attr-defined]
-            names[name] = seen.setdefault((id(origin.function), origin.number, kinds_), name)
+            names[name] = seen.setdefault((id(array.function), array.number, kinds_), name)
     tree.rename(unit.tree, {name: first for name, first in names.items() if name != first})
 
 

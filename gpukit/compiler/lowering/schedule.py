@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import kinds, refuse, tree
+from gpukit.compiler import facts, kinds, refuse, tree
 from gpukit.compiler.analysis import liveness, loops, rematerialise
 from gpukit.compiler.analysis.affine import Forms
 from gpukit.compiler.analysis.uniformity import Uniformity
@@ -163,7 +163,7 @@ class Schedule:
         if parent is not None:
             clear = [] if parent == mask else [rows.flag(mask, tree.const(False), like)]
             body = [tree.at(ast.If(flag_of(parent), body, clear), like)]
-            body[0].made = True  # type: ignore[attr-defined]  # no statement of the person's
+            facts.note(body[0], added=True)
         return region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms)])
 
     # ---- sync points ----------------------------------------------------------------------
@@ -280,7 +280,7 @@ class Schedule:
             checks.append(tree.call(named, _active(mask), given, tree.const(name), *others))
         body: list[ast.stmt] = []
         for check in checks:
-            check.call = call  # type: ignore[attr-defined]
+            facts.note(check, checked=call)
             body.append(tree.at(ast.Expr(check), s))
         return [region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms, mask)])]
 

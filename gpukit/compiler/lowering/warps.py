@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from gpukit.compiler import checker_state, tree
+from gpukit.compiler import checker_state, facts, tree
 
 if TYPE_CHECKING:
     from gpukit.compiler.lowering.rewrite import Rewriter
@@ -57,7 +57,7 @@ def _check(
 ) -> ast.expr:  # fmt: skip
     """Return the call that checks the mask of a warp operation (instrumented kernels only)."""
     active = node.args[0]
-    call = getattr(node, "call", node)
+    call = facts.of(node).checked or node
     location = rewriter.location(call, "", ast.unparse(call)) >> checker_state.LOCATION_SHIFT
     at = rewriter.helper("hooks", "mask_at")
     everyone = isinstance(active, ast.Constant)
