@@ -330,20 +330,12 @@ class CheckerState:
         """Return what was seen."""
         for row, region in zip(self.table, all_regions, strict=False):
             region.begin, region.end = int(row[checker_state.BEGIN]), int(row[checker_state.END])
-        return Seen(
-            launch.compiled,
-            launch.shape,
-            all_regions,
-            self.findings[: int(self.words[checker_state.FOUND])],
-            int(self.words[checker_state.LOST]),
-            int(self.words[checker_state.IDLE_BLOCKS]),
-            int(self.words[checker_state.FIRST_IDLE]),
-            first,
-            seconds,
-            error,
-            self.words,
-            self.stopped,
-        )
+        return Seen(launch.compiled, launch.shape, all_regions,
+                    self.findings[: int(self.words[checker_state.FOUND])],
+                    int(self.words[checker_state.LOST]),
+                    int(self.words[checker_state.IDLE_BLOCKS]),
+                    int(self.words[checker_state.FIRST_IDLE]), first, seconds, error, self.words,
+                    self.stopped)  # fmt: skip
 
 
 __all__ = ["Launch", "Seen", "errors"]

@@ -13,9 +13,16 @@ from typing import Any
 from numba import cfunc
 from numba.core import config, types
 
-from gpukit.checked.engine import barriers, fences, findings, shadow, shadow_areas, shadow_rows
+from gpukit.checked.engine import (
+    barriers,
+    events,
+    fences,
+    findings,
+    shadow,
+    shadow_areas,
+    shadow_rows,
+)
 from gpukit.checked.engine import counting as counting_
-from gpukit.checked.engine import events as recording_
 from gpukit.compiler import cache_folder
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.raw import peek, poke
@@ -142,12 +149,12 @@ def recording() -> tuple[int, ...]:
 
     @_entry("access")
     def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
-        recording_.access(checker, location, thread, address, size, kind, value)
+        events.access(checker, location, thread, address, size, kind, value)
         return 0
 
     @_entry("row")
     def row(checker, location, thread, count, address, step, size, mask, kind):  # type: ignore[no-untyped-def]
-        recording_.row(checker, location, thread, count, address, step, size, mask, kind)
+        events.row(checker, location, thread, count, address, step, size, mask, kind)
         return 0
 
     @_entry("tick")
@@ -156,30 +163,30 @@ def recording() -> tuple[int, ...]:
 
     @_entry("barrier")
     def barrier(checker, location):  # type: ignore[no-untyped-def]
-        recording_.settle(checker)
-        recording_.event(checker, w.E_BARRIER, location, 0, 0, 0, 0, 0)
+        events.settle(checker)
+        events.event(checker, w.E_BARRIER, location, 0, 0, 0, 0, 0)
         return 0
 
     @_entry("grid_barrier")
     def grid_barrier(checker, location):  # type: ignore[no-untyped-def]
-        recording_.settle(checker)
-        recording_.event(checker, w.E_GRID, location, 0, 0, 0, 0, 0)
+        events.settle(checker)
+        events.event(checker, w.E_GRID, location, 0, 0, 0, 0, 0)
         barriers.grid_barrier(checker)
         return 0
 
     @_entry("sync_warps")
     def sync_warps(checker, location, threads, active):  # type: ignore[no-untyped-def]
-        recording_.sync_warps(checker, location, threads, active)
+        events.sync_warps(checker, location, threads, active)
         return 0
 
     @_entry("work")
     def work(checker, location, thread, count, mask, spare):  # type: ignore[no-untyped-def]
-        recording_.work(checker, location, thread, count, mask)
+        events.work(checker, location, thread, count, mask)
         return 0
 
     @_entry("value")
     def value(checker, location, thread, variable, bits, real):  # type: ignore[no-untyped-def]
-        recording_.event(checker, w.E_VALUE, location, thread, variable, bits, real, 0)
+        events.event(checker, w.E_VALUE, location, thread, variable, bits, real, 0)
         return 0
 
     own = {"access": access, "row": row, "row_free": taken, "barrier": barrier,
@@ -193,7 +200,7 @@ def settle() -> Any:
 
     @_entry("tick")
     def last(checker):  # type: ignore[no-untyped-def]
-        recording_.settle(checker)
+        events.settle(checker)
         return 0
 
     return last.ctypes
@@ -293,21 +300,8 @@ def _common() -> dict[str, Any]:
 
     @_entry("note")
     def note(checker, what, location, other, region, thread, who, block, address, size, a, b):  # type: ignore[no-untyped-def]
-        return findings.put_note(
-            checker,
-            what,
-            location,
-            other,
-            region,
-            thread,
-            who,
-            block,
-            address,
-            size & 0xFFFFFFFF,
-            size >> 32,
-            a,
-            b,
-        )
+        return findings.put_note(checker, what, location, other, region, thread, who, block,
+                                 address, size & 0xFFFFFFFF, size >> 32, a, b)  # fmt: skip
 
     @_entry("branch")
     def nothing(checker, a, b, c, d, e):  # type: ignore[no-untyped-def]

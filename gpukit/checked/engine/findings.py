@@ -18,20 +18,8 @@ def note(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Report a finding (`put_note`); return its row or 0."""
     function = peek(checker, w.FUNCTIONS + w.NOTE)
-    given = (
-        checker,
-        what,
-        location,
-        other_location,
-        region,
-        thread,
-        other_thread,
-        other_block,
-        address,
-        size | hazard << 32,
-        a,
-        b,
-    )
+    given = (checker, what, location, other_location, region, thread, other_thread, other_block,
+             address, size | hazard << 32, a, b)  # fmt: skip
     return invoke(function, given)
 
 

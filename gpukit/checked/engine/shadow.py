@@ -97,21 +97,8 @@ def _clash(  # type: ignore[no-untyped-def]
         what = w.WARP_RACE
     if how == OTHER_BLOCK:
         other_block = w.NOBODY if other == w.NOBODY else block_of(checker, stamp)
-    note(
-        checker,
-        what,
-        location,
-        other_location,
-        region,
-        thread,
-        max(other, w.NOBODY),
-        other_block,
-        address,
-        size,
-        hazard,
-        0,
-        int(kind == w.UPDATE),
-    )
+    note(checker, what, location, other_location, region, thread, max(other, w.NOBODY),
+         other_block, address, size, hazard, 0, int(kind == w.UPDATE))  # fmt: skip
 
 
 @compiled
@@ -154,22 +141,8 @@ def _against_write(checker, region, space, address, size, cell, location, thread
         how, writer = OTHER_BLOCK, w.NOBODY
     other_location = (word >> w.WRITE_LOCATION) & w.LOCATION_MASK
     hazard = w.WRITE_READ if kind == w.LOAD else w.WRITE_WRITE
-    _clash(
-        checker,
-        region,
-        address,
-        size,
-        location,
-        thread,
-        kind,
-        stamp,
-        how,
-        writer,
-        other_location,
-        hazard,
-        was_atomic,
-        value,
-    )
+    _clash(checker, region, address, size, location, thread, kind, stamp, how, writer,
+           other_location, hazard, was_atomic, value)  # fmt: skip
     return 0
 
 
@@ -226,22 +199,8 @@ def _against_reads(checker, region, space, address, size, cell, location, thread
             if _is_before(checker, how, location, thread, other, stamp):
                 return
     other_location = (word >> w.READ_LOCATION) & w.LOCATION_MASK
-    _clash(
-        checker,
-        region,
-        address,
-        size,
-        location,
-        thread,
-        kind,
-        stamp,
-        how,
-        other,
-        other_location,
-        w.READ_WRITE,
-        False,
-        0,
-    )
+    _clash(checker, region, address, size, location, thread, kind, stamp, how, other,
+           other_location, w.READ_WRITE, False, 0)  # fmt: skip
 
 
 @compiled
@@ -355,21 +314,8 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
     if kind == w.LOAD and peek(region, w.CONSTANT) and not address & (min(natural, 16) - 1):
         return
     if address & (min(natural, 16) - 1):
-        note(
-            checker,
-            w.MISALIGNED,
-            location,
-            -1,
-            region,
-            thread,
-            -1,
-            -1,
-            address,
-            size,
-            0,
-            natural,
-            0,
-        )
+        note(checker, w.MISALIGNED, location, -1, region, thread, -1, -1, address, size, 0,
+             natural, 0)  # fmt: skip
     begin = peek(region, w.BEGIN)
     first = (address - begin) >> shift
     # Never beyond the region, whatever size an access is reported to have.

@@ -50,20 +50,8 @@ def area(checker, location, thread, count, address, step, size, mask, rounds, le
     if _is_settled(checker, cells, stride, count, jump, lines):
         return 1
     for j in range(lines):
-        run(
-            checker,
-            region,
-            address + j * leap,
-            step,
-            size,
-            cells + j * jump,
-            stride,
-            location,
-            thread,
-            1,
-            count,
-            w.LOAD,
-        )
+        run(checker, region, address + j * leap, step, size, cells + j * jump, stride, location,
+            thread, 1, count, w.LOAD)  # fmt: skip
     _settle(checker, region, cells, stride, count, jump, lines)
     return 1
 

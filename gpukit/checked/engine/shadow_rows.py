@@ -173,20 +173,8 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
                 if n > 1:
                     run(checker, region, at, 0, size, cells, 0, location, far, 0, 1, kind)
             else:
-                run(
-                    checker,
-                    region,
-                    at,
-                    step * apart,
-                    size,
-                    cells,
-                    8 * (step >> shift) * apart,
-                    location,
-                    thread + k,
-                    apart,
-                    n,
-                    kind,
-                )
+                run(checker, region, at, step * apart, size, cells, 8 * (step >> shift) * apart,
+                    location, thread + k, apart, n, kind)  # fmt: skip
         k = _run_begin(mask, far + 1 - thread, count)
 
 
@@ -203,14 +191,8 @@ def _own(checker, location, thread, next_thread, count, address, step, size, cel
     if unset == 0:
         return
     for k in range(count):
-        record(
-            checker,
-            location,
-            thread + k * next_thread,
-            address + k * step,
-            size,
-            min(kind, w.STORE),
-        )
+        record(checker, location, thread + k * next_thread, address + k * step, size,
+               min(kind, w.STORE))  # fmt: skip
 
 
 @compiled
@@ -219,20 +201,8 @@ def run(  # type: ignore[no-untyped-def]
 ):
     """Let accesses to elements at equal distances be checked (`check_run`)."""
     function = peek(checker, w.FUNCTIONS + w.RUN)
-    given = (
-        checker,
-        region,
-        address,
-        step,
-        size,
-        cells,
-        stride,
-        location,
-        thread,
-        next_thread,
-        count,
-        kind,
-    )
+    given = (checker, region, address, step, size, cells, stride, location, thread, next_thread,
+             count, kind)  # fmt: skip
     invoke(function, given)
 
 

@@ -222,20 +222,8 @@ def area(typingctx, address, location, array, first, second, third, thread, coun
         words = [_as_word(context, builder, args[k], kinds[k]) for k in (1, 6, 7, 8, 9)]
         location_, thread_, count_, mask_, rounds_ = words
         step, leap = builder.sub(at[1], at[0]), builder.sub(at[2], at[0])
-        return call(
-            builder,
-            args[0],
-            "area",
-            kernel_location(builder, location_),
-            thread_,
-            count_,
-            at[0],
-            step,
-            size,
-            mask_,
-            rounds_,
-            leap,
-        )
+        return call(builder, args[0], "area", kernel_location(builder, location_), thread_, count_,
+                    at[0], step, size, mask_, rounds_, leap)  # fmt: skip
 
     return types.int64(*kinds), codegen
 
