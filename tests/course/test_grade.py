@@ -62,6 +62,20 @@ def test_the_right_answer_passes_every_case(tmp_path):
     assert {row.status for row in report.rows} == {"right"}
 
 
+def test_arithmetic_in_float64_is_right_but_not_asked_for(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        if i < celsius.shape[0]:
+            fahrenheit[i] = celsius[i] * 1.8 + 32
+    """,
+    )
+    assert report.status == "but"
+    assert "operations in float64; asked: at most 0" in report.why
+    assert "np.float32(1.8)" in report.why
+
+
 @pytest.mark.skipif(target.active().name == "cuda", reason="a GPU does not check bounds")
 def test_a_missing_guard_is_out_of_bounds_at_the_line_of_the_store(tmp_path):
     report = on_map(
@@ -75,6 +89,37 @@ def test_a_missing_guard_is_out_of_bounds_at_the_line_of_the_store(tmp_path):
     assert report.failed.args["celsius"].shape == (1,)
     assert ">   7 | fahrenheit[i] = celsius[i]" in report.why
     assert "if i < celsius.shape[0]:" in report.why
+
+
+def test_a_guard_one_too_low_leaves_the_last_element_unwritten(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        if i < celsius.shape[0] - 1:
+            fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+    """,
+    )
+    assert report.status == "wrong"
+    words = why(report, "exactly one block")
+    assert "1 of 128 elements of fahrenheit is wrong: the last element only" in words
+    assert "fahrenheit[127]" in words
+    assert "never written" in words
+
+
+def test_the_place_in_the_block_used_as_the_place_in_the_grid_is_named(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.threadIdx.x
+        if i < celsius.shape[0]:
+            fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+    """,
+    )
+    words = why(report, "eight whole blocks")
+    assert "every element from 128 on: all but the first block" in words
+    assert "the index lacks `cuda.blockIdx.x * cuda.blockDim.x`" in report.why
+    assert report.failed.args["celsius"].shape == (129,)
 
 
 def test_the_smallest_sizes_pass_while_the_larger_fail(tmp_path):
@@ -210,6 +255,23 @@ def test_right_numbers_with_a_race_are_wrong(tmp_path):
     assert report.status == "wrong"
     assert "put `cuda.syncthreads()` between line 11 and line 15" in report.why
     assert "by luck" in report.why
+
+
+def test_one_thread_for_all_the_work_is_not_what_was_asked(tmp_path):
+    report = on_sum(
+        tmp_path,
+        """
+        if cuda.threadIdx.x == 0:
+            acc = np.float32(0)
+            first = cuda.blockIdx.x * BLOCK
+            for i in range(first, min(first + BLOCK, x.shape[0])):
+                acc += x[i]
+            partials[cuda.blockIdx.x] = acc
+    """,
+    )
+    assert report.status == "but"
+    assert "32 reads of x one after the other in each warp; asked: at most 1" in report.why
+    assert "one thread of a warp does the work" in report.why
 
 
 def test_an_answer_may_import_cuda_from_numba(tmp_path):
