@@ -33,13 +33,8 @@ ROOT = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from benchmarks.mutation import python_code  # noqa: E402
+from benchmarks.mutation import equivalents, python_code  # noqa: E402
 from benchmarks.mutation.python_code import Mutant  # noqa: E402
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 EQUIVALENTS = ROOT / "benchmarks" / "mutation" / "compiler_equivalents.toml"
 SEEDED = ("gpukit/compiler", "gpukit/checked/engine")
@@ -62,12 +57,6 @@ INSTRUMENTED = (  # what only instrumented kernels use: their tests come first
 )  # fmt: skip
 LONG = ("watched", "programs", "corpus", "random", "slow")
 FAST = f"not ({' or '.join((*LONG, 'answers', 'browser'))})"
-
-
-def equivalents() -> dict[str, str]:
-    """Return why a mistake changes nothing, by the mistake's id."""
-    listed = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8"))["equivalent"]
-    return {entry["id"].strip(): entry["reason"] for entry in listed}
 
 
 def groups(file: str) -> Iterator[list[str]]:
@@ -184,12 +173,12 @@ def main(arguments: list[str] | None = None) -> int:
     before = {row["id"]: row for row in known if row["outcome"] != "equivalent"}
     asked = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.check_output(asked, cwd=ROOT, text=True).strip()
-    same = equivalents()
+    same = equivalents.read(EQUIVALENTS)
     rows, todo = {}, []
     for m in python_code.draw(ROOT, SEEDED, chosen.count, chosen.seed, same):
         row = {"id": m.id, "line": m.line, "operator": m.operator}
         if m.id in same:
-            rows[m.id] = row | {"outcome": "equivalent", "by": same[m.id]}
+            rows[m.id] = row | {"outcome": "equivalent", "by": same[m.id]["reason"]}
             continue
         row |= {"outcome": "survived", "by": "", "groups": 0, "seconds": 0}
         rows[m.id] = before.get(m.id, row)

@@ -25,14 +25,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 import numpy as np
 
-from benchmarks.mutation import cases, mutants, pool, report, truth, verdict
+from benchmarks.mutation import cases, equivalents, mutants, pool, report, truth, verdict
 from benchmarks.mutation.verdict import Verdict
 from gpukit import kernels, launch
 
@@ -42,13 +37,6 @@ RESULT = ROOT / "benchmarks" / "results" / "mutation.json"
 EQUIVALENTS = Path(__file__).with_name("equivalents.toml")
 BEGIN, END = "<!-- mutation begin -->", "<!-- mutation end -->"
 LIMIT = 120  # seconds for one mutant; compiling it takes a second or two
-
-
-@functools.cache
-def equivalents() -> dict[str, dict[str, str]]:
-    """Return the mutants that change nothing, with the reason, by id."""
-    listed = tomllib.loads(EQUIVALENTS.read_text(encoding="utf-8")).get("equivalent", [])
-    return {entry["id"]: entry for entry in listed}
 
 
 class Kept:
@@ -147,7 +135,7 @@ def run(chosen: list[mutants.Mutant], workers: int, kept: Kept) -> list[report.R
     for mutant in chosen:
         said, seen = verdicts[mutant.id], faults[mutant.id]
         found = Verdict(mutant.id, said) if isinstance(said, str) else said
-        reason = equivalents().get(mutant.id, {}).get("reason", "")
+        reason = equivalents.read(EQUIVALENTS).get(mutant.id, {}).get("reason", "")
         # A mutant that hangs or breaks the oracle does something forbidden, whatever it is.
         faults_ = (seen,) if isinstance(seen, str) else seen
         day = kept.days.get(mutant.id, today)
