@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.core import types
 
-from gpukit.compiler import locations, refuse, tree
+from gpukit.compiler import facts, locations, refuse, tree
 from gpukit.compiler.diagnostics import mistakes
 from gpukit.compiler.frontend import resolve, source
 from gpukit.compiler.unit import Unit
@@ -144,7 +144,7 @@ def _divisions(unit: Unit) -> Iterator[Slip]:
 def _is_zero(node: ast.expr) -> bool:
     """Tell whether a divisor is written as 0; the name of a constant may stand behind a guard."""
     literal = isinstance(node, ast.Constant) and type(node.value) is int and node.value == 0
-    return literal and getattr(node, "written", "").isdigit()
+    return literal and facts.of(node).written.isdigit()
 
 
 # ---- globals that were changed -----------------------------------------------------------------
