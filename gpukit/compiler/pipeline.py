@@ -211,11 +211,8 @@ def compile_kernel(
     `captured` are the types of the captured arrays, which it takes behind its arguments.
     """
     from gpukit.compiler import locations
-    from gpukit.compiler.frontend import resolve, unassigned
     from gpukit.compiler.lowering import new_arrays
 
-    if not options.instrumented:
-        unassigned.warn(resolve.run(function))
     unit, emitter, loops = _loops(function, kinds, options, captured, debug=debug)
     rewriter, memory = emitter.rewriter, emitter.memory
     with numba_errors.plain(unit, kinds):

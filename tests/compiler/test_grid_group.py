@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpukit import cuda
+from gpukit import cuda, errors, target
 
 
 @cuda.jit
@@ -33,3 +33,27 @@ def test_a_branch_may_hold_nothing_but_the_grid_group(kernel):
     out, after = np.full((2, 7), np.nan)
     kernel[1, 7](out, after, True)
     assert after.tolist() == [6, 5, 4, 3, 2, 1, 0]
+
+
+@cuda.jit
+def synchronised_behind_a_guard(x, middle, out):
+    i = cuda.grid(1)
+    n = x.shape[0]
+    if i < n:
+        middle[i] = x[i] * x[i]
+        cuda.cg.this_grid().sync()
+        out[i] = middle[(i + 1) % n]
+
+
+@pytest.mark.skipif(target.wanted() == "cuda", reason="a GPU hangs")
+def test_a_plain_launch_stops_where_only_some_threads_synchronise_the_grid():
+    x, middle, out = np.full((3, 54), 2.0)
+    with pytest.raises(errors.BarrierDivergence, match="threads 0-21 of block 1, but not by"):
+        synchronised_behind_a_guard[2, 32](x, middle, out)
+
+
+def test_a_guard_that_holds_for_all_threads_may_hold_the_synchronisation_of_the_grid():
+    x = np.arange(64.0)
+    middle, out = np.full((2, 64), np.nan)
+    synchronised_behind_a_guard[2, 32](x, middle, out)
+    assert out.tolist() == np.roll(x * x, -1).tolist()

@@ -206,13 +206,15 @@ class Emitter:
         return self.instruments.record_warps(step)
 
     def _GridBarrier(self, step: region_tree.GridBarrier) -> list[ast.stmt]:
-        returned = self.instruments.record_returned(step.call, "grid_return")
-        recorded = [*returned, *self.instruments.record_barrier(step.call, "grid_barrier")]
-        return (
-            recorded
-            if step.mask is None
-            else [self._check_barrier(step, everywhere=True), *recorded]
-        )
+        if self.options.readable:
+            return [ast.Expr(tree.expr(f"grid_barrier({step.mask})"))]
+        recorded = [
+            *self.instruments.record_returned(step.call, "grid_return"),
+            *self.instruments.record_barrier(step.call, "grid_barrier"),
+        ]
+        if step.mask is None:
+            return recorded
+        return [self._check_barrier(step, everywhere=True), *recorded]
 
     def _Branch(self, step: region_tree.Branch) -> list[ast.stmt]:
         return self.instruments.record_branch(step)

@@ -172,14 +172,14 @@ class Schedule:
         call: ast.Call = s.value  # type: ignore[attr-defined]
         target = s.targets[0].id if isinstance(s, ast.Assign) else None  # type: ignore[attr-defined]
         name = tree.called(call) or ""
+        seen = mask is not None or bool(self.unit.instrumented)  # else the end of a loop is enough
         if name == kinds.GRID_SYNC:
             if not self.whole_grid:
                 raise NeedsWholeGrid
             call = ast.copy_location(tree.clone(call), s)
-            return [region_tree.GridBarrier(call, mask)] if self.unit.instrumented else []
+            return [region_tree.GridBarrier(call, mask)] if seen else []
         if name == "syncthreads":
-            needed = mask is not None or self.unit.instrumented
-            return [region_tree.Barrier(call, mask)] if needed else []
+            return [region_tree.Barrier(call, mask)] if seen else []
         if name == "syncwarp":
             checked = self._check_mask(call, call.args[0] if call.args else None, mask, s)
             return [*checked, region_tree.WarpBarrier(call, mask)] if self.unit.instrumented else []

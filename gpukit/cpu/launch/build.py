@@ -17,13 +17,15 @@ def kernel(
     `instrumented` as in `Unit`.
     """
     from gpukit.compiler import cache
-    from gpukit.compiler.frontend import allocate, resolve
+    from gpukit.compiler.frontend import allocate, resolve, unassigned
 
     options = kernel.targetoptions
     boundscheck = options.get("boundscheck", True) is not False
     fastmath, debug = options.get("fastmath", False), bool(options.get("debug", False))
     captured = _captured(kernel, instrumented)
     unit = resolve.run(kernel.py_func)
+    if not instrumented:
+        unassigned.warn(unit)
     parts = (
         marshal.describe(kinds), marshal.describe(tuple(captured.kinds)), distinct, block,
         boundscheck, str(fastmath), debug, instrumented, allocate.switched_on(),
