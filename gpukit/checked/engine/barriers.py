@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gpukit.checked.engine import fences
-from gpukit.checked.engine.findings import compiled, note
+from gpukit.checked.engine.findings import note
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek, peek8, poke
 
 

@@ -6,9 +6,9 @@ collected until another warp begins or a lane comes again; then the request is c
 
 from __future__ import annotations
 
-from gpukit.checked.engine.findings import compiled
 from gpukit.checked.engine.shadow import find_region
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek, peek8, poke
 
 

@@ -8,8 +8,8 @@ Barriers and syncwarps join what their threads know. A node is older than those 
 
 from __future__ import annotations
 
-from gpukit.checked.engine.findings import compiled
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek, peek8, poke
 
 

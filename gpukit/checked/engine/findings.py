@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import invoke, peek, poke
-
-OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-compiled = njit(**OPTIONS)
 
 
 @compiled

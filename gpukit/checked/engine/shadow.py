@@ -7,10 +7,8 @@ block before its last barrier, or before the launch; otherwise it is a finding.
 
 from __future__ import annotations
 
-from numba import njit
-
 from gpukit.checked.engine import fences
-from gpukit.checked.engine.findings import OPTIONS, compiled, note
+from gpukit.checked.engine.findings import note
 from gpukit.checked.engine.stamps import (
     BEFORE,
     ORDERED,
@@ -23,10 +21,10 @@ from gpukit.checked.engine.stamps import (
     since,
 )  # fmt: skip
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.compiled import compiled, inlined
 from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
 
 # For functions with one caller, the one that a kernel calls.
-inlined = njit(forceinline=True, **OPTIONS)
 
 
 @compiled

@@ -7,11 +7,11 @@ time goes on: such areas are remembered.
 
 from __future__ import annotations
 
-from gpukit.checked.engine.findings import compiled
 from gpukit.checked.engine.shadow import find_region
 from gpukit.checked.engine.shadow_rows import NOT_PLAIN, run, touch
 from gpukit.checked.engine.stamps import since
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek, poke
 
 

@@ -8,10 +8,10 @@ to `shadow.access`, thread by thread.
 from __future__ import annotations
 
 from gpukit.checked.engine import fences
-from gpukit.checked.engine.findings import compiled
-from gpukit.checked.engine.shadow import find_region, inlined, record
+from gpukit.checked.engine.shadow import find_region, record
 from gpukit.checked.engine.stamps import begun, since
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.compiled import compiled, inlined
 from gpukit.compiler.runtime.raw import ALL_SET, first_set, invoke, peek, peek8, poke
 
 

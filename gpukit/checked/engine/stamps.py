@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpukit.checked.engine.findings import compiled
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek
 
 # How an earlier access stands to one of the running block.

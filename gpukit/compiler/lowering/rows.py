@@ -203,7 +203,7 @@ class RowPlanner:
             factors = [None if f is None else f.factor for f in found]
             if factors[-1] == 1 and not any(factors[:-1]):
                 good += 1
-            elif any(f is None or f != 0 for f in factors):
+            elif any(f != 0 for f in factors):
                 bad += 1
         return good >= bad
 

@@ -203,7 +203,6 @@ class Schedule:
         self, name: str, call: ast.Call, target: str | None, mask: str | None
     ) -> list[region_tree.Step]:
         test = tree.expr("bool(v)", v=call.args[0])
-        self.unit.globals.setdefault("bool", bool)
         values, step = self._publish("counted", test, "boolean", mask, call)
         steps = [step]
         if mask is not None or self.unit.instrumented:
@@ -245,7 +244,6 @@ class Schedule:
                 value = arguments[2]
             kind = f"value of {ast.unparse(value)}" if name.startswith("match") else "boolean"
             if kind == "boolean":
-                self.unit.globals.setdefault("bool", bool)
                 value_ = tree.expr("bool(v)", v=value)
             else:
                 value_ = value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
 from gpukit.compiler import context as layout
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.hooks import mask_at
 from gpukit.compiler.runtime.memory import origin_of
 from gpukit.compiler.runtime.raw import first_set, peek, peek8
@@ -204,7 +204,7 @@ def note_thread(typingctx, address, word, thread, bit):  # type: ignore[no-untyp
     return types.void(address, word, thread, bit), codegen
 
 
-@njit(error_model="numpy")
+@compiled
 def any_thread(mask, threads):  # type: ignore[no-untyped-def]
     """Tell whether any thread is in a mask."""
     found = False
@@ -213,13 +213,13 @@ def any_thread(mask, threads):  # type: ignore[no-untyped-def]
     return found
 
 
-@njit(error_model="numpy")
+@compiled
 def first_in(mask, row_start, low, high):  # type: ignore[no-untyped-def]
     """Return the first thread of a part of a row that is in a mask, `high` if none is."""
     return first_set(mask_at(mask, row_start), low, high)
 
 
-@njit(error_model="numpy")
+@compiled
 def end_of(mask, row_start, low, high):  # type: ignore[no-untyped-def]
     """Return the end of what is in a mask of a part of a row, `low` if nothing is."""
     flags = mask_at(mask, row_start)
@@ -230,7 +230,7 @@ def end_of(mask, row_start, low, high):  # type: ignore[no-untyped-def]
     return high
 
 
-@njit(error_model="numpy")
+@compiled
 def barrier(origin, mask, threads, all_threads):  # type: ignore[no-untyped-def]
     """Stop the kernel if a thread of a block with waiting threads is not in the mask."""
     for first in range(0, all_threads, threads):
@@ -244,7 +244,7 @@ def barrier(origin, mask, threads, all_threads):  # type: ignore[no-untyped-def]
             stop_diverged(origin)
 
 
-@njit(error_model="numpy")
+@compiled
 def barrier_with_returned(origin, mask, returned, threads, all_threads):  # type: ignore[no-untyped-def]
     """As `barrier`, where threads that have returned need not be in the mask."""
     for first in range(0, all_threads, threads):
@@ -259,13 +259,13 @@ def barrier_with_returned(origin, mask, returned, threads, all_threads):  # type
             stop_diverged(origin)
 
 
-@njit(error_model="numpy")
+@compiled
 def grid_barrier(origin, mask, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
     """As `barrier`, where all threads of all blocks must be in the mask."""
     _grid_barrier(origin, mask, mask, False, threads, all_threads, size_x, size_y)
 
 
-@njit(error_model="numpy")
+@compiled
 def grid_barrier_with_returned(  # type: ignore[no-untyped-def]
     origin, mask, returned, threads, all_threads, size_x, size_y
 ):
@@ -273,7 +273,7 @@ def grid_barrier_with_returned(  # type: ignore[no-untyped-def]
     _grid_barrier(origin, mask, returned, True, threads, all_threads, size_x, size_y)
 
 
-@njit(error_model="numpy")
+@compiled
 def _grid_barrier(origin, mask, returned, some, threads, all_threads, size_x, size_y):  # type: ignore[no-untyped-def]
     total = 0
     for t in range(all_threads):
@@ -292,7 +292,7 @@ def _grid_barrier(origin, mask, returned, some, threads, all_threads, size_x, si
             stop_diverged(origin)
 
 
-@njit(error_model="numpy")
+@compiled
 def syncthreads_count(values, threads):  # type: ignore[no-untyped-def]
     """Count the threads that published True."""
     total = 0
@@ -301,7 +301,7 @@ def syncthreads_count(values, threads):  # type: ignore[no-untyped-def]
     return types.int32(total)
 
 
-@njit(error_model="numpy")
+@compiled
 def syncthreads_count_masked(values, mask, threads):  # type: ignore[no-untyped-def]
     """Count the threads of the mask that published True."""
     total = 0
@@ -310,13 +310,13 @@ def syncthreads_count_masked(values, mask, threads):  # type: ignore[no-untyped-
     return types.int32(total)
 
 
-@njit(error_model="numpy")
+@compiled
 def syncthreads_and(values, threads):  # type: ignore[no-untyped-def]
     """Return 1 if all threads published True, else 0."""
     return types.int32(syncthreads_count(values, threads) == threads)
 
 
-@njit(error_model="numpy")
+@compiled
 def syncthreads_and_masked(values, mask, threads):  # type: ignore[no-untyped-def]
     """Return 1 if all threads of the mask published True, else 0."""
     missing = 0
@@ -325,13 +325,13 @@ def syncthreads_and_masked(values, mask, threads):  # type: ignore[no-untyped-de
     return types.int32(missing == 0)
 
 
-@njit(error_model="numpy")
+@compiled
 def syncthreads_or(values, threads):  # type: ignore[no-untyped-def]
     """Return 1 if any thread published True, else 0."""
     return types.int32(syncthreads_count(values, threads) > 0)
 
 
-@njit(error_model="numpy")
+@compiled
 def syncthreads_or_masked(values, mask, threads):  # type: ignore[no-untyped-def]
     """Return 1 if any thread of the mask published True, else 0."""
     return types.int32(syncthreads_count_masked(values, mask, threads) > 0)

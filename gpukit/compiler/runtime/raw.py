@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from llvmlite import ir
-from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
+
+from gpukit.compiler.runtime.compiled import compiled
 
 _WORD = ir.IntType(64)
 ALL_SET = 0x0101010101010101  # eight flags, each a byte, as one word
@@ -57,7 +58,7 @@ poke = _writer(64)
 poke8 = _writer(8)
 
 
-@njit(error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@compiled
 def first_set(flags, k, count):  # type: ignore[no-untyped-def]
     """Return the first of some flags, bytes from an address on, that is set; `count` if none is."""
     while k + 8 <= count and peek(flags + k, 0) == 0:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from llvmlite import ir
-from numba import njit
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload_method
+
+from gpukit.compiler.runtime.compiled import compiled
 
 
 def _integer(name, value):  # type: ignore[no-untyped-def]
@@ -122,7 +123,7 @@ def same_kind(typingctx, value, like):  # type: ignore[no-untyped-def]
     return kind(value, like), codegen
 
 
-@njit(error_model="numpy")
+@compiled
 def cbrt(x):  # type: ignore[no-untyped-def]
     """Return the cube root, in the precision of `x`."""
     root = abs(x) ** (1.0 / 3.0)
@@ -131,13 +132,13 @@ def cbrt(x):  # type: ignore[no-untyped-def]
     return same_kind(math.copysign(root, x), x)
 
 
-@njit(error_model="numpy")
+@compiled
 def rsqrt(x):  # type: ignore[no-untyped-def]
     """Return 1 / sqrt(x), in the precision of `x`."""
     return same_kind(1.0 / math.sqrt(x), x)
 
 
-@njit(error_model="numpy")
+@compiled
 def nanosleep(ns):  # type: ignore[no-untyped-def]
     """Do nothing: on a CPU the other threads of the block do not run meanwhile."""
 

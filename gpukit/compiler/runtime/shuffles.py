@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import ALL_SET, peek, peek8
 from gpukit.compiler.runtime.storage import get, put
 from gpukit.compiler.runtime.warps import source_lane, taken
@@ -67,7 +67,7 @@ def _load(builder: Any, pointer: Any, vector: Any, size: int) -> Any:
     return loaded
 
 
-@njit(error_model="numpy")
+@compiled
 def _alone(shown, out, mask, thread, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
     """Do it thread by thread, for those in a mask; an address of 0 is all."""
     clamp = 0 if mode == UP else 31
@@ -77,7 +77,7 @@ def _alone(shown, out, mask, thread, stop, first, threads, mode, offset):  # typ
             put(out, t, taken(shown, t, source))
 
 
-@njit(error_model="numpy")
+@compiled
 def row(shown, out, mask, start, stop, first, threads, mode, offset):  # type: ignore[no-untyped-def]
     """Give threads `start` to `stop` what a shuffle by one offset gives them.
 

@@ -8,22 +8,22 @@ functions named `..._all` are for when all do. `first` is the first thread of th
 
 from __future__ import annotations
 
-from numba import njit
 from numba.core import types
 
+from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.storage import get
 
 _int32 = types.int32
 
 
-@njit(error_model="numpy")
+@compiled
 def source_lane(thread, first, threads, mode, offset, clamp):  # type: ignore[no-untyped-def]
     """Return the thread that a shuffle reads from, or -1 for none."""
     source = wanted(thread, first, mode, offset, clamp)
     return -1 if source >= first + threads else source
 
 
-@njit(error_model="numpy")
+@compiled
 def wanted(thread, first, mode, offset, clamp):  # type: ignore[no-untyped-def]
     """Return the thread that a shuffle asks for, there or not; -1 outside of the segment.
 
@@ -49,19 +49,19 @@ def wanted(thread, first, mode, offset, clamp):  # type: ignore[no-untyped-def]
     return thread - lane + source if inside else -1
 
 
-@njit(error_model="numpy")
+@compiled
 def taken(shown, thread, source):  # type: ignore[no-untyped-def]
     """Return what `source` has published; the thread's own value if there is no source."""
     return get(shown, source if source >= 0 else thread)
 
 
-@njit(error_model="numpy")
+@compiled
 def taken_and_valid(shown, thread, source):  # type: ignore[no-untyped-def]
     """Return what `source` has published, and whether there was a source."""
     return get(shown, source if source >= 0 else thread), source >= 0
 
 
-@njit(error_model="numpy")
+@compiled
 def members(thread, first, threads, active, mask):  # type: ignore[no-untyped-def]
     """Return the bits of the lanes that take part in a thread's warp operation."""
     base = thread - (thread - first) % 32
@@ -72,7 +72,7 @@ def members(thread, first, threads, active, mask):  # type: ignore[no-untyped-de
     return bits
 
 
-@njit(error_model="numpy")
+@compiled
 def members_all(thread, first, threads, mask):  # type: ignore[no-untyped-def]
     """As `members`, where all threads are active."""
     base = thread - (thread - first) % 32
@@ -80,7 +80,7 @@ def members_all(thread, first, threads, mask):  # type: ignore[no-untyped-def]
     return ((1 << lanes) - 1) & mask
 
 
-@njit(error_model="numpy")
+@compiled
 def ballot(thread, first, threads, shown, active, mask):  # type: ignore[no-untyped-def]
     """Return the bits of the participating lanes that published True."""
     base = thread - (thread - first) % 32
@@ -91,7 +91,7 @@ def ballot(thread, first, threads, shown, active, mask):  # type: ignore[no-unty
     return bits
 
 
-@njit(error_model="numpy")
+@compiled
 def ballot_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-def]
     """As `ballot`, where all threads are active."""
     base = thread - (thread - first) % 32
@@ -102,7 +102,7 @@ def ballot_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-
     return bits
 
 
-@njit(error_model="numpy")
+@compiled
 def same(thread, first, threads, shown, active, mask):  # type: ignore[no-untyped-def]
     """Return the bits of the participating lanes with the same value as this thread."""
     base = thread - (thread - first) % 32
@@ -114,7 +114,7 @@ def same(thread, first, threads, shown, active, mask):  # type: ignore[no-untype
     return bits
 
 
-@njit(error_model="numpy")
+@compiled
 def same_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-def]
     """As `same`, where all threads are active."""
     base = thread - (thread - first) % 32
@@ -126,14 +126,14 @@ def same_all(thread, first, threads, shown, mask):  # type: ignore[no-untyped-de
     return bits
 
 
-@njit(error_model="numpy")
+@compiled
 def match_all(same_lanes, every):  # type: ignore[no-untyped-def]
     """Return (bits, True) if all participating lanes have one value, else (0, False)."""
     agree = same_lanes == every
     return _int32(every if agree else 0), agree
 
 
-@njit(error_model="numpy")
+@compiled
 def vote(mode, lanes, every):  # type: ignore[no-untyped-def]
     """Return what the PTX vote instruction gives: mode 0 all, 1 any, 2 equal, 3 ballot."""
     if mode == 0:
