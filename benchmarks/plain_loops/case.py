@@ -11,6 +11,7 @@ import numpy as np
 from benchmarks.plain_loops import plain
 from gpukit import cuda
 from gpukit.bench import timing
+from gpukit.launch import ceil_div
 
 Shape = int | tuple[int, ...]
 Work = Callable[[], None]
@@ -106,3 +107,37 @@ def _parts(array: Any) -> Iterator[Any]:
         yield from (array.real, array.imag)
     else:
         yield array
+
+
+# --- What cases are made of ---------------------------------------------------------------------
+
+
+def covering(block: Shape, *sizes: int) -> Shape:
+    """Return the grid that covers so many elements along x, y and z.
+
+    >>> covering(256, 1000), covering((32, 8), 100, 100)
+    (4, (4, 13))
+    """
+    if isinstance(block, int):
+        return ceil_div(sizes[0], block)
+    return tuple(map(ceil_div, sizes, block))
+
+
+def floats(*shape: int, dtype: Any = np.float32, seed: int = 7) -> Any:
+    """Return normal numbers, another array for another seed."""
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
+def integers(low: int, high: int, *shape: int, dtype: Any = np.int32, seed: int = 7) -> Any:
+    """Return integers from low to high - 1."""
+    return np.random.default_rng(seed).integers(low, high, shape, dtype)
+
+
+def nan(*shape: int, dtype: Any = np.float32) -> Any:
+    """Return an array to write: no right answer is in it."""
+    return np.full(shape, np.nan, dtype)
+
+
+def unset(*shape: int, dtype: Any = np.int32) -> Any:
+    """Return an array of integers to write, each the largest that there is."""
+    return np.full(shape, np.iinfo(dtype).max, dtype)

@@ -27,12 +27,12 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from benchmarks import speed
-from benchmarks.plain_loops import book, cases_elements, plain
+from benchmarks.plain_loops import book, cases_grids, cases_windows, plain
 from benchmarks.plain_loops.case import Case, mistake, ours, theirs
 from benchmarks.plain_loops.reasons import REASONS
 from gpukit.bench import register
 
-TOPICS = (cases_elements,)
+TOPICS = (cases_windows, cases_grids)
 GOOD = 1.25  # a kernel that takes more times its loops' time needs a reason
 LEAST_ROUNDS = 5
 
@@ -201,7 +201,10 @@ def main(arguments: list[str] | None = None) -> int:
             traceback.print_exc()
             row = Row(name, group, wrong=f"{type(error).__name__}: {error}")
         rows.append(row)
-        print(f"{name}: WRONG, {row.wrong}" if row.wrong else table([row]).splitlines()[-1])
+        print(
+            f"{name}: WRONG, {row.wrong}" if row.wrong else table([row]).splitlines()[-1],
+            flush=True,
+        )
     right, wrong = [r for r in rows if not r.wrong], [r for r in rows if r.wrong]
     about = (
         f"Processor: {llvm.get_host_cpu_name()} (as LLVM names it). {speed.machine()}. Load "
