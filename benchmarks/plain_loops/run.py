@@ -27,12 +27,25 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from benchmarks import speed
-from benchmarks.plain_loops import book, cases_grids, cases_windows, plain
+from benchmarks.plain_loops import (
+    book,
+    cases_algorithms,
+    cases_grids,
+    cases_matrices,
+    cases_memory,
+    cases_numbers,
+    cases_simulation,
+    cases_windows,
+    plain,
+)
 from benchmarks.plain_loops.case import Case, mistake, ours, theirs
 from benchmarks.plain_loops.reasons import REASONS
 from gpukit.bench import register
 
-TOPICS = (cases_windows, cases_grids)
+TOPICS = (
+    cases_windows, cases_grids, cases_memory, cases_matrices, cases_simulation, cases_algorithms,
+    cases_numbers,
+)  # fmt: skip
 GOOD = 1.25  # a kernel that takes more times its loops' time needs a reason
 LEAST_ROUNDS = 5
 
