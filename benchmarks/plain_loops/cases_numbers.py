@@ -257,32 +257,7 @@ def fft_butterfly() -> Case:
     return case(fft_butterfly_kernel, grid, BLOCK, (x, half), expected, terms=8)
 
 
-def mandelbrot_complex_kernel(left, top, step, limit, image):
-    col, row = cuda.grid(2)
-    if row < image.shape[0] and col < image.shape[1]:
-        c = complex(left + col * step, top + row * step)
-        z = 0j
-        n = 0
-        while n < limit and z.real * z.real + z.imag * z.imag <= 4.0:
-            z = z * z + c
-            n += 1
-        image[row, col] = n
-
-
-def mandelbrot_complex() -> Case:
-    rows, cols, limit, left, top, step = 151, 203, 100, -2.0, -1.1, 0.0147
-    c = left + np.arange(cols) * step + 1j * (top + np.arange(rows)[:, None] * step)
-    z, count = np.zeros_like(c), np.zeros(c.shape, int)
-    for _ in range(limit):
-        going = z.real**2 + z.imag**2 <= 4
-        z = np.where(going, z * z + c, z)
-        count += going
-    arguments = (left, top, step, limit, unset(rows, cols))
-    grid = covering(SQUARE, cols, rows)
-    return case(mandelbrot_complex_kernel, grid, SQUARE, arguments, count, few=10)
-
-
 CASES = (
     gray_bytes, hsv, alpha_blend, gamma_table, threshold, hash_integers, popcount, bit_reversal,
-    axpy_double, horner, logistic, complex_multiply, fft_butterfly, mandelbrot_complex,
+    axpy_double, horner, logistic, complex_multiply, fft_butterfly,
 )  # fmt: skip
