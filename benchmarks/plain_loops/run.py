@@ -27,12 +27,28 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from benchmarks import speed
-from benchmarks.plain_loops import book, cases_grids, cases_windows, plain
+from benchmarks.plain_loops import (
+    book,
+    cases_algorithms,
+    cases_blocks,
+    cases_grids,
+    cases_matrices,
+    cases_memory,
+    cases_numbers,
+    cases_pictures,
+    cases_shared,
+    cases_simulation,
+    cases_windows,
+    plain,
+)
 from benchmarks.plain_loops.case import Case, mistake, ours, theirs
 from benchmarks.plain_loops.reasons import REASONS
 from gpukit.bench import register
 
-TOPICS = (cases_windows, cases_grids)
+TOPICS = (
+    cases_windows, cases_grids, cases_memory, cases_matrices, cases_pictures, cases_simulation,
+    cases_algorithms, cases_numbers, cases_shared, cases_blocks,
+)  # fmt: skip
 GOOD = 1.25  # a kernel that takes more times its loops' time needs a reason
 LEAST_ROUNDS = 5
 
