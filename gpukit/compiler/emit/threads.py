@@ -187,7 +187,7 @@ class ThreadLoops:
             return [*before, *self._whole_rounds_first(row, low, high)]
         over = self.rewriter.expression(row.iter)
         with self.bounds.behind([], without=row.target):
-            return [*before, self._rounds_of(row, over, row.body, low, high)]
+            return [*before, *self._rounds_of(row, over, row.body, low, high)]
 
     def _rounds_of(
         self,
@@ -196,12 +196,12 @@ class ThreadLoops:
         rows: list[region_tree.Row],
         low: ast.expr,
         high: ast.expr,
-    ) -> ast.stmt:
+    ) -> list[ast.stmt]:
         """Return the loop over a range, or over a part of it, with these rows in it."""
         with self.ranges.loop(row.target, row.iter):
             body = self._rows(rows, low, high) or [ast.Pass()]
         loop = ast.For(tree.store(row.target), over, body, [])
-        return loop if self.options.readable else self.rewriter.polled(loop)
+        return self.rewriter.polled(loop)
 
     def _whole_rounds_first(
         self, row: region_tree.RowFor, low: ast.expr, high: ast.expr
@@ -212,7 +212,7 @@ class ThreadLoops:
             last = self._rounds_of(row, whole.others, row.body, low, high)
             with self.bounds.behind(whole.guards):
                 first = self._rounds_of(row, whole.range, whole.rows, low, high)
-        return [*whole.before, first, last]
+        return [*whole.before, *first, *last]
 
     # ---- the innermost loop ---------------------------------------------------------------
 

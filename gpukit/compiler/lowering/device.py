@@ -77,7 +77,8 @@ def _make(dispatcher: Any) -> Any:
     rewrite.itself = frozenset(itself)
     body = rewrite.statements(unit.tree.body)
     if itself:
-        body = [rewrite.stack_check(unit.tree), rewrite._poll(unit.tree), *body]
+        begin = rewrite.stack_check(unit.tree), rewrite.poll(unit.tree)
+        body = [*filter(None, begin), *body]
     scope = {"range": range, "min": min, "max": max, **unit.globals, **rewrite.globals}
     plain = pyfunc.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
     plain.__defaults__ = unit.function.__defaults__
@@ -190,20 +191,8 @@ class DeviceBody(scalar.Scalar):
 
         return access.rewrite_aug_assign(self, node)
 
-    def _poll(self, node: ast.stmt) -> ast.stmt:
-        poll = tree.call(self.helper("control", "poll"), self._part(0))
-        return tree.at(ast.Expr(poll), node)  # type: ignore[no-any-return]
-
-    def visit_For(self, node: ast.For) -> Any:
-        from gpukit.compiler.lowering import polling
-
-        self.generic_visit(node)
-        return polling.polled(node, self._poll(node), self.unit.fresh("strip"))
-
-    def visit_While(self, node: ast.While) -> Any:
-        self.generic_visit(node)
-        node.body.insert(0, self._poll(node))
-        return node
+    def address(self) -> ast.expr:
+        return self._part(0)
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         return raise_call(self, node)

@@ -1,44 +1,103 @@
 """Let long loops be interrupted without slowing them down.
 
 Before                          After
-    for i in range(n):              for strip in range(0, n, 65536):
+    for i in range(n):              for strip in range(0, n, 4096):
         s += a[i]                       poll()
-                                        for i in range(strip, min(strip + 65536, n)):
+                                        for i in range(strip, min(strip + 4096, n)):
                                             s += a[i]
 
+A loop inside of another one polls from its second strip on, so that short loops cost nothing. The
+strips of loops that hold others are shorter: at most some hundred thousand rounds lie between two
+polls of a nest of two.
+
 >>> loop = ast.parse("for i in range(n):\\n    s += i").body[0]
->>> print(ast.unparse(polled(loop, ast.parse("poll()").body[0], "strip")))
-for strip in range(0, n, 65536):
-    poll()
-    for i in range(strip, min(strip + 65536, n)):
+>>> poll = ast.parse("poll()").body[0]
+>>> print(ast.unparse(polled(loop, poll, lambda stem: stem, inside=True)[0]))
+for strip in range(0, n, 4096):
+    if strip != 0:
+        poll()
+    for i in range(strip, min(strip + 4096, n)):
         s += i
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from gpukit.compiler import tree
 
-STRIP = 1 << 16
+_ROUNDS = 4096  # from one poll to the next
+_ROUNDS_OF_LOOPS = 64
+_SHORT = 1 << 16  # a loop of so many rounds needs no poll of its own
 
 
-def polled(loop: ast.For, poll: ast.stmt, name: str) -> ast.For:
-    """Return the loop with polls in it; `name` is free for the strips."""
+def polled(
+    loop: ast.For, poll: ast.stmt, fresh: Callable[[str], str], *, inside: bool
+) -> list[ast.stmt]:
+    """Return a loop with polls, and what stands before it; `inside` if a loop is around it."""
     step = _step(loop.iter)
-    if trips(loop.iter) is not None and trips(loop.iter) <= STRIP:  # type: ignore[operator]
-        return loop
+    if trips(loop.iter) is not None and trips(loop.iter) <= _SHORT:  # type: ignore[operator]
+        return [loop]
     if step is None or loop.orelse or "break" in tree.exits(loop.body):
+        if step in (1, -1) and isinstance(loop.target, ast.Name):
+            poll = _now_and_then(loop.target.id, loop.body, poll)
         loop.body.insert(0, poll)
-        return loop
-    start, stop = _ends(loop.iter)
-    inner = "min(s + width, stop)" if step > 0 else "max(s + width, stop)"
-    width = tree.const(step * STRIP)
-    limit = tree.expr(inner, s=tree.name(name), width=width, stop=stop)
-    parts = [tree.name(name), limit] + ([] if step == 1 else [tree.const(step)])
+        return [loop]
+    before: list[ast.stmt] = []
+    start, stop = (_once(e, loop, fresh, before) for e in _ends(loop.iter))
+    strip = tree.name(fresh("strip"))
+    width = tree.const(step * _rounds(loop.body))
+    end = "min(s + width, stop)" if step > 0 else "max(s + width, stop)"
+    limit = tree.expr(end, s=strip, width=width, stop=stop)
+    parts = [strip, limit] + ([] if step == 1 else [tree.const(step)])
+    inner = ast.For(loop.target, tree.call("range", *parts), loop.body, [])
+    if inside:
+        poll = ast.If(tree.expr("s != start", s=strip, start=start), [poll], [])
     strips = tree.call("range", start, stop, width)
-    inside = ast.For(loop.target, tree.call("range", *parts), loop.body, [])
-    return tree.at(ast.For(tree.store(name), strips, [poll, inside], []), loop)  # type: ignore[no-any-return]
+    outer = ast.For(tree.store(strip.id), strips, [poll, inner], [])
+    return [*before, tree.at(outer, loop)]
+
+
+def _once(
+    end: ast.expr, loop: ast.For, fresh: Callable[[str], str], before: list[ast.stmt]
+) -> ast.expr:
+    """Return an end of a range that may be written down more than once."""
+    if isinstance(end, ast.Constant):
+        return end
+    if isinstance(end, ast.Name) and end.id not in tree.writes(loop):
+        return end
+    name = fresh("end")
+    before.append(tree.assign(name, end, loop))
+    return tree.name(name)
+
+
+def counted(loop: ast.While, poll: ast.stmt, name: str) -> list[ast.stmt]:
+    """Return a `while` loop with polls, and what stands before it; `name` counts rounds.
+
+    >>> loop = ast.parse("while n:\\n    n = n // 2").body[0]
+    >>> for s in counted(loop, ast.parse("poll()").body[0], "rounds"):
+    ...     print(ast.unparse(s))
+    rounds = 0
+    while n:
+        rounds += 1
+        if rounds & 4095 == 0:
+            poll()
+        n = n // 2
+    """
+    start, count = tree.stmts(f"{name} = 0\n{name} += 1")
+    loop.body[:0] = [tree.at(s, loop) for s in (count, _now_and_then(name, loop.body, poll))]
+    return [tree.at(start, loop), loop]
+
+
+def _rounds(body: list[ast.stmt]) -> int:
+    loops = (isinstance(n, (ast.For, ast.While)) for s in body for n in ast.walk(s))
+    return _ROUNDS_OF_LOOPS if any(loops) else _ROUNDS
+
+
+def _now_and_then(number: str, body: list[ast.stmt], poll: ast.stmt) -> ast.stmt:
+    mask = tree.const(_rounds(body) - 1)
+    return ast.If(tree.expr("k & mask == 0", k=tree.name(number), mask=mask), [poll], [])
 
 
 def _ends(over: ast.expr) -> tuple[ast.expr, ast.expr]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, tree
 from gpukit.compiler.analysis import arrays
-from gpukit.compiler.lowering import access, device, polling, scalar, waiting
+from gpukit.compiler.lowering import access, device, scalar, waiting
 from gpukit.compiler.runtime import memory, storage
 from gpukit.compiler.unit import Unit
 
@@ -275,17 +275,7 @@ class Rewriter(scalar.Scalar):
             self.stores.add(arrays.root(node.target.value))
         return access.rewrite_aug_assign(self, node)
 
-    def visit_While(self, node: ast.While) -> Any:
-        """Let an endless loop of one thread be stopped."""
-        begin, rounds = self.waiting(node)
-        self.generic_visit(node)
-        if not self.readable:
-            poll = tree.call(self.helper("control", "poll"), tree.name("_context"))
-            node.body[:0] = [tree.at(ast.Expr(poll), node), *rounds]
-        return [*begin, node]
-
     def waiting(self, loop: ast.While | None) -> tuple[list[ast.stmt], list[ast.stmt]]:
-        """Return what stands before a loop and in it, so that it does not wait for ever."""
         if self.instrumented != "access" or loop is None or not waiting.is_wait(loop):
             return [], []
         begin = tree.call(self.helper("control", "begin_waiting"), tree.name("_context"))
@@ -294,15 +284,8 @@ class Rewriter(scalar.Scalar):
         rounds = tree.call(self.helper("control", "wait"), origin, most)
         return [tree.at(ast.Expr(begin), loop)], [tree.at(ast.Expr(rounds), loop)]
 
-    def visit_For(self, node: ast.For) -> Any:
-        """Let a long loop of one thread be stopped."""
-        self.generic_visit(node)
-        return node if self.readable else self.polled(node)
-
-    def polled(self, node: ast.For) -> ast.For:
-        """Return a loop over a range with polls in it."""
-        poll = tree.call(self.helper("control", "poll"), tree.name("_context"))
-        return polling.polled(node, tree.at(ast.Expr(poll), node), self.unit.fresh("strip"))
+    def address(self) -> ast.expr:
+        return tree.name("_context")
 
     def visit_Raise(self, node: ast.Raise) -> Any:
         return node if self.readable else device.raise_call(self, node)

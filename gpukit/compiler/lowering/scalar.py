@@ -7,13 +7,15 @@ that use it say which, by the hooks of `Scalar`.
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from gpukit.compiler import intrinsics, kinds, refuse, tree
+from gpukit.compiler.lowering import polling
 from gpukit.compiler.unit import Unit
 
 
@@ -30,6 +32,7 @@ class Scalar(ast.NodeTransformer):
         self.unit = unit
         self.native = native  # makes the Numba function of a device function
         self.globals: dict[str, Any] = {}
+        self.loops = 0  # around what is visited
         self.used_locations: set[int] = set()  # those of the device functions that it calls, too
 
     def bind(self, stem: str, value: Any) -> ast.Name:
@@ -62,6 +65,48 @@ class Scalar(ast.NodeTransformer):
         raise refuse.invalid(
             self.unit, node, f"cuda.{name} cannot be used as a value.", f"call it: cuda.{name}(...)"
         )
+
+    def visit_For(self, node: ast.For) -> Any:
+        with self._inside_loop():
+            self.generic_visit(node)
+        return self.polled(node)
+
+    def polled(self, node: ast.For) -> list[ast.stmt]:
+        """Return a loop over a range that can be interrupted, and what stands before it."""
+        poll = self.poll(node)
+        if poll is None:
+            return [node]
+        return polling.polled(node, poll, self.unit.fresh, inside=self.loops > 0)
+
+    def visit_While(self, node: ast.While) -> Any:
+        begin, rounds = self.waiting(node)
+        with self._inside_loop():
+            self.generic_visit(node)
+        poll = self.poll(node)
+        if poll is None:
+            return node
+        node.body[:0] = rounds
+        return [*begin, *polling.counted(node, poll, self.unit.fresh("rounds"))]
+
+    @contextlib.contextmanager
+    def _inside_loop(self) -> Iterator[None]:
+        self.loops += 1
+        try:
+            yield
+        finally:
+            self.loops -= 1
+
+    def poll(self, node: ast.stmt) -> ast.stmt | None:
+        """Return the statement that lets the kernel be stopped where `node` stands."""
+        address = None if self.readable else self.address()
+        if address is None:
+            return None
+        call = tree.call(self.helper("control", "poll"), address)
+        return tree.at(ast.Expr(call), node)  # type: ignore[no-any-return]
+
+    def waiting(self, loop: ast.While | None) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """Return what stands before a loop and in it, so that it does not wait for ever."""
+        return [], []
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """Give shifts by an amount that may not fit a meaning (`runtime/shifts.py`)."""
@@ -122,6 +167,10 @@ class Scalar(ast.NodeTransformer):
         self.globals[key] = made = self.native(self.unit.devices[name])
         self.used_locations |= made.gpukit_locations
         return ast.Call(tree.name(key), [self.context(), *node.args], node.keywords)
+
+    def address(self) -> ast.expr | None:
+        """Return the expression for the address of the error context, if loops look at it."""
+        return None
 
     def context(self) -> ast.expr:
         """Return the expression for the context tuple that device functions take."""

@@ -14,8 +14,8 @@ from gpukit.compiler.runtime.raw import first_set, peek, peek8
 from gpukit.compiler.runtime.storage import get
 from gpukit.compiler.runtime.words import WORD, abort, word_pointer
 
-# Ask Python for signals once in so many polls: about a millisecond of an empty loop.
-_POLLS_PER_SIGNAL_CHECK = 1 << 16
+# Ask Python for signals once in so many polls, each of which may stand for thousands of rounds.
+_POLLS_PER_SIGNAL_CHECK = 1 << 10
 
 
 @intrinsic
