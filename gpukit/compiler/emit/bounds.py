@@ -1,4 +1,4 @@
-"""Which tests of an index range a loop over threads needs before it can run without checks."""
+"""What a loop over threads needs to be sure of before it can run without checks and polls."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import functools
 from collections.abc import Iterator
 
 from gpukit.compiler import tree
-from gpukit.compiler.analysis.affine import Form
+from gpukit.compiler.analysis.affine import Form, Forms
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.layout import Memory
+from gpukit.compiler.lowering import polling, region_tree
+
+_ROUNDS = 1 << 16  # of one thread, without a poll
 
 # An index, and the size that it is known to be below.
 Guard = tuple[Form, ast.expr]
@@ -77,9 +80,62 @@ class Bounds:
             self.rewriter.helper("bounds", name), *map(self.rewriter.expression, (size, *ends))
         )
 
+    def short_loops(self, thread_loop: region_tree.ThreadLoop) -> dict[str, ast.expr]:
+        """Return the loops of a thread whose rounds are known along the row, and tests of them.
+
+        The keys are the texts of their ranges. Where all tests hold, no thread has more than
+        `_ROUNDS` rounds in a nest of them.
+        """
+        found: dict[str, ast.expr] = {}
+        self._short_loops(thread_loop.body, thread_loop.forms, tree.const(1.0), found)
+        return found
+
+    def _short_loops(
+        self, body: list[ast.stmt], forms: Forms, around: ast.expr, found: dict[str, ast.expr]
+    ) -> None:
+        for s in body:
+            rounds = _most_rounds(s, forms) if isinstance(s, ast.For) else None
+            if rounds is None:
+                inner = around
+            elif isinstance(rounds, ast.Constant):
+                inner = tree.expr("n * k", n=around, k=rounds)
+            else:
+                inner = tree.expr("n * float(k)", n=around, k=self.rewriter.expression(rounds))
+                most = tree.const(_ROUNDS)
+                found[ast.unparse(s.iter)] = tree.expr("n <= most", n=inner, most=most)
+            for block in tree.blocks(s):
+                self._short_loops(block, forms, inner, found)
+
     def _is_guarded(self, index: Form, size: str | None) -> bool:
         rest = ast.unparse(index.rest)
         return size is not None and any(
             size == known and index.factor == form.factor and rest == ast.unparse(form.rest)
             for form, known in self.guards
         )
+
+
+def _most_rounds(loop: ast.For, forms: Forms) -> ast.expr | None:
+    """Return a limit of a loop's rounds that is fixed along the row, if one is known.
+
+    That of `range(max(x - r, 0), min(x + r + 1, n))` is `2 * r + 1`.
+    """
+    count = polling.trips(loop.iter)
+    if count is not None:
+        return tree.const(count)
+    ends = polling.ends(loop.iter)
+    if ends is None:
+        return None
+    starts, stops = _arguments(ends[0], "max"), _arguments(ends[1], "min")
+    for start in starts:
+        for stop in stops:
+            form = forms.of(tree.expr("b - a", a=start, b=stop))
+            if form is not None and form.factor == 0:
+                return form.rest
+    return None
+
+
+def _arguments(e: ast.expr, function: str) -> list[ast.expr]:
+    """Return the arguments of a call of `min` or `max`; anything else alone."""
+    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == function:
+        return [*e.args, e]
+    return [e]

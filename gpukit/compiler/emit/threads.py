@@ -8,6 +8,7 @@ guards prove the range, only the first exists.
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis import liveness
@@ -229,18 +230,22 @@ class ThreadLoops:
         recorded = (
             accesses.of_row(self.kernel, thread_loop, known) if self.options.instrumented else []
         )
-        if recorded is None or not known:
-            return [*before, self._thread_loop(thread_loop, low, high, frozenset())]
+        if recorded is None:
+            return [*before, self._thread_loop(thread_loop, low, high)]
         if self.options.readable:
+            loop = self._thread_loop(thread_loop, low, high, known)
+            if not known:
+                return [*before, loop]
             note = ast.Expr(tree.call("check_range", tree.const(", ".join(known)), low, high))
-            return [note, self._thread_loop(thread_loop, low, high, frozenset(known))]
-        tests = self.bounds.tests(known, low, high)
+            return [note, loop]
+        short = {} if self.options.instrumented else self.bounds.short_loops(thread_loop)
+        tests = [*self.bounds.tests(known, low, high), *short.values()]
         calls, free = self.instruments.row(recorded, thread_loop, low, high)
-        fast = [*calls, self._thread_loop(thread_loop, low, high, frozenset(known))]
+        fast = [*calls, self._thread_loop(thread_loop, low, high, known, short)]
         self.rewriter.uses_thread |= bool(recorded)
         if not tests and not free:
             return [*before, *fast]
-        slow = self._thread_loop(thread_loop, low, high, frozenset())
+        slow = self._thread_loop(thread_loop, low, high)
         return [*before, ast.If(tree.conjunction([*tests, *free]), fast, [slow])]
 
     def _shuffled(
@@ -280,12 +285,14 @@ class ThreadLoops:
         thread_loop: region_tree.ThreadLoop,
         low: ast.expr,
         high: ast.expr,
-        hoisted: frozenset[str],
+        hoisted: Collection[str] = (),
+        short: Collection[str] = (),
     ) -> ast.stmt:
+        """Return the loop; `hoisted` accesses need no checks, loops over `short` ranges no polls."""
         rewriter = self.rewriter
         used_before = rewriter.uses_thread
         rewriter.uses_thread = rewriter.uses_origin = False
-        rewriter.hoisted = hoisted
+        rewriter.hoisted, rewriter.short = hoisted, short
         loads, stores = self._kept(thread_loop)
         body = rewriter.statements(
             [*self._rematerialised(thread_loop), *loads, *thread_loop.body, *stores]
@@ -302,7 +309,7 @@ class ThreadLoops:
         if rewriter.uses_thread:
             body = [*tree.stmts("thread = row_start + threadIdx_x"), *body]
         rewriter.uses_thread |= used_before
-        rewriter.hoisted = frozenset()
+        rewriter.hoisted = rewriter.short = ()
         over = tree.expr("range(low, high)", low=low, high=high)
         loop = ast.For(tree.store("threadIdx_x"), over, body or [ast.Pass()], [])
         named = self._own_names([loop], tree.writes(loop))[0]

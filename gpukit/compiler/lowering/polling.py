@@ -100,6 +100,12 @@ def _now_and_then(number: str, body: list[ast.stmt], poll: ast.stmt) -> ast.stmt
     return ast.If(tree.expr("k & mask == 0", k=tree.name(number), mask=mask), [poll], [])
 
 
+def ends(over: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """Return start and stop of a range that counts up, or None."""
+    step = _step(over)
+    return _ends(over) if step is not None and step > 0 else None
+
+
 def _ends(over: ast.expr) -> tuple[ast.expr, ast.expr]:
     arguments = over.args  # type: ignore[attr-defined]
     return (tree.const(0), arguments[0]) if len(arguments) == 1 else (arguments[0], arguments[1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, tree
@@ -30,7 +30,7 @@ class Rewriter(scalar.Scalar):
         self.boundscheck = boundscheck
         self.thread_arrays: set[str] = set()
         self.shared: set[str] = set()
-        self.hoisted: frozenset[str] = frozenset()
+        self.hoisted: Collection[str] = ()
         self.in_thread = True
         self.uses_thread = False
         self.uses_origin = False  # whether an error might have to say which thread it was

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ class Scalar(ast.NodeTransformer):
         self.native = native  # makes the Numba function of a device function
         self.globals: dict[str, Any] = {}
         self.loops = 0  # around what is visited
+        self.short: Collection[str] = ()  # texts of ranges that need no polls
         self.used_locations: set[int] = set()  # those of the device functions that it calls, too
 
     def bind(self, stem: str, value: Any) -> ast.Name:
@@ -67,9 +68,10 @@ class Scalar(ast.NodeTransformer):
         )
 
     def visit_For(self, node: ast.For) -> Any:
+        short = ast.unparse(node.iter) in self.short
         with self._inside_loop():
             self.generic_visit(node)
-        return self.polled(node)
+        return node if short else self.polled(node)
 
     def polled(self, node: ast.For) -> list[ast.stmt]:
         """Return a loop over a range that can be interrupted, and what stands before it."""
