@@ -143,7 +143,7 @@ def called(node: ast.AST) -> str | None:
 def reads(node: ast.AST | Iterable[ast.AST]) -> set[str]:
     """Return the names read anywhere in a node or nodes."""
     found = set()
-    for n in _walk(node):
+    for n in walk(node):
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load):
             found.add(n.id)
         elif isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name):
@@ -154,10 +154,11 @@ def reads(node: ast.AST | Iterable[ast.AST]) -> set[str]:
 
 def writes(node: ast.AST | Iterable[ast.AST]) -> set[str]:
     """Return the names written anywhere in a node or nodes."""
-    return {n.id for n in _walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
-def _walk(node: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
+def walk(node: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Yield all nodes of a tree or of several."""
     for n in [node] if isinstance(node, ast.AST) else node:
         yield from ast.walk(n)
 
@@ -278,7 +279,7 @@ def of_lambda(name: str, node: ast.Lambda) -> ast.FunctionDef:
 
 def rename(node: ast.AST | Iterable[ast.AST], names: dict[str, str]) -> None:
     """Give names new names wherever they stand in a node or nodes, in place."""
-    for n in _walk(node):
+    for n in walk(node):
         if isinstance(n, ast.Name):
             n.id = names.get(n.id, n.id)
 

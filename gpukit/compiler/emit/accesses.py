@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
+from dataclasses import dataclass
 
 from numba.core import types
 
 from gpukit.compiler import checker_state, tree
 from gpukit.compiler.analysis import arrays
-from gpukit.compiler.analysis.affine import Form
+from gpukit.compiler.analysis.affine import Form, Forms
 from gpukit.compiler.emit.kernel import Kernel
-from gpukit.compiler.lowering import access, region_tree
+from gpukit.compiler.lowering import access, polling, region_tree
 
 # An access of every thread of a row: its node, what it does, its indices.
 RowAccess = tuple[ast.Subscript, int, list[Form]]
+MOST_ROUNDS = 1 << 16  # of one thread, without a poll
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
 
@@ -37,6 +40,103 @@ def affine(
         if all(f is not None for f in forms):
             found[ast.unparse(node)] = (name, forms)  # type: ignore[assignment]
     return found
+
+
+class InLoops:
+    """The accesses of a thread loop whose range over the row and over short loops is known before.
+
+    `found` has array, axis and form of an index at all ends of the loops that it depends on, by the
+    text of the access; `factors` multiply the variables of loops, so they must be small. `short`
+    are texts of ranges.
+    """
+
+    def __init__(
+        self, kernel: Kernel, thread_loop: region_tree.ThreadLoop, short: Collection[str]
+    ) -> None:
+        self.kernel, self.short = kernel, short
+        self.varying = kernel.rewriter.thread_arrays | kernel.schedule.live_across
+        self.found: dict[str, list[tuple[str, int, Form]]] = {}
+        self.factors: dict[str, ast.expr] = {}
+        self._unknown: set[str] = set()
+        body = thread_loop.body
+        stored = [
+            n.id
+            for n in tree.walk(body)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        ]
+        self.once = {n for n in stored if stored.count(n) == 1} - self.varying
+        self._walk(body, thread_loop.forms, [])
+        for text in self._unknown:
+            self.found.pop(text, None)
+
+    def _walk(self, body: list[ast.stmt], forms: Forms, loops: list[_Loop]) -> None:
+        for s in body:
+            for node in tree.walk(tree.heads(s) if tree.blocks(s) else s):
+                if isinstance(node, ast.Subscript):
+                    self._access(node, forms, loops)
+            inner, around = forms, loops
+            loop = self._loop(s, forms)
+            if loop is not None:
+                inner, around = forms.with_fixed({loop.name}), [*loops, loop]
+            for block in tree.blocks(s):
+                self._walk(block, inner, around)
+            if loops and isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+                if s.targets[0].id in self.once and forms.of(s.value) is not None:
+                    known = {**forms.rematerialised, s.targets[0].id: s.value}
+                    forms = Forms(known, forms.types, forms.fixed)
+
+    def _loop(self, s: ast.stmt, forms: Forms) -> _Loop | None:
+        if not isinstance(s, ast.For) or not isinstance(s.target, ast.Name):
+            return None
+        ends = polling.ends(s.iter)
+        if ends is None or s.target.id not in self.once:
+            return None
+        count = polling.trips(s.iter)
+        if ast.unparse(s.iter) not in self.short and (count is None or count > MOST_ROUNDS):
+            return None
+        if not all(forms.is_fixed(e) and forms.is_integer(e) for e in ends):
+            return None
+        start, stop = map(forms.written_out, ends)
+        return _Loop(s.target.id, start, tree.expr("stop - 1", stop=stop))
+
+    def _access(self, node: ast.Subscript, forms: Forms, loops: list[_Loop]) -> None:
+        if not arrays.is_whole(self.kernel.unit, node):
+            return
+        text, array = ast.unparse(node), node.value.id  # type: ignore[attr-defined]
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        found: list[tuple[str, int, Form]] = []
+        for axis, part in enumerate(parts):
+            form = forms.of(part)
+            ends = None if form is None else self._ends(form, loops)
+            if ends is None or array in self.varying or array in self.once:
+                self._unknown.add(text)
+                return
+            found += [(array, axis, end) for end in ends]
+        self.found[text] = found
+
+    def _ends(self, form: Form, loops: list[_Loop]) -> list[Form] | None:
+        """Return the form of an index at the ends of all loops that it depends on."""
+        rests = [form.rest]
+        for loop in reversed(loops):
+            if loop.name not in tree.reads(rests):
+                continue
+            for rest in rests:
+                factors = _factors(rest, loop.name)
+                if factors is None or any(n.name in tree.reads(factors) for n in loops):
+                    return None
+                self.factors |= {ast.unparse(f): f for f in factors}
+            ends = (loop.first, loop.last)
+            rests = [tree.fill(r, **{loop.name: end}) for r in rests for end in ends]
+        return [Form(form.factor, rest) for rest in rests]
+
+
+@dataclass(frozen=True)
+class _Loop:
+    """A loop's variable, and its values in the first and the last round."""
+
+    name: str
+    first: ast.expr
+    last: ast.expr
 
 
 def of_row(
@@ -83,7 +183,7 @@ def of_loop(kernel: Kernel, row: region_tree.RowFor, local: set[str]) -> list[Ro
             if (
                 kind != checker_state.LOAD
                 or moved
-                or not all(_linear(r, row.target) for r in rests)
+                or any(_factors(r, row.target) is None for r in rests)
             ):
                 return []
             found.append((node, kind, forms))
@@ -152,24 +252,27 @@ def rounds_of(over: ast.expr) -> tuple[ast.expr, ast.expr | None]:
     return tree.const(0), None
 
 
-def _linear(node: ast.expr, name: str) -> bool:
-    """Tell whether an expression grows by the same amount with each step of a variable.
+def _factors(node: ast.expr, name: str) -> list[ast.expr] | None:
+    """Return what a variable is multiplied by in an expression that is linear in it, else None.
 
-    >>> [_linear(tree.expr(e), "k") for e in ("k", "4 * k + i", "n - k", "k * k", "k % 2")]
-    [True, True, True, False, False]
+    >>> sums = map(tree.expr, ("k", "w * k + i", "n - k", "k * k", "k % 2"))
+    >>> [f and [ast.unparse(e) for e in f] for f in (_factors(e, "k") for e in sums)]
+    [[], ['w'], [], None, None]
     """
-    if name not in tree.reads(node):
-        return True
-    if isinstance(node, ast.Name):
-        return True
-    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-        return _linear(node.left, name) and _linear(node.right, name)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        sides = (node.left, node.right)
-        return sum(name in tree.reads(s) for s in sides) == 1 and all(
-            _linear(s, name) for s in sides
-        )
-    return False
+    if name not in tree.reads(node) or isinstance(node, ast.Name):
+        return []
+    if not isinstance(node, ast.BinOp):
+        return None
+    sides = node.left, node.right
+    if isinstance(node.op, ast.Mult):
+        for side, factor in (sides, sides[::-1]):
+            if name not in tree.reads(factor):
+                inner = _factors(side, name)
+                return None if inner is None else [*inner, factor]
+    if isinstance(node.op, (ast.Add, ast.Sub)):
+        parts = [_factors(side, name) for side in sides]
+        return None if None in parts else [f for part in parts for f in part or []]
+    return None
 
 
 def _in_order(s: ast.stmt) -> list[tuple[ast.AST, int]]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis.affine import Form, Forms
+from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.layout import Memory
 from gpukit.compiler.lowering import polling, region_tree
-
-_ROUNDS = 1 << 16  # of one thread, without a poll
 
 # An index, and the size that it is known to be below.
 Guard = tuple[Form, ast.expr]
@@ -40,15 +39,17 @@ class Bounds:
             self.guards = before
 
     def tests(
-        self, accesses: dict[str, tuple[str, list[Form]]], low: ast.expr, high: ast.expr
+        self, indices: Iterable[tuple[str, int, Form]], low: ast.expr, high: ast.expr
     ) -> list[ast.expr]:
-        """Return the test that all these accesses of a row stay inside; none if none is needed."""
+        """Return the test that all these indices of a row stay inside; none if none is needed.
+
+        Each is given by array, axis and form.
+        """
         found: dict[str, ast.expr] = {}
-        for array, forms in accesses.values():
-            for axis, form in enumerate(forms):
-                test = self._test(array, axis, form, low, high)
-                if test is not None:
-                    found.setdefault(ast.unparse(test), test)
+        for array, axis, form in indices:
+            test = self._test(array, axis, form, low, high)
+            if test is not None:
+                found.setdefault(ast.unparse(test), test)
         both = list(found.values())
         return [functools.reduce(lambda a, b: ast.BinOp(a, ast.BitAnd(), b), both)] if both else []
 
@@ -84,7 +85,7 @@ class Bounds:
         """Return the loops of a thread whose rounds are known along the row, and tests of them.
 
         The keys are the texts of their ranges. Where all tests hold, no thread has more than
-        `_ROUNDS` rounds in a nest of them.
+        `MOST_ROUNDS` rounds in a nest of them.
         """
         found: dict[str, ast.expr] = {}
         self._short_loops(thread_loop.body, thread_loop.forms, tree.const(1.0), found)
@@ -94,17 +95,25 @@ class Bounds:
         self, body: list[ast.stmt], forms: Forms, around: ast.expr, found: dict[str, ast.expr]
     ) -> None:
         for s in body:
+            inner = around
             rounds = _most_rounds(s, forms) if isinstance(s, ast.For) else None
-            if rounds is None:
-                inner = around
-            elif isinstance(rounds, ast.Constant):
-                inner = tree.expr("n * k", n=around, k=rounds)
-            else:
+            if isinstance(s, ast.For) and rounds is not None:
                 inner = tree.expr("n * float(k)", n=around, k=self.rewriter.expression(rounds))
-                most = tree.const(_ROUNDS)
-                found[ast.unparse(s.iter)] = tree.expr("n <= most", n=inner, most=most)
+                if not isinstance(rounds, ast.Constant):
+                    most = tree.const(accesses.MOST_ROUNDS)
+                    found[ast.unparse(s.iter)] = tree.expr("n <= most", n=inner, most=most)
             for block in tree.blocks(s):
                 self._short_loops(block, forms, inner, found)
+
+    def small(self, factors: Iterable[ast.expr]) -> list[ast.expr]:
+        """Return the tests that numbers are from 0 on and below 2**31."""
+        inside, most = self.rewriter.helper("bounds", "inside"), tree.const(1 << 31)
+        return [
+            tree.call(inside, most, self.rewriter.expression(f))
+            for f in factors
+            if not self.ranges.holds(tree.expr("0 <= f", f=f))
+            or not self.ranges.holds(tree.expr("f < most", f=f, most=most))
+        ]
 
     def _is_guarded(self, index: Form, size: str | None) -> bool:
         rest = ast.unparse(index.rest)

@@ -239,9 +239,17 @@ class ThreadLoops:
             note = ast.Expr(tree.call("check_range", tree.const(", ".join(known)), low, high))
             return [note, loop]
         short = {} if self.options.instrumented else self.bounds.short_loops(thread_loop)
-        tests = [*self.bounds.tests(known, low, high), *short.values()]
+        inner = accesses.InLoops(self.kernel, thread_loop, short)
+        indices = [(a, k, form) for a, forms in known.values() for k, form in enumerate(forms)]
+        indices += [index for found in inner.found.values() for index in found]
+        tests = [
+            *short.values(),
+            *self.bounds.small(inner.factors.values()),
+            *self.bounds.tests(indices, low, high),
+        ]
         calls, free = self.instruments.row(recorded, thread_loop, low, high)
-        fast = [*calls, self._thread_loop(thread_loop, low, high, known, short)]
+        hoisted = {*known, *inner.found}
+        fast = [*calls, self._thread_loop(thread_loop, low, high, hoisted, short)]
         self.rewriter.uses_thread |= bool(recorded)
         if not tests and not free:
             return [*before, *fast]
@@ -288,7 +296,7 @@ class ThreadLoops:
         hoisted: Collection[str] = (),
         short: Collection[str] = (),
     ) -> ast.stmt:
-        """Return the loop; `hoisted` accesses need no checks, loops over `short` ranges no polls."""
+        """Return the loop; `hoisted` accesses need no checks, `short` loops no polls."""
         rewriter = self.rewriter
         used_before = rewriter.uses_thread
         rewriter.uses_thread = rewriter.uses_origin = False

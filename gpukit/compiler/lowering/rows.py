@@ -14,8 +14,11 @@ from dataclasses import dataclass, field
 from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.analysis import affine, loops
 from gpukit.compiler.analysis.affine import Forms
+from gpukit.compiler.lowering import polling
 from gpukit.compiler.lowering.region_tree import Row, RowFor, RowIf, RowSpan, ThreadLoop
 from gpukit.compiler.unit import Unit
+
+_UNROLLED = 27  # rounds: a window of 5 x 5, or of 3 x 3 x 3
 
 
 @dataclass
@@ -158,7 +161,7 @@ class RowPlanner:
         target = s.target.id  # type: ignore[attr-defined]
         inner = forms.with_fixed({target})
         # An instrumented kernel reports a whole row at once, whatever that costs the loop itself.
-        if not self.unit.instrumented and not self._pays(s.body, inner):
+        if not self.unit.instrumented and (_is_unrolled(s) or not self._pays(s.body, inner)):
             return None
         written = forms.written_out(s.iter)
         return RowFor(target, written, forms, self.rows(s.body, inner, mask))
@@ -234,6 +237,15 @@ def _is_only_guard(rows: list[Row]) -> bool:
     if len(rows) != 1 or not isinstance(rows[0], RowIf):
         return False
     return not rows[0].tests and not rows[0].orelse and len(rows[0].bounds) == 1
+
+
+def _is_unrolled(loop: ast.For) -> bool:
+    """Tell whether LLVM writes a loop out, with all loops in it: few rounds, known by number."""
+    rounds = 1
+    for node in ast.walk(loop):
+        if isinstance(node, ast.For):
+            rounds *= polling.trips(node.iter) or _UNROLLED + 1
+    return rounds <= _UNROLLED
 
 
 def _is_rematerialised(s: ast.stmt, forms: Forms) -> bool:
