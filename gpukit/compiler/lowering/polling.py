@@ -68,7 +68,7 @@ def _once(
     if isinstance(end, ast.Name) and end.id not in tree.writes(loop):
         return end
     name = fresh("end")
-    before.append(tree.assign(name, end, loop))
+    before.append(tree.at(tree.assign(name, end), loop))
     return tree.name(name)
 
 
