@@ -40,15 +40,16 @@ class RowPlanner:
         """Return the rows for statements without a synchronisation point."""
         rows: list[Row] = []
         pending: list[ast.stmt] = []
+        body = [s for s in body if not (isinstance(s, ast.Pass) or _is_rematerialised(s, forms))]
         for s in body:
-            if isinstance(s, ast.Pass) or _is_rematerialised(s, forms):
-                continue
             if kinds.is_in_step(s):
                 if pending:
                     rows.append(ThreadLoop(pending, forms, mask))
                     pending = []
                 continue
-            special = self._special(s, forms, mask)
+            special = None
+            if len(body) == 1 or self.unit.instrumented or _holds_loop(s):
+                special = self._special(s, forms, mask)
             if special is None:
                 pending.append(_without_marks(s))
                 continue
@@ -237,6 +238,10 @@ def _is_only_guard(rows: list[Row]) -> bool:
     if len(rows) != 1 or not isinstance(rows[0], RowIf):
         return False
     return not rows[0].tests and not rows[0].orelse and len(rows[0].bounds) == 1
+
+
+def _holds_loop(s: ast.stmt) -> bool:
+    return any(isinstance(n, (ast.For, ast.While)) for n in ast.walk(s))
 
 
 def _is_unrolled(loop: ast.For) -> bool:

@@ -41,11 +41,11 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
 
 def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
     probe = _Probe(unit)
-    copy = tree.clone(unit.tree)
-    body = [probe.visit(s) for s in copy.body]
+    copy = ast.Module(tree.clone(unit.tree.body), [])
+    probe.generic_visit(copy)
     everything = {**arguments, **probe.arguments}
     scope = {**unit.globals, **probe.globals}
-    made = pyfunc.build(copy.name, list(everything), body, scope, unit)
+    made = pyfunc.build(unit.tree.name, list(everything), copy.body, scope, unit)
     inferred = infer(made, tuple(everything.values()))
     new_arrays.check_types(unit, inferred)
     return dict(inferred.typemap)
