@@ -133,6 +133,16 @@ def test_operators_make_arrays_where_the_memory_runtime_is_on(memory_runtime):
     assert out[0] == 10
 
 
+def test_functions_of_whole_arrays_may_be_called_where_it_is_on(memory_runtime):
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = np.sum(a) + a.max()
+
+    out = poisoned(1)
+    kernel[1, 1](np.array([3.0, 4, 5]), out)
+    assert out[0] == 17
+
+
 def test_array_that_must_last_beyond_a_barrier_is_refused(memory_runtime):
     with pytest.raises(errors.Unsupported, match="beyond a barrier"):
         cuda.jit(doubled_across_barrier)[1, 2](np.ones(3), poisoned(1))

@@ -57,3 +57,21 @@ def test_a_guard_that_holds_for_all_threads_may_hold_the_synchronisation_of_the_
     middle, out = np.full((2, 64), np.nan)
     synchronised_behind_a_guard[2, 32](x, middle, out)
     assert out.tolist() == np.roll(x * x, -1).tolist()
+
+
+@cuda.jit
+def synchronised_behind_a_return(x, middle, out):
+    i = cuda.grid(1)
+    n = x.shape[0]
+    if i >= n:
+        return
+    middle[i] = x[i] * x[i]
+    cuda.cg.this_grid().sync()
+    out[i] = middle[(i + 1) % n]
+
+
+def test_threads_that_have_returned_need_not_synchronise_the_grid():
+    x = np.arange(54.0)
+    middle, out = np.full((2, 54), np.nan)
+    synchronised_behind_a_return[2, 32](x, middle, out)
+    assert out.tolist() == np.roll(x * x, -1).tolist()

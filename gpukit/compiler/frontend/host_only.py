@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gpukit.compiler import intrinsics, refuse
+from gpukit.compiler.frontend import allocate
 from gpukit.compiler.unit import Unit
 
 
@@ -90,7 +91,9 @@ _FUNCTIONS = tuple(
 
 
 def _goes_through_an_array(function: ast.expr, meaning: Callable[[ast.AST], Any]) -> bool:
-    """Tell whether a call is of a NumPy function or method for a whole array."""
+    """Tell whether a call is of a NumPy function or method for a whole array, which a GPU lacks."""
+    if allocate.switched_on():  # numba-cuda has them where it has memory of its own for kernels
+        return False
     found = meaning(function)
     if callable(found):
         return any(found is known for known in _FUNCTIONS)

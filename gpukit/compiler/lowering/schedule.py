@@ -324,9 +324,8 @@ class Schedule:
             live_across |= (
                 exposed & own - set(thread_loop.forms.rematerialised) - thread_loop.forms.fixed
             )
-        if self.unit.instrumented or any(
-            isinstance(s, region_tree.Barrier) for s in _all_steps(self.steps)
-        ):
+        barriers = region_tree.Barrier, region_tree.GridBarrier
+        if self.unit.instrumented or any(isinstance(s, barriers) for s in _all_steps(self.steps)):
             if jumps.RETURNED in self.uniformity.varying:
                 live_across.add(jumps.RETURNED)
         return live_across - kinds.own_arrays(self.unit.tree.body)
