@@ -14,6 +14,7 @@ import math
 import numba
 import numpy as np
 
+from benchmarks.plain_loops.by_hand_sums import tree
 from benchmarks.plain_loops.case import Case, case, covering, floats, nan
 from benchmarks.plain_loops.plain import OPTIONS
 from gpukit import cuda
@@ -23,16 +24,6 @@ BLOCK = 256
 WARP = 32
 WARPS = 8
 ALL_LANES = 0xFFFFFFFF
-
-
-@njit
-def tree(tile, size):
-    """Add up the halves of a tile until one is left, as the threads of a block do."""
-    half = size // 2
-    while half > 0:
-        for t in range(half):
-            tile[t] += tile[t + half]
-        half //= 2
 
 
 def sum_blocks_kernel(x, partials):
@@ -113,8 +104,9 @@ def dot_example_loops(grid, block, a, b, partials):
     for k in range(grid[0]):
         cache[:] = 0
         for first in range(k * BLOCK, a.size, step):
-            for t in range(min(BLOCK, a.size - first)):
-                cache[t] += a[first + t] * b[first + t]
+            a_part, b_part = a[first : first + BLOCK], b[first : first + BLOCK]
+            for t in range(a_part.size):
+                cache[t] += a_part[t] * b_part[t]
         tree(cache, BLOCK)
         partials[k] = cache[0]
 
@@ -218,17 +210,18 @@ def softmax_block_loops(grid, block, x, out):
     for row in range(rows):
         tile[:] = -1e30
         for first in range(0, cols, BLOCK):
-            for t in range(min(BLOCK, cols - first)):
-                tile[t] = max(tile[t], x[row, first + t])
+            part = x[row, first : first + BLOCK]
+            for t in range(part.size):
+                tile[t] = max(tile[t], part[t])
         best = tile[0]
         for t in range(1, BLOCK):
             best = max(best, tile[t])
         tile[:] = 0
         for first in range(0, cols, BLOCK):
-            for t in range(min(BLOCK, cols - first)):
-                power = math.exp(x[row, first + t] - best)
-                out[row, first + t] = power
-                tile[t] += power
+            part, powers = x[row, first : first + BLOCK], out[row, first : first + BLOCK]
+            for t in range(part.size):
+                powers[t] = math.exp(part[t] - best)
+                tile[t] += powers[t]
         tree(tile, BLOCK)
         total = tile[0]
         for k in range(cols):
@@ -258,10 +251,8 @@ def reverse_shared_kernel(x, out):
 def reverse_shared_loops(grid, block, x, out):
     tile = np.empty(BLOCK, np.float32)
     for first in range(0, x.size, BLOCK):
-        for t in range(BLOCK):
-            tile[t] = x[first + t]
-        for t in range(BLOCK):
-            out[first + t] = tile[BLOCK - 1 - t]
+        tile[:] = x[first : first + BLOCK]
+        out[first : first + BLOCK] = tile[::-1]
 
 
 def reverse_shared() -> Case:
@@ -294,11 +285,10 @@ def row_sums_warp_loops(grid, block, x, sums):
     lanes = np.empty(WARP, np.float32)
     for row in range(x.shape[0]):
         lanes[:] = 0
-        for first in range(0, cols - WARP + 1, WARP):
-            for lane in range(WARP):
-                lanes[lane] += x[row, first + lane]
-        for k in range(cols - cols % WARP, cols):
-            lanes[k % WARP] += x[row, k]
+        for first in range(0, cols, WARP):
+            part = x[row, first : first + WARP]
+            for lane in range(part.size):
+                lanes[lane] += part[lane]
         tree(lanes, WARP)
         sums[row] = lanes[0]
 

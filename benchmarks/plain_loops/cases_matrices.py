@@ -85,7 +85,7 @@ def matvec_columns() -> Case:
     return case(matvec_columns_kernel, grid, BLOCK, (a, x, y), expected, terms=rows)
 
 
-def matmul_textbook_kernel(a, b, c, width):
+def matmul_flat_kernel(a, b, c, width):
     row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
     col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     if row < width and col < width:
@@ -95,12 +95,12 @@ def matmul_textbook_kernel(a, b, c, width):
         c[row * width + col] = value
 
 
-def matmul_textbook() -> Case:
+def matmul_flat() -> Case:
     n = 251
     a, b, c = floats(n * n), floats(n * n, seed=8), nan(n * n)
     expected = (a.reshape(n, n).astype(float) @ b.reshape(n, n)).ravel()
     grid = covering(SQUARE, n, n)
-    return case(matmul_textbook_kernel, grid, SQUARE, (a, b, c, n), expected, terms=n)
+    return case(matmul_flat_kernel, grid, SQUARE, (a, b, c, n), expected, terms=n)
 
 
 def inverse_3x3_kernel(matrices, inverses):
@@ -270,6 +270,6 @@ def kmeans_assign() -> Case:
 
 
 CASES = (
-    csr_spmv, ell_spmv, matvec_rows, matvec_columns, matmul_textbook, inverse_3x3, dot_rows,
+    csr_spmv, ell_spmv, matvec_rows, matvec_columns, matmul_flat, inverse_3x3, dot_rows,
     softmax_rows, layer_norm_rows, prefix_rows, knn_distance, kmeans_assign,
 )  # fmt: skip

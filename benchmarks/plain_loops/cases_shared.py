@@ -1,7 +1,8 @@
 """Kernels whose threads meet, each with the loops that a person writes for the same blocks.
 
 Between two barriers stand loops over the threads; shared memory is an array made once. Where a
-guard only keeps the last block inside the array, the loops end there.
+guard only keeps the last block inside the array, the loops end there. What a block works on is a
+slice: for an index that may be negative numba adds the length, and then LLVM vectorises nothing.
 """
 
 # mypy: ignore-errors
@@ -48,16 +49,17 @@ def transpose_again_kernel(a, out):
 
 @njit
 def transpose_again_loops(grid, block, a, out):
-    rows, cols = a.shape
     tile = np.empty((TILE, PADDED), np.float32)
-    for top in range(0, rows, TILE):
-        for left in range(0, cols, TILE):
-            for y in range(min(TILE, rows - top)):
-                for x in range(min(TILE, cols - left)):
-                    tile[y, x] = a[top + y, left + x]
-            for y in range(min(TILE, cols - left)):
-                for x in range(min(TILE, rows - top)):
-                    out[left + y, top + x] = tile[x, y]
+    for top in range(0, a.shape[0], TILE):
+        for left in range(0, a.shape[1], TILE):
+            source = a[top : top + TILE, left : left + TILE]
+            target = out[left : left + TILE, top : top + TILE]
+            for y in range(source.shape[0]):
+                for x in range(source.shape[1]):
+                    tile[y, x] = source[y, x]
+            for y in range(target.shape[0]):
+                for x in range(target.shape[1]):
+                    target[y, x] = tile[x, y]
 
 
 def transpose_again() -> Case:
@@ -93,16 +95,16 @@ def stencil_shared_loops(grid, block, x, out):
     for first in range(0, n, BLOCK):
         begin = first - RADIUS
         if begin >= 0 and begin + STRETCH <= n:
-            for k in range(STRETCH):
-                tile[k] = x[begin + k]
+            tile[:] = x[begin : begin + STRETCH]
         else:
             for k in range(STRETCH):
                 tile[k] = x[begin + k] if 0 <= begin + k < n else np.float32(0)
-        for t in range(min(BLOCK, n - first)):
+        part = out[first : first + BLOCK]
+        for t in range(part.size):
             total = np.float32(0)
             for k in range(2 * RADIUS + 1):
                 total += tile[t + k]
-            out[first + t] = total
+            part[t] = total
 
 
 def stencil_shared() -> Case:
@@ -134,8 +136,8 @@ def histogram_shared_loops(grid, block, values, counts):
     for b in range(grid[0]):
         bins[:] = 0
         for first in range(b * BLOCK, values.size, step):
-            for i in range(first, min(first + BLOCK, values.size)):
-                bins[values[i]] += 1
+            for value in values[first : first + BLOCK]:
+                bins[value] += 1
         for t in range(BLOCK):
             counts[t] += bins[t]
 
@@ -190,31 +192,34 @@ def nbody_tiled_kernel(position, mass, soft, acceleration):
 def nbody_tiled_loops(grid, block, position, mass, soft, acceleration):
     n = position.shape[0]
     near = np.empty((4, BLOCK), np.float32)
-    for i in range(n):
-        acceleration[i, 0] = acceleration[i, 1] = acceleration[i, 2] = 0
-    for first in range(0, n, BLOCK):  # a tile stays near while all bodies feel it
-        size = min(BLOCK, n - first)
-        for k in range(size):
-            near[0, k] = position[first + k, 0]
-            near[1, k] = position[first + k, 1]
-            near[2, k] = position[first + k, 2]
-            near[3, k] = mass[first + k]
-        for i in range(n):
-            ax = np.float32(0)
-            ay = np.float32(0)
-            az = np.float32(0)
+    own = np.empty((3, BLOCK), np.float32)
+    a = np.empty((3, BLOCK), np.float32)
+    for begin in range(0, n, BLOCK):
+        many = min(BLOCK, n - begin)
+        a[:] = 0
+        for t in range(many):
+            for axis in range(3):
+                own[axis, t] = position[begin + t, axis]
+        for first in range(0, n, BLOCK):
+            size = min(BLOCK, n - first)
             for k in range(size):
-                dx = near[0, k] - position[i, 0]
-                dy = near[1, k] - position[i, 1]
-                dz = near[2, k] - position[i, 2]
-                inverse = np.float32(1) / math.sqrt(dx * dx + dy * dy + dz * dz + soft)
-                pull = near[3, k] * inverse * inverse * inverse
-                ax += pull * dx
-                ay += pull * dy
-                az += pull * dz
-            acceleration[i, 0] += ax
-            acceleration[i, 1] += ay
-            acceleration[i, 2] += az
+                for axis in range(3):
+                    near[axis, k] = position[first + k, axis]
+                near[3, k] = mass[first + k]
+            for k in range(size):
+                x, y, z, m = near[0, k], near[1, k], near[2, k], near[3, k]
+                for t in range(BLOCK):
+                    dx = x - own[0, t]
+                    dy = y - own[1, t]
+                    dz = z - own[2, t]
+                    inverse = np.float32(1) / math.sqrt(dx * dx + dy * dy + dz * dz + soft)
+                    pull = m * inverse * inverse * inverse
+                    a[0, t] += pull * dx
+                    a[1, t] += pull * dy
+                    a[2, t] += pull * dz
+        for t in range(many):
+            for axis in range(3):
+                acceleration[begin + t, axis] = a[axis, t]
 
 
 def nbody_tiled() -> Case:
@@ -306,17 +311,18 @@ def laplace_shared_kernel(u, out):
 def laplace_shared_loops(grid, block, u, out):
     rows, cols = u.shape
     tile = np.empty((HALO, HALO), np.float32)
-    for top in range(0, rows, SIDE):
-        for left in range(0, cols, SIDE):
-            for r in range(max(top - 1, 0), min(top + SIDE + 1, rows)):
-                for c in range(max(left - 1, 0), min(left + SIDE + 1, cols)):
-                    tile[r - top + 1, c - left + 1] = u[r, c]
-            for r in range(max(top, 1), min(top + SIDE, rows - 1)):
-                ty = r - top + 1
-                for c in range(max(left, 1), min(left + SIDE, cols - 1)):
-                    tx = c - left + 1
-                    across = tile[ty, tx - 1] + tile[ty, tx + 1]
-                    out[r, c] = np.float32(0.25) * (tile[ty - 1, tx] + tile[ty + 1, tx] + across)
+    for top in range(1, rows - 1, SIDE):
+        for left in range(1, cols - 1, SIDE):
+            source = u[top - 1 : top + SIDE + 1, left - 1 : left + SIDE + 1]
+            target = out[top : min(top + SIDE, rows - 1), left : min(left + SIDE, cols - 1)]
+            for r in range(source.shape[0]):
+                for c in range(source.shape[1]):
+                    tile[r, c] = source[r, c]
+            for r in range(target.shape[0]):
+                for c in range(target.shape[1]):
+                    across = tile[r + 1, c] + tile[r + 1, c + 2]
+                    down = tile[r, c + 1] + tile[r + 2, c + 1]
+                    target[r, c] = np.float32(0.25) * (across + down)
 
 
 def laplace_shared() -> Case:
@@ -355,14 +361,13 @@ def matmul_docs_kernel(a, b, c):
 
 
 @njit
-def _tile(source, top, left, tile):
-    rows = min(SIDE, source.shape[0] - top)
-    cols = min(SIDE, source.shape[1] - left)
-    if rows < SIDE or cols < SIDE:
+def _tile(source, tile):
+    """Copy what there is of a tile; the rest is zero."""
+    if source.shape[0] < SIDE or source.shape[1] < SIDE:
         tile[:] = 0
-    for r in range(rows):
-        for c in range(cols):
-            tile[r, c] = source[top + r, left + c]
+    for r in range(source.shape[0]):
+        for c in range(source.shape[1]):
+            tile[r, c] = source[r, c]
 
 
 @njit
@@ -382,12 +387,13 @@ def matmul_docs_loops(grid, block, a, b, c):
         for left in range(0, c.shape[1], SIDE):
             total[:] = 0
             for k in range(0, a.shape[1], SIDE):
-                _tile(a, top, k, a_tile)
-                _tile(b, k, left, b_tile)
+                _tile(a[top : top + SIDE, k : k + SIDE], a_tile)
+                _tile(b[k : k + SIDE, left : left + SIDE], b_tile)
                 _multiply(a_tile, b_tile, total)
-            for ty in range(min(SIDE, c.shape[0] - top)):
-                for tx in range(min(SIDE, c.shape[1] - left)):
-                    c[top + ty, left + tx] = total[ty, tx]
+            part = c[top : top + SIDE, left : left + SIDE]
+            for ty in range(part.shape[0]):
+                for tx in range(part.shape[1]):
+                    part[ty, tx] = total[ty, tx]
 
 
 def matmul_docs() -> Case:

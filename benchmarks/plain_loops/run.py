@@ -91,7 +91,10 @@ def makers() -> dict[str, tuple[str, Callable[[], Case]]]:
 # --- Measuring ----------------------------------------------------------------------------------
 
 
-def measure(name: str, group: str, case: Case, rounds: int, seconds: float, **options: Any) -> Row:
+def measure(
+    name: str, group: str, case: Case, rounds: int, seconds: float,
+    clock: speed.Clock = time.perf_counter, **options: Any,
+) -> Row:  # fmt: skip
     """Check the answers of both sides, then time them in turns.
 
     Raises plain.Together where nobody has written loops for a kernel whose threads meet.
@@ -115,7 +118,7 @@ def measure(name: str, group: str, case: Case, rounds: int, seconds: float, **op
         changed |= {key for key, a in arrays.items() if a.tobytes() != before[key].tobytes()}
         restore()
     before = {key: before[key] for key in changed}
-    row.seconds = in_turns(sides, restore, rounds, seconds)
+    row.seconds = in_turns(sides, restore, rounds, seconds, clock)
     return row
 
 
@@ -124,8 +127,9 @@ def _is_array(value: Any) -> bool:
 
 
 def in_turns(
-    sides: dict[str, Callable[[], None]], restore: Callable[[], None], rounds: int, seconds: float
-) -> dict[str, list[float]]:
+    sides: dict[str, Callable[[], None]], restore: Callable[[], None], rounds: int, seconds: float,
+    clock: speed.Clock,
+) -> dict[str, list[float]]:  # fmt: skip
     """Return the seconds of every round of each side, after two that warm up.
 
     No round begins after so many seconds, but LEAST_ROUNDS do.
@@ -140,9 +144,9 @@ def in_turns(
             break
         for side in names if number % 2 else reversed(names):
             restore()
-            start = time.perf_counter()
+            start = clock()
             sides[side]()
-            samples[side].append(time.perf_counter() - start)
+            samples[side].append(clock() - start)
     gc.enable()
     return {side: times[2:] for side, times in samples.items()}
 
@@ -196,6 +200,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", action="append", default=[], help="a part of names, or a group")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=2.0, help="a kernel, once it is compiled")
+    parser.add_argument("--clock", choices=speed.CLOCKS, default="wall", help="processor when busy")
     parser.add_argument("--boundscheck", action="store_true", help="ours with checks: the default")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--write", action="store_true", help="write docs/speed.md")
@@ -208,7 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             row = measure(
                 name, group, make(), options.rounds, options.seconds,
-                boundscheck=options.boundscheck,
+                speed.CLOCKS[options.clock], boundscheck=options.boundscheck,
             )  # fmt: skip
         except plain.Together:
             left_out.append(name)
@@ -224,7 +229,8 @@ def main(arguments: list[str] | None = None) -> int:
     right, wrong = [r for r in rows if not r.wrong], [r for r in rows if r.wrong]
     about = (
         f"Processor: {llvm.get_host_cpu_name()} (as LLVM names it). {speed.machine()}. Load "
-        f"average {before} before, {speed.load()} after. At most {options.rounds} rounds."
+        f"average {before} before, {speed.load()} after. At most {options.rounds} rounds. Clock: "
+        f"{options.clock}."
     )
     text = report(right, wrong, left_out, about)
     print(f"\n{text}")

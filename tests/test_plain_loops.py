@@ -1,0 +1,224 @@
+"""Plain loops made of kernels, and the benchmark that holds kernels against them."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.plain_loops import book, by_hand, plain, run
+from benchmarks.plain_loops.case import Case, case, mistake
+from benchmarks.plain_loops.reasons import REASONS
+from gpukit import cuda
+from gpukit.bench import register
+
+GRID, BLOCK = (3, 2, 2), (5, 3, 2)
+SIZE = 7
+
+
+@pytest.fixture(autouse=True)
+def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GPUKIT_THREADS", "1")
+
+
+def places_kernel(out):
+    x, y, z = cuda.grid(3)
+    out[z, y, x] = cuda.threadIdx.x + 10 * cuda.blockIdx.y + 100 * cuda.blockDim.z + cuda.gridDim.x
+
+
+def strides_kernel(out):
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        out[i] = 2 * i
+
+
+def returns_kernel(x, out):
+    i = cuda.grid(1)
+    if i >= out.size:
+        return
+    for row in range(3):
+        for k in range(x.size):
+            if x[k] == i:
+                out[i] = 10 * row + k
+                return
+    out[i] = -1
+
+
+def halves_kernel(n, out):
+    i = cuda.grid(1)
+    while n > 1:
+        n //= 2
+        out[i] += n
+
+
+@cuda.jit(device=True)
+def twice(x):
+    return 2 * x
+
+
+@cuda.jit(device=True)
+def twice_and_one(x):
+    return twice(x) + 1
+
+
+def local_kernel(out, sums):
+    i = cuda.grid(1)
+    own = cuda.local.array(3, out.dtype)
+    for k in range(3):
+        own[k] = twice_and_one(i) + k
+    for k in range(3):
+        out[i] += own[k]
+    if cuda.atomic.add(sums, 0, i) == 0:
+        cuda.atomic.max(sums, 1, 5)
+
+
+def meeting_kernel(out):
+    cuda.syncthreads()
+    out[cuda.grid(1)] = 1
+
+
+def ones_kernel(out):
+    out[cuda.grid(1)] = 1
+
+
+def _ran(kernel, grid, block, *arguments):
+    plain.loops(kernel)(grid, block, *arguments)
+    return arguments[-1]
+
+
+# ---- loops made of kernels ------------------------------------------------------------------
+
+
+def test_loops_visit_every_thread_with_its_indices() -> None:
+    shape = tuple(g * b for g, b in zip(GRID[::-1], BLOCK[::-1], strict=True))
+    z, y, x = np.indices(shape)
+    expected = x % BLOCK[0] + 10 * (y // BLOCK[1]) + 100 * BLOCK[2] + GRID[0]
+    out = _ran(places_kernel, GRID, BLOCK, np.full(shape, -1))
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_a_grid_stride_loop_covers_more_elements_than_threads() -> None:
+    out = _ran(strides_kernel, (2, 1, 1), (3, 1, 1), np.full(20, -1))
+    np.testing.assert_array_equal(out, 2 * np.arange(20))
+
+
+def test_a_return_out_of_loops_goes_on_to_the_next_thread() -> None:
+    x = np.array([5, 0, 3])
+    out = _ran(returns_kernel, (4, 1, 1), (2, 1, 1), x, np.full(SIZE, 77))
+    np.testing.assert_array_equal(out, [1, -1, -1, 2, -1, 0, -1])
+
+
+def test_a_parameter_that_a_thread_changes_is_its_own() -> None:
+    out = _ran(halves_kernel, (3, 1, 1), (1, 1, 1), 8, np.zeros(3))
+    np.testing.assert_array_equal(out, [7, 7, 7])
+
+
+def test_local_arrays_atomics_and_nested_device_functions_become_plain_code() -> None:
+    out, sums = np.zeros(6), np.zeros(2)
+    plain.loops(local_kernel)((3, 1, 1), (2, 1, 1), out, sums)
+    np.testing.assert_array_equal(out, 3 * (2 * np.arange(6) + 1) + 3)
+    np.testing.assert_array_equal(sums, [15, 5])
+
+
+def test_no_loops_are_made_of_a_kernel_whose_threads_meet() -> None:
+    with pytest.raises(plain.Together, match=r"meeting_kernel uses cuda\.syncthreads"):
+        plain.loops(meeting_kernel)
+
+
+def test_every_kernel_of_the_book_has_loops_but_those_for_tensor_cores() -> None:
+    missing = set()
+    for name, entry in register.CASES.items():
+        try:
+            name in by_hand.LOOPS or plain.loops(entry.kernel)
+        except plain.Together:
+            missing.add(name)
+    assert missing == {"matmul_tensor_tf32", "matmul_tensor_bf16", "matmul_warpgroup_bf16"}
+
+
+def test_loops_by_hand_belong_to_kernels_of_the_book() -> None:
+    assert set(by_hand.LOOPS) <= set(register.CASES)
+
+
+def test_a_case_of_the_book_restores_what_its_launches_add_to() -> None:
+    made = book.make("add_offsets")
+    row = run.measure("add_offsets", "book", made, rounds=1, seconds=0)
+    assert not row.wrong
+    assert not mistake(made)
+
+
+# ---- the benchmark --------------------------------------------------------------------------
+
+
+def _case(by: int = 0, **options) -> Case:
+    return case(ones_kernel, 2, 3, (np.full(6, np.nan),), np.ones(6) + by, **options)
+
+
+def test_both_sides_of_a_case_are_timed_as_often() -> None:
+    row = run.measure("ones", "tests", _case(), rounds=3, seconds=9)
+    assert [len(times) for times in row.seconds.values()] == [3, 3]
+
+
+def test_a_wrong_answer_is_not_timed_and_says_whose_it_is() -> None:
+    row = run.measure("ones", "tests", _case(1), rounds=1, seconds=9)
+    assert row.wrong.startswith("plain: 6 of 6 values are wrong")
+    assert not row.seconds
+
+
+def test_an_element_that_loops_do_not_write_is_a_wrong_answer() -> None:
+    row = run.measure("ones", "tests", _case(by_hand=lambda *_: None), rounds=1, seconds=9)
+    assert "expected 1, got nan" in row.wrong
+
+
+def test_a_wrong_answer_makes_the_run_fail_and_hides_no_other_row(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = {"right": ("tests", _case), "wrong": ("tests", lambda: _case(1))}
+    monkeypatch.setattr(run, "makers", lambda: cases)
+    assert run.main(["--rounds", "1"]) == 1
+    told = capsys.readouterr().out
+    assert "| right | tests | its own |" in told
+    assert "**WRONG: wrong (plain: 6 of 6 values are wrong" in told
+
+
+def test_a_few_elements_may_differ_where_a_case_allows_it() -> None:
+    made = _case(few=2)
+    made.answers[0][0][:] = [1, 1, 1, 1, 0, 0]
+    assert not mistake(made)
+    made.answers[0][0][0] = 0
+    assert mistake(made).startswith("3 of 6 values are wrong")
+
+
+def test_parts_of_complex_numbers_and_fields_are_compared_one_by_one() -> None:
+    records = np.zeros(2, [("a", "f4"), ("b", "c8")])
+    expected = records.copy()
+    expected["b"][1] = 1j
+    made = Case([], [(records, expected)])
+    assert mistake(made).startswith("1 of 2 values are wrong")
+
+
+def test_a_slow_kernel_without_a_reason_has_a_question_mark() -> None:
+    rows = [
+        run.Row(name, "tests", seconds={"ours": [ours], "plain": [1.0]})
+        for name, ours in (("fast", 1.25), ("slow", 1.26))
+    ]
+    lines = run.table(rows).splitlines()
+    assert lines[-2].endswith("| 1.26 | ? |")
+    assert lines[-1].endswith("| 1.25 |  |")
+
+
+@pytest.mark.parametrize("name", ["window_min", "particles_records", "row_sums_warp"])
+def test_a_case_that_is_not_in_the_book_is_right_on_both_sides(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = tmp_path / "loops.json"
+    arguments = ["--only", name, "--rounds", "1", "--seconds", "0", "--json", str(made)]
+    assert run.main(arguments) == 0
+    assert f"| {name} |" in capsys.readouterr().out
+    (row,) = json.loads(made.read_text())["rows"]
+    assert set(row["median"]) == {"ours", "plain"}
+
+
+def test_cases_have_names_of_their_own_and_reasons_belong_to_cases() -> None:
+    made = [maker.__name__ for topic in run.TOPICS for maker in topic.CASES]
+    names = [*register.CASES, *made]
+    assert len(names) == len(set(names))
+    assert set(REASONS) <= set(names)
