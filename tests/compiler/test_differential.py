@@ -54,7 +54,8 @@ def test_so_do_kernels_that_begin_with_a_walk_of_the_whole_grid(program: Program
     agree(program)
 
 
-def test_some_of_them_are_coarsened_and_some_do_rounds_together(monkeypatch):
+def test_some_of_them_are_coarsened_and_some_do_rounds_together(monkeypatch, tmp_path):
+    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path))  # what is on the disk is not compiled
     found: dict[str, set[int]] = {"coarsened": set(), "together": set()}
     makers = (
         (layout.Memory, "_coarsened_blocks", "coarsened"),

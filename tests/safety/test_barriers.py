@@ -133,6 +133,13 @@ def test_divergent_barrier_names_both_sides(kernel, inside, outside):
         )  # fmt: skip
 
 
+def test_a_smaller_block_does_not_name_the_threads_of_a_larger_one():
+    for threads, outside in ((40, "3-39"), (8, "3-7")):
+        with pytest.raises(errors.BarrierDivergence) as caught:
+            in_if_kernel[1, threads](np.zeros(threads))
+        assert caught.value.missing == outside
+
+
 def test_divergent_barrier_names_its_block():
     with guarded(8) as a:
         error = assert_fails(lambda: third_block_kernel[4, 8](a), errors.BarrierDivergence)
