@@ -41,6 +41,8 @@ class Facts(NamedTuple):
     # An assignment that gives a name to the bound of a range; a range that was a `while` loop.
     range_bound: bool = False
     was_while: bool = False
+    # Why a loop stays inside of the loop over threads (`rows`).
+    why_inside: str = ""
     # A statement that the compiler added and no person wrote.
     added: bool = False
     # An access that is reached only if an atomic returned a certain value (`decided`).

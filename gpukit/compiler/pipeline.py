@@ -268,4 +268,4 @@ def explain(function: Any, kinds: tuple[Any, ...], block: tuple[int, int, int]) 
             block = (0, 1, 1)  # one form for all
         captured = [typeof(captures.host(a)) for a in captured_arrays(function).values()]
         *_, loops = _loops(function, kinds, Options(block, True, readable=True), captured)
-    return ast.unparse(loops)
+    return tree.unparse(loops)

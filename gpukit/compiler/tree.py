@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
@@ -96,6 +97,21 @@ def at(node: Any, like: ast.AST) -> Any:
             child.lineno = line  # type: ignore[attr-defined]
             child.col_offset = 0  # type: ignore[attr-defined]
     return node
+
+
+def comment(text: str) -> ast.stmt:
+    """Return a statement that `unparse` prints as a comment."""
+    return ast.Expr(ast.Constant(f"# {text}"))
+
+
+def unparse(node: ast.AST) -> str:
+    """Return a tree as Python, with its comments.
+
+    >>> print(unparse(ast.Module([ast.Pass(), comment("why")], [])))
+    pass
+    # why
+    """
+    return re.sub(r"^( *)'(# .*)'$", r"\1\2", ast.unparse(node), flags=re.MULTILINE)
 
 
 def settle(module: ast.Module) -> ast.Module:

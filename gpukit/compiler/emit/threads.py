@@ -184,6 +184,8 @@ class ThreadLoops:
 
     def _RowFor(self, row: region_tree.RowFor, low: ast.expr, high: ast.expr) -> list[ast.stmt]:
         before = self.instruments.loop(row, low, high)
+        if self.options.readable:
+            before = [tree.comment(f"outside of the loop over threads: {row.why}")]
         if unroll_and_jam.pays(self.kernel, row):
             return [*before, *self._whole_rounds_first(row, low, high)]
         over = self.rewriter.expression(row.iter)
@@ -232,14 +234,13 @@ class ThreadLoops:
         )
         if recorded is None:
             return [*before, self._thread_loop(thread_loop, low, high)]
-        if self.options.readable:
-            loop = self._thread_loop(thread_loop, low, high, known)
-            if not known:
-                return [*before, loop]
-            note = ast.Expr(tree.call("check_range", tree.const(", ".join(known)), low, high))
-            return [note, loop]
         short = {} if self.options.instrumented else self.bounds.short_loops(thread_loop)
         inner = accesses.InLoops(self.kernel, thread_loop, short)
+        hoisted = {*known, *inner.found}
+        if self.options.readable:
+            texts = ", ".join([*known, *(t for t in inner.found if t not in known)])
+            note = [ast.Expr(tree.call("check_range", tree.const(texts), low, high))]
+            return [*note[: len(hoisted)], self._thread_loop(thread_loop, low, high, hoisted)]
         indices = [(a, k, form) for a, forms in known.values() for k, form in enumerate(forms)]
         indices += [index for found in inner.found.values() for index in found]
         tests = [
@@ -248,7 +249,6 @@ class ThreadLoops:
             *self.bounds.tests(indices, low, high),
         ]
         calls, free = self.instruments.row(recorded, thread_loop, low, high)
-        hoisted = {*known, *inner.found}
         fast = [*calls, self._thread_loop(thread_loop, low, high, hoisted, short)]
         self.rewriter.uses_thread |= bool(recorded)
         if not tests and not free:

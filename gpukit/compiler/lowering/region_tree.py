@@ -41,7 +41,7 @@ class RowIf:
 
 @dataclass
 class RowFor:
-    """A loop that all threads of a row run in step: threadIdx.x is the inner loop.
+    """A loop that all threads of a row run in step: threadIdx.x is the inner loop, for `why`.
 
     With `stride`, its body is a RowIf: the thread at x takes part where target + stride * x is
     below the end of the range.
@@ -52,6 +52,7 @@ class RowFor:
     forms: Forms
     body: list[Row]
     stride: int = 0
+    why: str = ""
 
 
 @dataclass

@@ -284,6 +284,13 @@ class Rewriter(scalar.Scalar):
         rounds = tree.call(self.helper("control", "wait"), origin, most)
         return [tree.at(ast.Expr(begin), loop)], [tree.at(ast.Expr(rounds), loop)]
 
+    def visit_For(self, node: ast.For) -> Any:
+        found = super().visit_For(node)
+        why = facts.of(node).why_inside
+        if not self.readable or not why:
+            return found
+        return [tree.comment(f"inside of the loop over threads: {why}"), node]
+
     def address(self) -> ast.expr:
         return tree.name("_context")
 

@@ -1,8 +1,13 @@
 """Plan what is done along a row of threads: narrow guards, put thread loops inside.
 
-`if i < n:` becomes a shorter loop over threadIdx.x instead of a test in it. A loop that all
-threads of a row run alike goes outside the loop over threadIdx.x where that lets the threads
-touch neighbouring memory one after the other, which is what a CPU vectorises.
+`if i < n:` becomes a shorter loop over threadIdx.x instead of a test in it, where nothing stands
+beside it that would need a loop of its own, and values kept in memory between the two.
+
+A thread's loop stays inside of the loop over threadIdx.x, as in plain loops, but for two cases in
+which that loop goes inside, for LLVM vectorises innermost loops only. One is a stride through the
+grid. The other is a loop that all threads of a row run alike, if neighbours then touch
+neighbouring elements in at least half of its accesses; not if it has so few rounds, known by
+number, that LLVM writes them out. `gpukit.explain` prints which case it was.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from gpukit.compiler.lowering import polling
 from gpukit.compiler.lowering.region_tree import Row, RowFor, RowIf, RowSpan, ThreadLoop
 from gpukit.compiler.unit import Unit
 
+_NEIGHBOURS = "neighbours touch neighbouring memory"
 _UNROLLED = 27  # rounds: a window of 5 x 5, or of 3 x 3 x 3
 
 
@@ -141,31 +147,44 @@ class RowPlanner:
         return plain
 
     def _row_for(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
-        if s.orelse or tree.exits(s.body) or not isinstance(s.target, ast.Name):
-            return None
-        if s.target.id in self.read_outside or not loops.is_range(self.unit, s.iter):
-            return None
-        if s.target.id in tree.writes(s.body):
-            return None
+        """Plan a loop outside of the loop over threads, or note why it stays inside."""
+        why = self._why_inside(s)
+        if not why:
+            planned = self._grid_stride(s, forms, mask)
+            if planned is not None:
+                return planned
+            why = self._why_in_thread(s, forms)
+            if not why:
+                target, written = s.target.id, forms.written_out(s.iter)  # type: ignore[attr-defined]
+                inner = self.rows(s.body, forms.with_fixed({target}), mask)
+                return RowFor(target, written, forms, inner, why=_NEIGHBOURS)
+        facts.note(s, why_inside=why)
+        return None
+
+    def _why_inside(self, s: ast.For) -> str:
+        """Return what keeps a loop inside of the loop over threads, or ""."""
+        if s.orelse or tree.exits(s.body) or any(isinstance(n, ast.While) for n in ast.walk(s)):
+            return "a thread may go round less often than its neighbours"
+        if not isinstance(s.target, ast.Name) or not loops.is_range(self.unit, s.iter):
+            return "it is no loop over a range"
+        if s.target.id in self.read_outside | tree.writes(s.body):
+            return f"{s.target.id} is set or read elsewhere"
         # A thread's own arrays are best in registers; instrumented kernels have them in memory.
         if tree.reads(s.body) & self.private and not self.unit.instrumented:
-            return None
-        if any(isinstance(n, ast.While) for n in ast.walk(s)):
-            return None
-        return self._in_step(s, forms, mask) or self._grid_stride(s, forms, mask)
+            return "it uses an array of the thread's own"
+        return ""
 
-    def _in_step(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
-        """Plan a loop whose range is fixed along the row."""
+    def _why_in_thread(self, s: ast.For, forms: Forms) -> str:
+        """Return why a loop stays inside, though it could go outside, or ""."""
         arguments = s.iter.args  # type: ignore[attr-defined]
         if not all(forms.is_fixed(a) and forms.is_integer(a) for a in arguments):
-            return None
-        target = s.target.id  # type: ignore[attr-defined]
-        inner = forms.with_fixed({target})
-        # An instrumented kernel reports a whole row at once, whatever that costs the loop itself.
-        if not self.unit.instrumented and (_is_unrolled(s) or not self._pays(s.body, inner)):
-            return None
-        written = forms.written_out(s.iter)
-        return RowFor(target, written, forms, self.rows(s.body, inner, mask))
+            return "its range differs between threads"
+        if self.unit.instrumented:  # which report a whole row at once, whatever that costs
+            return ""
+        if _is_unrolled(s):
+            return "so few rounds are written out"
+        inner = forms.with_fixed({s.target.id})  # type: ignore[attr-defined]
+        return "" if self._pays(s.body, inner) else "neighbours do not touch neighbouring memory"
 
     def _grid_stride(self, s: ast.For, forms: Forms, mask: str | None) -> Row | None:
         """Plan `for i in range(start, stop, step)` where only `start` differs along the row."""
@@ -194,7 +213,7 @@ class RowPlanner:
         steps = tree.call(s.iter.func, start.rest, *[forms.written_out(a) for a in arguments[1:]])  # type: ignore[attr-defined]
         body = self.rows([guard], inner, mask)
         stride = start.factor if _is_only_guard(body) else 0
-        return RowFor(base, tree.at(steps, s), forms, body, stride)
+        return RowFor(base, tree.at(steps, s), forms, body, stride, why=_NEIGHBOURS)
 
     def _pays(self, body: list[ast.stmt], forms: Forms) -> bool:
         """Tell whether neighbouring threads touch neighbouring memory in a loop body."""

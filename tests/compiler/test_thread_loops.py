@@ -1,0 +1,217 @@
+"""Loops of a thread: inside or outside of the loop over threads, and checked once a row."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, errors, target
+
+pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="these are loops of a CPU")
+RNG = np.random.default_rng(5)
+ROWS, COLS = 37, 53
+
+
+def image():
+    return RNG.standard_normal((ROWS, COLS)).astype(np.float32)
+
+
+def poisoned(like):
+    return np.full_like(like, np.nan)
+
+
+@cuda.jit
+def window_kernel(x, out):
+    col, row = cuda.grid(2)
+    if 0 < row < x.shape[0] - 1 and 0 < col < x.shape[1] - 1:
+        total = np.float32(0)
+        for dy in range(-1, 2):
+            for dx in range(-1, 2):
+                total += x[row + dy, col + dx]
+        out[row, col] = total
+
+
+@cuda.jit
+def windows_beyond_the_edge_kernel(x, radius, out):
+    col, row = cuda.grid(2)
+    if row < x.shape[0] and col < x.shape[1]:
+        total = np.float32(0)
+        for dy in range(-radius, radius + 1):
+            for dx in range(-radius, radius + 1):
+                total += x[row + dy, col + dx]
+        out[row, col] = total
+
+
+@cuda.jit
+def guarded_windows_kernel(x, radius, out):
+    col, row = cuda.grid(2)
+    if row < x.shape[0] and col < x.shape[1]:
+        total = np.float32(0)
+        for dy in range(-radius, radius + 1):
+            r = row + dy
+            for dx in range(-radius, radius + 1):
+                c = col + dx
+                if 0 <= r < x.shape[0] and 0 <= c < x.shape[1]:
+                    total += x[r, c]
+        out[row, col] = total
+
+
+@cuda.jit
+def flat_windows_kernel(x, width, out):
+    i = cuda.grid(1)
+    height = x.size // width
+    if i < (height - 2) * width:
+        total = np.float32(0)
+        for k in range(3):
+            total += x[i + k * width]
+        out[i] = total
+
+
+@cuda.jit
+def rows_kernel(x, out):
+    row = cuda.grid(1)
+    if row < x.shape[0]:
+        total = np.float32(0)
+        for k in range(x.shape[1]):
+            total += x[row, k]
+        out[row, 0] = total
+
+
+def padded_sum(x, radius):
+    padded = np.pad(x.astype(float), radius)
+    size = (2 * radius + 1,) * 2
+    return np.lib.stride_tricks.sliding_window_view(padded, size).sum(axis=(2, 3))
+
+
+GRID, BLOCK = (4, 5), (16, 8)
+
+
+def test_window_of_constant_size_is_read_around_each_pixel():
+    x = image()
+    out = poisoned(x)
+    window_kernel[GRID, BLOCK](x, out)
+    assert np.allclose(out[1:-1, 1:-1], padded_sum(x, 1)[1:-1, 1:-1], atol=1e-5)
+    assert np.isnan(out[[0, -1]]).all()
+    assert np.isnan(out[:, [0, -1]]).all()
+
+
+@pytest.mark.parametrize("radius", [0, 1, 2, 60])
+def test_window_whose_size_is_an_argument_is_cut_at_the_edges_by_its_guard(radius):
+    x = image()
+    out = poisoned(x)
+    guarded_windows_kernel[GRID, BLOCK](x, radius, out)
+    assert np.allclose(out, padded_sum(x, radius), atol=1e-3)
+
+
+def test_window_beyond_the_edge_is_an_error_that_names_its_first_index():
+    x = image()
+    with pytest.raises(errors.OutOfBounds) as caught:
+        windows_beyond_the_edge_kernel[GRID, BLOCK](x, 40, poisoned(x))
+    assert caught.value.index == (-40, -40)
+    assert caught.value.thread == (0, 0, 0)
+
+
+def test_window_that_ends_at_the_last_element_is_inside():
+    x = np.arange(24, dtype=np.float32)
+    out = poisoned(x)
+    flat_windows_kernel[1, 32](x, 8, out)
+    assert out[:8].tolist() == (x[:8] + x[8:16] + x[16:]).tolist()
+    assert np.isnan(out[8:]).all()
+
+
+@pytest.mark.parametrize("width", [1 << 61, -(1 << 61), 1 << 62, (1 << 63) - 1])
+def test_steps_so_large_that_an_index_goes_round_64_bits_reach_no_foreign_memory(width):
+    @cuda.jit
+    def kernel(x, width, rounds, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            for k in range(rounds):
+                out[i] = x[i + k * width]
+
+    # In rounds 0 and 8 the index is i again, in between it is far outside.
+    with pytest.raises(errors.OutOfBounds):
+        kernel[1, 4](np.zeros(4), width, 9, np.zeros(4))
+
+
+def test_negative_step_through_an_array_is_inside():
+    @cuda.jit
+    def kernel(x, n, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            total = 0.0
+            for k in range(n):
+                total += x[n - k + i - 1]
+            out[i] = total
+
+    x, out = np.arange(10.0), np.full(4, np.nan)
+    kernel[1, 8](x, 7, out)
+    assert out.tolist() == [sum(range(i, i + 7)) for i in range(4)]
+
+
+def test_loop_that_runs_never_reads_nothing():
+    @cuda.jit
+    def kernel(x, n, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = 1
+            for k in range(5, n):
+                out[i] += x[100 * k]
+
+    out = np.full(4, np.nan)
+    kernel[1, 8](np.zeros(1), 3, out)
+    assert out.tolist() == [1] * 4
+
+
+@pytest.mark.parametrize("rounds", [1, 63, 64, 65, 4095, 4096, 4097, 70_000])
+def test_range_is_evaluated_once_though_its_loop_changes_it(rounds):
+    @cuda.jit
+    def kernel(n, counts):
+        for k in range(counts.size):
+            for _ in range(n[k]):
+                n[k] += 1
+                counts[k] += 1
+            end = n[k]
+            for _ in range(end):
+                end += 1
+                counts[k] += 1
+
+    n, counts = np.full(2, rounds), np.zeros(2, np.int64)
+    kernel[1, 1](n, counts)
+    assert counts.tolist() == [3 * rounds] * 2
+
+
+@pytest.mark.parametrize("step", [1, 3, -1, -3])
+def test_long_ranges_inside_of_others_visit_every_number_once(step):
+    @cuda.jit
+    def kernel(start, stop, out):
+        for outer in range(out.shape[0]):
+            for k in range(start, stop, step):
+                out[outer, k] += 1
+
+    n = 9001
+    out = np.zeros((3, n))
+    start, stop = (0, n) if step > 0 else (n - 1, -1)
+    kernel[1, 1](start, stop, out)
+    expected = np.zeros(n)
+    expected[start::step] = 1
+    assert (out == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "said"),
+    [
+        (window_kernel, (), "inside of the loop over threads: so few rounds are written out"),
+        (
+            rows_kernel,
+            (),
+            "inside of the loop over threads: neighbours do not touch neighbouring memory",
+        ),
+        (
+            windows_beyond_the_edge_kernel,
+            (2,),
+            "outside of the loop over threads: neighbours touch neighbouring memory",
+        ),
+    ],
+)
+def test_explain_says_where_a_loop_stands_and_why(kernel, arguments, said):
+    x = image()
+    assert f"# {said}" in gpukit.explain(kernel, x, *arguments, x, block=BLOCK)
