@@ -38,6 +38,7 @@ from benchmarks.plain_loops import (
     cases_pictures,
     cases_shared,
     cases_simulation,
+    cases_tiles,
     cases_windows,
     plain,
 )
@@ -47,7 +48,7 @@ from gpukit.bench import register
 
 TOPICS = (
     cases_windows, cases_grids, cases_memory, cases_matrices, cases_pictures, cases_simulation,
-    cases_algorithms, cases_numbers, cases_shared, cases_blocks,
+    cases_algorithms, cases_numbers, cases_shared, cases_tiles, cases_blocks,
 )  # fmt: skip
 GOOD = 1.25  # a kernel that takes more times its loops' time needs a reason
 LEAST_ROUNDS = 5
