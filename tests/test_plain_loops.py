@@ -1,5 +1,6 @@
 """Plain loops made of kernels, and the benchmark that holds kernels against them."""
 
+import doctest
 import json
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.plain_loops import book, by_hand, plain, run
+from benchmarks.plain_loops import case as cases
 from benchmarks.plain_loops.case import Case, case, mistake
 from benchmarks.plain_loops.reasons import REASONS
 from gpukit import cuda
@@ -143,6 +145,11 @@ def test_a_case_of_the_book_restores_what_its_launches_add_to() -> None:
     row = run.measure("add_offsets", "book", made, rounds=1, seconds=0)
     assert not row.wrong
     assert not mistake(made)
+
+
+def test_examples_in_the_docstrings_hold() -> None:
+    for module in (plain, cases):
+        assert doctest.testmod(module).failed == 0
 
 
 # ---- the benchmark --------------------------------------------------------------------------

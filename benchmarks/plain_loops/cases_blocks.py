@@ -160,7 +160,7 @@ def scan_hillis_loops(grid, block, x, out):
 
 
 def scan_hillis() -> Case:
-    n = 400 * 1024
+    n = 1_024_000
     x, out = floats(n), nan(n)
     expected = x.reshape(-1, BLOCK).cumsum(axis=1, dtype=float).ravel()
     grid, loops = covering(BLOCK, n), scan_hillis_loops
@@ -294,7 +294,7 @@ def row_sums_warp_loops(grid, block, x, sums):
 
 
 def row_sums_warp() -> Case:
-    rows, cols = 4001, 1003
+    rows, cols = 9001, 1003
     x, sums = floats(rows, cols), nan(rows)
     expected = x.sum(axis=1, dtype=float)
     grid, loops = covering(WARPS, rows), row_sums_warp_loops

@@ -179,7 +179,7 @@ def _moved(x, y, vx, vy, dt):
 
 
 def particles_arrays() -> Case:
-    n, dt = 1_000_003, np.float32(0.01)
+    n, dt = 2_000_003, np.float32(0.01)
     x, y, vx, vy = (floats(n, seed=seed) for seed in range(7, 11))
     y = np.abs(y)
     expected = _moved(x, y, vx, vy, float(dt))
