@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -47,7 +48,7 @@ class InLoops:
 
     `found` has array, axis and form of an index at all ends of the loops that it depends on, by the
     text of the access; `factors` multiply the variables of loops, so they must be small. `short`
-    are texts of ranges.
+    are texts of ranges. In an instrumented kernel there are none in loops (`of_row`).
     """
 
     def __init__(
@@ -59,12 +60,9 @@ class InLoops:
         self.factors: dict[str, ast.expr] = {}
         self._unknown: set[str] = set()
         body = thread_loop.body
-        stored = [
-            n.id
-            for n in tree.walk(body)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        ]
-        self.once = {n for n in stored if stored.count(n) == 1} - self.varying
+        names = [n for n in tree.walk(body) if isinstance(n, ast.Name)]
+        counts = Counter(n.id for n in names if isinstance(n.ctx, ast.Store))
+        self.once = {name for name, count in counts.items() if count == 1} - self.varying
         self._walk(body, thread_loop.forms, [])
         for text in self._unknown:
             self.found.pop(text, None)

@@ -236,11 +236,11 @@ class ThreadLoops:
             return [*before, self._thread_loop(thread_loop, low, high)]
         short = {} if self.options.instrumented else self.bounds.short_loops(thread_loop)
         inner = accesses.InLoops(self.kernel, thread_loop, short)
-        hoisted = {*known, *inner.found}
+        hoisted = dict.fromkeys([*known, *inner.found])
         if self.options.readable:
-            texts = ", ".join([*known, *(t for t in inner.found if t not in known)])
-            note = [ast.Expr(tree.call("check_range", tree.const(texts), low, high))]
-            return [*note[: len(hoisted)], self._thread_loop(thread_loop, low, high, hoisted)]
+            note = ast.Expr(tree.call("check_range", tree.const(", ".join(hoisted)), low, high))
+            loop = self._thread_loop(thread_loop, low, high, hoisted)
+            return [note, loop] if hoisted else [loop]
         indices = [(a, k, form) for a, forms in known.values() for k, form in enumerate(forms)]
         indices += [index for found in inner.found.values() for index in found]
         tests = [
