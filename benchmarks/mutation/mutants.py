@@ -27,7 +27,7 @@ from benchmarks.mutation.code import (
     name_of,
     room_of,
 )
-from gpukit import kernels
+from gpukit import collectives, kernels
 
 # Both files of operators have been read by now, so the register is full.
 OPERATORS = {**places.OPERATORS, **operators.OPERATORS}
@@ -120,9 +120,10 @@ def _diff(code: Code, text: str) -> str:
 
 
 def rooms() -> list[ModuleType]:
-    """Return the modules of the book."""
+    """Return the modules of the book, and what they share."""
     found = pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")
-    return [importlib.import_module(name) for name in sorted(module.name for module in found)]
+    names = sorted(module.name for module in found)
+    return [*map(importlib.import_module, names), collectives]
 
 
 def book() -> list[Code]:

@@ -32,10 +32,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
+from gpukit.collectives import WARP, block_tree_sum
 from gpukit.launch import Cost, Rung, ceil_div
 
 BLOCK = 256
-WARP = 32
 
 
 # --- Reference -------------------------------------------------------------------------------
@@ -85,22 +85,6 @@ def sum_interleaved_cost(n: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=itemsize * (n + blocks), flops=(BLOCK - 1) * blocks)
 
 
-@cuda.jit(device=True)
-def add_up(tile, tid):
-    """Leave the sum of tile in tile[0]. Every thread of the block must call it.
-
-    The threads that add stay side by side, so whole warps fall idle together, and they read
-    neighbouring words, so no two of a warp meet in one bank.
-    """
-    cuda.syncthreads()  # the tile is full before any thread reads another thread's element
-    half = BLOCK // 2
-    while half > 0:
-        if tid < half:
-            tile[tid] += tile[tid + half]
-        cuda.syncthreads()  # the sums of this level are written before the next level reads them
-        half //= 2
-
-
 @cuda.jit
 def sum_sequential_kernel(x, partials):
     """Add up BLOCK elements in each block, its halves first, one partial sum for each block.
@@ -117,7 +101,7 @@ def sum_sequential_kernel(x, partials):
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(BLOCK, x.dtype)
     tile[tid] = x[i] if i < x.shape[0] else x.dtype.type(0)
-    add_up(tile, tid)
+    block_tree_sum(tile, tid)
     if tid == 0:
         partials[cuda.blockIdx.x] = tile[0]
 
@@ -146,7 +130,7 @@ def sum_first_add_kernel(x, partials):
     first = x[i] if i < x.shape[0] else x.dtype.type(0)
     second = x[i + BLOCK] if i + BLOCK < x.shape[0] else x.dtype.type(0)
     tile[tid] = first + second
-    add_up(tile, tid)
+    block_tree_sum(tile, tid)
     if tid == 0:
         partials[cuda.blockIdx.x] = tile[0]
 
