@@ -20,6 +20,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -123,15 +124,9 @@ def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
     return launch.to_host(out, stream)[0]
 
 
+_rung = functools.partial(Rung, reference=dot_reference, block=BLOCK)
 LADDER = (
-    Rung("tree", dot_tree_kernel, dot_tree_cost, dot_reference, BLOCK),
-    Rung(
-        "shuffle",
-        dot_shuffle_kernel,
-        dot_shuffle_cost,
-        dot_reference,
-        BLOCK,
-        most_blocks=MAX_BLOCKS,
-    ),
+    _rung("tree", dot_tree_kernel, dot_tree_cost),
+    _rung("shuffle", dot_shuffle_kernel, dot_shuffle_cost, most_blocks=MAX_BLOCKS),
 )
 __all__ = launch.public_names(globals())

@@ -27,6 +27,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -307,17 +308,13 @@ def _blocks(n: int) -> int:
     return int(LADDER[0].grid("max", n)[0])
 
 
+_rung = functools.partial(Rung, block=BLOCK, most_blocks=MAX_BLOCKS)
 LADDER = (
-    Rung("max", max_kernel, max_cost, max_reference, BLOCK, most_blocks=MAX_BLOCKS),
-    Rung("min", min_kernel, min_cost, min_reference, BLOCK, most_blocks=MAX_BLOCKS),
-    Rung("argmax", argmax_kernel, argmax_cost, argmax_reference, BLOCK, most_blocks=MAX_BLOCKS),
-    Rung(
-        "argmax_finish",
-        argmax_finish_kernel,
-        argmax_finish_cost,
-        argmax_reference,
-        BLOCK,
-        most_blocks=1,
+    _rung("max", max_kernel, max_cost, max_reference),
+    _rung("min", min_kernel, min_cost, min_reference),
+    _rung("argmax", argmax_kernel, argmax_cost, argmax_reference),
+    _rung(
+        "argmax_finish", argmax_finish_kernel, argmax_finish_cost, argmax_reference, most_blocks=1
     ),
 )
 __all__ = launch.public_names(globals())

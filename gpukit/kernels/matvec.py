@@ -24,6 +24,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -232,39 +233,17 @@ def _check_operands(a: Any, x: Any) -> None:
         )
 
 
+_rung = functools.partial(Rung, reference=matvec_reference, block=BLOCK)
 LADDER = (
-    Rung(
-        "thread_a_row",
-        matvec_thread_a_row_kernel,
-        matvec_thread_a_row_cost,
-        matvec_reference,
-        BLOCK,
+    _rung("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost),
+    _rung(
+        "warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost,
+        block=(WARP, WARPS), tile=WARPS,
     ),
-    Rung(
-        "warp_a_row",
-        matvec_warp_a_row_kernel,
-        matvec_warp_a_row_cost,
-        matvec_reference,
-        (WARP, WARPS),
-        WARPS,
+    _rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost, tile=1),
+    _rung(
+        "vectorised", matvec_vectorised_kernel, matvec_vectorised_cost, tile=WARPS,
+        dtypes=(np.float32,), instead="warp_a_row",
     ),
-    Rung(
-        "block_a_row",
-        matvec_block_a_row_kernel,
-        matvec_block_a_row_cost,
-        matvec_reference,
-        BLOCK,
-        1,
-    ),
-    Rung(
-        "vectorised",
-        matvec_vectorised_kernel,
-        matvec_vectorised_cost,
-        matvec_reference,
-        BLOCK,
-        WARPS,
-        (np.float32,),
-        instead="warp_a_row",
-    ),
-)
+)  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -13,7 +13,7 @@ Legend
     totals     the sum of each warp of the block                      WARPS of them
     WIDTH      elements of one load of 16 bytes                       4
     BLOCK      threads in a block, a power of two                     256
-    WARPS      warps in a block, a power of two                       8
+    WARPS      warps in a block                                       8
 
 All kernels, unless one says otherwise
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
@@ -23,6 +23,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -203,36 +204,16 @@ def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> Any:
     return launch.to_host(out, stream)[0]
 
 
+_rung = functools.partial(Rung, reference=sum_reference, block=BLOCK)
 LADDER = (
-    Rung("atomic", sum_atomic_kernel, sum_atomic_cost, sum_reference, BLOCK),
-    Rung(
-        "grid_stride",
-        sum_grid_stride_kernel,
-        sum_grid_stride_cost,
-        sum_reference,
-        BLOCK,
-        most_blocks=MAX_BLOCKS,
+    _rung("atomic", sum_atomic_kernel, sum_atomic_cost),
+    _rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, most_blocks=MAX_BLOCKS),
+    _rung("shuffle", sum_shuffle_kernel, sum_shuffle_cost, most_blocks=MAX_BLOCKS),
+    _rung(
+        "vectorised", sum_vectorised_kernel, sum_vectorised_cost, tile=WIDTH * BLOCK,
+        dtypes=(np.float32,), most_blocks=MAX_BLOCKS, instead="shuffle",
     ),
-    Rung(
-        "shuffle",
-        sum_shuffle_kernel,
-        sum_shuffle_cost,
-        sum_reference,
-        BLOCK,
-        most_blocks=MAX_BLOCKS,
-    ),
-    Rung(
-        "vectorised",
-        sum_vectorised_kernel,
-        sum_vectorised_cost,
-        sum_reference,
-        BLOCK,
-        WIDTH * BLOCK,
-        (np.float32,),
-        most_blocks=MAX_BLOCKS,
-        instead="shuffle",
-    ),
-)
+)  # fmt: skip
 
 # All that `sum` takes, from the slowest tree up.
 SUM_LADDER = (*reduce_trees.LADDER, *LADDER)

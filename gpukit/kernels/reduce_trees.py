@@ -26,6 +26,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -229,12 +230,11 @@ def sum_in_passes(rung: Rung, x: Any, stream: Any) -> Any:
         x = partials
 
 
+_rung = functools.partial(Rung, reference=partials_reference, block=BLOCK)
 LADDER = (
-    Rung("interleaved", sum_interleaved_kernel, sum_interleaved_cost, partials_reference, BLOCK),
-    Rung("sequential", sum_sequential_kernel, sum_sequential_cost, partials_reference, BLOCK),
-    Rung(
-        "first_add", sum_first_add_kernel, sum_first_add_cost, partials_reference, BLOCK, 2 * BLOCK
-    ),
-    Rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost, partials_reference, BLOCK, 2 * BLOCK),
+    _rung("interleaved", sum_interleaved_kernel, sum_interleaved_cost),
+    _rung("sequential", sum_sequential_kernel, sum_sequential_cost),
+    _rung("first_add", sum_first_add_kernel, sum_first_add_cost, tile=2 * BLOCK),
+    _rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost, tile=2 * BLOCK),
 )
 __all__ = launch.public_names(globals())
