@@ -24,6 +24,7 @@ ROOMS = (
     "standin",
     "launch",
     "primitives",
+    "collectives",
     "kernels",
     "bench",
     "draw",
@@ -34,7 +35,8 @@ ROOMS = (
 # These see less than their place in the list would let them.
 NARROW = {
     "__init__": {"errors"},
-    "kernels": {"cuda", "errors", "launch", "primitives"},
+    "collectives": {"cuda"},
+    "kernels": {"cuda", "errors", "launch", "primitives", "collectives"},
 }
 
 # And inside the compiler; what lies beside its rooms may be imported by all of them.
@@ -50,6 +52,7 @@ PACKAGES = {
     "errors": set(),
     "target": set(),
     "standin": {*USUAL, "sitecustomize"},
+    "collectives": set(),
     "kernels": {"numpy"},
     "bench": {*USUAL, "matplotlib", "rich", "sklearn"},
     "draw": {*USUAL, "matplotlib", "sklearn"},

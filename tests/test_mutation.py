@@ -245,7 +245,9 @@ def first(operator, subject):
 @pytest.mark.parametrize(
     ("operator", "subject", "fault"),
     [
-        ("drop_barrier", "reduce_trees.add_up", "race"),
+        ("drop_barrier", "collectives.block_tree_sum", "race"),
+        ("drop_barrier", "collectives.block_sum", "race"),
+        ("wrong_mask", "collectives.warp_sum", "diverged"),
         ("drop_guard", "vector.fill", "outside"),
         ("index_one_less", "vector.saxpy", "negative"),
         ("drop_store", "vector.fill", "unwritten"),

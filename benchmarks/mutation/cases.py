@@ -18,6 +18,7 @@ from unittest import mock
 
 import numpy as np
 
+from benchmarks.mutation.code import full_name
 from gpukit import cuda, launch
 from gpukit.bench.cases import CASES
 from gpukit.cpu.dispatcher import Configured
@@ -80,14 +81,10 @@ def of(kernel: Any) -> Callable[[Maker], Maker]:
     """Register the launches of one kernel."""
 
     def register(maker: Maker) -> Maker:
-        MAKERS[_name(kernel)] = maker
+        MAKERS[full_name(kernel)] = maker
         return maker
 
     return register
-
-
-def _name(kernel: Any) -> str:
-    return f"{kernel.py_func.__module__}.{kernel.py_func.__name__}"
 
 
 @functools.cache
@@ -96,7 +93,7 @@ def find(name: str) -> tuple[Case, ...]:
     if name in MAKERS:
         return tuple(MAKERS[name]())
     for case, entry in CASES.items():
-        if _name(entry.kernel) == name:
+        if full_name(entry.kernel) == name:
             return tuple(_recorded(case, entry.kernel))
     raise LookupError(
         f"{name} has no launch to try its mutants on. Register it with a family in "

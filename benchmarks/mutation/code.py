@@ -33,12 +33,12 @@ class Edit:
 class Code:
     """One function of a module that a GPU runs: a kernel, or a device function.
 
-    `kernel` is the name of the kernel to launch: its own, or one that calls it.
+    `kernel` is the full name of the kernel to launch: itself, or one that calls it.
     """
 
     def __init__(self, module: ModuleType, name: str, kernel: str = "", text: str = "") -> None:
-        self.module, self.name, self.kernel = module, name, kernel or name
-        self.room = module.__name__.removeprefix("gpukit.kernels.")
+        self.module, self.name = module, name
+        self.kernel = kernel or f"{module.__name__}.{name}"
         self.text = text or Path(str(module.__file__)).read_text(encoding="utf-8")
         self.lines = self.text.splitlines(keepends=True)
         self.tree = definition(self.text, name)
@@ -52,7 +52,7 @@ class Code:
     @property
     def subject(self) -> str:
         """What reports call it: `matmul.matmul_tiled`, `reduce.add_up`."""
-        return f"{self.room}.{self.name.removesuffix('_kernel')}"
+        return f"{room_of(self.module.__name__)}.{self.name.removesuffix('_kernel')}"
 
     # ---- the text -----------------------------------------------------------------------------
 
@@ -129,13 +129,9 @@ class Code:
                     return True
                 value = self.resolve(call.func)
                 function = device_name(value)
-                if function and Code(self._home(value), function).has_barrier:
+                if function and Code(home(value), function).has_barrier:
                     return True
         return False
-
-    def _home(self, function: Any) -> ModuleType:
-        """Return the module of a device function: a room may call those of another."""
-        return sys.modules.get(function.py_func.__module__, self.module)
 
     @functools.cached_property
     def has_barrier(self) -> bool:
@@ -226,6 +222,26 @@ def definition(text: str, name: str) -> ast.FunctionDef:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
     raise LookupError(f"There is no function {name!r}")
+
+
+def room_of(module: str) -> str:
+    """Return what reports call a module of the book: `matmul.tiled`, `collectives`."""
+    return module.removeprefix("gpukit.").removeprefix("kernels.")
+
+
+def home(function: Any) -> ModuleType:
+    """Return the module of a kernel or device function."""
+    return sys.modules[function.py_func.__module__]
+
+
+def name_of(function: Any) -> str:
+    """Return the name of a kernel or device function in its module."""
+    return str(function.py_func.__name__)
+
+
+def full_name(function: Any) -> str:
+    """Return the name of a kernel with that of its module: `gpukit.kernels.vector.fill_kernel`."""
+    return f"{home(function).__name__}.{name_of(function)}"
 
 
 def device_name(value: Any) -> str:

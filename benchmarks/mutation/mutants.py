@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import functools
 import importlib
 import itertools
 import linecache
@@ -16,8 +17,17 @@ from types import ModuleType
 from typing import Any
 
 from benchmarks.mutation import operators, places
-from benchmarks.mutation.code import Code, Edit, definition, device_name
-from gpukit import kernels
+from benchmarks.mutation.code import (
+    Code,
+    Edit,
+    definition,
+    device_name,
+    full_name,
+    home,
+    name_of,
+    room_of,
+)
+from gpukit import collectives, kernels
 
 # Both files of operators have been read by now, so the register is full.
 OPERATORS = {**places.OPERATORS, **operators.OPERATORS}
@@ -28,18 +38,24 @@ class Mutant:
     """A kernel with one mistake in it.
 
     `line` counts from the `def`, so that an id outlives changes elsewhere in the file; `number`
-    tells apart the mutants of one operator in one line. `kernel` is what to launch.
+    tells apart the mutants of one operator in one line. `kernel` is what to launch, by its full
+    name: it may lie in another module than the function.
     """
 
     id: str
     subject: str
     operator: str
-    room: str
+    module: str
     function: str
     kernel: str
     text: str
     diff: str
     right_kinds: frozenset[str]
+
+    @property
+    def room(self) -> str:
+        """The module as reports call it: `matmul.tiled`."""
+        return room_of(self.module)
 
     @property
     def change(self) -> str:
@@ -73,7 +89,7 @@ def of(code: Code) -> Iterator[Mutant]:
                 f"{code.subject}:{operator.name}:{line}.{number}",
                 code.subject,
                 operator.name,
-                code.room,
+                code.module.__name__,
                 code.name,
                 code.kernel,
                 text,
@@ -95,7 +111,7 @@ def _own_definition(code: Code, text: str) -> ast.FunctionDef:
 
 
 def _diff(code: Code, text: str) -> str:
-    path = f"gpukit/kernels/{code.room.replace('.', '/')}.py"
+    path = f"{code.module.__name__.replace('.', '/')}.py"
     lines = difflib.unified_diff(code.text.splitlines(), text.splitlines(), path, path, "", "", 1)
     return "\n".join(line.rstrip() for line in lines)
 
@@ -103,10 +119,31 @@ def _diff(code: Code, text: str) -> str:
 # ---- finding and making kernels -------------------------------------------------------------
 
 
+def rooms() -> list[ModuleType]:
+    """Return the modules of the book, and what they share."""
+    found = pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")
+    names = sorted(module.name for module in found)
+    return [*map(importlib.import_module, names), collectives]
+
+
 def book() -> list[Code]:
-    """Return every kernel and device function of gpukit.kernels, found by looking."""
-    rooms = [m.name for m in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")]
-    return [code for room in sorted(rooms) for code in _functions(importlib.import_module(room))]
+    """Return every kernel and device function of the book, found by looking.
+
+    A device function is tried on a kernel that calls it, of its own module where there is one.
+    """
+    own = {
+        module: [f for n, f in vars(module).items() if _is_own(module, n, f)] for module in rooms()
+    }
+    whole = [f for functions in own.values() for f in functions if not device_name(f)]
+    found = []
+    for module, functions in own.items():
+        found += [Code(module, name_of(f)) for f in functions if f in whole]
+        for function in (f for f in functions if f not in whole):
+            users = [kernel for kernel in whole if function in called(kernel)]
+            near = [kernel for kernel in users if home(kernel) is module]
+            if users:
+                found.append(Code(module, name_of(function), full_name((near or users)[-1])))
+    return found
 
 
 def every() -> list[Mutant]:
@@ -123,16 +160,6 @@ def sample(chosen: list[Mutant], number: int) -> list[Mutant]:
     return [mutant for mutant in chosen if mutant in taken]
 
 
-def _functions(module: ModuleType) -> Iterator[Code]:
-    made = {n: v for n, v in vars(module).items() if _is_own(module, n, v)}
-    whole = [n for n, v in made.items() if not device_name(v)]
-    yield from (Code(module, name) for name in whole)
-    for name in made:
-        users = [kernel for kernel in whole if name in called(Code(module, kernel))]
-        if device_name(made[name]) and users:
-            yield Code(module, name, users[-1])
-
-
 def _is_own(module: ModuleType, name: str, value: Any) -> bool:
     function = getattr(value, "py_func", None)
     return (
@@ -142,58 +169,67 @@ def _is_own(module: ModuleType, name: str, value: Any) -> bool:
     )
 
 
-def called(code: Code) -> set[str]:
-    """Return the device functions that a function calls or hands on, and those that they call.
-
-    Only those of its room: what it calls from another is changed and launched there.
-    """
+@functools.cache
+def called(function: Any) -> frozenset[Any]:
+    """Return the device functions that a function calls or hands on, and those that they call."""
+    code = Code(home(function), name_of(function))
     calls = [n for s in code.body for n in ast.walk(s) if isinstance(n, ast.Call)]
     values = [code.resolve(node) for call in calls for node in (call.func, *call.args)]
-    own = [v for v in values if device_name(v) and v.py_func.__module__ == code.module.__name__]
-    direct = {device_name(value) for value in own}
-    return direct.union(*(called(Code(code.module, name)) for name in direct))
+    direct = frozenset(value for value in values if device_name(value))
+    return direct.union(*map(called, direct))
 
 
 def build(mutant: Mutant, folder: Path) -> Any:
     """Return the kernel that a mutant makes, compiled from a file of its own.
 
     The file is the whole module with the mistake in it. Only the functions that differ are made
-    again: the mutated one, and those that call it; they share a copy of the module's names.
+    again: the mutated one, and those that call it. Those of a module share a copy of its names, in
+    which the new ones stand for the old ones; so modules import functions of others by their names.
     """
-    module = importlib.import_module(f"{kernels.__name__}.{mutant.room}")
     path = folder / f"{mutant.id.replace(':', '-')}.py"
     path.write_text(mutant.text, encoding="utf-8")
     linecache.checkcache(str(path))
-    scope = dict(vars(module))
-    users = [
-        n for n, v in vars(module).items()
-        if _is_own(module, n, v) and mutant.function in called(Code(module, n))
-    ]  # fmt: skip
-    devices = [n for n in users if device_name(vars(module)[n])]
-    order = dict.fromkeys([mutant.function, *devices, mutant.kernel])
-    # Python compiles calls of what a module imports in another way: the code must be the file's.
-    imports = [
-        s for s in ast.parse(mutant.text).body if isinstance(s, (ast.Import, ast.ImportFrom))
-    ]
-    for name in order:
-        tree = definition(mutant.text, name)
-        exec(compile(ast.Module([*imports, tree], []), str(path), "exec"), scope)
-    return scope[mutant.kernel]
+    mutated, kernel = _mutated(mutant), _found(mutant.kernel)
+    remade = {mutated, kernel, *(f for f in called(kernel) if mutated in called(f))}
+    scopes = {module: dict(vars(module)) for module in map(home, remade)}
+    for function in remade:
+        changed = home(function) is home(mutated)
+        text = mutant.text if changed else _text(home(function))
+        # Python compiles calls of what a module imports in another way: the code must be the file's
+        imports = [s for s in ast.parse(text).body if isinstance(s, (ast.Import, ast.ImportFrom))]
+        tree = ast.Module([*imports, definition(text, name_of(function))], [])
+        source = path if changed else home(function).__file__
+        exec(compile(tree, str(source), "exec"), scopes[home(function)])
+    new = {id(f): scopes[home(f)][name_of(f)] for f in remade}
+    for scope in scopes.values():
+        scope.update({name: new[id(value)] for name, value in scope.items() if id(value) in new})
+    return new[id(kernel)]
 
 
 def own_text(mutant: Mutant) -> str:
-    """Return what a mutant's file says that its kernel depends on, without words for readers.
+    """Return what the text says that the kernel of a mutant depends on, without words for readers.
 
-    That is the kernel, the functions of the file that it calls, and the names that these use.
+    That is the kernel, the functions of the book that it calls, and the names that these use.
     """
-    module = importlib.import_module(f"{kernels.__name__}.{mutant.room}")
-    made = {s.name: s for s in ast.parse(mutant.text).body if isinstance(s, ast.FunctionDef)}
-    needed = {mutant.kernel, mutant.function, *called(Code(module, mutant.kernel))}
-    functions = [tree for name, tree in made.items() if name in needed]
+    kernel = _found(mutant.kernel)
+    needed = {_mutated(mutant), kernel, *called(kernel)}
+    modules = [module for module in rooms() if any(home(function) is module for function in needed)]
+    return "\n".join(
+        _own_part(
+            mutant.text if module.__name__ == mutant.module else _text(module),
+            {name_of(function) for function in needed if home(function) is module},
+        )
+        for module in modules
+    )
+
+
+def _own_part(text: str, needed: set[str]) -> str:
+    body = ast.parse(text).body
+    functions = [s for s in body if isinstance(s, ast.FunctionDef) and s.name in needed]
     for tree in functions:
         tree.body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
     kept: list[ast.stmt] = list(functions)
-    for s in reversed(ast.parse(mutant.text).body):
+    for s in reversed(body):
         if isinstance(s, (ast.Assign, ast.AnnAssign)) and _names(s, ast.Store) & {
             name for other in kept for name in _names(other, ast.Load)
         }:
@@ -203,3 +239,17 @@ def own_text(mutant: Mutant) -> str:
 
 def _names(tree: ast.AST, context: type[ast.expr_context]) -> set[str]:
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
+
+
+def _text(module: ModuleType) -> str:
+    return Path(str(module.__file__)).read_text(encoding="utf-8")
+
+
+def _mutated(mutant: Mutant) -> Any:
+    return _found(f"{mutant.module}.{mutant.function}")
+
+
+def _found(name: str) -> Any:
+    """Return the function of a full name."""
+    module, _, function = name.rpartition(".")
+    return getattr(importlib.import_module(module), function)

@@ -29,7 +29,7 @@ import numpy as np
 
 from benchmarks.mutation import cases, equivalents, mutants, pool, report, truth, verdict
 from benchmarks.mutation.verdict import Verdict
-from gpukit import kernels, launch
+from gpukit import launch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENT = ROOT / "docs" / "checking.md"
@@ -94,7 +94,7 @@ def digest(mutant: mutants.Mutant) -> str:
     """Return the digest of all that the outcome of a mutant depends on, but for the checker."""
     words = [mutant.id, mutants.own_text(mutant), *sorted(mutant.right_kinds)]
     parts = hashlib.sha256("\0".join(words).encode())
-    parts.update(_launches(f"{kernels.__name__}.{mutant.room}.{mutant.kernel}"))
+    parts.update(_launches(mutant.kernel))
     return parts.hexdigest()
 
 
@@ -139,7 +139,7 @@ def run(chosen: list[mutants.Mutant], workers: int, kept: Kept) -> list[report.R
         # A mutant that hangs or breaks the oracle does something forbidden, whatever it is.
         faults_ = (seen,) if isinstance(seen, str) else seen
         day = kept.days.get(mutant.id, today)
-        launches = cases.find(f"{kernels.__name__}.{mutant.room}.{mutant.kernel}")
+        launches = cases.find(mutant.kernel)
         whole = all(case.interpreted for case in launches)
         known = kept.digests[mutant.id]
         rows.append(report.Row(mutant, found, faults_, reason, known, day, whole))

@@ -22,7 +22,7 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.mutation import cases, mutants
-from gpukit import kernels, launch
+from gpukit import launch
 from tests import oracle
 from tests.oracle import arithmetic, interpreter, memory, transform
 
@@ -228,6 +228,6 @@ def of(mutant: mutants.Mutant) -> tuple[str, ...]:
     """Return what a mutant does wrong on those launches of its kernel that the oracle can run."""
     with tempfile.TemporaryDirectory() as folder:
         kernel = mutants.build(mutant, Path(folder))
-        launches = cases.find(f"{kernels.__name__}.{mutant.room}.{mutant.kernel}")
+        launches = cases.find(mutant.kernel)
         found = set().union(*(of_launch(kernel, case) for case in launches if case.interpreted))
     return tuple(fault for fault in FAULTS if fault in found)

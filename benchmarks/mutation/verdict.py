@@ -9,7 +9,7 @@ from typing import Any
 
 import gpukit
 from benchmarks.mutation import cases, mutants
-from gpukit import errors, kernels
+from gpukit import errors
 from gpukit.checked.finding import KINDS
 
 # From good to bad. "refused": the mutant is no kernel at all, the compiler says so.
@@ -45,7 +45,7 @@ def examine(mutant: mutants.Mutant) -> Verdict:
         kernel = mutants.build(mutant, Path(folder))
         kinds: set[str] = set()
         wrong = False
-        for case in cases.find(f"{kernels.__name__}.{mutant.room}.{mutant.kernel}"):
+        for case in cases.find(mutant.kernel):
             arguments = case.make()
             try:
                 report = judge(kernel, case.shape, arguments)

@@ -86,7 +86,7 @@ class _Taken:
         if isinstance(value, ModuleType):
             ours = {n: getattr(value, n) for n in sorted(names) if hasattr(value, n)}
             if any(hasattr(found, "py_func") for found in ours.values()):
-                # `reduce.add_up(...)`: imported there, it would be a device function of gpukit's.
+                # `collectives.block_sum(...)`: imported there, it would be one of gpukit's.
                 return "namespace", {n: self._describe(found, names) for n, found in ours.items()}
             return "module", _installed_name(value)
         function = getattr(value, "py_func", value)

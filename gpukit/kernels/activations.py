@@ -258,33 +258,9 @@ def elementwise(
 
 
 LADDER = (
-    Rung(
-        "relu",
-        relu_kernel,
-        relu_cost,
-        relu_reference,
-        BLOCK,
-    ),
-    Rung(
-        "sigmoid",
-        sigmoid_kernel,
-        sigmoid_cost,
-        sigmoid_reference,
-        BLOCK,
-    ),
-    Rung(
-        "tanh",
-        tanh_kernel,
-        tanh_cost,
-        tanh_reference,
-        BLOCK,
-    ),
-    Rung(
-        "gelu",
-        gelu_kernel,
-        gelu_cost,
-        gelu_reference,
-        BLOCK,
-    ),
+    Rung("relu", relu_kernel, relu_cost, relu_reference, BLOCK),
+    Rung("sigmoid", sigmoid_kernel, sigmoid_cost, sigmoid_reference, BLOCK),
+    Rung("tanh", tanh_kernel, tanh_cost, tanh_reference, BLOCK),
+    Rung("gelu", gelu_kernel, gelu_cost, gelu_reference, BLOCK),
 )
 __all__ = launch.public_names(globals())

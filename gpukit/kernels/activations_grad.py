@@ -22,6 +22,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -212,34 +213,11 @@ def gelu_grad(grad: Any, x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     return activations.elementwise("gelu_grad", LADDER, out, stream, grad=grad, x=x)
 
 
+_rung = functools.partial(Rung, block=activations.BLOCK)
 LADDER = (
-    Rung(
-        "relu_grad",
-        relu_grad_kernel,
-        relu_grad_cost,
-        relu_grad_reference,
-        activations.BLOCK,
-    ),
-    Rung(
-        "sigmoid_grad",
-        sigmoid_grad_kernel,
-        sigmoid_grad_cost,
-        sigmoid_grad_reference,
-        activations.BLOCK,
-    ),
-    Rung(
-        "tanh_grad",
-        tanh_grad_kernel,
-        tanh_grad_cost,
-        tanh_grad_reference,
-        activations.BLOCK,
-    ),
-    Rung(
-        "gelu_grad",
-        gelu_grad_kernel,
-        gelu_grad_cost,
-        gelu_grad_reference,
-        activations.BLOCK,
-    ),
+    _rung("relu_grad", relu_grad_kernel, relu_grad_cost, relu_grad_reference),
+    _rung("sigmoid_grad", sigmoid_grad_kernel, sigmoid_grad_cost, sigmoid_grad_reference),
+    _rung("tanh_grad", tanh_grad_kernel, tanh_grad_cost, tanh_grad_reference),
+    _rung("gelu_grad", gelu_grad_kernel, gelu_grad_cost, gelu_grad_reference),
 )
 __all__ = launch.public_names(globals())

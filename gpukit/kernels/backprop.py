@@ -22,6 +22,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -271,44 +272,15 @@ def _launch(function: str, rung: Rung, out: Any, *inputs: Any) -> None:
 
 
 FORWARD_LADDER = (
-    Rung(
-        "naive",
-        linear_naive_kernel,
-        linear_naive_cost,
-        linear_reference,
-        (TILE, TILE),
-    ),
-    Rung(
-        "tiled",
-        linear_tiled_kernel,
-        linear_tiled_cost,
-        linear_reference,
-        (TILE, TILE),
-    ),
+    Rung("naive", linear_naive_kernel, linear_naive_cost, linear_reference, (TILE, TILE)),
+    Rung("tiled", linear_tiled_kernel, linear_tiled_cost, linear_reference, (TILE, TILE)),
 )
 
+_backward = functools.partial(Rung, reference=linear_backward_reference, block=(TILE, TILE))
 BACKWARD_LADDER = (
-    Rung(
-        "grad_x",
-        linear_grad_x_kernel,
-        linear_grad_x_cost,
-        linear_backward_reference,
-        (TILE, TILE),
-    ),
-    Rung(
-        "grad_weight",
-        linear_grad_weight_kernel,
-        linear_grad_weight_cost,
-        linear_backward_reference,
-        (TILE, TILE),
-    ),
-    Rung(
-        "grad_bias",
-        linear_grad_bias_kernel,
-        linear_grad_bias_cost,
-        linear_backward_reference,
-        BLOCK,
-    ),
+    _backward("grad_x", linear_grad_x_kernel, linear_grad_x_cost),
+    _backward("grad_weight", linear_grad_weight_kernel, linear_grad_weight_cost),
+    _backward("grad_bias", linear_grad_bias_kernel, linear_grad_bias_cost, block=BLOCK),
 )
 
 LADDER = (*FORWARD_LADDER, *BACKWARD_LADDER)

@@ -198,12 +198,8 @@ def _out_shape(image: Shape, weight: Shape, stride: Pair, padding: Pair) -> Shap
 
 LADDER = (
     Rung(
-        "direct",
-        conv2d_direct_kernel,
-        conv2d_direct_cost,
-        conv2d_reference,
-        (BLOCK_X, BLOCK_Y, 1),
-        most_blocks=launch.GRID_LIMIT[2],
+        "direct", conv2d_direct_kernel, conv2d_direct_cost, conv2d_reference,
+        (BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2],
     ),
-)
+)  # fmt: skip
 __all__ = launch.public_names(globals())

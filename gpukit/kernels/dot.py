@@ -20,13 +20,14 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels import reduce, reduce_trees
+from gpukit.collectives import block_sum, block_tree_sum
 from gpukit.kernels.reduce import MAX_BLOCKS, WARPS
 from gpukit.kernels.reduce_trees import BLOCK
 from gpukit.launch import Cost, Rung, ceil_div
@@ -59,7 +60,7 @@ def dot_tree_kernel(x, y, out):
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(BLOCK, x.dtype)
     tile[tid] = x[i] * y[i] if i < x.shape[0] else x.dtype.type(0)
-    reduce_trees.add_up(tile, tid)
+    block_tree_sum(tile, tid)
     if tid == 0:
         cuda.atomic.add(out, 0, tile[0])
 
@@ -80,7 +81,7 @@ def dot_shuffle_kernel(x, y, out):
     Dtypes     float32 or float64, one for all arrays and the accumulator
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
-    Cost       bytes: 2 itemsize (n + blocks); flops: 2 n + (8 BLOCK + 1) blocks for BLOCK 256;
+    Cost       bytes: 2 itemsize (n + blocks); flops: 2 n + (5 BLOCK + WARPS) blocks;
                barriers: 1
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
@@ -89,16 +90,15 @@ def dot_shuffle_kernel(x, y, out):
     acc = x.dtype.type(0)
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         acc += x[i] * y[i]
-    acc = reduce.add_up_warps(acc, totals, tid)
+    acc = block_sum(acc, totals, tid, WARPS)
     if tid == 0:
         cuda.atomic.add(out, 0, acc)
 
 
 def dot_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
-    """A product and an addition for each element; each thread adds at log2(BLOCK) shuffles."""
+    """A product and an addition for each element; then the work of sum_shuffle_cost."""
     blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
-    shuffles = BLOCK.bit_length() - 1
-    return Cost(bytes=2 * itemsize * (n + blocks), flops=2 * n + (shuffles * BLOCK + 1) * blocks)
+    return Cost(bytes=2 * itemsize * (n + blocks), flops=2 * n + (5 * BLOCK + WARPS) * blocks)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -124,15 +124,9 @@ def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
     return launch.to_host(out, stream)[0]
 
 
+_rung = functools.partial(Rung, reference=dot_reference, block=BLOCK)
 LADDER = (
-    Rung("tree", dot_tree_kernel, dot_tree_cost, dot_reference, BLOCK),
-    Rung(
-        "shuffle",
-        dot_shuffle_kernel,
-        dot_shuffle_cost,
-        dot_reference,
-        BLOCK,
-        most_blocks=MAX_BLOCKS,
-    ),
+    _rung("tree", dot_tree_kernel, dot_tree_cost),
+    _rung("shuffle", dot_shuffle_kernel, dot_shuffle_cost, most_blocks=MAX_BLOCKS),
 )
 __all__ = launch.public_names(globals())

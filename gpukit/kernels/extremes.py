@@ -1,9 +1,9 @@
 """Largest and smallest: max, min and argmax. Lanes compare registers, and a second launch finishes.
 
-Which of two elements wins is asked in one place, `larger`: NaN wins over every number, so the
-answer is NaN where any element is, as np.max and np.argmax have it. There is no atomic: blocks
-write what they found, and one block more looks through that, so the answer never depends on
-which block came first. 0.0 and -0.0 are equal, and the largest of them is either of the two.
+Which of two elements wins is asked in one place, `gpukit.collectives.larger`: NaN wins over every
+number, so the answer is NaN where any element is, as np.max and np.argmax have it. There is no
+atomic: blocks write what they found, and one block more looks through that, so the answer never
+depends on which block came first. 0.0 and -0.0 are equal, and the largest is either of the two.
 
 Legend
     n          elements to look through                               1000
@@ -27,18 +27,18 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
+from gpukit.collectives import ALL_LANES, WARP, block_max, larger
 from gpukit.launch import Cost, Rung
 
 BLOCK = 256
-WARP = 32
 WARPS = BLOCK // WARP
-ALL_LANES = 0xFFFFFFFF
 LOWEST = -np.inf
 # Enough blocks to fill the largest GPU of today once; with more, the second launch has more to do.
 MAX_BLOCKS = 1024
@@ -66,48 +66,12 @@ def argmax_reference(x: npt.ArrayLike) -> int:
 
 
 @cuda.jit(device=True)
-def larger(value, best):
-    """Return whether value is larger than best, NaN being larger than every number."""
-    return best == best and not value <= best  # NaN is at most nothing, and equals nothing
-
-
-@cuda.jit(device=True)
 def ahead(value, i, best, at):
     """Return whether x[i], which is value, is larger than x[at], or as large and before it."""
     return larger(value, best) or (i < at and not larger(best, value))
 
 
 # --- Kernels: values -------------------------------------------------------------------------
-
-
-@cuda.jit(device=True)
-def largest_lane(best):
-    """Return, in lane 0, the largest of the warp. Every lane of the warp must call it."""
-    step = WARP // 2
-    while step > 0:
-        other = cuda.shfl_down_sync(ALL_LANES, best, step)
-        if larger(other, best):
-            best = other
-        step //= 2
-    return best
-
-
-@cuda.jit(device=True)
-def largest_thread(best, tops, tid):
-    """Return, in thread 0, the largest of the block. Every thread of the block must call it.
-
-    Thread 0 looks through the eight warps alone: to shuffle there would take three steps of all.
-    """
-    best = largest_lane(best)
-    if tid % WARP == 0:
-        tops[tid // WARP] = best
-    cuda.syncthreads()  # every warp's largest is written before thread 0 reads it
-    if tid == 0:
-        for warp in range(1, WARPS):
-            other = tops[warp]
-            if larger(other, best):
-                best = other
-    return best
 
 
 @cuda.jit
@@ -131,7 +95,7 @@ def max_kernel(x, found):
         value = x[i]
         if larger(value, best):
             best = value
-    best = largest_thread(best, tops, tid)
+    best = block_max(best, tops, tid, WARPS)
     if tid == 0:
         found[cuda.blockIdx.x] = best
 
@@ -161,7 +125,7 @@ def min_kernel(x, found):
         value = -x[i]
         if larger(value, best):
             best = value
-    best = largest_thread(best, tops, tid)
+    best = block_max(best, tops, tid, WARPS)
     if tid == 0:
         found[cuda.blockIdx.x] = -best
 
@@ -344,17 +308,13 @@ def _blocks(n: int) -> int:
     return int(LADDER[0].grid("max", n)[0])
 
 
+_rung = functools.partial(Rung, block=BLOCK, most_blocks=MAX_BLOCKS)
 LADDER = (
-    Rung("max", max_kernel, max_cost, max_reference, BLOCK, most_blocks=MAX_BLOCKS),
-    Rung("min", min_kernel, min_cost, min_reference, BLOCK, most_blocks=MAX_BLOCKS),
-    Rung("argmax", argmax_kernel, argmax_cost, argmax_reference, BLOCK, most_blocks=MAX_BLOCKS),
-    Rung(
-        "argmax_finish",
-        argmax_finish_kernel,
-        argmax_finish_cost,
-        argmax_reference,
-        BLOCK,
-        most_blocks=1,
+    _rung("max", max_kernel, max_cost, max_reference),
+    _rung("min", min_kernel, min_cost, min_reference),
+    _rung("argmax", argmax_kernel, argmax_cost, argmax_reference),
+    _rung(
+        "argmax_finish", argmax_finish_kernel, argmax_finish_cost, argmax_reference, most_blocks=1
     ),
 )
 __all__ = launch.public_names(globals())

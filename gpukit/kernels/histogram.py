@@ -15,6 +15,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -143,23 +144,13 @@ def private_blocks(n: int, bins: int) -> int:
     return min(ceil_div(n, max(BLOCK, bins)), MAX_BLOCKS)
 
 
+_rung = functools.partial(
+    Rung, reference=bincount_reference, block=BLOCK, dtypes=(np.uint8, np.int32)
+)
 LADDER = (
-    Rung(
-        "atomic",
-        histogram_atomic_kernel,
-        histogram_atomic_cost,
-        bincount_reference,
-        BLOCK,
-        dtypes=(np.uint8, np.int32),
-    ),
-    Rung(
-        "privatised",
-        histogram_privatised_kernel,
-        histogram_privatised_cost,
-        bincount_reference,
-        BLOCK,
-        dtypes=(np.uint8, np.int32),
-        most_blocks=MAX_BLOCKS,
+    _rung("atomic", histogram_atomic_kernel, histogram_atomic_cost),
+    _rung(
+        "privatised", histogram_privatised_kernel, histogram_privatised_cost, most_blocks=MAX_BLOCKS
     ),
 )
 __all__ = launch.public_names(globals())

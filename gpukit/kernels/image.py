@@ -14,6 +14,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -203,18 +204,10 @@ def _launch(function: str, out: Any, *inputs: Any) -> None:
     rung.kernel[grid, rung.block](*inputs, out)
 
 
+_rung = functools.partial(Rung, block=(BLOCK_X, BLOCK_Y), dtypes=COLOURS)
 LADDER = (
-    Rung(
-        "invert", invert_kernel, invert_cost, invert_reference, (BLOCK_X, BLOCK_Y), dtypes=COLOURS
-    ),
-    Rung("grey", grey_kernel, grey_cost, grey_reference, (BLOCK_X, BLOCK_Y), dtypes=COLOURS),
-    Rung(
-        "box_blur",
-        box_blur_kernel,
-        box_blur_cost,
-        box_blur_reference,
-        (BLOCK_X, BLOCK_Y),
-        dtypes=COLOURS[1:],
-    ),
+    _rung("invert", invert_kernel, invert_cost, invert_reference),
+    _rung("grey", grey_kernel, grey_cost, grey_reference),
+    _rung("box_blur", box_blur_kernel, box_blur_cost, box_blur_reference, dtypes=COLOURS[1:]),
 )
 __all__ = launch.public_names(globals())

@@ -11,10 +11,9 @@ Legend
     col         the place along that row, and in x                         ranges [0, cols)
     tid         the thread in its block                                    ranges [0, BLOCK)
     lane        the thread in its warp                                     ranges [0, WARP)
-    warp        the warp in its block                                      ranges [0, WARPS)
     k           the four columns that are loaded at once                   ranges [0, cols / 4)
     acc         the part of the row's sum that this thread holds
-    partials    one sum for each warp of the block, in shared memory
+    totals      the sum of each warp of the block, in shared memory
     BLOCK       threads in a block, a multiple of 32                       256
     WARPS       warps in a block                                           8
     WIDTH       elements of one load of 16 bytes                           4
@@ -25,18 +24,18 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.reduce import add_up_lanes
+from gpukit.collectives import WARP, block_sum, warp_sum
 from gpukit.launch import Cost, Rung
 from gpukit.primitives.wide import WIDTH, is_aligned, load4
 
 BLOCK = 256
-WARP = 32
 WARPS = BLOCK // WARP
 LEVELS = WARP.bit_length() - 1  # log2(WARP)
 
@@ -101,7 +100,7 @@ def matvec_warp_a_row_kernel(a, x, y):
     if row < a.shape[0]:
         for col in range(lane, a.shape[1], WARP):
             acc += a[row, col] * x[col]
-    acc = add_up_lanes(acc, WARP)  # outside of the guard: a shuffle needs the whole warp
+    acc = warp_sum(acc)  # outside of the guard: a shuffle needs the whole warp
     if lane == 0 and row < a.shape[0]:
         y[row] = acc
 
@@ -117,40 +116,32 @@ def matvec_block_a_row_kernel(a, x, y):
     """Multiply a matrix by a vector, one block for one row.
 
     New here   eight warps on a row, for matrices with few and long rows: shuffles add up each
-               warp, its sum goes through shared memory, and the first warp adds up those with
-               the same shuffles. 32 places are enough: no block has more warps
+               warp, its sum goes through shared memory, and thread 0 adds up those. 32 places
+               are enough: no block has more warps
     Shapes     a (rows, cols), x (cols,), y (rows,); any sizes >= 1, C order
-    Dtypes     float32 or float64, one for all arrays, the accumulator and partial sums
+    Dtypes     float32 or float64, one for all arrays, the accumulator and the sums of warps
     Launch     block BLOCK or another multiple of 32, grid rows; x = place in the row
     Shared     32 * itemsize bytes, static
-    Cost       bytes: itemsize rows (2 cols + 1); flops: rows (2 cols + 5 BLOCK + 160); barriers: 1
+    Cost       bytes: itemsize rows (2 cols + 1); flops: rows (2 cols + 5 BLOCK + WARPS - 1);
+               barriers: 1
     Errors     the host function rejects a.shape[1] != x.shape[0]; the kernel assumes them
                equal, its block to be a multiple of 32 threads, and one block for each row
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
     row, tid = cuda.blockIdx.x, cuda.threadIdx.x
-    lane = tid % WARP
-    warp = tid // WARP
-    partials = cuda.shared.array(WARP, y.dtype)
+    totals = cuda.shared.array(WARP, y.dtype)
     acc = y.dtype.type(0)
     for col in range(tid, a.shape[1], cuda.blockDim.x):
         acc += a[row, col] * x[col]
-    acc = add_up_lanes(acc, WARP)
-    if lane == 0:
-        partials[warp] = acc
-    cuda.syncthreads()  # every warp's sum is written before the first warp reads them
-    if warp == 0:
-        # All 32 lanes go on, also those beyond the last warp: a shuffle needs the whole warp.
-        acc = partials[lane] if lane < cuda.blockDim.x // WARP else y.dtype.type(0)
-        acc = add_up_lanes(acc, WARP)
-        if lane == 0:
-            y[row] = acc
+    acc = block_sum(acc, totals, tid, cuda.blockDim.x // WARP)
+    if tid == 0:
+        y[row] = acc
 
 
 def matvec_block_a_row_cost(rows: int, cols: int, block: int = BLOCK, itemsize: int = 4) -> Cost:
-    """The work of a thread on a row, and shuffles in every warp and once more in the first."""
-    shuffled = LEVELS * (block + WARP)
-    return Cost(bytes=itemsize * rows * (2 * cols + 1), flops=rows * (2 * cols + shuffled))
+    """The work of a thread on a row, shuffles in every warp, and an addition for each but one."""
+    joined = LEVELS * block + block // WARP - 1
+    return Cost(bytes=itemsize * rows * (2 * cols + 1), flops=rows * (2 * cols + joined))
 
 
 @cuda.jit
@@ -176,7 +167,7 @@ def matvec_vectorised_kernel(a, x, y):
     row = cuda.grid(1) // WARP
     lane = cuda.threadIdx.x % WARP
     cols = a.shape[1]
-    if row < a.shape[0]:  # true for all lanes of a warp or for none, so all meet in add_up_lanes
+    if row < a.shape[0]:  # true for all lanes of a warp or for none, so all meet in warp_sum
         acc = np.float32(0)
         if cols % WIDTH == 0:
             own = a[row]
@@ -187,7 +178,7 @@ def matvec_vectorised_kernel(a, x, y):
         else:
             for col in range(lane, cols, WARP):
                 acc += a[row, col] * x[col]
-        acc = add_up_lanes(acc, WARP)
+        acc = warp_sum(acc)
         if lane == 0:
             y[row] = acc
 
@@ -242,39 +233,17 @@ def _check_operands(a: Any, x: Any) -> None:
         )
 
 
+_rung = functools.partial(Rung, reference=matvec_reference, block=BLOCK)
 LADDER = (
-    Rung(
-        "thread_a_row",
-        matvec_thread_a_row_kernel,
-        matvec_thread_a_row_cost,
-        matvec_reference,
-        BLOCK,
+    _rung("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost),
+    _rung(
+        "warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost,
+        block=(WARP, WARPS), tile=WARPS,
     ),
-    Rung(
-        "warp_a_row",
-        matvec_warp_a_row_kernel,
-        matvec_warp_a_row_cost,
-        matvec_reference,
-        (WARP, WARPS),
-        WARPS,
+    _rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost, tile=1),
+    _rung(
+        "vectorised", matvec_vectorised_kernel, matvec_vectorised_cost, tile=WARPS,
+        dtypes=(np.float32,), instead="warp_a_row",
     ),
-    Rung(
-        "block_a_row",
-        matvec_block_a_row_kernel,
-        matvec_block_a_row_cost,
-        matvec_reference,
-        BLOCK,
-        1,
-    ),
-    Rung(
-        "vectorised",
-        matvec_vectorised_kernel,
-        matvec_vectorised_cost,
-        matvec_reference,
-        BLOCK,
-        WARPS,
-        (np.float32,),
-        instead="warp_a_row",
-    ),
-)
+)  # fmt: skip
 __all__ = launch.public_names(globals())

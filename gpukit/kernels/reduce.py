@@ -1,7 +1,7 @@
 """Sum: many threads, one number, in one launch. Trees or shuffles add up a block, atomics the rest.
 
-Read `reduce_trees` first: its rungs leave a partial sum for each block and need more launches, and
-its `add_up` is the tree of the first two rungs here. `sum` takes the rungs of both.
+Read `reduce_trees` first: its rungs leave a partial sum for each block and need more launches.
+`sum` takes the rungs of both. How a block adds up is said once, in `gpukit.collectives`.
 
 Legend
     n          elements to add                                        1000
@@ -10,11 +10,10 @@ Legend
     tile       the block's values in shared memory, added up in place
     acc        the sum this thread holds in a register
     k          the four elements that this thread loads at once      ranges [0, n / 4)
-    step       how many lanes away the sum is that is added           16, 8, 4, 2, 1
     totals     the sum of each warp of the block                      WARPS of them
     WIDTH      elements of one load of 16 bytes                       4
     BLOCK      threads in a block, a power of two                     256
-    WARPS      warps in a block, a power of two                       8
+    WARPS      warps in a block                                       8
 
 All kernels, unless one says otherwise
     Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
@@ -24,19 +23,20 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
+from gpukit.collectives import WARP, block_sum, block_tree_sum
 from gpukit.kernels import reduce_trees
-from gpukit.kernels.reduce_trees import BLOCK, WARP, add_up
+from gpukit.kernels.reduce_trees import BLOCK
 from gpukit.launch import Cost, Rung, ceil_div
 from gpukit.primitives.wide import WIDTH, is_aligned, load4
 
 WARPS = BLOCK // WARP
-ALL_LANES = 0xFFFFFFFF
 # Enough blocks to fill the largest GPU of today once; with more, each only adds an atomic.
 MAX_BLOCKS = 1024
 
@@ -69,7 +69,7 @@ def sum_atomic_kernel(x, out):
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(BLOCK, x.dtype)
     tile[tid] = x[i] if i < x.shape[0] else x.dtype.type(0)
-    add_up(tile, tid)
+    block_tree_sum(tile, tid)
     if tid == 0:
         cuda.atomic.add(out, 0, tile[0])
 
@@ -98,7 +98,7 @@ def sum_grid_stride_kernel(x, out):
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         acc += x[i]
     tile[tid] = acc
-    add_up(tile, tid)
+    block_tree_sum(tile, tid)
     if tid == 0:
         cuda.atomic.add(out, 0, tile[0])
 
@@ -107,29 +107,6 @@ def sum_grid_stride_cost(n: int, blocks: int | None = None, itemsize: int = 4) -
     """One addition for each element, then a tree and an atomic for each block."""
     blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
     return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + BLOCK * blocks)
-
-
-@cuda.jit(device=True)
-def add_up_lanes(acc, lanes):
-    """Return, in lane 0, the sum over its first lanes. Every lane of the warp must call it.
-
-    The sums that other lanes return are of no use: `lanes` above them lie what is not theirs.
-    """
-    step = lanes // 2
-    while step > 0:
-        acc += cuda.shfl_down_sync(ALL_LANES, acc, step)
-        step //= 2
-    return acc
-
-
-@cuda.jit(device=True)
-def add_up_warps(acc, totals, tid):
-    """Return, in thread 0, the sum of acc over the block. Every thread of it must call this."""
-    acc = add_up_lanes(acc, WARP)
-    if tid % WARP == 0:
-        totals[tid // WARP] = acc
-    cuda.syncthreads()  # every warp's sum is written before other warps read it
-    return add_up_lanes(totals[tid % WARPS], WARPS)
 
 
 @cuda.jit
@@ -142,8 +119,7 @@ def sum_shuffle_kernel(x, out):
     Shapes     x (n,), out (1,); any n >= 1
     Dtypes     float32 or float64, one for both arrays and the accumulator
     Shared     BLOCK / 32 * itemsize bytes, static
-    Cost       bytes: itemsize (n + 2 blocks); flops: n + (8 BLOCK + 1) blocks for BLOCK 256;
-               barriers: 1
+    Cost       bytes: itemsize (n + 2 blocks); flops: n + (5 BLOCK + WARPS) blocks; barriers: 1
     Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
     """
     tid = cuda.threadIdx.x
@@ -151,16 +127,15 @@ def sum_shuffle_kernel(x, out):
     acc = x.dtype.type(0)
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         acc += x[i]
-    acc = add_up_warps(acc, totals, tid)
+    acc = block_sum(acc, totals, tid, WARPS)
     if tid == 0:
         cuda.atomic.add(out, 0, acc)
 
 
 def sum_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
-    """One addition for each element; each thread adds at each of log2(BLOCK) shuffles."""
+    """One addition for each element; each thread adds at 5 shuffles, thread 0 all warps and out."""
     blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
-    shuffles = BLOCK.bit_length() - 1
-    return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + (shuffles * BLOCK + 1) * blocks)
+    return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + (5 * BLOCK + WARPS) * blocks)
 
 
 @cuda.jit
@@ -175,7 +150,7 @@ def sum_vectorised_kernel(x, out):
     Launch     block BLOCK, grid min(ceil_div(n, 4 BLOCK), MAX_BLOCKS), or any other;
                x = four elements
     Shared     BLOCK / 32 * 4 bytes, static
-    Cost       bytes: 4 (n + 2 blocks); flops: n + (8 BLOCK + 1) blocks for BLOCK 256; barriers: 1
+    Cost       bytes: 4 (n + 2 blocks); flops: n + (5 BLOCK + WARPS) blocks; barriers: 1
     Errors     the host function rejects other dtypes and takes sum_shuffle_kernel for an x that
                lies misaligned; the kernel assumes its block is BLOCK and that out[0] is 0 before
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
@@ -191,7 +166,7 @@ def sum_vectorised_kernel(x, out):
     i = fours * WIDTH + cuda.grid(1)
     if i < x.shape[0]:
         acc += x[i]
-    acc = add_up_warps(acc, totals, tid)
+    acc = block_sum(acc, totals, tid, WARPS)
     if tid == 0:
         cuda.atomic.add(out, 0, acc)
 
@@ -229,36 +204,16 @@ def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> Any:
     return launch.to_host(out, stream)[0]
 
 
+_rung = functools.partial(Rung, reference=sum_reference, block=BLOCK)
 LADDER = (
-    Rung("atomic", sum_atomic_kernel, sum_atomic_cost, sum_reference, BLOCK),
-    Rung(
-        "grid_stride",
-        sum_grid_stride_kernel,
-        sum_grid_stride_cost,
-        sum_reference,
-        BLOCK,
-        most_blocks=MAX_BLOCKS,
+    _rung("atomic", sum_atomic_kernel, sum_atomic_cost),
+    _rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, most_blocks=MAX_BLOCKS),
+    _rung("shuffle", sum_shuffle_kernel, sum_shuffle_cost, most_blocks=MAX_BLOCKS),
+    _rung(
+        "vectorised", sum_vectorised_kernel, sum_vectorised_cost, tile=WIDTH * BLOCK,
+        dtypes=(np.float32,), most_blocks=MAX_BLOCKS, instead="shuffle",
     ),
-    Rung(
-        "shuffle",
-        sum_shuffle_kernel,
-        sum_shuffle_cost,
-        sum_reference,
-        BLOCK,
-        most_blocks=MAX_BLOCKS,
-    ),
-    Rung(
-        "vectorised",
-        sum_vectorised_kernel,
-        sum_vectorised_cost,
-        sum_reference,
-        BLOCK,
-        WIDTH * BLOCK,
-        (np.float32,),
-        most_blocks=MAX_BLOCKS,
-        instead="shuffle",
-    ),
-)
+)  # fmt: skip
 
 # All that `sum` takes, from the slowest tree up.
 SUM_LADDER = (*reduce_trees.LADDER, *LADDER)

@@ -26,16 +26,17 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
+from gpukit.collectives import WARP, block_tree_sum
 from gpukit.launch import Cost, Rung, ceil_div
 
 BLOCK = 256
-WARP = 32
 
 
 # --- Reference -------------------------------------------------------------------------------
@@ -85,22 +86,6 @@ def sum_interleaved_cost(n: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=itemsize * (n + blocks), flops=(BLOCK - 1) * blocks)
 
 
-@cuda.jit(device=True)
-def add_up(tile, tid):
-    """Leave the sum of tile in tile[0]. Every thread of the block must call it.
-
-    The threads that add stay side by side, so whole warps fall idle together, and they read
-    neighbouring words, so no two of a warp meet in one bank.
-    """
-    cuda.syncthreads()  # the tile is full before any thread reads another thread's element
-    half = BLOCK // 2
-    while half > 0:
-        if tid < half:
-            tile[tid] += tile[tid + half]
-        cuda.syncthreads()  # the sums of this level are written before the next level reads them
-        half //= 2
-
-
 @cuda.jit
 def sum_sequential_kernel(x, partials):
     """Add up BLOCK elements in each block, its halves first, one partial sum for each block.
@@ -117,7 +102,7 @@ def sum_sequential_kernel(x, partials):
     tid = cuda.threadIdx.x
     tile = cuda.shared.array(BLOCK, x.dtype)
     tile[tid] = x[i] if i < x.shape[0] else x.dtype.type(0)
-    add_up(tile, tid)
+    block_tree_sum(tile, tid)
     if tid == 0:
         partials[cuda.blockIdx.x] = tile[0]
 
@@ -146,7 +131,7 @@ def sum_first_add_kernel(x, partials):
     first = x[i] if i < x.shape[0] else x.dtype.type(0)
     second = x[i + BLOCK] if i + BLOCK < x.shape[0] else x.dtype.type(0)
     tile[tid] = first + second
-    add_up(tile, tid)
+    block_tree_sum(tile, tid)
     if tid == 0:
         partials[cuda.blockIdx.x] = tile[0]
 
@@ -245,12 +230,11 @@ def sum_in_passes(rung: Rung, x: Any, stream: Any) -> Any:
         x = partials
 
 
+_rung = functools.partial(Rung, reference=partials_reference, block=BLOCK)
 LADDER = (
-    Rung("interleaved", sum_interleaved_kernel, sum_interleaved_cost, partials_reference, BLOCK),
-    Rung("sequential", sum_sequential_kernel, sum_sequential_cost, partials_reference, BLOCK),
-    Rung(
-        "first_add", sum_first_add_kernel, sum_first_add_cost, partials_reference, BLOCK, 2 * BLOCK
-    ),
-    Rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost, partials_reference, BLOCK, 2 * BLOCK),
+    _rung("interleaved", sum_interleaved_kernel, sum_interleaved_cost),
+    _rung("sequential", sum_sequential_kernel, sum_sequential_cost),
+    _rung("first_add", sum_first_add_kernel, sum_first_add_cost, tile=2 * BLOCK),
+    _rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost, tile=2 * BLOCK),
 )
 __all__ = launch.public_names(globals())

@@ -33,14 +33,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
+from gpukit.collectives import ALL_LANES, WARP
 from gpukit.launch import Cost, Rung, ceil_div
 
 BLOCK = 256
-WARP = 32
 WARPS = BLOCK // WARP
 PADDED = BLOCK + BLOCK // WARP
 LEVELS = BLOCK.bit_length() - 1  # log2(BLOCK)
-ALL_LANES = 0xFFFFFFFF
 NUMBERS = (np.float32, np.int32)
 
 

@@ -23,6 +23,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -232,42 +233,17 @@ def transpose(x: Any, *, rung: str = "padded", out: Any = None, stream: Any = 0)
     return result.get()
 
 
+_rung = functools.partial(Rung, block=(TILE, ROWS))
 COPY_LADDER = (
-    Rung("coalesced", copy_kernel, copy_cost, copy_reference, (TILE, ROWS)),
-    Rung(
-        "strided",
-        copy_strided_kernel,
-        copy_strided_cost,
-        copy_reference,
-        (TILE, ROWS),
-        x_is_row=True,
-    ),
+    _rung("coalesced", copy_kernel, copy_cost, copy_reference),
+    _rung("strided", copy_strided_kernel, copy_strided_cost, copy_reference, x_is_row=True),
 )
 
+_transpose = functools.partial(_rung, reference=transpose_reference)
 TRANSPOSE_LADDER = (
-    Rung(
-        "naive",
-        transpose_naive_kernel,
-        transpose_naive_cost,
-        transpose_reference,
-        (TILE, ROWS),
-    ),
-    Rung(
-        "tiled",
-        transpose_tiled_kernel,
-        transpose_tiled_cost,
-        transpose_reference,
-        (TILE, ROWS),
-        (TILE, TILE),
-    ),
-    Rung(
-        "padded",
-        transpose_padded_kernel,
-        transpose_padded_cost,
-        transpose_reference,
-        (TILE, ROWS),
-        (TILE, TILE),
-    ),
+    _transpose("naive", transpose_naive_kernel, transpose_naive_cost),
+    _transpose("tiled", transpose_tiled_kernel, transpose_tiled_cost, tile=(TILE, TILE)),
+    _transpose("padded", transpose_padded_kernel, transpose_padded_cost, tile=(TILE, TILE)),
 )
 
 LADDER = (*COPY_LADDER, *TRANSPOSE_LADDER)

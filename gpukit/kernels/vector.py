@@ -15,6 +15,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -202,21 +203,18 @@ def _pair(function: str, **pair: Any) -> tuple[Any, Any]:
     return a, b
 
 
+_rung = functools.partial(Rung, block=BLOCK)
 SAXPY_LADDER = (
-    Rung("saxpy", saxpy_kernel, saxpy_cost, saxpy_reference, BLOCK),
-    Rung(
-        "saxpy_grid_stride",
-        saxpy_grid_stride_kernel,
-        saxpy_grid_stride_cost,
-        saxpy_reference,
-        BLOCK,
+    _rung("saxpy", saxpy_kernel, saxpy_cost, saxpy_reference),
+    _rung(
+        "saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_grid_stride_cost, saxpy_reference,
         most_blocks=MAX_BLOCKS,
     ),
-)
+)  # fmt: skip
 
 LADDER = (
-    Rung("fill", fill_kernel, fill_cost, fill_reference, BLOCK),
-    Rung("vector_add", vector_add_kernel, vector_add_cost, vector_add_reference, BLOCK),
+    _rung("fill", fill_kernel, fill_cost, fill_reference),
+    _rung("vector_add", vector_add_kernel, vector_add_cost, vector_add_reference),
     *SAXPY_LADDER,
 )
 __all__ = launch.public_names(globals())

@@ -9,7 +9,7 @@ import importlib
 import inspect
 import pathlib
 
-from gpukit import kernels, launch
+from gpukit import collectives, kernels, launch
 
 FIELDS = ["New here", "Shapes", "Dtypes", "Launch", "Shared", "Cost", "Errors", "Source"]
 FOLDER = pathlib.Path(kernels.__file__).parent
@@ -133,6 +133,7 @@ def test_every_barrier_says_what_it_protects():
         return all("cuda.syncthreads()  # " in line for line in barriers)
 
     assert files_breaking(rule) == []
+    assert rule(pathlib.Path(collectives.__file__))
 
 
 def test_file_has_one_shared_or_local_array_on_a_line():

@@ -126,11 +126,8 @@ def _check_operands(a: Any, b: Any) -> None:
 
 LADDER = (
     Rung(
-        "batched",
-        matmul_batched_kernel,
-        matmul_batched_cost,
-        batched_matmul_reference,
+        "batched", matmul_batched_kernel, matmul_batched_cost, batched_matmul_reference,
         (TILE, TILE, 1),
     ),
-)
+)  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -35,6 +35,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -346,40 +347,25 @@ def as_bf16(name: str, x: Any, stream: Any) -> Any:
     return out
 
 
+_rung = functools.partial(
+    Rung, reference=matmul_bf16_reference, block=(THREADS, THREADS),
+    dtypes=(np.float32, np.uint16), instead="register_tile_2d",
+)  # fmt: skip
 MATMUL_LADDER = (
-    Rung(
-        "tensor_bf16",
-        matmul_tensor_bf16_kernel,
-        matmul_tensor_bf16_cost,
-        matmul_bf16_reference,
-        (THREADS, THREADS),
-        (SIDE, SIDE),
-        (np.float32, np.uint16),
-        needs=(tensor.LEAST, launch.NEWEST),
-        instead="register_tile_2d",
+    _rung(
+        "tensor_bf16", matmul_tensor_bf16_kernel, matmul_tensor_bf16_cost,
+        tile=(SIDE, SIDE), needs=(tensor.LEAST, launch.NEWEST),
     ),
-    Rung(
-        "warpgroup_bf16",
-        matmul_warpgroup_bf16_kernel,
-        matmul_warpgroup_bf16_cost,
-        matmul_bf16_reference,
-        (THREADS, THREADS),
-        (SIDE, TALL),
-        (np.float32, np.uint16),
-        needs=(warpgroup.ONLY, warpgroup.ONLY),
-        instead="register_tile_2d",
+    _rung(
+        "warpgroup_bf16", matmul_warpgroup_bf16_kernel, matmul_warpgroup_bf16_cost,
+        tile=(SIDE, TALL), needs=(warpgroup.ONLY, warpgroup.ONLY),
     ),
-)
+)  # fmt: skip
 LADDER = (
     Rung(
-        "round_bf16",
-        round_bf16_kernel,
-        round_bf16_cost,
-        round_bf16_reference,
-        (WARP, 8),
-        dtypes=(np.float32,),
-        needs=(tensor.LEAST, launch.NEWEST),
+        "round_bf16", round_bf16_kernel, round_bf16_cost, round_bf16_reference, (WARP, 8),
+        dtypes=(np.float32,), needs=(tensor.LEAST, launch.NEWEST),
     ),
     *MATMUL_LADDER,
-)
+)  # fmt: skip
 __all__ = launch.public_names(globals())

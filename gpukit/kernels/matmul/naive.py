@@ -17,6 +17,8 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import numpy.typing as npt
 
@@ -82,15 +84,9 @@ def matmul_naive_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=itemsize * m * n * (2 * k + 1), flops=2 * m * n * k)
 
 
+_rung = functools.partial(Rung, reference=matmul_reference, block=(TILE, TILE))
 LADDER = (
-    Rung(
-        "uncoalesced",
-        matmul_uncoalesced_kernel,
-        matmul_uncoalesced_cost,
-        matmul_reference,
-        (TILE, TILE),
-        x_is_row=True,
-    ),
-    Rung("naive", matmul_naive_kernel, matmul_naive_cost, matmul_reference, (TILE, TILE)),
+    _rung("uncoalesced", matmul_uncoalesced_kernel, matmul_uncoalesced_cost, x_is_row=True),
+    _rung("naive", matmul_naive_kernel, matmul_naive_cost),
 )
 __all__ = launch.public_names(globals())

@@ -24,6 +24,8 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
+
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE, matmul_reference
 from gpukit.kernels.matmul.wide import tiles_cost
@@ -139,22 +141,15 @@ def matmul_register_tile_2d_cost(m: int, n: int, k: int, itemsize: int = 4) -> C
     return tiles_cost(m, n, k, SIDE, SIDE, TILE, itemsize)
 
 
+_rung = functools.partial(Rung, reference=matmul_reference, block=(TILE, TILE))
 LADDER = (
-    Rung(
-        "register_tile_1d",
-        matmul_register_tile_1d_kernel,
-        matmul_register_tile_1d_cost,
-        matmul_reference,
-        (TILE, TILE),
-        (TILE, SIDE),
+    _rung(
+        "register_tile_1d", matmul_register_tile_1d_kernel, matmul_register_tile_1d_cost,
+        tile=(TILE, SIDE),
     ),
-    Rung(
-        "register_tile_2d",
-        matmul_register_tile_2d_kernel,
-        matmul_register_tile_2d_cost,
-        matmul_reference,
-        (TILE, TILE),
-        (SIDE, SIDE),
+    _rung(
+        "register_tile_2d", matmul_register_tile_2d_kernel, matmul_register_tile_2d_cost,
+        tile=(SIDE, SIDE),
     ),
-)
+)  # fmt: skip
 __all__ = launch.public_names(globals())

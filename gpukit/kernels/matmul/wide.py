@@ -35,6 +35,7 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -235,26 +236,12 @@ def fits(a: Any, b: Any, out: Any) -> bool:
     return whole and all(launch.is_contiguous(x) and wide.is_aligned(x) for x in (a, b, out))
 
 
+_rung = functools.partial(
+    Rung, reference=matmul_reference, block=(THREADS, THREADS), tile=(SIDE, SIDE),
+    dtypes=(np.float32,), instead="register_tile_2d",
+)  # fmt: skip
 LADDER = (
-    Rung(
-        "vectorised",
-        matmul_vectorised_kernel,
-        matmul_vectorised_cost,
-        matmul_reference,
-        (THREADS, THREADS),
-        (SIDE, SIDE),
-        (np.float32,),
-        instead="register_tile_2d",
-    ),
-    Rung(
-        "double_buffered",
-        matmul_double_buffered_kernel,
-        matmul_double_buffered_cost,
-        matmul_reference,
-        (THREADS, THREADS),
-        (SIDE, SIDE),
-        (np.float32,),
-        instead="register_tile_2d",
-    ),
+    _rung("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),
+    _rung("double_buffered", matmul_double_buffered_kernel, matmul_double_buffered_cost),
 )
 __all__ = launch.public_names(globals())

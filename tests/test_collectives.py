@@ -1,0 +1,263 @@
+"""Collectives: sums and largest values of warps and of blocks of all sizes."""
+
+import math
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, gpu_code
+from gpukit.collectives import WARP, block_max, block_sum, block_tree_sum, warp_max, warp_sum
+from gpukit.gpu_code import sass
+from tests import oracle
+
+SIZES = [32, 64, 96, 256, 1024]
+FLOATS = [np.float32, np.float64]
+INTEGERS = [np.int32, np.int64]
+
+sizes = pytest.mark.parametrize("size", SIZES)
+floats = pytest.mark.parametrize("dtype", FLOATS)
+all_dtypes = pytest.mark.parametrize("dtype", FLOATS + INTEGERS)
+
+
+@cuda.jit
+def block_kernel(x, sums, tops):
+    tid, warps = cuda.threadIdx.x, cuda.blockDim.x // WARP
+    totals = cuda.shared.array(WARP, sums.dtype)
+    largest = cuda.shared.array(WARP, tops.dtype)
+    total = block_sum(x[cuda.grid(1)], totals, tid, warps)
+    best = block_max(x[cuda.grid(1)], largest, tid, warps)
+    if tid == 0:
+        sums[cuda.blockIdx.x] = total
+        tops[cuda.blockIdx.x] = best
+
+
+@cuda.jit
+def tree_kernel(x, out):
+    tid = cuda.threadIdx.x
+    tile = cuda.shared.array(128, out.dtype)
+    tile[tid] = x[cuda.grid(1)]
+    block_tree_sum(tile, tid)
+    out[cuda.grid(1)] = tile[0]
+
+
+@cuda.jit
+def rows_kernel(x, sums, tops):
+    """Let each row of the block's threads, one warp, add up a row of x and look for its largest."""
+    lane, row = cuda.threadIdx.x, cuda.threadIdx.y
+    total, best = warp_sum(x[row, lane]), warp_max(x[row, lane])
+    if lane == 0:
+        sums[row] = total
+        tops[row] = best
+
+
+@cuda.jit
+def softmax_kernel(x, out):
+    """Use one array four times: for two collectives, and to hand what they found to all threads."""
+    tid, warps = cuda.threadIdx.x, cuda.blockDim.x // WARP
+    totals = cuda.shared.array(WARP, out.dtype)
+    value = x[cuda.grid(1)]
+    best = block_max(value, totals, tid, warps)
+    if tid == 0:
+        totals[0] = best
+    cuda.syncthreads()  # the largest is there before others read it
+    power = math.exp(value - totals[0])
+    cuda.syncthreads()  # all have read it before the sums of warps are written
+    total = block_sum(power, totals, tid, warps)
+    if tid == 0:
+        totals[0] = total
+    cuda.syncthreads()  # the sum is there before others read it
+    out[cuda.grid(1)] = power / totals[0]
+
+
+@cuda.jit
+def hurried_kernel(x, out):
+    tid, warps = cuda.threadIdx.x, cuda.blockDim.x // WARP
+    totals = cuda.shared.array(WARP, out.dtype)
+    first = block_sum(x[tid], totals, tid, warps)
+    second = block_sum(x[tid] * x[tid], totals, tid, warps)
+    if tid == 0:
+        out[0] = first
+        out[1] = second
+
+
+@cuda.jit
+def four_warps_kernel(x, out):
+    tid = cuda.threadIdx.x
+    totals = cuda.shared.array(4, out.dtype)
+    total = block_sum(x[tid], totals, tid, 4)
+    if tid == 0:
+        out[0] = total
+
+
+def numbers(size, dtype, blocks=3):
+    """Return different numbers of both signs for some blocks."""
+    rng = np.random.default_rng(size)
+    if np.issubdtype(dtype, np.integer):
+        return rng.integers(-1000, 1000, blocks * size).astype(dtype)
+    return rng.standard_normal(blocks * size).astype(dtype)
+
+
+def poisoned(size, dtype):
+    return np.full(size, np.nan if np.issubdtype(dtype, np.floating) else -77, dtype)
+
+
+def of_blocks(x, size):
+    """Return the sums and the largest values of blocks of so many threads."""
+    blocks = len(x) // size
+    sums, tops = poisoned(blocks, x.dtype), poisoned(blocks, x.dtype)
+    block_kernel[blocks, size](x, sums, tops)
+    return sums, tops
+
+
+@sizes
+@floats
+def test_block_sum_adds_up_all_threads(size, dtype):
+    x = numbers(size, dtype)
+    rows = x.reshape(3, size).tolist()
+    room = size * np.finfo(dtype).eps * np.abs(x).reshape(3, size).sum(axis=1)
+    error = np.abs(of_blocks(x, size)[0] - [math.fsum(row) for row in rows])
+    assert (error <= room).all()
+
+
+@sizes
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_block_sum_of_integers_is_exact(size, dtype):
+    x = numbers(size, dtype)
+    expected = x.reshape(3, size).sum(axis=1)
+    np.testing.assert_array_equal(of_blocks(x, size)[0], expected)
+
+
+def test_block_sum_of_integers_wraps():
+    x = np.full(64, 2**31 - 1, np.int32)
+    assert of_blocks(x, 64)[0] == x.sum(dtype=np.int32)
+
+
+@sizes
+@all_dtypes
+def test_block_max_finds_the_largest_of_all_threads(size, dtype):
+    x = numbers(size, dtype)
+    expected = x.reshape(3, size).max(axis=1)
+    np.testing.assert_array_equal(of_blocks(x, size)[1], expected)
+
+
+@all_dtypes
+@pytest.mark.parametrize("at", [0, 1, 31, 32, 63, 64, 95])
+def test_block_max_of_negative_numbers_is_the_one_nearest_to_zero(at, dtype):
+    x = -2 - np.abs(numbers(96, dtype, blocks=1))
+    x[at] = -1
+    assert of_blocks(x, 96)[1] == -1
+
+
+@floats
+def test_block_max_of_nothing_but_minus_infinity_is_that(dtype):
+    assert of_blocks(np.full(96, -np.inf, dtype), 96)[1] == -np.inf
+
+
+@floats
+@pytest.mark.parametrize("at", [0, 1, 31, 32, 63, 64, 95])
+def test_one_nan_is_enough_wherever_it_is(at, dtype):
+    x = np.full(96, np.inf, dtype)
+    x[at] = np.nan
+    assert np.isnan(of_blocks(x, 96)).all()
+
+
+@floats
+def test_block_sum_of_negative_zeros_is_a_negative_zero(dtype):
+    (total,) = of_blocks(np.full(96, -0.0, dtype), 96)[0]
+    assert (total, np.signbit(total)) == (0, True)
+
+
+def test_block_max_of_zeros_of_both_signs_is_zero():
+    assert of_blocks(np.array([-0.0, 0.0] * 48, np.float32), 96)[1] == 0
+
+
+@all_dtypes
+def test_block_tree_sum_is_for_all_threads_to_read(dtype):
+    x = numbers(128, dtype)
+    out = poisoned(len(x), dtype)
+    tree_kernel[3, 128](x, out)
+    expected = np.repeat(x.reshape(3, 128).astype(np.float64).sum(axis=1), 128)
+    np.testing.assert_allclose(out, expected, rtol=128 * np.finfo(np.float32).eps)
+
+
+@all_dtypes
+@pytest.mark.parametrize("rows", [1, 3, 32])
+def test_every_warp_has_a_result_of_its_own(rows, dtype):
+    x = numbers(WARP, dtype, blocks=rows).reshape(rows, WARP)
+    sums, tops = poisoned(rows, dtype), poisoned(rows, dtype)
+    rows_kernel[1, (WARP, rows)](x, sums, tops)
+    np.testing.assert_allclose(sums, x.sum(axis=1), rtol=0, atol=1e-4)
+    np.testing.assert_array_equal(tops, x.max(axis=1))
+
+
+@sizes
+@floats
+def test_one_array_serves_two_collectives_with_barriers_between(size, dtype):
+    x = numbers(size, dtype)
+    out = poisoned(len(x), dtype)
+    softmax_kernel[3, size](x, out)
+    powers = np.exp(x.reshape(3, size).astype(np.float64))
+    expected = (powers / powers.sum(axis=1, keepdims=True)).ravel()
+    np.testing.assert_allclose(out, expected, rtol=size * np.finfo(dtype).eps)
+
+
+def test_the_oracle_finds_the_same_bits():
+    x = numbers(96, np.float32)
+    sums, tops = poisoned(3, np.float32), poisoned(3, np.float32)
+    oracle.launch(block_kernel, 3, 96, x, sums, tops)
+    np.testing.assert_array_equal(of_blocks(x, 96), [sums, tops])
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+
+@pytest.mark.watched
+@sizes
+def test_the_checker_finds_nothing_in_a_block_of_any_size(size):
+    sums, tops = cuda.device_array(3, np.float32), cuda.device_array(3, np.float32)
+    report = gpukit.check(block_kernel)[3, size](numbers(size, np.float32), sums, tops)
+    assert report.findings == []
+
+
+@pytest.mark.watched
+@sizes
+def test_the_checker_finds_nothing_where_barriers_part_two_uses_of_an_array(size):
+    x = numbers(size, np.float32)
+    report = gpukit.check(softmax_kernel)[3, size](x, cuda.device_array(3 * size, np.float32))
+    assert report.findings == []
+
+
+def test_the_checker_finds_nothing_in_a_tree():
+    out = cuda.device_array(3 * 128, np.float32)
+    report = gpukit.check(tree_kernel)[3, 128](numbers(128, np.float32), out)
+    assert report.findings == []
+
+
+def test_the_checker_finds_nothing_in_warps_one_above_the_other():
+    x = numbers(WARP, np.float32).reshape(3, WARP)
+    sums, tops = cuda.device_array(3, np.float32), cuda.device_array(3, np.float32)
+    report = gpukit.check(rows_kernel)[1, (WARP, 3)](x, sums, tops)
+    assert report.findings == []
+
+
+def test_the_checker_finds_an_array_that_is_used_again_without_a_barrier():
+    report = gpukit.check(hurried_kernel)[1, 96](numbers(96, np.float32), np.zeros(2, np.float32))
+    assert {finding.kind for finding in report.findings} == {"shared-race"}
+
+
+@pytest.mark.watched
+@floats
+def test_floats_are_added_in_their_own_dtype(dtype):
+    outputs = np.zeros(3, dtype), np.zeros(3, dtype)
+    found = gpukit.profile(block_kernel)[3, 96](numbers(96, dtype), *outputs).total
+    assert found.flops == found[f"flops_{np.dtype(dtype).name}"] == 3 * (5 * 96 + 2)
+
+
+@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+def test_a_gpu_compiler_writes_out_the_loop_over_a_constant_number_of_warps():
+    arguments = np.zeros(128, np.float32), np.zeros(1, np.float32)
+    (codes,) = gpu_code.build_many([(four_warps_kernel, arguments)], [(9, 0)])
+    opcodes = [one.opcode.partition(".")[0] for one in sass.parse(codes[9, 0].sass)]
+    assert opcodes.count("SHFL") == 5
+    assert opcodes.count("FADD") == 5 + 3
