@@ -140,7 +140,8 @@ def log1p(x: Number) -> Number:
 def asinh(x: Number) -> Number:
     size = abs(x).double()
     square = size * size
-    return _log1p(size + square / ((square + 1.0).sqrt() + 1.0)).single().signed_as(x)
+    found = _log1p(size + square / ((square + 1.0).sqrt() + 1.0))
+    return select(size < INF, found, size).single().signed_as(x)
 
 
 def acosh(x: Number) -> Number:
@@ -200,7 +201,7 @@ def _window(start: int) -> list[float]:
 
 
 def _quarters(x: Number) -> tuple[Number, Number]:
-    """Return how many quarter turns an angle is, above 0: a whole number, modulo 4, and the rest.
+    """Return how many quarter turns a size is: the nearest whole number, modulo 4, and the rest.
 
     Of 2 / pi the first bits are left out that make only whole turns, so that the product is
     exact to 2**-57 for all sizes. No float32 is nearer to a whole number than 2**-31.
@@ -208,7 +209,8 @@ def _quarters(x: Number) -> tuple[Number, Number]:
     parts: list[Any] = _window(0)
     for start in range(22, 89, 22):
         large = x > 2.0 ** (start + 26)
-        parts = [select(large, x.like(new), old) for new, old in zip(_window(start), parts)]
+        further = zip(_window(start), parts, strict=True)
+        parts = [select(large, x.like(new), old) for new, old in further]
     high, low = x * parts[0], x * parts[1]
     product = high + low
     whole = product + WHOLE64
@@ -216,9 +218,13 @@ def _quarters(x: Number) -> tuple[Number, Number]:
     return whole.bits(), rest
 
 
-def _sine(quarters: Number, rest: Number, sign: Number) -> Number:
-    square = rest * rest
-    sine, cosine = rest * polynomial(square, SIN), polynomial(square, COS)
+def _sine_and_cosine(quarters: Number) -> tuple[Number, Number]:
+    square = quarters * quarters
+    return quarters * polynomial(square, SIN), polynomial(square, COS)
+
+
+def _sine(quarters: Number, rest: Number, sign: Any = 0) -> Number:
+    sine, cosine = _sine_and_cosine(rest)
     found = select((quarters & 1).equals(0), sine, cosine)
     return (found.bits() ^ ((quarters << 62) & SIGN64) ^ sign).real().single()
 
@@ -230,17 +236,15 @@ def sin(x: Number) -> Number:
 
 def cos(x: Number) -> Number:
     quarters, rest = _quarters(abs(x).double())
-    return _sine(quarters + 1, rest, quarters & 0)
+    return _sine(quarters + 1, rest)
 
 
 def tan(x: Number) -> Number:
     quarters, rest = _quarters(abs(x).double())
-    square = rest * rest
-    sine, cosine = rest * polynomial(square, SIN), polynomial(square, COS)
+    sine, cosine = _sine_and_cosine(rest)
     even = (quarters & 1).equals(0)
     found = select(even, sine, cosine) / select(even, cosine, 0.0 - sine)
-    sign = x.bits() & SIGN32
-    return (found.single().bits() ^ sign).real()
+    return (found.single().bits() ^ (x.bits() & SIGN32)).real()
 
 
 # atan(x) / x in powers of x^2 up to 1, fitted here.

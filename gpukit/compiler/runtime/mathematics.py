@@ -95,7 +95,7 @@ def _functions() -> Iterator[tuple[str, Any, int]]:
 
 # The form that kernels call instead of a function, by the function and its arguments' number.
 FORMS = {(id(round), 2): "rounded", (id(np.where), 3): "where"}
-_FUNCTIONS = {}
+_FUNCTIONS: dict[str, tuple[formulas.Formula, Any, int]] = {}
 for _name, _function, _count in _functions():
     FORMS[id(_function), _count] = _key = f"float32_{_name}_{len(_FUNCTIONS)}"
     _FUNCTIONS[_key] = getattr(float32, _name), _function, _count
