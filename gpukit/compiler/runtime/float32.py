@@ -223,7 +223,7 @@ def _sine_and_cosine(quarters: Number) -> tuple[Number, Number]:
     return quarters * polynomial(square, SIN), polynomial(square, COS)
 
 
-def _sine(quarters: Number, rest: Number, sign: Any = 0) -> Number:
+def _sine(quarters: Number, rest: Number, sign: Number | int = 0) -> Number:
     sine, cosine = _sine_and_cosine(rest)
     found = select((quarters & 1).equals(0), sine, cosine)
     return (found.bits() ^ ((quarters << 62) & SIGN64) ^ sign).real().single()

@@ -133,7 +133,7 @@ class Number:
     def single(self) -> Number:
         return self._new(self.builder.fptrunc(self.value, SINGLE))
 
-    def times_plus(self, factor: Any, addend: Any) -> Number:
+    def times_plus(self, factor: Number | float, addend: Number | float) -> Number:
         """Return self * factor + addend: of float32s rounded once, of float64s if that is quick."""
         if self.fused:
             return self._call("llvm.fma", factor, addend)
@@ -163,7 +163,7 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
     return result
 
 
-class _Written(ir.Function):  # type: ignore[misc]
+class _Written(ir.Function):
     """A function of which only the text is known."""
 
     text = ""
@@ -177,7 +177,7 @@ def call(context: Any, builder: Any, formula: Formula, values: Sequence[Any]) ->
     module, name = builder.module, f"gpukit_{formula.__name__}"
     function = module.globals.get(name)
     if function is None:
-        text, used = _trace(formula, len(values), convert.in_hardware(context, "fma"))
+        text, used = trace(formula, len(values), convert.in_hardware(context, "fma"))
         for called in used:
             cgutils.get_or_insert_function(module, called.ftype, called.name)
         function = _Written(module, ir.FunctionType(SINGLE, [SINGLE] * len(values)), name)
@@ -186,8 +186,11 @@ def call(context: Any, builder: Any, formula: Formula, values: Sequence[Any]) ->
 
 
 @functools.cache
-def _trace(formula: Formula, count: int, fused: bool) -> tuple[str, list[Any]]:
-    """Return the text of a formula's function, and the functions that it calls."""
+def trace(formula: Formula, count: int, fused: bool) -> tuple[str, list[Any]]:
+    """Return the text of a formula's function, and the functions that it calls.
+
+    `fused` tells whether the processor multiplies and adds with one rounding.
+    """
     module = ir.Module()
     signature = ir.FunctionType(SINGLE, [SINGLE] * count)
     function = ir.Function(module, signature, f"gpukit_{formula.__name__}")
