@@ -14,7 +14,7 @@ from gpukit.compiler.runtime.formulas import Number, polynomial, select
 
 INF, NAN = math.inf, math.nan
 LN2 = math.log(2)
-ONE32, ONE64 = 0x3F800000, 0x3FF << 52  # the bits of 1.0
+ONE64 = 0x3FF << 52  # the bits of 1.0
 SIGN32, SIGN64 = 1 << 31, 1 << 63
 # Added to a small number, this leaves the nearest whole number in the lowest bits.
 WHOLE32, WHOLE64 = 1.5 * 2.0**23, 1.5 * 2.0**52
@@ -23,9 +23,12 @@ WHOLE32, WHOLE64 = 1.5 * 2.0**23, 1.5 * 2.0**52
 
 LN2_HIGH = 0.693359375  # a few bits, then the rest
 LN2_LOW = LN2 - LN2_HIGH
-EXP = [1 / math.factorial(k) for k in range(8)]
-EXP2 = [LN2**k / math.factorial(k) for k in range(8)]
+# The first two of the series, then (exp(x) - 1 - x) / x^2, fitted here.
+EXP = [1.0, 1.0, 0.49999994, 0.166665211, 0.0416682661, 0.0083686756, 0.00138206896]
+EXP2 = [c * LN2**k for k, c in enumerate(EXP)]
 EXPM1 = [LN2**k / math.factorial(k) for k in range(1, 10)]
+# The lowest bits are the exponent of a power of two as floats have it, or twice that.
+POWER32, POWER64 = WHOLE32 + 254, WHOLE64 + 1023
 
 
 def exp(x: Number) -> Number:
@@ -34,29 +37,29 @@ def exp(x: Number) -> Number:
 
 def exp2(x: Number) -> Number:
     x = x.bounded(-151.0, 129.0)
-    whole = x + WHOLE32
-    return _times_power(polynomial(x - (whole - WHOLE32), EXP2), whole.bits())
+    whole = x + POWER32
+    return _times_power(polynomial(x - (whole - POWER32), EXP2), whole.bits())
 
 
 def _power(x: Number) -> tuple[Number, Number]:
-    """Return e**x as a float32 near 1 and bits whose lowest are the exponent of 2."""
-    whole = x.times_plus(1 / LN2, WHOLE32)
-    k = whole - WHOLE32
+    """Return e**x as a float32 near 1 and bits whose lowest are 254 + the exponent of 2."""
+    whole = x.times_plus(1 / LN2, POWER32)
+    k = whole - POWER32
     rest = k.times_plus(-LN2_LOW, k.times_plus(-LN2_HIGH, x))
     return polynomial(rest, EXP), whole.bits()
 
 
 def _times_power(x: Number, k: Number) -> Number:
-    """Return x * 2**k in two steps, for 2**k itself may be out of range."""
+    """Return x * 2**(k - 254) in two steps, for that power itself may be out of range."""
     half = k >> 1
-    return x * ((half << 23) + ONE32).real() * (((k - half) << 23) + ONE32).real()
+    return x * (half << 23).real() * ((k - half) << 23).real()
 
 
 def _power_of_two(t: Number) -> tuple[Number, Number]:
     """Return float64s m and p such that 2**t = (1 + m) * p, m exact where t is near 0."""
-    whole = t + WHOLE64
-    rest = t - (whole - WHOLE64)
-    return rest * polynomial(rest, EXPM1), ((whole.bits() << 52) + ONE64).real()
+    whole = t + POWER64
+    rest = t - (whole - POWER64)
+    return rest * polynomial(rest, EXPM1), (whole.bits() << 52).real()
 
 
 def _exp2(t: Number) -> Number:
@@ -92,7 +95,7 @@ def tanh(x: Number) -> Number:
     square = x * x
     small = (square * polynomial(square, TANH)).times_plus(size, size)
     near_one, k = _power((size + size).bounded(0.0, 20.0))
-    power = near_one.times_plus(((k << 23) + ONE32).real(), 1.0)
+    power = near_one.times_plus(((k - 127) << 23).real(), 1.0)
     return select(size < 0.625, small, 1.0 - 2.0 / power).signed_as(x)
 
 
