@@ -299,6 +299,36 @@ def test_functions_that_numba_compiles_elsewhere_stay_as_they_are():
     assert re.search(r"@(expf|llvm\.exp\.f32)\(", made)
 
 
+@cuda.jit(device=True)
+def power_of(value):
+    return math.exp(value)
+
+
+@cuda.jit
+def text_kernel(x, out):
+    out[0] = power_of("x")
+
+
+@cuda.jit
+def row_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = (x[i] ** out[i])[0]
+
+
+@pytest.mark.parametrize(
+    ("called", "line", "rule"),
+    [
+        (text_kernel, "return math.exp(value)", r"The operation exp does not exist for \(.*str"),
+        (row_kernel, "out[i] = (x[i] ** out[i])[0]", "computes with a whole array"),
+    ],
+)
+def test_errors_are_told_of_what_is_written(called, line, rule):
+    with pytest.raises(gpukit.errors.GpukitError, match=rule) as caught:
+        called[1, 4](np.ones((4, 4), np.float32), np.ones(4, np.float32))
+    assert line in str(caught.value)
+
+
 def test_a_formula_is_traced_once_and_written_once_a_kernel():
     @cuda.jit
     def twice_kernel(x, out):

@@ -49,6 +49,11 @@ class Scalar(ast.NodeTransformer):
             self.globals[key] = getattr(module, name)
         return tree.name(key)
 
+    def form(self, function: Any, count: int) -> ast.Name | None:
+        """Return a name for what is called instead of a function, if there is such."""
+        form = mathematics.FORMS.get((id(function), count))
+        return self.helper("mathematics", form) if form and not self.readable else None
+
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         name = tree.intrinsic(node)
         if name is None:
@@ -66,9 +71,10 @@ class Scalar(ast.NodeTransformer):
         """Give shifts by an amount that may not fit a meaning (`runtime/shifts.py`)."""
         self.generic_visit(node)
         node.right = self.divisor(node, node.right)
-        if isinstance(node.op, ast.Pow) and not self.readable and not _is_integer(node.right):
-            power = self.helper("mathematics", mathematics.FORMS[id(operator.pow), 2])
-            return tree.at(tree.call(power, node.left, node.right), node)  # type: ignore[no-any-return]
+        if isinstance(node.op, ast.Pow) and not _is_integer(node.right):
+            power = self.form(operator.pow, 2)
+            if power is not None:
+                return tree.at(tree.call(power, node.left, node.right), node)  # type: ignore[no-any-return]
         shift = _SHIFTS.get(type(node.op))
         if shift is None or self.readable or _fits(node.right):
             return node
@@ -115,9 +121,9 @@ class Scalar(ast.NodeTransformer):
     def plain_call(self, node: ast.Call) -> ast.expr:
         """Return the expression for a call of anything else; device functions get the context."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        own = mathematics.FORMS.get((id(self.unit.globals.get(name)), len(node.args)))
+        own = self.form(self.unit.globals.get(name), len(node.args))
         if own is not None and not node.keywords:
-            return ast.Call(self.helper("mathematics", own), node.args, [])
+            return tree.at(ast.Call(own, node.args, []), node)  # type: ignore[no-any-return]
         if name not in self.unit.devices:
             return node
         key = f"device_{name}"

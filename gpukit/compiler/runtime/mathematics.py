@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numba.core import types
+from numba.core.errors import TypingError
 from numba.extending import intrinsic, overload
 
 from gpukit.compiler.runtime import float32, formulas
@@ -93,7 +94,7 @@ def _functions() -> Iterator[tuple[str, Any, int]]:
     yield from (("pow", function, 2) for function in (pow, operator.pow))
 
 
-# The form that kernels call instead of a function, by the function and its arguments' number.
+# What kernels call instead of a function, by the function and its arguments' number.
 FORMS = {(id(round), 2): "rounded", (id(np.where), 3): "where"}
 _FUNCTIONS: dict[str, tuple[formulas.Formula, Any, int]] = {}
 for _name, _function, _count in _functions():
@@ -120,7 +121,10 @@ def _form(formula: formulas.Formula, function: Any, count: int) -> Any:
 
     def choose(typingctx: Any, *kinds: Any) -> Any:
         usual = typingctx.resolve_value_type(function)
-        signature = usual.get_call_type(typingctx, kinds, {})
+        try:
+            signature = usual.get_call_type(typingctx, kinds, {})
+        except TypingError:
+            return None  # Numba says the same of the form, and where it stands
 
         def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             if {signature.return_type, *signature.args} == {types.float32}:
@@ -129,6 +133,12 @@ def _form(formula: formulas.Formula, function: Any, count: int) -> Any:
 
         return signature, lower
 
-    if count == 1:
-        return intrinsic(prefer_literal=True)(lambda typingctx, x: choose(typingctx, x))
-    return intrinsic(prefer_literal=True)(lambda typingctx, x, y: choose(typingctx, x, y))
+    def of_one(typingctx: Any, x: Any) -> Any:
+        return choose(typingctx, x)
+
+    def of_two(typingctx: Any, x: Any, y: Any) -> Any:
+        return choose(typingctx, x, y)
+
+    form = of_one if count == 1 else of_two
+    form.__name__ = function.__name__  # as errors call it
+    return intrinsic(prefer_literal=True)(form)
