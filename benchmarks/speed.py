@@ -209,12 +209,13 @@ def report(rows: list[Row], spread: list[dict[str, Any]], n: int, loads: str) ->
     )
 
 
-def put(section: str, text: str) -> None:
-    """Replace one section of docs/speed.md, between its markers."""
+def put(section: str, text: str, document: Path | None = None) -> None:
+    """Replace one section of docs/speed.md, or another document, between its markers."""
+    document = document or DOCUMENT
     begin, end = f"<!-- {section} begin -->", f"<!-- {section} end -->"
-    old = DOCUMENT.read_text(encoding="utf-8")
+    old = document.read_text(encoding="utf-8")
     before, after = old.partition(begin)[0], old.partition(end)[2]
-    DOCUMENT.write_text(f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}", encoding="utf-8")
+    document.write_text(f"{before}{begin}\n\n{text.strip()}\n\n{end}{after}", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks import (
     against_simulator,
+    float32_mathematics,
     gpu_run,
     handwritten,
     kernels_made_and_dropped,
@@ -140,6 +141,45 @@ def test_kernels_for_the_simulator_are_right_in_gpukit(monkeypatch: pytest.Monke
     for launch, check in against_simulator.works(scale=4).values():
         launch()
         check()
+
+
+# ---- float32 mathematics --------------------------------------------------------------------
+
+
+def test_an_error_of_a_function_is_found_with_its_argument(monkeypatch) -> None:
+    monkeypatch.setattr(float32_mathematics, "CHUNK", 1 << 10)
+    monkeypatch.setitem(float32_mathematics.FUNCTIONS, "log", (np.log2, np.log, 1))
+    x = np.full(1 << 10, 1, np.float32)
+    x[77] = 3
+    made = float32_mathematics.measure("log", iter([(x,)]))
+    assert made["ulps_at"] == made["steps_at"] == [3.0]
+    assert made["steps"] > 1e6
+
+
+@pytest.mark.parametrize(("found", "right"), [(np.nan, 1.0), (1.0, np.nan), (-0.0, 0.0)])
+def test_a_nan_for_a_number_and_a_wrong_sign_are_infinitely_far_off(found, right) -> None:
+    made = float32_mathematics.worst(np.array([found], np.float32), np.array([right]))
+    assert made == (np.inf, 0, 1 << 32, 0)
+
+
+def test_what_is_known_of_a_formula_is_not_measured_again(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(float32_mathematics, "CHUNK", 1 << 12)
+    out = tmp_path / "errors.json"
+    arguments = ["pow", "hypot", "--pairs", "5000", "--json", str(out)]
+    assert float32_mathematics.main(arguments) == 0
+    said, kept = capsys.readouterr().out, json.loads(out.read_text("utf-8"))["functions"]
+    assert [row["arguments"] for row in kept.values()] == [8192, 8192]
+    assert all(row["steps"] <= row["bound"] for row in kept.values())
+    monkeypatch.delattr(float32_mathematics, "measure")
+    assert float32_mathematics.main(arguments) == 0
+    assert capsys.readouterr().out == said
+
+
+def test_the_document_of_mathematics_has_both_tables() -> None:
+    text = float32_mathematics.DOCUMENT.read_text(encoding="utf-8")
+    for section in ("errors", "speed"):
+        assert f"<!-- {section} begin -->" in text
+        assert f"<!-- {section} end -->" in text
 
 
 # ---- the GPU run ----------------------------------------------------------------------------

@@ -98,6 +98,11 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "The operation {0} does not exist for ({1}).",
         "",
     ),
+    (  # in a device function; an intrinsic that says why it does not match is not meant
+        r"intrinsic (\w+)>\) found for signature:\s*>>> \w+\((.*)\)(?s:.*)No match\.",
+        "The operation {0} does not exist for ({1}).",
+        "",
+    ),
     (
         r"Function\(<function (\w+) at \w+>\) found for signature:\s*>>> \w+\((.*)\)",
         "The function {0} cannot be used in a kernel with ({1}).",

@@ -232,11 +232,11 @@ def _worked_out(
 def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
     """Rewrite `a[i] += v` as a read and a write of the same element; a part changes in place."""
     if not isinstance(node.target, ast.Subscript):
-        if isinstance(node.op, (ast.LShift, ast.RShift)):  # expressions have a form of their own
+        if isinstance(node.op, (ast.LShift, ast.RShift, ast.Pow)):  # expressions have own forms
             old = tree.clone(node.target)
             old.ctx = ast.Load()
-            shifted = ast.Assign([node.target], ast.BinOp(old, node.op, node.value))
-            return rewrite.visit(tree.at(shifted, node))
+            made = ast.Assign([node.target], ast.BinOp(old, node.op, node.value))
+            return rewrite.visit(tree.at(made, node))
         node.value = rewrite.divisor(node, rewrite.visit(node.value))
         if isinstance(node.target, ast.Attribute):
             old = tree.clone(node.target)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import math
+import operator
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-import numpy as np
-
 from gpukit.compiler import intrinsics, kinds, refuse, tree
 from gpukit.compiler.lowering import polling
+from gpukit.compiler.runtime import mathematics
 from gpukit.compiler.unit import Unit
 
 
@@ -53,6 +52,11 @@ class Scalar(ast.NodeTransformer):
             module = import_module(f"gpukit.compiler.runtime.{room}")
             self.globals[key] = getattr(module, name)
         return tree.name(key)
+
+    def form(self, function: Any, count: int) -> ast.Name | None:
+        """Return a name for what is called instead of a function, if there is such."""
+        form = mathematics.FORMS.get((id(function), count))
+        return self.helper("mathematics", form) if form and not self.readable else None
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         name = tree.intrinsic(node)
@@ -114,6 +118,10 @@ class Scalar(ast.NodeTransformer):
         """Give shifts by an amount that may not fit a meaning (`runtime/shifts.py`)."""
         self.generic_visit(node)
         node.right = self.divisor(node, node.right)
+        if isinstance(node.op, ast.Pow) and not _is_integer(node.right):
+            power = self.form(operator.pow, 2)
+            if power is not None:
+                return tree.at(tree.call(power, node.left, node.right), node)  # type: ignore[no-any-return]
         shift = _SHIFTS.get(type(node.op))
         if shift is None or self.readable or _fits(node.right):
             return node
@@ -160,9 +168,9 @@ class Scalar(ast.NodeTransformer):
     def plain_call(self, node: ast.Call) -> ast.expr:
         """Return the expression for a call of anything else; device functions get the context."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
-        own = _MATHEMATICS.get((id(self.unit.globals.get(name)), len(node.args)))
+        own = self.form(self.unit.globals.get(name), len(node.args))
         if own is not None and not node.keywords:
-            return ast.Call(self.helper("mathematics", own), node.args, [])
+            return tree.at(ast.Call(own, node.args, []), node)  # type: ignore[no-any-return]
         if name not in self.unit.devices:
             return node
         key = f"device_{name}"
@@ -195,13 +203,15 @@ class Scalar(ast.NodeTransformer):
         raise NotImplementedError
 
 
-# Functions, and numbers of arguments, that the runtime has in a form for kernels.
-_MATHEMATICS = {
-    (id(round), 2): "rounded", (id(math.tanh), 1): "tanh", (id(np.where), 3): "where",
-}  # fmt: skip
 _SHIFTS: dict[type[ast.operator], str] = {ast.LShift: "left", ast.RShift: "right"}
 
 
 def _fits(amount: ast.expr) -> bool:
     """Tell whether an amount is a constant by which any integer can be shifted."""
     return isinstance(amount, ast.Constant) and amount.value in range(64)
+
+
+def _is_integer(power: ast.expr) -> bool:
+    """Tell whether a power is an integer constant, of which Numba makes products."""
+    value = power.operand if isinstance(power, ast.UnaryOp) else power
+    return isinstance(value, ast.Constant) and isinstance(value.value, int)

@@ -16,6 +16,7 @@ from numba.core.registry import cpu_target
 from gpukit.compiler import kinds, lean, pyfunc, shapes, tree
 from gpukit.compiler.frontend import renaming
 from gpukit.compiler.lowering import device, new_arrays, scalar
+from gpukit.compiler.runtime import mathematics
 from gpukit.compiler.unit import Unit
 
 _MET_TYPES = {
@@ -105,6 +106,11 @@ class _Probe(scalar.Scalar):
             name = self.unit.fresh(name)
             self.arguments[name] = kind
         return tree.name(name)
+
+    def form(self, function: Any, count: int) -> ast.Name | None:
+        """Leave what has the types of its form: errors speak of what is written."""
+        same = mathematics.formula(function, count) is not None
+        return None if same else super().form(function, count)
 
     def value(self, name: str) -> ast.expr:
         if name == "lanemask_lt":

@@ -18,14 +18,14 @@ I16, I32, SINGLE, DOUBLE = ir.IntType(16), ir.IntType(32), ir.FloatType(), ir.Do
 SIGN, MAGNITUDE, INFINITY, QUIET = 0x8000, 0x7FFF, 0x7C00, 0x0200
 
 
-def _in_hardware(context: Any) -> bool:
-    """Tell whether the code that this context makes may use conversion instructions."""
+def in_hardware(context: Any, feature: str = "f16c") -> bool:
+    """Tell whether the code that this context makes may use instructions that every ARM has."""
     codegen = context.codegen()
     triple = _triple()
     if triple.startswith(("aarch64", "arm64")):
         return True
     features = str(getattr(codegen, "_tm_features", "")).split(",")
-    return triple.startswith(("x86_64", "i686", "amd64")) and "+f16c" in features
+    return triple.startswith(("x86_64", "i686", "amd64")) and f"+{feature}" in features
 
 
 @functools.cache
@@ -40,14 +40,14 @@ def intrinsic(builder: Any, name: str, value: Any) -> Any:
 
 def extend(context: Any, builder: Any, bits: Any) -> Any:
     """Return a float16 as a float32; that is exact."""
-    if _in_hardware(context):
+    if in_hardware(context):
         return builder.fpext(builder.bitcast(bits, ir.HalfType()), SINGLE)
     return extend_bits(builder, bits)
 
 
 def shorten(context: Any, builder: Any, value: Any) -> Any:
     """Return a float32 as a float16, rounded to nearest, ties to even."""
-    if _in_hardware(context):
+    if in_hardware(context):
         return builder.bitcast(builder.fptrunc(value, ir.HalfType()), I16)
     return shorten_bits(builder, value)
 

@@ -20,6 +20,7 @@ from numba.core.imputils import lower_cast, lower_constant
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
+from gpukit.compiler.runtime import formulas, mathematics
 from gpukit.compiler.runtime import half_convert as convert
 
 HALF = types.float16
@@ -40,7 +41,10 @@ FUNCTIONS = (
 
 
 def on_singles(context: Any, builder: Any, function: Any, *values: Any, result: Any = None) -> Any:
-    """Return what Numba's float32 version of a function gives."""
+    """Return what the float32 version of a function gives."""
+    formula = mathematics.formula(function, len(values))
+    if formula is not None:
+        return formulas.call(context, builder, formula, values)
     kind = result or types.float32
     made = context.get_function(function, kind(*[types.float32] * len(values)))
     return made(builder, values)

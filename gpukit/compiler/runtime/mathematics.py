@@ -1,15 +1,19 @@
-"""Functions of Python's math module that Numba's CPU target lacks, or has but slowly."""
+"""What kernels call instead of functions of Python's math module and of NumPy."""
 
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numba.core import types
-from numba.extending import overload
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, overload
 
+from gpukit.compiler.runtime import float32, formulas
 from gpukit.compiler.runtime.scalars import same_kind
-from gpukit.compiler.runtime.tensor import widened
 
 _remainder = types.ExternalFunction("remainder", types.float64(types.float64, types.float64))
 
@@ -61,47 +65,80 @@ def _where(condition, x, y):  # type: ignore[no-untyped-def]
     return lambda condition, x, y: x if condition else y
 
 
-def tanh(x):  # type: ignore[no-untyped-def]
-    """Return the hyperbolic tangent; of a float32 without branches, so that loops are vectors."""
-    raise NotImplementedError
-
-
-@overload(tanh)
-def _tanh(x):  # type: ignore[no-untyped-def]
-    return _tanh_float32 if x == types.float32 else lambda x: math.tanh(x)
-
-
-_F = np.float32
-_ONE, _TWO, _HALF = _F(1), _F(2), _F(0.5)
-_SMALL = _F(0.625)  # up to here a polynomial in x, from here on 1 - 2 / (exp(2 x) + 1)
-_LARGE = _F(10)  # from here on it is 1
-_STEPS = _F(2 / math.log(2))
-_STEP_HIGH, _STEP_LOW = _F(0.693359375), _F(-2.12194440e-4)  # log(2) in two parts
-# Fitted here: (tanh(x) / x - 1) / x^2 in powers of x^2, and (exp(r) - 1 - r) / r^2 in those of r.
-_S = tuple(
-    map(_F, (-0.33333331, 0.13333195, -0.053945377, 0.021692606, -0.0081562763, 0.0021227426))
-)
-_E = tuple(map(_F, (0.5, 0.16666518, 0.041666202, 0.0083689699, 0.0013950629)))
-
-
-def _tanh_float32(x):  # type: ignore[no-untyped-def]
-    """Within 1.3 units in the last place; CUDA promises 2 of its own."""
-    z = x * x
-    p = ((((_S[5] * z + _S[4]) * z + _S[3]) * z + _S[2]) * z + _S[1]) * z + _S[0]
-    size = abs(x)
-    small = size + size * (z * p)
-    t = size if size < _LARGE else _LARGE  # NaN too, which comes back below
-    k = np.floor(t * _STEPS + _HALF)
-    r = (t + t - k * _STEP_HIGH) - k * _STEP_LOW
-    q = (((_E[4] * r + _E[3]) * r + _E[2]) * r + _E[1]) * r + _E[0]
-    power = widened((np.int32(k) + np.int32(127)) << np.int32(7))  # 2**k, by its exponent
-    large = _ONE - _TWO / ((q * (r * r) + r + _ONE) * power + _ONE)
-    found = small if size < _SMALL else large
-    return x if x != x else math.copysign(found, x)
-
-
 if hasattr(math, "nextafter"):
 
     @overload(math.nextafter)
     def _nextafter(x, y):  # type: ignore[no-untyped-def]
         return lambda x, y: same_kind(np.nextafter(x, y), x)
+
+
+# --- float32 -----------------------------------------------------------------------------------
+
+_ONE = (
+    "exp", "exp2", "expm1", "sinh", "cosh", "tanh", "log", "log2", "log10", "log1p", "asinh",
+    "acosh", "atanh", "sin", "cos", "tan", "asin", "acos", "atan", "erf", "erfc",
+)  # fmt: skip
+_TWO = ("pow", "hypot", "atan2")
+_NUMPY = {"pow": "power"} | {
+    name: f"arc{name[1:]}" for name in (*_ONE, *_TWO) if name[0] == "a"
+}  # where NumPy's names differ
+
+
+def _functions() -> Iterator[tuple[str, Any, int]]:
+    """Yield formula, function and number of arguments of what has a form for float32."""
+    for count, names in enumerate((_ONE, _TWO), 1):
+        for name in names:
+            for module, spelled in ((math, name), (np, _NUMPY.get(name, name))):
+                if hasattr(module, spelled):  # math.exp2 came with Python 3.11
+                    yield name, getattr(module, spelled), count
+    yield from (("pow", function, 2) for function in (pow, operator.pow))
+
+
+# What kernels call instead of a function, by the function and its arguments' number.
+FORMS = {(id(round), 2): "rounded", (id(np.where), 3): "where"}
+_FUNCTIONS: dict[str, tuple[formulas.Formula, Any, int]] = {}
+for _name, _function, _count in _functions():
+    FORMS[id(_function), _count] = _key = f"float32_{_name}_{len(_FUNCTIONS)}"
+    _FUNCTIONS[_key] = getattr(float32, _name), _function, _count
+
+
+def __getattr__(key: str) -> Any:
+    """Make a form when it is first asked for."""
+    if key not in _FUNCTIONS:
+        raise AttributeError(key)
+    form = globals()[key] = _form(*_FUNCTIONS[key])
+    return form
+
+
+def formula(function: Any, count: int) -> formulas.Formula | None:
+    """Return the formula of a function of that many float32s, if there is one."""
+    found = _FUNCTIONS.get(FORMS.get((id(function), count), ""))
+    return found[0] if found else None
+
+
+def _form(formula: formulas.Formula, function: Any, count: int) -> Any:
+    """Return a function that is the formula where Numba finds that all types are float32."""
+
+    def choose(typingctx: Any, *kinds: Any) -> Any:
+        usual = typingctx.resolve_value_type(function)
+        try:
+            signature = usual.get_call_type(typingctx, kinds, {})
+        except TypingError:
+            return None  # Numba says the same of the form, and where it stands
+
+        def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if {signature.return_type, *signature.args} == {types.float32}:
+                return formulas.call(context, builder, formula, args)
+            return context.get_function(usual, signature)(builder, args)
+
+        return signature, lower
+
+    def of_one(typingctx: Any, x: Any) -> Any:
+        return choose(typingctx, x)
+
+    def of_two(typingctx: Any, x: Any, y: Any) -> Any:
+        return choose(typingctx, x, y)
+
+    form = of_one if count == 1 else of_two
+    form.__name__ = function.__name__  # as errors call it
+    return intrinsic(prefer_literal=True)(form)

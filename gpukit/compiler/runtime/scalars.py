@@ -7,8 +7,9 @@ import math
 from llvmlite import ir
 from numba.core import types
 from numba.core.errors import TypingError
-from numba.extending import intrinsic, overload_method
+from numba.extending import intrinsic, overload, overload_method
 
+from gpukit.compiler.runtime import float32, formulas
 from gpukit.compiler.runtime.compiled import compiled
 
 
@@ -123,19 +124,39 @@ def same_kind(typingctx, value, like):  # type: ignore[no-untyped-def]
     return kind(value, like), codegen
 
 
-@compiled
 def cbrt(x):  # type: ignore[no-untyped-def]
     """Return the cube root, in the precision of `x`."""
-    root = abs(x) ** (1.0 / 3.0)
-    if root > 0.0 and root < math.inf:
-        root -= (root * root * root - abs(x)) / (3.0 * root * root)
-    return same_kind(math.copysign(root, x), x)
+    raise NotImplementedError
 
 
-@compiled
+@overload(cbrt)
+def _cbrt(x):  # type: ignore[no-untyped-def]
+    if x == types.float32:
+        return lambda x: _cbrt_float32(x)
+
+    def root(x):  # type: ignore[no-untyped-def]
+        root = abs(x) ** (1.0 / 3.0)
+        if root > 0.0 and root < math.inf:
+            root -= (root * root * root - abs(x)) / (3.0 * root * root)
+        return same_kind(math.copysign(root, x), x)
+
+    return root
+
+
 def rsqrt(x):  # type: ignore[no-untyped-def]
     """Return 1 / sqrt(x), in the precision of `x`."""
-    return same_kind(1.0 / math.sqrt(x), x)
+    raise NotImplementedError
+
+
+@overload(rsqrt)
+def _rsqrt(x):  # type: ignore[no-untyped-def]
+    if x == types.float32:
+        return lambda x: _rsqrt_float32(x)
+    return lambda x: same_kind(1.0 / math.sqrt(x), x)
+
+
+_cbrt_float32 = formulas.function(float32.cbrt)
+_rsqrt_float32 = formulas.function(float32.rsqrt)
 
 
 @compiled

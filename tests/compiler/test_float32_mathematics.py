@@ -1,0 +1,340 @@
+"""float32 mathematics of the CPU target: CUDA's bounds and special values, vectors, no branches."""
+
+import math
+import operator
+import re
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gpukit
+from benchmarks.float32_mathematics import FUNCTIONS, TWO, kernel, worst
+from gpukit import cuda
+from gpukit.compiler import native
+from gpukit.compiler.runtime import float32, formulas, half_convert
+
+pytestmark = pytest.mark.cpu
+BLOCK = 64
+NAN, INF, PI = math.nan, math.inf, math.pi
+LEAST, MOST = 2.0**-149, 3.4028234663852886e38  # the smallest and the largest float32
+KERNELS = {name: kernel(name) for name in FUNCTIONS}
+ONE = sorted(set(FUNCTIONS) - set(TWO))
+
+
+def run(called, *arrays, checked=False):
+    """Return what a kernel of this file makes of float32s, or of arrays of another type."""
+    arrays = [np.asarray(a) for a in arrays]
+    out = np.full_like(arrays[0], NAN, dtype=np.result_type(arrays[0], np.float32))
+    launched = gpukit.check(called) if checked else called
+    launched[-(-out.size // BLOCK), BLOCK](*arrays, out)
+    return out
+
+
+def single(*values):
+    return np.array(values, np.float32)
+
+
+def sample(count=50_001):
+    """Return bit patterns of all kinds and numbers of ordinary sizes."""
+    draw = np.random.default_rng(20261126)
+    bits = draw.integers(0, 1 << 32, count, dtype=np.uint32).view(np.float32)
+    ordinary = 4 * draw.standard_normal(count, np.float32)
+    return np.concatenate([bits, ordinary, draw.random(count, np.float32)])
+
+
+def samples(name):
+    """Return the arguments of a function, an array each."""
+    x = sample()
+    return (x, np.random.default_rng(1).permutation(x)) if name in TWO else (x,)
+
+
+def off(name, *arrays, found):
+    """Return the largest error in units in the last place, without and with rounding."""
+    with np.errstate(all="ignore"):
+        right = FUNCTIONS[name][1](*(a.astype(np.float64) for a in arrays))
+    error, _, steps, _ = worst(found, right)
+    return max(error, steps)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results_are_within_what_cuda_promises(name):
+    arrays = samples(name)
+    found = run(KERNELS[name], *arrays)
+    assert off(name, *arrays, found=found) <= FUNCTIONS[name][2]
+
+
+# Functions that a kernel calls itself; Numba has compiled those of device functions already.
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"exp10", "cbrt"}))
+def test_results_are_within_what_cuda_promises_without_fused_multiplication(name, monkeypatch):
+    monkeypatch.setenv("GPUKIT_CACHE", "0")
+    monkeypatch.setattr(half_convert, "in_hardware", lambda context, feature="": False)
+    with native.listing() as made:
+        found = run(kernel(name), *samples(name))
+    assert "llvm.fma" not in made["llvm"]
+    assert off(name, *samples(name), found=found) <= FUNCTIONS[name][2]
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1))
+def test_tanh_of_any_number_is_within_two_places(values):
+    x = single(*values)
+    right = np.tanh(x.astype(np.float64))
+    places = np.spacing(np.abs(right).astype(np.float32))
+    assert (np.abs(run(KERNELS["tanh"], x) - right) / places).max() <= 2
+
+
+# Of the C standard (C99, annex F.9), and of CUDA's documentation of the same functions.
+SPECIAL = {
+    "exp": [(0, 1), (-0.0, 1), (INF, INF), (-INF, 0), (89, INF), (-104, 0), (-103, LEAST)],
+    "exp2": [(0, 1), (INF, INF), (-INF, 0), (128, INF), (-149, LEAST), (-150, 0), (5, 32)],
+    "exp10": [(0, 1), (-0.0, 1), (INF, INF), (-INF, 0), (39, INF), (3, 1000), (-46, 0)],
+    "expm1": [(0, 0), (-0.0, -0.0), (INF, INF), (-INF, -1), (LEAST, LEAST), (89, INF)],
+    "log": [(1, 0), (0, -INF), (-0.0, -INF), (INF, INF), (-1, NAN), (-INF, NAN)],
+    "log2": [(1, 0), (0, -INF), (-0.0, -INF), (INF, INF), (-1, NAN), (LEAST, -149), (8, 3)],
+    "log10": [(1, 0), (0, -INF), (-0.0, -INF), (INF, INF), (-1, NAN), (1000, 3)],
+    "log1p": [(0, 0), (-0.0, -0.0), (-1, -INF), (INF, INF), (-1.5, NAN), (-LEAST, -LEAST)],
+    "sin": [(0, 0), (-0.0, -0.0), (INF, NAN), (-INF, NAN), (LEAST, LEAST), (-LEAST, -LEAST)],
+    "cos": [(0, 1), (-0.0, 1), (INF, NAN), (-INF, NAN), (LEAST, 1)],
+    "tan": [(0, 0), (-0.0, -0.0), (INF, NAN), (-INF, NAN), (-LEAST, -LEAST)],
+    "asin": [(0, 0), (-0.0, -0.0), (1, PI / 2), (-1, -PI / 2), (1.5, NAN), (-INF, NAN)],
+    "acos": [(1, 0), (-1, PI), (0, PI / 2), (-0.0, PI / 2), (-1.5, NAN), (INF, NAN)],
+    "atan": [(0, 0), (-0.0, -0.0), (INF, PI / 2), (-INF, -PI / 2), (1, PI / 4)],
+    "sinh": [(0, 0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (90, INF), (LEAST, LEAST)],
+    "cosh": [(0, 1), (-0.0, 1), (INF, INF), (-INF, INF), (-90, INF)],
+    "tanh": [(0, 0), (-0.0, -0.0), (INF, 1), (-INF, -1), (MOST, 1), (-LEAST, -LEAST)],
+    "asinh": [(0, 0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (-LEAST, -LEAST)],
+    "acosh": [(1, 0), (INF, INF), (0.5, NAN), (-2, NAN), (-INF, NAN)],
+    "atanh": [(0, 0), (-0.0, -0.0), (1, INF), (-1, -INF), (1.5, NAN), (-INF, NAN)],
+    "erf": [(0, 0), (-0.0, -0.0), (INF, 1), (-INF, -1), (5, 1), (-MOST, -1)],
+    "erfc": [(0, 1), (-0.0, 1), (INF, 0), (-INF, 2), (11, 0), (MOST, 0)],
+    "cbrt": [(0, 0), (-0.0, -0.0), (INF, INF), (-INF, -INF), (27, 3), (-8, -2)],
+    "rsqrt": [(0, INF), (-0.0, -INF), (INF, 0), (-1, NAN), (4, 0.5), (-INF, NAN)],
+}
+SPECIAL_PAIRS = {
+    "atan2": [
+        (0, 1, 0), (-0.0, 1, -0.0), (0, -1, PI), (-0.0, -1, -PI), (0, 0, 0), (-0.0, 0, -0.0),
+        (0, -0.0, PI), (-0.0, -0.0, -PI), (1, 0, PI / 2), (-1, -0.0, -PI / 2), (1, INF, 0),
+        (-1, INF, -0.0), (1, -INF, PI), (-1, -INF, -PI), (INF, 1, PI / 2), (-INF, 1, -PI / 2),
+        (INF, INF, PI / 4), (INF, -INF, 3 * PI / 4), (-INF, INF, -PI / 4),
+        (-INF, -INF, -3 * PI / 4), (NAN, 1, NAN), (1, NAN, NAN), (LEAST, MOST, 0),
+    ],
+    "hypot": [
+        (3, 4, 5), (0, -0.0, 0), (INF, NAN, INF), (NAN, -INF, INF), (NAN, 1, NAN), (1, NAN, NAN),
+        (-INF, 1, INF), (MOST, MOST, INF), (LEAST, 0, LEAST), (3e-39, 4e-39, 5e-39),
+    ],
+    "pow": [
+        (0, -3, INF), (-0.0, -3, -INF), (-0.0, -2, INF), (0, -0.5, INF), (-0.0, -0.5, INF),
+        (0, -INF, INF), (0, 3, 0), (-0.0, 3, -0.0), (-0.0, 2, 0), (-0.0, 0.5, 0), (-1, INF, 1),
+        (-1, -INF, 1), (1, NAN, 1), (1, INF, 1), (NAN, 0, 1), (NAN, -0.0, 1), (0, 0, 1),
+        (INF, 0, 1), (-8, 1 / 3, NAN), (-1, 0.5, NAN), (0.5, -INF, INF), (-0.5, -INF, INF),
+        (2, -INF, 0), (0.5, INF, 0), (2, INF, INF), (-2, INF, INF), (-INF, -3, -0.0),
+        (-INF, -2, 0), (-INF, -0.5, 0), (-INF, 3, -INF), (-INF, 2, INF), (-INF, 0.5, INF),
+        (INF, -1, 0), (INF, 1, INF), (NAN, 1, NAN), (2, NAN, NAN), (-1, NAN, NAN), (-2, 3, -8),
+        (-2, -2, 0.25), (2, 128, INF), (2, -149, LEAST), (-2, 129, -INF), (-2, -151, -0.0),
+        (-1, 16777215, -1), (-1, 16777216, 1), (10, 3, 1000),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_special_values_are_those_of_the_c_standard(name):
+    rows = [*SPECIAL[name], (NAN, NAN)] if name in SPECIAL else SPECIAL_PAIRS[name]
+    *arguments, want = (single(*column) for column in zip(*rows, strict=True))
+    found = run(KERNELS[name], *arguments)
+    np.testing.assert_array_equal(found, want)
+    numbers = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(found[numbers]), np.signbit(want[numbers]))
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_the_angles_nearest_to_a_quarter_turn_keep_all_digits(name):
+    """Of float32s 16367173 * 2**72 is the nearest to a multiple of pi / 2, but for small ones."""
+    x = single(16367173 * 2.0**72, -16367173 * 2.0**72, PI, PI / 2, 1e10, MOST, -MOST)
+    found = run(KERNELS[name], x)
+    assert off(name, x, found=found) <= 1
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_checked_launch_gives_the_bits_of_a_plain_one(name):
+    arrays = [a[::37] for a in samples(name)]
+    plain, checked = (run(KERNELS[name], *arrays, checked=c) for c in (False, True))
+    np.testing.assert_array_equal(plain.view(np.uint32), checked.view(np.uint32))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_loops_over_threads_are_vectors_and_call_no_function(name, monkeypatch):
+    monkeypatch.setenv("GPUKIT_CACHE", "0")
+    with native.listing() as made:
+        run(kernel(name), *(single(1, 2, 3) for _ in range(2 if name in TWO else 1)))
+    called = set(re.findall(r"call [^@\n]*@([\w.]+)\(", made["llvm"]))
+    own = re.compile(r"llvm\.|Py|gpukit_distinct")
+    assert [c for c in called if not own.match(c)] == []
+    assert re.search(r"fmul <\d+ x (float|double)>|fdiv <\d+ x float>", made["llvm"])
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_fastmath_keeps_results_of_finite_numbers(name):
+    fast = cuda.jit(fastmath=True)(KERNELS[name].py_func)
+    arrays = samples(name)
+    with np.errstate(all="ignore"):
+        right = FUNCTIONS[name][1](*(a.astype(np.float64) for a in arrays)).astype(np.float32)
+    finite = np.isfinite(right) & np.all([np.isfinite(a) for a in arrays], axis=0)
+    arrays = [a[finite] for a in arrays]
+    found = run(fast, *arrays)
+    assert off(name, *arrays, found=found) <= FUNCTIONS[name][2]
+
+
+NUMPY = {"pow": "power"} | {n: f"arc{n[1:]}" for n in (*ONE, "atan2") if n[0] == "a"}
+
+
+@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"exp10", "erf", "erfc", "rsqrt", "cbrt"}))
+def test_numpys_name_means_the_same_function(name):
+    function = getattr(np, NUMPY.get(name, name))
+
+    @cuda.jit
+    def one_kernel(x, out):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            out[i] = function(x[i])
+
+    @cuda.jit
+    def two_kernel(x, y, out):
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            out[i] = function(x[i], y[i])
+
+    arrays = [a[::53] for a in samples(name)]
+    found = run(two_kernel if name in TWO else one_kernel, *arrays)
+    np.testing.assert_array_equal(found, run(KERNELS[name], *arrays))
+
+
+def test_all_spellings_of_a_power_mean_the_same_function():
+    @cuda.jit
+    def spelled_kernel(x, y, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i, 0] = x[i] ** y[i]
+            out[i, 1] = pow(x[i], y[i])
+            out[i, 2] = np.power(x[i], y[i])
+            value = x[i]
+            value **= y[i]
+            out[i, 3] = value
+            out[i, 4] = x[i]
+            out[i, 4] **= y[i]
+            out[i, 5] = operator.pow(x[i], y[i])
+
+    x, y = (a[::53] for a in samples("pow"))
+    out = np.full((x.size, 6), NAN, np.float32)
+    spelled_kernel[-(-x.size // BLOCK), BLOCK](x, y, out)
+    want = np.repeat(run(KERNELS["pow"], x, y)[:, None], 6, axis=1)
+    np.testing.assert_array_equal(out, want)
+
+
+def test_a_whole_power_is_a_product():
+    @cuda.jit
+    def cube_kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = x[i] ** 3
+
+    x = np.random.default_rng(2).standard_normal(1001, np.float32)
+    np.testing.assert_array_equal(run(cube_kernel, x), x * (x * x))
+
+
+@pytest.mark.parametrize("name", ["expf", "sinf", "logf", "powf", "exp10f"])
+def test_fast_functions_of_libdevice_are_the_exact_ones(name):
+    exact, fast = getattr(cuda.libdevice, name), getattr(cuda.libdevice, f"fast_{name}")
+
+    @cuda.jit
+    def both_kernel(x, y, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = exact(x[i]) - fast(x[i])
+
+    @cuda.jit
+    def powers_kernel(x, y, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = exact(x[i], y[i]) - fast(x[i], y[i])
+
+    x = np.linspace(0.1, 9, 333, dtype=np.float32)
+    found = run(powers_kernel if name == "powf" else both_kernel, x, x[::-1].copy())
+    np.testing.assert_array_equal(found, np.zeros_like(x))
+
+
+@pytest.mark.parametrize("name", sorted(set(ONE) - {"exp10"}))
+def test_float64_is_left_to_the_c_library(name):
+    x = np.linspace(0.01, 0.99, 1001) + (name == "acosh")
+    found, right = run(KERNELS[name], x), FUNCTIONS[name][1](x)
+    np.testing.assert_allclose(found, right, rtol=1e-14)
+
+
+def test_an_integer_is_taken_as_float64():
+    x, out = np.arange(-3, 4), np.full(7, NAN)
+    KERNELS["tanh"][1, 7](x, out)
+    np.testing.assert_allclose(out, np.tanh(x), rtol=1e-14)
+
+
+def test_functions_that_numba_compiles_elsewhere_stay_as_they_are():
+    """Before, while and after a kernel uses the same function."""
+
+    def power(x):
+        return math.exp(x) * x ** np.float32(0.3)
+
+    before, after = numba.njit(power), numba.njit(power)
+    wanted = before(np.float32(1.7))
+
+    @cuda.jit
+    def power_kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = before(x[i])
+
+    run(power_kernel, single(1, 2, 3))
+    assert after(np.float32(1.7)) == wanted
+    made = after.inspect_llvm((numba.float32,))
+    assert "gpukit" not in made
+    assert re.search(r"@(expf|llvm\.exp\.f32)\(", made)
+
+
+@cuda.jit(device=True)
+def power_of(value):
+    return math.exp(value)
+
+
+@cuda.jit
+def text_kernel(x, out):
+    out[0] = power_of("x")
+
+
+@cuda.jit
+def row_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        out[i] = (x[i] ** out[i])[0]
+
+
+@pytest.mark.parametrize(
+    ("called", "line", "rule"),
+    [
+        (text_kernel, "return math.exp(value)", r"The operation exp does not exist for \(.*str"),
+        (row_kernel, "out[i] = (x[i] ** out[i])[0]", "computes with a whole array"),
+    ],
+)
+def test_errors_are_told_of_what_is_written(called, line, rule):
+    with pytest.raises(gpukit.errors.GpukitError, match=rule) as caught:
+        called[1, 4](np.ones((4, 4), np.float32), np.ones(4, np.float32))
+    assert line in str(caught.value)
+
+
+def test_a_formula_is_traced_once_and_written_once_a_kernel():
+    @cuda.jit
+    def twice_kernel(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = math.exp(x[i]) + math.exp(-x[i])
+
+    np.testing.assert_allclose(run(twice_kernel, single(0, 1)), [2, 2 * np.cosh(1)], rtol=1e-6)
+    assert formulas.trace(float32.exp, 1, True) is formulas.trace(float32.exp, 1, True)
