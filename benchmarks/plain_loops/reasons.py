@@ -2,4 +2,38 @@
 
 from __future__ import annotations
 
-REASONS: dict[str, str] = {}
+_QUADS = (
+    "made for a GPU: sixteen bytes at once in device functions, where each access is checked alone"
+)
+_ATOMICS = "atomic instructions, which loops of one thread do not need"
+_SCATTERED = (
+    "each level of the tree reads every second, fourth, ... element; by hand these are slices"
+)
+_LEVELS = "every level of a block's tree is a loop of its own, by hand one slice"
+_GUARDED = "the guard inside of the loops keeps LLVM from vectorising over threads"
+_SUMS = "the sums of a thread lie in memory from barrier to barrier"
+
+REASONS: dict[str, str] = {
+    "popcount": "LLVM makes one instruction of the plain `while`; ours can be interrupted in it",
+    "matmul_vectorised": _QUADS,
+    "matmul_double_buffered": _QUADS,
+    "matvec_vectorised": _QUADS,
+    "sum_vectorised": _QUADS,
+    "histogram_atomic": _ATOMICS,
+    "histogram_privatised": _ATOMICS,
+    "histogram_shared": _ATOMICS,
+    "argmax_finish": "24 microseconds, of which a launch is most",
+    "scan_padded": _SCATTERED,
+    "scan_blelloch": _SCATTERED,
+    "sum_interleaved": _SCATTERED,
+    "sum_unrolled": "each syncwarp of the last warp ends a loop over threads",
+    "sum_first_add": _LEVELS,
+    "matvec_block_a_row": _LEVELS,
+    "matmul_register_tile_1d": _SUMS,
+    "matmul_register_tile_2d": _SUMS,
+    "box_blur": _GUARDED,
+    "window_sum_padded": _GUARDED,
+    "levels": "a range that differs between threads is walked in strips, to look for Ctrl-C",
+    "particles_records": "LLVM vectorises and scatters fields, which is slower than one by one",
+    "bit_reversal": "two 64-bit values of a thread go through memory in each round",
+}

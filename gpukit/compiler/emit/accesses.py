@@ -78,7 +78,7 @@ class InLoops:
                 inner, around = forms.with_fixed({loop.name}), [*loops, loop]
             for block in tree.blocks(s):
                 self._walk(block, inner, around)
-            if loops and isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
+            if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
                 if s.targets[0].id in self.once and forms.of(s.value) is not None:
                     known = {**forms.rematerialised, s.targets[0].id: s.value}
                     forms = Forms(known, forms.types, forms.fixed)
@@ -95,7 +95,12 @@ class InLoops:
         if not all(forms.is_fixed(e) and forms.is_integer(e) for e in ends):
             return None
         start, stop = map(forms.written_out, ends)
-        return _Loop(s.target.id, start, tree.expr("stop - 1", stop=stop))
+        last = tree.expr("stop - 1", stop=stop)
+        step = polling.step(s.iter)
+        if step != 1:
+            parts = {"a": start, "b": last, "k": tree.const(step)}
+            last = tree.expr("a + (b - a) // k * k", **parts)
+        return _Loop(s.target.id, start, last)
 
     def _access(self, node: ast.Subscript, forms: Forms, loops: list[_Loop]) -> None:
         if not arrays.is_whole(self.kernel.unit, node):

@@ -23,6 +23,7 @@ for strip in range(0, n, 4096):
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 
 from gpukit.compiler import tree
@@ -36,21 +37,21 @@ def polled(
     loop: ast.For, poll: ast.stmt, fresh: Callable[[str], str], *, inside: bool
 ) -> list[ast.stmt]:
     """Return a loop with polls, and what stands before it; `inside` if a loop is around it."""
-    step = _step(loop.iter)
+    by = step(loop.iter)
     if trips(loop.iter) is not None and trips(loop.iter) <= _SHORT:  # type: ignore[operator]
         return [loop]
-    if step is None or loop.orelse or "break" in tree.exits(loop.body):
-        if step in (1, -1) and isinstance(loop.target, ast.Name):
+    if by is None or loop.orelse or "break" in tree.exits(loop.body):
+        if by in (1, -1) and isinstance(loop.target, ast.Name):
             poll = _now_and_then(loop.target.id, loop.body, poll)
         loop.body.insert(0, poll)
         return [loop]
     before: list[ast.stmt] = []
     start, stop = (_once(e, loop, fresh, before) for e in _ends(loop.iter))
     strip = tree.name(fresh("strip"))
-    width = tree.const(step * _rounds(loop.body))
-    end = "min(s + width, stop)" if step > 0 else "max(s + width, stop)"
+    width = tree.const(by * _rounds(loop.body))
+    end = "min(s + width, stop)" if by > 0 else "max(s + width, stop)"
     limit = tree.expr(end, s=strip, width=width, stop=stop)
-    parts = [strip, limit] + ([] if step == 1 else [tree.const(step)])
+    parts = [strip, limit] + ([] if by == 1 else [tree.const(by)])
     inner = ast.For(loop.target, tree.call("range", *parts), loop.body, [])
     if inside:
         poll = ast.If(tree.expr("s != start", s=strip, start=start), [poll], [])
@@ -102,8 +103,8 @@ def _now_and_then(number: str, body: list[ast.stmt], poll: ast.stmt) -> ast.stmt
 
 def ends(over: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     """Return start and stop of a range that counts up, or None."""
-    step = _step(over)
-    return _ends(over) if step is not None and step > 0 else None
+    by = step(over)
+    return _ends(over) if by is not None and by > 0 else None
 
 
 def _ends(over: ast.expr) -> tuple[ast.expr, ast.expr]:
@@ -111,7 +112,7 @@ def _ends(over: ast.expr) -> tuple[ast.expr, ast.expr]:
     return (tree.const(0), arguments[0]) if len(arguments) == 1 else (arguments[0], arguments[1])
 
 
-def _step(over: ast.expr) -> int | None:
+def step(over: ast.expr) -> int | None:
     """Return the step of a range, if it is a constant other than 0."""
     arguments = getattr(over, "args", None)
     if not arguments or not isinstance(over, ast.Call) or tree.dotted(over.func) != "range":
@@ -131,8 +132,18 @@ def trips(over: ast.expr) -> int | None:
 
 
 def _constant(node: ast.expr) -> int | None:
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError):
-        return None
-    return value if isinstance(value, int) else None
+    """Return the value of an expression of whole numbers: `3 + 1`, `-2`."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, int) else None
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        value = _constant(node.operand)
+        return None if value is None else -value
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        left, right = _constant(node.left), _constant(node.right)
+        return None if left is None or right is None else _OPERATORS[type(node.op)](left, right)
+    return None
+
+
+_OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+}  # fmt: skip

@@ -1,7 +1,7 @@
 """Plan what is done along a row of threads: narrow guards, put thread loops inside.
 
-`if i < n:` becomes a shorter loop over threadIdx.x instead of a test in it, where nothing stands
-beside it that would need a loop of its own, and values kept in memory between the two.
+`if i < n:` becomes a shorter loop over threadIdx.x instead of a test in it, unless a variable would
+have to be kept in memory, for each thread, between that loop and one beside it.
 
 A thread's loop stays inside of the loop over threadIdx.x, as in plain loops, but for two cases in
 which that loop goes inside, for LLVM vectorises innermost loops only. One is a stride through the
@@ -54,7 +54,7 @@ class RowPlanner:
                     pending = []
                 continue
             special = None
-            if len(body) == 1 or self.unit.instrumented or _holds_loop(s):
+            if self.unit.instrumented or _holds_loop(s) or _stands_apart(s, body):
                 special = self._special(s, forms, mask)
             if special is None:
                 pending.append(_without_marks(s))
@@ -257,6 +257,13 @@ def _is_only_guard(rows: list[Row]) -> bool:
     if len(rows) != 1 or not isinstance(rows[0], RowIf):
         return False
     return not rows[0].tests and not rows[0].orelse and len(rows[0].bounds) == 1
+
+
+def _stands_apart(s: ast.stmt, body: list[ast.stmt]) -> bool:
+    """Tell whether a statement and those beside it share no variable that one of them sets."""
+    others = [other for other in body if other is not s]
+    shared = tree.writes(s) & (tree.reads(others) | tree.writes(others))
+    return not shared and not tree.reads(s) & tree.writes(others)
 
 
 def _holds_loop(s: ast.stmt) -> bool:
