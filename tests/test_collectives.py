@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import gpukit
-from gpukit import cuda, gpu_code
+from gpukit import cuda
 from gpukit.collectives import WARP, block_max, block_sum, block_tree_sum, warp_max, warp_sum
-from gpukit.gpu_code import sass
 from tests import oracle
 
 SIZES = [32, 64, 96, 256, 1024]
@@ -79,15 +78,6 @@ def hurried_kernel(x, out):
     if tid == 0:
         out[0] = first
         out[1] = second
-
-
-@cuda.jit
-def four_warps_kernel(x, out):
-    tid = cuda.threadIdx.x
-    totals = cuda.shared.array(4, out.dtype)
-    total = block_sum(x[tid], totals, tid, 4)
-    if tid == 0:
-        out[0] = total
 
 
 def numbers(size, dtype, blocks=3):
@@ -252,12 +242,3 @@ def test_floats_are_added_in_their_own_dtype(dtype):
     outputs = np.zeros(3, dtype), np.zeros(3, dtype)
     found = gpukit.profile(block_kernel)[3, 96](numbers(96, dtype), *outputs).total
     assert found.flops == found[f"flops_{np.dtype(dtype).name}"] == 3 * (5 * 96 + 2)
-
-
-@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
-def test_a_gpu_compiler_writes_out_the_loop_over_a_constant_number_of_warps():
-    arguments = np.zeros(128, np.float32), np.zeros(1, np.float32)
-    (codes,) = gpu_code.build_many([(four_warps_kernel, arguments)], [(9, 0)])
-    opcodes = [one.opcode.partition(".")[0] for one in sass.parse(codes[9, 0].sass)]
-    assert opcodes.count("SHFL") == 5
-    assert opcodes.count("FADD") == 5 + 3

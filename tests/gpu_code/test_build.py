@@ -8,9 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from gpukit import cuda, gpu_code
-from gpukit.gpu_code import LTO, Code, build, build_many, missing
-from gpukit.kernels import dot
+from gpukit import collectives, cuda, gpu_code
+from gpukit.gpu_code import LTO, Code, build, build_many, missing, sass
 
 needs_compiler = pytest.mark.skipif(
     importlib.util.find_spec("numba_cuda") is None,
@@ -54,6 +53,15 @@ def nothing_kernel(out):
 def grid_wide_kernel(out):
     out[cuda.grid(1)] = 1
     cuda.cg.this_grid().sync()
+
+
+@cuda.jit
+def four_warps_kernel(x, out):
+    tid = cuda.threadIdx.x
+    totals = cuda.shared.array(4, out.dtype)
+    total = collectives.block_sum(x[tid], totals, tid, 4)
+    if tid == 0:
+        out[0] = total
 
 
 @cuda.jit
@@ -238,5 +246,12 @@ def test_many_kernels_are_compiled_by_one_process():
 
 @needs_compiler
 def test_device_functions_are_found_through_the_module_that_holds_them():
-    out = np.zeros(1, np.float32)
-    assert code(dot.dot_tree_kernel, (VECTOR, VECTOR, out)).reason == ""
+    assert code(four_warps_kernel, (VECTOR, VECTOR)).reason == ""
+
+
+@needs_compiler
+def test_a_block_sum_over_a_constant_number_of_warps_has_no_loop():
+    instructions = sass.parse(code(four_warps_kernel, (VECTOR, VECTOR)).sass)
+    opcodes = [one.opcode.partition(".")[0] for one in instructions]
+    assert (opcodes.count("SHFL"), opcodes.count("FADD")) == (5, 5 + 3)
+    assert sass.main_loop(instructions) == []
