@@ -255,20 +255,19 @@ def table(functions: dict[str, dict[str, Any]]) -> str:
 def speed_table(times: dict[str, Any]) -> str:
     """Return the times as a Markdown table."""
     lines = [
-        f"{times['n']:,} float32 numbers, medians of {times['rounds']} rounds in turns, on: "
-        f"{times['machine']}. Load average {times['load']}.\n",
-        "| kernel | threads | ms | NumPy ms | over NumPy | over relu | asked | met |",
+        f"{times['n']:,} float32 numbers, medians of {times['rounds']} rounds in turns (the least "
+        f"in brackets), on: {times['machine']}. Load average {times['load']}.\n",
+        "| kernel | threads | ms | NumPy ms, 1 thread | over NumPy | over relu | asked | met |",
         "|---|---:|---:|---:|---:|---:|---|---|",
     ]
-    median = times["median"]
+    median, least = times["median"], times["least"]
     for name in ("relu", "exp", "sigmoid", "tanh", "gelu"):
         for threads in (1, 2):
-            ours, numpy = median[f"{name}, {threads}"], median[f"numpy {name}, 1"]
-            relu = median[f"relu, {threads}"]
-            lines.append(
-                f"| {name} | {threads} | {ours:.2f} | {numpy:.2f} | {ours / numpy:.2f} "
-                f"| {ours / relu:.2f} | {_asked(name, ours, numpy, relu)} |"
-            )
+            sides = ours, numpy, relu = f"{name}, {threads}", f"numpy {name}, 1", f"relu, {threads}"
+            said = [f"{median[side]:.2f} ({least[side]:.2f})" for side in sides[:2]]
+            said += [f"{median[ours] / median[other]:.2f}" for other in (numpy, relu)]
+            asked = _asked(name, *(median[side] for side in sides))
+            lines.append(f"| {name} | {threads} | {' | '.join(said)} | {asked} |")
     return "\n".join(lines)
 
 
