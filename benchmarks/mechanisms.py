@@ -41,7 +41,7 @@ from gpukit.cpu.launch import pool  # noqa: E402
 MECHANISMS: dict[str, tuple[Any, str, Any]] = {
     "rematerialise": (rematerialise, "run", lambda *_: {}),
     "grid-stride loops exchanged": (rows.RowPlanner, "_grid_stride", lambda *_: None),
-    "loops in step exchanged": (rows.RowPlanner, "_in_step", lambda *_: None),
+    "loops in step exchanged": (rows.RowPlanner, "_why_in_thread", lambda *_: "switched off"),
     "guards narrow rows": (rows.RowPlanner, "_row_if", lambda *_: None),
     "one check a row": (accesses, "affine", lambda *_: {}),
     "proofs of ranges": (ranges.Ranges, "holds", lambda *_: False),

@@ -25,10 +25,8 @@ def kernel(a, s, t, n):
     for k_1 in range(t, n, 8):
         s += a[k_1]
 
-A variable that is given a value anew, which all uses behind it see, becomes another variable from
-there on (`versions`), so that passes may rely on what it is. An instrumented kernel keeps its
-variables, which recordings show; only those that change their type are split there, too, so that
-an integer is not kept in a thread array for floats.
+A variable that is given a value of another type later becomes another variable from there on
+(`versions`); Numba does the same, and so an integer is not kept in a thread array for floats.
 
 >>> def kernel(a, out, i):
 ...     x = a[i]
@@ -38,6 +36,8 @@ an integer is not kept in a thread array for floats.
 ...         out[i - 1] = x
 >>> unit = resolve.run(kernel)
 >>> run(unit)
+>>> versions(unit, {"x"})
+True
 >>> print(ast.unparse(unit.tree))
 def kernel(a, out, i):
     x = a[i]
@@ -50,7 +50,6 @@ def kernel(a, out, i):
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Sequence
 
 from gpukit.compiler import tree
@@ -62,14 +61,6 @@ def run(unit: Unit) -> None:
     """Rewrite the unit's tree in place."""
     outside = tree.read_outside_loops(unit.tree.body)
     _loops(unit, unit.tree.body, outside, set(), frozenset())
-    if not unit.instrumented:
-        names = [n for n in ast.walk(unit.tree) if isinstance(n, ast.Name)]
-        stored = Counter(n.id for n in names if isinstance(n.ctx, ast.Store))
-        stored.update(unit.parameters)
-        for node in ast.walk(unit.tree):
-            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-                del stored[node.target.id]  # it may be an array, which is changed in place
-        versions(unit, {name for name, count in stored.items() if count > 1})
 
 
 def _loops(
