@@ -215,3 +215,24 @@ def test_long_ranges_inside_of_others_visit_every_number_once(step):
 def test_explain_says_where_a_loop_stands_and_why(kernel, arguments, said):
     x = image()
     assert f"# {said}" in gpukit.explain(kernel, x, *arguments, x, block=BLOCK)
+
+
+def test_array_that_a_thread_chooses_is_checked_as_the_one_that_it_is():
+    @cuda.jit
+    def kernel(small, large, choose, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            if choose:
+                data = small
+            else:
+                data = large
+            total = 0.0
+            for k in range(3):
+                total += data[i + k]
+            out[i] = total
+
+    small, large, out = np.ones(4), np.ones(40), np.full(8, np.nan)
+    kernel[1, 8](small, large, False, out)
+    assert out.tolist() == [3] * 8
+    with pytest.raises(errors.OutOfBounds):
+        kernel[1, 8](small, large, True, out)

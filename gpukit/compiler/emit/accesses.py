@@ -63,6 +63,8 @@ class InLoops:
         names = [n for n in tree.walk(body) if isinstance(n, ast.Name)]
         counts = Counter(n.id for n in names if isinstance(n.ctx, ast.Store))
         self.once = {name for name, count in counts.items() if count == 1} - self.varying
+        # An array with a name that the thread sets may be another one.
+        self.varying = self.varying | set(counts) | set(thread_loop.forms.rematerialised)
         self._walk(body, thread_loop.forms, [])
         for text in self._unknown:
             self.found.pop(text, None)
@@ -111,7 +113,7 @@ class InLoops:
         for axis, part in enumerate(parts):
             form = forms.of(part)
             ends = None if form is None else self._ends(form, loops)
-            if ends is None or array in self.varying or array in self.once:
+            if ends is None or array in self.varying:
                 self._unknown.add(text)
                 return
             found += [(array, axis, end) for end in ends]
