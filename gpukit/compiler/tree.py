@@ -107,11 +107,12 @@ def comment(text: str) -> ast.stmt:
 def unparse(node: ast.AST) -> str:
     """Return a tree as Python, with its comments.
 
-    >>> print(unparse(ast.Module([ast.Pass(), comment("why")], [])))
+    >>> print(unparse(ast.Module([ast.Pass(), comment("why"), comment("that's why")], [])))
     pass
     # why
+    # that's why
     """
-    return re.sub(r"^( *)'(# .*)'$", r"\1\2", ast.unparse(node), flags=re.MULTILINE)
+    return re.sub(r"^( *)(['\"])(# .*)\2$", r"\1\3", ast.unparse(node), flags=re.MULTILINE)
 
 
 def settle(module: ast.Module) -> ast.Module:

@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, errors, target
+from tests.bugs.cooperative import (
+    neighbours_guarded_sync_kernel,
+    neighbours_returned_sync_kernel,
+)
 
 
 @cuda.jit
@@ -35,43 +39,22 @@ def test_a_branch_may_hold_nothing_but_the_grid_group(kernel):
     assert after.tolist() == [6, 5, 4, 3, 2, 1, 0]
 
 
-@cuda.jit
-def synchronised_behind_a_guard(x, middle, out):
-    i = cuda.grid(1)
-    n = x.shape[0]
-    if i < n:
-        middle[i] = x[i] * x[i]
-        cuda.cg.this_grid().sync()
-        out[i] = middle[(i + 1) % n]
-
-
 @pytest.mark.skipif(target.wanted() == "cuda", reason="a GPU hangs")
 def test_a_plain_launch_stops_where_only_some_threads_synchronise_the_grid():
     x, middle, out = np.full((3, 54), 2.0)
     with pytest.raises(errors.BarrierDivergence, match="threads 0-21 of block 1, but not by"):
-        synchronised_behind_a_guard[2, 32](x, middle, out)
+        neighbours_guarded_sync_kernel[2, 32](x, middle, out)
 
 
 def test_a_guard_that_holds_for_all_threads_may_hold_the_synchronisation_of_the_grid():
     x = np.arange(64.0)
     middle, out = np.full((2, 64), np.nan)
-    synchronised_behind_a_guard[2, 32](x, middle, out)
+    neighbours_guarded_sync_kernel[2, 32](x, middle, out)
     assert out.tolist() == np.roll(x * x, -1).tolist()
-
-
-@cuda.jit
-def synchronised_behind_a_return(x, middle, out):
-    i = cuda.grid(1)
-    n = x.shape[0]
-    if i >= n:
-        return
-    middle[i] = x[i] * x[i]
-    cuda.cg.this_grid().sync()
-    out[i] = middle[(i + 1) % n]
 
 
 def test_threads_that_have_returned_need_not_synchronise_the_grid():
     x = np.arange(54.0)
     middle, out = np.full((2, 54), np.nan)
-    synchronised_behind_a_return[2, 32](x, middle, out)
+    neighbours_returned_sync_kernel[2, 32](x, middle, out)
     assert out.tolist() == np.roll(x * x, -1).tolist()

@@ -76,6 +76,16 @@ def rows_kernel(x, out):
         out[row, 0] = total
 
 
+@cuda.jit
+def own_array_kernel(x, out):
+    row = cuda.grid(1)
+    last = cuda.local.array(40, np.float32)
+    if row < x.shape[0]:
+        for k in range(40):
+            last[k] = x[row, k]
+        out[row, 0] = last[row]
+
+
 def padded_sum(x, radius):
     padded = np.pad(x.astype(float), radius)
     size = (2 * radius + 1,) * 2
@@ -130,6 +140,37 @@ def test_steps_so_large_that_an_index_goes_round_64_bits_reach_no_foreign_memory
     # In rounds 0 and 8 the index is i again, in between it is far outside.
     with pytest.raises(errors.OutOfBounds):
         kernel[1, 4](np.zeros(4), width, 9, np.zeros(4))
+
+
+@pytest.mark.parametrize("width", [8, 9])
+def test_steps_so_large_that_a_range_goes_round_64_bits_reach_no_foreign_memory(width):
+    @cuda.jit
+    def kernel(x, width, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            for k in range(0, 2305843009213693953, 1152921504606846976):
+                out[i] = x[k * width]
+
+    with pytest.raises(errors.OutOfBounds):
+        kernel[1, 4](np.zeros(8), width, np.zeros(4))
+
+
+def test_two_loops_over_the_same_range_are_short_only_if_both_are():
+    @cuda.jit
+    def kernel(n, m, step, x, out):
+        i = cuda.grid(1)
+        own = cuda.local.array(1, np.float64)
+        if i < out.size:
+            for k in range(n):
+                own[0] = x[k * step]
+            for _ in range(m):
+                for _ in range(n):
+                    own[0] = 1
+            out[i] = own[0]
+
+    # k * step is 0 in the first round and at the end of 2**34 rounds, and outside in between.
+    with pytest.raises(errors.OutOfBounds):
+        kernel[1, 4]((1 << 34) + 1, -1, 1 << 30, np.zeros(8), np.zeros(4))
 
 
 def test_negative_step_through_an_array_is_inside():
@@ -206,6 +247,11 @@ def test_long_ranges_inside_of_others_visit_every_number_once(step):
             "inside of the loop over threads: neighbours do not touch neighbouring memory",
         ),
         (
+            own_array_kernel,
+            (),
+            "inside of the loop over threads: it uses an array of the thread's own",
+        ),
+        (
             windows_beyond_the_edge_kernel,
             (2,),
             "outside of the loop over threads: neighbours touch neighbouring memory",
@@ -214,7 +260,8 @@ def test_long_ranges_inside_of_others_visit_every_number_once(step):
 )
 def test_explain_says_where_a_loop_stands_and_why(kernel, arguments, said):
     x = image()
-    assert f"# {said}" in gpukit.explain(kernel, x, *arguments, x, block=BLOCK)
+    lines = gpukit.explain(kernel, x, *arguments, x, block=BLOCK).splitlines()
+    assert f"# {said}" in [line.strip() for line in lines]
 
 
 def test_array_that_a_thread_chooses_is_checked_as_the_one_that_it_is():

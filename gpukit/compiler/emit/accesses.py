@@ -17,7 +17,7 @@ from gpukit.compiler.lowering import access, polling, region_tree
 
 # An access of every thread of a row: its node, what it does, its indices.
 RowAccess = tuple[ast.Subscript, int, list[Form]]
-MOST_ROUNDS = 1 << 16  # of one thread, without a poll
+_LARGE = 1 << 31  # from here on, numbers in the text of a range are not computed with
 _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
 
@@ -55,16 +55,16 @@ class InLoops:
         self, kernel: Kernel, thread_loop: region_tree.ThreadLoop, short: Collection[str]
     ) -> None:
         self.kernel, self.short = kernel, short
-        self.varying = kernel.rewriter.thread_arrays | kernel.schedule.live_across
         self.found: dict[str, list[tuple[str, int, Form]]] = {}
         self.factors: dict[str, ast.expr] = {}
         self._unknown: set[str] = set()
         body = thread_loop.body
         names = [n for n in tree.walk(body) if isinstance(n, ast.Name)]
         counts = Counter(n.id for n in names if isinstance(n.ctx, ast.Store))
-        self.once = {name for name, count in counts.items() if count == 1} - self.varying
+        kept = kernel.rewriter.thread_arrays | kernel.schedule.live_across
+        self._once = {name for name, count in counts.items() if count == 1} - kept
         # An array with a name that the thread sets may be another one.
-        self.varying = self.varying | set(counts) | set(thread_loop.forms.rematerialised)
+        self._varying = kept | set(counts) | set(thread_loop.forms.rematerialised)
         self._walk(body, thread_loop.forms, [])
         for text in self._unknown:
             self.found.pop(text, None)
@@ -72,7 +72,7 @@ class InLoops:
     def _walk(self, body: list[ast.stmt], forms: Forms, loops: list[_Loop]) -> None:
         for s in body:
             for node in tree.walk(tree.heads(s) if tree.blocks(s) else s):
-                if isinstance(node, ast.Subscript):
+                if isinstance(node, ast.Subscript) and arrays.is_whole(self.kernel.unit, node):
                     self._access(node, forms, loops)
             inner, around = forms, loops
             loop = self._loop(s, forms)
@@ -81,58 +81,71 @@ class InLoops:
             for block in tree.blocks(s):
                 self._walk(block, inner, around)
             if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
-                if s.targets[0].id in self.once and forms.of(s.value) is not None:
+                if s.targets[0].id in self._once and forms.of(s.value) is not None:
                     known = {**forms.rematerialised, s.targets[0].id: s.value}
                     forms = Forms(known, forms.types, forms.fixed)
 
     def _loop(self, s: ast.stmt, forms: Forms) -> _Loop | None:
+        """Return a loop whose first and last round are known along the row, near each other."""
         if not isinstance(s, ast.For) or not isinstance(s.target, ast.Name):
             return None
         ends = polling.ends(s.iter)
-        if ends is None or s.target.id not in self.once:
-            return None
-        count = polling.trips(s.iter)
-        if ast.unparse(s.iter) not in self.short and (count is None or count > MOST_ROUNDS):
+        if ends is None or s.target.id not in self._once:
             return None
         if not all(forms.is_fixed(e) and forms.is_integer(e) for e in ends):
             return None
         start, stop = map(forms.written_out, ends)
+        if any(_is_large(n) for n in tree.walk([start, stop])):
+            return None
+        step = polling.step(s.iter) or 1
+        count = polling.trips(s.iter)
+        near = count is not None and count * step <= polling.MOST_ROUNDS
+        if not near and ast.unparse(s.iter) not in self.short:
+            return None
         last = tree.expr("stop - 1", stop=stop)
-        step = polling.step(s.iter)
         if step != 1:
-            parts = {"a": start, "b": last, "k": tree.const(step)}
-            last = tree.expr("a + (b - a) // k * k", **parts)
+            last = tree.expr("a + (b - a) // k * k", a=start, b=last, k=tree.const(step))
         return _Loop(s.target.id, start, last)
 
     def _access(self, node: ast.Subscript, forms: Forms, loops: list[_Loop]) -> None:
-        if not arrays.is_whole(self.kernel.unit, node):
-            return
         text, array = ast.unparse(node), node.value.id  # type: ignore[attr-defined]
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         found: list[tuple[str, int, Form]] = []
+        factors: list[ast.expr] = []
         for axis, part in enumerate(parts):
-            form = forms.of(part)
-            ends = None if form is None else self._ends(form, loops)
-            if ends is None or array in self.varying:
+            form = None if array in self._varying else forms.of(part)
+            ends = None if form is None else _at_ends(form, loops, factors)
+            if ends is None:
                 self._unknown.add(text)
                 return
             found += [(array, axis, end) for end in ends]
         self.found[text] = found
+        self.factors |= {ast.unparse(f): f for f in factors}
 
-    def _ends(self, form: Form, loops: list[_Loop]) -> list[Form] | None:
-        """Return the form of an index at the ends of all loops that it depends on."""
-        rests = [form.rest]
-        for loop in reversed(loops):
-            if loop.name not in tree.reads(rests):
-                continue
-            for rest in rests:
-                factors = _factors(rest, loop.name)
-                if factors is None or any(n.name in tree.reads(factors) for n in loops):
-                    return None
-                self.factors |= {ast.unparse(f): f for f in factors}
-            ends = (loop.first, loop.last)
-            rests = [tree.fill(r, **{loop.name: end}) for r in rests for end in ends]
-        return [Form(form.factor, rest) for rest in rests]
+
+def _at_ends(form: Form, loops: list[_Loop], factors: list[ast.expr]) -> list[Form] | None:
+    """Return the form of an index at the ends of all loops that it depends on.
+
+    `factors` gets what multiplies the variables of these loops.
+    """
+    rests = [form.rest]
+    for loop in reversed(loops):
+        if loop.name not in tree.reads(rests):
+            continue
+        for rest in rests:
+            found = _factors(rest, loop.name)
+            if found is None or any(n.name in tree.reads(found) for n in loops):
+                return None
+            factors += found
+        ends = (loop.first, loop.last)
+        rests = [tree.fill(r, **{loop.name: end}) for r in rests for end in ends]
+    return [Form(form.factor, rest) for rest in rests]
+
+
+def _is_large(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Constant) and isinstance(node.value, int) and abs(node.value) > _LARGE
+    )
 
 
 @dataclass(frozen=True)
@@ -144,13 +157,9 @@ class _Loop:
     last: ast.expr
 
 
-def of_row(
-    kernel: Kernel, thread_loop: region_tree.ThreadLoop, known: dict[str, tuple[str, list[Form]]]
-) -> list[RowAccess] | None:
-    """Return the accesses of a thread loop in order, if each happens once in every thread of a row.
-
-    `known` are its affine ones.
-    """
+def of_row(kernel: Kernel, thread_loop: region_tree.ThreadLoop) -> list[RowAccess] | None:
+    """Return the accesses of a thread loop in order, if all threads of a row make each once."""
+    known = affine(kernel, thread_loop)
     found: list[RowAccess] = []
     for s in thread_loop.body:
         if not isinstance(s, _PLAIN) or _hides_accesses(kernel, s):
@@ -179,7 +188,7 @@ def of_loop(kernel: Kernel, row: region_tree.RowFor, local: set[str]) -> list[Ro
     for inner in row.body:
         if not isinstance(inner, region_tree.ThreadLoop) or inner.mask is not None:
             return []
-        accesses = of_row(kernel, inner, affine(kernel, inner))
+        accesses = of_row(kernel, inner)
         for node, kind, forms in accesses or []:
             if node.value.id in local:  # type: ignore[attr-defined]
                 continue

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis.affine import Form, Forms
-from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.layout import Memory
 from gpukit.compiler.lowering import polling, region_tree
@@ -81,29 +80,41 @@ class Bounds:
             self.rewriter.helper("bounds", name), *map(self.rewriter.expression, (size, *ends))
         )
 
-    def short_loops(self, thread_loop: region_tree.ThreadLoop) -> dict[str, ast.expr]:
+    def short_loops(
+        self, thread_loop: region_tree.ThreadLoop
+    ) -> tuple[set[str], dict[str, ast.expr]]:
         """Return the loops of a thread whose rounds are known along the row, and tests of them.
 
-        The keys are the texts of their ranges. Where all tests hold, no thread has more than
-        `MOST_ROUNDS` rounds in a nest of them.
+        The loops are given by the texts of their ranges, the tests stand under their own. Where all
+        tests hold, no thread has more than `MOST_ROUNDS` rounds in a nest of them.
         """
-        found: dict[str, ast.expr] = {}
-        self._short_loops(thread_loop.body, thread_loop.forms, tree.const(1.0), found)
-        return found
+        texts: set[str] = set()
+        tests: dict[str, ast.expr] = {}
+        self._short_loops(thread_loop.body, thread_loop.forms, None, texts, tests)
+        return texts, tests
 
     def _short_loops(
-        self, body: list[ast.stmt], forms: Forms, around: ast.expr, found: dict[str, ast.expr]
-    ) -> None:
+        self, body: list[ast.stmt], forms: Forms, around: ast.expr | None, texts: set[str],
+        tests: dict[str, ast.expr],
+    ) -> None:  # fmt: skip
+        most = polling.MOST_ROUNDS
         for s in body:
             inner = around
             rounds = _most_rounds(s, forms) if isinstance(s, ast.For) else None
             if isinstance(s, ast.For) and rounds is not None:
-                inner = tree.expr("n * float(k)", n=around, k=self.rewriter.expression(rounds))
+                number = self.rewriter.expression(rounds)
+                inner = tree.expr("float(k)", k=number)
+                found: list[ast.expr] = []
                 if not isinstance(rounds, ast.Constant):
-                    most = tree.const(accesses.MOST_ROUNDS)
-                    found[ast.unparse(s.iter)] = tree.expr("n <= most", n=inner, most=most)
+                    texts.add(ast.unparse(s.iter))
+                    inside = self.rewriter.helper("bounds", "inside")  # no factor is negative
+                    found.append(tree.call(inside, tree.const(most + 1), number))
+                if around is not None:
+                    inner = tree.expr("n * k", n=around, k=inner)
+                    found.append(tree.expr("n <= most", n=inner, most=tree.const(most)))
+                tests |= {ast.unparse(test): test for test in found}
             for block in tree.blocks(s):
-                self._short_loops(block, forms, inner, found)
+                self._short_loops(block, forms, inner, texts, tests)
 
     def small(self, factors: Iterable[ast.expr]) -> list[ast.expr]:
         """Return the tests that numbers are from 0 on and below 2**31."""

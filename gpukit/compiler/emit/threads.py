@@ -228,28 +228,25 @@ class ThreadLoops:
         if shuffled is not None:
             return [shuffled]
         before = self.instruments.work(thread_loop, low, high)
-        known = accesses.affine(self.kernel, thread_loop)
-        recorded = (
-            accesses.of_row(self.kernel, thread_loop, known) if self.options.instrumented else []
-        )
+        instrumented = self.options.instrumented
+        recorded = accesses.of_row(self.kernel, thread_loop) if instrumented else []
         if recorded is None:
             return [*before, self._thread_loop(thread_loop, low, high)]
-        short = {} if self.options.instrumented else self.bounds.short_loops(thread_loop)
-        inner = accesses.InLoops(self.kernel, thread_loop, short)
-        hoisted = dict.fromkeys([*known, *inner.found])
+        short, few = (set(), {}) if instrumented else self.bounds.short_loops(thread_loop)
+        known = accesses.InLoops(self.kernel, thread_loop, short)
         if self.options.readable:
-            note = ast.Expr(tree.call("check_range", tree.const(", ".join(hoisted)), low, high))
-            loop = self._thread_loop(thread_loop, low, high, hoisted)
-            return [note, loop] if hoisted else [loop]
-        indices = [(a, k, form) for a, forms in known.values() for k, form in enumerate(forms)]
-        indices += [index for found in inner.found.values() for index in found]
+            texts = ", ".join(known.found)
+            note = ast.Expr(tree.call("check_range", tree.const(texts), low, high))
+            loop = self._thread_loop(thread_loop, low, high, known.found)
+            return [note, loop] if texts else [loop]
+        indices = [index for found in known.found.values() for index in found]
         tests = [
-            *short.values(),
-            *self.bounds.small(inner.factors.values()),
+            *few.values(),
+            *self.bounds.small(known.factors.values()),
             *self.bounds.tests(indices, low, high),
         ]
         calls, free = self.instruments.row(recorded, thread_loop, low, high)
-        fast = [*calls, self._thread_loop(thread_loop, low, high, hoisted, short)]
+        fast = [*calls, self._thread_loop(thread_loop, low, high, known.found, short)]
         self.rewriter.uses_thread |= bool(recorded)
         if not tests and not free:
             return [*before, *fast]

@@ -30,7 +30,7 @@ from gpukit.compiler import tree
 
 _ROUNDS = 4096  # from one poll to the next
 _ROUNDS_OF_LOOPS = 64
-_SHORT = 1 << 16  # a loop of so many rounds needs no poll of its own
+MOST_ROUNDS = 1 << 16  # of a loop that needs no poll of its own
 
 
 def polled(
@@ -38,7 +38,8 @@ def polled(
 ) -> list[ast.stmt]:
     """Return a loop with polls, and what stands before it; `inside` if a loop is around it."""
     by = step(loop.iter)
-    if trips(loop.iter) is not None and trips(loop.iter) <= _SHORT:  # type: ignore[operator]
+    count = trips(loop.iter)
+    if count is not None and count <= MOST_ROUNDS:
         return [loop]
     if by is None or loop.orelse or "break" in tree.exits(loop.body):
         if by in (1, -1) and isinstance(loop.target, ast.Name):
