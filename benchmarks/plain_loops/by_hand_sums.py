@@ -19,6 +19,13 @@ WARP = 32
 
 
 @njit
+def load(tile, part):
+    """Copy a part of an array to a tile; zeros follow what it lacks."""
+    tile[: part.size] = part
+    tile[part.size :] = 0
+
+
+@njit
 def tree(tile, size):
     """Add up the halves of a tile until one is left, as the threads of a block do."""
     half = size // 2
@@ -32,9 +39,7 @@ def tree(tile, size):
 def sum_interleaved(grid, block, x, partials):
     tile = np.empty(BLOCK, x.dtype)
     for b in range(grid[0]):
-        part = x[b * BLOCK : (b + 1) * BLOCK]
-        tile[: part.size] = part
-        tile[part.size :] = 0
+        load(tile, x[b * BLOCK : (b + 1) * BLOCK])
         step = 1
         while step < BLOCK:
             for t in range(0, BLOCK, 2 * step):
@@ -47,9 +52,7 @@ def sum_interleaved(grid, block, x, partials):
 def sum_sequential(grid, block, x, partials):
     tile = np.empty(BLOCK, x.dtype)
     for b in range(grid[0]):
-        part = x[b * BLOCK : (b + 1) * BLOCK]
-        tile[: part.size] = part
-        tile[part.size :] = 0
+        load(tile, x[b * BLOCK : (b + 1) * BLOCK])
         tree(tile, BLOCK)
         partials[b] = tile[0]
 
@@ -60,8 +63,7 @@ def sum_first_add(grid, block, x, partials):
     for b in range(grid[0]):
         first = x[2 * b * BLOCK : (2 * b + 1) * BLOCK]
         second = x[(2 * b + 1) * BLOCK : (2 * b + 2) * BLOCK]
-        tile[: first.size] = first
-        tile[first.size :] = 0
+        load(tile, first)
         for t in range(second.size):
             tile[t] += second[t]
         tree(tile, BLOCK)
@@ -72,9 +74,7 @@ def sum_first_add(grid, block, x, partials):
 def sum_atomic(grid, block, x, out):
     tile = np.empty(BLOCK, x.dtype)
     for b in range(grid[0]):
-        part = x[b * BLOCK : (b + 1) * BLOCK]
-        tile[: part.size] = part
-        tile[part.size :] = 0
+        load(tile, x[b * BLOCK : (b + 1) * BLOCK])
         tree(tile, BLOCK)
         out[0] += tile[0]
 

@@ -53,9 +53,7 @@ class RowPlanner:
                     rows.append(ThreadLoop(pending, forms, mask))
                     pending = []
                 continue
-            special = None
-            if self.unit.instrumented or _holds_loop(s) or _stands_apart(s, body):
-                special = self._special(s, forms, mask)
+            special = self._special(s, body, forms, mask)
             if special is None:
                 pending.append(_without_marks(s))
                 continue
@@ -67,9 +65,13 @@ class RowPlanner:
             rows.append(ThreadLoop(pending, forms, mask))
         return rows
 
-    def _special(self, s: ast.stmt, forms: Forms, mask: str | None) -> list[Row] | None:
+    def _special(
+        self, s: ast.stmt, body: list[ast.stmt], forms: Forms, mask: str | None
+    ) -> list[Row] | None:
         """Return the rows for a statement that no loop over threadIdx.x must hold whole."""
         if isinstance(s, ast.If) and not tree.exits([s]):
+            if not (self.unit.instrumented or _holds_loop(s) or _stands_apart(s, body)):
+                return None
             found = self._row_if(s, forms, mask)
             return self._masked(s, forms, mask) if found is None else [found]
         if isinstance(s, ast.For):
