@@ -3,6 +3,7 @@
 # make notebooks   the same as lab without a person: execute every notebook
 # make lint types  ruff and mypy       make format   let ruff mend what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
+# make torch       the functions of the book against PyTorch's
 # make mutation    break every kernel and see what the checker says (hours)
 # make codegen     compile every kernel for GPUs, without one; walk what only a GPU runs
 # PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
@@ -22,6 +23,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 CONFORMANCE := .venv-conformance
 CODEGEN := .venv-codegen
+TORCH := .venv-torch
 # numba-cuda's test suite as it was measured; its pytest is older than ours.
 CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pytest-xdist \
 	pytest-benchmark filecheck ml_dtypes psutil cffi cuda-core
@@ -29,10 +31,10 @@ CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pyt
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab notebooks test test-long $(LONG:%=test-%) lint types format bench mutation conformance codegen hooks clean
+.PHONY: help lab notebooks test test-long $(LONG:%=test-%) lint types format bench mutation conformance codegen torch hooks clean
 
 help:
-	@sed -n 's/^# //p' Makefile | head -8
+	@sed -n 's/^# //p' Makefile | head -9
 
 # FOLDER/.made: a virtual environment with pip in it, or a message that says what is missing.
 %/.made:
@@ -65,6 +67,12 @@ $(CODEGEN)/.ready: $(CODEGEN)/.made pyproject.toml constraints.txt
 	@echo "Installing NVIDIA's compilers into $(CODEGEN): 800 MB, a minute or two"
 	@$(CODEGEN)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
 		--constraint constraints.txt --editable '.[cuda13,test]'
+	@touch $@
+
+$(TORCH)/.ready: $(TORCH)/.made Makefile pyproject.toml constraints.txt
+	@echo "Installing PyTorch into $(TORCH): 200 MB, or some GB where pip has no build for CPUs alone"
+	@$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+		--constraint constraints.txt torch==2.13.0 --editable '.[test]'
 	@touch $@
 
 # With gpukit on the path of its terminals; notebooks/lab_config.py says what it serves and saves.
@@ -113,8 +121,11 @@ codegen: $(CODEGEN)/.ready
 		tests/primitives tests/gpu -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 	$(CODEGEN)/bin/gpukit codegen
 
+torch: $(TORCH)/.ready
+	$(TORCH)/bin/python -m pytest tests/against_torch -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
+
 hooks: $(READY)
 	$(BIN)/pre-commit install
 
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(CODEGEN) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CONFORMANCE) $(CODEGEN) $(TORCH) .mypy_cache .pytest_cache .ruff_cache .hypothesis
