@@ -283,3 +283,46 @@ def test_array_that_a_thread_chooses_is_checked_as_the_one_that_it_is():
     assert out.tolist() == [3] * 8
     with pytest.raises(errors.OutOfBounds):
         kernel[1, 8](small, large, True, out)
+
+
+@cuda.jit(device=True)
+def sum_around(x, row, col):
+    total = x.dtype.type(0)
+    for d in range(-1, 2):
+        total += x[row, col + d]
+    return total
+
+
+@cuda.jit
+def sums_around_kernel(x, beyond, out):
+    col, row = cuda.grid(2)
+    if row < x.shape[0] and 0 < col < x.shape[1] - 1:
+        out[row, col] = sum_around(x, row, col + beyond)
+
+
+def test_device_function_that_indexes_an_array_is_checked_once_a_row():
+    lines = gpukit.explain(sums_around_kernel, image(), 0, image(), block=BLOCK)
+    assert "sum_around(" not in lines
+
+
+def test_device_function_that_indexes_an_array_is_named_by_its_own_line_past_the_end():
+    x, out = image(), poisoned(image())
+    sums_around_kernel[GRID, BLOCK](x, 0, out)
+    np.testing.assert_allclose(out[:, 1:-1], x[:, :-2] + x[:, 1:-1] + x[:, 2:], rtol=1e-5)
+    with pytest.raises(errors.OutOfBounds, match=r"total \+= x\[row, col \+ d\]"):
+        sums_around_kernel[GRID, BLOCK](x, 1, out)
+
+
+@cuda.jit(device=True)
+def last_of_pairs(x, k):
+    return x[k] if k + 2 >= x.shape[0] else last_of_pairs(x, k + 2)
+
+
+def test_device_function_that_calls_itself_may_index_an_array():
+    @cuda.jit
+    def kernel(x, out):
+        out[0] = last_of_pairs(x, 0)
+
+    out = np.full(1, np.nan)
+    kernel[1, 1](np.arange(7.0), out)
+    assert out[0] == 6

@@ -1,12 +1,13 @@
-"""Put device functions at which threads synchronise, or that own shared memory, into their caller.
+"""Put device functions that synchronise, own shared memory or index arrays into their caller.
 
 Before                                   After
     def total(v):                            met_1 = cuda.shfl_down_sync(m, x, 1)
         return v + cuda.shfl_down_sync(...)  total_value_2 = x + met_1
     out[i] = total(x)                        out[i] = total_value_2
 
-All other device functions are compiled once and called. An early `return` in an inlined
-function becomes `else` branches, or a flag where a loop holds it.
+Those that index arrays which they are given stand in the caller for the sake of speed: there one
+check of bounds serves a whole row. All other device functions are compiled once and called. An
+early `return` in an inlined function becomes `else` branches, or a flag where a loop holds it.
 
 >>> from gpukit.compiler import intrinsics as cuda
 >>> class device:
@@ -117,6 +118,18 @@ def may_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     return all(may_inline(d, (*seen, device)) for d in inner.devices.values())
 
 
+def indexes(device: Any, seen: tuple[Any, ...] = ()) -> bool:
+    """Tell whether a device function, or one that it calls, indexes an array that it is given."""
+    if any(device is s for s in seen) or not hasattr(device.py_func, "__code__"):
+        return False
+    inner = resolve.run(device.py_func, device=True)
+    for node in (n for function in inner.trees for n in ast.walk(function)):
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            if node.value.id in inner.parameters:
+                return True
+    return any(indexes(d, (*seen, device)) for d in inner.devices.values())
+
+
 def names(unit: Unit, intrinsics_: frozenset[str], seen: tuple[Any, ...] = ()) -> bool:
     """Tell whether a function, or a device function that it calls, names one of the intrinsics."""
     nodes = (n for function in unit.trees for n in ast.walk(function))
@@ -150,11 +163,15 @@ class _Inliner:
                 found.add(name)
             elif name in self.unit.devices and name not in found:
                 given = [*call.args, *(k.value for k in call.keywords)]
+                device = self.unit.devices[name]
                 takes = any(self._is_function(a) for a in given)
-                instrumented = self.unit.instrumented and may_inline(self.unit.devices[name])
-                if takes or instrumented or must_inline(self.unit.devices[name]):
+                if takes or must_inline(device) or (self._gains(device) and may_inline(device)):
                     found.add(name)
         return frozenset(found)
+
+    def _gains(self, device: Any) -> bool:
+        """Tell whether the caller can do more for the function's accesses: count or bound them."""
+        return self.unit.instrumented or indexes(device)
 
     def _is_function(self, argument: ast.expr) -> bool:
         if isinstance(argument, ast.Name):
