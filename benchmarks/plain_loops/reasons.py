@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-_QUADS = (
-    "made for a GPU: sixteen bytes at once in device functions, where each access is checked alone"
-)
+_QUADS = "made for a GPU: sixteen bytes at once, which neighbouring threads do not load together"
 _ATOMICS = "atomic instructions, which loops of one thread do not need"
 _SCATTERED = (
     "each level of the tree reads every second, fourth, ... element; by hand these are slices"
 )
 _LEVELS = "every level of a block's tree is a loop of its own, by hand one slice"
 _GUARDED = "the guard inside of the loops keeps LLVM from vectorising over threads"
+_UNKNOWN = (
+    "not known: with guards, checks, kept variables or wrapping integers switched off, each alone, "
+    "it takes as long"
+)
 _SUMS = "the sums of a thread lie in memory from barrier to barrier"
 
 REASONS: dict[str, str] = {
@@ -35,5 +37,11 @@ REASONS: dict[str, str] = {
     "window_sum_padded": _GUARDED,
     "levels": "a range that differs between threads is walked in strips, to look for Ctrl-C",
     "particles_records": "LLVM vectorises and scatters fields, which is slower than one by one",
+    "sum_blocks": _LEVELS,
+    "row_sums_warp": "each of five shuffles is done by 32 lanes; by hand the tree halves",
+    "bitonic_shared": "by hand only one thread of each pair that is compared works",
+    "invert": _UNKNOWN,
+    "life": _UNKNOWN,
+    "transpose_again": _UNKNOWN,
     "bit_reversal": "two 64-bit values of a thread go through memory in each round",
 }
