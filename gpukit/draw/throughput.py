@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter
 from gpukit.draw import style
 
 # A line is told from the others by its dashes and its marks too, never by its colour alone.
-_LOOKS = (
+LOOKS = (
     (style.BLUE, "-", "o"),
     (style.VERMILLION, "--", "s"),
     (style.BLACK, ":", "^"),
@@ -64,14 +64,14 @@ def lines(
 
     A dotted line marks 1 on a logarithmic y axis, 0 on another one, where the series reach it.
     """
-    if not 0 < len(series) <= len(_LOOKS):
+    if not 0 < len(series) <= len(LOOKS):
         raise ValueError(
-            f"lines: expected 1 to {len(_LOOKS)} series, got {len(series)}. Draw the others in a "
+            f"lines: expected 1 to {len(LOOKS)} series, got {len(series)}. Draw the others in a "
             "second picture."
         )
     with style.house():
         fig, axes = style.figure(8.4, 4.6 + 0.22 * len(series))
-        for (name, values), (colour, dashes, mark) in zip(series.items(), cycle(_LOOKS)):
+        for (name, values), (colour, dashes, mark) in zip(series.items(), cycle(LOOKS)):
             axes.plot(x, values, color=colour, ls=dashes, lw=2, marker=mark, ms=6,
                       markevery=max(1, len(x) // _MARKS), label=name)  # fmt: skip
         low, high = axes.get_ylim()

@@ -1,0 +1,69 @@
+"""Paths begin and end where they are, the lowest place is marked, and what is missing is said."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import LogNorm, to_rgb
+
+from gpukit import draw
+
+X, Y = np.linspace(-1, 2, 7), np.linspace(0, 1, 5)
+HEIGHT = 1 + (X - 1) ** 2 + (Y[:, None] - 0.25) ** 2
+
+
+def drawn(count=2):
+    tracks = {f"rule {k}": [(0, k / 10), (0.5, 0.3), (1, 0.25)] for k in range(count)}
+    return draw.paths(X, Y, HEIGHT, tracks, title="t", xlabel="a", ylabel="b")
+
+
+def test_paths_pass_through_their_places():
+    first = drawn().axes[0].lines[0]
+    assert first.get_xydata().tolist() == [[0, 0], [0.5, 0.3], [1, 0.25]]
+
+
+def test_no_two_paths_look_alike_without_colour():
+    *tracks, _ = drawn(6).axes[0].lines
+    assert len({(str(t._dash_pattern), t.get_marker()) for t in tracks}) == 6
+
+
+def test_every_path_is_named_in_the_key():
+    keys = [text.get_text() for legend in drawn().legends for text in legend.get_texts()]
+    assert keys == ["rule 0", "rule 1"]
+
+
+def test_a_cross_marks_the_lowest_place():
+    *_, cross = drawn().axes[0].lines
+    assert (cross.get_marker(), cross.get_xydata().tolist()) == ("x", [[1, 0.25]])
+
+
+@pytest.mark.parametrize("count", [0, 7])
+def test_paths_refuse_more_than_can_be_told_apart(count):
+    with pytest.raises(ValueError, match="paths: expected 1 to 6 tracks"):
+        drawn(count)
+
+
+def mapped(values):
+    return draw.field(
+        values, (0, 4), (0, 2), title="t", xlabel="a", ylabel="b", bar="steps", missing="never"
+    )
+
+
+def test_field_begins_at_the_lower_left():
+    image = mapped([[1.0, 2], [3, 4]]).axes[0].images[0]
+    assert (image.origin, list(image.get_extent())) == ("lower", [0, 4, 0, 2])
+
+
+def test_field_has_a_logarithmic_scale():
+    image = mapped([[1.0, 2], [3, 4]]).axes[0].images[0]
+    assert isinstance(image.norm, LogNorm)
+
+
+def test_field_says_what_is_missing():
+    figure = mapped([[1.0, np.nan], [3, 4]])
+    (legend,) = figure.legends
+    assert legend.get_texts()[0].get_text() == "never"
+    assert legend.get_patches()[0].get_facecolor()[:3] == figure.axes[0].get_facecolor()[:3]
+    assert figure.axes[0].get_facecolor()[:3] != to_rgb("white")
+
+
+def test_field_without_gaps_names_none():
+    assert mapped([[1.0, 2], [3, 4]]).legends == []
