@@ -171,7 +171,7 @@ class _Inliner:
 
     def _gains(self, device: Any) -> bool:
         """Tell whether the caller can do more for the function's accesses: count or bound them."""
-        return self.unit.instrumented or indexes(device)
+        return bool(self.unit.instrumented) or indexes(device)
 
     def _is_function(self, argument: ast.expr) -> bool:
         if isinstance(argument, ast.Name):
