@@ -31,7 +31,7 @@ _BOOK = {
     "activations": ("relu", "sigmoid", "tanh", "gelu"),
     "activations_grad": ("relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
     "backprop": ("linear", "linear_backward"),
-    "conv": ("conv2d",),
+    "conv": ("conv2d", "conv2d_backward"),
     "dot": ("dot",),
     "extremes": ("max", "min", "argmax"),
     "histogram": ("bincount",),

@@ -49,6 +49,7 @@ HOST_FUNCTIONS = {
         "linear",
         "linear_backward",
         "conv2d",
+        "conv2d_backward",
         "matmul",
         "batched_matmul",
         "matvec",

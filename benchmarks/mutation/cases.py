@@ -26,7 +26,6 @@ from gpukit.kernels import (
     activations,
     activations_grad,
     backprop,
-    conv,
     dot,
     extremes,
     histogram,
@@ -38,6 +37,7 @@ from gpukit.kernels import (
     transpose,
     vector,
 )
+from gpukit.kernels.conv import direct
 from gpukit.kernels.matmul import batched, bf16, naive, registers, tensor_tf32, tiled, wide
 
 Array = Any
@@ -518,14 +518,14 @@ def _privatised() -> Iterator[Case]:
         yield Case((2, 256, 0, 1196), one.make, one.expected)
 
 
-@of(conv.conv2d_direct_kernel)
+@of(direct.conv2d_direct_kernel)
 def _conv2d() -> Iterator[Case]:
     picture, weight, bias = values(2, 2, 9, 33), values(3, 2, 3, 2), values(3)
     for stride, padding in (((1, 1), (1, 2)), ((2, 3), (0, 1))):
-        right = conv.conv2d_reference(picture, weight, bias, stride=stride, padding=padding)
-        block = (conv.BLOCK_X, conv.BLOCK_Y, 1)
+        right = direct.conv2d_reference(picture, weight, bias, stride=stride, padding=padding)
+        block = (direct.BLOCK_X, direct.BLOCK_Y, 1)
         grid = (*launch.grid_2d("mutants", right.shape[3], right.shape[2], block[:2]), 4)
-        yield case(grid, block, (picture, weight, bias, stride, padding), right, 13)
+        yield case(grid, block, (picture, weight, bias, stride, padding, (1, 1)), right, 13)
 
 
 def _layer(n: int, i: int, o: int) -> tuple[Array, ...]:

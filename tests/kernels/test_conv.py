@@ -1,186 +1,441 @@
-"""Direct convolution: NCHW, stride, zero padding, bias."""
+"""Convolution: every rung against the formula, groups, dilation, padding in words, refusals."""
 
 import itertools
 
 import numpy as np
 import pytest
 
-from gpukit import launch
+import gpukit
+from gpukit import cuda, launch
 from gpukit.kernels import conv
+from gpukit.kernels.conv import direct, tiled, windows
 
-# (image, weight, stride, padding)
+# (image, weight, stride, padding, dilation)
 CASES = [
-    ((1, 1, 1, 1), (1, 1, 1, 1), (1, 1), (0, 0)),
-    ((1, 1, 3, 3), (1, 1, 3, 3), (1, 1), (0, 0)),
-    ((2, 3, 7, 11), (4, 3, 3, 3), (1, 1), (1, 1)),
-    ((1, 2, 9, 35), (3, 2, 3, 2), (1, 1), (0, 0)),
-    ((1, 2, 10, 6), (2, 2, 2, 3), (2, 1), (0, 2)),
-    ((2, 1, 5, 13), (1, 1, 4, 1), (3, 2), (3, 0)),
-    ((1, 1, 2, 2), (1, 1, 1, 1), (1, 1), (2, 2)),
-    ((1, 1, 1, 1), (2, 1, 5, 5), (1, 2), (2, 3)),
+    ((1, 1, 1, 1), (1, 1, 1, 1), (1, 1), (0, 0), (1, 1)),
+    ((1, 1, 3, 3), (1, 1, 3, 3), (1, 1), (0, 0), (1, 1)),
+    ((2, 3, 7, 11), (4, 3, 3, 3), (1, 1), (1, 1), (1, 1)),
+    ((1, 2, 9, 35), (3, 2, 3, 2), (1, 1), (0, 0), (1, 1)),
+    ((1, 2, 10, 6), (2, 2, 2, 3), (2, 1), (0, 2), (1, 1)),
+    ((2, 1, 5, 13), (1, 1, 4, 1), (3, 2), (3, 0), (1, 1)),
+    ((1, 1, 2, 2), (1, 1, 1, 1), (1, 1), (2, 2), (1, 1)),
+    ((1, 1, 1, 1), (2, 1, 5, 5), (1, 2), (2, 3), (1, 1)),
+    ((2, 4, 9, 34), (6, 2, 3, 3), (1, 1), (2, 1), (2, 3)),
+    ((3, 5, 17, 8), (5, 1, 2, 3), (2, 3), (1, 0), (3, 1)),
+    ((1, 3, 33, 65), (17, 3, 5, 3), (2, 1), (2, 1), (1, 1)),
+    ((5, 6, 4, 4), (9, 2, 1, 1), (1, 1), (0, 0), (1, 1)),
 ]
-cases = pytest.mark.parametrize(("image", "weight", "stride", "padding"), CASES, ids=str)
+cases = pytest.mark.parametrize(
+    ("image", "weight", "stride", "padding", "dilation"), CASES, ids=str
+)
+rungs = pytest.mark.parametrize("rung", [rung.name for rung in conv.LADDER])
+FITTING = [  # a kernel with the cases that it takes
+    (rung, *case)
+    for rung in conv.LADDER[:3]
+    for case in CASES
+    if rung.name != "tiled" or tiled.fits(case[1][2:], windows.Windows(*case[2:], (1, 1)))
+]
+kernels = pytest.mark.parametrize(
+    "rung", [rung for rung in conv.LADDER if rung.name in ("direct", "tiled")], ids=lambda r: r.name
+)
 
 
-def by_the_formula(image, weight, bias, stride, padding):
+def by_the_formula(image, weight, bias, stride, padding, dilation):
     """Output(n, o, h, w), word for word as the formula in the module says it."""
     rows, cols = (
-        (image.shape[axis] + 2 * padding[axis - 2] - weight.shape[axis]) // stride[axis - 2] + 1
-        for axis in (2, 3)
+        (image.shape[k + 2] + 2 * padding[k] - dilation[k] * (weight.shape[k + 2] - 1) - 1)
+        // stride[k]
+        + 1
+        for k in (0, 1)
     )
+    depth = weight.shape[1]
+    group = weight.shape[0] * depth // image.shape[1]
     out = np.empty((image.shape[0], weight.shape[0], rows, cols))
     for n, o, h, w in itertools.product(*map(range, out.shape)):
         out[n, o, h, w] = bias[o]
         for i, kh, kw in itertools.product(*map(range, weight.shape[1:])):
-            r, c = stride[0] * h + kh - padding[0], stride[1] * w + kw - padding[1]
+            r = stride[0] * h + dilation[0] * kh - padding[0]
+            c = stride[1] * w + dilation[1] * kw - padding[1]
             if r in range(image.shape[2]) and c in range(image.shape[3]):
-                out[n, o, h, w] += float(weight[o, i, kh, kw]) * float(image[n, i, r, c])
+                seen = image[n, o // group * depth + i, r, c]
+                out[n, o, h, w] += float(weight[o, i, kh, kw]) * float(seen)
     return out
 
 
+def absolute(image, weight, bias, *moves):
+    """The sum of the absolute terms of each element, for tolerances."""
+    named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
+    return conv.conv2d_reference(np.abs(image), np.abs(weight), np.abs(bias), **named)
+
+
 def block_and_grid(shape):
-    block = (conv.BLOCK_X, conv.BLOCK_Y, 1)
+    block = (direct.BLOCK_X, direct.BLOCK_Y, 1)
     return (*launch.grid_2d("test", shape[3], shape[2], block), shape[0] * shape[1]), block
 
 
 @cases
-def test_conv2d_reference_is_the_formula(image, weight, stride, padding, signed):
+def test_conv2d_reference_is_the_formula(image, weight, stride, padding, dilation, signed):
     image, weight, bias = signed(*image), signed(*weight), signed(weight[0])
-    expected = by_the_formula(image, weight, bias, stride, padding)
-    actual = conv.conv2d_reference(image, weight, bias, stride=stride, padding=padding)
+    expected = by_the_formula(image, weight, bias, stride, padding, dilation)
+    moves = {"stride": stride, "padding": padding, "dilation": dilation}
+    actual = conv.conv2d_reference(image, weight, bias, **moves)
     np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-9)
 
 
-@cases
-def test_conv2d_direct_kernel_matches_the_formula(
-    image, weight, stride, padding, signed, poisoned, assert_close
+@pytest.mark.parametrize(
+    ("rung", "image", "weight", "stride", "padding", "dilation"),
+    [case for case in FITTING if case[0].name != "constant"],
+    ids=lambda value: value.name if isinstance(value, launch.Rung) else str(value),
+)
+def test_kernel_matches_the_reference(
+    rung, image, weight, stride, padding, dilation, signed, poisoned, assert_close
 ):
+    moves = stride, padding, dilation
+    named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
     image, weight, bias = signed(*image), signed(*weight), signed(weight[0])
-    expected = by_the_formula(image, weight, bias, stride, padding)
-    size = by_the_formula(np.abs(image), np.abs(weight), np.abs(bias), stride, padding)
+    expected = conv.conv2d_reference(image, weight, bias, **named)
     out = poisoned(*expected.shape)
     grid, block = block_and_grid(out.shape)
-    conv.conv2d_direct_kernel[grid, block](image, weight, bias, stride, padding, out)
+    rung.kernel[grid, block](image, weight, bias, *moves, out)
+    size = absolute(image, weight, bias, *moves)
     assert_close(out, expected, magnitude=size, length=weight[0].size + 1)
 
 
+@kernels
 @pytest.mark.parametrize("planes", [1, 4, 6])
-def test_conv2d_direct_kernel_visits_every_plane_with_fewer_blocks(planes, signed, poisoned):
-    image, weight, bias, out = (
-        signed(2, 1, 4, 5),
-        signed(3, 1, 1, 1),
-        signed(3),
-        poisoned(2, 3, 4, 5),
-    )
+def test_kernel_visits_every_plane_with_fewer_blocks(rung, planes, signed, poisoned):
+    image, weight, bias = signed(2, 1, 4, 5), signed(3, 1, 1, 1), signed(3)
+    out = poisoned(2, 3, 4, 5)
     grid, block = block_and_grid(out.shape)
-    conv.conv2d_direct_kernel[(*grid[:2], planes), block](image, weight, bias, (1, 1), (0, 0), out)
+    rung.kernel[(*grid[:2], planes), block](image, weight, bias, (1, 1), (0, 0), (1, 1), out)
     assert not np.isnan(out).any()
 
 
+@rungs
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @cases
-def test_conv2d_matches_the_reference_in_float64(
-    image, weight, stride, padding, signed, assert_close
+def test_conv2d_matches_the_reference(
+    rung, dtype, image, weight, stride, padding, dilation, signed, assert_close
 ):
-    arrays = [signed(*shape, dtype=np.float64) for shape in (image, weight, weight[:1])]
-    out = conv.conv2d(*arrays, stride=stride, padding=padding)
-    expected = conv.conv2d_reference(*arrays, stride=stride, padding=padding)
-    size = conv.conv2d_reference(*map(np.abs, arrays), stride=stride, padding=padding)
+    moves = {"stride": stride, "padding": padding, "dilation": dilation}
+    groups = image[1] // weight[1]
+    arrays = [signed(*shape, dtype=dtype) for shape in (image, weight, weight[:1])]
+    out = conv.conv2d(*arrays, **moves, groups=groups, rung=rung)
+    expected = conv.conv2d_reference(*arrays, **moves)
+    size = absolute(*arrays, *moves.values())
+    assert out.dtype == dtype
     assert_close(out, expected, magnitude=size, length=4 * np.prod(weight[1:]))
 
 
-def test_conv2d_does_not_flip_the_weights():
+@rungs
+def test_conv2d_without_a_bias_adds_none(rung, signed):
+    image, weight = signed(2, 3, 6, 7), signed(4, 3, 3, 3)
+    with_zeros = conv.conv2d(image, weight, np.zeros(4, np.float32), rung=rung)
+    np.testing.assert_array_equal(conv.conv2d(image, weight, rung=rung), with_zeros)
+
+
+@rungs
+def test_conv2d_does_not_flip_the_weights(rung):
     image = np.array([[[[1, 2, 3]]]], np.float32)
     weight = np.array([[[[10, 1]]]], np.float32)
-    assert conv.conv2d(image, weight, np.zeros(1, np.float32)).tolist() == [[[[12.0, 23.0]]]]
+    assert conv.conv2d(image, weight, rung=rung).tolist() == [[[[12.0, 23.0]]]]
 
 
-def test_conv2d_of_padding_alone_is_the_bias():
+@rungs
+def test_conv2d_of_padding_alone_is_the_bias(rung):
     image, weight = np.full((1, 1, 1, 1), np.nan, np.float32), np.ones((1, 1, 1, 1), np.float32)
-    out = conv.conv2d(image, weight, np.full(1, 5, np.float32), padding=(1, 1))
+    out = conv.conv2d(image, weight, np.full(1, 5, np.float32), padding=1, rung=rung)
     expected = np.full((3, 3), 5, np.float32)
     expected[1, 1] = np.nan
     np.testing.assert_array_equal(out[0, 0], expected)
 
 
-def test_conv2d_of_the_example_layer_keeps_the_size_of_the_image():
-    shape = conv._out_shape((1, 3, 224, 224), (16, 3, 3, 3), (1, 1), (1, 1))
-    assert shape == (1, 16, 224, 224)
+@rungs
+def test_conv2d_of_the_example_layer_is_right(rung, rng, assert_close):
+    arrays = [
+        rng.standard_normal(shape).astype(np.float32)
+        for shape in ((1, 3, 224, 224), (16, 3, 3, 3), (16,))
+    ]
+    out = conv.conv2d(*arrays, padding=1, rung=rung)
+    assert out.shape == (1, 16, 224, 224)
+    expected = conv.conv2d_reference(*arrays, padding=(1, 1))
+    size = absolute(*arrays, (1, 1), (1, 1), (1, 1))
+    assert_close(out, expected, magnitude=size, length=28)
 
 
-def test_conv2d_takes_device_arrays(signed):
-    from gpukit import cuda
+def test_conv2d_of_a_batch_of_photos_makes_columns_a_few_images_at_a_time(rng, assert_close):
+    arrays = [
+        rng.standard_normal(shape).astype(np.float32)
+        for shape in ((3, 3, 224, 224), (32, 3, 3, 3), (32,))
+    ]
+    out = conv.conv2d(*arrays, padding=1)
+    size = absolute(*arrays, (1, 1), (1, 1), (1, 1))
+    expected = conv.conv2d_reference(*arrays, padding=(1, 1))
+    assert_close(out, expected, magnitude=size, length=28)
 
-    arrays = signed(1, 1, 3, 3), signed(1, 1, 2, 2), signed(1)
+
+@pytest.mark.parametrize("most", [1, 400, 10_000])
+def test_columns_of_any_number_of_images_give_the_same(most, monkeypatch, signed):
+    arrays = signed(5, 2, 6, 7), signed(4, 2, 3, 3), signed(4)
     expected = conv.conv2d(*arrays)
-    np.testing.assert_array_equal(conv.conv2d(*map(cuda.to_device, arrays)), expected)
+    monkeypatch.setattr(conv, "MOST_COLUMNS", most)
+    np.testing.assert_array_equal(conv.conv2d(*arrays), expected)
 
 
-def test_conv2d_of_no_images_is_empty():
-    out = conv.conv2d(np.empty((0, 2, 5, 5), "f4"), np.ones((3, 2, 3, 3), "f4"), np.ones(3, "f4"))
-    assert out.shape == (0, 3, 3, 3)
+@rungs
+def test_padding_same_keeps_the_size_of_the_image(rung, signed, assert_close):
+    image, weight = signed(2, 2, 9, 10), signed(3, 2, 3, 4)
+    out = conv.conv2d(image, weight, padding="same", dilation=(2, 1), rung=rung)
+    wider = np.pad(image, ((0, 0), (0, 0), (2, 2), (1, 2)))
+    expected = conv.conv2d_reference(wider, weight, np.zeros(3), dilation=(2, 1))
+    size = conv.conv2d_reference(np.abs(wider), np.abs(weight), np.zeros(3), dilation=(2, 1))
+    assert_close(out, expected, magnitude=size, length=weight[0].size)
+
+
+def test_padding_valid_is_none(signed):
+    image, weight = signed(1, 1, 5, 6), signed(1, 1, 3, 3)
+    expected = conv.conv2d(image, weight)
+    np.testing.assert_array_equal(conv.conv2d(image, weight, padding="valid"), expected)
+
+
+def test_a_number_is_the_pair_of_it(signed):
+    image, weight = signed(1, 1, 9, 9), signed(1, 1, 3, 3)
+    expected = conv.conv2d(image, weight, stride=(2, 2), padding=(1, 1), dilation=(3, 3))
+    np.testing.assert_array_equal(conv.conv2d(image, weight, None, 2, 1, 3), expected)
+
+
+# ---- constant memory ------------------------------------------------------------------------
+
+
+def test_weights_in_constant_memory_are_compiled_once():
+    weight = np.arange(9, dtype=np.float32).reshape(1, 1, 3, 3)
+    assert direct.with_filters(weight) is direct.with_filters(weight.copy())
+    assert direct.with_filters(weight) is not direct.with_filters(weight + 1)
+    assert direct.with_filters(weight) is not direct.with_filters(weight.reshape(1, 1, 1, 9))
+
+
+def test_one_filter_after_the_other_is_applied(signed):
+    image, first, second = signed(1, 1, 6, 6), signed(1, 1, 3, 3), signed(1, 1, 3, 3)
+    for weight in (first, second, first):
+        expected = conv.conv2d(image, weight, rung="direct")
+        np.testing.assert_array_equal(conv.conv2d(image, weight, rung="constant"), expected)
+
+
+def test_the_kernel_of_constant_memory_as_it_stands_finds_edges(poisoned):
+    image = np.zeros((1, 1, 3, 4), np.float32)
+    image[..., 2:] = 1
+    out = poisoned(1, 2, 1, 2)
+    grid, block = block_and_grid(out.shape)
+    kernel = direct.conv2d_constant_kernel[grid, block]
+    kernel(image, np.zeros(2, np.float32), (1, 1), (0, 0), (1, 1), out)
+    assert out.tolist() == [[[[4.0, 4.0]], [[0.0, 0.0]]]]
+
+
+def test_more_weights_than_constant_memory_are_convolved_directly(signed):
+    image, weight = signed(1, 129, 1, 2), signed(128, 129, 1, 1)
+    assert weight.nbytes > direct.MOST_CONSTANT
+    before = direct._kernel_for.cache_info().misses
+    expected = conv.conv2d(image, weight, rung="direct")
+    np.testing.assert_array_equal(conv.conv2d(image, weight, rung="constant"), expected)
+    assert direct._kernel_for.cache_info().misses == before
+
+
+# ---- the tile -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize(("more", "fits"), [(0, True), (1, False)])
+def test_a_tile_takes_windows_up_to_its_edge_and_no_larger(axis, more, fits, signed, assert_close):
+    block = (direct.BLOCK_Y, direct.BLOCK_X)[axis]
+    n = (tiled.TILE_ROWS, tiled.TILE_COLS)[axis] - block + 1 + more
+    window = (n, 1) if axis == 0 else (1, n)
+    moves = windows.Windows((1, 1), (0, 0), (1, 1), (1, 1))
+    assert tiled.fits(window, moves) is fits
+    image, weight = signed(1, 1, 70, 70), signed(1, 1, *window)
+    out = conv.conv2d(image, weight, rung="tiled")
+    expected = conv.conv2d_reference(image, weight, [0])
+    size = conv.conv2d_reference(np.abs(image), np.abs(weight), [0])
+    assert_close(out, expected, magnitude=size, length=weight.size)
+
+
+# ---- where arrays lie, and empty ones -------------------------------------------------------
+
+
+@rungs
+def test_conv2d_of_device_arrays_is_that_of_numpy_arrays(rung, signed):
+    arrays = signed(2, 4, 5, 6), signed(6, 2, 2, 2), signed(6)
+    expected = conv.conv2d(*arrays, groups=2, rung=rung)
+    made = conv.conv2d(*map(cuda.to_device, arrays), groups=2, rung=rung)
+    assert launch.is_device_array(made)
+    np.testing.assert_array_equal(made.copy_to_host(), expected)
+
+
+@rungs
+def test_conv2d_writes_into_a_part_of_an_array(rung, signed):
+    arrays = signed(1, 2, 4, 6), signed(3, 2, 2, 2), signed(3)
+    expected = conv.conv2d(*arrays, rung=rung)
+    whole = np.full((1, 3, 5, 7), 7, np.float32)
+    conv.conv2d(*arrays, rung=rung, out=whole[:, :, 1:4, 1:6])
+    np.testing.assert_array_equal(whole[:, :, 1:4, 1:6], expected)
+    assert (whole[:, :, 0] == 7).all()
+
+
+@rungs
+def test_conv2d_of_no_images_is_empty(rung):
+    image, weight = np.empty((0, 2, 5, 5), np.float32), np.ones((3, 2, 3, 3), np.float32)
+    assert conv.conv2d(image, weight, rung=rung).shape == (0, 3, 3, 3)
+
+
+# ---- refusals -------------------------------------------------------------------------------
 
 
 def ones(*shape):
     return np.ones(shape, np.float32)
 
 
+def refused(expected, *arrays, error=ValueError, **options):
+    with pytest.raises(error, match=expected):
+        conv.conv2d(*arrays, **options)
+
+
 def test_conv2d_rejects_unequal_channels():
-    expected = r"conv2d: expected image\.shape\[1\] == weight\.shape\[1\].*Axis 1 of both"
-    with pytest.raises(ValueError, match=expected):
-        conv.conv2d(ones(1, 2, 4, 4), ones(1, 3, 2, 2), ones(1))
+    expected = r"conv2d: expected input\.shape\[1\] == weight\.shape\[1\].*Axis 1 of both"
+    refused(expected, ones(1, 2, 4, 4), ones(1, 3, 2, 2))
+
+
+def test_conv2d_rejects_channels_that_do_not_fit_the_groups():
+    expected = r"conv2d: expected input\.shape\[1\] == 2 \* weight\.shape\[1\].*got \(1, 2, 4, 4\)"
+    refused(expected, ones(1, 2, 4, 4), ones(2, 2, 2, 2), groups=2)
+
+
+def test_conv2d_rejects_output_channels_that_groups_do_not_divide():
+    expected = r"conv2d: expected weight\.shape\[0\] to be a multiple of groups, got 3 and 2"
+    refused(expected, ones(1, 2, 4, 4), ones(3, 1, 2, 2), groups=2)
+
+
+def test_conv2d_rejects_no_groups():
+    refused("conv2d: expected groups >= 1, got 0", ones(1, 2, 4, 4), ones(3, 1, 2, 2), groups=0)
 
 
 def test_conv2d_rejects_a_bias_of_another_length():
-    with pytest.raises(ValueError, match=r"conv2d: expected bias\.shape == \(2,\), got \(3,\)"):
-        conv.conv2d(ones(1, 1, 4, 4), ones(2, 1, 2, 2), ones(3))
+    expected = r"conv2d: expected bias\.shape == \(2,\), got \(3,\)"
+    refused(expected, ones(1, 1, 4, 4), ones(2, 1, 2, 2), ones(3))
 
 
 def test_conv2d_rejects_a_window_larger_than_the_image():
     expected = (
         r"conv2d: expected a window no larger than the padded image, got \(5, 1\) and \(4, 4\)"
     )
-    with pytest.raises(ValueError, match=expected):
-        conv.conv2d(ones(1, 1, 4, 4), ones(1, 1, 5, 1), ones(1))
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 5, 1))
+
+
+def test_conv2d_rejects_a_window_whose_places_reach_beyond_the_image():
+    expected = r"no larger than the padded image, got \(5, 1\) and \(4, 4\)"
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 3, 1), dilation=2)
 
 
 def test_conv2d_rejects_a_window_that_misses_by_less_than_the_stride():
-    with pytest.raises(ValueError, match="expected a window no larger than the padded image"):
-        conv.conv2d(ones(1, 1, 4, 4), ones(1, 1, 1, 5), ones(1), stride=(1, 9))
+    expected = "expected a window no larger than the padded image"
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 1, 5), stride=(1, 9))
 
 
 def test_conv2d_rejects_a_window_of_no_size():
-    with pytest.raises(ValueError, match="a window of at least 1 x 1"):
-        conv.conv2d(ones(1, 1, 4, 4), ones(1, 1, 0, 1), ones(1))
+    refused("a window of at least 1 x 1", ones(1, 1, 4, 4), ones(1, 1, 0, 1))
 
 
-def test_conv2d_rejects_stride_zero():
-    with pytest.raises(ValueError, match=r"conv2d: expected stride >= 1, got 0\. Pass"):
-        conv.conv2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), ones(1), stride=(1, 0))
+@pytest.mark.parametrize("name", ["stride", "dilation"])
+def test_conv2d_rejects_zero(name):
+    expected = rf"conv2d: expected {name} >= 1, got 0\. Pass"
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), **{name: (1, 0)})
 
 
 def test_conv2d_rejects_negative_padding():
-    with pytest.raises(ValueError, match=r"conv2d: expected padding >= 0, got -1\. Pass"):
-        conv.conv2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), ones(1), padding=(-1, 0))
+    expected = r"conv2d: expected padding >= 0, got -1\. Pass"
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), padding=(-1, 0))
 
 
-def test_conv2d_rejects_a_single_number_as_stride():
-    with pytest.raises(TypeError, match=r"conv2d: expected stride to be a tuple .*, got 2\. Pass"):
-        conv.conv2d(ones(1, 1, 4, 4), ones(1, 1, 2, 2), ones(1), stride=2)
+def test_conv2d_rejects_three_numbers_as_stride():
+    expected = r"conv2d: expected stride to be a number or a pair .*, got \(1, 1, 1\)\. Pass"
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), stride=(1, 1, 1))
+
+
+def test_conv2d_rejects_a_fraction_as_stride():
+    expected = r"conv2d: expected stride to be an int, got float"
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), stride=1.5, error=TypeError)
+
+
+def test_conv2d_rejects_unknown_padding():
+    expected = r"conv2d: expected padding to be numbers, 'same' or 'valid', got 'full'"
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), padding="full")
+
+
+def test_conv2d_rejects_padding_same_with_a_stride():
+    expected = r"conv2d: expected stride 1 with padding='same', got \(2, 2\)"
+    refused(expected, ones(1, 1, 4, 4), ones(1, 1, 2, 2), padding="same", stride=2)
+
+
+def test_conv2d_rejects_an_out_on_its_input():
+    image = ones(1, 1, 4, 4)
+    refused("expected out to lie apart from input", image, ones(1, 1, 1, 1), out=image)
+
+
+# ---- costs ----------------------------------------------------------------------------------
 
 
 def test_cost_without_padding_counts_every_tap():
     # 2 images, 3 in and 4 out channels, 2 x 3 weights, 3 x 3 pixels out: 1296 taps; 72 stores.
-    cost = conv.conv2d_direct_cost((2, 3, 4, 5), (4, 3, 2, 3))
+    cost = direct.conv2d_direct_cost((2, 3, 4, 5), (4, 3, 2, 3))
     assert cost == launch.Cost(bytes=4 * (2 * 1296 + 2 * 72), flops=2 * 1296)
 
 
 def test_cost_leaves_out_the_taps_that_fall_on_padding():
     # 3 x 3 window on 3 x 3 pixels, padded by 1: along each axis 2 + 3 + 2 taps lie inside.
-    cost = conv.conv2d_direct_cost((1, 1, 3, 3), (1, 1, 3, 3), padding=(1, 1))
+    cost = direct.conv2d_direct_cost((1, 1, 3, 3), (1, 1, 3, 3), padding=(1, 1))
     assert cost == launch.Cost(bytes=4 * (2 * 49 + 2 * 9), flops=98)
 
 
 def test_cost_with_stride_counts_the_windows_that_are_used():
     # Along 7 pixels a window of 3 stands at 0, 2, 4; float64.
-    cost = conv.conv2d_direct_cost((1, 1, 1, 7), (1, 1, 1, 3), stride=(1, 2), itemsize=8)
+    cost = direct.conv2d_direct_cost((1, 1, 1, 7), (1, 1, 1, 3), stride=(1, 2), itemsize=8)
     assert cost == launch.Cost(bytes=8 * (2 * 9 + 2 * 3), flops=18)
+
+
+def test_constant_memory_is_not_counted():
+    # An upright and a level filter on 3 x 4 pixels: 2 planes of 2 pixels, 9 taps each.
+    cost = direct.conv2d_constant_cost((1, 1, 3, 4))
+    assert cost == launch.Cost(bytes=4 * (36 + 2 * 4), flops=72)
+
+
+WATCHED = [
+    pytest.param(rung, case, id=f"{rung.name}-{case}") for rung, *case in FITTING if case[0][2] < 20
+]
+
+
+@pytest.mark.watched
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize(("rung", "case"), WATCHED)
+def test_cost_is_what_is_counted(rung, dtype, case, signed):
+    image, weight, *moves = case
+    arrays = [signed(*shape, dtype=dtype) for shape in (image, weight, weight[:1])]
+    named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
+    kernel = direct.with_filters(arrays.pop(1)) if rung.name == "constant" else rung.kernel
+    out = np.empty(conv.conv2d_reference(*map(np.zeros, (image, weight, weight[0])), **named).shape)
+    grid, block = block_and_grid(out.shape)
+    found = gpukit.profile(kernel)[grid, block](*arrays, *moves, out.astype(dtype)).total
+    right = launch.Cost(found["global_bytes_asked"], found.flops)
+    assert rung.cost(image, weight, **named, itemsize=np.dtype(dtype).itemsize) == right
+
+
+@pytest.mark.watched
+@pytest.mark.parametrize(("rung", "case"), WATCHED)
+def test_checker_finds_nothing_wrong(rung, case, signed):
+    image, weight, *moves = case
+    arrays = signed(*image), signed(*weight), signed(weight[0])
+    groups = image[1] // weight[1]
+    shape = conv.conv2d(*arrays, *moves, groups).shape
+    kernel, given = rung.kernel, arrays
+    if rung.name == "constant":
+        kernel, given = direct.with_filters(arrays[1]), (arrays[0], arrays[2])
+    grid, block = block_and_grid(shape)
+    checked = gpukit.check(kernel)[grid, block]
+    assert checked(*given, *moves, cuda.device_array(shape, np.float32)).findings == []

@@ -16,7 +16,6 @@ from gpukit.kernels import (
     activations,
     activations_grad,
     backprop,
-    conv,
     extremes,
     image,
     matmul,
@@ -24,6 +23,7 @@ from gpukit.kernels import (
     transpose,
     vector,
 )
+from gpukit.kernels.conv import direct, gradients, im2col, windows
 from gpukit.launch import Cost
 
 
@@ -96,7 +96,9 @@ def count(kernel, grid, *args):
         numpy = xyz(float32=lambda value: Number(tally))
         called = {name: lambda value: value.operate(None) for name in ("exp", "tanh", "erf")}
         names = {
-            name: Number(tally) if isinstance(value, np.float32) else value
+            name: Number(tally)
+            if isinstance(value, np.float32)
+            else getattr(value, "py_func", value)
             for name, value in kernel.py_func.__globals__.items()
         }
         names |= {"cuda": cuda, "np": numpy, "math": xyz(**called)}
@@ -168,21 +170,38 @@ def test_matvec_thread_a_row_cost_is_what_the_kernel_does():
     assert counted == matvec.matvec_thread_a_row_cost(7, 5)
 
 
+# Images, weights, stride, padding, dilation.
+LAYERS = [
+    ((2, 3, 7, 5), (4, 3, 3, 2), (1, 1), (1, 1), (1, 1)),
+    ((1, 2, 9, 8), (3, 2, 2, 3), (2, 3), (0, 2), (1, 1)),
+    ((1, 1, 1, 1), (2, 1, 5, 5), (1, 2), (2, 3), (1, 1)),
+    ((2, 4, 6, 9), (6, 2, 2, 3), (3, 1), (2, 1), (1, 2)),
+]
+
+
 @pytest.mark.parametrize("planes", [1, 3, 8])
-@pytest.mark.parametrize(
-    ("picture", "weight", "stride", "padding"),
-    [
-        ((2, 3, 7, 5), (4, 3, 3, 2), (1, 1), (1, 1)),
-        ((1, 2, 9, 8), (3, 2, 2, 3), (2, 3), (0, 2)),
-        ((1, 1, 1, 1), (2, 1, 5, 5), (1, 2), (2, 3)),
-    ],
-)
-def test_conv2d_direct_cost_is_what_the_kernel_does(picture, weight, stride, padding, planes):
-    out = conv._out_shape(picture, weight, stride, padding)
-    arrays = [[picture], [weight], [weight[:1]]]
-    grid = (out[3] + 2, out[2] + 1, planes)
-    counted = count(conv.conv2d_direct_kernel, grid, *arrays, stride, padding, [out])
-    assert counted == conv.conv2d_direct_cost(picture, weight, stride=stride, padding=padding)
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_convolution_costs_without_barriers_are_what_the_kernels_do(layer, planes):
+    picture, weight, *moves = layer
+    size, window = picture[2:], weight[2:]
+    rows, cols = windows.out_sizes(size, window, *moves)
+    out = (picture[0], weight[0], rows, cols)
+    columns = (picture[0], picture[1] * window[0] * window[1], rows, cols)
+    grid, back = (cols + 2, rows + 1, planes), (size[1] + 1, size[0] + 2, planes)
+    bias, all_columns = weight[:1], (cols + 2, rows + 1, columns[0] * columns[1])
+    counted = [
+        count(direct.conv2d_direct_kernel, grid, [picture], [weight], [bias], *moves, [out]),
+        count(gradients.conv2d_grad_input_kernel, back, [out], [weight], *moves, [picture]),
+        count(im2col.im2col_kernel, all_columns, [picture], window, *moves, [columns]),
+        count(im2col.col2im_kernel, back, [columns], window, *moves, [picture]),
+    ]
+    named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
+    assert counted == [
+        direct.conv2d_direct_cost(picture, weight, **named),
+        gradients.conv2d_grad_input_cost(picture, weight, **named),
+        im2col.im2col_cost(picture, window, **named),
+        im2col.col2im_cost(picture, window, **named),
+    ]
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])
@@ -208,7 +227,7 @@ BY_ITEMSIZE = [
     for name, entry in CASES.items()
     if "itemsize" in inspect.signature(entry.rung.cost).parameters
     # Of these only a part of the bytes are in arrays of that itemsize.
-    if entry.family != "histogram" and name not in ("grey", "invert", "conv2d_direct")
+    if entry.family not in ("histogram", "conv") and name not in ("grey", "invert")
 ]
 SIZES = (37, 41, 43, 47)
 

@@ -47,6 +47,11 @@ CASES = {
     "sigmoid_grad": (activations_grad.sigmoid_grad, (numbers(7), numbers(7)), (7,)),
     "tanh_grad": (activations_grad.tanh_grad, (numbers(3, 5), numbers(3, 5)), (3, 5)),
     "gelu_grad": (activations_grad.gelu_grad, (numbers(2, 3, 5), numbers(2, 3, 5)), (2, 3, 5)),
+    "conv2d": (
+        conv.conv2d,
+        (numbers(2, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3)),
+        (2, 3, 4, 4),
+    ),
     "copy": (transpose.copy, (numbers(3, 5),), (3, 5)),
     "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
     "inclusive_scan": (scan.inclusive_scan, (numbers(300),), (300,)),
@@ -163,7 +168,10 @@ def test_one_number_of_arrays_of_another_library_is_taken(name):
 
 REST = {
     "compact": (scan.compact, (numbers(9), numbers(9) > 0)),
-    "conv2d": (conv.conv2d, (numbers(1, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3))),
+    "conv2d_backward": (
+        conv.conv2d_backward,
+        (numbers(2, 3, 4, 4), numbers(2, 2, 5, 5), numbers(3, 2, 2, 2)),
+    ),
     "linear": (backprop.linear, (numbers(3, 4), numbers(5, 4), numbers(5))),
     "linear_backward": (backprop.linear_backward, (numbers(3, 4), numbers(5, 4), numbers(3, 5))),
     "invert": (image.invert, (numbers(3, 4),)),
@@ -215,6 +223,7 @@ LADDERS = {
     "sum": reduce.SUM_LADDER,
     "dot": dot.LADDER,
     "conv2d": conv.LADDER,
+    "conv2d_backward": conv.BACKWARD_LADDER,
     "linear": backprop.FORWARD_LADDER,
 }
 

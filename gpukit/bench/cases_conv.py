@@ -1,0 +1,200 @@
+"""Cases of convolutions: layers of images with windows of 3 x 3, their columns, their gradients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from gpukit.bench.register import (
+    Launches,
+    contest,
+    family,
+    launched,
+    pick,
+    poisoned,
+    random,
+    zeroed,
+)
+from gpukit.bench.timing import Contest
+from gpukit.kernels import conv
+from gpukit.kernels.conv import direct, gradients, im2col, tiled
+from gpukit.launch import Rung
+
+PAD: dict[str, Any] = {"stride": (1, 1), "padding": (1, 1), "dilation": (1, 1)}
+MOVES = tuple(PAD.values())
+WINDOW = (3, 3)
+
+
+def _layer(quick: bool) -> tuple[Any, Any, Any]:
+    """Return images, weights and bias of the example layer."""
+    batch, size = pick(quick, (1, 32), (4, 128), (128, 128))
+    return random(batch, 3, size, size), random(16, 3, *WINDOW, draw=1), random(16, draw=2)
+
+
+def _size(picture: Any, channels: int = 16) -> str:
+    batch, depth, rows, cols = picture.shape
+    return f"{batch} x {depth} x {rows} x {cols}, {channels} of 3 x 3"
+
+
+def _columns(xp: Any, picture: Any) -> Any:
+    """Return what each window sees as a column, (N, C 3 3, rows cols)."""
+    padded = xp.pad(picture, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = xp.lib.stride_tricks.sliding_window_view(padded, WINDOW, (2, 3))
+    batch, _, rows, cols = picture.shape
+    return windows.transpose(0, 1, 4, 5, 2, 3).reshape(batch, -1, rows * cols)
+
+
+@family(*direct.LADDER, *tiled.LADDER)
+def _conv(name: str, rung: Rung, quick: bool) -> Contest:
+    picture, weight, bias = _layer(quick)
+    if name == "conv2d_constant":  # the filters that the kernel has
+        picture, weight, bias = picture[:, :1], direct.FILTERS, bias[:2]
+    batch, _, *size = picture.shape
+    out = poisoned((batch, len(bias), *size), np.float32)
+
+    def work(_xp: Any, picture: Any, weight: Any, bias: Any) -> Any:
+        product = weight.reshape(len(weight), -1) @ _columns(_xp, picture)
+        return (product + bias[:, None]).reshape(out.shape)
+
+    weights = () if name == "conv2d_constant" else (weight,)
+    sizes = size[1], size[0], batch * len(bias)
+    return contest(
+        name,
+        _size(picture, len(bias)),
+        launched(rung, sizes, picture, *weights, bias, *MOVES, out),
+        work,
+        out,
+        given=(picture, weight, bias),
+        cost=rung.cost(picture.shape, weight.shape, **PAD),
+        terms=weight[0].size + 1,
+        expected=lambda: rung.reference(picture, weight, bias, **PAD),
+    )
+
+
+@family(im2col.LADDER[0])
+def _im2col(name: str, rung: Rung, quick: bool) -> Contest:
+    picture, _, _ = _layer(quick)
+    batch, channels, rows, cols = picture.shape
+    out = poisoned((batch, channels * math.prod(WINDOW), rows, cols), np.float32)
+    return contest(
+        name,
+        _size(picture),
+        launched(rung, (cols, rows, out.shape[0] * out.shape[1]), picture, WINDOW, *MOVES, out),
+        lambda xp, picture: _columns(xp, picture).reshape(out.shape),
+        out,
+        given=(picture,),
+        cost=rung.cost(picture.shape, WINDOW, **PAD),
+        expected=lambda: rung.reference(picture, WINDOW, **PAD),
+    )
+
+
+@family(im2col.LADDER[1])
+def _product(name: str, rung: Rung, quick: bool) -> Contest:
+    picture, weight, bias = _layer(quick)
+    n, pixels, m, depth = len(picture), picture[0, 0].size, len(bias), weight[0].size
+    a, bias, columns = weight.reshape(1, m, depth), bias[None], random(n, 1, depth, pixels, draw=3)
+    out = poisoned((n, 1, m, pixels), np.float32)
+    return contest(
+        name,
+        _size(picture),
+        launched(rung, (pixels, m, n), a, columns, bias, out),
+        lambda xp, a, columns, bias: xp.matmul(a, columns) + bias[:, :, None],
+        out,
+        given=(a, columns, bias),
+        cost=rung.cost(n, 1, m, pixels, depth),
+        terms=depth + 1,
+        expected=lambda: rung.reference(a, columns, bias),
+    )
+
+
+@family(im2col.LADDER[2])
+def _grad_weight_of_columns(name: str, rung: Rung, quick: bool) -> Contest:
+    picture, weight, _ = _layer(quick)
+    n, pixels, m, depth = len(picture), picture[0, 0].size, len(weight), weight[0].size
+    grad, columns = random(n, 1, m, pixels), random(n, 1, depth, pixels, draw=3)
+    slices = min(n, conv.SLICES)
+    out = poisoned((slices, 1, m, depth), np.float32)
+    ours = launched(rung, (depth, m, slices), grad, columns, out)
+
+    def work(xp: Any, grad: Any, columns: Any) -> Any:
+        each = xp.matmul(grad, columns.swapaxes(2, 3))
+        return xp.stack([each[s::slices].sum(axis=0) for s in range(slices)])
+
+    return contest(
+        name,
+        _size(picture),
+        Launches(zeroed(out.reshape(out.size)), ours),
+        work,
+        out,
+        given=(grad, columns),
+        cost=rung.cost(n, 1, m, pixels, depth, slices),
+        terms=n * pixels,
+        least=grad.nbytes + columns.nbytes + out.nbytes,
+        expected=lambda: rung.reference(grad, columns, slices),
+    )
+
+
+@family(im2col.LADDER[3])
+def _col2im(name: str, rung: Rung, quick: bool) -> Contest:
+    picture, _, _ = _layer(quick)
+    batch, channels, rows, cols = picture.shape
+    columns = random(batch, channels * math.prod(WINDOW), rows, cols)
+    out = poisoned(picture.shape, np.float32)
+
+    def work(xp: Any, columns: Any) -> Any:
+        padded = xp.zeros((batch, channels, rows + 2, cols + 2), xp.float32)
+        parts = columns.reshape(batch, channels, *WINDOW, rows, cols)
+        for kh, kw in np.ndindex(*WINDOW):
+            padded[:, :, kh : kh + rows, kw : kw + cols] += parts[:, :, kh, kw]
+        return padded[:, :, 1:-1, 1:-1]
+
+    return contest(
+        name,
+        _size(picture),
+        launched(rung, (cols, rows, batch * channels), columns, WINDOW, *MOVES, out),
+        work,
+        out,
+        given=(columns,),
+        cost=rung.cost(picture.shape, WINDOW, **PAD),
+        terms=math.prod(WINDOW),
+        expected=lambda: rung.reference(columns, WINDOW, (rows, cols), **PAD),
+    )
+
+
+@family(*gradients.LADDER)
+def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
+    picture, weight, _ = _layer(quick)
+    batch, channels, rows, cols = picture.shape
+    m = len(weight)
+    grad = random(batch, m, rows, cols, draw=3)
+
+    def back(xp: Any, grad: Any, weight: Any) -> Any:  # stride 1: a convolution, turned around
+        turned = weight[:, :, ::-1, ::-1].swapaxes(0, 1).reshape(channels, -1)
+        return (turned @ _columns(xp, grad)).reshape(picture.shape)
+
+    def by_weight(xp: Any, grad: Any, picture: Any) -> Any:
+        columns = _columns(xp, picture).swapaxes(1, 2)
+        return (grad.reshape(batch, m, -1) @ columns).sum(axis=0).reshape(weight.shape)
+
+    at = gradients.LADDER.index(rung)
+    given, work, sizes, terms = (
+        ((grad, weight), back, (cols, rows, batch * channels), m * 9),
+        ((grad, picture), by_weight, (weight.size, 1, 1), grad[:, 0].size),
+        ((grad,), lambda _, grad: grad.sum(axis=(0, 2, 3)), (m, 1, 1), grad[:, 0].size),
+    )[at]
+    shape = (picture.shape, weight.shape, (m,))[at]
+    moves = () if at == 2 else MOVES
+    out = poisoned(shape, np.float32)
+    return contest(
+        name,
+        _size(picture),
+        launched(rung, sizes, *given, *moves, out),
+        work,
+        out,
+        given=given,
+        cost=rung.cost(*grad.shape) if at == 2 else rung.cost(picture.shape, weight.shape, **PAD),
+        terms=terms,
+        expected=lambda: rung.reference(grad, picture, weight, **PAD)[at],
+    )

@@ -1,0 +1,304 @@
+"""Convolution, from one thread for one pixel to a matrix product, in this order.
+
+`windows` (where windows stand), `direct` (the formula; weights in constant memory), `tiled` (a tile
+with halo in shared memory), `gradients` (the formulas of the gradients), `im2col` (windows as
+columns of a matrix, for the layer and its gradients), `implicit` (the product without the matrix).
+`conv2d` takes all rungs, in `LADDER`; `one_d` has `conv1d`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpukit import launch
+from gpukit.kernels import backprop, transpose, vector
+from gpukit.kernels.conv import direct, gradients, im2col, tiled
+from gpukit.kernels.conv.direct import conv2d_reference
+from gpukit.kernels.conv.gradients import conv2d_backward_reference
+from gpukit.kernels.conv.windows import Pair, Shape, Windows, place_windows
+from gpukit.launch import Rung
+
+LADDER = (*direct.LADDER, *tiled.LADDER, im2col.LADDER[0])
+BACKWARD_LADDER = (
+    gradients.LADDER[0]._replace(name="direct"), im2col.LADDER[-1]._replace(name="im2col"),
+)  # fmt: skip
+# Columns that are made at a time: few enough to stay in a cache until they are multiplied.
+MOST_COLUMNS = 1 << 21
+# Sums that a gradient of weights is made of, so that there are blocks enough for a GPU.
+SLICES = 16
+
+
+class Layer(NamedTuple):
+    """The shapes of a convolution: images (N, C, H, W), weights (O, C / groups, KH, KW)."""
+
+    function: str
+    image: Shape
+    weight: Shape
+    groups: int
+    windows: Windows
+
+    @property
+    def out(self) -> Shape:
+        """The shape of what comes out, (N, O, rows, cols)."""
+        return self.image[0], self.weight[0], *self.windows.size
+
+    @property
+    def window(self) -> Pair:
+        """Rows and columns of the window."""
+        return self.weight[2], self.weight[3]
+
+    @property
+    def moves(self) -> tuple[Pair, Pair, Pair]:
+        """Stride, padding and dilation, as kernels take them."""
+        return self.windows[:3]
+
+    @property
+    def product(self) -> tuple[int, int, int, int]:
+        """Groups, output channels of one, places in a window of one, and pixels of out."""
+        places = math.prod(self.weight[1:])
+        return self.groups, self.weight[0] // self.groups, places, math.prod(self.windows.size)
+
+
+# --- Forward ---------------------------------------------------------------------------------
+
+
+def conv2d(
+    input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1, *, rung: str = "im2col", out: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the convolution of a batch of images with zero padding, as PyTorch's functional does.
+
+    Input (1, 3, 224, 224), weight (16, 3, 3, 3) and bias (16,) with padding 1 give (1, 16, 224,
+    224). All float32 or all float64. stride, padding and dilation are numbers or pairs (down,
+    across); padding may be "same" or "valid". The rung constant compiles a kernel for each new
+    weight, which it reads on the host; it takes at most 64 KB of them, tiled only windows that fit
+    its tile; direct takes the others. im2col takes at most 65535 places in all windows of an image.
+    """
+    chosen = launch.pick("conv2d", LADDER, rung)
+    input, weight = launch.adopt(input), launch.adopt(weight)
+    layer = _layer("conv2d", input, weight, stride, padding, dilation, groups)
+    bias = np.zeros(weight.shape[0], weight.dtype) if bias is None else launch.adopt(bias)
+    launch.check_array("conv2d", "bias", bias, ndim=1, dtypes=launch.FLOATS)
+    launch.check_same_dtype("conv2d", input=input, weight=weight, bias=bias)
+    advice = "There is one bias for each output channel."
+    launch.check_shape("conv2d", "bias", bias, (weight.shape[0],), advice)
+    arrays = input, weight, bias
+    result = launch.Result("conv2d", out, layer.out, input.dtype, *arrays, stream=stream)
+    launch.check_no_overlap("conv2d", out, input=input, weight=weight, bias=bias)
+    if math.prod(layer.out):
+        if not _takes(chosen, layer, weight):
+            chosen = launch.pick("conv2d", LADDER, chosen.instead)
+        input, weight, bias = (launch.to_device(array, stream) for array in arrays)
+        if chosen.name == "im2col":
+            _by_columns(layer, input, weight, bias, result.flat().reshape(layer.out), stream)
+        else:
+            given: tuple[Any, ...] = input, weight, bias, *layer.moves, result.array
+            if chosen.name == "constant":  # it has its weights already
+                kernel = direct.with_filters(launch.to_host(weight, stream))
+                chosen, given = chosen._replace(kernel=kernel), (input, *given[2:])
+            n, o, rows, cols = layer.out
+            _launch("conv2d", chosen, (cols, rows, n * o), stream, *given)
+    return result.get()
+
+
+def _takes(rung: Rung, layer: Layer, weight: Any) -> bool:
+    """Whether a rung takes such a layer; else the one `instead` of it does."""
+    if rung.name == "constant":
+        return bool(weight.size * weight.dtype.itemsize <= direct.MOST_CONSTANT)
+    return rung.name != "tiled" or tiled.fits(layer.window, layer.windows)
+
+
+def _by_columns(layer: Layer, image: Any, weight: Any, bias: Any, out: Any, stream: Any) -> None:
+    """Write the convolution to out, a few images at a time: their columns, then the product."""
+    groups, m, depth, pixels = layer.product
+    a = launch.flatten(layer.function, "weight", weight).reshape(groups, m, depth)
+    bias = launch.flatten(layer.function, "bias", bias).reshape(groups, m)
+    for part, cols in _columns(layer, image, stream):
+        made = out[part].reshape(len(cols), groups, m, pixels)
+        _multiply(layer.function, a, cols, bias, made, stream)
+
+
+def _columns(layer: Layer, image: Any, stream: Any) -> Any:
+    """Yield images, a slice of a batch, and their columns (n, G, K, P), always in one buffer."""
+    groups, _, depth, pixels = layer.product
+    batch, places = layer.image[0], groups * depth
+    fitting = min(MOST_COLUMNS // (places * pixels), launch.GRID_LIMIT[2] // places)
+    step = min(batch, max(fitting, 1))
+    rows, cols = layer.windows.size
+    buffer = launch.empty((step, places, rows, cols), image.dtype)
+    for first in range(0, batch, step):
+        part = slice(first, min(first + step, batch))
+        n = part.stop - first
+        sizes = cols, rows, n * places
+        given = image[part], layer.window, *layer.moves, buffer[:n]
+        _launch(layer.function, im2col.LADDER[0], sizes, stream, *given)
+        yield part, buffer[:n].reshape(n, groups, depth, pixels)
+
+
+def _multiply(function: str, a: Any, cols: Any, bias: Any, out: Any, stream: Any) -> None:
+    n, groups, m, pixels = out.shape
+    sizes = pixels, m, n * groups
+    _launch(function, im2col.LADDER[1], sizes, stream, a, cols, bias, out)
+
+
+def _launch(
+    function: str, rung: Rung, sizes: tuple[int, ...], stream: Any, *arguments: Any
+) -> None:
+    rung.kernel[rung.grid(function, *sizes), rung.block, stream](*arguments)
+
+
+# --- Backward --------------------------------------------------------------------------------
+
+
+def conv2d_backward(
+    grad_out: Any, input: Any, weight: Any, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1, *, rung: str = "im2col", out: Any = None, stream: Any = 0,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Return the gradients of input, weight and bias of a convolution.
+
+    Input (N, C, H, W), weight (O, C / groups, KH, KW) and grad_out, the gradient of what conv2d
+    made of them, give arrays of the shapes of input and weight, and (O,). All float32 or all
+    float64. The rung direct takes the formulas as they are, im2col makes products of them.
+    """
+    function = "conv2d_backward"
+    chosen = launch.pick(function, BACKWARD_LADDER, rung)
+    grad_out, input, weight = (launch.adopt(array) for array in (grad_out, input, weight))
+    launch.check_array(function, "grad_out", grad_out, ndim=4, dtypes=launch.FLOATS)
+    layer = _layer(function, input, weight, stride, padding, dilation, groups)
+    launch.check_same_dtype(function, grad_out=grad_out, input=input, weight=weight)
+    advice = "It has the shape of what conv2d returned."
+    launch.check_shape(function, "grad_out", grad_out, layer.out, advice)
+    arrays = grad_out, input, weight
+    results = _results(function, out, (layer.image, layer.weight, layer.weight[:1]), arrays, stream)
+    made = [result.flat().reshape(result.array.shape) for result in results]
+    given = [launch.to_device(array, stream) for array in arrays]
+    if 0 in (*layer.image, *layer.weight):  # sums of nothing
+        for array in made:
+            _zero(array, stream)
+    elif chosen.name == "direct":
+        _back_directly(layer, *given, *made, stream=stream)
+    else:
+        _back_by_columns(layer, *given, *made, stream=stream)
+    grad_input, grad_weight, grad_bias = (result.get() for result in results)
+    return grad_input, grad_weight, grad_bias
+
+
+def _results(
+    function: str, out: Any, shapes: tuple[Shape, ...], arrays: tuple[Any, ...], stream: Any
+) -> list[launch.Result]:
+    """Return where each gradient goes; `out` is None or an array for each."""
+    given = (None,) * len(shapes) if out is None else out
+    if not isinstance(given, tuple | list) or len(given) != len(shapes):
+        raise TypeError(
+            f"{function}: expected out to be {len(shapes)} arrays, got {type(out).__name__}. "
+            "Pass a tuple with one for each gradient."
+        )
+    names = dict(zip(("grad_out", "input", "weight"), arrays, strict=True))
+    for place in given:
+        launch.check_no_overlap(function, place, **names)
+    dtype = arrays[0].dtype
+    return [
+        launch.Result(function, place, shape, dtype, *arrays, stream=stream)
+        for place, shape in zip(given, shapes, strict=True)
+    ]
+
+
+def _back_directly(
+    layer: Layer, grad_out: Any, image: Any, weight: Any, grad_image: Any, grad_weight: Any,
+    grad_bias: Any, *, stream: Any,
+) -> None:  # fmt: skip
+    by_input, by_weight, by_bias = gradients.LADDER
+    n, c, h, w = layer.image
+    given = weight, *layer.moves, grad_image
+    _launch(layer.function, by_input, (w, h, n * c), stream, grad_out, *given)
+    given = image, *layer.moves, grad_weight
+    _launch(layer.function, by_weight, (grad_weight.size, 1, 1), stream, grad_out, *given)
+    _launch(layer.function, by_bias, (grad_bias.size, 1, 1), stream, grad_out, grad_bias)
+
+
+def _back_by_columns(
+    layer: Layer, grad_out: Any, image: Any, weight: Any, grad_image: Any, grad_weight: Any,
+    grad_bias: Any, *, stream: Any,
+) -> None:  # fmt: skip
+    """Gradients as products: that of weights with columns; that of columns goes back to images."""
+    function, dtype = layer.function, image.dtype
+    groups, m, depth, pixels = layer.product
+    slices = min(layer.image[0], SLICES)
+    partial = launch.empty((slices, groups, m, depth), dtype)
+    _zero(partial, stream)
+    turned = _turned(function, weight, groups, stream)
+    nothing = launch.to_device(np.zeros((groups, depth), dtype), stream)
+    _, by_weight, by_image = im2col.LADDER[1:]
+    grad_out = launch.flatten(function, "grad_out", grad_out)
+    grad_out = grad_out.reshape(layer.image[0], groups, m, pixels)
+    for part, cols in _columns(layer, image, stream):
+        grad = grad_out[part]
+        _launch(function, by_weight, (depth, m, slices * groups), stream, grad, cols, partial)
+        # The columns have been used: their gradient takes their place.
+        _multiply(function, turned, grad, nothing, cols, stream)
+        n, c, h, w = len(cols), *layer.image[1:]
+        back = cols.reshape(n, groups * depth, *layer.windows.size)
+        given = back, layer.window, *layer.moves, grad_image[part]
+        _launch(function, by_image, (w, h, n * c), stream, *given)
+    # One sum down the columns adds the parts of each weight up, as it does a bias's over a batch.
+    add_up = backprop.BACKWARD_LADDER[2]
+    parts = partial.reshape(slices, grad_weight.size), grad_weight.reshape(grad_weight.size)
+    _launch(function, add_up, (grad_weight.size,), stream, *parts)
+    by_bias = gradients.LADDER[2]
+    back = grad_out.reshape(layer.out)
+    _launch(function, by_bias, (grad_bias.size, 1, 1), stream, back, grad_bias)
+
+
+def _zero(array: Any, stream: Any) -> None:
+    flat = array.reshape(array.size)
+    vector.fill(array.size, 0, dtype=array.dtype, out=flat, stream=stream)
+
+
+def _turned(function: str, weight: Any, groups: int, stream: Any) -> Any:
+    """Return weights as (G, places, channels): the transpose of each group."""
+    m = weight.shape[0] // groups
+    places = weight.size // (groups * m)
+    flat = launch.flatten(function, "weight", weight)
+    if m == 1:
+        return flat.reshape(groups, places, 1)
+    flat = flat.reshape(groups, m, places)
+    turned = launch.empty((groups, places, m), weight.dtype)
+    for g in range(groups):
+        transpose.transpose(flat[g], out=turned[g], stream=stream)
+    return turned
+
+
+# --- Checks ----------------------------------------------------------------------------------
+
+
+def _layer(
+    function: str, input: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: Any
+) -> Layer:
+    """Return the shapes of a layer; raise unless arrays, channels, groups and windows fit."""
+    for name, array in (("input", input), ("weight", weight)):
+        launch.check_array(function, name, array, ndim=4, dtypes=launch.FLOATS)
+    groups = launch.check_int(function, "groups", groups, least=1)
+    channels, channels_out = input.shape[1], weight.shape[0]
+    if channels != groups * weight.shape[1] or 0 in weight.shape[1:]:
+        times = "" if groups == 1 else f"{groups} * "
+        raise ValueError(
+            f"{function}: expected input.shape[1] == {times}weight.shape[1] and a window of at "
+            f"least 1 x 1, got {tuple(input.shape)} and {tuple(weight.shape)}. "
+            "Axis 1 of both is the input channel."
+        )
+    if channels_out % groups:
+        raise ValueError(
+            f"{function}: expected weight.shape[0] to be a multiple of groups, got {channels_out} "
+            f"and {groups}. Each group has as many output channels."
+        )
+    moves = place_windows(function, input.shape[2:], weight.shape[2:], stride, padding, dilation)
+    return Layer(function, tuple(input.shape), tuple(weight.shape), groups, moves)
+
+
+__all__ = [
+    "BACKWARD_LADDER", "LADDER", "conv2d", "conv2d_backward", "conv2d_backward_reference",
+    "conv2d_reference",
+]  # fmt: skip

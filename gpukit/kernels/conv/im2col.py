@@ -1,0 +1,291 @@
+"""Convolution as a matrix product: every window becomes a column, and weight times columns is out.
+
+A column holds what one window sees, channel by channel, row by row: C KH KW numbers. The weights of
+an output channel lie in that order too, so out(o, p) = sum over k of weight(o, k) cols(k, p), and
+what is known of products is of use for convolutions. It costs memory: with a 3 x 3 window the
+columns are nine times the image. So they are made for a few images at a time, in one buffer. The
+gradients are products with the same columns; `col2im` brings the gradient of columns back.
+
+Legend
+    N, C, H, W     images, channels, rows and columns of them              64, 3, 224, 224
+    O, KH, KW      output channels, rows and columns of the window         16, 3, 3
+    G, g           groups of channels, and one of them                     1, [0, G)
+    P, p           pixels of one channel of out, rows cols                 50176, [0, P)
+    K              places in a window times channels of a group            27
+    n, c, h, w     a pixel of the images                                   [0, N), ...
+    row, col       a pixel of out; in a product the element of its result  [0, 224)
+    k              a row of cols, c KH KW + kh KW + kw; or within a tile   [0, C KH KW), [0, TILE)
+    t              where the present tiles begin along the summed axis     0, 16, 32, ...
+    tx, ty         the thread's column and row in its block                [0, TILE)
+    S, s           sums of which a gradient of weights is made, and which  16, [0, S)
+    TILE           side of the block and of the tiles of products          16
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator; the rest int
+    Errors     the host functions reject shapes that do not fit; the kernels assume that they do,
+               and blocks as they are said here
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, NONE, ONE
+from gpukit.kernels.conv.gradients import window_at
+from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
+from gpukit.launch import Cost, Rung, ceil_div
+
+TILE = 16
+# A column that nobody uses: the threads of a warp store two columns of a tile, 16 rows of each.
+PADDED = TILE + 1
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def im2col_reference(
+    image: npt.ArrayLike, window: Pair, *, stride: Pair = ONE, padding: Pair = NONE,
+    dilation: Pair = ONE,
+) -> Float64:  # fmt: skip
+    """Return what each window sees as a column, (N, C KH KW, rows, cols)."""
+    image = np.asarray(image, np.float64)
+    batch, _, *size = image.shape
+    rows, cols = out_sizes(tuple(size), window, stride, padding, dilation)
+    padded = np.pad(image, ((0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2))
+    reach = [step * (n - 1) + 1 for step, n in zip(dilation, window, strict=True)]
+    seen = np.lib.stride_tricks.sliding_window_view(padded, reach, (2, 3))
+    seen = seen[:, :, :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]]
+    return seen.transpose(0, 1, 4, 5, 2, 3).reshape(batch, -1, rows, cols)
+
+
+def col2im_reference(
+    cols: npt.ArrayLike, window: Pair, size: Pair, *, stride: Pair = ONE, padding: Pair = NONE,
+    dilation: Pair = ONE,
+) -> Float64:  # fmt: skip
+    """Return images (N, C, H, W) of `size`, each column added where its window saw them."""
+    cols = np.asarray(cols, np.float64)
+    batch, _, *out = cols.shape
+    cols = cols.reshape(batch, -1, *window, *out)
+    down, across = size[0] + 2 * padding[0], size[1] + 2 * padding[1]
+    padded = np.zeros((batch, cols.shape[1], down, across))
+    for kh, kw in np.ndindex(*window):
+        reached = padded[:, :, dilation[0] * kh :: stride[0], dilation[1] * kw :: stride[1]]
+        reached[:, :, : out[0], : out[1]] += cols[:, :, kh, kw]
+    return padded[:, :, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
+
+
+def product_reference(a: npt.ArrayLike, cols: npt.ArrayLike, bias: npt.ArrayLike) -> Float64:
+    """Return the product of each group of a with each image's columns, and bias."""
+    a, cols, bias = (np.asarray(array, np.float64) for array in (a, cols, bias))
+    made: Float64 = a @ cols + bias[:, :, None]
+    return made
+
+
+def grad_weight_reference(grad_out: npt.ArrayLike, cols: npt.ArrayLike, slices: int) -> Float64:
+    """Return `slices` parts of the gradient of weights, each the sum over every so many images."""
+    grad_out, cols = np.asarray(grad_out, np.float64), np.asarray(cols, np.float64)
+    each = grad_out @ cols.swapaxes(2, 3)
+    return np.stack([each[s::slices].sum(axis=0) for s in range(slices)])
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def im2col_kernel(image, window, stride, padding, dilation, cols):
+    """Copy what each window sees into a column, one thread for one element.
+
+    New here   the divisions that say which channel and which place in the window are the same for
+               all threads of a block: the plane that blockIdx.z names is one row of cols. Threads
+               along x read neighbouring pixels and write neighbouring windows
+    Shapes     image (N, C, H, W), window (2,), stride (2,), padding (2,), dilation (2,),
+               cols (N, C KH KW, rows, cols); any sizes >= 1, C order
+    Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(cols, BLOCK_X),
+               ceil_div(rows, BLOCK_Y), N C KH KW); x = col, y = row, z = plane
+    Cost       bytes: itemsize (L + cols.size), where L are the elements inside the image;
+               flops: 0; barriers: 0
+    Source     Chellapilla, Puri and Simard, "High Performance Convolutional Neural Networks for
+               Document Processing", 2006
+    """
+    col, row = cuda.grid(2)
+    n, k = cuda.blockIdx.z // cols.shape[1], cuda.blockIdx.z % cols.shape[1]
+    c, place = k // (window[0] * window[1]), k % (window[0] * window[1])
+    if row < cols.shape[2] and col < cols.shape[3]:
+        h = stride[0] * row + dilation[0] * (place // window[1]) - padding[0]
+        w = stride[1] * col + dilation[1] * (place % window[1]) - padding[1]
+        inside = 0 <= h < image.shape[2] and 0 <= w < image.shape[3]
+        cols[n, k, row, col] = image[n, c, h, w] if inside else cols.dtype.type(0)
+
+
+def im2col_cost(
+    image: Shape, window: Pair, *, stride: Pair = ONE, padding: Pair = NONE,
+    dilation: Pair = ONE, itemsize: int = 4,
+) -> Cost:  # fmt: skip
+    """One load for each tap inside the image, one store for each element of the columns."""
+    (batch, channels, *size) = image
+    geometry = tuple(size), window, stride, padding, dilation
+    rows, cols = out_sizes(*geometry)
+    stores = rows * cols * window[0] * window[1]
+    return Cost(bytes=itemsize * batch * channels * (taps_inside(*geometry) + stores), flops=0)
+
+
+@cuda.jit
+def columns_product_kernel(a, cols, bias, out):
+    """Multiply weights with columns, one block for one TILE x TILE tile of one group and image.
+
+    New here   matmul_batched_kernel with one a for the whole batch: an image has a product of its
+               own, so its result lies as (O, P) at once, where one product of all columns would
+               leave (O, N P), to be turned around. Groups are one more axis of the batch. With
+               the transpose of a, and grad_out for columns, it is the gradient of columns
+    Shapes     a (G, M, D), cols (N, G, D, P), bias (G, M), out (N, G, M, P); any sizes >= 1,
+               C order
+    Launch     block (TILE, TILE, 1), grid (ceil_div(P, TILE), ceil_div(M, TILE), N G); x = pixel,
+               y = row of a, z = image and group
+    Shared     2 * TILE * TILE * itemsize bytes, static
+    Cost       bytes: itemsize N G (M D ceil_div(P, TILE) + D P ceil_div(M, TILE) + 2 M P);
+               flops: N G (2 M' P' D' + M P), each primed size rounded up to a multiple of TILE;
+               barriers: 2 ceil_div(D, TILE)
+    Source     ours, on Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 5
+    """
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    (groups, m, depth), pixels = a.shape, out.shape[3]
+    n, g = cuda.blockIdx.z // groups, cuda.blockIdx.z % groups
+    a_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    acc = out.dtype.type(0)
+    for t in range(0, depth, TILE):
+        a_tile[ty, tx] = a[g, row, t + tx] if row < m and t + tx < depth else out.dtype.type(0)
+        inside = t + ty < depth and col < pixels
+        b_tile[ty, tx] = cols[n, g, t + ty, col] if inside else out.dtype.type(0)
+        cuda.syncthreads()  # both tiles are full before any thread reads them
+        for k in range(TILE):
+            acc += a_tile[ty, k] * b_tile[k, tx]
+        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+    if row < m and col < pixels:
+        out[n, g, row, col] = acc + bias[g, row]
+
+
+def columns_product_cost(
+    batch: int, groups: int, m: int, p: int, depth: int, itemsize: int = 4
+) -> Cost:
+    """For each image and group the loads of a tiled product; a bias for each element of out."""
+    across, down, steps = (ceil_div(size, TILE) for size in (p, m, depth))
+    return Cost(
+        bytes=itemsize * batch * groups * (m * depth * across + depth * p * down + 2 * m * p),
+        flops=batch * groups * (2 * across * down * steps * TILE**3 + m * p),
+    )
+
+
+@cuda.jit
+def columns_grad_weight_kernel(grad_out, cols, partial):
+    """Add the gradients of weights of every S-th image to a sum, one block for a tile of one sum.
+
+    New here   a product along the pixels, the last axis of both, so the tile of cols is turned
+               while it is stored. The result is small and the summed axis long: few blocks with
+               much to do, were there not S sums, which another launch adds up. No atomics: the
+               bits are the same in every run
+    Shapes     grad_out (N, G, M, P), cols (N, G, K, P), partial (S, G, M, K), which has the sums
+               so far; any sizes >= 1, C order
+    Launch     block (TILE, TILE, 1), grid (ceil_div(K, TILE), ceil_div(M, TILE), S G);
+               x = place of a weight, y = output channel of a group, z = sum and group
+    Shared     TILE * (TILE + PADDED) * itemsize bytes, static
+    Cost       bytes: itemsize (N G P (M ceil_div(K, TILE) + K ceil_div(M, TILE)) + 2 partial.size);
+               flops: 2 N G M' K' P' + partial.size, each primed size rounded up to a multiple of
+               TILE; barriers: 2 ceil_div(P, TILE) for each image
+    Source     ours
+    """
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    slices, groups, m, depth = partial.shape
+    pixels = cols.shape[3]
+    s, g = cuda.blockIdx.z // groups, cuda.blockIdx.z % groups
+    k_loaded = cuda.blockIdx.x * TILE + ty  # the row of cols this thread loads
+    a_tile = cuda.shared.array((TILE, TILE), partial.dtype)
+    b_tile = cuda.shared.array((TILE, PADDED), partial.dtype)
+    acc = zero = partial.dtype.type(0)
+    for n in range(s, grad_out.shape[0], slices):
+        for t in range(0, pixels, TILE):
+            a_tile[ty, tx] = grad_out[n, g, row, t + tx] if row < m and t + tx < pixels else zero
+            inside = k_loaded < depth and t + tx < pixels
+            b_tile[tx, ty] = cols[n, g, k_loaded, t + tx] if inside else zero
+            cuda.syncthreads()  # both tiles are full before any thread reads them
+            for k in range(TILE):
+                acc += a_tile[ty, k] * b_tile[k, tx]
+            cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+    if row < m and col < depth:
+        partial[s, g, row, col] += acc
+
+
+def columns_grad_weight_cost(
+    batch: int, groups: int, m: int, p: int, k: int, slices: int, itemsize: int = 4
+) -> Cost:
+    """For each image and group the loads of a tiled product; every sum is loaded and stored."""
+    across, down, steps = (ceil_div(size, TILE) for size in (k, m, p))
+    sums = slices * groups * m * k
+    return Cost(
+        bytes=itemsize * (batch * groups * p * (m * across + k * down) + 2 * sums),
+        flops=2 * batch * groups * across * down * steps * TILE**3 + sums,
+    )
+
+
+@cuda.jit
+def col2im_kernel(cols, window, stride, padding, dilation, image):
+    """Add up what all windows hold of a pixel, one thread for one pixel of the image.
+
+    New here   the way back of im2col, which copied a pixel to up to KH KW columns. Each column
+               adding to the pixels that it came from would need atomics; each pixel asking which
+               windows saw it, as here, needs none: for a place in the window there is one window
+               at most, and none where the stride passed over
+    Shapes     cols (N, C KH KW, rows, cols), window (2,), stride (2,), padding (2,), dilation (2,),
+               image (N, C, H, W); any sizes >= 1, C order
+    Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(W, BLOCK_X), ceil_div(H, BLOCK_Y),
+               min(N * C, 65535)); x = w, y = h, z = plane
+    Cost       bytes: itemsize (L + image.size); flops: L, where L are the elements of cols that
+               lie inside the image; barriers: 0
+    Source     ours
+    """
+    w, h = cuda.grid(2)
+    channels = image.shape[1]
+    if h < image.shape[2] and w < image.shape[3]:
+        for plane in range(cuda.blockIdx.z, image.shape[0] * channels, cuda.gridDim.z):
+            n, c = plane // channels, plane % channels
+            acc = image.dtype.type(0)
+            for kh in range(window[0]):
+                row = window_at(h + padding[0] - dilation[0] * kh, stride[0], cols.shape[2])
+                for kw in range(window[1]):
+                    col = window_at(w + padding[1] - dilation[1] * kw, stride[1], cols.shape[3])
+                    if row >= 0 and col >= 0:
+                        acc += cols[n, (c * window[0] + kh) * window[1] + kw, row, col]
+            image[n, c, h, w] = acc
+
+
+def col2im_cost(
+    image: Shape, window: Pair, *, stride: Pair = ONE, padding: Pair = NONE,
+    dilation: Pair = ONE, itemsize: int = 4,
+) -> Cost:  # fmt: skip
+    """One load and one addition for each tap inside the image, one store for each pixel."""
+    batch, channels, *size = image
+    taps = batch * channels * taps_inside(tuple(size), window, stride, padding, dilation)
+    return Cost(bytes=itemsize * (taps + batch * channels * size[0] * size[1]), flops=taps)
+
+
+_pixels = functools.partial(Rung, block=(BLOCK_X, BLOCK_Y, 1))
+_product = functools.partial(Rung, block=(TILE, TILE, 1))
+LADDER = (
+    _pixels("im2col", im2col_kernel, im2col_cost, im2col_reference),
+    _product("product", columns_product_kernel, columns_product_cost, product_reference),
+    _product(
+        "grad_weight", columns_grad_weight_kernel, columns_grad_weight_cost, grad_weight_reference
+    ),
+    _pixels(
+        "col2im", col2im_kernel, col2im_cost, col2im_reference, most_blocks=launch.GRID_LIMIT[2]
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

@@ -1,0 +1,121 @@
+"""Convolution with a tile of the image in shared memory: a block loads once what its threads share.
+
+Legend
+    N, C, H, W       images, channels, rows and columns of them              64, 3, 224, 224
+    O, KH, KW        output channels, rows and columns of the window         16, 3, 3
+    n, o, i          image, output channel, input channel of its group       [0, N), [0, O)
+    row, col         pixel of out                                            [0, 224)
+    plane            one channel of one image of out, n * O + o              [0, N O)
+    top, left        pixel of the image where the block's tile begins        -1, 31, 63, ...
+    height, width    the part of the tile that the windows of a block see    10, 34
+    r, c             place in the tile                                       [0, 10), [0, 34)
+    halo             what a tile has more than the block has threads: KH - 1 rows, KW - 1 columns
+    TILE_ROWS        rows of the array that the tile lies in                 24
+    TILE_COLS        columns of it                                           72
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpukit import cuda, launch
+from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, NONE, ONE, conv2d_reference
+from gpukit.kernels.conv.windows import Pair, Shape, Windows, out_sizes
+from gpukit.launch import Cost, Rung, ceil_div
+
+# Room for windows of 17 x 41, or, with stride 2, of 10 x 10.
+TILE_ROWS = 24
+TILE_COLS = 72
+
+
+@cuda.jit
+def conv2d_tiled_kernel(image, weight, bias, stride, padding, dilation, out):
+    """Convolve a batch of images, one block for BLOCK_Y x BLOCK_X pixels in each plane it visits.
+
+    New here   neighbouring windows overlap, so the threads of a block load what all of them will
+               see into shared memory once: a tile as large as the block and a halo around it.
+               There are more pixels than threads, so each loads several, in steps of the block.
+               A 3 x 3 window loads 340 pixels for 256 threads, where each loaded 9
+    Shapes     image (N, C, H, W), weight (O, C / groups, KH, KW), bias (O,), stride (2,),
+               padding (2,), dilation (2,), out (N, O, rows, cols); any sizes >= 1, C order
+    Dtypes     float32 or float64, one for all arrays and the accumulator; the rest int
+    Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(cols, BLOCK_X),
+               ceil_div(rows, BLOCK_Y), min(N * O, 65535)); x = col, y = row, z = plane
+    Shared     TILE_ROWS * TILE_COLS * itemsize bytes, static
+    Cost       bytes: itemsize (N O C' (L + T KH KW) + N O T + out.size), where C' is C / groups, T
+               the threads of a plane and L the pixels of all its tiles that lie in the image;
+               flops: 2 N O C' T KH KW; barriers: 2 C' for each plane
+    Errors     the host function takes the direct rung where `fits` says no; the kernel assumes
+               shapes that fit, and its block to be (BLOCK_X, BLOCK_Y, 1)
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.4
+    """
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    tile = cuda.shared.array((TILE_ROWS, TILE_COLS), out.dtype)
+    channels, depth, window_h, window_w = weight.shape
+    group = channels * depth // image.shape[1]  # output channels of a group
+    top = cuda.blockIdx.y * BLOCK_Y * stride[0] - padding[0]
+    left = cuda.blockIdx.x * BLOCK_X * stride[1] - padding[1]
+    height = (BLOCK_Y - 1) * stride[0] + (window_h - 1) * dilation[0] + 1
+    width = (BLOCK_X - 1) * stride[1] + (window_w - 1) * dilation[1] + 1
+    for plane in range(cuda.blockIdx.z, out.shape[0] * channels, cuda.gridDim.z):
+        n, o = plane // channels, plane % channels
+        acc = bias[o]
+        for i in range(depth):
+            for r in range(ty, height, BLOCK_Y):
+                for c in range(tx, width, BLOCK_X):
+                    h, w = top + r, left + c
+                    inside = 0 <= h < image.shape[2] and 0 <= w < image.shape[3]
+                    channel = o // group * depth + i
+                    tile[r, c] = image[n, channel, h, w] if inside else out.dtype.type(0)
+            cuda.syncthreads()  # the tile is full before any thread reads it
+            for kh in range(window_h):
+                for kw in range(window_w):
+                    r, c = ty * stride[0] + kh * dilation[0], tx * stride[1] + kw * dilation[1]
+                    acc += weight[o, i, kh, kw] * tile[r, c]
+            cuda.syncthreads()  # all have read the tile before any thread loads the next one
+        if row < out.shape[2] and col < out.shape[3]:
+            out[n, o, row, col] = acc
+
+
+def conv2d_tiled_cost(
+    image: Shape, weight: Shape, *, stride: Pair = ONE, padding: Pair = NONE,
+    dilation: Pair = ONE, itemsize: int = 4,
+) -> Cost:  # fmt: skip
+    """Each block loads its tile once a channel; threads outside out load weights all the same."""
+    (batch, _, *size), (channels, depth, *window) = image, weight
+    sizes = out_sizes(tuple(size), tuple(window), stride, padding, dilation)
+    loads, threads = 1, 1
+    for axis, block in enumerate((BLOCK_Y, BLOCK_X)):
+        blocks = ceil_div(sizes[axis], block)
+        reach = (block - 1) * stride[axis] + (window[axis] - 1) * dilation[axis] + 1
+        begin = np.arange(blocks) * block * stride[axis] - padding[axis]
+        inside = np.minimum(begin + reach, size[axis]) - np.maximum(begin, 0)
+        loads *= int(np.maximum(inside, 0).sum())
+        threads *= blocks * block
+    planes, taps = batch * channels, window[0] * window[1]
+    pixels = sizes[0] * sizes[1]
+    return Cost(
+        bytes=itemsize * planes * (depth * (loads + threads * taps) + threads + pixels),
+        flops=2 * planes * depth * threads * taps,
+    )
+
+
+def fits(window: Shape, moves: Windows) -> bool:
+    """Whether all that the windows of a block see lies in one tile."""
+    down, across = (
+        (block - 1) * stride + (n - 1) * dilation + 1
+        for block, stride, n, dilation in zip(
+            (BLOCK_Y, BLOCK_X), moves.stride, window, moves.dilation, strict=True
+        )
+    )
+    return down <= TILE_ROWS and across <= TILE_COLS
+
+
+LADDER = (
+    Rung(
+        "tiled", conv2d_tiled_kernel, conv2d_tiled_cost, conv2d_reference, (BLOCK_X, BLOCK_Y, 1),
+        most_blocks=launch.GRID_LIMIT[2], instead="direct",
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

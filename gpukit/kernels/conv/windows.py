@@ -1,0 +1,114 @@
+"""Windows over images: where they stand, how many there are, what they see. No kernels, host only.
+
+Convolutions and pooling move a window over an image, `stride` pixels at a time; `dilation` is the
+distance of neighbouring places in the window. Around the image lie `padding` pixels of nothing.
+
+Legend
+    rows, cols   windows that fit down and across: the size of out       224, 224
+    kh, kw       place in the window                                     [0, 3)
+    Pair         a number for down, a number for across                  (1, 1)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gpukit import launch
+from gpukit.launch import Rung
+
+Pair = tuple[int, int]
+Shape = tuple[int, ...]
+
+
+class Windows(NamedTuple):
+    """How windows move over images; `padding` is what lies above and to the left of the image."""
+
+    stride: Pair
+    padding: Pair
+    dilation: Pair
+    size: Pair  # rows and columns of windows
+
+
+def out_size(size: int, window: int, stride: int, padding: int, dilation: int = 1) -> int:
+    """Return how often a window fits along one axis of the padded image.
+
+    >>> out_size(224, 3, 1, 1), out_size(7, 3, 2, 0), out_size(7, 3, 1, 0, 2)
+    (224, 3, 3)
+    """
+    return (size + 2 * padding - dilation * (window - 1) - 1) // stride + 1
+
+
+def out_sizes(size: Shape, window: Shape, stride: Pair, padding: Pair, dilation: Pair) -> Pair:
+    """Return out_size down and across."""
+    rows, cols = map(out_size, size, window, stride, padding, dilation)
+    return rows, cols
+
+
+def taps_inside(size: Shape, window: Shape, stride: Pair, padding: Pair, dilation: Pair) -> int:
+    """Count the places of all windows that lie inside an image of rows and columns."""
+    down, across = map(_taps_along, size, window, stride, padding, dilation)
+    return down * across
+
+
+def _taps_along(size: int, window: int, stride: int, padding: int, dilation: int) -> int:
+    """Count the places of the windows along one axis that lie inside."""
+    count = max(out_size(size, window, stride, padding, dilation), 0)
+    starts = np.arange(count) * stride - padding
+    places = starts[:, None] + np.arange(window) * dilation
+    return int(np.count_nonzero((places >= 0) & (places < size)))
+
+
+# --- Checks ----------------------------------------------------------------------------------
+
+
+def pair(function: str, name: str, value: Any, *, least: int) -> Pair:
+    """Return a number, or a tuple or list of two, as two ints of at least `least`."""
+    two = value if isinstance(value, tuple | list) else (value, value)
+    if len(two) != 2:
+        raise ValueError(
+            f"{function}: expected {name} to be a number or a pair (down, across), got {value!r}. "
+            f"Pass for example {name}=(1, 1)."
+        )
+    down, across = (launch.check_int(function, name, one, least=least) for one in two)
+    return down, across
+
+
+def place_windows(
+    function: str, size: Shape, window: Shape, stride: Any, padding: Any, dilation: Any
+) -> Windows:
+    """Return how windows move over an image of `size`, and how many; ValueError if none fits.
+
+    With padding "same" there are as many windows as pixels, for stride 1; with "valid" none of them
+    reaches over an edge.
+    """
+    stride = pair(function, "stride", stride, least=1)
+    dilation = pair(function, "dilation", dilation, least=1)
+    reach = tuple(step * (n - 1) + 1 for step, n in zip(dilation, window, strict=True))
+    if padding == "same":
+        if stride != (1, 1):
+            raise ValueError(
+                f"{function}: expected stride 1 with padding='same', got {stride}. "
+                "Pass padding as numbers."
+            )
+        before = (reach[0] - 1) // 2, (reach[1] - 1) // 2
+        return Windows(stride, before, dilation, (size[0], size[1]))
+    if isinstance(padding, str) and padding != "valid":
+        raise ValueError(
+            f"{function}: expected padding to be numbers, 'same' or 'valid', got {padding!r}. "
+            "Pass one of them."
+        )
+    padding = pair(function, "padding", 0 if padding == "valid" else padding, least=0)
+    rows, cols = out_sizes(size, window, stride, padding, dilation)
+    if rows < 1 or cols < 1:
+        padded = size[0] + 2 * padding[0], size[1] + 2 * padding[1]
+        raise ValueError(
+            f"{function}: expected a window no larger than the padded image, got {reach} and "
+            f"{padded}. Pad more."
+        )
+    return Windows(stride, padding, dilation, (rows, cols))
+
+
+LADDER: tuple[Rung, ...] = ()
+__all__ = launch.public_names(globals())
