@@ -24,7 +24,7 @@ SHAPES = {
 def of_lanes(values: np.ndarray, join: np.ufunc, nothing: float) -> np.ndarray:
     """Return for each lane of a warp what it makes of its own columns of a row."""
     rows, cols = values.shape
-    padded = np.full((rows, -(-cols // WARP) * WARP), nothing)
+    padded = np.full((rows, -(-cols // WARP) * WARP), float(nothing))
     padded[:, :cols] = values
     return join.reduce(padded.reshape(rows, -1, WARP), axis=1)
 
@@ -79,8 +79,6 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
             "added up, by shuffles.": left(e / own_sums[:, lane]),
             "Each lane subtracted the maximum of its own columns. All 32 lanes must subtract the "
             "same: the maximum of the row, by shuffles.": left(share(above)),
-            "Each lane made the softmax of its own columns: neither the maximum nor the sum was "
-            "joined by shuffles.": left(above / of_lanes(above, np.add, 0)[:, lane]),
             "After shfl_down_sync only lane 0 holds the sum of the row, and every lane divides by "
             "it. Use `cuda.shfl_xor_sync`.": left(e / down_sums[:, lane]),
             "Only the first 32 columns were written: each lane took one and stopped.": left(

@@ -44,7 +44,7 @@ ANSWERS = [
     Wrong(
         "nothing is joined",
         edit((JOIN_HIGH, ""), (JOIN_TOTAL, "")),
-        says="neither the maximum nor the sum was joined",
+        says="the sums of the 32 lanes must be added up",
     ),
     Wrong(
         "the sum by shuffles down",
@@ -118,7 +118,7 @@ ANSWERS = [
                 for k in range(x.shape[1]):
                     out[row, k] = math.exp(x[row, k] - high) / total
         """),
-        says="asked: at most",
+        says="give a warp a row",
         grade="but",
     ),
     Wrong(
@@ -158,7 +158,7 @@ ANSWERS = [
                 for k in range(cuda.laneid, x.shape[1], 32):
                     out[row, k] = math.exp(x[row, k] - high) / total
         """),
-        says="reads of x for each element; asked: at most 3",
+        says="reads of x for each element; asked: at most 3.50",
         grade="but",
     ),
     Right(
@@ -180,7 +180,7 @@ ANSWERS = [
             for step in (1, 2, 4, 8, 16):
                 total += cuda.shfl_xor_sync(ALL, total, step)
             for k in range(lane, x.shape[1], 32):
-                out[warp, k] *= 1 / total
+                out[warp, k] *= np.float32(1) / total
         """),
     ),
     Right(
