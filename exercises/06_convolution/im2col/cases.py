@@ -1,0 +1,72 @@
+"""Cases of im2col: windows that are wider than high and higher than wide, several channels."""
+
+import numpy as np
+
+from gpukit.course import Case, poison
+
+BLOCK = (32, 4)
+# Channels, rows and columns of places, rows and columns of a window.
+SHAPES = {
+    "one row of a block": (1, 4, 8, 2, 2),
+    "a wide window": (1, 3, 11, 2, 3),
+    "a high window": (1, 7, 5, 3, 2),
+    "two channels": (2, 1, 31, 2, 3),
+    "one pixel": (1, 1, 1, 1, 1),
+    "one place": (3, 1, 1, 3, 5),
+    "windows of one pixel": (3, 9, 7, 1, 1),
+    "many blocks": (4, 8, 16, 3, 3),
+}
+
+
+def case(
+    rng: np.random.Generator, channels: int, down: int, across: int, k_rows: int, k_cols: int
+) -> Case:
+    """Return the case of a picture with so many places for a window."""
+    rows, columns = down + k_rows - 1, across + k_cols - 1
+    x = rng.normal(size=(channels, rows, columns)).astype(np.float32)
+    taps, places = channels * k_rows * k_cols, down * across
+    tap, place = np.arange(taps)[:, None], np.arange(places)
+    c, m, n = tap // (k_rows * k_cols), tap // k_cols % k_rows, tap % k_cols
+    row, col = place // across, place % across
+
+    def left(c: np.ndarray, i: np.ndarray, j: np.ndarray) -> dict[str, np.ndarray]:
+        """Return what stands in cols where such pixels are read; outside x none is."""
+        inside = (i < rows) & (j < columns) & (i >= 0) & (j >= 0)
+        read = x[c, np.minimum(i, rows - 1), np.minimum(j, columns - 1)]
+        return {"cols": np.where(inside, read, np.float32(np.inf))}
+
+    return Case(
+        args={"x": x, "k_rows": k_rows, "k_cols": k_cols, "cols": poison((taps, places))},
+        grid=(-(-places // BLOCK[0]), -(-taps // BLOCK[1])),
+        block=BLOCK,
+        expected=left(c, row + m, col + n),
+        mistakes={
+            "The places are counted down the columns of places. They are counted along the rows: "
+            "row = place // across, col = place % across.": left(
+                c, place % down + m, place // down + n
+            ),
+            "Row and column within the window are exchanged. The taps are counted along its rows: "
+            "tap % k_cols is the column.": left(
+                c, row + tap % k_rows, col + tap // k_rows % k_cols
+            ),
+            "The channels change fastest along the taps; the column in the window should, and the "
+            "channel last.": left(
+                tap % channels,
+                row + tap // (channels * k_cols) % k_rows,
+                col + tap // channels % k_cols,
+            ),
+            "The window is turned round: tap 0 is the upper left pixel of the window.": left(
+                c, row + k_rows - 1 - m, col + k_cols - 1 - n
+            ),
+            "All taps take channel 0: c = tap // (k_rows * k_cols).": left(0 * c, row + m, col + n),
+            "Rows repeat the same pixels: the place in the window, m and n, is not added.": left(
+                c, row + 0 * m, col + 0 * n
+            ),
+            "The same window stands in every column: row and col of the place are not added.": left(
+                c, 0 * row + m, 0 * col + n
+            ),
+            "The windows lie side by side; they overlap: the next one is one pixel on.": left(
+                c, row * k_rows + m, col * k_cols + n
+            ),
+        },
+    )

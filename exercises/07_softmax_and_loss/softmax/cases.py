@@ -1,0 +1,101 @@
+"""Cases of the softmax of rows: ragged rows and columns, scores far from 0."""
+
+import numpy as np
+
+from gpukit.course import Case, poison
+
+BLOCK = 128
+WARP = 32
+LEVELS = (16, 8, 4, 2, 1)
+# Rows and columns.
+SHAPES = {
+    "a column for each lane": (4, 32),
+    "one number": (1, 1),
+    "one column more": (4, 33),
+    "one column less": (5, 31),
+    "one row": (1, 129),
+    "one column": (127, 1),
+    "two primes": (61, 83),
+    "as many rows as threads": (128, 17),
+    "many rows": (64, 256),
+}
+
+
+def of_lanes(values: np.ndarray, join: np.ufunc, nothing: float) -> np.ndarray:
+    """Return for each lane of a warp what it makes of its own columns of a row."""
+    rows, cols = values.shape
+    padded = np.full((rows, -(-cols // WARP) * WARP), float(nothing))
+    padded[:, :cols] = values
+    return join.reduce(padded.reshape(rows, -1, WARP), axis=1)
+
+
+def shuffled_down(held: np.ndarray, join: np.ufunc) -> np.ndarray:
+    """Return what each lane holds after shuffles down; past the end it gets its own value."""
+    held = held.copy()
+    for offset in LEVELS:
+        other = held.copy()
+        other[:, :-offset] = held[:, offset:]
+        held = join(held, other)
+    return held
+
+
+def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
+    """Return the case of rows x cols scores."""
+    around = np.resize([0, 1000, -1000, 50], rows)
+    x = (rng.normal(0, 2, (rows, cols)) + around[:, None]).astype(np.float32)
+    wide, lane = x.astype(np.float64), np.arange(cols) % WARP
+    high = wide.max(axis=1, keepdims=True)
+    e = np.exp(wide - high)
+    right = e / e.sum(axis=1, keepdims=True)
+    own_sums = of_lanes(e, np.add, 0)
+    own_highs = of_lanes(wide, np.maximum, -np.inf)
+    above = np.exp(wide - own_highs[:, lane])
+    down_sums = shuffled_down(own_sums, np.add)
+    begin = WARP * (np.arange(rows) % (BLOCK // WARP))  # where the lane is threadIdx.x
+    column = np.arange(cols)
+    late = np.where(column >= begin[:, None], e, 0)
+    strided = np.where(column % BLOCK < WARP, e, 0)
+    every_fourth = poison((rows, cols))
+    every_fourth[:, lane == 0] = right[:, lane == 0]
+
+    def left(values: np.ndarray, written: np.ndarray | bool = True) -> dict[str, np.ndarray]:
+        """Return the outputs where these were `written`."""
+        with np.errstate(invalid="ignore"):
+            kept = np.where(written, values.astype(np.float32), poison((rows, cols)))
+        return {"out": kept}
+
+    def share(parts: np.ndarray) -> np.ndarray:
+        whole = parts.sum(axis=1, keepdims=True)
+        return parts / np.where(whole == 0, 1, whole)
+
+    return Case(
+        args={"x": x, "out": poison((rows, cols))},
+        grid=-(-rows * WARP // BLOCK),
+        block=BLOCK,
+        expected=left(right),
+        mistakes={
+            "The exponentials are not divided by their sum: a row must add up to 1.": left(e),
+            "Each lane divided by the sum of its own columns: the sums of the 32 lanes must be "
+            "added up, by shuffles.": left(e / own_sums[:, lane]),
+            "Each lane subtracted the maximum of its own columns. All 32 lanes must subtract the "
+            "same: the maximum of the row, by shuffles.": left(share(above)),
+            "After shfl_down_sync only lane 0 holds the sum of the row, and every lane divides by "
+            "it. Use `cuda.shfl_xor_sync`.": left(e / down_sums[:, lane]),
+            "Only the first 32 columns were written: each lane took one and stopped.": left(
+                share(np.where(column < WARP, e, 0)), column < WARP
+            ),
+            "Only 32 of each 128 columns were taken: a warp steps by its own 32 lanes, not by the "
+            "128 threads of a block.": left(share(strided), column % BLOCK < WARP),
+            "The warps of a block begin at different columns. Each begins with its lanes at 0: "
+            "`cuda.laneid`, not `cuda.threadIdx.x`.": left(share(late), column >= begin[:, None]),
+            "These are the logarithms of the shares: the last step is exp(x - high) / total.": left(
+                np.log(right)
+            ),
+            "This is x - max divided by the sum: the exponential is missing in the last step.": (
+                left((wide - high) / e.sum(axis=1, keepdims=True))
+            ),
+            "Only every 32nd column was written: in the last loop all lanes store, not lane 0 "
+            "alone.": {"out": every_fourth},
+        },
+        per="block",
+    )
