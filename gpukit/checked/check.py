@@ -29,9 +29,10 @@ def check(kernel: Any) -> Verb:
 
     `gpukit.check(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
     the effect on its arguments that it always has, and returns a `Report`. Kernels of numba.cuda
-    are taken too: their Python function is run on the CPU.
+    are taken too: their Python function is run on the CPU. `gpukit.check(function)(*arguments)`
+    calls a function that launches kernels, and returns one report for all of its launches.
     """
-    return Verb("check", kernel, run, _refused)
+    return Verb("check", kernel, run, _refused, join=Report.merge)
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:

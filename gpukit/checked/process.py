@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gpukit import errors
 from gpukit.checked import check, profile, recording
 from gpukit.checked.report import Report
+from gpukit.checked.verb import observing
 from gpukit.cpu.launch import launcher
 
 
@@ -35,18 +36,6 @@ def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None
         warnings.warn(errors.CheckWarning(text), stacklevel=4)
 
 
-Observer = Callable[[Any, Any, tuple[Any, ...]], None]
-
-
-@contextlib.contextmanager
-def _observing(observer: Observer) -> Iterator[None]:
-    before = launcher.observe_launches(observer)
-    try:
-        yield
-    finally:
-        launcher.observe_launches(before)
-
-
 @contextlib.contextmanager
 def checking() -> Iterator[list[Report]]:
     """Check the launches inside a `with` block; the list gets a report for each."""
@@ -59,7 +48,7 @@ def checking() -> Iterator[list[Report]]:
             reports.append(check.unfinished(kernel, shape))
             raise
 
-    with _observing(observer):
+    with observing(observer):
         yield reports
 
 
@@ -71,7 +60,7 @@ def profiling() -> Iterator[list[profile.Profile]]:
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         profiles.append(profile.run(kernel, shape, arguments))
 
-    with _observing(observer):
+    with observing(observer):
         yield profiles
 
 
@@ -92,5 +81,5 @@ def recording_to(folder: Path, most: int) -> Iterator[list[Path]]:
         made.save(path)
         pages.append(path)
 
-    with _observing(observer):
+    with observing(observer):
         yield pages

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gpukit import errors
 from gpukit.compiler import intrinsics
 from gpukit.compiler.frontend import resolve
 from gpukit.cpu import dispatcher, ufuncs
-from gpukit.cpu.launch import configure, failure
+from gpukit.cpu.launch import configure, failure, launcher
 from gpukit.cpu.memory import allocations
 from gpukit.cpu.memory.ndarray import DeviceNDArray
 
@@ -19,20 +20,38 @@ from gpukit.cpu.memory.ndarray import DeviceNDArray
 Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
 # (kernel, what stood in the square brackets, why a GPU refuses it) -> what the verb returns
 Refused = Callable[[Any, Any, errors.LaunchError], Any]
+# What the verb returns for each launch of a function -> what it returns for the function
+Join = Callable[[list[Any]], Any]
+
+
+@contextlib.contextmanager
+def observing(run: Run) -> Iterator[None]:
+    """Let `run` do every launch inside a `with` block, instead of the launcher."""
+    before = launcher.observe_launches(run)
+    try:
+        yield
+    finally:
+        launcher.observe_launches(before)
 
 
 class Verb:
     """A kernel with a verb: `verb[grid, block, stream, shared_bytes](*arguments)` runs it.
 
     As a kernel it has `forall(tasks)`. An array function made by `cuda.vectorize` or
-    `cuda.guvectorize` is called as ever, `verb(*arguments, out=...)`, and its launch is run.
+    `cuda.guvectorize` is called as ever, `verb(*arguments, out=...)`, and its launch is run. So are
+    all launches of a function that launches kernels, `verb(*arguments)`, where there is a `join`.
     Raises ArgumentError for what is no kernel, and LaunchError for a launch that a GPU refuses,
     unless `refused` makes something of it.
     """
 
-    def __init__(self, name: str, kernel: Any, run: Run, refused: Refused | None = None) -> None:
+    def __init__(
+        self, name: str, kernel: Any, run: Run, refused: Refused | None = None,
+        join: Join | None = None,
+    ) -> None:  # fmt: skip
         self.name = name
         self.kernel = _kernel_of(name, kernel)
+        self._function = kernel if inspect.isroutine(kernel) else None
+        self._join = join
         self._run = run
         self._refused = refused
 
@@ -72,10 +91,30 @@ class Verb:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         if isinstance(self.kernel, ufuncs.ArrayFunction):
             return self._call(self.kernel.prepare(*arguments, **named))
+        if self._function is not None and self._join is not None:
+            return self._join(self._launches(*arguments, **named))
         raise errors.LaunchError(
             f"launch configuration was not specified: write {self._example()}, with square "
             "brackets before the arguments."
         )
+
+    def _launches(self, *arguments: Any, **named: Any) -> list[Any]:
+        """Call the function and return what the verb makes of each of its launches."""
+        assert self._function is not None
+        answers: list[Any] = []
+
+        def run(kernel: Any, shape: Any, given: tuple[Any, ...]) -> None:
+            answers.append(self._run(kernel, shape, given))
+
+        with observing(run):
+            self._function(*arguments, **named)
+        if not answers:
+            raise errors.LaunchError(
+                f"{self.name}: {self._function.__name__} launched no kernel on the CPU target, so "
+                "there is nothing to look at. If it is a kernel itself, write "
+                f"{self._example()}; if its kernels ran on a GPU, set GPUKIT_TARGET=cpu."
+            )
+        return answers
 
     def _call(self, call: ufuncs.Call) -> Any:
         if call.launch is None:
@@ -109,6 +148,7 @@ def _kernel_of(name: str, kernel: Any) -> Any:
     if isinstance(kernel, (dispatcher.Kernel, ufuncs.ArrayFunction)):
         return kernel
     function = getattr(kernel, "py_func", kernel)
+    function = getattr(function, "__func__", function)  # of a method
     if not inspect.isfunction(function):
         raise errors.ArgumentError(
             f"{name}: expected a kernel made with @cuda.jit, got {kernel!r}. Write "

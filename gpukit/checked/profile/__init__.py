@@ -150,9 +150,10 @@ def profile(kernel: Any) -> Verb:
 
     `gpukit.profile(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
     the effect on its arguments that it always has, and returns a `Profile`. An error of the kernel
-    is raised, as by a plain launch.
+    is raised, as by a plain launch. `gpukit.profile(function)(*arguments)` calls a function that
+    launches kernels, and returns a list with the `Profile` of each launch, in order.
     """
-    return Verb("profile", kernel, run)
+    return Verb("profile", kernel, run, join=list)
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:

@@ -1,0 +1,84 @@
+"""`check` and `profile` of a function that launches kernels."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, errors
+
+pytestmark = pytest.mark.cpu
+
+
+@cuda.jit
+def double_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = 2 * x[i]
+
+
+@cuda.jit
+def racing_kernel(out):
+    out[0] = cuda.threadIdx.x
+
+
+def quadruple(x, out):
+    between = np.empty_like(x)
+    double_kernel[1, 32](x, between)
+    double_kernel[1, 32](between, out)
+
+
+def test_check_returns_one_report_for_all_launches_of_a_function():
+    def both(x, out):
+        quadruple(x, out)
+        racing_kernel[1, 32](np.zeros(1, np.int32))
+
+    report = gpukit.check(both)(np.ones(5), np.zeros(5))
+    assert report.launches == 3
+    assert [(found.kernel, "race" in found.kind) for found in report.errors] == [
+        ("racing_kernel", True)
+    ]
+
+
+def test_profile_returns_the_profile_of_each_launch_of_a_function_in_order():
+    first, second = gpukit.profile(quadruple)(np.ones(5), np.zeros(5))
+    assert first.kernel == second.kernel == "double_kernel"
+    assert first.total["global_bytes_asked"] == 80
+
+
+@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile])
+def test_function_has_its_effect(verb):
+    out = np.full(5, np.nan)
+    verb(quadruple)(np.arange(5.0), out=out)
+    assert out.tolist() == [0, 4, 8, 12, 16]
+
+
+def test_method_is_taken_too():
+    class Layer:
+        def forward(self, x):
+            double_kernel[1, 32](x, np.empty_like(x))
+
+    assert gpukit.check(Layer().forward)(np.ones(3)).launches == 1
+
+
+def test_later_launches_are_plain_when_a_function_fails():
+    def failing():
+        raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        gpukit.check(failing)()
+    racing_kernel[1, 32](np.zeros(1, np.int32))
+
+
+@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile])
+def test_function_that_launches_nothing_is_refused(verb):
+    with pytest.raises(errors.LaunchError, match="nothing launched no kernel"):
+        verb(nothing)()
+
+
+def nothing():
+    pass
+
+
+def test_play_takes_kernels_only():
+    with pytest.raises(errors.LaunchError, match="launch configuration was not specified"):
+        gpukit.play(quadruple)(np.ones(5), np.zeros(5))
