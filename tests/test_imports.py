@@ -48,8 +48,13 @@ HOST_FUNCTIONS = {
     *(
         "linear",
         "linear_backward",
+        "conv1d",
         "conv2d",
         "conv2d_backward",
+        "max_pool2d",
+        "max_pool2d_backward",
+        "avg_pool2d",
+        "avg_pool2d_backward",
         "matmul",
         "batched_matmul",
         "matvec",

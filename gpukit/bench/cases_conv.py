@@ -1,4 +1,4 @@
-"""Cases of convolutions: layers of images with windows of 3 x 3, their columns, their gradients."""
+"""Cases of convolutions and pooling: layers with windows of 3 x 3, their columns, gradients."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gpukit.bench.register import (
     zeroed,
 )
 from gpukit.bench.timing import Contest
-from gpukit.kernels import conv
-from gpukit.kernels.conv import direct, gradients, im2col, tiled
+from gpukit.kernels import conv, pool, pool_grad
+from gpukit.kernels.conv import direct, gradients, im2col, implicit, one_d, tiled
 from gpukit.launch import Rung
 
 PAD: dict[str, Any] = {"stride": (1, 1), "padding": (1, 1), "dilation": (1, 1)}
@@ -70,6 +70,31 @@ def _conv(name: str, rung: Rung, quick: bool) -> Contest:
         cost=rung.cost(picture.shape, weight.shape, **PAD),
         terms=weight[0].size + 1,
         expected=lambda: rung.reference(picture, weight, bias, **PAD),
+    )
+
+
+@family(*implicit.LADDER)
+def _implicit(name: str, rung: Rung, quick: bool) -> Contest:
+    picture, weight, bias = _layer(quick)
+    n, _, *size = picture.shape
+    m, pixels = len(weight), math.prod(size)
+    out = poisoned((n, m, pixels), np.float32)
+    taps = implicit.taps_of(WINDOW, 3, (size[0], size[1]), (1, 1))
+    given = picture.ravel(), weight.reshape(m, -1), bias, taps, *MOVES[:2], tuple(size), size[1]
+
+    def work(xp: Any, picture: Any, weight: Any, bias: Any) -> Any:
+        return weight.reshape(m, -1) @ _columns(xp, picture) + bias[:, None]
+
+    return contest(
+        name,
+        _size(picture),
+        launched(rung, (n * pixels, m, 1), *given, out),
+        work,
+        out,
+        given=(picture, weight, bias),
+        cost=rung.cost(picture.shape, weight.shape, **PAD),
+        terms=weight[0].size + 1,
+        expected=lambda: rung.reference(picture, weight, bias, **PAD).reshape(out.shape),
     )
 
 
@@ -197,4 +222,102 @@ def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
         cost=rung.cost(*grad.shape) if at == 2 else rung.cost(picture.shape, weight.shape, **PAD),
         terms=terms,
         expected=lambda: rung.reference(grad, picture, weight, **PAD)[at],
+    )
+
+
+@family(*one_d.LADDER)
+def _conv1d(name: str, rung: Rung, quick: bool) -> Contest:
+    batch, length = pick(quick, (2, 1000), (16, 44_100), (256, 441_000))
+    signal, weight, bias = random(batch, 2, length), random(8, 2, 9, draw=1), random(8, draw=2)
+    out = poisoned((batch, 8, length), np.float32)
+
+    def work(xp: Any, signal: Any, weight: Any, bias: Any) -> Any:
+        padded = xp.pad(signal, ((0, 0), (0, 0), (4, 4)))
+        windows = xp.lib.stride_tricks.sliding_window_view(padded, 9, 2)
+        columns = windows.transpose(0, 1, 3, 2).reshape(batch, -1, length)
+        return weight.reshape(8, -1) @ columns + bias[:, None]
+
+    return contest(
+        name,
+        f"{batch} x 2 x {length}, 8 of 9",
+        launched(rung, (length, batch * 8), signal, weight, bias, 1, 4, 1, out),
+        work,
+        out,
+        given=(signal, weight, bias),
+        cost=rung.cost(signal.shape, weight.shape, padding=4),
+        terms=19,
+        expected=lambda: rung.reference(signal, weight, bias, padding=4),
+    )
+
+
+def _planes(quick: bool) -> tuple[int, int]:
+    """Return how many planes are pooled, and their side."""
+    count, size = pick(quick, (3, 34), (256, 112), (4096, 224))
+    return count, size
+
+
+def _quarters(x: Any) -> Any:
+    """Return a view of planes (P, H, W) as windows of 2 x 2, (P, H / 2, 2, W / 2, 2)."""
+    p, rows, cols = x.shape
+    return x.reshape(p, rows // 2, 2, cols // 2, 2)
+
+
+@family(*pool.LADDER)
+def _pool(name: str, rung: Rung, quick: bool) -> Contest:
+    p, size = _planes(quick)
+    x, half, window = random(p, size, size), size // 2, (2, 2)
+    out = poisoned((p, half, half), np.float32)
+    largest = rung is pool.LADDER[0]
+    given = (window, (0, 0), (1, 1)) if largest else (window, (0, 0), True)
+    after = (out, poisoned((p, half, half), np.int64)) if largest else (out,)
+    return contest(
+        name,
+        f"{p} x {size} x {size}, 2 x 2",
+        launched(rung, (half, half, p), x, window, *given, *after),
+        lambda _, x: _quarters(x).max((2, 4)) if largest else _quarters(x).mean((2, 4)),
+        out,
+        given=(x,),
+        cost=rung.cost(x.shape, window, stride=window),
+        terms=1 if largest else 4,
+        expected=lambda: rung.reference(x, window, stride=window),
+    )
+
+
+@family(*pool_grad.LADDER)
+def _pool_grad(name: str, rung: Rung, quick: bool) -> Contest:
+    p, size = _planes(quick)
+    x, half, window = random(p, size, size), size // 2, (2, 2)
+    grad = random(p, half, half, draw=1)
+    places = _quarters(x).transpose(0, 1, 3, 2, 4).reshape(p, half, half, 4).argmax(3)
+    rows, cols = np.indices((half, half))
+    indices = (2 * rows + places // 2) * size + 2 * cols + places % 2
+    out = poisoned((p, size, size), np.float32)
+    mean, scatter = rung is pool_grad.LADDER[2], rung is pool_grad.LADDER[0]
+
+    def work(xp: Any, grad: Any, *_: Any) -> Any:
+        if mean:
+            return xp.repeat(xp.repeat(grad / 4, 2, axis=1), 2, axis=2)
+        made = xp.zeros((p, size * size), xp.float32)
+        xp.put_along_axis(made, indices.reshape(p, -1), grad.reshape(p, -1), axis=1)
+        return made.reshape(p, size, size)
+
+    arrays = (grad,) if mean else (grad, indices)
+    moves = (window, window, (0, 0))
+    given = (*moves, True) if mean else () if scatter else moves
+    sizes = (half, half, p) if scatter else (size, size, p)
+    ours = launched(rung, sizes, *arrays, *given, out)
+    return contest(
+        name,
+        f"{p} x {size} x {size}, 2 x 2",
+        Launches(zeroed(out.reshape(out.size)), ours) if scatter else ours,
+        work,
+        out,
+        given=arrays,
+        cost=rung.cost(*grad.shape) if scatter else rung.cost(out.shape, window, stride=window),
+        least=sum(array.nbytes for array in arrays) + out.nbytes,
+        expected=lambda: (
+            rung.reference(grad, (size, size), window, stride=window)
+            if mean
+            else rung.reference(grad, indices, (size, size))
+        ),
     )

@@ -55,6 +55,7 @@ BARS = {
     "sum_vectorised": Bar(wide=("LDG",)),
     "matvec_vectorised": Bar(wide=("LDG",)),
     "linear_tiled": Bar(ffma=0.17),
+    "conv2d_implicit": Bar(ffma=0.63, wide=("LDS",)),
 }
 
 

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, lanes, poison
 
 BLOCK = 128
-WARP = 32
-LEVELS = (16, 8, 4, 2, 1)
+WARP = lanes.WARP
 # Rows and columns.
 SHAPES = {
     "a column for each lane": (4, 32),
@@ -21,24 +20,6 @@ SHAPES = {
 }
 
 
-def of_lanes(values: np.ndarray, join: np.ufunc, nothing: float) -> np.ndarray:
-    """Return for each lane of a warp what it makes of its own columns of a row."""
-    rows, cols = values.shape
-    padded = np.full((rows, -(-cols // WARP) * WARP), float(nothing))
-    padded[:, :cols] = values
-    return join.reduce(padded.reshape(rows, -1, WARP), axis=1)
-
-
-def shuffled_down(held: np.ndarray, join: np.ufunc) -> np.ndarray:
-    """Return what each lane holds after shuffles down; past the end it gets its own value."""
-    held = held.copy()
-    for offset in LEVELS:
-        other = held.copy()
-        other[:, :-offset] = held[:, offset:]
-        held = join(held, other)
-    return held
-
-
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     """Return the case of rows x cols scores."""
     around = np.resize([0, 1000, -1000, 50], rows)
@@ -47,10 +28,10 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     high = wide.max(axis=1, keepdims=True)
     e = np.exp(wide - high)
     right = e / e.sum(axis=1, keepdims=True)
-    own_sums = of_lanes(e, np.add, 0)
-    own_highs = of_lanes(wide, np.maximum, -np.inf)
+    own_sums = lanes.own(e, np.add, 0)
+    own_highs = lanes.own(wide, np.maximum, -np.inf)
     above = np.exp(wide - own_highs[:, lane])
-    down_sums = shuffled_down(own_sums, np.add)
+    down_sums = lanes.shuffled_down(own_sums, np.add)
     begin = WARP * (np.arange(rows) % (BLOCK // WARP))  # where the lane is threadIdx.x
     column = np.arange(cols)
     late = np.where(column >= begin[:, None], e, 0)

@@ -15,13 +15,14 @@ import numpy as np
 
 from gpukit import launch
 from gpukit.kernels import backprop, transpose, vector
-from gpukit.kernels.conv import direct, gradients, im2col, tiled
+from gpukit.kernels.conv import direct, gradients, im2col, implicit, tiled
 from gpukit.kernels.conv.direct import conv2d_reference
 from gpukit.kernels.conv.gradients import conv2d_backward_reference
+from gpukit.kernels.conv.one_d import conv1d
 from gpukit.kernels.conv.windows import Pair, Shape, Windows, place_windows
 from gpukit.launch import Rung
 
-LADDER = (*direct.LADDER, *tiled.LADDER, im2col.LADDER[0])
+LADDER = (*direct.LADDER, *tiled.LADDER, im2col.LADDER[0], *implicit.LADDER)
 BACKWARD_LADDER = (
     gradients.LADDER[0]._replace(name="direct"), im2col.LADDER[-1]._replace(name="im2col"),
 )  # fmt: skip
@@ -94,6 +95,8 @@ def conv2d(
         input, weight, bias = (launch.to_device(array, stream) for array in arrays)
         if chosen.name == "im2col":
             _by_columns(layer, input, weight, bias, result.flat().reshape(layer.out), stream)
+        elif chosen.name == "implicit":
+            _implicitly(layer, input, weight, bias, result.flat(), stream)
         else:
             given: tuple[Any, ...] = input, weight, bias, *layer.moves, result.array
             if chosen.name == "constant":  # it has its weights already
@@ -108,6 +111,9 @@ def _takes(rung: Rung, layer: Layer, weight: Any) -> bool:
     """Whether a rung takes such a layer; else the one `instead` of it does."""
     if rung.name == "constant":
         return bool(weight.size * weight.dtype.itemsize <= direct.MOST_CONSTANT)
+    if rung.name == "implicit":
+        small = max(math.prod(layer.image), math.prod(layer.out)) < implicit.MOST
+        return small and weight.dtype == np.float32
     return rung.name != "tiled" or tiled.fits(layer.window, layer.windows)
 
 
@@ -119,6 +125,23 @@ def _by_columns(layer: Layer, image: Any, weight: Any, bias: Any, out: Any, stre
     for part, cols in _columns(layer, image, stream):
         made = out[part].reshape(len(cols), groups, m, pixels)
         _multiply(layer.function, a, cols, bias, made, stream)
+
+
+def _implicitly(layer: Layer, image: Any, weight: Any, bias: Any, out: Any, stream: Any) -> None:
+    """Write the convolution to out, all pixels of all images in one product."""
+    groups, m, depth, pixels = layer.product
+    n, channels, *size = layer.image
+    moves = layer.windows
+    taps = implicit.taps_of(layer.window, channels // groups, (size[0], size[1]), moves.dilation)
+    image, weight = (
+        launch.flatten(layer.function, name, array)
+        for name, array in (("input", image), ("weight", weight))
+    )
+    given = image, weight.reshape(groups * m, depth), bias, launch.to_device(taps, stream)
+    sizes = n * pixels, m, groups
+    out = out.reshape(n, groups * m, pixels)
+    moved = moves.stride, moves.padding, (size[0], size[1]), moves.size[1], out
+    _launch(layer.function, implicit.LADDER[0], sizes, stream, *given, *moved)
 
 
 def _columns(layer: Layer, image: Any, stream: Any) -> Any:
@@ -299,6 +322,6 @@ def _layer(
 
 
 __all__ = [
-    "BACKWARD_LADDER", "LADDER", "conv2d", "conv2d_backward", "conv2d_backward_reference",
+    "BACKWARD_LADDER", "LADDER", "conv1d", "conv2d", "conv2d_backward", "conv2d_backward_reference",
     "conv2d_reference",
 ]  # fmt: skip

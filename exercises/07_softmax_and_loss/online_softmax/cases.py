@@ -1,0 +1,109 @@
+"""Cases of the online softmax: ragged rows and columns, numbers far from 0."""
+
+import numpy as np
+
+from gpukit.course import Case, lanes, poison
+
+BLOCK = 128
+LOWEST = -3e38
+# Rows and columns.
+SHAPES = {
+    "a column for each lane": (4, 32),
+    "two columns for each lane": (4, 64),
+    "one number": (1, 1),
+    "one column more": (4, 33),
+    "one column less": (5, 31),
+    "one row": (1, 129),
+    "one column": (127, 1),
+    "two primes": (61, 83),
+    "as many rows as threads": (128, 17),
+    "many rows": (64, 256),
+}
+
+
+def walked(x: np.ndarray, rescaled: bool = True) -> tuple[np.ndarray, np.ndarray]:
+    """Return the maximum and the sum of each lane after its walk along the row."""
+    high = np.full((len(x), lanes.WARP), LOWEST)
+    total = np.zeros_like(high)
+    for start in range(0, x.shape[1], lanes.WARP):
+        value = x[:, start : start + lanes.WARP]
+        part = np.s_[:, : value.shape[1]]
+        above = np.maximum(high[part], value)
+        kept = np.exp(high[part] - above) if rescaled else 1
+        total[part] = total[part] * kept + np.exp(value - above)
+        high[part] = above
+    return high, total
+
+
+def joined(high: np.ndarray, total: np.ndarray, mine: bool, others: bool) -> np.ndarray:
+    """Return the sum in lane 0, where my part and the other's are rescaled, or are not."""
+    lane = np.arange(lanes.WARP)
+    for offset in lanes.LEVELS:
+        other_high, other = high[:, lane ^ offset], total[:, lane ^ offset]
+        above = np.maximum(high, other_high)
+        total = total * (np.exp(high - above) if mine else 1)
+        total = total + other * (np.exp(other_high - above) if others else 1)
+        high = above
+    return total[:, 0]
+
+
+def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
+    """Return the case of rows x cols numbers."""
+    around = np.resize([0, 1000, -1000, 50], rows)
+    x = (rng.normal(0, 2, (rows, cols)) + around[:, None]).astype(np.float32)
+    wide = x.astype(np.float64)
+    high = wide.max(axis=1)
+    lane_high, lane_total = walked(wide)
+    first, last = slice(None, lanes.WARP), slice((cols - 1) // lanes.WARP * lanes.WARP, None)
+
+    def left(total: np.ndarray, highest: np.ndarray = high) -> dict[str, np.ndarray]:
+        return {"highest": highest.astype(np.float32), "total": total.astype(np.float32)}
+
+    def of_part(part: slice) -> dict[str, np.ndarray]:
+        most = wide[:, part].max(axis=1)
+        return left(np.exp(wide[:, part] - most[:, None]).sum(axis=1), most)
+
+    with np.errstate(over="ignore"):  # as in a kernel
+        plain = np.exp(x).astype(np.float64)
+    return Case(
+        args={"x": x, "highest": poison(rows), "total": poison(rows)},
+        grid=-(-rows * lanes.WARP // BLOCK),
+        block=BLOCK,
+        expected=left(np.exp(wide - high[:, None]).sum(axis=1)),
+        mistakes={
+            "Where a larger number came, the sum of a lane was not multiplied by exp(old - new): "
+            "compute that factor before the maximum is replaced.": left(
+                joined(*walked(wide, rescaled=False), True, True)
+            ),
+            "The sums of two lanes were added as they are. They count from different maxima: each "
+            "is multiplied by exp(its own maximum - the larger one) first.": left(
+                joined(lane_high, lane_total, False, False)
+            ),
+            "Of two lanes that join, the own sum was not multiplied by exp(old - new): compute "
+            "that factor before the maximum is replaced.": left(
+                joined(lane_high, lane_total, False, True)
+            ),
+            "Of two lanes that join, the other's sum was not multiplied by exp(its maximum - the "
+            "larger one).": left(joined(lane_high, lane_total, True, False)),
+            "Nothing is multiplied by exp(old - new): sums that count from different maxima cannot "
+            "be added.": left(joined(*walked(wide, rescaled=False), False, False)),
+            "These are maximum and sum of lane 0, of every 32nd column. The 32 lanes must be "
+            "joined by shuffles.": left(lane_total[:, 0], lane_high[:, 0]),
+            "The sum is that of lane 0, of every 32nd column. The sums of the 32 lanes must be "
+            "joined, too.": left(lane_total[:, 0]),
+            "Only the first 32 columns were taken: each lane took one and stopped.": of_part(first),
+            "Only the last 32 columns are there: each number replaced the one before.": of_part(
+                last
+            ),
+            "This is the sum of exp(x): the maximum is not subtracted in the exponents.": left(
+                plain.sum(axis=1)
+            ),
+            "The total is the sum of the numbers themselves: exp is missing.": left(
+                wide.sum(axis=1)
+            ),
+            "These are the logarithms of the sums; the sums themselves are asked.": left(
+                np.log(np.exp(wide - high[:, None]).sum(axis=1))
+            ),
+        },
+        per="block",
+    )

@@ -1,0 +1,230 @@
+"""Convolution along one axis: sound, or anything else in a row. What a halo is, without corners.
+
+    out(n, o, x) = bias(o) + sum over i, k of weight(o, i, k)
+                   * signal(n, i, stride x + dilation k - padding)
+
+where signal is zero outside. The weights are not flipped.
+
+Legend
+    N, C, L      signals, channels and length of them                    16, 2, 44100
+    O, K         output channels, width of the window                    8, 9
+    n, o, i      signal, output channel, input channel of its group      [0, N), [0, O)
+    x            place in out                                            [0, 44100)
+    k            place in the window                                     [0, K)
+    plane        one channel of one signal of out, n O + o               [0, N O)
+    at           place in the signal                                     [0, L)
+    left         place in the signal where the block's tile begins       -4, 252, 508, ...
+    tid          the thread in its block                                 [0, BLOCK)
+    halo         what a tile has more than the block has threads: K - 1
+    BLOCK        threads in a block                                      256
+    TILE         places of the array that the tile lies in               1024
+    T            places of all windows inside the signal, of all planes and channels
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator; the rest int
+    Launch     block (BLOCK, 1), grid (ceil_div(len(out), BLOCK), min(N O, 65535)); x = place,
+               y = plane
+    Errors     the host function rejects shapes that do not fit, stride < 1, padding < 0 and a
+               window larger than the padded signal; the kernels assume all of that
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.conv.direct import conv2d_reference
+from gpukit.kernels.conv.windows import Shape, out_size, taps_inside
+from gpukit.launch import Cost, Rung, ceil_div
+
+BLOCK = 256
+TILE = 1024
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def conv1d_reference(
+    signal: npt.ArrayLike, weight: npt.ArrayLike, bias: npt.ArrayLike, *, stride: int = 1,
+    padding: int = 0, dilation: int = 1,
+) -> npt.NDArray[np.float64]:  # fmt: skip
+    """Return the convolution of images of one row."""
+    image, window = np.expand_dims(np.asarray(signal), 2), np.expand_dims(np.asarray(weight), 2)
+    moves = {"stride": (1, stride), "padding": (0, padding), "dilation": (1, dilation)}
+    return conv2d_reference(image, window, bias, **moves)[:, :, 0]
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def conv1d_direct_kernel(signal, weight, bias, stride, padding, dilation, out):
+    """Convolve signals, one thread for one place of out in each plane it visits.
+
+    New here   neighbouring threads read neighbouring places, so each load of a warp is coalesced,
+               but K threads read each of them
+    Shapes     signal (N, C, L), weight (O, C / groups, K), bias (O,), stride, padding, dilation
+               scalars, out (N, O, out_size(L, ...)); any sizes >= 1, C order
+    Cost       bytes: itemsize (2 T + 2 out.size); flops: 2 T; barriers: 0
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.1
+    """
+    x = cuda.grid(1)
+    channels, depth = weight.shape[0], weight.shape[1]
+    group = channels * depth // signal.shape[1]  # output channels of a group
+    if x < out.shape[2]:
+        for plane in range(cuda.blockIdx.y, out.shape[0] * channels, cuda.gridDim.y):
+            n, o = plane // channels, plane % channels
+            acc = bias[o]
+            for i in range(depth):
+                for k in range(weight.shape[2]):
+                    at = stride * x + dilation * k - padding
+                    if 0 <= at < signal.shape[2]:
+                        acc += weight[o, i, k] * signal[n, o // group * depth + i, at]
+            out[n, o, x] = acc
+
+
+def conv1d_direct_cost(
+    signal: Shape, weight: Shape, *, stride: int = 1, padding: int = 0, dilation: int = 1,
+    itemsize: int = 4,
+) -> Cost:  # fmt: skip
+    """Each tap inside the signal loads a weight and a number; a bias and a store for each place."""
+    (batch, _, length), (channels, depth, k) = signal, weight
+    taps = taps_inside((1, length), (1, k), (1, stride), (0, padding), (1, dilation))
+    taps *= batch * channels * depth
+    places = batch * channels * out_size(length, k, stride, padding, dilation)
+    return Cost(bytes=itemsize * 2 * (taps + places), flops=2 * taps)
+
+
+@cuda.jit
+def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
+    """Convolve signals, one block for BLOCK places of out in each plane it visits.
+
+    New here   the threads of a block load what all of their windows see into shared memory, once:
+               a tile of BLOCK places and, for those whose window reaches beyond it, a halo. There
+               are more places than threads, so some load two
+    Shapes     signal (N, C, L), weight (O, C / groups, K), bias (O,), stride, padding, dilation
+               scalars, out (N, O, out_size(L, ...)); any sizes >= 1, C order
+    Shared     TILE * itemsize bytes, static
+    Cost       bytes: itemsize (N O C' (L' + B K) + N O B + out.size), where C' is C / groups, B the
+               threads of a plane and L' what the tiles of a plane have inside the signal;
+               flops: 2 N O C' B K; barriers: 2 C' for each plane
+    Errors     the host function takes the direct rung for windows that do not fit TILE; else as all
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.4
+    """
+    x, tid = cuda.grid(1), cuda.threadIdx.x
+    channels, depth, window = weight.shape
+    group = channels * depth // signal.shape[1]  # output channels of a group
+    tile = cuda.shared.array(TILE, out.dtype)
+    left = cuda.blockIdx.x * BLOCK * stride - padding
+    reach = (BLOCK - 1) * stride + (window - 1) * dilation + 1
+    for plane in range(cuda.blockIdx.y, out.shape[0] * channels, cuda.gridDim.y):
+        n, o = plane // channels, plane % channels
+        acc = bias[o]
+        for i in range(depth):
+            for place in range(tid, reach, BLOCK):
+                at = left + place
+                inside = 0 <= at < signal.shape[2]
+                channel = o // group * depth + i
+                tile[place] = signal[n, channel, at] if inside else out.dtype.type(0)
+            cuda.syncthreads()  # the tile is full before any thread reads it
+            for k in range(window):
+                acc += weight[o, i, k] * tile[stride * tid + dilation * k]
+            cuda.syncthreads()  # all have read the tile before any thread loads the next one
+        if x < out.shape[2]:
+            out[n, o, x] = acc
+
+
+def conv1d_tiled_cost(
+    signal: Shape, weight: Shape, *, stride: int = 1, padding: int = 0, dilation: int = 1,
+    itemsize: int = 4,
+) -> Cost:  # fmt: skip
+    """Each block loads its tile once a channel; threads outside out load weights all the same."""
+    (batch, _, length), (channels, depth, k) = signal, weight
+    places = out_size(length, k, stride, padding, dilation)
+    blocks = ceil_div(places, BLOCK)
+    left = np.arange(blocks) * BLOCK * stride - padding
+    right = np.minimum(left + reach_of_block(k, stride, dilation), length)
+    loads = int(np.maximum(right - np.maximum(left, 0), 0).sum())
+    planes, threads = batch * channels, blocks * BLOCK
+    return Cost(
+        bytes=itemsize * planes * (depth * (loads + threads * k) + threads + places),
+        flops=2 * planes * depth * threads * k,
+    )
+
+
+def reach_of_block(window: int, stride: int, dilation: int) -> int:
+    """Return how many places the windows of a block span."""
+    return (BLOCK - 1) * stride + (window - 1) * dilation + 1
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def conv1d(
+    input: Any, weight: Any, bias: Any = None, stride: int = 1, padding: int = 0,
+    dilation: int = 1, groups: int = 1, *, rung: str = "tiled", out: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the convolution of a batch of signals with zero padding, as PyTorch's functional does.
+
+    Input (16, 2, 44100), weight (8, 2, 9) and bias (8,) with padding 4 give (16, 8, 44100). All
+    float32 or all float64. The rung tiled takes windows that fit its tile, direct the others.
+    """
+    chosen = launch.pick("conv1d", LADDER, rung)
+    input, weight = launch.adopt(input), launch.adopt(weight)
+    stride, padding, dilation = (
+        launch.check_int("conv1d", name, value, least=least)
+        for name, value, least in (
+            ("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1),
+        )
+    )  # fmt: skip
+    _check_operands(input, weight, groups)
+    bias = np.zeros(weight.shape[0], weight.dtype) if bias is None else launch.adopt(bias)
+    launch.check_array("conv1d", "bias", bias, ndim=1, dtypes=launch.FLOATS)
+    launch.check_same_dtype("conv1d", input=input, weight=weight, bias=bias)
+    advice = "There is one bias for each output channel."
+    launch.check_shape("conv1d", "bias", bias, (weight.shape[0],), advice)
+    places = out_size(input.shape[2], weight.shape[2], stride, padding, dilation)
+    if places < 1:
+        raise ValueError(
+            "conv1d: expected a window no larger than the padded signal, got "
+            f"{dilation * (weight.shape[2] - 1) + 1} and {input.shape[2] + 2 * padding}. Pad more."
+        )
+    shape, arrays = (input.shape[0], weight.shape[0], places), (input, weight, bias)
+    result = launch.Result("conv1d", out, shape, input.dtype, *arrays, stream=stream)
+    launch.check_no_overlap("conv1d", out, input=input, weight=weight, bias=bias)
+    if math.prod(shape):
+        if chosen.instead and reach_of_block(weight.shape[2], stride, dilation) > TILE:
+            chosen = launch.pick("conv1d", LADDER, chosen.instead)
+        grid = chosen.grid("conv1d", places, shape[0] * shape[1])
+        moved = (launch.to_device(array, stream) for array in arrays)
+        config = grid, chosen.block, stream
+        chosen.kernel[config](*moved, stride, padding, dilation, result.array)
+    return result.get()
+
+
+def _check_operands(input: Any, weight: Any, groups: Any) -> None:
+    """Raise unless input and weight are signals and windows with channels that fit."""
+    for name, array in (("input", input), ("weight", weight)):
+        launch.check_array("conv1d", name, array, ndim=3, dtypes=launch.FLOATS)
+    groups = launch.check_int("conv1d", "groups", groups, least=1)
+    fits = input.shape[1] == groups * weight.shape[1] and weight.shape[0] % groups == 0
+    if not fits or 0 in weight.shape[1:]:
+        raise ValueError(
+            "conv1d: expected input.shape[1] == groups * weight.shape[1], weight.shape[0] a "
+            f"multiple of groups and a window of at least 1, got {tuple(input.shape)}, "
+            f"{tuple(weight.shape)} and {groups}. Axis 1 of both is the input channel."
+        )
+
+
+_rung = functools.partial(
+    Rung, reference=conv1d_reference, block=(BLOCK, 1), most_blocks=launch.GRID_LIMIT[1]
+)
+LADDER = (
+    _rung("direct", conv1d_direct_kernel, conv1d_direct_cost),
+    _rung("tiled", conv1d_tiled_kernel, conv1d_tiled_cost, instead="direct"),
+)
+__all__ = launch.public_names(globals())

@@ -1,0 +1,288 @@
+"""Gradients of pooling: to the pixel that was the largest, or to all pixels of a window alike.
+
+Where windows do not overlap no two of them meet in a pixel, and each may write what is its own.
+Where they do, each pixel asks the windows that lie over it: no atomics, the same bits in every run.
+
+Legend
+    P, plane     channels of all images, and one of them              64 * 32, [0, P)
+    H, W         rows and columns of a plane of the image             224, 224
+    row, col     a window, a pixel of grad_out                        [0, 112)
+    h, w         a pixel of the image                                 [0, 224)
+    at           a pixel of a plane as one number, h W + w            [0, H W)
+    reach        pixels from the first of a window to its last, and 1 more: dilation (n - 1) + 1
+    T            pixels inside the image that windows span, of all windows and planes
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator; indices int64; the rest
+               int
+    Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(W, BLOCK_X), ceil_div(H, BLOCK_Y),
+               min(P, 65535)); x = w, y = h, z = plane of grad
+    Errors     the host functions reject shapes that do not fit and padding of more than half of a
+               window; the kernels assume all of that
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels import vector
+from gpukit.kernels.conv.windows import Pair, Shape, taps_inside
+from gpukit.kernels.pool import (
+    BLOCK_X,
+    BLOCK_Y,
+    NONE,
+    ONE,
+    PLACE,
+    Float64,
+    planes,
+    pooled_shape,
+    reach_of,
+    seen_by,
+)
+from gpukit.launch import Cost, Rung
+
+# --- References ------------------------------------------------------------------------------
+
+
+def max_pool2d_backward_reference(
+    grad_out: npt.ArrayLike, indices: npt.NDArray[Any], size: Pair
+) -> Float64:
+    """Return planes of `size` with each gradient added where its window found the largest."""
+    grad_out = np.asarray(grad_out, np.float64)
+    grad = np.zeros((len(grad_out), math.prod(size)))
+    planes = np.arange(len(grad_out))[:, None]
+    found = indices.reshape(len(grad_out), -1)
+    np.add.at(grad, (planes, found), grad_out.reshape(len(grad_out), -1))
+    return grad.reshape(-1, *size)
+
+
+def avg_pool2d_backward_reference(
+    grad_out: npt.ArrayLike, size: Pair, window: Pair, *, stride: Pair, padding: Pair = NONE,
+    count_include_pad: bool = True,
+) -> Float64:  # fmt: skip
+    """Return planes of `size`: each gradient shared out over the pixels of its window."""
+    grad_out = np.asarray(grad_out, np.float64)
+    moves = window, stride, padding, ONE, 0.0
+    counts = math.prod(window)
+    if not count_include_pad:
+        counts = seen_by(np.full((1, *size), 1.0), *moves).sum((3, 4))
+    each = grad_out / counts
+    padded = np.zeros((len(each), size[0] + 2 * padding[0], size[1] + 2 * padding[1]))
+    for kh, kw in np.ndindex(*window):
+        reached = padded[:, kh :: stride[0], kw :: stride[1]]
+        reached[:, : each.shape[1], : each.shape[2]] += each
+    return padded[:, padding[0] : padding[0] + size[0], padding[1] : padding[1] + size[1]]
+
+
+# --- Backward kernels ------------------------------------------------------------------------
+
+
+@cuda.jit
+def max_pool2d_scatter_kernel(grad_out, indices, grad):
+    """Store each gradient where its window found the largest number, one thread for one window.
+
+    New here   a scatter without atomics, for windows that do not overlap: no two of them can have
+               found the same pixel. All other pixels are 0 before the launch
+    Shapes     grad_out (P, rows, cols), indices (P, rows, cols), grad (P, H, W), which is 0; any
+               sizes >= 1, C order
+    Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(cols, BLOCK_X),
+               ceil_div(rows, BLOCK_Y), min(P, 65535)); x = col, y = row, z = plane of grad_out
+    Cost       bytes: (2 itemsize + 8) grad_out.size; flops: 0; barriers: 0
+    Errors     as the others; an index outside of the plane is left out
+    Source     ours
+    """
+    col, row = cuda.grid(2)
+    if row < grad_out.shape[1] and col < grad_out.shape[2]:
+        for plane in range(cuda.blockIdx.z, grad_out.shape[0], cuda.gridDim.z):
+            at = indices[plane, row, col]
+            h, w = at // grad.shape[2], at % grad.shape[2]
+            if 0 <= h < grad.shape[1]:
+                grad[plane, h, w] = grad_out[plane, row, col]
+
+
+def max_pool2d_scatter_cost(p: int, rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """One gradient and one index loaded, one gradient stored for each window."""
+    return Cost(bytes=(2 * itemsize + PLACE) * p * rows * cols, flops=0)
+
+
+@cuda.jit(device=True)
+def windows_over(place, padding, reach, stride, count):
+    """Return the first of the windows that span a pixel along one axis, and the one after them."""
+    last = place + padding
+    return max((last - reach) // stride + 1, 0), min(last // stride + 1, count)
+
+
+@cuda.jit
+def max_pool2d_gather_kernel(grad_out, indices, reach, stride, padding, grad):
+    """Add up the gradients of all windows that found a pixel largest, one thread for one pixel.
+
+    New here   the question turned around, for windows that overlap: which of those that lie over
+               me found me? With 3 x 3 and stride 2 there are at most four
+    Shapes     grad_out (P, rows, cols), indices (P, rows, cols), reach (2,), stride (2,),
+               padding (2,), grad (P, H, W); any sizes >= 1, C order
+    Cost       bytes: (itemsize + 8) T + itemsize grad.size; flops: T, with reach for the window;
+               barriers: 0
+    Source     ours
+    """
+    w, h = cuda.grid(2)
+    if h < grad.shape[1] and w < grad.shape[2]:
+        at = h * grad.shape[2] + w
+        first_row, last_row = windows_over(h, padding[0], reach[0], stride[0], grad_out.shape[1])
+        first_col, last_col = windows_over(w, padding[1], reach[1], stride[1], grad_out.shape[2])
+        for plane in range(cuda.blockIdx.z, grad.shape[0], cuda.gridDim.z):
+            acc = grad.dtype.type(0)
+            for row in range(first_row, last_row):
+                for col in range(first_col, last_col):
+                    value = grad_out[plane, row, col]
+                    acc += value if indices[plane, row, col] == at else grad.dtype.type(0)
+            grad[plane, h, w] = acc
+
+
+def max_pool2d_gather_cost(
+    image: Shape, reach: Pair, *, stride: Pair, padding: Pair = NONE, itemsize: int = 4
+) -> Cost:
+    """For each window over each pixel a gradient and an index, and one addition."""
+    planes, *size = image
+    pairs = taps_inside(tuple(size), reach, stride, padding, ONE)
+    moved = (itemsize + PLACE) * pairs + itemsize * math.prod(size)
+    return Cost(bytes=planes * moved, flops=planes * pairs)
+
+
+@cuda.jit
+def avg_pool2d_backward_kernel(grad_out, window, stride, padding, include_pad, grad):
+    """Add up the parts of all windows that lie over a pixel, one thread for one pixel.
+
+    New here   every pixel of a window gets the same part of its gradient, by the count that the
+               mean was divided by, which for a window at an edge may be smaller
+    Shapes     grad_out (P, rows, cols), window (2,), stride (2,), padding (2,), include_pad bool,
+               grad (P, H, W); any sizes >= 1, C order
+    Cost       bytes: itemsize (T + grad.size); flops: 2 T; barriers: 0
+    Source     ours
+    """
+    w, h = cuda.grid(2)
+    if h < grad.shape[1] and w < grad.shape[2]:
+        first_row, last_row = windows_over(h, padding[0], window[0], stride[0], grad_out.shape[1])
+        first_col, last_col = windows_over(w, padding[1], window[1], stride[1], grad_out.shape[2])
+        for plane in range(cuda.blockIdx.z, grad.shape[0], cuda.gridDim.z):
+            acc = grad.dtype.type(0)
+            for row in range(first_row, last_row):
+                top = stride[0] * row - padding[0]
+                height = min(top + window[0], grad.shape[1]) - max(top, 0)
+                for col in range(first_col, last_col):
+                    left = stride[1] * col - padding[1]
+                    width = min(left + window[1], grad.shape[2]) - max(left, 0)
+                    count = window[0] * window[1] if include_pad else height * width
+                    acc += grad_out[plane, row, col] / grad.dtype.type(count)
+            grad[plane, h, w] = acc
+
+
+def avg_pool2d_backward_cost(
+    image: Shape, window: Pair, *, stride: Pair, padding: Pair = NONE, itemsize: int = 4
+) -> Cost:
+    """For each window over each pixel a load, a division and an addition; one store a pixel."""
+    planes, *size = image
+    pairs = taps_inside(tuple(size), window, stride, padding, ONE)
+    return Cost(bytes=itemsize * planes * (pairs + math.prod(size)), flops=2 * planes * pairs)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def max_pool2d_backward(
+    grad_out: Any, indices: Any, input_size: Any, kernel_size: Any, stride: Any = None,
+    padding: Any = 0, dilation: Any = 1, *, rung: str = "scatter", out: Any = None,
+    stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the gradient of the input of max_pool2d, of shape `input_size`.
+
+    grad_out and the int64 indices that max_pool2d returned, both (N, C, rows, cols), and
+    input_size (N, C, H, W) give (N, C, H, W). The rung scatter takes windows that do not overlap;
+    gather takes the others, and adds up where several found one pixel.
+    """
+    function = "max_pool2d_backward"
+    chosen = launch.pick(function, MAX_LADDER, rung)
+    shape = _shape(function, input_size)
+    window, moves, size = pooled_shape(function, shape, kernel_size, stride, padding, dilation)
+    indices = launch.adopt(indices)
+    launch.check_array(function, "indices", indices, ndim=4, dtypes=(np.int64,))
+    advice = "They are what max_pool2d returned."
+    launch.check_shape(function, "indices", indices, size, advice)
+    reach = reach_of(window, moves.dilation)
+    if any(step < span for step, span in zip(moves.stride, reach, strict=True)):
+        chosen = launch.pick(function, MAX_LADDER, chosen.instead or chosen.name)
+    given = () if chosen.name == "scatter" else (reach, moves.stride, moves.padding)
+    return _back(function, chosen, (grad_out, indices), given, shape, size, out, stream)
+
+
+def avg_pool2d_backward(
+    grad_out: Any, input_size: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
+    count_include_pad: bool = True, *, out: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the gradient of the input of avg_pool2d, of shape `input_size`.
+
+    grad_out (N, C, rows, cols) and input_size (N, C, H, W) give (N, C, H, W).
+    """
+    function = "avg_pool2d_backward"
+    shape = _shape(function, input_size)
+    window, moves, size = pooled_shape(function, shape, kernel_size, stride, padding, 1)
+    given = window, moves.stride, moves.padding, bool(count_include_pad)
+    return _back(function, LADDER[2], (grad_out,), given, shape, size, out, stream)
+
+
+def _shape(function: str, input_size: Any) -> Shape:
+    """Return input_size as four ints."""
+    if not isinstance(input_size, tuple | list) or len(input_size) != 4:
+        raise TypeError(
+            f"{function}: expected input_size to be the shape (N, C, H, W) of the input, got "
+            f"{input_size!r}. Pass input.shape."
+        )
+    return tuple(launch.check_int(function, "input_size", n, least=0) for n in input_size)
+
+
+def _back(
+    function: str, rung: Rung, arrays: tuple[Any, ...], given: tuple[Any, ...], shape: Shape,
+    size: Shape, out: Any, stream: Any,
+) -> Any:  # fmt: skip
+    """Return what a kernel makes of grad_out, the first of `arrays`: gradients of a shape."""
+    grad_out, *rest = (launch.adopt(array) for array in arrays)
+    launch.check_array(function, "grad_out", grad_out, ndim=4, dtypes=launch.FLOATS)
+    launch.check_shape(function, "grad_out", grad_out, size, "It has the shape of what was pooled.")
+    given_arrays = grad_out, *rest
+    result = launch.Result(function, out, shape, grad_out.dtype, *given_arrays, stream=stream)
+    names = dict(zip(("grad_out", "indices"), given_arrays, strict=False))
+    launch.check_no_overlap(function, out, **names)
+    if math.prod(shape):
+        moved = [
+            planes(launch.to_device(launch.flatten(function, name, array), stream), size)
+            for name, array in names.items()
+        ]
+        flat = result.flat()
+        across = shape
+        if rung.name == "scatter":  # what no window found stays 0
+            vector.fill(flat.size, 0, dtype=flat.dtype, out=flat, stream=stream)
+            across = size
+        grid = rung.grid(function, across[3], across[2], shape[0] * shape[1])
+        rung.kernel[grid, rung.block, stream](*moved, *given, planes(flat, shape))
+    return result.get()
+
+
+_rung = functools.partial(Rung, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2])
+_max = functools.partial(_rung, reference=max_pool2d_backward_reference)
+MAX_LADDER = (
+    _max("scatter", max_pool2d_scatter_kernel, max_pool2d_scatter_cost, instead="gather"),
+    _max("gather", max_pool2d_gather_kernel, max_pool2d_gather_cost),
+)
+LADDER = (
+    *MAX_LADDER,
+    _rung(
+        "avg_pool2d_backward", avg_pool2d_backward_kernel, avg_pool2d_backward_cost,
+        avg_pool2d_backward_reference,
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

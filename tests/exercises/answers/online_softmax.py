@@ -1,0 +1,172 @@
+"""Answers to online_softmax."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+JOIN = "acc * math.exp(high - above) + other_acc * math.exp(other_high - above)"
+STEP = "acc * math.exp(high - above) + math.exp(value - above)"
+
+ANSWERS = [
+    Wrong(
+        "the sum of a lane is not rescaled",
+        edit((STEP, "acc + math.exp(value - above)")),
+        says="the sum of a lane was not multiplied by exp(old - new)",
+    ),
+    Wrong(
+        "the maximum replaced before the factor is taken",
+        edit(
+            (
+                "            above = max(high, value)\n            acc",
+                "            above = high = max(high, value)\n            acc",
+            )
+        ),
+        says="before the maximum is replaced",
+    ),
+    Wrong(
+        "sums of different maxima added",
+        edit((JOIN, "acc + other_acc")),
+        says="They count from different maxima",
+    ),
+    Wrong(
+        "the maximum replaced before lanes join",
+        edit(("above = max(high, other_high)", "above = high = max(high, other_high)")),
+        says="the own sum was not multiplied by exp(old - new)",
+    ),
+    Wrong(
+        "the other's sum as it is",
+        edit((JOIN, "acc * math.exp(high - above) + other_acc")),
+        says="the other's sum was not multiplied",
+    ),
+    Wrong(
+        "nothing is rescaled",
+        edit((JOIN, "acc + other_acc"), (STEP, "acc + math.exp(value - above)")),
+        says="Nothing is multiplied by exp(old - new)",
+    ),
+    Wrong(
+        "the factor upside down",
+        edit((STEP, "acc * math.exp(above - high) + math.exp(value - above)")),
+        says="out of finite numbers",
+    ),
+    Wrong(
+        "-infinity as the lowest",
+        edit(("high, acc = LOWEST,", "high, acc = np.float32(-math.inf),")),
+        says="out of finite numbers",
+    ),
+    Wrong(
+        "no maximum",
+        edit((STEP, "acc + math.exp(value)"), (JOIN, "acc + other_acc")),
+        says="the maximum is not subtracted",
+    ),
+    Wrong(
+        "the lanes are not joined",
+        body("""
+            row = cuda.grid(1) // 32
+            if row < x.shape[0]:
+                high, acc = LOWEST, np.float32(0)
+                for k in range(cuda.laneid, x.shape[1], 32):
+                    above = max(high, x[row, k])
+                    acc = acc * math.exp(high - above) + math.exp(x[row, k] - above)
+                    high = above
+                if cuda.laneid == 0:
+                    highest[row] = high
+                    total[row] = acc
+        """),
+        says="The 32 lanes must be joined by shuffles",
+    ),
+    Wrong(
+        "two passes",
+        body("""
+            row = cuda.grid(1) // 32
+            if row < x.shape[0]:
+                high, acc = LOWEST, np.float32(0)
+                for k in range(cuda.laneid, x.shape[1], 32):
+                    high = max(high, x[row, k])
+                for offset in (16, 8, 4, 2, 1):
+                    high = max(high, cuda.shfl_xor_sync(ALL, high, offset))
+                for k in range(cuda.laneid, x.shape[1], 32):
+                    acc += math.exp(x[row, k] - high)
+                for offset in (16, 8, 4, 2, 1):
+                    acc += cuda.shfl_xor_sync(ALL, acc, offset)
+                if cuda.laneid == 0:
+                    highest[row] = high
+                    total[row] = acc
+        """),
+        says="2 reads of x for each element; asked: at most 1",
+        grade="but",
+    ),
+    Wrong(
+        "lane 0 goes along the row",
+        body("""
+            row = cuda.grid(1) // 32
+            if row < x.shape[0] and cuda.laneid == 0:
+                high, acc = LOWEST, np.float32(0)
+                for k in range(x.shape[1]):
+                    value = x[row, k]
+                    above = max(high, value)
+                    acc = acc * math.exp(high - above) + math.exp(value - above)
+                    high = above
+                highest[row] = high
+                total[row] = acc
+        """),
+        says="All 32 threads of a warp should read at once",
+        grade="but",
+    ),
+    Wrong(
+        "one thread for each row",
+        body("""
+            row = cuda.grid(1)
+            if row < x.shape[0]:
+                high, acc = LOWEST, np.float32(0)
+                for k in range(x.shape[1]):
+                    value = x[row, k]
+                    above = max(high, value)
+                    acc = acc * math.exp(high - above) + math.exp(value - above)
+                    high = above
+                highest[row] = high
+                total[row] = acc
+        """),
+        says="give a warp a row",
+        grade="but",
+    ),
+    Wrong(
+        "no guard",
+        edit(("if row < x.shape[0]", "if row >= 0")),
+        says="guard the access",
+    ),
+    Wrong(
+        "one column for each lane",
+        edit(("range(cuda.laneid, x.shape[1], 32)", "range(cuda.laneid, min(32, x.shape[1]), 32)")),
+        says="each lane took one and stopped",
+    ),
+    Right(
+        "an if for the larger number",
+        body("""
+            row, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
+            if row >= x.shape[0]:
+                return
+            high, acc = LOWEST, np.float32(0)
+            for k in range(lane, x.shape[1], 32):
+                value = x[row, k]
+                if value > high:
+                    acc = acc * math.exp(high - value) + np.float32(1)
+                    high = value
+                else:
+                    acc += math.exp(value - high)
+            most = high
+            for step in (1, 2, 4, 8, 16):
+                most = max(most, cuda.shfl_xor_sync(ALL, most, step))
+            acc *= math.exp(high - most)
+            for step in (1, 2, 4, 8, 16):
+                acc += cuda.shfl_xor_sync(ALL, acc, step)
+            if lane == 5:
+                highest[row] = most
+                total[row] = acc
+        """),
+    ),
+    Right(
+        "shuffles down",
+        edit(
+            ("other_high = cuda.shfl_xor_sync", "other_high = cuda.shfl_down_sync"),
+            ("other_acc = cuda.shfl_xor_sync", "other_acc = cuda.shfl_down_sync"),
+        ),
+    ),
+]
