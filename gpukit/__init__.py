@@ -38,11 +38,15 @@ _BOOK = {
     "image": ("invert", "grey", "box_blur"),
     "matmul": ("matmul", "batched_matmul"),
     "matvec": ("matvec",),
+    "optimizers": (
+        "sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step",
+        "adadelta_step", "adam_step", "adamw_step", "clip_grad_norm", "flat_views",
+    ),
     "reduce": ("sum",),
     "scan": ("inclusive_scan", "exclusive_scan", "compact"),
     "transpose": ("copy", "transpose"),
     "vector": ("fill", "vector_add", "saxpy"),
-}
+}  # fmt: skip
 _MODULES = {name: module for module, names in _BOOK.items() for name in names}
 __all__ = [
     "check", "cuda", "explain", "kernels", "play", "profile", "standin",

@@ -59,6 +59,8 @@ HOST_FUNCTIONS = {
     ),
     *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
     *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
+    *("sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step"),
+    *("adadelta_step", "adam_step", "adamw_step", "clip_grad_norm", "flat_views"),
 }
 
 

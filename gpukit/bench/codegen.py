@@ -55,7 +55,11 @@ BARS = {
     "sum_vectorised": Bar(wide=("LDG",)),
     "matvec_vectorised": Bar(wide=("LDG",)),
     "linear_tiled": Bar(ffma=0.17),
-}
+    **{f"{name}_vectorised": Bar(wide=("LDG", "STG")) for name in (
+        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "adamw", "scale",
+    )},
+    "square_sum_vectorised": Bar(wide=("LDG",)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
