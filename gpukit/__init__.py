@@ -14,6 +14,7 @@ from gpukit.errors import (
     CheckWarning,
     CompileError,
     GpukitError,
+    GradientError,
     Invalid,
     KernelError,
     KernelTypeError,
@@ -40,17 +41,22 @@ _BOOK = {
     "matvec": ("matvec",),
     "pool": ("max_pool2d", "avg_pool2d"),
     "pool_grad": ("max_pool2d_backward", "avg_pool2d_backward"),
+    "optimizers": (
+        "sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step",
+        "adadelta_step", "adam_step", "adamw_step", "clip_grad_norm", "flat_views",
+    ),
     "reduce": ("sum",),
     "scan": ("inclusive_scan", "exclusive_scan", "compact"),
     "transpose": ("copy", "transpose"),
     "vector": ("fill", "vector_add", "saxpy"),
-}
+}  # fmt: skip
 _MODULES = {name: module for module, names in _BOOK.items() for name in names}
 __all__ = [
-    "check", "cuda", "explain", "kernels", "play", "profile", "standin",
+    "check", "cuda", "explain", "gradcheck", "kernels", "play", "profile", "standin",
     "ArgumentError", "BarrierDivergence",
-    "CheckFailed", "CheckWarning", "CompileError", "GpukitError", "Invalid", "KernelError",
-    "KernelTypeError", "LaunchError", "OutOfBounds", "SourceError", "TargetError", "Unsupported",
+    "CheckFailed", "CheckWarning", "CompileError", "GpukitError", "GradientError", "Invalid",
+    "KernelError", "KernelTypeError", "LaunchError", "OutOfBounds", "SourceError", "TargetError",
+    "Unsupported",
     *_MODULES,
 ]  # fmt: skip
 
@@ -58,6 +64,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "explain":
         return importlib.import_module("gpukit.cpu.explain").explain
+    if name == "gradcheck":
+        return importlib.import_module("gpukit.gradients").gradcheck
     if name in ("check", "play", "profile"):
         return getattr(importlib.import_module(f"gpukit.checked.{name}"), name)
     if name == "load_ipython_extension":  # %load_ext gpukit

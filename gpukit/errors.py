@@ -21,6 +21,10 @@ class TargetError(GpukitError, RuntimeError):
     """The requested target, or a feature of it, is not available on this machine."""
 
 
+class GradientError(GpukitError):
+    """`gradcheck` found a gradient that is not the slope of the forward function."""
+
+
 class SourceError(GpukitError):
     """The Python source of a kernel could not be found."""
 

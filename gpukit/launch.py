@@ -213,6 +213,14 @@ def check_shape(function: str, name: str, array: Any, shape: tuple[int, ...], ad
         )
 
 
+def check_writeable(function: str, name: str, array: Any) -> None:
+    """Raise ValueError for a NumPy array that cannot be written."""
+    if isinstance(array, np.ndarray) and not array.flags.writeable:
+        raise ValueError(
+            f"{function}: expected {name} to be writeable, got a read-only array. Copy it."
+        )
+
+
 def check_no_overlap(function: str, out: Any, *, in_place: bool = False, **inputs: Any) -> None:
     """Raise ValueError if `out` may lie on the memory of an input: threads would read results.
 
@@ -330,10 +338,7 @@ class Result:
 def _check_out(function: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     check_array(function, "out", out, ndim=len(shape), dtypes=(dtype.type,))
     check_shape(function, "out", out, shape, f"Make it with np.empty({shape}, np.{dtype.name}).")
-    if isinstance(out, np.ndarray) and not out.flags.writeable:
-        raise ValueError(
-            f"{function}: expected out to be writeable, got a read-only array. Copy it."
-        )
+    check_writeable(function, "out", out)
 
 
 def is_device_array(array: Any) -> bool:

@@ -65,6 +65,8 @@ HOST_FUNCTIONS = {
     ),
     *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
     *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
+    *("sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step"),
+    *("adadelta_step", "adam_step", "adamw_step", "clip_grad_norm", "flat_views"),
 }
 
 
@@ -76,6 +78,7 @@ def test_public_names_are_these_and_the_books_functions():
         "CheckWarning",
         "CompileError",
         "GpukitError",
+        "GradientError",
         "Invalid",
         "KernelError",
         "KernelTypeError",
@@ -87,6 +90,7 @@ def test_public_names_are_these_and_the_books_functions():
         "check",
         "cuda",
         "explain",
+        "gradcheck",
         "kernels",
         "play",
         "profile",

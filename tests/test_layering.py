@@ -23,6 +23,7 @@ ROOMS = (
     "cuda",
     "standin",
     "launch",
+    "gradients",
     "primitives",
     "collectives",
     "kernels",
@@ -35,6 +36,7 @@ ROOMS = (
 # These see less than their place in the list would let them.
 NARROW = {
     "__init__": {"errors"},
+    "gradients": {"errors", "launch"},
     "collectives": {"cuda"},
     "kernels": {"cuda", "errors", "launch", "primitives", "collectives"},
 }
@@ -52,6 +54,7 @@ PACKAGES = {
     "errors": set(),
     "target": set(),
     "standin": {*USUAL, "sitecustomize"},
+    "gradients": {"numpy"},
     "collectives": set(),
     "kernels": {"numpy"},
     "bench": {*USUAL, "matplotlib", "rich", "sklearn"},

@@ -56,7 +56,11 @@ BARS = {
     "matvec_vectorised": Bar(wide=("LDG",)),
     "linear_tiled": Bar(ffma=0.17),
     "conv2d_implicit": Bar(ffma=0.63, wide=("LDS",)),
-}
+    **{f"{name}_vectorised": Bar(wide=("LDG", "STG")) for name in (
+        "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "adamw", "scale",
+    )},
+    "square_sum_vectorised": Bar(wide=("LDG",)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

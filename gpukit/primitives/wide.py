@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpukit import cuda, launch
+import numpy as np
+
+from gpukit import cuda, launch, target
 from gpukit.compiler.runtime.quads import joined, parted, quads
 from gpukit.primitives import of_this_target
 
-__all__ = ["WIDTH", "is_aligned", "load4", "store4"]
+__all__ = ["WIDTH", "is_aligned", "load4", "pays", "store4"]
 
 WIDTH = 4  # elements of an access
 
@@ -30,6 +32,16 @@ def is_aligned(array: Any) -> bool:
     on_device = launch.is_device_array(array)
     known = array.__cuda_array_interface__ if on_device else array.__array_interface__
     return bool(known["data"][0] % 16 == 0)
+
+
+def pays(*vectors: Any) -> bool:
+    """Return whether four elements of all these vectors can be moved at once, and gain by it.
+
+    On a CPU they do not: its compiler joins the accesses of neighbouring threads by itself.
+    """
+    return target.active().name == "cuda" and all(
+        x.dtype == np.float32 and launch.is_contiguous(x) and is_aligned(x) for x in vectors
+    )
 
 
 @cuda.jit(device=True)

@@ -1,0 +1,59 @@
+"""Optimizers: what makes of parameters and gradients the next parameters, a fused kernel each.
+
+`fused` says how one launch reads every array once and writes it once; `gradient` (SGD, momentum,
+Nesterov), `adaptive` (Adagrad, RMSprop, Adadelta) and `adam` (Adam, AdamW) hold the rules; `clip`
+bounds the norm of all gradients together.
+
+Many parameters of different sizes take one launch if they are views of one flat array, as
+`flat_views` makes them: an optimizer does not care which element belongs to which layer. A table of
+addresses would do without that array, as PyTorch's "foreach" kernels do, but then a kernel gets
+addresses that no checker knows, and every launch copies a table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
+from gpukit.kernels.optimizers.adam import adam_step, adamw_step
+from gpukit.kernels.optimizers.adaptive import adadelta_step, adagrad_step, rmsprop_step
+from gpukit.kernels.optimizers.clip import clip_grad_norm
+from gpukit.kernels.optimizers.gradient import momentum_step, nesterov_step, sgd_step
+from gpukit.primitives.wide import WIDTH
+
+LADDER = (*gradient.LADDER, *adaptive.LADDER, *adam.LADDER, *clip.LADDER)
+
+
+def flat_views(
+    shapes: Iterable[tuple[int, ...]], dtype: npt.DTypeLike = np.float32
+) -> tuple[Any, list[Any]]:
+    """Return one flat device array of zeros, and views of it in these shapes, one after the other.
+
+    Made for parameters, for their gradients and for each state of an optimizer, these arrays match
+    element for element, and one launch updates all layers. Each view begins at a multiple of four
+    elements, so that kernels can move four at once; the elements between stay zero.
+    """
+    wanted = [tuple(shape) for shape in shapes]
+    sizes = [math.prod(shape) for shape in wanted]
+    starts, total = [], 0
+    for size in sizes:
+        starts.append(total)
+        total += launch.ceil_div(size, WIDTH) * WIDTH
+    flat = cuda.to_device(np.zeros(total, dtype))
+    views = [
+        flat[start : start + size].reshape(shape)
+        for start, size, shape in zip(starts, sizes, wanted, strict=True)
+    ]
+    return flat, views
+
+
+__all__ = [
+    "LADDER", "adadelta_step", "adagrad_step", "adam_step", "adamw_step", "clip_grad_norm",
+    "flat_views", "momentum_step", "nesterov_step", "rmsprop_step", "sgd_step",
+]  # fmt: skip

@@ -1,0 +1,228 @@
+"""Adam and AdamW: momentum, and a step of its own for every weight.
+
+    m = beta1 m + (1 - beta1) g        average of gradients
+    v = beta2 v + (1 - beta2) g^2      average of their squares
+    p -= lr m' / (sqrt(v') + eps)      with m' = m / (1 - beta1^t), v' = v / (1 - beta2^t)
+
+Both averages begin as zeros and so are too small at first; the divisors put that right. In the
+first step m' is g and v' is g^2: every weight moves by lr, whether its gradient is 0.001 or 1000.
+
+Adam counts weight decay into the gradient, where it is divided by sqrt(v') like the rest; AdamW
+shrinks the weight itself: p -= lr decay p. Formulas and defaults are those of `torch.optim`,
+without `amsgrad`.
+
+Legend
+    n           elements of the parameter, all axes together           1000
+    param, p    the weights, and one of them
+    grad, g     dE/d param, and one of its elements
+    m, v        averages of gradients and of their squares
+    t, step     the number of the step, 1 for the first
+    lr          learning rate                                          0.001
+    betas       how much of m, of v stays in a step                    0.9, 0.999
+    eps         keeps the divisor from 0                               1e-8
+    decay       weight decay; for AdamW times lr                       0.0
+    length      lr / (1 - beta1^t)
+    root        1 / sqrt(1 - beta2^t), so sqrt(v') = root sqrt(v)
+    rates       all of these as a tuple of numbers of the dtype
+    i           the element this thread updates                        [0, n)
+    BLOCK       threads in a block                                     256
+
+All kernels, unless one says otherwise
+    Shapes     all arrays (n,); any n >= 1
+    Dtypes     float32 or float64, one for all arrays, the rates and the arithmetic; the vectorised
+               kernels float32 alone, at multiples of 16 bytes
+    Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
+               ceil_div(n, 4 BLOCK), x = four elements
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.optimizers.fused import BLOCK, in_quads, step_in_place, update_two
+from gpukit.launch import Cost, Rung
+
+Float64 = npt.NDArray[np.float64]
+Betas = tuple[float, float]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def adam_reference(
+    param: npt.ArrayLike, grad: npt.ArrayLike, m: npt.ArrayLike, v: npt.ArrayLike, *, step: int,
+    lr: float = 1e-3, betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0,
+) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    """Return the parameter and both averages after a step of Adam."""
+    p, g, m, v = (np.asarray(x, np.float64) for x in (param, grad, m, v))
+    g = g + weight_decay * p
+    m = betas[0] * m + (1 - betas[0]) * g
+    v = betas[1] * v + (1 - betas[1]) * g**2
+    unbiased_m, unbiased_v = m / (1 - betas[0] ** step), v / (1 - betas[1] ** step)
+    return p - lr * unbiased_m / (np.sqrt(unbiased_v) + eps), m, v
+
+
+def adamw_reference(
+    param: npt.ArrayLike, grad: npt.ArrayLike, m: npt.ArrayLike, v: npt.ArrayLike, *, step: int,
+    lr: float = 1e-3, betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 1e-2,
+) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    """Return the parameter, which shrinks first, and both averages after a step of AdamW."""
+    smaller = np.asarray(param, np.float64) * (1 - lr * weight_decay)
+    return adam_reference(smaller, grad, m, v, step=step, lr=lr, betas=betas, eps=eps)
+
+
+# --- Rules for one weight --------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def averages(g, m, v, rates):
+    """Return the new averages of the gradients and of their squares."""
+    share1, keep2, share2 = rates
+    return m + share1 * (g - m), keep2 * v + share2 * g * g
+
+
+@cuda.jit(device=True)
+def adam_rule(p, g, m, v, rates):
+    """Return the new weight and its new averages; weight decay is part of the gradient."""
+    length, share1, keep2, share2, root, eps, decay = rates
+    m, v = averages(g + decay * p, m, v, (share1, keep2, share2))
+    return p - length * m / (math.sqrt(v) * root + eps), m, v
+
+
+@cuda.jit(device=True)
+def adamw_rule(p, g, m, v, rates):
+    """Return the new weight and its new averages; weight decay is apart from the gradient."""
+    length, share1, keep2, share2, root, eps, decay = rates
+    m, v = averages(g, m, v, (share1, keep2, share2))
+    # One difference, not two: decay p is so small that p - decay p is mostly rounding.
+    return p - (decay * p + length * m / (math.sqrt(v) * root + eps)), m, v
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def adam_kernel(param, grad, m, v, rates):
+    """Step by the average gradient over the root of the average square, one thread for one weight.
+
+    New here   two states, and rates that change with every step: what does not depend on the
+               weight, the corrections of both averages, the host works out once, in float64
+    Cost       bytes: 7 itemsize n; flops: 15 n, one of them the call of sqrt; barriers: 0
+    Source     Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015
+    """
+    i = cuda.grid(1)
+    if i < param.shape[0]:
+        param[i], m[i], v[i] = adam_rule(param[i], grad[i], m[i], v[i], rates)
+
+
+def adam_cost(n: int, itemsize: int = 4) -> Cost:
+    """Four loads and three stores for each weight; g 2, m 3, v 4, the step 6."""
+    return Cost(bytes=7 * itemsize * n, flops=15 * n)
+
+
+@cuda.jit
+def adam_vectorised_kernel(param, grad, m, v, rates):
+    """Step by the average gradient over the root of the average square, a thread for four weights.
+
+    New here   accesses of 16 bytes, seven for each four weights
+    Cost       bytes: 28 n; flops: 15 n; barriers: 0
+    Source     Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015
+    """
+    update_two(adam_rule, param, grad, m, v, rates)
+
+
+def adam_vectorised_cost(n: int) -> Cost:
+    """The work of adam_cost, asked for in larger pieces."""
+    return adam_cost(n)
+
+
+@cuda.jit
+def adamw_kernel(param, grad, m, v, rates):
+    """Shrink the weights, then step as Adam does, one thread for one weight.
+
+    New here   weight decay apart from the gradient, so the averages do not know of it, and weights
+               with large gradients shrink as fast as the others
+    Cost       bytes: 7 itemsize n; flops: 15 n, one of them the call of sqrt; barriers: 0
+    Source     Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019
+    """
+    i = cuda.grid(1)
+    if i < param.shape[0]:
+        param[i], m[i], v[i] = adamw_rule(param[i], grad[i], m[i], v[i], rates)
+
+
+def adamw_cost(n: int, itemsize: int = 4) -> Cost:
+    """The loads, stores and operations of adam_cost, in another order."""
+    return adam_cost(n, itemsize)
+
+
+@cuda.jit
+def adamw_vectorised_kernel(param, grad, m, v, rates):
+    """Shrink the weights, then step as Adam does, one thread for four weights.
+
+    New here   accesses of 16 bytes, seven for each four weights
+    Cost       bytes: 28 n; flops: 15 n; barriers: 0
+    Source     Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019
+    """
+    update_two(adamw_rule, param, grad, m, v, rates)
+
+
+def adamw_vectorised_cost(n: int) -> Cost:
+    """The work of adamw_cost, asked for in larger pieces."""
+    return adamw_cost(n)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def adam_step(
+    param: Any, grad: Any, m: Any, v: Any, *, step: int, lr: float = 1e-3,
+    betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, stream: Any = 0,
+) -> None:  # fmt: skip
+    """Update a parameter and its averages of gradients and of their squares in place by Adam.
+
+    `step` is the number of the step, 1 for the first; m and v begin as zeros. Weight decay is part
+    of the gradient.
+    """
+    rates = _rates("adam_step", step, lr, betas, eps, weight_decay)
+    step_in_place("adam_step", ADAM_LADDER, rates, stream, param=param, grad=grad, m=m, v=v)
+
+
+def adamw_step(
+    param: Any, grad: Any, m: Any, v: Any, *, step: int, lr: float = 1e-3,
+    betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 1e-2, stream: Any = 0,
+) -> None:  # fmt: skip
+    """Update a parameter and its averages of gradients and of their squares in place by AdamW.
+
+    As `adam_step`, but weight decay shrinks the parameter itself, by the factor
+    1 - lr weight_decay.
+    """
+    rates = _rates("adamw_step", step, lr, betas, eps, lr * weight_decay)
+    step_in_place("adamw_step", ADAMW_LADDER, rates, stream, param=param, grad=grad, m=m, v=v)
+
+
+def _rates(
+    function: str, step: int, lr: float, betas: Betas, eps: float, decay: float
+) -> tuple[float, ...]:
+    """Return what the rules of Adam and AdamW unpack."""
+    step = launch.check_int(function, "step", step, least=1)
+    beta1, beta2 = betas
+    length, root = lr / (1 - beta1**step), (1 - beta2**step) ** -0.5
+    return length, 1 - beta1, beta2, 1 - beta2, root, eps, decay
+
+
+ADAM_LADDER = (
+    Rung("adam", adam_kernel, adam_cost, adam_reference, BLOCK),
+    in_quads("adam_vectorised", adam_vectorised_kernel, adam_vectorised_cost, adam_reference),
+)
+ADAMW_LADDER = (
+    Rung("adamw", adamw_kernel, adamw_cost, adamw_reference, BLOCK),
+    in_quads("adamw_vectorised", adamw_vectorised_kernel, adamw_vectorised_cost, adamw_reference),
+)
+LADDER = (*ADAM_LADDER, *ADAMW_LADDER)
+__all__ = launch.public_names(globals())

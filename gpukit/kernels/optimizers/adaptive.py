@@ -1,0 +1,293 @@
+"""Optimizers that give every weight a step of its own: Adagrad, RMSprop, Adadelta.
+
+    adagrad    s += g^2;                       p -= lr g / (sqrt(s) + eps)
+    rmsprop    s = alpha s + (1 - alpha) g^2;  p -= lr g / (sqrt(s) + eps)
+    adadelta   s = rho s + (1 - rho) g^2;      d = g sqrt(u + eps) / sqrt(s + eps)
+               u = rho u + (1 - rho) d^2;      p -= lr d
+
+Adagrad sums squares and never forgets one, so its steps shrink for ever; RMSprop takes a moving
+average in its place. Adadelta measures its steps by those it took before: d has the unit of p.
+
+Formulas and defaults are those of `torch.optim`; RMSprop without `centered` and momentum.
+
+Legend
+    n           elements of the parameter, all axes together           1000
+    param, p    the weights, and one of them
+    grad, g     dE/d param, and one of its elements
+    squares, s  sum or average of the squares of gradients
+    steps, u    average of the squares of steps
+    lr, decay   learning rate, weight decay                            0.01, 0.0
+    eps         keeps the divisor from 0                               1e-8
+    keep, share how much of an average stays, how much is new: alpha, 1 - alpha
+    rates       all of these as a tuple of numbers of the dtype
+    i           the element this thread updates                        [0, n)
+    BLOCK       threads in a block                                     256
+
+All kernels, unless one says otherwise
+    Shapes     all arrays (n,); any n >= 1
+    Dtypes     float32 or float64, one for all arrays, the rates and the arithmetic; the vectorised
+               kernels float32 alone, at multiples of 16 bytes
+    Launch     block BLOCK, grid ceil_div(n, BLOCK), x = element; the vectorised kernels
+               ceil_div(n, 4 BLOCK), x = four elements
+    Errors     the host function rejects unequal shapes or dtypes; the kernel assumes them equal
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.optimizers.fused import BLOCK, in_quads, step_in_place, update_one, update_two
+from gpukit.launch import Cost, Rung
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def adagrad_reference(
+    param: npt.ArrayLike, grad: npt.ArrayLike, squares: npt.ArrayLike, *, step: int = 1,
+    lr: float = 1e-2, lr_decay: float = 0.0, weight_decay: float = 0.0, eps: float = 1e-10,
+) -> tuple[Float64, Float64]:  # fmt: skip
+    """Return the parameter and the sum of squares after a step of Adagrad."""
+    p, g, s = (np.asarray(x, np.float64) for x in (param, grad, squares))
+    g = g + weight_decay * p
+    s = s + g**2
+    return p - lr / (1 + (step - 1) * lr_decay) * g / (np.sqrt(s) + eps), s
+
+
+def rmsprop_reference(
+    param: npt.ArrayLike, grad: npt.ArrayLike, squares: npt.ArrayLike, *, lr: float = 1e-2,
+    alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0.0,
+) -> tuple[Float64, Float64]:  # fmt: skip
+    """Return the parameter and the average of squares after a step of RMSprop."""
+    p, g, s = (np.asarray(x, np.float64) for x in (param, grad, squares))
+    g = g + weight_decay * p
+    s = alpha * s + (1 - alpha) * g**2
+    return p - lr * g / (np.sqrt(s) + eps), s
+
+
+def adadelta_reference(
+    param: npt.ArrayLike, grad: npt.ArrayLike, squares: npt.ArrayLike, steps: npt.ArrayLike, *,
+    lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0.0,
+) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    """Return the parameter and both averages after a step of Adadelta."""
+    p, g, s, u = (np.asarray(x, np.float64) for x in (param, grad, squares, steps))
+    g = g + weight_decay * p
+    s = rho * s + (1 - rho) * g**2
+    d = g * np.sqrt(u + eps) / np.sqrt(s + eps)
+    return p - lr * d, s, rho * u + (1 - rho) * d**2
+
+
+# --- Rules for one weight --------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def adagrad_rule(p, g, s, rates):
+    """Return the new weight and its new sum of squares."""
+    lr, eps, decay = rates
+    g += decay * p
+    s += g * g
+    return p - lr * g / (math.sqrt(s) + eps), s
+
+
+@cuda.jit(device=True)
+def rmsprop_rule(p, g, s, rates):
+    """Return the new weight and its new average of squares."""
+    lr, keep, share, eps, decay = rates
+    g += decay * p
+    s = keep * s + share * g * g
+    return p - lr * g / (math.sqrt(s) + eps), s
+
+
+@cuda.jit(device=True)
+def adadelta_rule(p, g, s, u, rates):
+    """Return the new weight and its new averages, of squares and of squared steps."""
+    lr, keep, share, eps, decay = rates
+    g += decay * p
+    s = keep * s + share * g * g
+    d = math.sqrt(u + eps) / math.sqrt(s + eps) * g
+    return p - lr * d, s, keep * u + share * d * d
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def adagrad_kernel(param, grad, squares, rates):
+    """Step by the gradient over the root of the sum of its squares, one thread for one weight.
+
+    New here   a step of its own for each weight: one that rarely gets a gradient moves far when it
+               does. A square root and a division, for which memory leaves time
+    Cost       bytes: 5 itemsize n; flops: 9 n, one of them the call of sqrt; barriers: 0
+    Source     Duchi, Hazan and Singer, "Adaptive Subgradient Methods", JMLR 12, 2011
+    """
+    i = cuda.grid(1)
+    if i < param.shape[0]:
+        param[i], squares[i] = adagrad_rule(param[i], grad[i], squares[i], rates)
+
+
+def adagrad_cost(n: int, itemsize: int = 4) -> Cost:
+    """Three loads and two stores for each weight; g 2, its square 2, the step 5."""
+    return Cost(bytes=5 * itemsize * n, flops=9 * n)
+
+
+@cuda.jit
+def adagrad_vectorised_kernel(param, grad, squares, rates):
+    """Step by the gradient over the root of the sum of its squares, one thread for four weights.
+
+    New here   accesses of 16 bytes
+    Cost       bytes: 20 n; flops: 9 n; barriers: 0
+    Source     Duchi, Hazan and Singer, "Adaptive Subgradient Methods", JMLR 12, 2011
+    """
+    update_one(adagrad_rule, param, grad, squares, rates)
+
+
+def adagrad_vectorised_cost(n: int) -> Cost:
+    """The work of adagrad_cost, asked for in larger pieces."""
+    return adagrad_cost(n)
+
+
+@cuda.jit
+def rmsprop_kernel(param, grad, squares, rates):
+    """Step by the gradient over the root of its mean square, one thread for one weight.
+
+    New here   an average that forgets: with alpha 0.99 the last 100 steps or so count. Both alpha
+               and 1 - alpha come from the host: in float32, 1 - alpha would have lost 6 bits
+    Cost       bytes: 5 itemsize n; flops: 11 n, one of them the call of sqrt; barriers: 0
+    Source     Tieleman and Hinton, lecture 6.5 of "Neural Networks for Machine Learning", 2012
+    """
+    i = cuda.grid(1)
+    if i < param.shape[0]:
+        param[i], squares[i] = rmsprop_rule(param[i], grad[i], squares[i], rates)
+
+
+def rmsprop_cost(n: int, itemsize: int = 4) -> Cost:
+    """Three loads and two stores for each weight; g 2, the average 4, the step 5."""
+    return Cost(bytes=5 * itemsize * n, flops=11 * n)
+
+
+@cuda.jit
+def rmsprop_vectorised_kernel(param, grad, squares, rates):
+    """Step by the gradient over the root of its mean square, one thread for four weights.
+
+    New here   accesses of 16 bytes
+    Cost       bytes: 20 n; flops: 11 n; barriers: 0
+    Source     Tieleman and Hinton, lecture 6.5 of "Neural Networks for Machine Learning", 2012
+    """
+    update_one(rmsprop_rule, param, grad, squares, rates)
+
+
+def rmsprop_vectorised_cost(n: int) -> Cost:
+    """The work of rmsprop_cost, asked for in larger pieces."""
+    return rmsprop_cost(n)
+
+
+@cuda.jit
+def adadelta_kernel(param, grad, squares, steps, rates):
+    """Step by the gradient times past steps over past gradients, one thread for one weight.
+
+    New here   two states; the step is as long as the steps before it, so that no learning rate has
+               to be found, and the first steps are short: sqrt(eps) and growing
+    Cost       bytes: 7 itemsize n; flops: 18 n, two of them calls of sqrt; barriers: 0
+    Source     Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012
+    """
+    i = cuda.grid(1)
+    if i < param.shape[0]:
+        param[i], squares[i], steps[i] = adadelta_rule(
+            param[i], grad[i], squares[i], steps[i], rates
+        )
+
+
+def adadelta_cost(n: int, itemsize: int = 4) -> Cost:
+    """Four loads and three stores for each weight; g 2, averages 4 each, the step 6 and 2."""
+    return Cost(bytes=7 * itemsize * n, flops=18 * n)
+
+
+@cuda.jit
+def adadelta_vectorised_kernel(param, grad, squares, steps, rates):
+    """Step by the gradient times past steps over past gradients, one thread for four weights.
+
+    New here   accesses of 16 bytes, seven for each four weights
+    Cost       bytes: 28 n; flops: 18 n; barriers: 0
+    Source     Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012
+    """
+    update_two(adadelta_rule, param, grad, squares, steps, rates)
+
+
+def adadelta_vectorised_cost(n: int) -> Cost:
+    """The work of adadelta_cost, asked for in larger pieces."""
+    return adadelta_cost(n)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def adagrad_step(
+    param: Any, grad: Any, squares: Any, *, step: int = 1, lr: float = 1e-2, lr_decay: float = 0.0,
+    weight_decay: float = 0.0, eps: float = 1e-10, stream: Any = 0,
+) -> None:  # fmt: skip
+    """Update a parameter and its sum of squares in place, p -= lr g / (sqrt(squares) + eps).
+
+    The sum begins as zeros. `step`, 1 for the first, matters with `lr_decay` alone: the rate is
+    lr / (1 + (step - 1) lr_decay).
+    """
+    function = "adagrad_step"
+    step = launch.check_int(function, "step", step, least=1)
+    rates = lr / (1 + (step - 1) * lr_decay), eps, weight_decay
+    arrays = {"param": param, "grad": grad, "squares": squares}
+    step_in_place(function, ADAGRAD_LADDER, rates, stream, **arrays)
+
+
+def rmsprop_step(
+    param: Any, grad: Any, squares: Any, *, lr: float = 1e-2, alpha: float = 0.99,
+    eps: float = 1e-8, weight_decay: float = 0.0, stream: Any = 0,
+) -> None:  # fmt: skip
+    """Update a parameter and its average of squares in place, p -= lr g / (sqrt(squares) + eps).
+
+    The average begins as zeros.
+    """
+    rates = lr, alpha, 1 - alpha, eps, weight_decay
+    arrays = {"param": param, "grad": grad, "squares": squares}
+    step_in_place("rmsprop_step", RMSPROP_LADDER, rates, stream, **arrays)
+
+
+def adadelta_step(
+    param: Any, grad: Any, squares: Any, steps: Any, *, lr: float = 1.0, rho: float = 0.9,
+    eps: float = 1e-6, weight_decay: float = 0.0, stream: Any = 0,
+) -> None:  # fmt: skip
+    """Update a parameter and its averages of squared gradients and squared steps in place.
+
+    Both averages begin as zeros.
+    """
+    rates = lr, rho, 1 - rho, eps, weight_decay
+    arrays = {"param": param, "grad": grad, "squares": squares, "steps": steps}
+    step_in_place("adadelta_step", ADADELTA_LADDER, rates, stream, **arrays)
+
+
+ADAGRAD_LADDER = (
+    Rung("adagrad", adagrad_kernel, adagrad_cost, adagrad_reference, BLOCK),
+    in_quads(
+        "adagrad_vectorised", adagrad_vectorised_kernel, adagrad_vectorised_cost, adagrad_reference
+    ),
+)
+RMSPROP_LADDER = (
+    Rung("rmsprop", rmsprop_kernel, rmsprop_cost, rmsprop_reference, BLOCK),
+    in_quads(
+        "rmsprop_vectorised", rmsprop_vectorised_kernel, rmsprop_vectorised_cost, rmsprop_reference
+    ),
+)
+ADADELTA_LADDER = (
+    Rung("adadelta", adadelta_kernel, adadelta_cost, adadelta_reference, BLOCK),
+    in_quads(
+        "adadelta_vectorised", adadelta_vectorised_kernel, adadelta_vectorised_cost,
+        adadelta_reference,
+    ),
+)  # fmt: skip
+LADDER = (*ADAGRAD_LADDER, *RMSPROP_LADDER, *ADADELTA_LADDER)
+__all__ = launch.public_names(globals())

@@ -1,0 +1,143 @@
+"""What all optimizers share: one launch that reads each array once and writes it once, in place.
+
+An optimizer is a rule for one weight, a device function of numbers. Its first kernel applies the
+rule to one element a thread; its second one hands the rule to a function below, which moves four
+elements at once. NumPy goes through memory once for every operation of the formula; in a fused
+kernel the formula costs nothing beside the loads and stores.
+
+The rates come as one tuple of numbers in the dtype of the arrays: another learning rate is another
+number, not another kernel, and no float64 slips in.
+
+Legend
+    n         elements of the parameter, all axes together            1000
+    rule      device function: a weight, its gradient, its state, the rates; returns what is new
+    param     the weights, updated in place
+    grad      dE/d param, only read
+    first     the first state array of an optimizer, for example the velocity
+    second    the second one
+    rates     learning rate, weight decay and so on, a tuple
+    k         the four elements that this thread moves at once        [0, n / 4)
+    i         one of the up to three elements behind the last four
+    WIDTH     elements in one access of 16 bytes                      4
+    BLOCK     threads in a block                                      256
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from gpukit import cuda, launch
+from gpukit.launch import Rung
+from gpukit.primitives import wide
+from gpukit.primitives.wide import WIDTH, load4, store4
+
+BLOCK = 256
+
+
+@cuda.jit(device=True)
+def update(rule, param, grad, rates):
+    """Apply a rule without state, four elements at once: param = rule(param, grad, rates)."""
+    k, fours = cuda.grid(1), param.shape[0] // WIDTH
+    if k < fours:
+        p, g = load4(param, k), load4(grad, k)
+        p0, p1 = rule(p[0], g[0], rates), rule(p[1], g[1], rates)
+        p2, p3 = rule(p[2], g[2], rates), rule(p[3], g[3], rates)
+        store4(param, k, p0, p1, p2, p3)
+    i = fours * WIDTH + k
+    if i < param.shape[0]:
+        param[i] = rule(param[i], grad[i], rates)
+
+
+@cuda.jit(device=True)
+def update_one(rule, param, grad, first, rates):
+    """Apply a rule with one state array, four elements at once."""
+    k, fours = cuda.grid(1), param.shape[0] // WIDTH
+    if k < fours:
+        p, g, a = load4(param, k), load4(grad, k), load4(first, k)
+        p0, a0 = rule(p[0], g[0], a[0], rates)
+        p1, a1 = rule(p[1], g[1], a[1], rates)
+        p2, a2 = rule(p[2], g[2], a[2], rates)
+        p3, a3 = rule(p[3], g[3], a[3], rates)
+        store4(param, k, p0, p1, p2, p3)
+        store4(first, k, a0, a1, a2, a3)
+    i = fours * WIDTH + k
+    if i < param.shape[0]:
+        param[i], first[i] = rule(param[i], grad[i], first[i], rates)
+
+
+@cuda.jit(device=True)
+def update_two(rule, param, grad, first, second, rates):
+    """Apply a rule with two state arrays, four elements at once."""
+    k, fours = cuda.grid(1), param.shape[0] // WIDTH
+    if k < fours:
+        p, g, a, b = load4(param, k), load4(grad, k), load4(first, k), load4(second, k)
+        p0, a0, b0 = rule(p[0], g[0], a[0], b[0], rates)
+        p1, a1, b1 = rule(p[1], g[1], a[1], b[1], rates)
+        p2, a2, b2 = rule(p[2], g[2], a[2], b[2], rates)
+        p3, a3, b3 = rule(p[3], g[3], a[3], b[3], rates)
+        store4(param, k, p0, p1, p2, p3)
+        store4(first, k, a0, a1, a2, a3)
+        store4(second, k, b0, b1, b2, b3)
+    i = fours * WIDTH + k
+    if i < param.shape[0]:
+        param[i], first[i], second[i] = rule(param[i], grad[i], first[i], second[i], rates)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def step_in_place(
+    function: str, ladder: tuple[Rung, ...], rates: tuple[float, ...], stream: Any, **arrays: Any
+) -> None:
+    """Launch an optimizer on arrays of one shape and one float dtype, in place.
+
+    `ladder` is its kernel for single elements, then that for four, which is taken where it pays.
+    All arrays but `grad` change.
+    """
+    given = {name: launch.adopt(array) for name, array in arrays.items()}
+    check(function, given, written=[name for name in given if name != "grad"])
+    param = given["param"]
+    if param.size == 0:
+        return
+    vectors = [
+        launch.to_device(launch.flatten(function, name, array), stream)
+        for name, array in given.items()
+    ]
+    rung = choose(ladder, *vectors)
+    numbers = tuple(param.dtype.type(rate) for rate in rates)
+    rung.kernel[rung.grid(function, param.size), rung.block, stream](*vectors, numbers)
+    for (name, array), vector in zip(given.items(), vectors, strict=True):
+        if name != "grad":
+            bring_back(array, vector, stream)
+
+
+def check(function: str, arrays: dict[str, Any], *, written: list[str]) -> None:
+    """Raise unless all arrays are of floats, shaped alike, and those that change writeable."""
+    leader, first = next(iter(arrays.items()))
+    for name, array in arrays.items():
+        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
+        launch.check_shape(function, name, array, first.shape, f"It has the shape of {leader}.")
+        if name in written:
+            launch.check_writeable(function, name, array)
+    launch.check_same_dtype(function, **arrays)
+
+
+def choose(ladder: tuple[Rung, ...], *vectors: Any) -> Rung:
+    """Return, of a rung for single elements and one for four, that for these vectors."""
+    single, quads = ladder
+    return quads if wide.pays(*vectors) else single
+
+
+def bring_back(array: Any, vector: Any, stream: Any) -> None:
+    """Copy what a kernel made of a NumPy array to it, where the kernel did not work on it."""
+    if isinstance(array, np.ndarray) and not np.may_share_memory(array, vector):
+        array[...] = launch.to_host(vector, stream).reshape(array.shape)
+
+
+# The rung that moves four elements at once, for the ladders of the other files.
+in_quads = functools.partial(Rung, block=BLOCK, tile=WIDTH * BLOCK, dtypes=(np.float32,))
+LADDER: tuple[Rung, ...] = ()
+__all__ = launch.public_names(globals())

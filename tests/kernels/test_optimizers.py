@@ -1,0 +1,376 @@
+"""Optimizers: one step against the reference, many against it, and what a fused step promises."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import optimizers
+from gpukit.kernels.optimizers import adam, adaptive, clip, fused, gradient
+from gpukit.primitives import wide
+
+BLOCK = fused.BLOCK
+# The kernels of an optimizer, its host function, and what a test tells it beside the arrays.
+STEPS = {
+    "sgd": (gradient.SGD_LADDER, gpukit.sgd_step, {}),
+    "momentum": (gradient.MOMENTUM_LADDER, gpukit.momentum_step, {"dampening": 0.25, "step": 2}),
+    "nesterov": (gradient.NESTEROV_LADDER, gpukit.nesterov_step, {}),
+    "adagrad": (adaptive.ADAGRAD_LADDER, gpukit.adagrad_step, {"step": 3, "lr_decay": 0.5}),
+    "rmsprop": (adaptive.RMSPROP_LADDER, gpukit.rmsprop_step, {}),
+    "adadelta": (adaptive.ADADELTA_LADDER, gpukit.adadelta_step, {}),
+    "adam": (adam.ADAM_LADDER, gpukit.adam_step, {"step": 3}),
+    "adamw": (adam.ADAMW_LADDER, gpukit.adamw_step, {"step": 3}),
+}
+COUNTED = [n for n, (_, step, _) in STEPS.items() if "step" in step.__kwdefaults__ or "adam" in n]
+SIZES = [1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 5, 4099]
+
+every_step = pytest.mark.parametrize("name", STEPS)
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+# The vectorised kernels take float32 alone.
+forms = pytest.mark.parametrize(
+    ("at", "dtype"),
+    [(0, np.float32), (0, np.float64), (1, np.float32)],
+    ids=["float32", "float64", "vectorised"],
+)
+
+
+def states_of(name):
+    return STEPS[name][0][0].kernel.py_func.__code__.co_argcount - 3
+
+
+def arrays(name, rng, n, dtype):
+    """A parameter, its gradient and its states, as if steps had gone before."""
+    made = [rng.standard_normal(n) for _ in range(2 + states_of(name))]
+    if name not in ("momentum", "nesterov"):
+        made[2:] = map(np.abs, made[2:])
+    return [x.astype(dtype) for x in made]
+
+
+@pytest.fixture
+def in_quads(monkeypatch):
+    """Have host functions take the kernel for four elements, as on a GPU."""
+
+    def pays(*vectors):
+        return all(x.dtype == np.float32 and wide.is_aligned(x) for x in vectors)
+
+    monkeypatch.setattr(wide, "pays", pays)
+
+
+def run(name, given, **more):
+    """Do a step in place on copies; return what changed, the gradient left out."""
+    _, step, told = STEPS[name]
+    own = [x.copy() for x in given]
+    step(*own, **(told | {"weight_decay": 0.1} | more))
+    np.testing.assert_array_equal(own[1], given[1])
+    return own[0], *own[2:]
+
+
+def reference(name, given, **more):
+    ladder, _, told = STEPS[name]
+    made = ladder[0].reference(*given, **(told | {"weight_decay": 0.1} | more))
+    return made if isinstance(made, tuple) else (made,)
+
+
+def assert_same(made, right, dtype):
+    for ours, theirs in zip(made, right, strict=True):
+        assert ours.dtype == dtype
+        room = 16 * np.finfo(dtype).eps * (1 + np.abs(theirs))
+        assert (np.abs(ours.astype(float) - theirs) <= room).all()
+
+
+@every_step
+@forms
+@pytest.mark.parametrize("n", SIZES)
+def test_step_matches_the_reference(name, at, dtype, n, rng, request):
+    if at:
+        request.getfixturevalue("in_quads")
+    given = arrays(name, rng, n, dtype)
+    assert_same(run(name, given), reference(name, given), dtype)
+
+
+@every_step
+@dtypes
+def test_a_hundred_steps_match_the_reference(name, dtype, rng):
+    ladder, step, told = STEPS[name]
+    ours = [rng.standard_normal(37).astype(dtype), None]
+    ours += [np.zeros(37, dtype) for _ in range(states_of(name))]
+    theirs = [x if x is None else x.astype(float) for x in ours]
+    for number in range(1, 101):
+        ours[1] = theirs[1] = rng.standard_normal(37).astype(dtype)
+        options = told | {"weight_decay": 0.01}
+        if "step" in told:
+            options["step"] = number
+        step(*ours, **options)
+        made = ladder[0].reference(*theirs, **options)
+        theirs[0], *theirs[2:] = made if isinstance(made, tuple) else (made,)
+    error = np.linalg.norm(ours[0] - theirs[0]) / np.linalg.norm(theirs[0])
+    assert error < (1e-6 if dtype == np.float32 else 1e-14)
+
+
+@every_step
+@pytest.mark.parametrize("gradient", [0.001, 1000.0])
+def test_no_gradient_makes_a_number_of_a_weight_that_is_none(name, gradient, rng):
+    given = arrays(name, rng, 9, np.float32)
+    given[1][:] = gradient
+    given[1][4] = np.nan
+    made, *_ = run(name, given)
+    assert np.isnan(made).tolist() == [k == 4 for k in range(9)]
+
+
+@every_step
+def test_zero_gradients_and_states_leave_weights_where_they_are(name, rng):
+    given = arrays(name, rng, 9, np.float32)
+    for array in given[1:]:
+        array[:] = 0
+    made, *_ = run(name, given, weight_decay=0)
+    np.testing.assert_array_equal(made, given[0])
+
+
+@pytest.mark.parametrize("step", [gpukit.adam_step, gpukit.adamw_step])
+@dtypes
+def test_first_step_is_as_long_for_a_small_gradient_as_for_a_large_one(step, dtype):
+    param, grad = np.zeros(4, dtype), np.array([0.001, 1000, -0.001, -1000], dtype)
+    step(param, grad, np.zeros(4, dtype), np.zeros(4, dtype), step=1, lr=0.5)
+    np.testing.assert_allclose(param, [-0.5, -0.5, 0.5, 0.5], rtol=1e-4)
+
+
+def test_first_gradient_joins_the_velocity_whole_whatever_the_dampening():
+    param, grad, velocity = np.zeros(1), np.ones(1), np.zeros(1)
+    gpukit.momentum_step(param, grad, velocity, dampening=0.75, step=1)
+    assert velocity[0] == 1
+    gpukit.momentum_step(param, grad, velocity, dampening=0.75, step=2)
+    assert velocity[0] == 0.9 + 0.25
+
+
+@every_step
+def test_arrays_of_any_shape_are_updated(name, rng):
+    given = arrays(name, rng, 24, np.float32)
+    shaped = [x.reshape(2, 3, 4) for x in given]
+    for made, flat in zip(run(name, shaped), run(name, given), strict=True):
+        np.testing.assert_array_equal(made, flat.reshape(2, 3, 4))
+
+
+@every_step
+def test_empty_arrays_stay_empty(name, rng):
+    assert [x.shape for x in run(name, arrays(name, rng, 0, np.float32))] == [(0,)] * (
+        1 + states_of(name)
+    )
+
+
+@every_step
+def test_device_arrays_are_updated_where_they_are(name, rng):
+    _, step, told = STEPS[name]
+    given = arrays(name, rng, 1001, np.float32)
+    moved = [cuda.to_device(x) for x in given]
+    assert step(*moved, **told, weight_decay=0.1) is None
+    for device, right in zip([moved[0], *moved[2:]], run(name, given), strict=True):
+        np.testing.assert_array_equal(device.copy_to_host(), right)
+
+
+@every_step
+@forms
+def test_arrays_that_lie_misaligned_or_apart_are_updated(name, at, dtype, rng, request):
+    if at:
+        request.getfixturevalue("in_quads")
+    given = arrays(name, rng, 50, dtype)
+    wide_ones = [np.full((50, 3), 7, dtype) for _ in given]
+    for whole, array in zip(wide_ones, given, strict=True):
+        whole[:, 1] = array
+    _, step, told = STEPS[name]
+    step(*(whole[1:, 1] for whole in wide_ones), **told, weight_decay=0.1)
+    right = run(name, [x[1:] for x in given])
+    for whole, answer in zip([wide_ones[0], *wide_ones[2:]], right, strict=True):
+        np.testing.assert_array_equal(whole[1:, 1], answer)
+        assert (whole[:, [0, 2]] == 7).all()
+
+
+@every_step
+def test_another_learning_rate_is_not_another_kernel(name, rng):
+    (rung, _), _, _ = STEPS[name]
+    given = arrays(name, rng, 9, np.float32)
+    run(name, given)
+    before = len(rung.kernel.overloads)
+    run(name, given, lr=0.123)
+    assert len(rung.kernel.overloads) == before
+
+
+@every_step
+def test_a_state_of_another_shape_is_refused(name, rng):
+    *given, last = arrays(name, rng, 9, np.float32)
+    with pytest.raises(ValueError, match=rf"{name}_step: expected \w+\.shape == \(9,\), got"):
+        run(name, [*given, last[1:]])
+
+
+@every_step
+def test_a_parameter_that_cannot_be_written_is_refused(name, rng):
+    given = arrays(name, rng, 9, np.float32)
+    given[0].flags.writeable = False
+    _, step, told = STEPS[name]
+    with pytest.raises(ValueError, match=rf"{name}_step: expected param to be writeable"):
+        step(*given, **told)
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_steps_are_counted_from_one(name, rng):
+    with pytest.raises(ValueError, match=f"{name}_step: expected step >= 1, got 0"):
+        run(name, arrays(name, rng, 9, np.float32), step=0)
+
+
+def test_dampening_without_a_step_is_refused():
+    with pytest.raises(ValueError, match=r"momentum_step: expected step with dampening=0\.5"):
+        gpukit.momentum_step(np.ones(3), np.ones(3), np.ones(3), dampening=0.5)
+
+
+# ---- many parameters in one launch ----------------------------------------------------------
+
+LAYERS = [(3, 5), (5,), (), (2, 0), (4, 4, 4), (7,)]
+
+
+def test_flat_views_are_views_of_one_array_of_zeros():
+    flat, views = gpukit.flat_views(LAYERS)
+    assert [view.shape for view in views] == LAYERS
+    assert flat.copy_to_host().tolist() == [0] * (16 + 8 + 4 + 64 + 8)
+    for number, view in enumerate(views, 1):
+        view.copy_to_device(np.full(view.shape, number, np.float32))
+    counts = np.bincount(flat.copy_to_host().astype(int)).tolist()
+    assert counts == [1 + 3 + 3 + 1, 15, 5, 1, 0, 64, 7]
+
+
+def test_flat_views_begin_where_four_elements_can_be_moved_at_once():
+    _, views = gpukit.flat_views(LAYERS)
+    assert all(wide.is_aligned(view) for view in views)
+
+
+@every_step
+def test_one_launch_on_a_flat_array_updates_all_layers_as_launches_of_their_own(name, rng):
+    _, step, told = STEPS[name]
+    packed = [gpukit.flat_views(LAYERS) for _ in range(2 + states_of(name))]
+    layers = [arrays(name, rng, int(np.prod(shape)), np.float32) for shape in LAYERS]
+    for number, shape in enumerate(LAYERS):
+        for (_, views), array in zip(packed, layers[number], strict=True):
+            views[number].copy_to_device(array.reshape(shape))
+    step(*(flat for flat, _ in packed), **told)
+    for number, shape in enumerate(LAYERS):
+        step(*layers[number], **told)
+        for (_, views), array in zip(packed, layers[number], strict=True):
+            np.testing.assert_array_equal(views[number].copy_to_host(), array.reshape(shape))
+
+
+# ---- clipping -------------------------------------------------------------------------------
+
+
+@forms
+@pytest.mark.parametrize("sizes", [(1,), (3, 4, 5), (4 * BLOCK + 5, 0, 1), (300_001,)], ids=str)
+@pytest.mark.parametrize("max_norm", [0.5, 1e6])
+def test_clipped_gradients_match_the_reference(at, dtype, sizes, max_norm, rng, request):
+    if at:
+        request.getfixturevalue("in_quads")
+    grads = [rng.standard_normal(n).astype(dtype) for n in sizes]
+    right, norm = clip.clip_grad_norm_reference(grads, max_norm)
+    found = gpukit.clip_grad_norm(grads, max_norm)
+    room = 64 * np.finfo(dtype).eps
+    assert (found.shape, found.dtype) == ((1,), dtype)
+    np.testing.assert_allclose(found[0], norm, rtol=room)
+    for ours, theirs in zip(grads, right, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=room)
+
+
+def test_gradients_below_the_norm_stay_bit_for_bit(rng):
+    grads = rng.standard_normal(1000).astype(np.float32)
+    before = grads.copy()
+    gpukit.clip_grad_norm(grads, 1000)
+    np.testing.assert_array_equal(grads, before)
+
+
+def test_norm_of_device_arrays_stays_on_the_device(rng):
+    grads = [cuda.to_device(rng.standard_normal((3, 5)).astype(np.float32)) for _ in range(2)]
+    right, norm = clip.clip_grad_norm_reference([g.copy_to_host() for g in grads], 1)
+    found = gpukit.clip_grad_norm(grads, 1)
+    assert launch.is_device_array(found)
+    np.testing.assert_allclose(found.copy_to_host(), [norm], rtol=1e-5)
+    np.testing.assert_allclose([g.copy_to_host() for g in grads], right, rtol=1e-5)
+
+
+def test_a_nan_in_one_gradient_spoils_all():
+    grads = [np.ones(3, np.float32), np.array([np.nan], np.float32)]
+    assert np.isnan(gpukit.clip_grad_norm(grads, 1)).all()
+    assert np.isnan(grads[0]).all()
+
+
+def test_clipping_twice_gives_the_same_bits(rng):
+    grads = rng.standard_normal(500_000).astype(np.float32)
+    first, second = grads.copy(), grads.copy()
+    norms = [gpukit.clip_grad_norm(x, 1).tobytes() for x in (first, second)]
+    assert (norms[0], first.tobytes()) == (norms[1], second.tobytes())
+
+
+def test_clipping_of_empty_gradients_finds_no_norm():
+    assert gpukit.clip_grad_norm(np.zeros((0, 3)), 1).tolist() == [0]
+
+
+def test_clipping_of_no_gradients_is_refused():
+    with pytest.raises(ValueError, match="clip_grad_norm: expected grads to hold an array"):
+        gpukit.clip_grad_norm([], 1)
+
+
+@pytest.mark.parametrize("bad", [np.ones(3, np.int32), [1.0, 2.0]], ids=["int32", "numbers"])
+def test_clipping_refuses_what_is_no_array_of_floats(bad):
+    with pytest.raises(TypeError, match=r"clip_grad_norm: expected grads\[0\] to be a float32 or"):
+        gpukit.clip_grad_norm(bad, 1)
+
+
+def test_clipping_refuses_two_dtypes():
+    with pytest.raises(TypeError, match=r"expected grads\[0\], grads\[1\] to have one dtype"):
+        gpukit.clip_grad_norm([np.ones(3), np.ones(3, np.float32)], 1)
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+every_rung = pytest.mark.parametrize("rung", optimizers.LADDER, ids=lambda rung: rung.name)
+N = 4 * BLOCK + 7
+
+
+def watched(watch, rung, dtype, n=N):
+    """Launch a kernel under `watch` on ones, and return what that returns."""
+
+    def ones(size=n):
+        return np.ones(size, dtype)
+
+    if rung in clip.LADDER:
+        blocks = rung.grid("test", n)[0]
+        inputs = {
+            "square_sum": (ones(), 0, ones(blocks)),
+            "clip_scale": (ones(), dtype(1), ones(1), ones(1)),
+            "scale": (ones(1), ones()),
+        }[rung.name.removesuffix("_vectorised")]
+        grid = 1 if rung is clip.CLIP_SCALE else blocks
+        return watch(rung.kernel)[grid, BLOCK](*inputs)
+    name = rung.name.removesuffix("_vectorised")
+    states = [ones() for _ in range(states_of(name))]
+    counts = {"sgd": 2, "momentum": 4, "nesterov": 3, "adagrad": 3, "adam": 7, "adamw": 7}
+    rates = (dtype(0.5),) * counts.get(name, 5)
+    return watch(rung.kernel)[rung.grid("test", n), BLOCK](ones(), ones(), *states, rates)
+
+
+@pytest.mark.watched
+@every_rung
+def test_checker_finds_nothing_wrong(rung):
+    assert watched(gpukit.check, rung, np.float32).findings == []
+
+
+@pytest.mark.watched
+@every_rung
+def test_cost_is_what_is_counted(rung):
+    found = watched(gpukit.profile, rung, np.float32).total
+    assert rung.cost(N) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@pytest.mark.watched
+@pytest.mark.parametrize(
+    ("rung", "dtype"),
+    [(rung, np.dtype(dtype).type) for rung in optimizers.LADDER for dtype in rung.dtypes],
+    ids=lambda value: getattr(value, "name", None) or value.__name__,
+)
+def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
+    found = watched(gpukit.profile, rung, dtype).total
+    assert found[f"flops_{np.dtype(dtype).name}"] == found.flops

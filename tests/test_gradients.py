@@ -1,0 +1,138 @@
+"""`gradcheck`: it passes every backward function of the book, and finds and explains mistakes."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import GradientError, cuda, gradcheck
+
+
+def numbers(*shape, draw=0):
+    """Normal numbers, none of which is near 0, where relu has a kink."""
+    made = np.random.default_rng([20261125, draw, *shape]).standard_normal(shape)
+    return made + np.copysign(0.1, made)
+
+
+# A forward function of the book, its backward function, and inputs.
+RIGHT = {
+    "relu": (gpukit.relu, gpukit.relu_grad, [numbers(3, 5)]),
+    "sigmoid": (
+        gpukit.sigmoid,
+        lambda grad, x: gpukit.sigmoid_grad(grad, gpukit.sigmoid(x)),
+        [numbers(3, 5)],
+    ),
+    "tanh": (
+        gpukit.tanh,
+        lambda grad, x: gpukit.tanh_grad(grad, gpukit.tanh(x)),
+        [numbers(3, 5)],
+    ),
+    "gelu": (gpukit.gelu, gpukit.gelu_grad, [numbers(3, 5)]),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_backward_function_of_the_book_is_the_slope_of_its_forward_function(name):
+    assert gradcheck(*RIGHT[name])
+
+
+def product(a, b):
+    return a @ b
+
+
+def product_backward(grad, a, b):
+    return grad @ b.T, a.T @ grad
+
+
+A, B, SQUARE = numbers(3, 4), numbers(4, 2), numbers(3, 3)
+
+
+def message(forward, backward, inputs, **options):
+    with pytest.raises(GradientError) as caught:
+        gradcheck(forward, backward, inputs, **options)
+    return str(caught.value)
+
+
+def test_gradients_of_several_inputs_pass():
+    assert gradcheck(product, product_backward, [A, B])
+
+
+def test_inputs_stay_as_they_are():
+    before = A.copy()
+    gradcheck(lambda a: a * a, lambda grad, a: 2 * a * grad, [A])
+    np.testing.assert_array_equal(A, before)
+
+
+def test_a_number_is_an_input_too():
+    assert gradcheck(lambda x: 3 * x, lambda grad, _x: 3 * grad, [np.array(0.5)])
+
+
+def test_device_arrays_are_taken():
+    assert gradcheck(gpukit.gelu, gpukit.gelu_grad, [cuda.to_device(A)])
+
+
+def test_an_input_without_a_gradient_is_passed_over():
+    assert gradcheck(product, lambda grad, _a, b: (grad @ b.T, None), [A, B])
+
+
+def test_a_wrong_sign_is_found_and_named():
+    said = message(np.cos, lambda grad, x: np.sin(x) * grad, [A])
+    assert "12 of 12 elements are wrong" in said
+    assert "wrong sign" in said
+
+
+def test_the_input_and_the_worst_element_are_named_with_both_values():
+    def backward(grad, a, b):
+        right = a.T @ grad
+        right[2, 1] = 77
+        return grad @ b.T, right
+
+    said = message(product, backward, [A, B])
+    weights = np.random.default_rng(0).standard_normal((3, 2))
+    assert f"of inputs[1] at [2, 1] to be {(A.T @ weights)[2, 1]:.5g}"[:-1] in said
+    assert "got 77; 1 of 8 elements are wrong" in said
+
+
+def test_a_missing_term_is_found():
+    # d/dx x^3 + x, without the 1
+    said = message(lambda x: x**3 + x, lambda grad, x: 3 * x**2 * grad, [A])
+    assert "a term is missing" in said
+
+
+def test_a_wrong_transposition_of_a_square_is_found_and_named():
+    said = message(product, lambda grad, a, b: (grad @ b.T, (a.T @ grad).T), [SQUARE, SQUARE])
+    assert "Its transpose is right" in said
+
+
+def test_a_wrong_transposition_changes_the_shape_otherwise():
+    said = message(product, lambda grad, a, b: (grad @ b.T, (a.T @ grad).T), [A, B])
+    assert "have its shape (4, 2), got (2, 4). It is transposed." in said
+
+
+def test_a_wrong_shape_is_found():
+    said = message(np.sin, lambda grad, x: (np.cos(x) * grad)[:2], [A])
+    assert "have its shape (3, 4), got (2, 4). There is a slope for each element." in said
+
+
+@pytest.mark.parametrize(
+    ("factor", "hint"),
+    [
+        (2.0, "a path is counted twice"),
+        (0.5, "a factor 2, as of x^2"),
+        (0.0, "a path from this input to the result is missing"),
+        (0.25, "0.25 times the slope"),
+        (np.nan, "Not all are finite"),
+    ],
+)
+def test_what_a_factor_hints_at_is_said(factor, hint):
+    said = message(np.sin, lambda grad, x: np.where(x > 0, factor, 1) * np.cos(x) * grad, [A])
+    assert hint in said
+
+
+def test_a_gradient_that_nobody_returned_is_missed():
+    said = message(product, lambda grad, _a, b: grad @ b.T, [A, B])
+    assert "expected a gradient for each of 2 inputs, got 1" in said
+
+
+def test_float32_is_too_coarse_for_differences():
+    with pytest.raises(TypeError, match=r"gradcheck: expected inputs\[0\] to be a float64 array"):
+        gradcheck(np.sin, np.cos, [A.astype(np.float32)])
