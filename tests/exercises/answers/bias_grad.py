@@ -1,0 +1,226 @@
+"""Answers to bias_grad."""
+
+from tests.exercises.answers import Right, Wrong, body, edit, without
+
+ANSWERS = [
+    Wrong(
+        "no barrier",
+        without("cuda.syncthreads()"),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "threads without a column leave before the barrier",
+        body("""
+            col = cuda.grid(1)
+            tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+            tile = cuda.shared.array((DOWN, ACROSS), np.float32)
+            acc = np.float32(0)
+            if col >= grad_out.shape[1]:
+                return
+            for row in range(ty, grad_out.shape[0], DOWN):
+                acc += grad_out[row, col]
+            tile[ty, tx] = acc
+            cuda.syncthreads()
+            if ty == 0:
+                total = np.float32(0)
+                for k in range(DOWN):
+                    total += tile[k, tx]
+                grad_bias[col] = total
+        """),
+        says="barrier",
+        grade="but",
+    ),
+    Wrong(
+        "the parts are not joined",
+        body("""
+            col = cuda.grid(1)
+            ty = cuda.threadIdx.y
+            acc = np.float32(0)
+            if col < grad_out.shape[1]:
+                for row in range(ty, grad_out.shape[0], DOWN):
+                    acc += grad_out[row, col]
+                if ty == 0:
+                    grad_bias[col] = acc
+        """),
+        says="the sums of the 8 threads of a column are not joined",
+    ),
+    Wrong(
+        "all eight store their part",
+        body("""
+            col = cuda.grid(1)
+            ty = cuda.threadIdx.y
+            acc = np.float32(0)
+            if col < grad_out.shape[1]:
+                for row in range(ty, grad_out.shape[0], DOWN):
+                    acc += grad_out[row, col]
+                grad_bias[col] = acc
+        """),
+        says="Join the 8 sums first",
+    ),
+    Wrong(
+        "all threads add to grad_bias",
+        body("""
+            col = cuda.grid(1)
+            ty = cuda.threadIdx.y
+            if col < grad_out.shape[1] and ty == 0:
+                grad_bias[col] = 0
+            cuda.syncthreads()
+            if col < grad_out.shape[1]:
+                for row in range(ty, grad_out.shape[0], DOWN):
+                    grad_bias[col] += grad_out[row, col]
+        """),
+        says="update it with `cuda.atomic.add(",
+    ),
+    Wrong(
+        "atomics",
+        body("""
+            col = cuda.grid(1)
+            ty = cuda.threadIdx.y
+            if col < grad_out.shape[1] and ty == 0:
+                grad_bias[col] = 0
+            cuda.syncthreads()
+            if col < grad_out.shape[1]:
+                acc = np.float32(0)
+                for row in range(ty, grad_out.shape[0], DOWN):
+                    acc += grad_out[row, col]
+                cuda.atomic.add(grad_bias, col, acc)
+        """),
+        says="join the sums in shared memory",
+        grade="but",
+    ),
+    Wrong(
+        "the mean",
+        edit(
+            (
+                "grad_bias[col] = total",
+                "grad_bias[col] = total / np.float32(max(1, grad_out.shape[0]))",
+            )
+        ),
+        says="This is the mean over the samples",
+    ),
+    Wrong(
+        "the rows",
+        body("""
+            col = cuda.grid(1)
+            if cuda.threadIdx.y == 0 and col < grad_bias.size:
+                acc = np.float32(0)
+                for k in range(grad_out.shape[1]):
+                    acc += grad_out[col, k]
+                grad_bias[col] = acc
+        """),
+        says="uses grad_out[",
+    ),
+    Wrong(
+        "all samples by all threads",
+        edit(("range(ty, grad_out.shape[0], DOWN)", "range(grad_out.shape[0])")),
+        says="all 8 threads of a column added up all",
+    ),
+    Wrong(
+        "one sample for each thread",
+        edit(
+            ("range(ty, grad_out.shape[0], DOWN)", "range(ty, min(DOWN, grad_out.shape[0]), DOWN)")
+        ),
+        says="each thread took one and stopped",
+    ),
+    Wrong(
+        "a fixed number of samples for each thread",
+        edit(
+            (
+                "range(ty, grad_out.shape[0], DOWN)",
+                "range(ty, grad_out.shape[0] // DOWN * DOWN, DOWN)",
+            )
+        ),
+        says="a division is rounded down",
+    ),
+    Wrong(
+        "= for +=",
+        edit(("acc += grad_out", "acc = grad_out")),
+        says="in its loop stands = where += belongs",
+    ),
+    Wrong(
+        "seven of eight parts",
+        edit(("range(DOWN)", "range(DOWN - 1)")),
+        says="The last of the 8 sums of a column is missing",
+    ),
+    Wrong(
+        "one thread for each column",
+        body("""
+            col = cuda.grid(1)
+            if cuda.threadIdx.y == 0 and col < grad_bias.size:
+                acc = np.float32(0)
+                for row in range(grad_out.shape[0]):
+                    acc += grad_out[row, col]
+                grad_bias[col] = acc
+        """),
+        says="warps that read and write nothing",
+        grade="but",
+    ),
+    Wrong(
+        "the tile turned",
+        edit(
+            ("array((DOWN, ACROSS)", "array((ACROSS, DOWN)"),
+            ("tile[ty, tx] =", "tile[tx, ty] ="),
+            ("tile[k, tx]", "tile[tx, k]"),
+        ),
+        says="tile[ty, tx], not tile[tx, ty]",
+        grade="but",
+    ),
+    Wrong(
+        "warps walk along rows",
+        body("""
+            tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+            tile = cuda.shared.array((DOWN, ACROSS), np.float32)
+            left = cuda.blockIdx.x * ACROSS
+            for k in range(ty, ACROSS, DOWN):
+                if left + k < grad_out.shape[1]:
+                    acc = np.float32(0)
+                    for row in range(tx, grad_out.shape[0], 32):
+                        acc += grad_out[row, left + k]
+                    for offset in (16, 8, 4, 2, 1):
+                        acc += cuda.shfl_down_sync(0xFFFFFFFF, acc, offset)
+                    if tx == 0:
+                        grad_bias[left + k] = acc
+        """),
+        says="read neighbouring columns of one row",
+        grade="but",
+    ),
+    Right(
+        "a tree down the tile",
+        body("""
+            tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+            col = cuda.blockIdx.x * cuda.blockDim.x + tx
+            tile = cuda.shared.array((DOWN, ACROSS), np.float32)
+            tile[ty, tx] = 0
+            row = ty
+            while row < grad_out.shape[0]:
+                if col < grad_out.shape[1]:
+                    tile[ty, tx] += grad_out[row, col]
+                row += DOWN
+            for half in (4, 2, 1):
+                cuda.syncthreads()
+                if ty < half:
+                    tile[ty, tx] += tile[ty + half, tx]
+            if ty == 0 and col < grad_out.shape[1]:
+                grad_bias[col] = tile[0, tx]
+        """),
+    ),
+    Right(
+        "atomics in shared memory, one place a column",
+        body("""
+            col = cuda.grid(1)
+            tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+            sums = cuda.shared.array(ACROSS, np.float32)
+            if ty == 0:
+                sums[tx] = 0
+            cuda.syncthreads()
+            acc = np.float32(0)
+            if col < grad_out.shape[1]:
+                for row in range(ty, grad_out.shape[0], DOWN):
+                    acc += grad_out[row, col]
+            cuda.atomic.add(sums, tx, acc)
+            cuda.syncthreads()
+            if ty == DOWN - 1 and col < grad_bias.size:
+                grad_bias[col] = sums[tx]
+        """),
+    ),
+]
