@@ -210,7 +210,7 @@ BY_ITEMSIZE = [
     # Of these only a part of the bytes are in arrays of that itemsize.
     if entry.family != "histogram" and name not in ("grey", "invert", "conv2d_direct")
 ]
-SIZES = (37, 41, 43, 47)
+SIZES = (37, 41, 43, 47, 53)
 
 
 @pytest.mark.parametrize("rung", BY_ITEMSIZE)
