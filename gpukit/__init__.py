@@ -31,6 +31,10 @@ __version__ = "0.1.0"
 _BOOK = {
     "activations": ("relu", "sigmoid", "tanh", "gelu"),
     "activations_grad": ("relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
+    "attention": (
+        "scaled_dot_product_attention",
+        "scaled_dot_product_attention_backward",
+    ),
     "backprop": ("linear", "linear_backward"),
     "conv": ("conv2d", "conv2d_backward", "conv1d"),
     "dot": ("dot",),

@@ -367,9 +367,12 @@ def flatten(function: str, name: str, array: Any) -> Any:
     return array.reshape(array.size)
 
 
-def to_device(array: Any, stream: Any = 0) -> Any:
-    """Return `array` where kernels can read it, a NumPy array in C order; no copy without need."""
-    if is_device_array(array):
+def to_device(array: Any, stream: Any = 0, *, strided: bool = False) -> Any:
+    """Return `array` where kernels can read it, a NumPy array in C order; no copy without need.
+
+    With `strided` a NumPy array that kernels can read where it lies keeps its order.
+    """
+    if is_device_array(array) or (strided and target.active().name != "cuda"):
         return array
     array = np.ascontiguousarray(array)
     return cuda.to_device(array, stream) if target.active().name == "cuda" else array

@@ -6,10 +6,17 @@ A case is a function of the size wanted: it makes the data when it is called and
 
 from __future__ import annotations
 
-from gpukit.bench import cases_conv, cases_elements, cases_sums, cases_tensors, cases_training
+from gpukit.bench import (
+    cases_attention,
+    cases_conv,
+    cases_elements,
+    cases_sums,
+    cases_tensors,
+    cases_training,
+)
 from gpukit.bench.register import CASES, choose, choose_one, make
 
 # Importing them registers their cases, in the order of the book.
-PARTS = (cases_elements, cases_sums, cases_tensors, cases_conv, cases_training)
+PARTS = (cases_elements, cases_sums, cases_tensors, cases_attention, cases_conv, cases_training)
 
 __all__ = ["CASES", "PARTS", "choose", "choose_one", "make"]

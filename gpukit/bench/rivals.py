@@ -18,6 +18,20 @@ from gpukit.bench.timing import Contest, Work
 
 _FACTOR = 2.5  # of the cases of saxpy
 
+
+def attention_grad_scores(
+    xp: Any, grad: Any, query: Any, key: Any, value: Any, kept: Any, delta: Any, scale: Any
+) -> tuple[Any, Any]:
+    """Return the weights of attention and the gradients of its scores, in any library's arrays."""
+    weights = xp.exp(scale * (query @ key.swapaxes(-1, -2)) - kept[..., None])
+    return weights, scale * weights * (grad @ value.swapaxes(-1, -2) - delta[..., None])
+
+
+def _attention_grad_key_value(t: Any, grad: Any, query: Any, *rest: Any) -> Any:
+    weights, grads = attention_grad_scores(t, grad, query, *rest)
+    return t.stack((grads.swapaxes(-1, -2) @ query, weights.swapaxes(-1, -2) @ grad))
+
+
 # By the beginning of a case's name, the longest that fits: what PyTorch calls the same, on the
 # arrays that NumPy gets.
 _TORCH: dict[str, Callable[..., Any]] = {
@@ -51,6 +65,17 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "linear_grad_x": lambda t, grad, weight: t.matmul(grad, weight),
     "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),
     "linear_grad_bias": lambda t, grad: t.sum(grad, 0),
+    "attention_scores": lambda t, query, key, scale: scale * t.matmul(query, key.mT),
+    "attention_softmax": lambda t, scores: t.softmax(scores, -1),
+    "attention_values": lambda t, weights, value: t.matmul(weights, value),
+    "attention_transposed": lambda t, weights, rows: t.matmul(weights.mT, rows),
+    "attention_delta": lambda t, grad, output: t.sum(grad * output, -1),
+    "attention_grad_scores": lambda t, *given: attention_grad_scores(t, *given)[1],
+    "attention_tiled": lambda t, *qkv_scale: t.nn.functional.scaled_dot_product_attention(
+        *qkv_scale[:3], scale=float(qkv_scale[3])
+    ),
+    "attention_tiled_grad_query": lambda t, *given: attention_grad_scores(t, *given)[1] @ given[2],
+    "attention_tiled_grad_key_value": _attention_grad_key_value,
 }
 
 

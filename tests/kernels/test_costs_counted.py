@@ -229,7 +229,7 @@ BY_ITEMSIZE = [
     # Of these only a part of the bytes are in arrays of that itemsize.
     if entry.family not in ("histogram", "conv") and name not in ("grey", "invert")
 ]
-SIZES = (37, 41, 43, 47)
+SIZES = (37, 41, 43, 47, 53)
 
 
 @pytest.mark.parametrize("rung", BY_ITEMSIZE)

@@ -7,6 +7,7 @@ from gpukit import cuda, launch
 from gpukit.kernels import (
     activations,
     activations_grad,
+    attention,
     backprop,
     conv,
     dot,
@@ -56,6 +57,11 @@ CASES = {
     "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
     "inclusive_scan": (scan.inclusive_scan, (numbers(300),), (300,)),
     "exclusive_scan": (scan.exclusive_scan, (numbers(300),), (300,)),
+    "scaled_dot_product_attention": (
+        attention.scaled_dot_product_attention,
+        (numbers(1, 2, 3, 5), numbers(1, 2, 4, 5), numbers(1, 2, 4, 6)),
+        (1, 2, 3, 6),
+    ),
     "bincount": (
         lambda x, **o: histogram.bincount(x, 5, **o),
         (np.arange(9, dtype=np.int32),),
@@ -173,6 +179,10 @@ REST = {
         (numbers(2, 3, 4, 4), numbers(2, 2, 5, 5), numbers(3, 2, 2, 2)),
     ),
     "linear": (backprop.linear, (numbers(3, 4), numbers(5, 4), numbers(5))),
+    "scaled_dot_product_attention_backward": (
+        attention.scaled_dot_product_attention_backward,
+        (*[numbers(1, 2, 3, 5)] * 5, numbers(1, 2, 3)),
+    ),
     "linear_backward": (backprop.linear_backward, (numbers(3, 4), numbers(5, 4), numbers(3, 5))),
     "invert": (image.invert, (numbers(3, 4),)),
     "grey": (image.grey, (numbers(3, 4, 3),)),
@@ -225,6 +235,8 @@ LADDERS = {
     "conv2d": conv.LADDER,
     "conv2d_backward": conv.BACKWARD_LADDER,
     "linear": backprop.FORWARD_LADDER,
+    "scaled_dot_product_attention": attention.FORWARD_LADDER,
+    "scaled_dot_product_attention_backward": attention.BACKWARD_LADDER,
 }
 
 

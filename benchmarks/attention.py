@@ -1,0 +1,103 @@
+"""Attention on the CPU target against PyTorch's, with the same number of threads, in turns.
+
+    python -m benchmarks.attention [--threads 2] [--rounds 15] [--heads 64 8] [--length 128]
+
+runs `scaled_dot_product_attention` and its gradients on arrays of float32, each side in turn,
+compares the results first and prints medians. It needs PyTorch (`make torch` sets up where).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+ROOM = 2e-5  # of results of size 1
+
+
+def main() -> None:
+    """Measure what the arguments say and print it."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--heads", type=int, nargs=2, default=(64, 8), metavar=("B", "H"))
+    parser.add_argument("--length", type=int, default=128)
+    parser.add_argument("--width", type=int, default=64)
+    chosen = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):  # gpukit has a thread for each core that it may use
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: chosen.threads])
+    shape = (*chosen.heads, chosen.length, chosen.width)
+    print(f"{shape}, float32, {chosen.threads} threads: median seconds of {chosen.rounds}")
+    for causal in (False, True):
+        for name, ours, theirs in contests(shape, causal, chosen.threads):
+            check(name, ours(), theirs())
+            mine, other = in_turns(ours, theirs, chosen.rounds)
+            print(
+                f"{name + (' causal' if causal else ''):18} gpukit {mine:.4f}  PyTorch {other:.4f}"
+                f"  {other / mine:.2f} of its speed"
+            )
+
+
+def contests(shape: tuple[int, ...], causal: bool, threads: int) -> Any:
+    """Return, forwards and backwards, a name, our work and PyTorch's."""
+    import torch
+
+    import gpukit
+
+    torch.set_num_threads(threads)
+    draw = np.random.default_rng(20261125)
+    query, key, value, grad = (draw.standard_normal(shape, np.float32) for _ in range(4))
+    leaves = [torch.from_numpy(x).requires_grad_() for x in (query, key, value)]
+    kept, out = np.empty(shape[:3], np.float32), np.empty(shape, np.float32)
+    grads = tuple(np.empty(shape, np.float32) for _ in range(3))
+
+    def forward() -> Any:
+        gpukit.scaled_dot_product_attention(query, key, value, causal, out=out, logsumexp=kept)
+        return [out]
+
+    def backward() -> Any:
+        return gpukit.scaled_dot_product_attention_backward(
+            grad, query, key, value, out, kept, causal, out=grads
+        )
+
+    def torch_forward() -> Any:
+        with torch.no_grad():
+            return [torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=causal)]
+
+    forward()
+    made = torch.nn.functional.scaled_dot_product_attention(*leaves, is_causal=causal)
+
+    def torch_backward() -> Any:
+        return torch.autograd.grad(made, leaves, torch.from_numpy(grad), retain_graph=True)
+
+    return [("forward", forward, torch_forward), ("backward", backward, torch_backward)]
+
+
+def check(name: str, ours: Any, theirs: Any) -> None:
+    """Raise unless two lists of results agree."""
+    for mine, other in zip(ours, theirs, strict=True):
+        error = float(np.abs(mine - other.detach().numpy()).max())
+        if not error <= ROOM:
+            raise SystemExit(f"{name}: expected an error of at most {ROOM}, got {error}.")
+
+
+def in_turns(
+    ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int
+) -> tuple[float, float]:
+    """Return the median seconds of both sides, which are run one after the other."""
+    taken: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for side, work in enumerate((ours, theirs)):
+            start = time.perf_counter()
+            work()
+            taken[side].append(time.perf_counter() - start)
+    return statistics.median(taken[0]), statistics.median(taken[1])
+
+
+if __name__ == "__main__":
+    main()

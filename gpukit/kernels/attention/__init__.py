@@ -1,0 +1,166 @@
+"""Scaled dot-product attention, forwards and backwards: from a stored matrix of scores to tiles.
+
+`naive` and `naive_grad` write the matrices of scores and weights to memory, `tiled` and
+`tiled_grad` keep one tile of them. `scaled_dot_product_attention` and its backward take both rungs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gpukit import launch
+from gpukit.kernels.attention import naive, naive_grad, tiled, tiled_grad
+from gpukit.kernels.attention.naive import attention_reference
+from gpukit.kernels.attention.naive_grad import attention_backward_reference
+
+FORWARD_LADDER = (naive.LADDER[0], tiled.LADDER[0])
+BACKWARD_LADDER = (naive_grad.LADDER[1], tiled_grad.LADDER[0])
+LADDER = (*naive.LADDER, *tiled.LADDER, *naive_grad.LADDER, *tiled_grad.LADDER)
+
+
+def scaled_dot_product_attention(
+    query: Any, key: Any, value: Any, is_causal: bool = False, scale: float | None = None, *,
+    rung: str = "tiled", out: Any = None, logsumexp: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return, for each query, the mean of the values weighted by softmax(scale query key^T).
+
+    (B, H, L, D), (B, H, S, D) and (B, H, S, Dv) give (B, H, L, Dv), all float32 or all float64. Any
+    strides will do: (B, L, H, D) with its axes exchanged is not copied. scale is 1 / sqrt(D) where
+    there is none. With `is_causal` query i sees keys 0 to i, one at least, whatever L and S are.
+    Without keys the result is zeros. `logsumexp` (B, H, L) is written for the backward. tiled takes
+    D and Dv up to 64 and hands over to naive, which stores all scores. Raises LaunchError (a
+    ValueError) for B H above 65535.
+    """
+    function = "scaled_dot_product_attention"
+    chosen = launch.pick(function, FORWARD_LADDER, rung)
+    arrays = _operands(function, query=query, key=key, value=value)
+    query, key, value = (launch.to_device(x, stream, strided=True) for x in arrays.values())
+    batch, heads, rows = query.shape[:3]
+    (keys, dv), pairs, dtype = value.shape[2:], batch * heads, query.dtype
+    inputs, shape = arrays.values(), (batch, heads, rows)
+    result = launch.Result(function, out, (*shape, dv), dtype, *inputs, stream=stream)
+    named = f"{function} (logsumexp)"
+    kept = launch.Result(named, logsumexp, shape, dtype, *inputs, stream=stream)
+    launch.check_no_overlap(function, out, **arrays)
+    factor = _scale(scale, query)
+    if chosen.instead and _fits(query, value):
+        arguments = query, key, value, factor, bool(is_causal), result.array, kept.array
+        _launch(function, chosen, (rows, pairs), stream, *arguments)
+    else:
+        of_scores, of_softmax, of_values = naive.LADDER
+        scores = launch.empty((batch, heads, rows, keys), dtype)
+        sizes = keys, rows, pairs
+        _launch(function, of_scores, sizes, stream, query, key, factor, bool(is_causal), scores)
+        n = pairs * rows
+        flat = scores.reshape(n, keys)
+        _launch(function, of_softmax, (n,), stream, flat, flat, kept.flat())
+        _launch(function, of_values, (dv, rows, pairs), stream, scores, value, result.array)
+    if logsumexp is not None:
+        kept.get()
+    return result.get()
+
+
+def scaled_dot_product_attention_backward(
+    grad_out: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any,
+    is_causal: bool = False, scale: float | None = None, *, rung: str = "tiled", out: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Return the gradients of query, key and value.
+
+    `output` and `logsumexp` are what the forward returned and wrote, grad_out (B, H, L, Dv) is the
+    gradient of its output; the rest is as it was there. `out` takes three arrays. Sums are added in
+    the same order in every run. tiled computes the scores anew and takes D and Dv up to 64; naive,
+    to which it hands over, stores them and their gradients.
+    """
+    function = "scaled_dot_product_attention_backward"
+    chosen = launch.pick(function, BACKWARD_LADDER, rung)
+    arrays = _operands(
+        function, grad_out=grad_out, query=query, key=key, value=value, output=output,
+        logsumexp=logsumexp,
+    )  # fmt: skip
+    results = _gradients(function, out, arrays, stream)
+    moved = (launch.to_device(x, stream, strided=True) for x in arrays.values())
+    grad_out, query, key, value, output, logsumexp = moved
+    batch, heads, rows, d = query.shape
+    (keys, dv), pairs, dtype = value.shape[2:], batch * heads, query.dtype
+    grad_query, grad_key, grad_value = (result.array for result in results)
+    factor, causal = _scale(scale, query), bool(is_causal)
+    of_delta, of_grad_scores, transposed = naive_grad.LADDER
+    delta = launch.empty((batch, heads, rows), dtype)
+    _launch(function, of_delta, (rows, pairs), stream, grad_out, output, delta)
+    if chosen.instead and _fits(query, value):
+        given = grad_out, query, key, value, logsumexp, delta, factor, causal
+        by_query, by_key = tiled_grad.LADDER
+        _launch(function, by_query, (rows, pairs), stream, *given, grad_query)
+        _launch(function, by_key, (keys, pairs), stream, *given, grad_key, grad_value)
+    else:
+        of_scores, _, of_values = naive.LADDER
+        weights, grads = (launch.empty((batch, heads, rows, keys), dtype) for _ in range(2))
+        sizes = keys, rows, pairs
+        _launch(function, of_scores, sizes, stream, query, key, factor, causal, weights)
+        arguments = grad_out, value, weights, logsumexp, delta, factor, weights, grads
+        _launch(function, of_grad_scores, sizes, stream, *arguments)
+        _launch(function, of_values, (d, rows, pairs), stream, grads, key, grad_query)
+        _launch(function, transposed, (d, keys, pairs), stream, grads, query, grad_key)
+        _launch(function, transposed, (dv, keys, pairs), stream, weights, grad_out, grad_value)
+    first, second, third = (result.get() for result in results)
+    return first, second, third
+
+
+def _launch(
+    function: str, rung: launch.Rung, sizes: tuple[int, ...], stream: Any, *arguments: Any
+) -> None:
+    """Launch a rung over so many elements along x, y and z, unless there is none."""
+    if math.prod(sizes):
+        rung.kernel[rung.grid(function, *sizes), rung.block, stream](*arguments)
+
+
+def _scale(scale: float | None, query: Any) -> Any:
+    """Return the factor of all scores in the dtype of the arrays."""
+    return query.dtype.type(1 / math.sqrt(max(query.shape[3], 1)) if scale is None else scale)
+
+
+def _fits(query: Any, value: Any) -> bool:
+    """Whether rows fit into tiles, and there is a row to put there."""
+    return bool(max(query.shape[3], value.shape[3]) <= tiled.HEAD and value.shape[2] > 0)
+
+
+def _operands(function: str, **given: Any) -> dict[str, Any]:
+    """Return arrays as ours; raise unless their dtypes and shapes fit query, key and value."""
+    arrays = {name: launch.adopt(array) for name, array in given.items()}
+    for name, array in arrays.items():
+        ndim = 3 if name == "logsumexp" else 4
+        launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
+    launch.check_same_dtype(function, **arrays)
+    *first, d = arrays["query"].shape
+    keys, dv = arrays["value"].shape[2:]
+    of_keys = (*first[:2], keys)
+    shapes = {"key": (*of_keys, d), "value": (*of_keys, dv), "logsumexp": tuple(first)}
+    for name in arrays.keys() - {"query"}:
+        advice = "query is (B, H, L, D), key (B, H, S, D), value (B, H, S, Dv)."
+        launch.check_shape(function, name, arrays[name], shapes.get(name, (*first, dv)), advice)
+    return arrays
+
+
+def _gradients(function: str, out: Any, arrays: dict[str, Any], stream: Any) -> list[launch.Result]:
+    """Return where the gradients of query, key and value go."""
+    of = [arrays[name] for name in ("query", "key", "value")]
+    given = (None, None, None) if out is None else tuple(out)
+    if len(given) != len(of):
+        raise ValueError(
+            f"{function}: expected out to be three arrays, got {len(given)}. "
+            "Pass (grad_query, grad_key, grad_value)."
+        )
+    for array in given:
+        launch.check_no_overlap(function, array, **arrays)
+    return [
+        launch.Result(function, array, tuple(like.shape), like.dtype, *of, stream=stream)
+        for array, like in zip(given, of, strict=True)
+    ]
+
+
+__all__ = [
+    "BACKWARD_LADDER", "FORWARD_LADDER", "LADDER", "attention_backward_reference",
+    "attention_reference", "scaled_dot_product_attention", "scaled_dot_product_attention_backward",
+]  # fmt: skip

@@ -1,0 +1,199 @@
+"""Attention in three launches: scores, softmax, sums of values, as the formula has it.
+
+    scores = scale query key^T          -inf where a query must not see a key
+    weights = softmax of each row       positive, sum 1
+    out = weights value                 a mixture of values for each query
+
+The matrix of scores lies in memory: L x S numbers for each head of each batch, written by the first
+kernel, read and written by the second, read by the third. At L = S = 4096 and D = 64 it is 64 times
+as large as the queries.
+
+Legend
+    B, H, pair  batches, heads, and a head of a batch that a block works on     2, 4, [0, B H)
+    L, S        queries, keys (and values)                                      128, 512
+    D, Dv       numbers in a query and in a key, and in a value                 64, 64
+    row, col    a query, and a key or a place in a value                        [0, L), [0, S)
+    k           the axis that is summed away; the docstring of each kernel says which
+    n           rows of all matrices of scores together                         B H L
+    TILE        side of a block of the products                                 16
+    ROWS        rows of a block of the softmax, one warp each                   8
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays, scale and the sums
+    Launch     block (TILE, TILE, 1), grid (ceil_div(columns of out, TILE), ceil_div(L, TILE), B H);
+               x = col, y = row, z = pair
+    Errors     the host function rejects shapes that do not fit; the kernel assumes they do
+    Source     Vaswani and others, "Attention Is All You Need", 2017
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import ALL_LANES, WARP, larger, warp_max, warp_sum
+from gpukit.launch import Cost, Rung
+
+TILE = 16
+ROWS = 8
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def scores_reference(
+    query: npt.ArrayLike, key: npt.ArrayLike, is_causal: bool = False, scale: float | None = None
+) -> Float64:
+    """Return scale query key^T; with `is_causal`, -inf where a key stands behind its query."""
+    query, key = np.asarray(query, np.float64), np.asarray(key, np.float64)
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores: Float64 = factor * (query @ np.swapaxes(key, -1, -2))
+    seen = np.tril(np.ones(scores.shape, np.bool_)) if is_causal else np.True_
+    return np.where(seen, scores, -np.inf)
+
+
+def softmax_reference(scores: npt.ArrayLike) -> tuple[Float64, Float64]:
+    """Return e to the scores, divided by their sum over each row, and the logarithm of that sum."""
+    scores = np.asarray(scores, np.float64)
+    highest = scores.max(-1, keepdims=True)
+    powers = np.exp(scores - highest)
+    total = powers.sum(-1, keepdims=True)
+    return powers / total, (highest + np.log(total))[..., 0]
+
+
+def attention_reference(
+    query: npt.ArrayLike, key: npt.ArrayLike, value: npt.ArrayLike, is_causal: bool = False,
+    scale: float | None = None,
+) -> Float64:  # fmt: skip
+    """Return the mixture of values for each query."""
+    weights, _ = softmax_reference(scores_reference(query, key, is_causal, scale))
+    return weights @ np.asarray(value, np.float64)
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def attention_scores_kernel(query, key, scale, causal, scores):
+    """Compute how well each key fits each query, one thread for one score.
+
+    New here   a causal mask: a query that must not look ahead gets -inf for the keys behind it,
+               of which softmax makes 0. Query and key are counted from the first of each, so
+               that query 0 sees key 0 alone, whatever L and S are. k is the place in a query;
+               neighbouring threads read keys D apart: not coalesced
+    Shapes     query (B, H, L, D), key (B, H, S, D), scale scalar, causal bool,
+               scores (B, H, L, S); any sizes >= 1, any strides
+    Cost       bytes: itemsize B H (2 D seen + L S); flops: B H (2 D + 1) seen, where seen are the
+               pairs of a query and a key that it sees, all L S of them without the mask;
+               barriers: 0
+    """
+    col, row, pair = cuda.grid(3)
+    batch, head = pair // query.shape[1], pair % query.shape[1]
+    if row < scores.shape[2] and col < scores.shape[3]:
+        if causal and col > row:
+            scores[batch, head, row, col] = scores.dtype.type(-math.inf)
+        else:
+            acc = scores.dtype.type(0)
+            for k in range(query.shape[3]):
+                acc += query[batch, head, row, k] * key[batch, head, col, k]
+            scores[batch, head, row, col] = scale * acc
+
+
+def attention_scores_cost(
+    pairs: int, rows: int, keys: int, d: int, causal: bool = False, itemsize: int = 4
+) -> Cost:
+    """For each score that is computed a query and a key loaded, for each score one store."""
+    seen = pairs * pairs_seen(rows, keys, causal)
+    return Cost(
+        bytes=itemsize * (2 * d * seen + pairs * rows * keys),
+        flops=(2 * d + 1) * seen,
+    )
+
+
+def pairs_seen(rows: int, keys: int, causal: bool) -> int:
+    """Return how many pairs there are of a query and a key that it sees.
+
+    >>> pairs_seen(4, 3, causal=True)
+    9
+    """
+    return sum(min(row + 1, keys) for row in range(rows)) if causal else rows * keys
+
+
+@cuda.jit
+def attention_softmax_kernel(scores, weights, logsumexp):
+    """Turn rows of scores into weights, one warp for one row.
+
+    New here   three passes over a row: the highest score, the sum of e^(score - highest), and the
+               division. Lane 0 has what a collective finds; a shuffle hands it to all lanes. The
+               logarithm of the sum is kept: with it the gradient finds a weight from its score
+               alone, as e^(score - logsumexp)
+    Shapes     scores (n, S), weights (n, S), logsumexp (n,); any sizes >= 1. weights may be scores
+    Launch     block (WARP, ROWS), grid ceil_div(n, ROWS); x = lane, y = row
+    Cost       bytes: itemsize n (4 S + 1); flops: n (6 S + 2 + 160), 2 S of them calls of
+               exp, 2 for the logarithm, 160 for the sum of a warp; barriers: 0
+    """
+    lane = cuda.threadIdx.x
+    row = cuda.blockIdx.x * ROWS + cuda.threadIdx.y
+    if row < scores.shape[0]:
+        best = scores.dtype.type(-math.inf)
+        for k in range(lane, scores.shape[1], WARP):
+            score = scores[row, k]
+            if larger(score, best):
+                best = score
+        best = cuda.shfl_sync(ALL_LANES, warp_max(best), 0)
+        total = scores.dtype.type(0)
+        for k in range(lane, scores.shape[1], WARP):
+            total += math.exp(scores[row, k] - best)
+        total = cuda.shfl_sync(ALL_LANES, warp_sum(total), 0)
+        for k in range(lane, scores.shape[1], WARP):
+            weights[row, k] = math.exp(scores[row, k] - best) / total
+        if lane == 0:
+            logsumexp[row] = best + math.log(total)
+
+
+def attention_softmax_cost(rows: int, keys: int, itemsize: int = 4) -> Cost:
+    """Three loads and a store of each element; a warp's sum takes 5 steps of 32 lanes."""
+    return Cost(bytes=itemsize * rows * (4 * keys + 1), flops=rows * (6 * keys + 2 + 5 * WARP))
+
+
+@cuda.jit
+def attention_values_kernel(weights, value, out):
+    """Add values up with their weights, one thread for one element of out.
+
+    New here   nothing: a product of two matrices for each pair; k is the key. The gradient of the
+               queries is the same sum, with keys for values and gradients of scores for weights
+    Shapes     weights (B, H, L, S), value (B, H, S, Dv), out (B, H, L, Dv); any sizes >= 1, any
+               strides
+    Cost       bytes: itemsize B H L Dv (2 S + 1); flops: 2 B H L Dv S; barriers: 0
+    """
+    col, row, pair = cuda.grid(3)
+    batch, head = pair // value.shape[1], pair % value.shape[1]
+    if row < out.shape[2] and col < out.shape[3]:
+        acc = out.dtype.type(0)
+        for k in range(weights.shape[3]):
+            acc += weights[batch, head, row, k] * value[batch, head, k, col]
+        out[batch, head, row, col] = acc
+
+
+def attention_values_cost(pairs: int, rows: int, keys: int, dv: int, itemsize: int = 4) -> Cost:
+    """For each element of out S weights and S values loaded, one store."""
+    elements = pairs * rows * dv
+    return Cost(bytes=itemsize * elements * (2 * keys + 1), flops=2 * elements * keys)
+
+
+_rung = functools.partial(Rung, block=(TILE, TILE, 1))
+LADDER = (
+    _rung("naive", attention_scores_kernel, attention_scores_cost, scores_reference),
+    Rung(
+        "softmax", attention_softmax_kernel, attention_softmax_cost, softmax_reference,
+        (WARP, ROWS), ROWS,
+    ),
+    _rung("values", attention_values_kernel, attention_values_cost, np.matmul),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

@@ -1,0 +1,368 @@
+"""Attention: both rungs forward and backward against the formula written out in float64."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import attention
+from gpukit.kernels.attention import naive, naive_grad, tiled, tiled_grad
+
+BM, BN, HEAD = tiled.BM, tiled.BN, tiled.HEAD
+FORWARD, BACKWARD = (
+    attention.scaled_dot_product_attention,
+    attention.scaled_dot_product_attention_backward,
+)
+# (B, H, L, S, D, Dv): one; around the tiles; primes and all different; wider than a tile.
+SHAPES = [
+    (1, 1, 1, 1, 1, 1),
+    (2, 1, BM, BN, HEAD, HEAD),
+    (1, 2, BM - 1, BN + 1, HEAD - 1, 3),
+    (1, 1, BM + 1, 2 * BN - 1, 5, HEAD),
+    (2, 3, 37, 53, 13, 7),
+    (1, 2, 53, 19, 8, 16),
+    (3, 1, 5, 7, HEAD + 1, 2),
+]
+
+shapes = pytest.mark.parametrize("sizes", SHAPES, ids=str)
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+rungs = pytest.mark.parametrize("rung", ["naive", "tiled"])
+masks = pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
+
+
+@pytest.fixture
+def made(rng):
+    """Make query, key, value and the gradient of the output."""
+
+    def make(b, h, rows, keys, d, dv, dtype=np.float64):
+        lengths = (rows, d), (keys, d), (keys, dv), (rows, dv)
+        return [rng.standard_normal((b, h, *length)).astype(dtype) for length in lengths]
+
+    return make
+
+
+def one_by_one(query, key, value, causal, scale=None):
+    """Return output and logsumexp, one query after the other."""
+    b, h, rows, d = query.shape
+    scale = d**-0.5 if scale is None else scale
+    out, kept = np.zeros((b, h, rows, value.shape[3])), np.zeros((b, h, rows))
+    for i, j, row in np.ndindex(kept.shape):
+        seen = slice(row + 1 if causal else None)
+        scores = [scale * float(np.dot(query[i, j, row], k)) for k in key[i, j, seen]]
+        kept[i, j, row] = np.logaddexp.reduce(scores)
+        out[i, j, row] = np.exp(scores - kept[i, j, row]) @ value[i, j, seen]
+    return out, kept
+
+
+def assert_equal(ours, expected, terms):
+    """Compare numbers of about 1 that `terms` roundings lead to."""
+    assert ours.shape == expected.shape
+    room = (terms + 16) * np.finfo(ours.dtype).eps * max(1, np.abs(expected).max(initial=0))
+    assert (np.abs(ours - expected) <= room).all()
+
+
+def both(arrays, causal, rung, **options):
+    """Return the output, what is kept for the backward, and the three gradients."""
+    query, key, value, grad = arrays
+    kept = np.full(query.shape[:3], np.nan, query.dtype)
+    out = FORWARD(query, key, value, causal, rung=rung, logsumexp=kept, **options)
+    grads = BACKWARD(grad, query, key, value, out, kept, causal, rung=rung, **options)
+    return out, kept, *grads
+
+
+@shapes
+@dtypes
+@masks
+@rungs
+def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, causal, rung, made):
+    query, key, value, _ = made(*sizes, dtype=dtype)
+    out, kept = (np.full(shape, np.nan, dtype) for shape in ((*query.shape[:3], sizes[5]),
+                                                             query.shape[:3]))  # fmt: skip
+    assert FORWARD(query, key, value, causal, rung=rung, out=out, logsumexp=kept) is out
+    expected = one_by_one(*(x.astype(float) for x in (query, key, value)), causal)
+    assert_equal(out, expected[0], sizes[4] + sizes[3])
+    assert_equal(kept, expected[1], sizes[4] + sizes[3])
+
+
+@shapes
+@dtypes
+@masks
+@rungs
+def test_gradients_are_those_of_the_reference(sizes, dtype, causal, rung, made):
+    arrays = made(*sizes, dtype=dtype)
+    query, key, value, grad = arrays
+    *_, grad_query, grad_key, grad_value = both(arrays, causal, rung)
+    expected = attention.attention_backward_reference(grad, query, key, value, causal)
+    for ours, theirs in zip((grad_query, grad_key, grad_value), expected, strict=True):
+        assert_equal(ours, theirs, 4 * max(sizes))
+
+
+@masks
+@rungs
+@pytest.mark.parametrize("place", range(3), ids=["query", "key", "value"])
+def test_gradients_agree_with_finite_differences(causal, rung, place, made):
+    arrays = made(1, 2, 3, 4, 5, 2)
+    gradient = both(arrays, causal, rung)[2 + place]
+    step = np.cbrt(np.finfo(np.float64).eps)
+    for where in np.ndindex(gradient.shape):
+        errors = []
+        for sign in (1, -1):
+            moved = [x.copy() for x in arrays[:3]]
+            moved[place][where] += sign * step
+            errors.append((FORWARD(*moved, causal, rung=rung) * arrays[3]).sum())
+        slope = (errors[0] - errors[1]) / (2 * step)
+        assert abs(slope - gradient[where]) <= 1e-8 * max(1, abs(slope))
+
+
+def test_reference_is_that_of_queries_one_by_one(made):
+    query, key, value, _ = made(2, 1, 5, 7, 3, 4)
+    for causal in (False, True):
+        expected, _ = one_by_one(query, key, value, causal, scale=0.3)
+        ours = attention.attention_reference(query, key, value, causal, 0.3)
+        np.testing.assert_allclose(ours, expected)
+
+
+@rungs
+def test_scale_takes_the_place_of_one_over_the_root_of_d(rung, made):
+    query, key, value, grad = made(1, 2, 9, 21, 6, 5)
+    expected, kept = one_by_one(query, key, value, False, scale=-0.7)
+    out = FORWARD(query, key, value, scale=-0.7, rung=rung)
+    np.testing.assert_allclose(out, expected, atol=1e-14)
+    ours = BACKWARD(grad, query, key, value, out, kept, scale=-0.7, rung=rung)
+    theirs = attention.attention_backward_reference(grad, query, key, value, scale=-0.7)
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-13)
+
+
+@rungs
+def test_causal_query_0_sees_key_0_alone(rung, made):
+    query, key, value, _ = made(1, 1, 3, 40, 4, 5)
+    out = FORWARD(query, key, value, is_causal=True, rung=rung)
+    np.testing.assert_array_equal(out[0, 0, 0], value[0, 0, 0])
+
+
+@rungs
+def test_large_scores_do_not_overflow(rung, made):
+    query, key, value, _ = made(1, 1, 35, 35, 8, 3, dtype=np.float32)
+    out, kept = (x[0, 0] for x in both([1000 * query, key, value, value], False, rung)[:2])
+    best = (query @ np.swapaxes(key, 2, 3))[0, 0].argmax(1)
+    assert np.isfinite(out).all()
+    assert np.isfinite(kept).all()
+    assert np.abs(out - value[0, 0, best]).max(1).min() < 1e-6
+
+
+@rungs
+def test_a_nan_stays_in_the_row_of_its_query(rung, made):
+    query, key, value, _ = made(2, 2, 40, 20, 8, 3)
+    query[1, 0, 33, 2] = np.nan
+    found = np.isnan(FORWARD(query, key, value, rung=rung))
+    assert found[1, 0, 33].all()
+    assert found.sum() == 3
+
+
+@rungs
+@masks
+def test_views_with_exchanged_axes_give_the_same_bits(rung, causal, made):
+    arrays = made(2, 3, 37, 45, 12, 12)
+    views = [np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2) for x in arrays]
+    for ours, expected in zip(both(views, causal, rung), both(arrays, causal, rung), strict=True):
+        np.testing.assert_array_equal(ours, expected)
+
+
+@rungs
+def test_results_are_written_into_views(rung, made):
+    query, key, value, grad = made(2, 3, 37, 37, 12, 12)
+    out, kept, *grads = both((query, key, value, grad), False, rung)
+    packed = np.full((2, 37, 3, 3, 12), np.nan)  # B, T, what it is the gradient of, H, D
+    given = tuple(packed[:, :, k].swapaxes(1, 2) for k in range(3))
+    made_there = BACKWARD(grad, query, key, value, out, kept, rung=rung, out=given)
+    for view, returned, expected in zip(given, made_there, grads, strict=True):
+        assert returned is view
+        np.testing.assert_array_equal(view, expected)
+
+
+@pytest.mark.cpu
+def test_a_view_is_not_copied(made):
+    view = made(2, 3, 4, 5, 6, 7)[0].swapaxes(1, 2)
+    assert launch.to_device(view, strided=True) is view
+
+
+@rungs
+def test_device_arrays_stay_on_the_device(rung, made):
+    arrays = made(1, 2, 5, 7, 4, 3)
+    moved = [cuda.to_device(x) for x in arrays]
+    kept = cuda.device_array((1, 2, 5), np.float64)
+    out = FORWARD(*moved[:3], rung=rung, logsumexp=kept)
+    found = out, kept, *BACKWARD(moved[3], *moved[:3], out, kept, rung=rung)
+    for ours, expected in zip(found, both(arrays, False, rung), strict=True):
+        assert launch.is_device_array(ours)
+        np.testing.assert_array_equal(launch.to_host(ours), expected)
+
+
+@masks
+def test_every_run_has_the_same_bits(causal, made):
+    arrays = made(4, 4, 67, 67, 32, 32, dtype=np.float32)
+    first = both(arrays, causal, "tiled")
+    for again in (both(arrays, causal, "tiled") for _ in range(3)):
+        for ours, expected in zip(again, first, strict=True):
+            np.testing.assert_array_equal(ours, expected)
+
+
+def test_rows_wider_than_a_tile_are_handed_to_naive(made):
+    arrays = made(1, 2, 9, 11, HEAD + 1, 3, dtype=np.float32)
+    for ours, expected in zip(
+        both(arrays, True, "tiled"), both(arrays, True, "naive"), strict=True
+    ):  # fmt: skip
+        np.testing.assert_array_equal(ours, expected)
+
+
+@rungs
+@pytest.mark.parametrize(
+    "sizes",
+    [(0, 2, 3, 4, 5, 6), (2, 0, 3, 4, 5, 6), (1, 2, 0, 4, 5, 6), (1, 2, 3, 0, 5, 6),
+     (1, 2, 3, 4, 5, 0), (0, 0, 0, 0, 0, 0)],
+    ids=str,
+)  # fmt: skip
+def test_an_empty_axis_gives_zeros(rung, sizes, made):
+    out, _, *grads = both(made(*sizes), False, rung)
+    for found in (out, *grads):
+        np.testing.assert_array_equal(found, np.zeros(found.shape))
+
+
+@rungs
+def test_queries_without_numbers_see_all_keys_alike(rung, made):
+    query, key, value, _ = made(1, 2, 3, 4, 0, 5)
+    expected = np.broadcast_to(value.mean(2, keepdims=True), (1, 2, 3, 5))
+    np.testing.assert_allclose(FORWARD(query, key, value, rung=rung), expected)
+
+
+def test_tiled_asks_memory_for_a_hundredth_of_what_naive_does():
+    sizes = 8, 1024, 1024, 64
+    parts = (
+        naive.attention_scores_cost(*sizes),
+        naive.attention_softmax_cost(8 * 1024, 1024),
+        naive.attention_values_cost(*sizes),
+    )
+    whole = tiled.attention_tiled_cost(*sizes, 64)
+    assert 100 * whole.bytes < sum(part.bytes for part in parts)
+
+
+def test_a_causal_mask_saves_nearly_half_of_the_work():
+    whole, half = (tiled.attention_tiled_cost(1, 4096, 4096, 64, 64, causal) for causal in (0, 1))
+    assert 0.5 < half.flops / whole.flops < 0.51
+
+
+def test_a_key_of_another_length_than_the_query_is_refused(made):
+    query, key, value, _ = made(1, 2, 3, 4, 5, 6)
+    with pytest.raises(ValueError, match=r"attention: expected key\.shape == \(1, 2, 4, 5\), got"):
+        FORWARD(query, key[..., :4], value)
+
+
+def test_values_of_other_keys_are_refused(made):
+    query, key, value, _ = made(1, 2, 3, 4, 5, 6)
+    with pytest.raises(ValueError, match=r"attention: expected key\.shape == \(1, 2, 3, 5\), got"):
+        FORWARD(query, key, value[:, :, :3])
+
+
+def test_a_logsumexp_of_another_shape_is_refused(made):
+    query, key, value, _ = made(1, 2, 3, 4, 5, 6)
+    with pytest.raises(ValueError, match=r"\(logsumexp\): expected out\.shape == \(1, 2, 3\)"):
+        FORWARD(query, key, value, logsumexp=np.zeros((1, 2, 4)))
+
+
+def test_two_arrays_for_three_gradients_are_refused(made):
+    query, key, value, grad = made(1, 2, 3, 4, 5, 6)
+    kept = np.zeros((1, 2, 3))
+    with pytest.raises(ValueError, match="expected out to be three arrays, got 2"):
+        BACKWARD(grad, query, key, value, grad, kept, out=(query, key))
+
+
+def test_an_output_on_the_memory_of_an_input_is_refused(made):
+    query, key, value, _ = made(1, 2, 3, 3, 5, 5)
+    with pytest.raises(ValueError, match="expected out to lie apart from query"):
+        FORWARD(query, key, value, out=query)
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+SIZES = (1, 2, BM + 3, 2 * BN + 5, 7, 10)
+PAIRS, ROWS, KEYS, D, DV = 2, *SIZES[2:]
+every_rung = pytest.mark.parametrize("rung", attention.LADDER, ids=lambda r: r.kernel.__name__)
+
+
+def watched(watch, rung, causal, dtype=np.float32, seed=1):
+    """Launch a kernel of any rung under `watch`; return what that returns."""
+    draw = np.random.default_rng(seed)
+
+    def new(*shape):
+        return draw.standard_normal((1, 2, *shape)).astype(dtype)
+
+    def out(*shape):
+        return cuda.device_array((1, 2, *shape), dtype)
+
+    query, key, value, grad = new(ROWS, D), new(KEYS, D), new(KEYS, DV), new(ROWS, DV)
+    scores, kept, scale = new(ROWS, KEYS), new(ROWS), dtype(0.25)
+    squares = (KEYS, ROWS, PAIRS), (grad, value, scores, kept, kept, scale)
+    backward = grad, query, key, value, kept, kept, scale, causal
+    sizes, arguments = {
+        naive.attention_scores_kernel: (
+            (KEYS, ROWS, PAIRS), (query, key, scale, causal, out(ROWS, KEYS)),
+        ),
+        naive.attention_softmax_kernel: (
+            (ROWS,), (scores[0, 0], out(ROWS, KEYS)[0, 0], out(ROWS)[0, 0]),
+        ),
+        naive.attention_values_kernel: ((DV, ROWS, PAIRS), (scores, value, out(ROWS, DV))),
+        tiled.attention_tiled_kernel: (
+            (ROWS, PAIRS), (query, key, value, scale, causal, out(ROWS, DV), out(ROWS)),
+        ),
+        naive_grad.attention_delta_kernel: ((ROWS, PAIRS), (grad, grad, out(ROWS))),
+        naive_grad.attention_grad_scores_kernel: (
+            squares[0], (*squares[1], out(ROWS, KEYS), out(ROWS, KEYS)),
+        ),
+        naive_grad.attention_transposed_kernel: ((D, KEYS, PAIRS), (scores, query, out(KEYS, D))),
+        tiled_grad.attention_tiled_grad_query_kernel: (
+            (ROWS, PAIRS), (*backward, out(ROWS, D)),
+        ),
+        tiled_grad.attention_tiled_grad_key_value_kernel: (
+            (KEYS, PAIRS), (*backward, out(KEYS, D), out(KEYS, DV)),
+        ),
+    }[rung.kernel]  # fmt: skip
+    return watch(rung.kernel)[rung.grid("test", *sizes), rung.block](*arguments)
+
+
+def cost_of(rung, causal):
+    """Return the cost that a rung states for the launch of `watched`."""
+    sizes = {
+        "softmax": (ROWS, KEYS), "values": (PAIRS, ROWS, KEYS, DV), "delta": (PAIRS, ROWS, DV),
+        "transposed": (PAIRS, ROWS, KEYS, D),
+    }  # fmt: skip
+    if rung.name in sizes:
+        return rung.cost(*sizes[rung.name])
+    if rung in naive.LADDER:
+        return rung.cost(PAIRS, ROWS, KEYS, D, causal)
+    if rung in naive_grad.LADDER:
+        return rung.cost(PAIRS, ROWS, KEYS, DV)
+    return rung.cost(PAIRS, ROWS, KEYS, D, DV, causal)
+
+
+@pytest.mark.watched
+@masks
+@every_rung
+def test_checker_finds_nothing_wrong(rung, causal):
+    assert watched(gpukit.check, rung, causal).findings == []
+
+
+@pytest.mark.watched
+@masks
+@every_rung
+def test_cost_is_what_is_counted(rung, causal):
+    found = watched(gpukit.profile, rung, causal).total
+    assert cost_of(rung, causal) == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@pytest.mark.watched
+@dtypes
+@every_rung
+def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
+    found = watched(gpukit.profile, rung, True, dtype).total
+    assert found[f"flops_{np.dtype(dtype).name}"] == found.flops
