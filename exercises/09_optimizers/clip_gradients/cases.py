@@ -1,0 +1,82 @@
+"""Cases of the clipping: long, short and zero vectors, lengths on both sides of a block."""
+
+import numpy as np
+
+from gpukit.course import Case, lengths, poison
+
+BLOCK = 128
+# The length, and which norm: 0 for zero, 1 for a short one, 2 for a long one.
+NORMS = (0.0, 0.25, 30.0)
+SHAPES = {name: (*n, 2) for name, n in lengths(BLOCK).items()} | {
+    "a short vector": (67, 1),
+    "all zeros": (131, 0),
+}
+
+
+def case(rng: np.random.Generator, n: int, kind: int) -> Case:
+    """Return the case of n gradients whose norm is of this kind."""
+    drawn = rng.normal(1, 1, n)
+    length = NORMS[min(kind, 2)]
+    unit = drawn / max(np.sqrt((drawn**2).sum()), 1e-9)
+    grad = (length * unit).astype(np.float32)
+    wide = grad.astype(np.float64)
+    norm = np.sqrt((wide**2).sum())
+    held = np.zeros(BLOCK)  # the sum of squares of each thread
+    for thread in range(min(BLOCK, n)):
+        held[thread] = (wide[thread::BLOCK] ** 2).sum()
+
+    def by(norm: float, always: bool = False) -> dict[str, np.ndarray]:
+        """Return the vector made shorter as if this were its norm."""
+        longer = norm > 1 or (always and norm > 0)
+        return {"out": (wide / norm if longer else wide).astype(np.float32)}
+
+    own = np.sqrt(held[np.arange(n) % BLOCK])  # the norm that each thread knows of
+    whole = n // BLOCK * BLOCK
+    return Case(
+        args={"grad": grad, "out": poison(n)},
+        grid=1,
+        block=BLOCK,
+        expected=by(norm),
+        mistakes={
+            "Each element was clipped for itself, to -MOST ... MOST. The vector as a whole is made "
+            "shorter, all elements by the same factor.": {
+                "out": np.clip(wide, -1, 1).astype(np.float32)
+            },
+            "Short vectors were made longer: a norm below MOST stays as it is, so the factor is at "
+            "most 1.": by(norm, always=True),
+            "The vector is divided by the sum of squares; the norm is its root.": by(norm**2),
+            "The norm is the sum of the sizes here; it is the root of the sum of squares.": by(
+                np.abs(wide).sum()
+            ),
+            "The norm is the largest size here; it is the root of the sum of squares.": by(
+                np.abs(wide).max(initial=0)
+            ),
+            "The squares were divided by their number: the norm is the root of their sum, not of "
+            "their mean.": by(norm / np.sqrt(max(1, n))),
+            "Each thread took its own elements for the vector: the sums of the 128 threads must be "
+            "joined.": {"out": (wide / np.maximum(own, 1)).astype(np.float32)},
+            "The last level of the tree is missing: half must come down to 1.": by(
+                np.sqrt(held[::2].sum())
+            ),
+            "The first level of the tree is missing: half begins at 64.": by(
+                np.sqrt(held[:64].sum())
+            ),
+            "Only the first 128 elements count for the norm: each thread took one.": by(
+                np.sqrt((wide[:BLOCK] ** 2).sum())
+            ),
+            "The elements behind the last whole 128 are missing in the norm.": by(
+                np.sqrt((wide[:whole] ** 2).sum())
+            ),
+            "Only the first 128 elements were written, and count: each thread took one. A block has "
+            "128 threads and takes the rest in a loop.": {
+                "out": np.where(
+                    np.arange(n) < BLOCK, by(np.sqrt((wide[:BLOCK] ** 2).sum()))["out"], poison(n)
+                )
+            },
+            "Nothing was made shorter: this is grad itself.": {"out": grad.copy()},
+            "A vector that is too long became 0; it is made shorter.": {
+                "out": np.zeros_like(grad) if norm > 1 else grad.copy()
+            },
+        },
+        per="block",
+    )

@@ -1,0 +1,208 @@
+"""Answers to clip_gradients."""
+
+from tests.exercises.answers import Right, Wrong, body, edit, without
+
+FACTOR = "MOST / norm if norm > MOST else np.float32(1)"
+
+ANSWERS = [
+    Wrong(
+        "no barrier before the tree",
+        without("all sums are there before"),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "no barrier behind a level",
+        without("this level is written before"),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "0 divided by 0",
+        edit(
+            (
+                FACTOR,
+                "min(np.float32(1), MOST) / norm if norm > MOST or norm == 0 else np.float32(1)",
+            )
+        ),
+        says="out of finite numbers",
+    ),
+    Wrong(
+        "divided by the norm first",
+        edit(
+            (FACTOR, "min(MOST, norm)"),
+            ("out[i] = grad[i] * factor", "out[i] = grad[i] / norm * factor"),
+        ),
+        says="out of finite numbers",
+    ),
+    Wrong(
+        "each element for itself",
+        body("""
+            for i in range(cuda.threadIdx.x, grad.size, BLOCK):
+                out[i] = max(-MOST, min(MOST, grad[i]))
+        """),
+        says="Each element was clipped for itself",
+    ),
+    Wrong(
+        "always of norm 1",
+        edit((FACTOR, "MOST / norm if norm > 0 else np.float32(1)")),
+        says="Short vectors were made longer",
+    ),
+    Wrong(
+        "no root",
+        edit(("math.sqrt(tile[0])", "tile[0]")),
+        says="the norm is its root",
+    ),
+    Wrong(
+        "the sum of the sizes",
+        edit(
+            ("squares += grad[i] * grad[i]", "squares += abs(grad[i])"),
+            ("math.sqrt(tile[0])", "tile[0]"),
+        ),
+        says="The norm is the sum of the sizes here",
+    ),
+    Wrong(
+        "the mean of the squares",
+        edit(("math.sqrt(tile[0])", "math.sqrt(tile[0] / np.float32(max(1, grad.size)))")),
+        says="not of their mean",
+    ),
+    Wrong(
+        "each thread its own norm",
+        edit(("math.sqrt(tile[0])", "math.sqrt(squares)")),
+        says="Each thread took its own elements for the vector",
+    ),
+    Wrong(
+        "the sums left in the tile",
+        edit(("while half > 0", "while half > 1")),
+        says="The last level of the tree is missing",
+    ),
+    Wrong(
+        "one element for each thread",
+        edit(
+            (
+                "    for i in range(tid, grad.size, BLOCK):\n        squares",
+                "    for i in range(tid, min(grad.size, BLOCK), BLOCK):\n        squares",
+            )
+        ),
+        says="Only the first 128 elements count for the norm",
+    ),
+    Wrong(
+        "one element for each thread is written",
+        body("""
+            tid = cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            tile[tid] = grad[tid] * grad[tid] if tid < grad.size else np.float32(0)
+            cuda.syncthreads()
+            half = BLOCK // 2
+            while half > 0:
+                if tid < half:
+                    tile[tid] += tile[tid + half]
+                cuda.syncthreads()
+                half //= 2
+            norm = math.sqrt(tile[0])
+            if tid < grad.size:
+                out[tid] = grad[tid] * (MOST / norm if norm > MOST else np.float32(1))
+        """),
+        says="Only the first 128 elements were written",
+    ),
+    Wrong(
+        "too long becomes 0",
+        edit((FACTOR, "np.float32(0) if norm > MOST else np.float32(1)")),
+        says="A vector that is too long became 0",
+    ),
+    Wrong(
+        "the last level read before it is written",
+        body("""
+            tid = cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            squares = np.float32(0)
+            for i in range(tid, grad.size, BLOCK):
+                squares += grad[i] * grad[i]
+            tile[tid] = squares
+            half = BLOCK // 2
+            while half > 0:
+                cuda.syncthreads()
+                if tid < half:
+                    tile[tid] += tile[tid + half]
+                half //= 2
+            norm = math.sqrt(tile[0])
+            factor = MOST / norm if norm > MOST else np.float32(1)
+            for i in range(tid, grad.size, BLOCK):
+                out[i] = grad[i] * factor
+        """),
+        says="with no barrier in between",
+    ),
+    Wrong(
+        "one thread adds the squares",
+        body("""
+            tid = cuda.threadIdx.x
+            tile = cuda.shared.array(1, np.float32)
+            if tid == 0:
+                squares = np.float32(0)
+                for i in range(grad.size):
+                    squares += grad[i] * grad[i]
+                tile[0] = squares
+            cuda.syncthreads()
+            norm = math.sqrt(tile[0])
+            factor = MOST / norm if norm > MOST else np.float32(1)
+            for i in range(tid, grad.size, BLOCK):
+                out[i] = grad[i] * factor
+        """),
+        says="128 threads share 1,024 elements",
+        grade="but",
+    ),
+    Wrong(
+        "every thread adds all squares",
+        body("""
+            squares = np.float32(0)
+            for i in range(grad.size):
+                squares += grad[i] * grad[i]
+            norm = math.sqrt(squares)
+            factor = MOST / norm if norm > MOST else np.float32(1)
+            for i in range(cuda.threadIdx.x, grad.size, BLOCK):
+                out[i] = grad[i] * factor
+        """),
+        says="reads of grad for each element",
+        grade="but",
+    ),
+    Right(
+        "shuffles, and the smaller of 1 and MOST / norm",
+        body("""
+            tid, lane = cuda.threadIdx.x, cuda.threadIdx.x % 32
+            sums = cuda.shared.array(4, np.float32)
+            squares = np.float32(0)
+            for i in range(tid, grad.size, cuda.blockDim.x):
+                squares += grad[i] ** 2
+            for step in (16, 8, 4, 2, 1):
+                squares += cuda.shfl_xor_sync(0xFFFFFFFF, squares, step)
+            if lane == 0:
+                sums[tid // 32] = squares
+            cuda.syncthreads()
+            norm = math.sqrt(sums[0] + sums[1] + sums[2] + sums[3])
+            factor = min(np.float32(1), MOST / max(norm, np.float32(1e-12)))
+            for i in range(tid, grad.size, cuda.blockDim.x):
+                out[i] = grad[i] * factor
+        """),
+    ),
+    Right(
+        "a small number in the denominator, as in PyTorch",
+        edit((FACTOR, "min(MOST / (norm + np.float32(1e-6)), np.float32(1))")),
+    ),
+    Right(
+        "atomics in shared memory",
+        body("""
+            tid = cuda.threadIdx.x
+            total = cuda.shared.array(1, np.float32)
+            if tid == 0:
+                total[0] = 0
+            cuda.syncthreads()
+            squares = np.float32(0)
+            for i in range(tid, grad.size, BLOCK):
+                squares += grad[i] * grad[i]
+            cuda.atomic.add(total, 0, squares)
+            cuda.syncthreads()
+            norm = math.sqrt(total[0])
+            factor = MOST / norm if norm > MOST else np.float32(1)
+            for i in range(tid, grad.size, BLOCK):
+                out[i] = grad[i] * factor
+        """),
+    ),
+]
