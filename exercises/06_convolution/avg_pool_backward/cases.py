@@ -60,6 +60,10 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
             "may lie in several windows, and in none.": left(nearest),
             "Pixels get shares of windows that end before them: window r holds the rows r * stride "
             "to r * stride + size - 1 only.": left(begun),
+            "A thread for each window wrote to its pixels: where windows overlap several threads "
+            "meet at a pixel, and one share remains. Take a thread for each pixel.": {
+                "grad_x": np.where(count > 0, left(last)["grad_x"], poison(shape))
+            },
             "Pixels that lie in no window were not written; their gradient is 0, and somebody has "
             "to write it.": {"grad_x": np.where(count > 0, left(total)["grad_x"], poison(shape))},
         },

@@ -34,7 +34,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
         mistakes={
             "What stays is not divided by KEEP: without that the sums of the next layer are too "
             "small.": kept(1),
-            "What stays is multiplied by KEEP; it is divided, to make up for the dropped ones.": kept(
+            "What stays is multiplied by KEEP; it is divided, so that it becomes larger.": kept(
                 KEEP
             ),
             "What stays is divided by the share that is dropped, 1 - KEEP; it is KEEP.": kept(
@@ -43,8 +43,8 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "The gradient is not divided by KEEP. It goes the way that the numbers went.": kept(
                 1 / KEEP, 1
             ),
-            "What was divided by KEEP forwards is multiplied by it backwards. The slope of x / KEEP is "
-            "1 / KEEP.": kept(1 / KEEP, KEEP),
+            "What was divided by KEEP forwards is multiplied by it backwards. The slope of "
+            "x / KEEP is 1 / KEEP.": kept(1 / KEEP, KEEP),
             "The mask is turned round: 1 is for what stays.": left(
                 np.where(stays, 0, wide / KEEP), np.where(stays, 0, back / KEEP)
             ),

@@ -75,7 +75,7 @@ ANSWERS = [
                     for j in range(size):
                         grad_x[r * stride + i, c * stride + j] += share
         """),
-        says="grad_x[",
+        says="Something was added to what stood in grad_x before",
     ),
     Wrong(
         "a thread for each window stores to its pixels",
@@ -87,7 +87,7 @@ ANSWERS = [
                     for j in range(size):
                         grad_x[r * stride + i, c * stride + j] = share
         """),
-        says="grad_x[",
+        says="Take a thread for each pixel",
     ),
     Wrong(
         "all windows looked at",
