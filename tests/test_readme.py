@@ -69,6 +69,11 @@ def test_exercise_exists(name):
     assert len(list(ROOT.glob(f"exercises/*/{name}/exercise.toml"))) == 1
 
 
+def test_readme_tells_how_many_exercises_there_are():
+    (told,) = re.findall(r"The (\d+) exercises", README)
+    assert int(told) == len(list(ROOT.glob("exercises/*/*/exercise.toml")))
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_make_target_exists(target):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -67,7 +67,7 @@ def case(rng: np.random.Generator, n: int, kind: int) -> Case:
             "The elements behind the last whole 128 are missing in the norm.": by(
                 np.sqrt((wide[:whole] ** 2).sum())
             ),
-            "Only the first 128 elements were written, and count: each thread took one. A block has "
+            "Only the first 128 elements were written, and count: each thread took one. There are "
             "128 threads and takes the rest in a loop.": {
                 "out": np.where(
                     np.arange(n) < BLOCK, by(np.sqrt((wide[:BLOCK] ** 2).sum()))["out"], poison(n)

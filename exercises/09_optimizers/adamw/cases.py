@@ -1,0 +1,88 @@
+"""Cases of a step of AdamW: the first one, early and late ones, large and small gradients."""
+
+import numpy as np
+
+from gpukit.course import Case, lengths, poison
+
+BLOCK = 128
+LR, BETA1, BETA2, EPS = (float(np.float32(value)) for value in (0.01, 0.9, 0.999, 1e-8))
+DECAY = float(np.float32(0.1))
+STEPS = (1, 300, 1, 100, 1000, 200, 1)
+# The length, and the number of the step.
+SHAPES = {name: (*n, step) for (name, n), step in zip(lengths(BLOCK).items(), STEPS, strict=True)}
+
+
+def case(rng: np.random.Generator, n: int, step: int) -> Case:
+    """Return the case of n weights in this step; before the first one both means are 0."""
+    size = 10 ** rng.uniform(-2, 2, n)
+    size[3::11] = 0  # nothing ever happened here: only the decay moves the weight
+    either = rng.choice([-1, 1], (2, n)) * rng.uniform(0.5, 1.5, (2, n)) * size
+    w, (grad, m) = rng.normal(0, 3, n).astype(np.float32), either.astype(np.float32)
+    v = (rng.uniform(0.5, 1.5, n) * size**2).astype(np.float32)
+    if step == 1:
+        m[:], v[:] = 0, 0
+    w64, g, m64, v64 = (a.astype(np.float64) for a in (w, grad, m, v))
+    less1, less2 = 1 - BETA1**step, 1 - BETA2**step
+
+    def means(g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return BETA1 * m64 + (1 - BETA1) * g, BETA2 * v64 + (1 - BETA2) * g * g
+
+    def move(mean: np.ndarray, square: np.ndarray) -> np.ndarray:
+        return LR * mean / less1 / (np.sqrt(square / less2) + EPS)
+
+    new_m, new_v = means(g)
+    by, decay = move(new_m, new_v), LR * DECAY * w64
+    coupled_m, coupled_v = means(g + DECAY * w64)
+    terms = BETA1 * np.abs(m64) + (1 - BETA1) * np.abs(g + DECAY * w64)
+
+    def left(
+        values: np.ndarray, mean: np.ndarray = new_m, square: np.ndarray = new_v
+    ) -> dict[str, np.ndarray]:
+        outputs = {"new_w": values, "new_m": mean, "new_v": square}
+        return {name: out.astype(np.float32) for name, out in outputs.items()}
+
+    return Case(
+        args={
+            "w": w, "grad": grad, "m": m, "v": v, "step": step,
+            "new_w": poison(n), "new_m": poison(n), "new_v": poison(n),
+        },
+        grid=max(1, -(-n // BLOCK)),
+        block=BLOCK,
+        expected=left(w64 - decay - by),
+        scale={"new_w": np.abs(w64) + 4 * np.abs(by), "new_m": terms, "new_v": new_v},
+        mistakes={
+            "The decay went into the gradient, as in Adam with an L2 penalty. Here the gradient "
+            "stays as it is, and the weight itself loses LR * DECAY * w.": left(
+                w64 - move(coupled_m, coupled_v), coupled_m, coupled_v
+            ),
+            "The decay is missing: the weight loses LR * DECAY * w, too. This is Adam.": left(
+                w64 - by
+            ),
+            "The decay is not multiplied by the learning rate: it is LR * DECAY * w.": left(
+                w64 - DECAY * w64 - by
+            ),
+            "The weight grows by the decay: LR * DECAY * w is subtracted.": left(
+                w64 + decay - by
+            ),
+            "The decay is divided by the root of v_hat as the mean is. It stands beside the "
+            "fraction, not in it.": left(
+                w64 - by - decay / (np.sqrt(new_v / less2) + EPS)
+            ),
+            "The weight decays after the move; the decay is taken of the old w.": left(
+                (w64 - by) * (1 - LR * DECAY)
+            ),
+            "DECAY alone is subtracted, the same from every weight: it is LR * DECAY * w.": left(
+                w64 - LR * DECAY - by
+            ),
+            "The weight is multiplied by LR * DECAY; it is multiplied by 1 - LR * DECAY.": left(
+                decay - by
+            ),
+            "The bias correction is missing: m_hat is new_m / (1 - BETA1 ** step), v_hat new_v / "
+            "(1 - BETA2 ** step).": left(
+                w64 - decay - LR * new_m / (np.sqrt(new_v) + EPS)
+            ),
+            "The weights move along the gradient, uphill: Adam's move is subtracted.": left(
+                w64 - decay + by
+            ),
+        },
+    )  # fmt: skip

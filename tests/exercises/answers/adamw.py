@@ -1,0 +1,126 @@
+"""Answers to adamw."""
+
+from tests.exercises.answers import Right, Wrong, body, edit, serial
+
+MOVE = "LR * m_hat / (math.sqrt(v_hat) + EPS)"
+RESULT = f"w[i] - LR * DECAY * w[i] - {MOVE}"
+
+ANSWERS = [
+    Wrong(
+        "the decay in the gradient",
+        body("""
+            i = cuda.grid(1)
+            if i < w.size:
+                g = grad[i] + DECAY * w[i]
+                mean = BETA1 * m[i] + (ONE - BETA1) * g
+                square = BETA2 * v[i] + (ONE - BETA2) * g * g
+                m_hat = mean / (ONE - BETA1 ** np.float32(step))
+                v_hat = square / (ONE - BETA2 ** np.float32(step))
+                new_w[i] = w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)
+                new_m[i] = mean
+                new_v[i] = square
+        """),
+        says="The decay went into the gradient",
+    ),
+    Wrong("no decay", edit((RESULT, f"w[i] - {MOVE}")), says="The decay is missing"),
+    Wrong(
+        "the decay without the learning rate",
+        edit((RESULT, f"w[i] - DECAY * w[i] - {MOVE}")),
+        says="The decay is not multiplied by the learning rate",
+    ),
+    Wrong(
+        "plus the decay",
+        edit((RESULT, f"w[i] + LR * DECAY * w[i] - {MOVE}")),
+        says="The weight grows by the decay",
+    ),
+    Wrong(
+        "the decay within the fraction",
+        edit((RESULT, "w[i] - LR * (m_hat + DECAY * w[i]) / (math.sqrt(v_hat) + EPS)")),
+        says="It stands beside the fraction",
+    ),
+    Wrong(
+        "the decay after the move",
+        edit((RESULT, f"(w[i] - {MOVE}) * (ONE - LR * DECAY)")),
+        says="The weight decays after the move",
+    ),
+    Wrong(
+        "a constant decay",
+        edit((RESULT, f"w[i] - LR * DECAY - {MOVE}")),
+        says="DECAY alone is subtracted",
+    ),
+    Wrong(
+        "nearly all of the weight decays",
+        edit((RESULT, f"LR * DECAY * w[i] - {MOVE}")),
+        says="it is multiplied by 1 - LR * DECAY",
+    ),
+    Wrong(
+        "no bias correction",
+        edit(
+            ("mean / (ONE - BETA1 ** np.float32(step))", "mean"),
+            ("square / (ONE - BETA2 ** np.float32(step))", "square"),
+        ),
+        says="The bias correction is missing",
+    ),
+    Wrong("uphill", edit((RESULT, RESULT.replace("- LR * m_hat", "+ LR * m_hat"))), says="uphill"),
+    Wrong(
+        "the decay in place first",
+        edit(
+            ("        mean = ", "        w[i] -= LR * DECAY * w[i]\n        mean = "),
+            (RESULT, f"w[i] - {MOVE}"),
+        ),
+        says="which is an input",
+    ),
+    Wrong(
+        "no EPS",
+        edit(("(math.sqrt(v_hat) + EPS)", "math.sqrt(v_hat)")),
+        says="makes nan out of finite numbers",
+    ),
+    Wrong(
+        "stored twice",
+        edit(
+            (
+                "new_w[i] = " + RESULT,
+                f"new_w[i] = w[i] - LR * DECAY * w[i]\n        new_w[i] -= {MOVE}",
+            )
+        ),
+        says="the decay and the move together",
+        grade="but",
+    ),
+    Wrong(
+        "float64 by literals",
+        edit(("LR * DECAY * w[i]", "0.001 * w[i]")),
+        says="operations in float64",
+        grade="but",
+    ),
+    serial("""
+        if cuda.grid(1) == 0:
+            for i in range(w.size):
+                mean = BETA1 * m[i] + (ONE - BETA1) * grad[i]
+                square = BETA2 * v[i] + (ONE - BETA2) * grad[i] * grad[i]
+                m_hat = mean / (ONE - BETA1 ** np.float32(step))
+                v_hat = square / (ONE - BETA2 ** np.float32(step))
+                new_w[i] = w[i] - LR * DECAY * w[i] - LR * m_hat / (math.sqrt(v_hat) + EPS)
+                new_m[i] = mean
+                new_v[i] = square
+    """),
+    Right(
+        "a factor for the decay",
+        edit((RESULT, f"w[i] * (ONE - LR * DECAY) - {MOVE}")),
+    ),
+    Right(
+        "one bracket for decay and move",
+        body("""
+            i = cuda.grid(1)
+            if i >= w.size:
+                return
+            old, g = w[i], grad[i]
+            a = BETA1 * m[i] + (ONE - BETA1) * g
+            b = BETA2 * v[i] + (ONE - BETA2) * g * g
+            root = math.sqrt(b / (ONE - math.pow(BETA2, np.float32(step)))) + EPS
+            m_hat = a / (ONE - math.pow(BETA1, np.float32(step)))
+            new_w[i] = old - LR * (DECAY * old + m_hat / root)
+            new_m[i] = a
+            new_v[i] = b
+        """),
+    ),
+]
