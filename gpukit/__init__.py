@@ -48,6 +48,15 @@ _BOOK = {
     "optimizers": (
         "sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step",
         "adadelta_step", "adam_step", "adamw_step", "clip_grad_norm", "flat_views",
+    "recurrent": (
+        "rnn_tanh_cell",
+        "rnn_tanh_cell_backward",
+        "rnn_relu_cell",
+        "rnn_relu_cell_backward",
+        "lstm_cell",
+        "lstm_cell_backward",
+        "gru_cell",
+        "gru_cell_backward",
     ),
     "reduce": ("sum",),
     "scan": ("inclusive_scan", "exclusive_scan", "compact"),

@@ -10,6 +10,7 @@ from gpukit.bench import (
     cases_attention,
     cases_conv,
     cases_elements,
+    cases_recurrent,
     cases_sums,
     cases_tensors,
     cases_training,
@@ -17,6 +18,14 @@ from gpukit.bench import (
 from gpukit.bench.register import CASES, choose, choose_one, make
 
 # Importing them registers their cases, in the order of the book.
-PARTS = (cases_elements, cases_sums, cases_tensors, cases_attention, cases_conv, cases_training)
+PARTS = (
+    cases_elements,
+    cases_sums,
+    cases_tensors,
+    cases_attention,
+    cases_conv,
+    cases_recurrent,
+    cases_training,
+)
 
 __all__ = ["CASES", "PARTS", "choose", "choose_one", "make"]

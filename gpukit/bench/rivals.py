@@ -33,8 +33,8 @@ def _attention_grad_key_value(t: Any, grad: Any, query: Any, *rest: Any) -> Any:
 
 
 # By the beginning of a case's name, the longest that fits: what PyTorch calls the same, on the
-# arrays that NumPy gets.
-_TORCH: dict[str, Callable[..., Any]] = {
+# arrays that NumPy gets. None: NumPy's work has only names that PyTorch has too.
+_TORCH: dict[str, Callable[..., Any] | None] = {
     "vector_add": lambda t, x, y, mine: t.add(x, y, out=mine),
     "saxpy": lambda t, x, y, mine: t.add(y, x, alpha=_FACTOR, out=mine),
     "fill": lambda _, _x, _y, mine: mine.fill_(_FACTOR),
@@ -76,6 +76,9 @@ _TORCH: dict[str, Callable[..., Any]] = {
     ),
     "attention_tiled_grad_query": lambda t, *given: attention_grad_scores(t, *given)[1] @ given[2],
     "attention_tiled_grad_key_value": _attention_grad_key_value,
+    "gate": None,
+    "lstm": None,
+    "gru": None,
 }
 
 
@@ -102,7 +105,7 @@ def named(contest: Contest) -> str:
 
 def by_torch(contest: Contest, torch: Any, device: str) -> Work:
     """Return PyTorch's work of a case that it has a name for, on a device."""
-    function = _TORCH[named(contest)]
+    function = _TORCH[named(contest)] or contest.work
     moved = [
         torch.as_tensor(a, device=device) if isinstance(a, np.ndarray) else a for a in contest.given
     ]

@@ -16,6 +16,7 @@ from gpukit.kernels import (
     image,
     matmul,
     matvec,
+    recurrent,
     reduce,
     scan,
     transpose,
@@ -26,6 +27,13 @@ from tests.foreign import Foreign
 
 def numbers(*shape):
     return np.random.default_rng(20261122).standard_normal(shape).astype(np.float32)
+
+
+def cell(gates):
+    """Input, state, both weights and both biases of a recurrent cell."""
+    wide = gates * 5
+    shapes = (3, 4), (3, 5), (wide, 4), (wide, 5), (wide,), (wide,)
+    return tuple(numbers(*shape) for shape in shapes)
 
 
 # A host function of arrays, the arrays, and the shape of what it returns.
@@ -62,6 +70,9 @@ CASES = {
         (numbers(1, 2, 3, 5), numbers(1, 2, 4, 5), numbers(1, 2, 4, 6)),
         (1, 2, 3, 6),
     ),
+    "rnn_tanh_cell": (recurrent.rnn_tanh_cell, cell(1), (3, 5)),
+    "rnn_relu_cell": (recurrent.rnn_relu_cell, cell(1), (3, 5)),
+    "gru_cell": (recurrent.gru_cell, cell(3), (3, 5)),
     "bincount": (
         lambda x, **o: histogram.bincount(x, 5, **o),
         (np.arange(9, dtype=np.int32),),
@@ -172,6 +183,8 @@ def test_one_number_of_arrays_of_another_library_is_taken(name):
 
 # ---- what every host function refuses, with its name, the rule and what came -----------------
 
+LSTM = (cell(4)[0], numbers(3, 5), *cell(4)[1:])
+
 REST = {
     "compact": (scan.compact, (numbers(9), numbers(9) > 0)),
     "conv2d_backward": (
@@ -182,6 +195,25 @@ REST = {
     "scaled_dot_product_attention_backward": (
         attention.scaled_dot_product_attention_backward,
         (*[numbers(1, 2, 3, 5)] * 5, numbers(1, 2, 3)),
+    ),
+    "lstm_cell": (lambda x, h, c, *rest: recurrent.lstm_cell(x, (h, c), *rest), LSTM),
+    "lstm_cell_backward": (
+        lambda g, k, x, h, c, w, u, saved, new: recurrent.lstm_cell_backward(
+            (g, k), x, (h, c), w, u, saved, new
+        ),
+        (numbers(3, 5), numbers(3, 5), *LSTM[:5], numbers(3, 3, 20), numbers(3, 5)),
+    ),
+    "gru_cell_backward": (
+        recurrent.gru_cell_backward,
+        (numbers(3, 5), *cell(3)[:4], numbers(3, 3, 15)),
+    ),
+    "rnn_tanh_cell_backward": (
+        recurrent.rnn_tanh_cell_backward,
+        (numbers(3, 5), *cell(1)[:4], numbers(3, 5)),
+    ),
+    "rnn_relu_cell_backward": (
+        recurrent.rnn_relu_cell_backward,
+        (numbers(3, 5), *cell(1)[:4], numbers(3, 5)),
     ),
     "linear_backward": (backprop.linear_backward, (numbers(3, 4), numbers(5, 4), numbers(3, 5))),
     "invert": (image.invert, (numbers(3, 4),)),
@@ -235,6 +267,7 @@ LADDERS = {
     "conv2d": conv.LADDER,
     "conv2d_backward": conv.BACKWARD_LADDER,
     "linear": backprop.FORWARD_LADDER,
+    "gru_cell": recurrent.GRU_LADDER,
     "scaled_dot_product_attention": attention.FORWARD_LADDER,
     "scaled_dot_product_attention_backward": attention.BACKWARD_LADDER,
 }

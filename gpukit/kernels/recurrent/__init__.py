@@ -1,0 +1,296 @@
+"""Cells of recurrent networks, forwards and backwards: plain (Elman's), LSTM and GRU.
+
+A cell takes one step: the products of its input and of its past with weights, then one kernel for
+all that is left (`gates`, `lstm`, `gru`). In a loop over time nothing need be allocated: `out`
+takes the new states, `saved` what lies between. `out` may be `hx`; two by turns are faster on a
+CPU, where arrays that overlap are worked on one element after the other.
+
+    new = rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh)              rnn_relu_cell alike
+    new_h, new_c = lstm_cell(input, (h, c), w_ih, w_hh, b_ih, b_hh)
+    new = gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh)
+
+All cells: input (N, I), states (N, H), w_ih (K H, I), w_hh (K H, H) and the biases (K H,), of which
+either may be None, all float32 or all float64. K is the number of gates: 1; 4 (i, f, g, o); 3 (r,
+z, n). `saved` (3, N, K H) is written by the forward: [0] are the gates (not of a plain cell), [1]
+and [2] the parts of their sums that the input and the past make. The backward returns the gradients
+of input, of the states, w_ih, w_hh, b_ih and b_hh, and `out` takes as many arrays. `grad_sums` (N,
+K H) gets the gradients of the sums; with a GRU it is (2, N, K H), for there those of the input's
+part and of the past's part differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gpukit import launch
+from gpukit.kernels import activations_grad, backprop
+from gpukit.kernels.recurrent import gates, gru, lstm
+
+LADDER = (*gates.LADDER, *lstm.LADDER, *gru.LADDER)
+LSTM_LADDER = lstm.LADDER[:2]
+GRU_LADDER = (gru.LADDER[0], gru.LADDER[2])
+_SIGMOID, _TANH, _RELU = gates.LADDER
+_STATES = ("hx", "h", "c")
+
+
+# --- Forwards --------------------------------------------------------------------------------
+
+
+def rnn_tanh_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
+    out: Any = None, saved: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return tanh(input w_ih^T + b_ih + hx w_hh^T + b_hh), the next state of Elman's cell."""
+    step = _Step(
+        "rnn_tanh_cell", 1, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh
+    )  # fmt: skip
+    return _rnn_cell(step, _TANH, out, saved)
+
+
+def rnn_relu_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
+    out: Any = None, saved: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return relu(input w_ih^T + b_ih + hx w_hh^T + b_hh)."""
+    step = _Step(
+        "rnn_relu_cell", 1, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh
+    )  # fmt: skip
+    return _rnn_cell(step, _RELU, out, saved)
+
+
+def _rnn_cell(step: _Step, rung: launch.Rung, out: Any, saved: Any) -> Any:
+    new = step.result(out, *step.state)
+    sums = step.sums(saved)
+    step.run(rung, new.array, sums.array[1], sums.array[2], new.array)
+    return step.get(sums, saved, new)[0]
+
+
+def lstm_cell(
+    input: Any, hx: tuple[Any, Any], w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
+    rung: str = "fused", out: tuple[Any, Any] | None = None, saved: Any = None, stream: Any = 0,
+) -> tuple[Any, Any]:  # fmt: skip
+    """Return the next (h, c) of an LSTM from hx, the present (h, c)."""
+    chosen = launch.pick("lstm_cell", LSTM_LADDER, rung)
+    step = _Step(
+        "lstm_cell", 4, stream, input=input, h=hx[0], c=hx[1], w_ih=w_ih, w_hh=w_hh,
+        b_ih=b_ih, b_hh=b_hh,
+    )  # fmt: skip
+    new_h, new_c = (step.result(array, *step.state) for array in out or (None, None))
+    sums = step.sums(saved)
+    made, first, second = sums.array
+    if chosen.name == "fused":
+        arguments = first, second, step["c"], made, new_h.array, new_c.array
+        step.run(chosen, new_h.array, *arguments)
+    else:
+        for k, rung_of_gate in enumerate((_SIGMOID, _SIGMOID, _TANH, _SIGMOID)):
+            parts = [step.gate(x, k) for x in (first, second, made)]
+            step.run(rung_of_gate, parts[2], *parts)
+        step.run(chosen, new_h.array, made, step["c"], new_h.array, new_c.array)
+    found_h, found_c = step.get(sums, saved, new_h, new_c)
+    return found_h, found_c
+
+
+def gru_cell(
+    input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
+    rung: str = "fused", out: Any = None, saved: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the next state of a GRU."""
+    chosen = launch.pick("gru_cell", GRU_LADDER, rung)
+    step = _Step(
+        "gru_cell", 3, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh,
+    )  # fmt: skip
+    new = step.result(out, *step.state)
+    sums = step.sums(saved)
+    made, first, second = sums.array
+    if chosen.name == "fused":
+        step.run(chosen, new.array, first, second, step["hx"], made, new.array)
+    else:
+        r, z, n = ([step.gate(x, k) for x in (first, second, made)] for k in range(3))
+        step.run(_SIGMOID, r[2], *r)
+        step.run(_SIGMOID, z[2], *z)
+        step.run(gru.LADDER[1], n[2], *n[:2], r[2], n[2])
+        step.run(chosen, new.array, made, step["hx"], new.array)
+    return step.get(sums, saved, new)[0]
+
+
+# --- Backwards -------------------------------------------------------------------------------
+
+
+def rnn_tanh_cell_backward(
+    grad_out: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, output: Any, *, out: Any = None,
+    grad_sums: Any = None, stream: Any = 0,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; output is the new state."""
+    step = _Step(
+        "rnn_tanh_cell_backward", 1, stream, grad_out=grad_out, input=input, hx=hx,
+        w_ih=w_ih, w_hh=w_hh, output=output,
+    )  # fmt: skip
+    return _rnn_backward(step, activations_grad.tanh_grad, out, grad_sums)
+
+
+def rnn_relu_cell_backward(
+    grad_out: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, output: Any, *, out: Any = None,
+    grad_sums: Any = None, stream: Any = 0,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; output is the new state."""
+    step = _Step(
+        "rnn_relu_cell_backward", 1, stream, grad_out=grad_out, input=input, hx=hx,
+        w_ih=w_ih, w_hh=w_hh, output=output,
+    )  # fmt: skip
+    return _rnn_backward(step, activations_grad.relu_grad, out, grad_sums)
+
+
+def _rnn_backward(step: _Step, slope: Any, out: Any, grad_sums: Any) -> tuple[Any, ...]:
+    results, sums = step.gradients(out, ("hx",)), step.result(grad_sums, *step.state)
+    slope(step["grad_out"], step["output"], out=sums.array, stream=step.stream)
+    step.backward(sums.array, sums.array, results)
+    return step.get(sums, grad_sums, *results)
+
+
+def lstm_cell_backward(
+    grad_out: tuple[Any, Any], input: Any, hx: tuple[Any, Any], w_ih: Any, w_hh: Any, saved: Any,
+    new_c: Any, *, out: Any = None, grad_sums: Any = None, stream: Any = 0,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the gradients of input, h, c, w_ih, w_hh, b_ih and b_hh from those of (h', c').
+
+    `saved` and new_c are what the forward wrote and returned.
+    """
+    step = _Step(
+        "lstm_cell_backward", 4, stream, grad_h=grad_out[0], grad_c=grad_out[1],
+        input=input, h=hx[0], c=hx[1], w_ih=w_ih, w_hh=w_hh, saved=saved, new_c=new_c,
+    )  # fmt: skip
+    results = step.gradients(out, ("h", "c"))
+    sums = step.result(grad_sums, step.state[0], step.wide)
+    ahead = step["grad_h"], step["grad_c"], step["saved"][0], step["c"], step["new_c"]
+    step.run(lstm.LADDER[2], step["c"], *ahead, sums.array, results[2].array)
+    step.backward(sums.array, sums.array, [*results[:2], *results[3:]])
+    return step.get(sums, grad_sums, *results)
+
+
+def gru_cell_backward(
+    grad_out: Any, input: Any, hx: Any, w_ih: Any, w_hh: Any, saved: Any, *, out: Any = None,
+    grad_sums: Any = None, stream: Any = 0,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the gradients of input, hx, w_ih, w_hh, b_ih and b_hh; the forward wrote `saved`."""
+    step = _Step(
+        "gru_cell_backward", 3, stream, grad_out=grad_out, input=input, hx=hx, w_ih=w_ih,
+        w_hh=w_hh, saved=saved,
+    )  # fmt: skip
+    results = step.gradients(out, ("hx",))
+    sums = step.result(grad_sums, 2, step.state[0], step.wide)
+    (first, second), (made, _, past) = sums.array, step["saved"]
+    grad, h, grad_h = step["grad_out"], step["hx"], results[1].array
+    step.run(gru.LADDER[3], h, grad, made, past, h, first, second)
+    step.backward(first, second, results)
+    step.run(gru.LADDER[4], grad_h, grad, step.gate(made, 1), grad_h, grad_h)
+    return step.get(sums, grad_sums, *results)
+
+
+# --- What all cells share --------------------------------------------------------------------
+
+
+class _Step:
+    """The arrays of one step of a cell with so many gates, checked and where kernels read them."""
+
+    def __init__(self, function: str, gates: int, stream: Any, **arrays: Any) -> None:
+        self.function, self.stream = function, stream
+        self.arrays = {k: launch.adopt(a) for k, a in arrays.items() if a is not None}
+        for name, array in self.arrays.items():
+            ndim = {"b_ih": 1, "b_hh": 1, "saved": 3}.get(name, 2)
+            launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
+        launch.check_same_dtype(function, **self.arrays)
+        (n, i), h = self.arrays["input"].shape, self.arrays["w_hh"].shape[1]
+        self.dtype, self.state, self.wide = self.arrays["input"].dtype, (n, h), gates * h
+        shapes = {
+            "input": (n, i), "w_ih": (self.wide, i), "w_hh": (self.wide, h), "b_ih": (self.wide,),
+            "b_hh": (self.wide,), "saved": (3, n, self.wide),
+        }  # fmt: skip
+        advice = f"A cell of {h} units with {gates} gates a unit has that; see w_hh and input."
+        for name, array in self.arrays.items():
+            launch.check_shape(function, name, array, shapes.get(name, self.state), advice)
+        self.shapes = shapes
+        self.moved = {k: launch.to_device(a, stream, strided=True) for k, a in self.arrays.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self.moved[name]
+
+    def gate(self, sums: Any, k: int) -> Any:
+        """Return the columns of gate k."""
+        h = self.state[1]
+        return sums[:, k * h : (k + 1) * h]
+
+    def result(self, out: Any, *shape: int) -> launch.Result:
+        """Return where a result goes. It may be a state, of which only its own element is read."""
+        for name, array in self.arrays.items():
+            launch.check_no_overlap(self.function, out, in_place=name in _STATES, **{name: array})
+        inputs = self.arrays.values()
+        return launch.Result(self.function, out, shape, self.dtype, *inputs, stream=self.stream)
+
+    def sums(self, saved: Any) -> launch.Result:
+        """Return room for the gates, and both parts of their sums, of the input and the past."""
+        sums = launch.Result(
+            f"{self.function} (saved)", saved, (3, *self.state[:1], self.wide), self.dtype,
+            *self.arrays.values(), stream=self.stream,
+        )  # fmt: skip
+        past = "hx" if "hx" in self.moved else "h"
+        for array, x, side in zip(sums.array[1:], ("input", past), ("ih", "hh"), strict=True):
+            bias = self.moved.get(f"b_{side}")
+            if bias is None:
+                bias = launch.to_device(np.zeros(self.wide, self.dtype), self.stream)
+            self.linear(self[x], self[f"w_{side}"], bias, array)
+        return sums
+
+    def gradients(self, out: Any, states: Sequence[str]) -> list[launch.Result]:
+        """Return where the gradients of input, states, weights and biases go."""
+        names = ("input", *states, "w_ih", "w_hh", "b_ih", "b_hh")
+        given = (None,) * len(names) if out is None else tuple(out)
+        if len(given) != len(names):
+            raise ValueError(
+                f"{self.function}: expected out to be {len(names)} arrays, got {len(given)}. "
+                f"Pass those for the gradients of {', '.join(names)}."
+            )
+        shapes = [self.shapes.get(name, self.state) for name in names]
+        return [self.result(array, *shape) for array, shape in zip(given, shapes, strict=True)]
+
+    def backward(self, first: Any, second: Any, results: Sequence[launch.Result]) -> None:
+        """Compute all gradients that are products, from those of both parts of the sums."""
+        grad_x, grad_h, grad_w_ih, grad_w_hh, grad_b_ih, grad_b_hh = (r.array for r in results)
+        past = "hx" if "hx" in self.moved else "h"
+        self.linear_backward(first, self["input"], self["w_ih"], grad_x, grad_w_ih, grad_b_ih)
+        self.linear_backward(second, self[past], self["w_hh"], grad_h, grad_w_hh, grad_b_hh)
+
+    def linear(self, x: Any, weight: Any, bias: Any, out: Any) -> None:
+        """Compute x weight^T + bias. All products of all forwards go through here."""
+        rung = launch.pick(self.function, backprop.FORWARD_LADDER, "tiled")
+        self.run(rung, out, x, weight, bias, out)
+
+    def linear_backward(
+        self, grad: Any, x: Any, weight: Any, grad_x: Any, grad_weight: Any, grad_bias: Any
+    ) -> None:
+        """Compute the gradients of x, weight and bias. All products of backwards go here."""
+        by_x, by_weight, by_bias = backprop.BACKWARD_LADDER
+        self.run(by_x, grad_x, grad, weight, grad_x)
+        self.run(by_weight, grad_weight, grad, x, grad_weight)
+        self.run(by_bias, grad_bias, grad, grad_bias)
+
+    def run(self, rung: launch.Rung, like: Any, *arguments: Any) -> None:
+        """Launch a kernel with a thread for each element of `like`, unless there is none."""
+        if like.size:
+            grid = rung.grid(self.function, *like.shape[::-1])
+            rung.kernel[grid, rung.block, self.stream](*arguments)
+
+    def get(self, kept: launch.Result, asked: Any, *results: launch.Result) -> tuple[Any, ...]:
+        """Return the results; what is kept is brought over only where the caller asked for it."""
+        if asked is not None:
+            kept.get()
+        return tuple(result.get() for result in results)
+
+
+__all__ = [
+    "GRU_LADDER", "LADDER", "LSTM_LADDER", "gru_cell", "gru_cell_backward", "lstm_cell",
+    "lstm_cell_backward", "rnn_relu_cell", "rnn_relu_cell_backward", "rnn_tanh_cell",
+    "rnn_tanh_cell_backward",
+]  # fmt: skip
