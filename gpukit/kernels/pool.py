@@ -234,10 +234,10 @@ def pooled_shape(
         pair(function, name, value, least=least)
         for name, value, least in (("padding", padding, 0), ("dilation", dilation, 1))
     )
-    if any(2 * pad > reach for pad, reach in zip(padding, reach_of(window, dilation), strict=True)):
+    if any(2 * pad > n for pad, n in zip(padding, window, strict=True)):
         raise ValueError(
             f"{function}: expected padding of at most half the window, got {padding} and "
-            f"{reach_of(window, dilation)}. Pad less: a window could lie outside altogether."
+            f"{window}. Pad less: a window could lie outside altogether."
         )
     moves = place_windows(function, shape[2:], window, stride, padding, dilation)
     return window, moves, (*shape[:2], *moves.size)

@@ -1,4 +1,4 @@
-"""Gradients of a convolution: the formulas, the products with columns, col2im, one after another."""
+"""Gradients of a convolution: the formulas, the products with columns, and col2im."""
 
 import numpy as np
 import pytest
@@ -196,7 +196,7 @@ def test_col2im_is_the_transpose_of_im2col(case, rng):
 
 
 def launches(case, signed, dtype):
-    """Every kernel with a launch of it on a layer: rung, sizes, arguments, arguments of its cost."""
+    """Yield kernels with a launch on a layer: rung, sizes, arguments, arguments of its cost."""
     (grad_out, image, weight), moves = layer(case, signed, dtype)
     n, channels, h, w = image.shape
     groups, window = channels // weight.shape[1], weight.shape[2:]

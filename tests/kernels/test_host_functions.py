@@ -17,11 +17,14 @@ from gpukit.kernels import (
     matmul,
     matvec,
     recurrent,
+    pool,
+    pool_grad,
     reduce,
     scan,
     transpose,
     vector,
 )
+from gpukit.kernels.conv import one_d
 from tests.foreign import Foreign
 
 
@@ -60,6 +63,19 @@ CASES = {
         conv.conv2d,
         (numbers(2, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3)),
         (2, 3, 4, 4),
+    ),
+    "conv1d": (conv.conv1d, (numbers(2, 2, 9), numbers(3, 2, 3), numbers(3)), (2, 3, 7)),
+    "max_pool2d": (lambda x, **o: pool.max_pool2d(x, 2, **o), (numbers(2, 3, 5, 6),), (2, 3, 2, 3)),
+    "avg_pool2d": (lambda x, **o: pool.avg_pool2d(x, 2, **o), (numbers(2, 3, 5, 6),), (2, 3, 2, 3)),
+    "avg_pool2d_backward": (
+        lambda grad, **o: pool_grad.avg_pool2d_backward(grad, (2, 3, 5, 6), 2, **o),
+        (numbers(2, 3, 2, 3),),
+        (2, 3, 5, 6),
+    ),
+    "max_pool2d_backward": (
+        lambda grad, at, **o: pool_grad.max_pool2d_backward(grad, at, (2, 3, 5, 6), 2, **o),
+        (numbers(2, 3, 2, 3), np.zeros((2, 3, 2, 3), np.int64)),
+        (2, 3, 5, 6),
     ),
     "copy": (transpose.copy, (numbers(3, 5),), (3, 5)),
     "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
@@ -234,6 +250,9 @@ def refusal(name, at, made):
     return str(caught.value)
 
 
+UNLIKE = ("compact", "max_pool2d_backward")  # their arrays have dtypes of their own
+
+
 @every_argument
 @pytest.mark.parametrize("dtype", [np.float16, np.int16, np.complex64])
 def test_another_dtype_is_refused(name, at, dtype):
@@ -246,7 +265,7 @@ def test_a_list_is_refused(name, at):
     assert "got list. Convert it with np.asarray(" in refusal(name, at, np.ndarray.tolist)
 
 
-@pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n != "compact"])
+@pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n not in UNLIKE])
 def test_two_dtypes_are_refused(name, at):
     message = refusal(name, at, lambda array: array.astype(np.float64))
     assert "one dtype, got float32, " in message
@@ -266,6 +285,7 @@ LADDERS = {
     "dot": dot.LADDER,
     "conv2d": conv.LADDER,
     "conv2d_backward": conv.BACKWARD_LADDER,
+    "conv1d": one_d.LADDER,
     "linear": backprop.FORWARD_LADDER,
     "gru_cell": recurrent.GRU_LADDER,
     "scaled_dot_product_attention": attention.FORWARD_LADDER,

@@ -1,0 +1,142 @@
+"""Convolution along one axis: direct, and with a tile and its halo."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels.conv import one_d
+
+BLOCK = one_d.BLOCK
+# (signal, weight, stride, padding, dilation)
+CASES = [
+    ((1, 1, 1), (1, 1, 1), 1, 0, 1),
+    ((2, 3, 11), (4, 3, 3), 1, 1, 1),
+    ((1, 2, BLOCK), (1, 2, 2), 1, 0, 1),
+    ((2, 1, BLOCK - 1), (3, 1, 5), 1, 2, 1),
+    ((1, 4, BLOCK + 1), (6, 2, 4), 1, 3, 3),
+    ((3, 3, 2 * BLOCK + 7), (3, 1, 3), 2, 0, 1),
+    ((1, 1, 3), (2, 1, 5), 3, 4, 2),
+]
+cases = pytest.mark.parametrize(("signal", "weight", "stride", "padding", "dilation"), CASES)
+rungs = pytest.mark.parametrize("rung", one_d.LADDER, ids=lambda rung: rung.name)
+
+
+def by_the_formula(signal, weight, bias, stride, padding, dilation):
+    """Output(n, o, x), word for word as the formula in the module says it."""
+    places = (signal.shape[2] + 2 * padding - dilation * (weight.shape[2] - 1) - 1) // stride + 1
+    depth = weight.shape[1]
+    group = weight.shape[0] * depth // signal.shape[1]
+    out = np.empty((signal.shape[0], weight.shape[0], places))
+    for n, o, x in itertools.product(*map(range, out.shape)):
+        out[n, o, x] = bias[o]
+        for i, k in itertools.product(*map(range, weight.shape[1:])):
+            at = stride * x + dilation * k - padding
+            if at in range(signal.shape[2]):
+                seen = signal[n, o // group * depth + i, at]
+                out[n, o, x] += float(weight[o, i, k]) * float(seen)
+    return out
+
+
+@cases
+def test_reference_is_the_formula(signal, weight, stride, padding, dilation, signed):
+    arrays = signed(*signal), signed(*weight), signed(weight[0])
+    moves = {"stride": stride, "padding": padding, "dilation": dilation}
+    expected = by_the_formula(*arrays, *moves.values())
+    np.testing.assert_allclose(one_d.conv1d_reference(*arrays, **moves), expected, atol=1e-8)
+
+
+@rungs
+@cases
+def test_kernel_matches_the_formula(
+    rung, signal, weight, stride, padding, dilation, signed, poisoned, assert_close
+):
+    arrays, moves = (
+        (signed(*signal), signed(*weight), signed(weight[0])),
+        (stride, padding, dilation),
+    )
+    expected = by_the_formula(*arrays, *moves)
+    size = by_the_formula(*map(np.abs, arrays), *moves)
+    out = poisoned(*expected.shape)
+    grid = rung.grid("test", out.shape[2], min(2, out.shape[0] * out.shape[1]))
+    rung.kernel[grid, rung.block](*arrays, *moves, out)
+    assert_close(out, expected, magnitude=size, length=arrays[1][0].size + 1)
+
+
+@rungs
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@cases
+def test_conv1d_matches_the_reference(
+    rung, dtype, signal, weight, stride, padding, dilation, signed, assert_close
+):
+    arrays = [signed(*shape, dtype=dtype) for shape in (signal, weight, weight[:1])]
+    groups = signal[1] // weight[1]
+    out = one_d.conv1d(*arrays, stride, padding, dilation, groups, rung=rung.name)
+    moves = {"stride": stride, "padding": padding, "dilation": dilation}
+    size = one_d.conv1d_reference(*map(np.abs, arrays), **moves)
+    expected = one_d.conv1d_reference(*arrays, **moves)
+    assert_close(out, expected, magnitude=size, length=2 * arrays[1][0].size + 2)
+
+
+@rungs
+def test_conv1d_does_not_flip_the_weights(rung):
+    signal, weight = np.array([[[1, 2, 3]]], np.float32), np.array([[[10, 1]]], np.float32)
+    assert one_d.conv1d(signal, weight, rung=rung.name).tolist() == [[[12.0, 23.0]]]
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_a_window_as_wide_as_the_tile_and_one_wider_are_convolved(more, signed, assert_close):
+    width = one_d.TILE - BLOCK + 1 + more
+    signal, weight = signed(1, 1, 1100), signed(1, 1, width)
+    out = one_d.conv1d(signal, weight, rung="tiled")
+    expected = one_d.conv1d_reference(signal, weight, [0])
+    size = one_d.conv1d_reference(np.abs(signal), np.abs(weight), [0])
+    assert_close(out, expected, magnitude=size, length=width)
+
+
+@rungs
+def test_conv1d_of_no_signals_is_empty(rung):
+    signal, weight = np.empty((0, 2, 5), np.float32), np.ones((3, 2, 3), np.float32)
+    assert one_d.conv1d(signal, weight, rung=rung.name).shape == (0, 3, 3)
+
+
+def ones(*shape):
+    return np.ones(shape, np.float32)
+
+
+def test_conv1d_rejects_channels_that_do_not_fit():
+    expected = r"conv1d: expected input\.shape\[1\] == groups \* weight\.shape\[1\]"
+    with pytest.raises(ValueError, match=expected):
+        one_d.conv1d(ones(1, 2, 4), ones(1, 3, 2))
+
+
+def test_conv1d_rejects_a_window_larger_than_the_signal():
+    expected = "conv1d: expected a window no larger than the padded signal, got 5 and 4"
+    with pytest.raises(ValueError, match=expected):
+        one_d.conv1d(ones(1, 1, 4), ones(1, 1, 3), dilation=2)
+
+
+def test_conv1d_rejects_stride_zero():
+    with pytest.raises(ValueError, match="conv1d: expected stride >= 1, got 0"):
+        one_d.conv1d(ones(1, 1, 4), ones(1, 1, 2), stride=0)
+
+
+@pytest.mark.watched
+@rungs
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_cost_is_what_is_counted_and_nothing_is_found(rung, dtype, case, signed):
+    signal, weight, *moves = case
+    arrays = [signed(*shape, dtype=dtype) for shape in (signal, weight, weight[:1])]
+    shape = by_the_formula(*arrays, *moves).shape
+    grid = rung.grid("test", shape[2], shape[0] * shape[1])
+    out = cuda.device_array(shape, dtype)
+    found = gpukit.profile(rung.kernel)[grid, rung.block](*arrays, *moves, out).total
+    named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
+    right = launch.Cost(found["global_bytes_asked"], found.flops)
+    assert rung.cost(signal, weight, **named, itemsize=np.dtype(dtype).itemsize) == right
+    assert found["flops_float64"] == (found.flops if dtype == np.float64 else 0)
+    out = cuda.device_array(shape, dtype)
+    assert gpukit.check(rung.kernel)[grid, rung.block](*arrays, *moves, out).findings == []
