@@ -51,6 +51,12 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "linear_grad_x": lambda t, grad, weight: t.matmul(grad, weight),
     "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),
     "linear_grad_bias": lambda t, grad: t.sum(grad, 0),
+    # Their numbers are others than ours: drawn, and then left for ours.
+    "rand": lambda t, chance, mine: (t.rand(*mine.shape, out=mine), chance)[1],
+    "dropout": lambda t, x, chance, mine: (
+        t.rand(*mine.shape, out=mine),
+        t.mul(x, chance >= 0.5, out=mine).mul_(2),
+    )[1],
 }
 
 
