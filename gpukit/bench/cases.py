@@ -10,6 +10,7 @@ from gpukit.bench import (
     cases_attention,
     cases_conv,
     cases_elements,
+    cases_norm,
     cases_recurrent,
     cases_sums,
     cases_tensors,
@@ -24,6 +25,7 @@ PARTS = (
     cases_tensors,
     cases_attention,
     cases_conv,
+    cases_norm,
     cases_recurrent,
     cases_training,
 )

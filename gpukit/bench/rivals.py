@@ -79,6 +79,12 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
     "gate": None,
     "lstm": None,
     "gru": None,
+    # Their numbers are others than ours: drawn, and then left for ours.
+    "rand": lambda t, chance, mine: (t.rand(*mine.shape, out=mine), chance)[1],
+    "dropout": lambda t, x, chance, mine: (
+        t.rand(*mine.shape, out=mine),
+        t.mul(x, chance >= 0.5, out=mine).mul_(2),
+    )[1],
 }
 
 

@@ -11,6 +11,7 @@ from gpukit.kernels import (
     backprop,
     conv,
     dot,
+    dropout,
     extremes,
     histogram,
     image,
@@ -19,6 +20,7 @@ from gpukit.kernels import (
     recurrent,
     pool,
     pool_grad,
+    philox,
     reduce,
     scan,
     transpose,
@@ -94,7 +96,12 @@ CASES = {
         (np.arange(9, dtype=np.int32),),
         (5,),
     ),
-}
+    "rand": (lambda **options: philox.rand(2, 7, seed=3, **options), (), (2, 7)),
+    "dropout": (lambda x, **o: dropout.dropout(x, seed=3, **o), (numbers(3, 5),), (3, 5)),
+    "dropout_backward": (
+        lambda grad, **o: dropout.dropout_backward(grad, seed=3, **o), (numbers(3, 5),), (3, 5),
+    ),
+}  # fmt: skip
 every_function = pytest.mark.parametrize("name", CASES)
 
 

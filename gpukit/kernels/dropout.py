@@ -1,0 +1,130 @@
+"""Dropout: each element becomes 0 with probability p, and the others grow to make up for it.
+
+    out       = x / (1 - p) where kept, else 0           in training; otherwise x
+    grad_x    = grad_out / (1 - p) where kept, else 0    the same function, of the same mask
+
+The mask is not stored: the backward pass draws the same numbers again (philox.py), which costs
+arithmetic that a GPU has to spare, instead of a byte written and read for each element.
+
+Legend
+    n       elements of the array, all axes together       1000
+    p       the probability that an element becomes 0      0.5
+    scale   1 / (1 - p), so that the mean stays            2
+    words   the block's random words, in shared memory     TILE of them
+    BLOCK   threads in a block                             256
+    TILE    elements of a block                            1024
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.philox import BLOCK, TILE, block_words, counted, rand_reference, uniform
+from gpukit.launch import Cost, Rung
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def dropout_reference(
+    x: npt.ArrayLike, p: float, seed: int, offset: int = 0
+) -> npt.NDArray[np.float64]:
+    """Return x with each element set to 0 or divided by 1 - p, by chance."""
+    x = np.asarray(x, np.float64)
+    kept = rand_reference(x.size, seed, offset).reshape(x.shape) >= np.float32(p)
+    return np.where(kept, x * _scale(p), 0)
+
+
+# --- Kernel ----------------------------------------------------------------------------------
+
+
+@cuda.jit
+def dropout_kernel(x, p, scale, seed, offset, out):
+    """Set elements to 0 by chance and scale the others, four elements for each thread.
+
+    New here   the same kernel forwards and backwards, x being grad_out there: the mask belongs to
+               seed, offset and place, and is made twice instead of kept
+    Shapes     x (n,), out (n,); any n >= 1
+    Dtypes     float32 or float64 for x, scale and out; p float32, seed and offset uint64
+    Launch     block BLOCK, grid ceil_div(n, TILE); x = four elements
+    Shared     TILE * 4 bytes, static
+    Cost       bytes: 2 itemsize n; flops: 2 n; barriers: 1. The work is in the integers: 20
+               products for four elements
+    Errors     the host function rejects an out of another shape; the kernel assumes them equal,
+               and that its block is BLOCK. A dropped element is 0 even where x is NaN or infinite:
+               PyTorch, which multiplies by 0, has NaN there
+    Source     Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from
+               Overfitting", 2014
+    """
+    words = cuda.shared.array(TILE, np.uint32)
+    block_words(words, seed, offset)
+    first = cuda.blockIdx.x * TILE
+    for j in range(cuda.threadIdx.x, TILE, BLOCK):
+        i = first + j
+        if i < out.shape[0]:
+            value = x[i] * scale  # for all, so that the choice below needs no branch
+            out[i] = value if uniform(words[j]) >= p else x.dtype.type(0)
+
+
+def dropout_cost(n: int, itemsize: int = 4) -> Cost:
+    """One load, two products, of which one makes the random number, and one store."""
+    return Cost(bytes=2 * itemsize * n, flops=2 * n)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def dropout(
+    input: Any, p: float = 0.5, training: bool = True, *, seed: int, offset: int = 0,
+    out: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return input with elements set to 0 by chance and the others divided by 1 - p.
+
+    Any shape gives the same shape and dtype, float32 or float64; `out` may be input itself. Which
+    elements depends on seed and offset alone: take another offset for each layer and step. With
+    `training=False`, and with p = 0, input is copied.
+    """
+    return _drop("dropout", "input", input, p if training else 0.0, seed, offset, out, stream)
+
+
+def dropout_backward(
+    grad_out: Any, p: float = 0.5, *, seed: int, offset: int = 0, out: Any = None, stream: Any = 0
+) -> Any:
+    """Return the gradient of dropout's input, where seed and offset are those of the forward pass.
+
+    Any shape gives the same shape and dtype, float32 or float64; `out` may be grad_out itself.
+    """
+    return _drop("dropout_backward", "grad_out", grad_out, p, seed, offset, out, stream)
+
+
+def _drop(
+    function: str, name: str, x: Any, p: float, seed: int, offset: int, out: Any, stream: Any
+) -> Any:
+    """Return what dropout_kernel makes of an array of any shape."""
+    x = launch.adopt(x)
+    launch.check_array(function, name, x, ndim=None, dtypes=launch.FLOATS)
+    if not 0 <= p <= 1:
+        raise ValueError(f"{function}: expected 0 <= p <= 1, got {p}. Pass a probability.")
+    chance = counted(function, seed, offset)
+    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
+    launch.check_no_overlap(function, out, in_place=True, **{name: x})
+    if n := math.prod(x.shape):
+        (rung,) = LADDER
+        moved = launch.to_device(launch.flatten(function, name, x), stream)
+        scale = x.dtype.type(_scale(p))
+        grid = rung.grid(function, n)
+        rung.kernel[grid, rung.block, stream](moved, np.float32(p), scale, *chance, result.flat())
+    return result.get()
+
+
+def _scale(p: float) -> float:
+    """Return what kept elements are multiplied by; with p = 1 there are none."""
+    return 1 / (1 - p) if p < 1 else 0.0
+
+
+LADDER = (Rung("dropout", dropout_kernel, dropout_cost, dropout_reference, BLOCK, TILE),)
+__all__ = launch.public_names(globals())
