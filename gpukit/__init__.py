@@ -39,6 +39,13 @@ _BOOK = {
     "extremes": ("max", "min", "argmax"),
     "histogram": ("bincount",),
     "image": ("invert", "grey", "box_blur"),
+    "losses": (
+        "cross_entropy",
+        "cross_entropy_backward",
+        "cross_entropy_with_grad",
+        "mse_loss",
+        "mse_loss_backward",
+    ),  # fmt: skip
     "matmul": ("matmul", "batched_matmul"),
     "matvec": ("matvec",),
     "optimizers": (
@@ -54,6 +61,7 @@ _BOOK = {
     ),
     "reduce": ("sum",),
     "scan": ("inclusive_scan", "exclusive_scan", "compact"),
+    "softmax": ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward"),
     "transpose": ("copy", "transpose"),
     "vector": ("fill", "vector_add", "saxpy"),
 }  # fmt: skip

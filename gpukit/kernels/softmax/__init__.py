@@ -1,0 +1,136 @@
+"""Softmax and its logarithm along any axis, forward and backward.
+
+The rungs of softmax share out the rows: `threads` gives each a thread, `groups` a warp or a block.
+`log` and `backward` take the sharing that is fastest. Along another axis than the last one the
+rows lie side by side, and a thread a row is the best there is: each file has a kernel for that.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from gpukit import launch
+from gpukit.kernels.softmax import backward, groups, log, threads
+from gpukit.kernels.softmax.backward import (
+    log_softmax_backward_reference,
+    softmax_backward_reference,
+)
+from gpukit.kernels.softmax.log import log_softmax_reference
+from gpukit.kernels.softmax.threads import softmax_reference
+from gpukit.launch import Rung
+
+MAX, SUM, THREE_PASS, THREAD, INNER = threads.LADDER
+LADDER = (THREE_PASS, THREAD, *groups.LADDER)
+
+
+def softmax(
+    input: Any, dim: int = -1, *, rung: str = "warp", out: Any = None, stream: Any = 0
+) -> Any:
+    """Return e^x divided by its sum along an axis: positive numbers that add up to 1.
+
+    `[1000. 1001.]` gives `[0.27 0.73]`: any shape gives the same shape and dtype, float32 or
+    float64. NaN or inf makes a row NaN, and so does nothing but -inf. The rung is for the last
+    axis; along another one a thread takes a row. Rows of more than 4096 elements, which "block"
+    cannot keep, go to "online".
+    """
+    chosen = launch.pick("softmax", LADDER, rung)
+    return _along("softmax", dim, (chosen, INNER), out, stream, input=input)
+
+
+def log_softmax(input: Any, dim: int = -1, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the logarithm of softmax along an axis, also where softmax itself is too small.
+
+    `[0. 1000.]` gives `[-1000. 0.]`: any shape gives the same shape and dtype, float32 or float64.
+    """
+    return _along("log_softmax", dim, log.LADDER, out, stream, input=input)
+
+
+def softmax_backward(
+    grad_out: Any, output: Any, dim: int = -1, *, out: Any = None, stream: Any = 0
+) -> Any:
+    """Return the gradient of x from the gradient of output = softmax(x), and output.
+
+    `[1. 0.]` and `[0.5 0.5]` give `[0.25 -0.25]`: two arrays of one shape, both float32 or both
+    float64, give that shape and dtype.
+    """
+    rungs = backward.LADDER[::2]
+    arrays = {"grad_out": grad_out, "output": output}
+    return _along("softmax_backward", dim, rungs, out, stream, **arrays)
+
+
+def log_softmax_backward(
+    grad_out: Any, output: Any, dim: int = -1, *, out: Any = None, stream: Any = 0
+) -> Any:
+    """Return the gradient of x from the gradient of output = log_softmax(x), and output.
+
+    `[1. 0.]` and the logarithms of `[0.5 0.5]` give `[0.5 -0.5]`: two arrays of one shape, both
+    float32 or both float64, give that shape and dtype.
+    """
+    rungs = backward.LADDER[1::2]
+    arrays = {"grad_out": grad_out, "output": output}
+    return _along("log_softmax_backward", dim, rungs, out, stream, **arrays)
+
+
+def _along(
+    function: str, dim: int, rungs: tuple[Rung, ...], out: Any, stream: Any, **inputs: Any
+) -> Any:
+    """Return what a kernel makes of arrays of one shape along an axis, in the same shape.
+
+    `rungs` are one for rows along the last axis and one for rows along another.
+    """
+    arrays = {name: launch.adopt(array) for name, array in inputs.items()}
+    first = next(iter(arrays))
+    for name, array in arrays.items():
+        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
+        shape = tuple(arrays[first].shape)
+        launch.check_shape(function, name, array, shape, f"It has the shape of {first}.")
+    launch.check_same_dtype(function, **arrays)
+    outer, n, inner = _split(function, dim, shape)
+    dtype = arrays[first].dtype
+    result = launch.Result(function, out, shape, dtype, *arrays.values(), stream=stream)
+    launch.check_no_overlap(function, out, **arrays)
+    if outer * n * inner:
+        sizes = (outer, n) if inner == 1 else (outer, n, inner)
+        flat = [launch.flatten(function, name, array) for name, array in arrays.items()]
+        moved = [launch.to_device(array, stream).reshape(sizes) for array in flat]
+        rung = rungs[inner != 1]
+        _launch(function, rung, stream, *moved, result.flat().reshape(sizes))
+    return result.get()
+
+
+def _split(function: str, dim: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return how many elements the axes before `dim` have, it itself, and those behind it."""
+    axes = max(len(shape), 1)  # a single number is a row of one
+    if not -axes <= launch.check_int(function, "dim", dim, least=-axes) < axes:
+        raise ValueError(
+            f"{function}: expected dim < {axes}, got {dim}. The input has {len(shape)} axes."
+        )
+    sizes = shape or (1,)
+    at = dim % axes
+    return math.prod(sizes[:at]), sizes[at], math.prod(sizes[at + 1 :])
+
+
+def _launch(function: str, rung: Rung, stream: Any, *arrays: Any) -> None:
+    """Launch a rung on matrices, whose rows it takes, or on arrays of three axes."""
+    rows, cols, *behind = arrays[0].shape
+    if rung.name == "block" and cols > groups.KEPT:
+        rung = launch.pick(function, LADDER, rung.instead)
+    if behind:
+        grid = rung.grid(function, *behind, rows)
+    elif rung is THREE_PASS:
+        x, out = arrays
+        best, total = launch.empty((rows,), x.dtype), launch.empty((rows,), x.dtype)
+        MAX.kernel[MAX.grid(function, rows), MAX.block, stream](x, best)
+        SUM.kernel[SUM.grid(function, rows), SUM.block, stream](x, best, total)
+        arrays, grid = (x, best, total, out), rung.grid(function, cols, rows)
+    else:
+        grid = rung.grid(function, rows)
+    rung.kernel[grid, rung.block, stream](*arrays)
+
+
+__all__ = [
+    "LADDER", "log_softmax", "log_softmax_backward", "log_softmax_backward_reference",
+    "log_softmax_reference", "softmax", "softmax_backward", "softmax_backward_reference",
+    "softmax_reference",
+]  # fmt: skip

@@ -1,0 +1,181 @@
+"""Gradients of softmax and of its logarithm, from the results of the forward pass.
+
+    y = softmax(x)       grad_x = y (grad - sum of grad y)
+    y = log softmax(x)   grad_x = grad - e^y sum of grad
+
+Every result depends on every element of its row, but the matrix of all those slopes is never made:
+in the chain rule it comes down to one sum a row.
+
+Legend
+    rows, cols  height and width of the matrix                      10 000, 1000
+    outer, n, inner  axes before the one that is summed along, that one, and those behind it
+    grad        the gradient that comes from above, of y
+    y           the result of the forward pass
+    share       the sum over a row                                  of grad y, or of grad
+    ROWS        rows of a block in which each warp has its own      8
+    BLOCK       threads in a block where each has a row             256
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and sums
+    Errors     the host function rejects other dtypes and shapes; the kernel assumes its block to
+               be as Launch says
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP, warp_all_sum
+from gpukit.kernels.softmax.groups import ROWS, shuffled
+from gpukit.kernels.softmax.threads import BLOCK
+from gpukit.launch import Cost, Rung
+
+Float64 = npt.NDArray[np.float64]
+
+# --- References ------------------------------------------------------------------------------
+
+
+def softmax_backward_reference(grad: npt.ArrayLike, y: npt.ArrayLike, dim: int = -1) -> Float64:
+    """Return y (grad - the sum of grad y along an axis)."""
+    grad, y = np.asarray(grad, np.float64), np.asarray(y, np.float64)
+    made: Float64 = y * (grad - (grad * y).sum(axis=dim, keepdims=True))
+    return made
+
+
+def log_softmax_backward_reference(grad: npt.ArrayLike, y: npt.ArrayLike, dim: int = -1) -> Float64:
+    """Return grad - e^y times the sum of grad along an axis."""
+    grad, y = np.asarray(grad, np.float64), np.asarray(y, np.float64)
+    made: Float64 = grad - np.exp(y) * grad.sum(axis=dim, keepdims=True)
+    return made
+
+
+# --- Kernels: along the last axis ------------------------------------------------------------
+
+
+@cuda.jit
+def softmax_backward_kernel(grad, y, out):
+    """Compute the gradient of softmax, one warp for one row.
+
+    New here   y alone is enough, so x may be overwritten; the sum is a dot product of two rows
+    Shapes     grad (rows, cols), y (rows, cols), out (rows, cols); any sizes >= 1, C order
+    Launch     block (WARP, ROWS), grid ceil_div(rows, ROWS); x = lane, y = row
+    Cost       bytes: 5 itemsize rows cols; flops: 4 rows cols, and 160 in each warp of the
+               launch, also in those without a row; barriers: 0
+    Source     Goodfellow, Bengio and Courville, Deep Learning, chapter 6.2
+    """
+    row = cuda.blockIdx.x * ROWS + cuda.threadIdx.y
+    lane = cuda.threadIdx.x
+    share = y.dtype.type(0)
+    if row < y.shape[0]:
+        for j in range(lane, y.shape[1], WARP):
+            share += grad[row, j] * y[row, j]
+    share = warp_all_sum(share)
+    if row < y.shape[0]:
+        for j in range(lane, y.shape[1], WARP):
+            out[row, j] = y[row, j] * (grad[row, j] - share)
+
+
+def softmax_backward_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """Four loads, a store and four operations an element, and the shuffles of one sum."""
+    return Cost(bytes=5 * itemsize * rows * cols, flops=4 * rows * cols + shuffled(rows))
+
+
+@cuda.jit
+def log_softmax_backward_kernel(grad, y, out):
+    """Compute the gradient of the logarithm of softmax, one warp for one row.
+
+    New here   the probabilities are e^y: nothing else of the forward pass is needed
+    Shapes     grad (rows, cols), y (rows, cols), out (rows, cols); any sizes >= 1, C order
+    Launch     block (WARP, ROWS), grid ceil_div(rows, ROWS); x = lane, y = row
+    Cost       bytes: 4 itemsize rows cols; flops: 4 rows cols, and 160 in each warp of the
+               launch, also in those without a row; barriers: 0
+    Source     Goodfellow, Bengio and Courville, Deep Learning, chapter 6.2
+    """
+    row = cuda.blockIdx.x * ROWS + cuda.threadIdx.y
+    lane = cuda.threadIdx.x
+    share = y.dtype.type(0)
+    if row < y.shape[0]:
+        for j in range(lane, y.shape[1], WARP):
+            share += grad[row, j]
+    share = warp_all_sum(share)
+    if row < y.shape[0]:
+        for j in range(lane, y.shape[1], WARP):
+            out[row, j] = grad[row, j] - math.exp(y[row, j]) * share
+
+
+def log_softmax_backward_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """Three loads, a store and four operations an element, and the shuffles of one sum."""
+    return Cost(bytes=4 * itemsize * rows * cols, flops=4 * rows * cols + shuffled(rows))
+
+
+# --- Kernels: along another axis -------------------------------------------------------------
+
+
+@cuda.jit
+def softmax_backward_inner_kernel(grad, y, out):
+    """Compute the gradient of softmax along an axis that is not the last, a thread a row.
+
+    New here   rows that lie side by side, as in softmax_inner_kernel: coalesced without shuffles
+    Shapes     grad, y and out (outer, n, inner); any sizes >= 1, C order
+    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = place in
+               the inner axis, y = place in the outer one
+    Cost       bytes: 5 itemsize outer n inner; flops: 4 outer n inner; barriers: 0
+    Source     ours
+    """
+    k = cuda.grid(1)
+    if k < y.shape[2]:
+        for o in range(cuda.blockIdx.y, y.shape[0], cuda.gridDim.y):
+            share = y.dtype.type(0)
+            for j in range(y.shape[1]):
+                share += grad[o, j, k] * y[o, j, k]
+            for j in range(y.shape[1]):
+                out[o, j, k] = y[o, j, k] * (grad[o, j, k] - share)
+
+
+def softmax_backward_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) -> Cost:
+    """Four loads, a store and four operations an element."""
+    return Cost(bytes=5 * itemsize * outer * n * inner, flops=4 * outer * n * inner)
+
+
+@cuda.jit
+def log_softmax_backward_inner_kernel(grad, y, out):
+    """Compute the gradient of log softmax along an axis that is not the last, a thread a row.
+
+    New here   rows that lie side by side, as in softmax_inner_kernel: coalesced without shuffles
+    Shapes     grad, y and out (outer, n, inner); any sizes >= 1, C order
+    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = place in
+               the inner axis, y = place in the outer one
+    Cost       bytes: 4 itemsize outer n inner; flops: 4 outer n inner; barriers: 0
+    Source     ours
+    """
+    k = cuda.grid(1)
+    if k < y.shape[2]:
+        for o in range(cuda.blockIdx.y, y.shape[0], cuda.gridDim.y):
+            share = y.dtype.type(0)
+            for j in range(y.shape[1]):
+                share += grad[o, j, k]
+            for j in range(y.shape[1]):
+                out[o, j, k] = grad[o, j, k] - math.exp(y[o, j, k]) * share
+
+
+def log_softmax_backward_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) -> Cost:
+    """Three loads, a store and four operations an element."""
+    return Cost(bytes=4 * itemsize * outer * n * inner, flops=4 * outer * n * inner)
+
+
+_softmax = functools.partial(Rung, reference=softmax_backward_reference)
+_log = functools.partial(Rung, reference=log_softmax_backward_reference)
+_rows = {"block": (WARP, ROWS), "tile": ROWS}
+_inner = {"block": BLOCK, "tile": (BLOCK, 1), "most_blocks": launch.GRID_LIMIT[1]}
+LADDER = (
+    _softmax("rows", softmax_backward_kernel, softmax_backward_cost, **_rows),
+    _log("log_rows", log_softmax_backward_kernel, log_softmax_backward_cost, **_rows),
+    _softmax("inner", softmax_backward_inner_kernel, softmax_backward_inner_cost, **_inner),
+    _log("log_inner", log_softmax_backward_inner_kernel, log_softmax_backward_inner_cost, **_inner),
+)
+__all__ = launch.public_names(globals())

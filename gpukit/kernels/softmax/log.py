@@ -1,0 +1,120 @@
+"""Logarithm of softmax, along the last axis and along another one.
+
+    log softmax(x)_j = x_j - best - log(sum of e^(x - best))
+
+The logarithm of a computed softmax would be -inf as soon as the probability is too small for the
+dtype, from about -103 on in float32. Here no power is ever divided.
+
+Legend
+    rows, cols  height and width of the matrix                      10 000, 1000
+    outer, n, inner  axes before the one that is summed along, that one, and those behind it
+    best        the largest element of a row
+    total       the sum of e^(x - best) over a row, 1 to cols
+    shift       the logarithm of total
+    ROWS        rows of a block in which each warp has its own      8
+    BLOCK       threads in a block where each has a row             256
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for both arrays and sums
+    Errors     the host function rejects other dtypes and shapes; the kernel assumes its block to
+               be as Launch says. A row with NaN or inf, or with nothing but -inf, is NaN
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP, larger
+from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_row_total
+from gpukit.kernels.softmax.threads import BLOCK
+from gpukit.launch import Cost, Rung
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def log_softmax_reference(x: npt.ArrayLike, dim: int = -1) -> npt.NDArray[np.float64]:
+    """Return x minus the logarithm of the sum of e^x along an axis."""
+    x = np.asarray(x, np.float64)
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN, as it should be
+        shifted = x - x.max(axis=dim, keepdims=True)
+    made: npt.NDArray[np.float64] = shifted - np.log(np.exp(shifted).sum(axis=dim, keepdims=True))
+    return made
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def log_softmax_kernel(x, out):
+    """Compute the logarithm of the softmax of each row, one warp for one row.
+
+    New here   a difference of logarithms instead of the logarithm of a quotient, in this order:
+               x - best is exact or nearly so, while best + shift could be rounded by more than
+               the result is
+    Shapes     x (rows, cols), out (rows, cols); any rows >= 1 and cols >= 1, C order
+    Launch     block (WARP, ROWS), grid ceil_div(rows, ROWS); x = lane, y = row
+    Cost       bytes: 4 itemsize rows cols; flops: rows (5 cols + 32), and 160 in each warp of the
+               launch, also in those without a row; barriers: 0
+    Source     Goodfellow, Bengio and Courville, Deep Learning, chapter 4.1
+    """
+    row = cuda.blockIdx.x * ROWS + cuda.threadIdx.y
+    lane = cuda.threadIdx.x
+    best, total = warp_row_total(x, row, lane)
+    if row < x.shape[0]:
+        shift = math.log(total)
+        for j in range(lane, x.shape[1], WARP):
+            out[row, j] = x[row, j] - best - shift
+
+
+def log_softmax_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """Three loads, a store and five operations an element, a logarithm a lane, and the shuffles."""
+    flops = rows * (5 * cols + WARP) + shuffled(rows)
+    return Cost(bytes=4 * itemsize * rows * cols, flops=flops)
+
+
+@cuda.jit
+def log_softmax_inner_kernel(x, out):
+    """Compute the logarithm of the softmax along an axis that is not the last, a thread a row.
+
+    New here   rows that lie side by side, as in softmax_inner_kernel: coalesced without shuffles
+    Shapes     x (outer, n, inner), out (outer, n, inner); any sizes >= 1, C order
+    Launch     block BLOCK, grid (ceil_div(inner, BLOCK), outer), or fewer along y; x = place in
+               the inner axis, y = place in the outer one
+    Cost       bytes: 4 itemsize outer n inner; flops: outer inner (5 n + 1); barriers: 0
+    Source     ours
+    """
+    k = cuda.grid(1)
+    if k < x.shape[2]:
+        for o in range(cuda.blockIdx.y, x.shape[0], cuda.gridDim.y):
+            best = x[o, 0, k]
+            for j in range(1, x.shape[1]):
+                value = x[o, j, k]
+                if larger(value, best):
+                    best = value
+            total = x.dtype.type(0)
+            for j in range(x.shape[1]):
+                total += math.exp(x[o, j, k] - best)
+            shift = math.log(total)
+            for j in range(x.shape[1]):
+                out[o, j, k] = x[o, j, k] - best - shift
+
+
+def log_softmax_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) -> Cost:
+    """Three loads, a store and five operations an element, and a logarithm a row."""
+    return Cost(bytes=4 * itemsize * outer * n * inner, flops=outer * inner * (5 * n + 1))
+
+
+_rung = functools.partial(Rung, reference=log_softmax_reference)
+LADDER = (
+    _rung("rows", log_softmax_kernel, log_softmax_cost, block=(WARP, ROWS), tile=ROWS),
+    _rung(
+        "inner", log_softmax_inner_kernel, log_softmax_inner_cost,
+        block=BLOCK, tile=(BLOCK, 1), most_blocks=launch.GRID_LIMIT[1],
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())
