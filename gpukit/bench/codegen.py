@@ -55,7 +55,15 @@ BARS = {
     "sum_vectorised": Bar(wide=("LDG",)),
     "matvec_vectorised": Bar(wide=("LDG",)),
     "linear_tiled": Bar(ffma=0.17),
-}
+    "fill_wide": Bar(wide=("STG",)),
+    **{
+        f"{name}_wide": Bar(wide=("LDG", "STG"))
+        for name in (
+            "vector_add", "saxpy", "copy", "relu", "sigmoid", "tanh", "gelu", "relu_grad",
+            "sigmoid_grad", "tanh_grad", "gelu_grad",
+        )
+    },
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
