@@ -26,7 +26,7 @@ def _vector(name: str, rung: Rung, quick: bool) -> Contest:
     arguments, work, told = {
         "fill": ((factor,), lambda _, *arrays: arrays[-1].fill(factor), (n, 2.5)),
         "vector_add": ((x, y), lambda xp, x, y, mine: xp.add(x, y, out=mine), (x, y)),
-    }.get(name, ((factor, x, y), saxpy, (2.5, x, y)))
+    }.get(name.removesuffix("_wide"), ((factor, x, y), saxpy, (2.5, x, y)))
     ours, cost = launched(rung, (n,), *arguments, out), rung.cost(n)
     given = (x, y, mine)
     return contest(
@@ -108,7 +108,7 @@ def _activations(name: str, rung: Rung, quick: bool) -> Contest:
         "sigmoid": sigmoid,
         "tanh": lambda xp, x, mine: xp.tanh(x, out=mine),
         "gelu": gelu,
-    }[name]
+    }[name.removesuffix("_wide")]
     return contest(
         name, f"{n:,}", launched(rung, (n,), x, out), work, out,
         given=(x, mine), expected=lambda: rung.reference(x), cost=rung.cost(n),
@@ -137,7 +137,8 @@ def _activations_grad(name: str, rung: Rung, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     grad, x, mine = random(n, draw=1), 3 * random(n), np.empty(n, np.float32)
     out = poisoned((n,), np.float32)
-    given = {"sigmoid_grad": 1 / (1 + np.exp(-x)), "tanh_grad": np.tanh(x)}.get(name, x)
+    function = name.removesuffix("_wide")
+    given = {"sigmoid_grad": 1 / (1 + np.exp(-x)), "tanh_grad": np.tanh(x)}.get(function, x)
 
     def relu_grad(xp: Any, grad: Any, given: Any, mine: Any) -> None:
         xp.multiply(grad, xp.greater(given, 0), out=mine)
@@ -165,7 +166,7 @@ def _activations_grad(name: str, rung: Rung, quick: bool) -> Contest:
         "sigmoid_grad": sigmoid_grad,
         "tanh_grad": tanh_grad,
         "gelu_grad": gelu_grad,
-    }[name]
+    }[function]
     return contest(
         name, f"{n:,}", launched(rung, (n,), grad, given, out), work, out,
         given=(grad, given, mine), expected=lambda: rung.reference(grad, given), cost=rung.cost(n),

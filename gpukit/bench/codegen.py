@@ -60,6 +60,14 @@ BARS = {
         "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "adamw", "scale",
     )},
     "square_sum_vectorised": Bar(wide=("LDG",)),
+    "fill_wide": Bar(wide=("STG",)),
+    **{
+        f"{name}_wide": Bar(wide=("LDG", "STG"))
+        for name in (
+            "vector_add", "saxpy", "copy", "relu", "sigmoid", "tanh", "gelu", "relu_grad",
+            "sigmoid_grad", "tanh_grad", "gelu_grad",
+        )
+    },
 }  # fmt: skip
 
 

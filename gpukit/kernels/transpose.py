@@ -31,6 +31,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.launch import Cost, Rung
+from gpukit.primitives import wide
+from gpukit.primitives.wide import WIDTH, load4, store4
 
 TILE = 32
 PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
@@ -98,6 +100,33 @@ def copy_strided_kernel(x, out):
 def copy_strided_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
     """The work of copy_cost: the order does not change what is asked for, only what is moved."""
     return copy_cost(rows, cols, itemsize)
+
+
+@cuda.jit
+def copy_wide_kernel(x, out):
+    """Copy a matrix, one thread for four elements of a row.
+
+    New here   16 bytes in a load and in a store: a warp moves 512 bytes with one instruction of
+               each, 16 sectors
+    Shapes     x (rows, cols), out (rows, cols), cols a multiple of 4, C order, at multiples of 16
+               bytes
+    Dtypes     float32
+    Launch     block (TILE, ROWS), grid (ceil_div(cols, 4 TILE), ceil_div(rows, ROWS)); x = four
+               elements, y = row
+    Cost       that of copy_kernel
+    Errors     the host function takes copy_kernel for other dtypes, sizes and addresses
+    Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA blog,
+               2013
+    """
+    k, row = cuda.grid(2)
+    if row < out.shape[0] and k < out.shape[1] // WIDTH:
+        a, b, c, d = load4(x[row], k)
+        store4(out[row], k, a, b, c, d)
+
+
+def copy_wide_cost(rows: int, cols: int) -> Cost:
+    """The work of copy_cost, in a quarter of the accesses."""
+    return copy_cost(rows, cols)
 
 
 # --- Transposes ------------------------------------------------------------------------------
@@ -210,8 +239,11 @@ def copy(x: Any, *, rung: str = "coalesced", out: Any = None, stream: Any = 0) -
     result = launch.Result("copy", out, (rows, cols), x.dtype, x, stream=stream)
     launch.check_no_overlap("copy", out, x=x)
     if rows and cols:
+        x = launch.to_device(x, stream)
+        if chosen.instead and (cols % WIDTH or not wide.fits(x, result.array)):
+            chosen = launch.pick("copy", COPY_LADDER, chosen.instead)
         grid = chosen.grid("copy", cols, rows)
-        chosen.kernel[grid, chosen.block, stream](launch.to_device(x, stream), result.array)
+        chosen.kernel[grid, chosen.block, stream](x, result.array)
     return result.get()
 
 
@@ -237,7 +269,11 @@ _rung = functools.partial(Rung, block=(TILE, ROWS))
 COPY_LADDER = (
     _rung("coalesced", copy_kernel, copy_cost, copy_reference),
     _rung("strided", copy_strided_kernel, copy_strided_cost, copy_reference, x_is_row=True),
-)
+    _rung(
+        "wide", copy_wide_kernel, copy_wide_cost, copy_reference, tile=(WIDTH * TILE, ROWS),
+        dtypes=(np.float32,), instead="coalesced",
+    ),
+)  # fmt: skip
 
 _transpose = functools.partial(_rung, reference=transpose_reference)
 TRANSPOSE_LADDER = (

@@ -7,6 +7,8 @@ the view that the cast is: an access of 16 bytes, which checked mode sees and co
 
     a, b, c, d = load4(x, k)        the elements 4 k to 4 k + 3 of x
     store4(out, k, a, b, c, d)      to the same places of out
+    map4(function, given, x, out)   all of out, four elements a thread, from those of x
+    zip4(function, given, x, y, out)                                  from those of x and y
 
 Both take a contiguous float32 vector whose first element lies at a multiple of 16 bytes, as new
 arrays do and x[1:] does not: a GPU stops at a misaligned address. `is_aligned` says it on the host.
@@ -23,6 +25,11 @@ from gpukit.compiler.runtime.quads import joined, parted, quads
 from gpukit.primitives import of_this_target
 
 __all__ = ["WIDTH", "is_aligned", "load4", "pays", "store4"]
+from gpukit import cuda, launch
+from gpukit.compiler.runtime.quads import joined, parted, quads
+from gpukit.primitives import of_this_target
+
+__all__ = ["WIDTH", "fits", "is_aligned", "load4", "map4", "store4", "zip4"]
 
 WIDTH = 4  # elements of an access
 
@@ -41,6 +48,11 @@ def pays(*vectors: Any) -> bool:
     """
     return target.active().name == "cuda" and all(
         x.dtype == np.float32 and launch.is_contiguous(x) and is_aligned(x) for x in vectors
+def fits(*arrays: Any) -> bool:
+    """Return whether arrays can be moved in fours: contiguous float32, at multiples of 16 bytes."""
+    return all(
+        array.dtype == np.float32 and launch.is_contiguous(array) and is_aligned(array)
+        for array in arrays
     )
 
 
@@ -59,3 +71,31 @@ def store4(array, k, a, b, c, d):
 
 
 load4, store4 = of_this_target("wide", load4, store4)
+
+
+@cuda.jit(device=True)
+def map4(function, given, x, out):
+    """Set each element of out to function(value of x, given); the last three go one by one."""
+    k, fours = cuda.grid(1), out.shape[0] // WIDTH
+    if k < fours:
+        a, b, c, d = load4(x, k)
+        a, b, c, d = function(a, given), function(b, given), function(c, given), function(d, given)
+        store4(out, k, a, b, c, d)
+    i = WIDTH * fours + k
+    if i < out.shape[0]:
+        out[i] = function(x[i], given)
+
+
+@cuda.jit(device=True)
+def zip4(function, given, x, y, out):
+    """Set each element of out to function(value of x, value of y, given), in the same way."""
+    k, fours = cuda.grid(1), out.shape[0] // WIDTH
+    if k < fours:
+        a, b, c, d = load4(x, k)
+        p, q, r, s = load4(y, k)
+        a, b = function(a, p, given), function(b, q, given)
+        c, d = function(c, r, given), function(d, s, given)
+        store4(out, k, a, b, c, d)
+    i = WIDTH * fours + k
+    if i < out.shape[0]:
+        out[i] = function(x[i], y[i], given)

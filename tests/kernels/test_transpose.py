@@ -23,9 +23,10 @@ SHAPES = [
     (43, 71),
     (97, 29),
 ]
-COPIES = [rung.name for rung in transpose.COPY_LADDER]
+# The wide copy takes rows of whole fours only: test_wide_elements.py.
+COPIES = [rung.name for rung in transpose.COPY_LADDER if not rung.instead]
 TURNS = [rung.name for rung in transpose.TRANSPOSE_LADDER]
-ALL = {rung.name: rung for rung in transpose.LADDER}
+ALL = {rung.name: rung for rung in transpose.LADDER if not rung.instead}
 
 turns = pytest.mark.parametrize("rung", TURNS)
 every_rung = pytest.mark.parametrize("rung", ALL)
@@ -194,7 +195,7 @@ def test_other_than_two_axes_are_refused(rung, shape):
 
 
 def test_copy_lists_its_rungs_when_the_name_is_unknown():
-    expected = "copy: expected rung to be one of 'coalesced', 'strided', got 'naive'. Pick one."
+    expected = "rung to be one of 'coalesced', 'strided', 'wide', got 'naive'. Pick one."
     with pytest.raises(ValueError, match=expected):
         transpose.copy(np.ones((2, 3), np.float32), rung="naive")
 

@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels import activations
+from gpukit.kernels.activations import relu_of, sigmoid_of
 from gpukit.launch import Cost, Rung
 
 BLOCK = (32, 8)
@@ -55,14 +56,6 @@ def gate_relu_reference(from_input: npt.ArrayLike, from_hidden: npt.ArrayLike) -
 # --- Kernels ---------------------------------------------------------------------------------
 
 
-@cuda.jit(device=True)
-def sigmoid(value, one):
-    """Return 1 / (1 + e^-value), with a power that cannot overflow; `one` is 1 in its dtype."""
-    power = math.exp(-abs(value))
-    top = power if value < -value else one
-    return top / (one + power)
-
-
 @cuda.jit
 def gate_sigmoid_kernel(from_input, from_hidden, out):
     """Compute the sigmoid of a sum, one thread for one unit of one sample.
@@ -74,7 +67,7 @@ def gate_sigmoid_kernel(from_input, from_hidden, out):
     unit, sample = cuda.grid(2)
     if sample < out.shape[0] and unit < out.shape[1]:
         value = from_input[sample, unit] + from_hidden[sample, unit]
-        out[sample, unit] = sigmoid(value, out.dtype.type(1))
+        out[sample, unit] = sigmoid_of(value, out)
 
 
 def gate_sigmoid_cost(n: int, h: int, itemsize: int = 4) -> Cost:
@@ -111,9 +104,8 @@ def gate_relu_kernel(from_input, from_hidden, out):
     """
     unit, sample = cuda.grid(2)
     if sample < out.shape[0] and unit < out.shape[1]:
-        zero = out.dtype.type(0)
         value = from_input[sample, unit] + from_hidden[sample, unit]
-        out[sample, unit] = zero if value <= zero else value
+        out[sample, unit] = relu_of(value, out)
 
 
 def gate_relu_cost(n: int, h: int, itemsize: int = 4) -> Cost:

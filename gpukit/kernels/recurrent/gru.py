@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.activations import sigmoid_reference
-from gpukit.kernels.recurrent.gates import BLOCK, sigmoid
+from gpukit.kernels.activations import sigmoid_of, sigmoid_reference
+from gpukit.kernels.recurrent.gates import BLOCK
 from gpukit.launch import Cost, Rung
 
 Float64 = npt.NDArray[np.float64]
@@ -99,11 +99,11 @@ def gru_fused_kernel(from_input, from_hidden, h, gates, new_h):
     Cost       bytes: 11 itemsize N H; flops: 14 N H, 3 of them calls of exp and tanh; barriers: 0
     """
     unit, sample = cuda.grid(2)
-    size, one = new_h.shape[1], new_h.dtype.type(1)
+    size = new_h.shape[1]
     if sample < new_h.shape[0] and unit < size:
         z_at, n_at = unit + size, unit + 2 * size
-        r = sigmoid(from_input[sample, unit] + from_hidden[sample, unit], one)
-        z = sigmoid(from_input[sample, z_at] + from_hidden[sample, z_at], one)
+        r = sigmoid_of(from_input[sample, unit] + from_hidden[sample, unit], new_h)
+        z = sigmoid_of(from_input[sample, z_at] + from_hidden[sample, z_at], new_h)
         n = math.tanh(from_input[sample, n_at] + r * from_hidden[sample, n_at])
         gates[sample, unit] = r
         gates[sample, z_at] = z

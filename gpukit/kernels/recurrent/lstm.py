@@ -31,8 +31,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.activations import sigmoid_reference
-from gpukit.kernels.recurrent.gates import BLOCK, sigmoid
+from gpukit.kernels.activations import sigmoid_of, sigmoid_reference
+from gpukit.kernels.recurrent.gates import BLOCK
 from gpukit.launch import Cost, Rung
 
 Float64 = npt.NDArray[np.float64]
@@ -88,13 +88,13 @@ def lstm_fused_kernel(from_input, from_hidden, c, gates, new_h, new_c):
     Cost       bytes: 15 itemsize N H; flops: 19 N H, 5 of them calls of exp and tanh; barriers: 0
     """
     unit, sample = cuda.grid(2)
-    size, one = new_h.shape[1], new_h.dtype.type(1)
+    size = new_h.shape[1]
     if sample < new_h.shape[0] and unit < size:
         f_at, g_at, o_at = unit + size, unit + 2 * size, unit + 3 * size
-        i = sigmoid(from_input[sample, unit] + from_hidden[sample, unit], one)
-        f = sigmoid(from_input[sample, f_at] + from_hidden[sample, f_at], one)
+        i = sigmoid_of(from_input[sample, unit] + from_hidden[sample, unit], new_h)
+        f = sigmoid_of(from_input[sample, f_at] + from_hidden[sample, f_at], new_h)
         g = math.tanh(from_input[sample, g_at] + from_hidden[sample, g_at])
-        o = sigmoid(from_input[sample, o_at] + from_hidden[sample, o_at], one)
+        o = sigmoid_of(from_input[sample, o_at] + from_hidden[sample, o_at], new_h)
         cell = f * c[sample, unit] + i * g
         gates[sample, unit] = i
         gates[sample, f_at] = f
