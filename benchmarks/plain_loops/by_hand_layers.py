@@ -147,13 +147,14 @@ def conv2d_grad_weight(grid, block, grad_out, image, stride, padding, dilation, 
 
 @njit
 def conv2d_grad_bias(grid, block, grad_out, grad_bias):
-    acc = np.empty(grad_out.shape[3], grad_out.dtype)
+    acc = np.empty(256, grad_out.dtype)
     for o in range(grad_bias.size):
         acc[:] = 0
         for n in range(grad_out.shape[0]):
-            for row in range(grad_out.shape[2]):
-                for col in range(acc.size):
-                    acc[col] += grad_out[n, o, row, col]
+            for first in range(0, grad_out.shape[2], acc.size):
+                part = grad_out[n, o, first : first + acc.size]
+                for p in range(part.size):
+                    acc[p] += part[p]
         grad_bias[o] = acc.sum()
 
 

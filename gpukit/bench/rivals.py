@@ -54,7 +54,7 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "conv2d_grad_weight": lambda t, grad, x: t.nn.grad.conv2d_weight(
         x, (grad.shape[1], x.shape[1], 3, 3), grad, padding=1
     ),
-    "conv2d_grad_bias": lambda t, grad: t.sum(grad, (0, 2, 3)),
+    "conv2d_grad_bias": lambda t, grad: t.sum(grad, (0, 2)),
     "im2col": lambda t, x: t.nn.functional.unfold(x, 3, padding=1),
     "max_pool2d": lambda t, x: t.nn.functional.max_pool2d(x, 2, return_indices=True),
     "avg_pool2d": lambda t, x: t.nn.functional.avg_pool2d(x, 2),
