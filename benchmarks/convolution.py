@@ -94,7 +94,7 @@ def pooling(layer: Layer) -> dict[str, Work]:
     x, _, _ = _arrays(layer)
     theirs = torch.from_numpy(x)
     return {
-        "gpukit": lambda: gpukit.max_pool2d(x, 2),
+        "gpukit": lambda: gpukit.max_pool2d(x, 2, return_indices=True),
         "PyTorch": lambda: tuple(
             a.numpy() for a in torch.nn.functional.max_pool2d(theirs, 2, return_indices=True)
         ),
@@ -146,7 +146,7 @@ def main() -> None:
         layer = LAYERS[name]
         n, channels, size, channels_out = layer
         print(f"{name}: {n} x {channels} x {size} x {size} to {channels_out}")
-        for what in (forward, backward):
+        for what in (forward, backward, pooling):
             works = what(layer)
             check(works)
             seconds = measure(works, options.rounds)

@@ -100,6 +100,8 @@ class _Replace(ast.NodeTransformer):
             return _each_axis(node, "blockIdx_{0} * blockDim_{0} + threadIdx_{0}")
         if called == "cuda.gridsize":
             return _each_axis(node, "blockDim_{0} * gridDim_{0}")
+        if called == "cuda.const.array_like":
+            return node.args[0]
         if called == "cuda.local.array":
             name = f"local_{len(self.arrays)}"
             self.arrays[name] = f"np.empty({', '.join(map(ast.unparse, node.args))})"
@@ -204,7 +206,7 @@ def _scope(function: Any) -> dict[str, Any]:
     scope = {**function.__globals__, **{name: cell.cell_contents for name, cell in cells}}
     scope.update(ONE_THREAD, np=np)
     for name in function.__code__.co_names:
-        if getattr(scope.get(name), "device", False):
+        if getattr(scope.get(name), "device", False) is True:  # an array has one, too
             device = scope[name].py_func
             tree, _ = _replaced(device)
             scope[name] = _compiled(tree, _scope(device), forceinline=True)

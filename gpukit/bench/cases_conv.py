@@ -194,6 +194,7 @@ def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
     batch, channels, rows, cols = picture.shape
     m = len(weight)
     grad = random(batch, m, rows, cols, draw=3)
+    pixels = grad.reshape(batch, m, -1)
 
     def back(xp: Any, grad: Any, weight: Any) -> Any:  # stride 1: a convolution, turned around
         turned = weight[:, :, ::-1, ::-1].swapaxes(0, 1).reshape(channels, -1)
@@ -207,7 +208,7 @@ def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
     given, work, sizes, terms = (
         ((grad, weight), back, (cols, rows, batch * channels), m * 9),
         ((grad, picture), by_weight, (weight.size, 1, 1), grad[:, 0].size),
-        ((grad,), lambda _, grad: grad.sum(axis=(0, 2, 3)), (m, 1, 1), grad[:, 0].size),
+        ((pixels,), lambda _, pixels: pixels.sum(axis=(0, 2)), (m,), grad[:, 0].size),
     )[at]
     shape = (picture.shape, weight.shape, (m,))[at]
     moves = () if at == 2 else MOVES
@@ -219,7 +220,7 @@ def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
         work,
         out,
         given=given,
-        cost=rung.cost(*grad.shape) if at == 2 else rung.cost(picture.shape, weight.shape, **PAD),
+        cost=rung.cost(*pixels.shape) if at == 2 else rung.cost(picture.shape, weight.shape, **PAD),
         terms=terms,
         expected=lambda: rung.reference(grad, picture, weight, **PAD)[at],
     )

@@ -60,7 +60,23 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
     "histogram": lambda t, x: t.bincount(x, minlength=256),
     "matvec": lambda t, a, x, mine: t.mv(a, x, out=mine),
     "matmul": lambda t, a, b, mine: t.matmul(a, b, out=mine),
+    "conv1d": lambda t, *given: t.nn.functional.conv1d(*given, padding=4),
     "conv2d": lambda t, *given: t.nn.functional.conv2d(*given, padding=1),
+    "conv2d_grad_input": lambda t, grad, weight: t.nn.grad.conv2d_input(
+        (len(grad), weight.shape[1], *grad.shape[2:]), weight, grad, padding=1
+    ),
+    "conv2d_grad_weight": lambda t, grad, x: t.nn.grad.conv2d_weight(
+        x, (grad.shape[1], x.shape[1], 3, 3), grad, padding=1
+    ),
+    "conv2d_grad_bias": lambda t, grad: t.sum(grad, (0, 2)),
+    "im2col": lambda t, x: t.nn.functional.unfold(x, 3, padding=1),
+    "max_pool2d": lambda t, x: t.nn.functional.max_pool2d(x, 2, return_indices=True),
+    "avg_pool2d": lambda t, x: t.nn.functional.avg_pool2d(x, 2),
+    "max_pool2d_scatter": lambda t, grad, at: t.nn.functional.max_unpool2d(grad, at, 2),
+    "max_pool2d_gather": lambda t, grad, at: t.nn.functional.max_unpool2d(grad, at, 2),
+    "avg_pool2d_backward": lambda t, grad: t.repeat_interleave(
+        t.repeat_interleave(grad / 4, 2, 1), 2, 2
+    ),
     "linear": lambda t, x, weight, bias: t.nn.functional.linear(x, weight, bias),
     "linear_grad_x": lambda t, grad, weight: t.matmul(grad, weight),
     "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),

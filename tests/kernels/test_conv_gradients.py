@@ -216,7 +216,8 @@ def launches(case, signed, dtype):
     shapes = image.shape, weight.shape
     yield by_input, (w, h, n * channels), (grad_out, weight, *moved, out(*shapes[0])), shapes, moves
     yield by_weight, (weight.size, 1, 1), (grad_out, image, *moved, out(*shapes[1])), shapes, moves
-    yield by_bias, (len(weight), 1, 1), (grad_out, out(len(weight))), grad_out.shape, {}
+    flat = grad_out.reshape(n, len(weight), pixels)
+    yield by_bias, (len(weight),), (flat, out(len(weight))), flat.shape, {}
     given = image, window, *moved, out(*columns.shape)
     yield into, (cols, rows, columns[:, :, 0, 0].size), given, (shapes[0], window), moves
     given = a, split, bias, out(n, groups, m, pixels)

@@ -233,13 +233,13 @@ def _back_directly(
     layer: Layer, grad_out: Any, image: Any, weight: Any, grad_image: Any, grad_weight: Any,
     grad_bias: Any, *, stream: Any,
 ) -> None:  # fmt: skip
-    by_input, by_weight, by_bias = gradients.LADDER
+    by_input, by_weight, _ = gradients.LADDER
     n, c, h, w = layer.image
     given = weight, *layer.moves, grad_image
     _launch(layer.function, by_input, (w, h, n * c), stream, grad_out, *given)
     given = image, *layer.moves, grad_weight
     _launch(layer.function, by_weight, (grad_weight.size, 1, 1), stream, grad_out, *given)
-    _launch(layer.function, by_bias, (grad_bias.size, 1, 1), stream, grad_out, grad_bias)
+    _add_pixels(layer, grad_out, grad_bias, stream)
 
 
 def _back_by_columns(
@@ -270,9 +270,14 @@ def _back_by_columns(
     add_up = backprop.BACKWARD_LADDER[2]
     parts = partial.reshape(slices, grad_weight.size), grad_weight.reshape(grad_weight.size)
     _launch(function, add_up, (grad_weight.size,), stream, *parts)
-    by_bias = gradients.LADDER[2]
-    back = grad_out.reshape(layer.out)
-    _launch(function, by_bias, (grad_bias.size, 1, 1), stream, back, grad_bias)
+    _add_pixels(layer, grad_out, grad_bias, stream)
+
+
+def _add_pixels(layer: Layer, grad_out: Any, grad_bias: Any, stream: Any) -> None:
+    """Write the gradient of the bias: the sum of each channel's pixels."""
+    flat = launch.flatten(layer.function, "grad_out", grad_out)
+    given = flat.reshape(*layer.out[:2], layer.product[3]), grad_bias
+    _launch(layer.function, gradients.LADDER[2], (grad_bias.size,), stream, *given)
 
 
 def _zero(array: Any, stream: Any) -> None:

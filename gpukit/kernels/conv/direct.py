@@ -12,7 +12,7 @@ Legend
     n            image of the batch                                      [0, 64)
     o, i         output channel, input channel of its group              [0, 16), [0, 3)
     row, col     pixel of out, h and w in the formula                    [0, 224)
-    h, w         pixel of the image                                      [0, 224)
+    c, h, w      channel and pixel of the image                          [0, 3), [0, 224)
     kh, kw       place in the window of weights                          [0, 3)
     plane        one channel of one image of out, n * channels + o       [0, 64 * 16)
     tap          one weight times one pixel
@@ -79,22 +79,6 @@ def conv2d_reference(
 # --- Kernels ---------------------------------------------------------------------------------
 
 
-@cuda.jit(device=True)
-def add_taps(acc, image, weight, n, o, row, col, stride, padding, dilation):
-    """Return acc and all taps of one pixel of out that lie inside the image."""
-    depth = weight.shape[1]
-    groups = image.shape[1] // depth
-    first = o // (weight.shape[0] // groups) * depth  # input channel of the group
-    for i in range(depth):
-        for kh in range(weight.shape[2]):
-            h = stride[0] * row + dilation[0] * kh - padding[0]
-            for kw in range(weight.shape[3]):
-                w = stride[1] * col + dilation[1] * kw - padding[1]
-                if 0 <= h < image.shape[2] and 0 <= w < image.shape[3]:
-                    acc += weight[o, i, kh, kw] * image[n, first + i, h, w]
-    return acc
-
-
 @cuda.jit
 def conv2d_direct_kernel(image, weight, bias, stride, padding, dilation, out):
     """Convolve a batch of images, one thread for one pixel of out in each plane it visits.
@@ -108,13 +92,21 @@ def conv2d_direct_kernel(image, weight, bias, stride, padding, dilation, out):
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7 and 16
     """
     col, row = cuda.grid(2)
-    channels, rows, cols = out.shape[1], out.shape[2], out.shape[3]
+    depth, (channels, rows, cols) = weight.shape[1], out.shape[1:]
+    group = channels * depth // image.shape[1]  # output channels of a group
     if row < rows and col < cols:
         for plane in range(cuda.blockIdx.z, out.shape[0] * channels, cuda.gridDim.z):
             n, o = plane // channels, plane % channels
-            out[n, o, row, col] = add_taps(
-                bias[o], image, weight, n, o, row, col, stride, padding, dilation
-            )
+            acc = bias[o]
+            for i in range(depth):
+                c = o // group * depth + i
+                for kh in range(weight.shape[2]):
+                    h = stride[0] * row + dilation[0] * kh - padding[0]
+                    for kw in range(weight.shape[3]):
+                        w = stride[1] * col + dilation[1] * kw - padding[1]
+                        if 0 <= h < image.shape[2] and 0 <= w < image.shape[3]:
+                            acc += weight[o, i, kh, kw] * image[n, c, h, w]
+            out[n, o, row, col] = acc
 
 
 def conv2d_direct_cost(
@@ -149,13 +141,21 @@ def conv2d_constant_kernel(image, bias, stride, padding, dilation, out):
     """
     col, row = cuda.grid(2)
     weight = cuda.const.array_like(FILTERS)
-    channels, rows, cols = out.shape[1], out.shape[2], out.shape[3]
+    depth, (channels, rows, cols) = weight.shape[1], out.shape[1:]
+    group = channels * depth // image.shape[1]  # output channels of a group
     if row < rows and col < cols:
         for plane in range(cuda.blockIdx.z, out.shape[0] * channels, cuda.gridDim.z):
             n, o = plane // channels, plane % channels
-            out[n, o, row, col] = add_taps(
-                bias[o], image, weight, n, o, row, col, stride, padding, dilation
-            )
+            acc = bias[o]
+            for i in range(depth):
+                c = o // group * depth + i
+                for kh in range(weight.shape[2]):
+                    h = stride[0] * row + dilation[0] * kh - padding[0]
+                    for kw in range(weight.shape[3]):
+                        w = stride[1] * col + dilation[1] * kw - padding[1]
+                        if 0 <= h < image.shape[2] and 0 <= w < image.shape[3]:
+                            acc += weight[o, i, kh, kw] * image[n, c, h, w]
+            out[n, o, row, col] = acc
 
 
 def conv2d_constant_cost(

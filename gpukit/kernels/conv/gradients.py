@@ -9,6 +9,7 @@ Legend
     o, i           output channel, input channel of its group              [0, 16), [0, 3)
     row, col       window, a pixel of grad_out                             [0, 224)
     kh, kw         place in the window                                     [0, 3)
+    P              pixels of one channel of grad_out                       50176
     plane          one channel of one image, n * channels + c              [0, 64 * 3)
     at             a weight: o, i, kh and kw in one number                 [0, weight.size)
     tap            one weight times one pixel
@@ -136,7 +137,9 @@ def conv2d_grad_weight_kernel(grad_out, image, stride, padding, dilation, grad_w
     """Compute the gradient of the weights, one block for one weight.
 
     New here   a weight serves every window of every image, so its gradient is a sum over all of
-               them: the threads of a block share the windows out and add up what each has
+               them: the block strides over the windows, and its threads add up what each has.
+               The loops are the same for all threads, which a CPU can run side by side, and a
+               guard leaves out what lies beyond
     Shapes     grad_out (N, O, rows, cols), image (N, C, H, W), stride (2,), padding (2,),
                dilation (2,), grad_weight (O, C / groups, KH, KW); any sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (grad_weight.size, 1, 1); x = weight
@@ -148,16 +151,20 @@ def conv2d_grad_weight_kernel(grad_out, image, stride, padding, dilation, grad_w
     tx, ty, at = cuda.threadIdx.x, cuda.threadIdx.y, cuda.blockIdx.x
     totals = cuda.shared.array(WARPS, grad_weight.dtype)
     channels, depth, window_h, window_w = grad_weight.shape
+    rows, cols = grad_out.shape[2], grad_out.shape[3]
     o, i = at // (depth * window_h * window_w), at // (window_h * window_w) % depth
     kh, kw = at // window_w % window_h, at % window_w
     c = o // (channels * depth // image.shape[1]) * depth + i
     acc = grad_weight.dtype.type(0)
     for n in range(image.shape[0]):
-        for row in range(ty, grad_out.shape[2], BLOCK_Y):
+        for top in range(0, rows, BLOCK_Y):
+            row = top + ty
             h = stride[0] * row + dilation[0] * kh - padding[0]
-            for col in range(tx, grad_out.shape[3], BLOCK_X):
+            for left in range(0, cols, BLOCK_X):
+                col = left + tx
                 w = stride[1] * col + dilation[1] * kw - padding[1]
-                if 0 <= h < image.shape[2] and 0 <= w < image.shape[3]:
+                inside = 0 <= h < image.shape[2] and 0 <= w < image.shape[3]
+                if row < rows and col < cols and inside:
                     acc += grad_out[n, o, row, col] * image[n, c, h, w]
     total = block_sum(acc, totals, ty * BLOCK_X + tx, WARPS)
     if tx == 0 and ty == 0:
@@ -180,29 +187,30 @@ def conv2d_grad_weight_cost(
 def conv2d_grad_bias_kernel(grad_out, grad_bias):
     """Compute the gradient of the bias, one block for one output channel.
 
-    New here   the same sum with a weight that meets a pixel of 1 everywhere
-    Shapes     grad_out (N, O, rows, cols), grad_bias (O,); any sizes >= 1, C order
-    Launch     block (BLOCK_X, BLOCK_Y, 1), grid (O, 1, 1); x = output channel
+    New here   the same sum with a weight that meets a pixel of 1 everywhere; the order of pixels
+               does not matter, so rows and columns are one axis
+    Shapes     grad_out (N, O, P), grad_bias (O,); any sizes >= 1, C order
+    Launch     block BLOCK, grid O; x = pixel, a block for each output channel
     Shared     WARPS * itemsize bytes, static
     Cost       bytes: itemsize (grad_out.size + O); flops: grad_out.size + BLOCK_SUM O; barriers: 1
+    Errors     the host function rejects shapes that do not fit; the kernel assumes a block of BLOCK
     Source     ours
     """
-    tx, ty, o = cuda.threadIdx.x, cuda.threadIdx.y, cuda.blockIdx.x
+    tid, o, pixels = cuda.threadIdx.x, cuda.blockIdx.x, grad_out.shape[2]
     totals = cuda.shared.array(WARPS, grad_bias.dtype)
     acc = grad_bias.dtype.type(0)
     for n in range(grad_out.shape[0]):
-        for row in range(ty, grad_out.shape[2], BLOCK_Y):
-            for col in range(tx, grad_out.shape[3], BLOCK_X):
-                acc += grad_out[n, o, row, col]
-    total = block_sum(acc, totals, ty * BLOCK_X + tx, WARPS)
-    if tx == 0 and ty == 0:
+        for first in range(0, pixels, BLOCK):
+            if first + tid < pixels:
+                acc += grad_out[n, o, first + tid]
+    total = block_sum(acc, totals, tid, WARPS)
+    if tid == 0:
         grad_bias[o] = total
 
 
-def conv2d_grad_bias_cost(n: int, o: int, rows: int, cols: int, itemsize: int = 4) -> Cost:
+def conv2d_grad_bias_cost(n: int, o: int, p: int, itemsize: int = 4) -> Cost:
     """Each gradient loaded and added; for each channel the sum of a block and one store."""
-    pixels = n * o * rows * cols
-    return Cost(bytes=itemsize * (pixels + o), flops=pixels + BLOCK_SUM * o)
+    return Cost(bytes=itemsize * (n * o * p + o), flops=n * o * p + BLOCK_SUM * o)
 
 
 _rung = functools.partial(
@@ -214,6 +222,6 @@ LADDER = (
         tile=None, most_blocks=launch.GRID_LIMIT[2],
     ),
     _rung("grad_weight", conv2d_grad_weight_kernel, conv2d_grad_weight_cost),
-    _rung("grad_bias", conv2d_grad_bias_kernel, conv2d_grad_bias_cost),
+    _rung("grad_bias", conv2d_grad_bias_kernel, conv2d_grad_bias_cost, block=BLOCK, tile=1),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -125,11 +125,13 @@ def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
         n, o = plane // channels, plane % channels
         acc = bias[o]
         for i in range(depth):
-            for place in range(tid, reach, BLOCK):
+            channel = o // group * depth + i
+            for first in range(0, reach, BLOCK):
+                place = first + tid
                 at = left + place
-                inside = 0 <= at < signal.shape[2]
-                channel = o // group * depth + i
-                tile[place] = signal[n, channel, at] if inside else out.dtype.type(0)
+                if place < reach:
+                    inside = 0 <= at < signal.shape[2]
+                    tile[place] = signal[n, channel, at] if inside else out.dtype.type(0)
             cuda.syncthreads()  # the tile is full before any thread reads it
             for k in range(window):
                 acc += weight[o, i, k] * tile[stride * tid + dilation * k]

@@ -62,12 +62,15 @@ def conv2d_tiled_kernel(image, weight, bias, stride, padding, dilation, out):
         n, o = plane // channels, plane % channels
         acc = bias[o]
         for i in range(depth):
-            for r in range(ty, height, BLOCK_Y):
-                for c in range(tx, width, BLOCK_X):
-                    h, w = top + r, left + c
-                    inside = 0 <= h < image.shape[2] and 0 <= w < image.shape[3]
-                    channel = o // group * depth + i
-                    tile[r, c] = image[n, channel, h, w] if inside else out.dtype.type(0)
+            channel = o // group * depth + i
+            for down in range(0, height, BLOCK_Y):
+                r = down + ty
+                for across in range(0, width, BLOCK_X):
+                    c = across + tx
+                    if r < height and c < width:
+                        h, w = top + r, left + c
+                        inside = 0 <= h < image.shape[2] and 0 <= w < image.shape[3]
+                        tile[r, c] = image[n, channel, h, w] if inside else out.dtype.type(0)
             cuda.syncthreads()  # the tile is full before any thread reads it
             for kh in range(window_h):
                 for kw in range(window_w):
