@@ -40,13 +40,9 @@ _BOOK = {
     "histogram": ("bincount",),
     "image": ("invert", "grey", "box_blur"),
     "losses": (
-        "cross_entropy",
-        "cross_entropy_backward",
-        "cross_entropy_with_grad",
-        "mse_loss",
-        "mse_loss_backward",
-    ),  # fmt: skip
-    "matmul": ("matmul", "batched_matmul"),
+        "cross_entropy", "cross_entropy_backward", "cross_entropy_with_grad", "mse_loss",
+        "mse_loss_backward", "matmul", "matmul", "batched_matmul",
+    ),
     "matvec": ("matvec",),
     "optimizers": (
         "sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step",
