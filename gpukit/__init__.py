@@ -41,8 +41,9 @@ _BOOK = {
     "image": ("invert", "grey", "box_blur"),
     "losses": (
         "cross_entropy", "cross_entropy_backward", "cross_entropy_with_grad", "mse_loss",
-        "mse_loss_backward", "matmul", "matmul", "batched_matmul",
+        "mse_loss_backward",
     ),
+    "matmul": ("matmul", "batched_matmul"),
     "matvec": ("matvec",),
     "optimizers": (
         "sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step",

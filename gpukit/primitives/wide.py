@@ -24,12 +24,7 @@ from gpukit import cuda, launch, target
 from gpukit.compiler.runtime.quads import joined, parted, quads
 from gpukit.primitives import of_this_target
 
-__all__ = ["WIDTH", "is_aligned", "load4", "pays", "store4"]
-from gpukit import cuda, launch
-from gpukit.compiler.runtime.quads import joined, parted, quads
-from gpukit.primitives import of_this_target
-
-__all__ = ["WIDTH", "fits", "is_aligned", "load4", "map4", "store4", "zip4"]
+__all__ = ["WIDTH", "fits", "is_aligned", "load4", "map4", "pays", "store4", "zip4"]
 
 WIDTH = 4  # elements of an access
 
@@ -41,19 +36,20 @@ def is_aligned(array: Any) -> bool:
     return bool(known["data"][0] % 16 == 0)
 
 
-def pays(*vectors: Any) -> bool:
-    """Return whether four elements of all these vectors can be moved at once, and gain by it.
-
-    On a CPU they do not: its compiler joins the accesses of neighbouring threads by itself.
-    """
-    return target.active().name == "cuda" and all(
-        x.dtype == np.float32 and launch.is_contiguous(x) and is_aligned(x) for x in vectors
 def fits(*arrays: Any) -> bool:
     """Return whether arrays can be moved in fours: contiguous float32, at multiples of 16 bytes."""
     return all(
         array.dtype == np.float32 and launch.is_contiguous(array) and is_aligned(array)
         for array in arrays
     )
+
+
+def pays(*arrays: Any) -> bool:
+    """Return whether arrays can be moved in fours, and a kernel gains by it.
+
+    On a CPU it does not: its compiler joins the accesses of neighbouring threads by itself.
+    """
+    return target.active().name == "cuda" and fits(*arrays)
 
 
 @cuda.jit(device=True)
