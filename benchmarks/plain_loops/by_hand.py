@@ -8,9 +8,14 @@ takes what `plain.loops` gives: grid, block, and the kernel's arguments.
 
 from __future__ import annotations
 
-from benchmarks.plain_loops import by_hand_attention, by_hand_matrices, by_hand_sums
+from benchmarks.plain_loops import (
+    by_hand_attention,
+    by_hand_layers,
+    by_hand_matrices,
+    by_hand_sums,
+)
 
-LOOPS = {**by_hand_sums.LOOPS, **by_hand_matrices.LOOPS, **by_hand_attention.LOOPS}
-from benchmarks.plain_loops import by_hand_layers, by_hand_matrices, by_hand_sums
-
-LOOPS = {**by_hand_sums.LOOPS, **by_hand_matrices.LOOPS, **by_hand_layers.LOOPS}
+LOOPS = {
+    **by_hand_sums.LOOPS, **by_hand_matrices.LOOPS, **by_hand_layers.LOOPS,
+    **by_hand_attention.LOOPS,
+}  # fmt: skip
