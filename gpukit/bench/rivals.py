@@ -70,7 +70,14 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
     ),
     "conv2d_grad_bias": lambda t, grad: t.sum(grad, (0, 2)),
     "im2col": lambda t, x: t.nn.functional.unfold(x, 3, padding=1),
-    "max_pool2d": lambda t, x: t.nn.functional.max_pool2d(x, 2, return_indices=True),
+    "col2im": lambda t, columns: t.nn.functional.fold(
+        columns.flatten(2), columns.shape[2:], 3, padding=1
+    ),
+    "columns_product": lambda t, a, columns, bias: t.matmul(a, columns) + bias[:, :, None],
+    "columns_grad_weight": lambda t, grad, columns: (
+        t.matmul(grad, columns.transpose(2, 3)).unflatten(0, (-1, min(len(grad), 16))).sum(0)
+    ),
+    "max_pool2d": lambda t, x: t.nn.functional.max_pool2d(x, 2, return_indices=True)[0],
     "avg_pool2d": lambda t, x: t.nn.functional.avg_pool2d(x, 2),
     "max_pool2d_scatter": lambda t, grad, at: t.nn.functional.max_unpool2d(grad, at, 2),
     "max_pool2d_gather": lambda t, grad, at: t.nn.functional.max_unpool2d(grad, at, 2),
