@@ -42,7 +42,7 @@ _BOOK = {
         "cross_entropy_with_grad",
         "mse_loss",
         "mse_loss_backward",
-    ),  # fmt: skip
+    ),
     "matmul": ("matmul", "batched_matmul"),
     "matvec": ("matvec",),
     "reduce": ("sum",),

@@ -6,10 +6,10 @@ A case is a function of the size wanted: it makes the data when it is called and
 
 from __future__ import annotations
 
-from gpukit.bench import cases_elements, cases_sums, cases_tensors
+from gpukit.bench import cases_elements, cases_losses, cases_sums, cases_tensors
 from gpukit.bench.register import CASES, choose, choose_one, make
 
 # Importing them registers their cases, in the order of the book.
-PARTS = (cases_elements, cases_sums, cases_tensors)
+PARTS = (cases_elements, cases_sums, cases_tensors, cases_losses)
 
 __all__ = ["CASES", "PARTS", "choose", "choose_one", "make"]
