@@ -23,7 +23,6 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
@@ -31,9 +30,9 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, warp_all_sum
-from gpukit.kernels.softmax.groups import ROWS, shuffled
-from gpukit.kernels.softmax.threads import BLOCK
-from gpukit.launch import Cost, Rung
+from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_rung
+from gpukit.kernels.softmax.threads import inner_rung
+from gpukit.launch import Cost
 
 Float64 = npt.NDArray[np.float64]
 
@@ -168,14 +167,21 @@ def log_softmax_backward_inner_cost(outer: int, n: int, inner: int, itemsize: in
     return Cost(bytes=4 * itemsize * outer * n * inner, flops=4 * outer * n * inner)
 
 
-_softmax = functools.partial(Rung, reference=softmax_backward_reference)
-_log = functools.partial(Rung, reference=log_softmax_backward_reference)
-_rows = {"block": (WARP, ROWS), "tile": ROWS}
-_inner = {"block": BLOCK, "tile": (BLOCK, 1), "most_blocks": launch.GRID_LIMIT[1]}
 LADDER = (
-    _softmax("rows", softmax_backward_kernel, softmax_backward_cost, **_rows),
-    _log("log_rows", log_softmax_backward_kernel, log_softmax_backward_cost, **_rows),
-    _softmax("inner", softmax_backward_inner_kernel, softmax_backward_inner_cost, **_inner),
-    _log("log_inner", log_softmax_backward_inner_kernel, log_softmax_backward_inner_cost, **_inner),
-)
+    warp_rung(
+        "rows", softmax_backward_kernel, softmax_backward_cost, softmax_backward_reference
+    ),
+    warp_rung(
+        "log_rows", log_softmax_backward_kernel, log_softmax_backward_cost,
+        log_softmax_backward_reference,
+    ),
+    inner_rung(
+        "inner", softmax_backward_inner_kernel, softmax_backward_inner_cost,
+        softmax_backward_reference,
+    ),
+    inner_rung(
+        "log_inner", log_softmax_backward_inner_kernel, log_softmax_backward_inner_cost,
+        log_softmax_backward_reference,
+    ),
+)  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -214,9 +214,11 @@ def _joined() -> int:
     return BLOCK * (LEVELS + WARPS - 1)
 
 
+# A warp for each row, several rows a block.
+warp_rung = functools.partial(Rung, block=(WARP, ROWS), tile=ROWS)
 _rung = functools.partial(Rung, reference=softmax_reference, block=BLOCK, tile=1)
 LADDER = (
-    _rung("warp", softmax_warp_kernel, softmax_warp_cost, block=(WARP, ROWS), tile=ROWS),
+    warp_rung("warp", softmax_warp_kernel, softmax_warp_cost, softmax_reference),
     _rung("block", softmax_block_kernel, softmax_block_cost, instead="online"),
     _rung("online", softmax_online_kernel, softmax_online_cost),
 )

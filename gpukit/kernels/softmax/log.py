@@ -22,7 +22,6 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
@@ -30,9 +29,9 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, larger
-from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_row_total
-from gpukit.kernels.softmax.threads import BLOCK
-from gpukit.launch import Cost, Rung
+from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_row_total, warp_rung
+from gpukit.kernels.softmax.threads import inner_rung
+from gpukit.launch import Cost
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -109,12 +108,8 @@ def log_softmax_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) ->
     return Cost(bytes=4 * itemsize * outer * n * inner, flops=outer * inner * (5 * n + 1))
 
 
-_rung = functools.partial(Rung, reference=log_softmax_reference)
 LADDER = (
-    _rung("rows", log_softmax_kernel, log_softmax_cost, block=(WARP, ROWS), tile=ROWS),
-    _rung(
-        "inner", log_softmax_inner_kernel, log_softmax_inner_cost,
-        block=BLOCK, tile=(BLOCK, 1), most_blocks=launch.GRID_LIMIT[1],
-    ),
-)  # fmt: skip
+    warp_rung("rows", log_softmax_kernel, log_softmax_cost, log_softmax_reference),
+    inner_rung("inner", log_softmax_inner_kernel, log_softmax_inner_cost, log_softmax_reference),
+)
 __all__ = launch.public_names(globals())

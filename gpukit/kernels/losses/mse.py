@@ -1,0 +1,218 @@
+"""Mean squared error and its gradient: one term for each element.
+
+    loss = mean of (x - target)^2        grad_x = 2 (x - target) / n
+
+Legend
+    n           elements of the arrays, all axes together           1000
+    i           the element this thread works on                    ranges [0, n)
+    parts       the sum of the squares that each block added up
+    grad_out    the gradient of the loss, a vector of one element or of n
+    slope       2, or 2 / n for a mean
+    totals      the sum of each warp of the block                   WARPS of them
+    BLOCK       threads in a block                                  256
+    WARPS       warps in a block                                    8
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator
+    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+    Errors     the host function rejects other dtypes and unequal shapes; the kernel assumes them
+               equal
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP, block_sum
+from gpukit.kernels.losses.totals import TOTAL, check_reduction, scales
+from gpukit.launch import Cost, Rung, ceil_div
+
+BLOCK = 256
+WARPS = BLOCK // WARP
+# Enough blocks to fill the largest GPU of today once; with more, the second launch has more to do.
+MAX_BLOCKS = 1024
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def mse_terms_reference(x: npt.ArrayLike, target: npt.ArrayLike) -> Float64:
+    """Return the squares of the differences."""
+    made: Float64 = (np.asarray(x, np.float64) - np.asarray(target, np.float64)) ** 2
+    return made
+
+
+def mse_sum_reference(x: npt.ArrayLike, target: npt.ArrayLike) -> float:
+    """Return the sum of the squares of the differences."""
+    return float(mse_terms_reference(x, target).sum())
+
+
+def mse_grad_reference(
+    x: npt.ArrayLike, target: npt.ArrayLike, grad_out: npt.ArrayLike, slope: float
+) -> Float64:
+    """Return the difference times the gradient of the loss and the slope."""
+    difference = np.asarray(x, np.float64) - np.asarray(target, np.float64)
+    made: Float64 = slope * np.asarray(grad_out, np.float64) * difference
+    return made
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def mse_terms_kernel(x, target, losses):
+    """Compute the square of each difference, one thread for one element.
+
+    New here   losses that are not added up, for whoever weighs them first
+    Shapes     x (n,), target (n,), losses (n,); any n >= 1
+    Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
+    Source     Bishop, Pattern Recognition and Machine Learning, chapter 1.1
+    """
+    i = cuda.grid(1)
+    if i < losses.shape[0]:
+        difference = x[i] - target[i]
+        losses[i] = difference * difference
+
+
+def mse_terms_cost(n: int, itemsize: int = 4) -> Cost:
+    """Two loads and one store for each element; a difference and its square."""
+    return Cost(bytes=3 * itemsize * n, flops=2 * n)
+
+
+@cuda.jit
+def mse_sum_kernel(x, target, parts):
+    """Add up the squares of the differences in the share of each block.
+
+    New here   difference, square and sum in one launch: no array of squares is written. The sums
+               of the blocks are added up by loss_total_kernel, so the bits are always the same
+    Shapes     x (n,), target (n,), parts (blocks,); any n >= 0
+    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Shared     BLOCK / 32 * itemsize bytes, static
+    Cost       bytes: itemsize (2 n + blocks); flops: 3 n + (5 BLOCK + WARPS - 1) blocks;
+               barriers: 1
+    Source     Justin Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA blog, 2014
+    """
+    tid = cuda.threadIdx.x
+    totals = cuda.shared.array(WARPS, x.dtype)
+    acc = x.dtype.type(0)
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        difference = x[i] - target[i]
+        acc += difference * difference
+    acc = block_sum(acc, totals, tid, WARPS)
+    if tid == 0:
+        parts[cuda.blockIdx.x] = acc
+
+
+def mse_sum_cost(n: int, itemsize: int = 4) -> Cost:
+    """Two loads and three operations for each element, then the sum over each block."""
+    blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS)
+    flops = 3 * n + (5 * BLOCK + WARPS - 1) * blocks
+    return Cost(bytes=itemsize * (2 * n + blocks), flops=flops)
+
+
+@cuda.jit
+def mse_grad_kernel(x, target, grad_out, slope, out):
+    """Compute the gradient of the squares, one thread for one element.
+
+    New here   one number from memory for all threads, or one for each: which of the two is the same
+               for all, so no warp parts
+    Shapes     x (n,), target (n,), grad_out (1,) or (n,), out (n,); any n >= 1
+    Cost       bytes: 4 itemsize n; flops: 3 n; barriers: 0
+    Source     Bishop, Pattern Recognition and Machine Learning, chapter 3.1
+    """
+    i = cuda.grid(1)
+    if i < out.shape[0]:
+        above = grad_out[i] if grad_out.shape[0] > 1 else grad_out[0]
+        out[i] = slope * above * (x[i] - target[i])
+
+
+def mse_grad_cost(n: int, itemsize: int = 4) -> Cost:
+    """Three loads and one store for each element; a difference and two products."""
+    return Cost(bytes=4 * itemsize * n, flops=3 * n)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def mse_loss(
+    input: Any, target: Any, reduction: str = "mean", *, out: Any = None, stream: Any = 0
+) -> Any:
+    """Return the mean or the sum of the squared differences, or with "none" all of them.
+
+    `[1. 2.]` and `[1. 4.]` give `2.`: two arrays of one shape, both float32 or both float64, give
+    an array of no axes, or with "none" of that shape. The mean of nothing is NaN.
+    """
+    x, target = _check("mse_loss", input, target, reduction)
+    shape = tuple(x.shape) if reduction == "none" else ()
+    result = launch.Result("mse_loss", out, shape, x.dtype, x, target, stream=stream)
+    launch.check_no_overlap("mse_loss", out, input=x, target=target)
+    n = math.prod(x.shape)
+    inputs = _flat("mse_loss", stream, input=x, target=target)
+    if reduction == "none":
+        if n:
+            TERMS.kernel[TERMS.grid("mse_loss", n), BLOCK, stream](*inputs, result.flat())
+        return result.get()
+    parts = launch.empty(SUM.grid("mse_loss", n), x.dtype)
+    if n:
+        SUM.kernel[parts.shape, BLOCK, stream](*inputs, parts)
+    counted = launch.to_device(np.full(1, n if reduction == "mean" else 1, x.dtype), stream)
+    TOTAL.kernel[1, TOTAL.block, stream](parts, counted, result.flat())
+    return result.get()
+
+
+def mse_loss_backward(
+    input: Any, target: Any, reduction: str = "mean",
+    *, grad_out: Any = 1.0, out: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the gradient of the input: 2 (input - target), divided by n for a mean.
+
+    `[1. 2.]` and `[1. 4.]` give `[0. -2.]`; that of the target is minus that. grad_out is the
+    gradient of the loss: a number, an array of one element, or with "none" of the input's shape.
+    """
+    function = "mse_loss_backward"
+    x, target = _check(function, input, target, reduction)
+    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, target, stream=stream)
+    launch.check_no_overlap(function, out, input=x, target=target)
+    above = scales(function, grad_out, tuple(x.shape), reduction, x.dtype, stream)
+    if n := math.prod(x.shape):
+        inputs = _flat(function, stream, input=x, target=target)
+        slope = x.dtype.type(2 / n if reduction == "mean" else 2)
+        GRAD.kernel[GRAD.grid(function, n), BLOCK, stream](*inputs, above, slope, result.flat())
+    return result.get()
+
+
+def _check(function: str, x: Any, target: Any, reduction: str) -> tuple[Any, Any]:
+    """Return both as arrays; raise unless they have one shape and one dtype of floats."""
+    check_reduction(function, reduction)
+    x, target = launch.adopt(x), launch.adopt(target)
+    for name, array in (("input", x), ("target", target)):
+        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
+    launch.check_shape(function, "target", target, tuple(x.shape), "It has the shape of input.")
+    launch.check_same_dtype(function, input=x, target=target)
+    return x, target
+
+
+def _flat(function: str, stream: Any, **arrays: Any) -> list[Any]:
+    """Return arrays as vectors on the device."""
+    return [
+        launch.to_device(launch.flatten(function, name, array), stream)
+        for name, array in arrays.items()
+    ]
+
+
+_rung = functools.partial(Rung, block=BLOCK)
+LADDER = (
+    _rung("terms", mse_terms_kernel, mse_terms_cost, mse_terms_reference),
+    _rung("sum", mse_sum_kernel, mse_sum_cost, mse_sum_reference, most_blocks=MAX_BLOCKS),
+    _rung("grad", mse_grad_kernel, mse_grad_cost, mse_grad_reference),
+)
+TERMS, SUM, GRAD = LADDER
+__all__ = launch.public_names(globals())

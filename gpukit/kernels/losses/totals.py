@@ -1,0 +1,143 @@
+"""From many losses to one: their mean or their sum, in one block and always with the same bits.
+
+Legend
+    n           losses                                              10 000
+    losses      one for each row or element, or one for each block that has added some up
+    counted     what the sum is divided by, a vector of one element: how many there are for a
+                mean, 1 for a sum
+    totals      the sum of each warp of the block                   WARPS of them
+    BLOCK       threads in a block                                  256
+    WARPS       warps in a block                                    8
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays of floats and the accumulator
+    Launch     block BLOCK, grid 1; x = element
+    Shared     BLOCK / 32 * itemsize bytes, static
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP, block_sum
+from gpukit.launch import Cost, Rung
+
+BLOCK = 256
+WARPS = BLOCK // WARP
+REDUCTIONS = ("mean", "sum", "none")
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def loss_total_reference(losses: npt.ArrayLike, counted: npt.ArrayLike) -> float:
+    """Return the sum of the losses divided by what is counted; of no losses among none, NaN."""
+    with np.errstate(invalid="ignore"):
+        total: np.float64 = np.sum(losses, dtype=np.float64) / np.asarray(counted, np.float64)[0]
+    return float(total)
+
+
+def count_targets_reference(target: npt.ArrayLike, ignore_index: int) -> float:
+    """Return how many targets are not to be ignored."""
+    return float(np.count_nonzero(np.asarray(target) != ignore_index))
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def loss_total_kernel(losses, counted, out):
+    """Add up losses and divide by what is counted, in one block.
+
+    New here   a mean whose divisor lies in memory, where another launch has left it: the host need
+               not know it, so nothing waits for the host
+    Shapes     losses (n,), counted (1,), out (1,); any n >= 0
+    Cost       bytes: itemsize (n + 2); flops: n + 5 BLOCK + WARPS; barriers: 1
+    Errors     the kernel assumes its block is BLOCK, and the only one
+    Source     ours
+    """
+    tid = cuda.threadIdx.x
+    totals = cuda.shared.array(WARPS, losses.dtype)
+    acc = losses.dtype.type(0)
+    for i in range(tid, losses.shape[0], BLOCK):
+        acc += losses[i]
+    acc = block_sum(acc, totals, tid, WARPS)
+    if tid == 0:
+        out[0] = acc / counted[0]
+
+
+def loss_total_cost(n: int, itemsize: int = 4) -> Cost:
+    """One addition for each loss, the sum over the block, and a division by thread 0."""
+    return Cost(bytes=itemsize * (n + 2), flops=n + 5 * BLOCK + WARPS)
+
+
+@cuda.jit
+def count_targets_kernel(target, ignore_index, counted):
+    """Count the targets that are not to be ignored, in one block.
+
+    New here   a count is a sum of ones, and as a float it is ready to divide by
+    Shapes     target (n,), counted (1,); any n >= 0
+    Dtypes     int32 or int64 in, float32 or float64 out and added up
+    Cost       bytes: targetsize n + itemsize; flops: n + 5 BLOCK + WARPS - 1; barriers: 1
+    Errors     the kernel assumes its block is BLOCK, and the only one
+    Source     ours
+    """
+    tid = cuda.threadIdx.x
+    totals = cuda.shared.array(WARPS, counted.dtype)
+    zero, one = counted.dtype.type(0), counted.dtype.type(1)
+    acc = zero
+    for i in range(tid, target.shape[0], BLOCK):
+        acc += zero if target[i] == ignore_index else one
+    acc = block_sum(acc, totals, tid, WARPS)
+    if tid == 0:
+        counted[0] = acc
+
+
+def count_targets_cost(n: int, targetsize: int = 8, itemsize: int = 4) -> Cost:
+    """One load and one addition for each target, then the sum over the block."""
+    return Cost(bytes=targetsize * n + itemsize, flops=n + 5 * BLOCK + WARPS - 1)
+
+
+# --- What the host functions of losses share -------------------------------------------------
+
+
+def check_reduction(function: str, reduction: str) -> None:
+    """Raise ValueError unless a reduction is one of those there are."""
+    if reduction not in REDUCTIONS:
+        names = ", ".join(map(repr, REDUCTIONS))
+        raise ValueError(
+            f"{function}: expected reduction to be one of {names}, got {reduction!r}. Pick one."
+        )
+
+
+def scales(
+    function: str, grad_out: Any, shape: tuple[int, ...], reduction: str,
+    dtype: np.dtype[Any], stream: Any,
+) -> Any:  # fmt: skip
+    """Return the gradient of a loss as a vector on the device.
+
+    A number, or an array of one element, is a vector of one; with "none" it may have the shape of
+    the losses, too.
+    """
+    if isinstance(grad_out, (int, float, np.number)):
+        return launch.to_device(np.full(1, grad_out, dtype), stream)
+    grad_out = launch.adopt(grad_out)
+    launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=(dtype.type,))
+    if grad_out.size != 1 or reduction == "none":
+        wanted = shape if reduction == "none" else ()
+        launch.check_shape(function, "grad_out", grad_out, wanted, "It has the shape of the loss.")
+    return launch.to_device(launch.flatten(function, "grad_out", grad_out), stream)
+
+
+_rung = functools.partial(Rung, block=BLOCK, most_blocks=1)
+LADDER = (
+    _rung("total", loss_total_kernel, loss_total_cost, loss_total_reference),
+    _rung("count", count_targets_kernel, count_targets_cost, count_targets_reference),
+)
+TOTAL, COUNT = LADDER
+__all__ = launch.public_names(globals())
