@@ -34,6 +34,7 @@ _BOOK = {
     "conv": ("conv2d",),
     "dot": ("dot",),
     "dropout": ("dropout", "dropout_backward"),
+    "embedding": ("embedding", "embedding_backward"),
     "extremes": ("max", "min", "argmax"),
     "histogram": ("bincount",),
     "image": ("invert", "grey", "box_blur"),

@@ -51,6 +51,8 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "linear_grad_x": lambda t, grad, weight: t.matmul(grad, weight),
     "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),
     "linear_grad_bias": lambda t, grad: t.sum(grad, 0),
+    "embedding": lambda t, index, weight, _mine: t.nn.functional.embedding(index, weight),
+    "embedding_grad": lambda _, grad, index, mine: mine.zero_().index_add_(0, index, grad),
     # Their numbers are others than ours: drawn, and then left for ours.
     "rand": lambda t, chance, mine: (t.rand(*mine.shape, out=mine), chance)[1],
     "dropout": lambda t, x, chance, mine: (

@@ -208,7 +208,8 @@ BY_ITEMSIZE = [
     for name, entry in CASES.items()
     if "itemsize" in inspect.signature(entry.rung.cost).parameters
     # Of these only a part of the bytes are in arrays of that itemsize.
-    if entry.family != "histogram" and name not in ("grey", "invert", "conv2d_direct")
+    if entry.family not in ("histogram", "embedding")
+    and name not in ("grey", "invert", "conv2d_direct")
 ]
 SIZES = (37, 41, 43, 47)
 
