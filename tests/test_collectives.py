@@ -7,7 +7,18 @@ import pytest
 
 import gpukit
 from gpukit import cuda
-from gpukit.collectives import WARP, block_max, block_sum, block_tree_sum, warp_max, warp_sum
+from gpukit.collectives import (
+    WARP,
+    block_all_max,
+    block_all_sum,
+    block_max,
+    block_sum,
+    block_tree_sum,
+    warp_all_max,
+    warp_all_sum,
+    warp_max,
+    warp_sum,
+)
 from tests import oracle
 
 SIZES = [32, 64, 96, 256, 1024]
@@ -48,6 +59,22 @@ def rows_kernel(x, sums, tops):
     if lane == 0:
         sums[row] = total
         tops[row] = best
+
+
+@cuda.jit
+def all_threads_kernel(x, sums, tops):
+    """Let one array serve two collectives, one right after the other."""
+    i, tid, warps = cuda.grid(1), cuda.threadIdx.x, cuda.blockDim.x // WARP
+    totals = cuda.shared.array(WARP, sums.dtype)
+    sums[i] = block_all_sum(x[i], totals, tid, warps)
+    tops[i] = block_all_max(x[i], totals, tid, warps)
+
+
+@cuda.jit
+def all_lanes_kernel(x, sums, tops):
+    i = cuda.grid(1)
+    sums[i] = warp_all_sum(x[i])
+    tops[i] = warp_all_max(x[i])
 
 
 @cuda.jit
@@ -181,6 +208,62 @@ def test_every_warp_has_a_result_of_its_own(rows, dtype):
     np.testing.assert_array_equal(tops, x.max(axis=1))
 
 
+for_all = pytest.mark.parametrize(
+    ("kernel", "together"), [(all_threads_kernel, 96), (all_lanes_kernel, 32)],
+    ids=["block", "warp"],
+)  # fmt: skip
+
+
+def of_all(kernel, x):
+    """Return the sum and the largest value that each thread gets, in blocks of 96 threads."""
+    sums, tops = poisoned(len(x), x.dtype), poisoned(len(x), x.dtype)
+    kernel[len(x) // 96, 96](x, sums, tops)
+    return sums, tops
+
+
+@for_all
+@all_dtypes
+def test_every_thread_gets_the_sum(kernel, together, dtype):
+    x = numbers(96, dtype)
+    groups = x.reshape(-1, together)
+    expected = np.repeat(groups.astype(np.float64).sum(axis=1), together)
+    atol = together * np.finfo(np.float32).eps * np.abs(groups).sum(axis=1).max()
+    np.testing.assert_allclose(of_all(kernel, x)[0], expected, rtol=0, atol=atol)
+
+
+@for_all
+@floats
+def test_every_thread_gets_the_same_bits(kernel, together, dtype):
+    sums = of_all(kernel, numbers(96, dtype))[0].reshape(-1, together)
+    np.testing.assert_array_equal(sums, np.repeat(sums[:, :1], together, axis=1))
+
+
+@for_all
+@all_dtypes
+def test_every_thread_gets_the_largest(kernel, together, dtype):
+    x = numbers(96, dtype)
+    expected = np.repeat(x.reshape(-1, together).max(axis=1), together)
+    np.testing.assert_array_equal(of_all(kernel, x)[1], expected)
+
+
+@for_all
+@floats
+@pytest.mark.parametrize("at", [0, 1, 31])
+def test_every_thread_learns_of_a_nan(kernel, together, at, dtype):
+    x = np.full(96, np.inf, dtype)
+    x[at] = np.nan
+    for found in of_all(kernel, x):
+        np.testing.assert_array_equal(np.isnan(found), np.arange(96) < together)
+
+
+@sizes
+def test_every_thread_gets_the_sum_of_a_block_of_any_size(size):
+    x = numbers(size, np.int32)
+    sums, tops = poisoned(len(x), np.int32), poisoned(len(x), np.int32)
+    all_threads_kernel[3, size](x, sums, tops)
+    np.testing.assert_array_equal(sums, np.repeat(x.reshape(3, size).sum(axis=1), size))
+
+
 @sizes
 @floats
 def test_one_array_serves_two_collectives_with_barriers_between(size, dtype):
@@ -216,6 +299,12 @@ def test_the_checker_finds_nothing_where_barriers_part_two_uses_of_an_array(size
     x = numbers(size, np.float32)
     report = gpukit.check(softmax_kernel)[3, size](x, cuda.device_array(3 * size, np.float32))
     assert report.findings == []
+
+
+@for_all
+def test_the_checker_finds_nothing_where_all_threads_get_a_result(kernel, together):
+    sums, tops = cuda.device_array(96, np.float32), cuda.device_array(96, np.float32)
+    assert gpukit.check(kernel)[1, 96](numbers(96, np.float32), sums, tops).findings == []
 
 
 def test_the_checker_finds_nothing_in_a_tree():
