@@ -200,10 +200,7 @@ def embedding_backward(
     launch.check_no_overlap(function, out, grad_out=grad_out, input=input)
     if rows * cols:
         total = result.flat()
-        clear = vector.LADDER[0]
-        clear.kernel[clear.grid(function, total.size), clear.block, stream](
-            total.dtype.type(0), total
-        )
+        vector.fill(total.size, 0, dtype=total.dtype, out=total, stream=stream)
         if input.size:
             index = launch.to_device(launch.flatten(function, "input", input), stream)
             grads = launch.to_device(launch.flatten(function, "grad_out", grad_out), stream)
