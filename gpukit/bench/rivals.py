@@ -68,7 +68,7 @@ _TORCH: dict[str, Callable[..., Any]] = {
         mean[:, None],
         rstd[:, None],
         t.ones_like(x[0]),
-        None,
+        t.zeros_like(x[0]),
         [False, True, True],
     )[1],
     "batch_norm_stats": lambda t, x: t.var_mean(x, (0, 2), correction=0)[0],
