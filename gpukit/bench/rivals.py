@@ -102,6 +102,54 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
     "gate": None,
     "lstm": None,
     "gru": None,
+    "embedding": lambda t, index, weight, _mine: t.nn.functional.embedding(index, weight),
+    "embedding_grad": lambda _, grad, index, mine: mine.zero_().index_add_(0, index, grad),
+    "layer_norm": lambda t, x, weight, bias, _mine: t.nn.functional.layer_norm(
+        x, x.shape[1:], weight, bias
+    ),
+    "layer_norm_grad_input": lambda t, grad, x, mean, rstd, weight: (
+        t.ops.aten.native_layer_norm_backward(
+            grad, x, x.shape[1:], mean[:, None], rstd[:, None], weight, None, [True, False, False]
+        )[0]
+    ),
+    "layer_norm_grad_weight": lambda t, grad, x, mean, rstd: t.ops.aten.native_layer_norm_backward(
+        grad,
+        x,
+        x.shape[1:],
+        mean[:, None],
+        rstd[:, None],
+        t.ones_like(x[0]),
+        t.zeros_like(x[0]),
+        [False, True, True],
+    )[1],
+    "batch_norm_stats": lambda t, x: t.var_mean(x, (0, 2), correction=0)[0],
+    "batch_norm": lambda t, x, *known: t.nn.functional.batch_norm(x, *known[:4]),
+    "batch_norm_grad_weight": lambda t, grad, x, mean, var: t.ops.aten.native_batch_norm_backward(
+        grad,
+        x,
+        t.ones_like(mean),
+        None,
+        None,
+        mean,
+        (var + 1e-5).rsqrt(),
+        True,
+        1e-5,
+        [False, True, True],
+    )[1],
+    "batch_norm_grad_input": lambda t, grad, x, mean, var, weight, _along, _total: (
+        t.ops.aten.native_batch_norm_backward(
+            grad,
+            x,
+            weight,
+            None,
+            None,
+            mean,
+            (var + 1e-5).rsqrt(),
+            True,
+            1e-5,
+            [True, False, False],
+        )[0]
+    ),
     # Their numbers are others than ours: drawn, and then left for ours.
     "rand": lambda t, chance, mine: (t.rand(*mine.shape, out=mine), chance)[1],
     "dropout": lambda t, x, chance, mine: (

@@ -234,6 +234,9 @@ BY_ITEMSIZE = [
     # Of these only a part of the bytes are in arrays of that itemsize, or shapes are no numbers.
     if entry.family not in ("histogram", "conv", "pool", "pool_grad")
     and name not in ("grey", "invert")
+    # Of these only a part of the bytes are in arrays of that itemsize.
+    if entry.family not in ("histogram", "embedding")
+    and name not in ("grey", "invert", "conv2d_direct")
 ]
 SIZES = (37, 41, 43, 47, 53)
 

@@ -12,6 +12,7 @@ from gpukit.kernels import (
     conv,
     dot,
     dropout,
+    embedding,
     extremes,
     histogram,
     image,
@@ -95,6 +96,13 @@ CASES = {
         lambda x, **o: histogram.bincount(x, 5, **o),
         (np.arange(9, dtype=np.int32),),
         (5,),
+    ),
+    "embedding": (
+        embedding.embedding, (np.array([[1, 4, 1], [0, 2, 3]]), numbers(5, 7)), (2, 3, 7),
+    ),
+    "embedding_backward": (
+        lambda grad, index, **o: embedding.embedding_backward(grad, index, 6, **o),
+        (numbers(2, 7), np.array([5, 2])), (6, 7),
     ),
     "rand": (lambda **options: philox.rand(2, 7, seed=3, **options), (), (2, 7)),
     "dropout": (lambda x, **o: dropout.dropout(x, seed=3, **o), (numbers(3, 5),), (3, 5)),
@@ -272,6 +280,10 @@ def test_a_list_is_refused(name, at):
     assert "got list. Convert it with np.asarray(" in refusal(name, at, np.ndarray.tolist)
 
 
+# What they take has more than one dtype.
+UNLIKE = ("compact", "embedding", "embedding_backward")
+
+
 @pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n not in UNLIKE])
 def test_two_dtypes_are_refused(name, at):
     message = refusal(name, at, lambda array: array.astype(np.float64))
@@ -288,6 +300,7 @@ LADDERS = {
     "inclusive_scan": scan.SCAN_LADDER,
     "exclusive_scan": scan.SCAN_LADDER,
     "bincount": histogram.LADDER,
+    "embedding_backward": embedding.GRAD_LADDER,
     "sum": reduce.SUM_LADDER,
     "dot": dot.LADDER,
     "conv2d": conv.LADDER,

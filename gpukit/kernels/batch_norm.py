@@ -1,0 +1,273 @@
+"""Batch norm: bring the numbers of each channel to mean 0 and variance 1, over the whole batch.
+
+    out = (x - mean) / sqrt(var + eps) weight + bias       one number for each channel in each
+
+In training mean and var are those of the batch, and running averages of them are kept; afterwards
+these take their place, so that what comes out for an image does not depend on its neighbours. The
+running variance is that of a sample, divided by the number of elements less 1; var is not.
+
+The kernels see images. A batch of vectors (N, C) becomes one image with C channels of N elements,
+by the transpose of chapter 03: then the elements of a channel are neighbours in memory.
+
+The gradients are in batch_norm_grad.py.
+
+Legend
+    N, n        images of the batch                                  64
+    C, c        channels                                             32
+    S, s        places of a channel in an image, all axes together   1024
+    plane       one channel of one image, n C + c                    range [0, N C)
+    M           elements of a channel in the batch, N S              65536
+    first       the first element of the channel
+    centre      the mean of the channel's distances from `first`
+    totals      the sum of each warp of the block, in shared memory
+    BLOCK       threads in a block that adds up a channel            256
+    BLOCK_X, BLOCK_Y   places and planes of a block that writes      32, 8
+
+All kernels
+    Dtypes     float32 or float64, one for all arrays, numbers and accumulators
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP, block_all_sum
+from gpukit.kernels import transpose
+from gpukit.kernels.layer_norm import check_parameters, parameter
+from gpukit.launch import Cost, Rung
+
+Float64 = npt.NDArray[np.float64]
+
+BLOCK = 256
+BLOCK_WARPS = BLOCK // WARP
+LEVELS = WARP.bit_length() - 1
+BLOCK_X = 32
+BLOCK_Y = 8
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def batch_stats_reference(x: npt.ArrayLike) -> tuple[Float64, Float64]:
+    """Return the mean and the variance of each channel of (N, C, S)."""
+    x = np.asarray(x, np.float64)
+    return x.mean(axis=(0, 2)), x.var(axis=(0, 2))
+
+
+def batch_norm_reference(
+    x: npt.ArrayLike, mean: npt.ArrayLike, var: npt.ArrayLike, weight: npt.ArrayLike,
+    bias: npt.ArrayLike, eps: float = 1e-5,
+) -> Float64:  # fmt: skip
+    """Return (N, C, S) less mean, over the root of var, times weight, plus bias."""
+    mean, var, weight, bias = (
+        np.asarray(each, np.float64)[:, None] for each in (mean, var, weight, bias)
+    )
+    made: Float64 = (np.asarray(x, np.float64) - mean) / np.sqrt(var + eps) * weight + bias
+    return made
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def batch_norm_stats_kernel(x, momentum, running_mean, running_var, mean, var):
+    """Find the mean and the variance of each channel, one block for one channel.
+
+    New here   a sum over two axes between which a third one lies: a walk over images, and over the
+               places of each. The running averages are changed where they are
+    Shapes     x (N, C, S), all others (C,); C and S >= 1, N S >= 2, C order
+    Launch     block BLOCK, grid C; x = place
+    Shared     BLOCK / 32 * itemsize bytes, static
+    Cost       bytes: itemsize C (2 M + BLOCK + 6); flops: C (6 M + 26 BLOCK + 12); barriers: 4
+    Errors     the host function rejects shapes that do not fit, and M = 1; the kernel assumes that
+               its block is BLOCK
+    Source     Ioffe and Szegedy, "Batch Normalization", 2015; Chan, Golub and LeVeque, "Algorithms
+               for Computing the Sample Variance", 1983, two passes, shifted
+    """
+    channel, tid = cuda.blockIdx.x, cuda.threadIdx.x
+    totals = cuda.shared.array(BLOCK_WARPS, x.dtype)
+    count = x.dtype.type(x.shape[0] * x.shape[2])
+    total, squares, first = x.dtype.type(0), x.dtype.type(0), x[0, channel, 0]
+    for n in range(x.shape[0]):
+        for s in range(tid, x.shape[2], BLOCK):
+            total += x[n, channel, s] - first
+    centre = block_all_sum(total, totals, tid, BLOCK_WARPS) / count
+    for n in range(x.shape[0]):
+        for s in range(tid, x.shape[2], BLOCK):
+            apart = x[n, channel, s] - first - centre
+            squares += apart * apart
+    variance = block_all_sum(squares, totals, tid, BLOCK_WARPS) / count
+    if tid == 0:
+        one = x.dtype.type(1)
+        found = first + centre
+        sample = variance * (count / (count - one))
+        mean[channel] = found
+        var[channel] = variance
+        running_mean[channel] = (one - momentum) * running_mean[channel] + momentum * found
+        running_var[channel] = (one - momentum) * running_var[channel] + momentum * sample
+
+
+def batch_norm_stats_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
+    """Two loads of each element, 2 and 4 operations; each thread loads `first` once more."""
+    joined = BLOCK * 2 * (LEVELS + BLOCK_WARPS - 1 + 1)
+    return Cost(bytes=itemsize * c * (2 * n * s + BLOCK + 6), flops=c * (6 * n * s + joined + 12))
+
+
+@cuda.jit
+def batch_norm_kernel(x, mean, var, eps, weight, bias, out):
+    """Normalise each channel by statistics that are known, one thread for one element.
+
+    New here   nothing to add up, so training and inference share it: they differ in whose mean
+               and variance they pass
+    Shapes     x (N, C, S), out (N, C, S), all others (C,); any sizes >= 1, C order
+    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(S, BLOCK_X), ceil_div(N C, BLOCK_Y));
+               x = place, y = plane
+    Cost       bytes: 6 itemsize N C S; flops: 7 N C S; barriers: 0
+    Errors     the host function rejects shapes that do not fit; the kernel assumes that they do
+    Source     Ioffe and Szegedy, "Batch Normalization: Accelerating Deep Network Training by
+               Reducing Internal Covariate Shift", 2015
+    """
+    s, plane = cuda.grid(2)
+    n, c = plane // x.shape[1], plane % x.shape[1]
+    if n < x.shape[0] and s < x.shape[2]:
+        scale = weight[c] * (x.dtype.type(1) / math.sqrt(var[c] + eps))
+        out[n, c, s] = (x[n, c, s] - mean[c]) * scale + bias[c]
+
+
+def batch_norm_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
+    """Five loads, seven operations and a store for each element."""
+    return Cost(bytes=6 * itemsize * n * c * s, flops=7 * n * c * s)
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def batch_norm(
+    input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
+    training: bool = False, momentum: float = 0.1, eps: float = 1e-5, *,
+    return_stats: bool = False, out: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return input with each channel normalised, times weight, plus bias.
+
+    input is (N, C), (N, C, H, W) or with any other axes behind C, all else (C,), float32 or float64
+    throughout; the result has the shape of input. In training mean and variance are those of the
+    batch, and running_mean and running_var, unless they are None, go a part `momentum` of the way
+    towards them, in place. With `return_stats` the result is (out, mean, var), which
+    batch_norm_backward needs: those of the batch in training, else the running ones.
+    """
+    function = "batch_norm"
+    names = ("running_mean", "running_var", "weight", "bias")
+    parameters = {
+        name: launch.adopt(array)
+        for name, array in zip(names, (running_mean, running_var, weight, bias), strict=True)
+    }
+    input = launch.adopt(input)
+    channels = check_images(function, input, **parameters)
+    given = {name: array for name, array in parameters.items() if array is not None}
+    _check_statistics(function, input, training, given)
+    made = functools.partial(
+        launch.Result, function, None, (channels,), input.dtype, input, stream=stream
+    )
+    result = launch.Result(
+        function, out, tuple(input.shape), input.dtype, input, *given.values(), stream=stream
+    )
+    launch.check_no_overlap(function, out, input=input, **given)
+    stats = [made(), made()]  # of the batch
+    known = [
+        parameter(function, name, parameters[name], channels, input, value, stream)
+        for name, value in zip(names, (0, 1, 1, 0), strict=True)
+    ]
+    running, scale_and_shift = known[:2], known[2:]
+    if input.size:
+        x, used = images(function, "input", input, stream), running
+        if training:
+            used = [part.array for part in stats]
+            LADDER[0].kernel[channels, BLOCK, stream](x, x.dtype.type(momentum), *running, *used)
+            for name, array in zip(names[:2], running, strict=True):
+                _write_back(parameters[name], array, stream)
+        by_element(
+            function, LADDER[1], result, stream, x, *used, x.dtype.type(eps), *scale_and_shift
+        )
+    if not return_stats:
+        return result.get()
+    if training:
+        return (result.get(), *(part.get() for part in stats))
+    return result.get(), running_mean, running_var
+
+
+def check_images(function: str, input: Any, **parameters: Any) -> int:
+    """Return the channels of a batch; raise unless all parameters have a number for each."""
+    launch.check_array(function, "input", input, ndim=None, dtypes=launch.FLOATS)
+    if input.ndim < 2:
+        raise ValueError(
+            f"{function}: expected input to have axes (N, C) or (N, C, H, W), got shape "
+            f"{tuple(input.shape)}. Reshape it to (N, C)."
+        )
+    channels = int(input.shape[1])
+    check_parameters(function, input, (channels,), **parameters)
+    return channels
+
+
+def _check_statistics(function: str, input: Any, training: bool, given: dict[str, Any]) -> None:
+    """Raise unless there are numbers to normalise by, or elements to find them from."""
+    running = [given.get(name) for name in ("running_mean", "running_var")]
+    if not training and any(array is None for array in running):
+        raise ValueError(
+            f"{function}: expected running_mean and running_var where training is False, got None. "
+            "Pass both, or training=True."
+        )
+    if training and input.size == input.shape[1]:
+        raise ValueError(
+            f"{function}: expected two elements or more of each channel in training, got shape "
+            f"{tuple(input.shape)}. Pass a larger batch, or training=False."
+        )
+    for array in running:
+        if training and isinstance(array, np.ndarray) and not array.flags.writeable:
+            raise ValueError(
+                f"{function}: expected running_mean and running_var to be writeable in training, "
+                "got a read-only array. Copy it."
+            )
+
+
+def images(function: str, name: str, array: Any, stream: Any) -> Any:
+    """Return a batch for kernels to read, as images (N, C, S); vectors (N, C) as (1, C, N)."""
+    n, channels = array.shape[:2]
+    if array.ndim == 2:
+        turned = transpose.transpose(launch.to_device(array, stream), stream=stream)
+        return turned.reshape(1, channels, n)
+    flat = launch.to_device(launch.flatten(function, name, array), stream)
+    return flat.reshape(n, channels, flat.size // (n * channels))
+
+
+def by_element(function: str, rung: Rung, result: Any, stream: Any, x: Any, *rest: Any) -> None:
+    """Launch a kernel with a thread for each element of x; leave what it makes in result."""
+    n, channels, places = x.shape
+    vectors = len(result.array.shape) == 2
+    out = launch.empty(x.shape, x.dtype) if vectors else result.flat().reshape(x.shape)
+    grid = rung.grid(function, places, n * channels)
+    rung.kernel[grid, rung.block, stream](x, *rest, out)
+    if vectors:
+        transpose.transpose(out.reshape(channels, places), out=result.array, stream=stream)
+
+
+def _write_back(given: Any, changed: Any, stream: Any) -> None:
+    """Bring what a kernel changed to the caller's array, where the kernel had a copy of it."""
+    if isinstance(given, np.ndarray) and not np.shares_memory(given, launch.to_host(changed)):
+        given[...] = launch.to_host(changed, stream)
+
+
+LADDER = (
+    Rung(
+        "stats", batch_norm_stats_kernel, batch_norm_stats_cost, batch_stats_reference, BLOCK, 1
+    ),
+    Rung(
+        "batch_norm", batch_norm_kernel, batch_norm_cost, batch_norm_reference, (BLOCK_X, BLOCK_Y)
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

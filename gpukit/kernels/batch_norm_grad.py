@@ -1,0 +1,205 @@
+"""Gradients of batch norm: two sums for each channel, then the gradient of each element.
+
+With y = (x - mean) / sqrt(var + eps) and M elements in a channel,
+
+    grad_bias   = sum of grad_out over the channel
+    grad_weight = sum of grad_out y over the channel
+    grad_input  = weight / sqrt(var + eps) (grad_out - (grad_bias + y grad_weight) / M)
+
+The part behind 1 / M is how an element acts on all others through mean and variance. In inference
+both are constants, so it is left out.
+
+Legend
+    N, n        images of the batch                                  64
+    C, c        channels                                             32
+    S, s        places of a channel in an image, all axes together   1024
+    plane       one channel of one image, n C + c                    range [0, N C)
+    M           elements of a channel in the batch, N S              65536
+    share       1 / M in training, 0 in inference
+    totals      the sum of each warp of the block, in shared memory
+    BLOCK       threads in a block that adds up a channel            256
+    BLOCK_X, BLOCK_Y   places and planes of a block that writes      32, 8
+
+All kernels
+    Dtypes     float32 or float64, one for all arrays, numbers and accumulators
+    Errors     the host function rejects shapes that do not fit; the kernel assumes that they do
+    Source     Ioffe and Szegedy, "Batch Normalization: Accelerating Deep Network Training by
+               Reducing Internal Covariate Shift", 2015, section 3
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import block_sum
+from gpukit.kernels import vector
+from gpukit.kernels.batch_norm import (
+    BLOCK,
+    BLOCK_WARPS,
+    BLOCK_X,
+    BLOCK_Y,
+    LEVELS,
+    by_element,
+    check_images,
+    images,
+)
+from gpukit.kernels.layer_norm import parameter
+from gpukit.launch import Cost, Rung
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def batch_norm_backward_reference(
+    grad_out: npt.ArrayLike, x: npt.ArrayLike, mean: npt.ArrayLike, var: npt.ArrayLike,
+    weight: npt.ArrayLike = 1.0, training: bool = True, eps: float = 1e-5,
+) -> tuple[Float64, Float64, Float64]:  # fmt: skip
+    """Return the gradients of x (N, C, S), weight and bias."""
+    grad_out, x = np.asarray(grad_out, np.float64), np.asarray(x, np.float64)
+    mean, var = (np.asarray(each, np.float64)[:, None] for each in (mean, var))
+    rstd = 1 / np.sqrt(var + eps)
+    y = (x - mean) * rstd
+    along, total = (grad_out * y).sum(axis=(0, 2)), grad_out.sum(axis=(0, 2))
+    share = 1 / (x.shape[0] * x.shape[2]) if training else 0
+    inner = grad_out - share * (total[:, None] + y * along[:, None])
+    grad_x: Float64 = np.broadcast_to(weight, total.shape)[:, None] * rstd * inner
+    return grad_x, along, total
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def batch_norm_grad_weight_kernel(grad_out, x, mean, var, eps, grad_weight, grad_bias):
+    """Add up the gradients of weight and bias, one block for one channel.
+
+    New here   two sums over a block at once, in an order that no launch changes
+    Shapes     grad_out and x (N, C, S), all others (C,); any sizes >= 1, C order
+    Launch     block BLOCK, grid C; x = place
+    Shared     2 BLOCK / 32 * itemsize bytes, static
+    Cost       bytes: itemsize C (2 M + 2 BLOCK + 2); flops: C (5 M + 13 BLOCK + 14); barriers: 2
+    """
+    channel, tid = cuda.blockIdx.x, cuda.threadIdx.x
+    along_totals = cuda.shared.array(BLOCK_WARPS, x.dtype)
+    totals = cuda.shared.array(BLOCK_WARPS, x.dtype)
+    along, total = x.dtype.type(0), x.dtype.type(0)
+    centre, scale = mean[channel], x.dtype.type(1) / math.sqrt(var[channel] + eps)
+    for n in range(x.shape[0]):
+        for s in range(tid, x.shape[2], BLOCK):
+            g = grad_out[n, channel, s]
+            along += g * ((x[n, channel, s] - centre) * scale)
+            total += g
+    along = block_sum(along, along_totals, tid, BLOCK_WARPS)
+    total = block_sum(total, totals, tid, BLOCK_WARPS)
+    if tid == 0:
+        grad_weight[channel] = along
+        grad_bias[channel] = total
+
+
+def batch_norm_grad_weight_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
+    """Two loads and five operations for each element; each thread loads mean and var."""
+    joined = BLOCK * (2 * LEVELS + 3) + 2 * (BLOCK_WARPS - 1)
+    return Cost(bytes=itemsize * c * (2 * n * s + 2 * BLOCK + 2), flops=c * (5 * n * s + joined))
+
+
+@cuda.jit
+def batch_norm_grad_input_kernel(
+    grad_out, x, mean, var, eps, weight, grad_weight, grad_bias, share, grad_x
+):
+    """Compute the gradient of the input, one thread for one element.
+
+    New here   the gradients of weight and bias are the very sums that this one needs, so they are
+               made first; share = 0 takes them out again
+    Shapes     grad_out, x and grad_x (N, C, S), all others (C,); any sizes >= 1, C order
+    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(S, BLOCK_X), ceil_div(N C, BLOCK_Y));
+               x = place, y = plane
+    Cost       bytes: 8 itemsize N C S; flops: 11 N C S; barriers: 0
+    """
+    s, plane = cuda.grid(2)
+    n, c = plane // x.shape[1], plane % x.shape[1]
+    if n < x.shape[0] and s < x.shape[2]:
+        scale = x.dtype.type(1) / math.sqrt(var[c] + eps)
+        y = (x[n, c, s] - mean[c]) * scale
+        through = share * (grad_bias[c] + y * grad_weight[c])
+        grad_x[n, c, s] = weight[c] * scale * (grad_out[n, c, s] - through)
+
+
+def batch_norm_grad_input_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
+    """Seven loads, eleven operations and a store for each element."""
+    return Cost(bytes=8 * itemsize * n * c * s, flops=11 * n * c * s)
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def batch_norm_backward(
+    grad_out: Any, input: Any, mean: Any, var: Any, weight: Any = None, training: bool = True,
+    eps: float = 1e-5, *, out: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the gradients of batch norm's input, weight and bias.
+
+    mean and var are what batch_norm returned with `return_stats`; training and eps must be those of
+    that call. grad_out and input have one shape, all else (C,). `out`, if given, is a tuple of
+    three.
+    """
+    function = "batch_norm_backward"
+    arrays = {"grad_out": grad_out, "input": input, "mean": mean, "var": var, "weight": weight}
+    given = {name: launch.adopt(array) for name, array in arrays.items() if array is not None}
+    input, grad_out, weight = given["input"], given["grad_out"], given.get("weight")
+    channels = check_images(
+        function, input, **{name: given.get(name) for name in ("mean", "var", "weight")}
+    )
+    shape = tuple(input.shape)
+    launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=launch.FLOATS)
+    launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
+    launch.check_same_dtype(function, grad_out=grad_out, input=input)
+    outs = (None,) * 3 if out is None else out
+    made = functools.partial(launch.Result, function, stream=stream)
+    results = [
+        made(each, of, input.dtype, *given.values())
+        for each, of in zip(outs, (shape, (channels,), (channels,)), strict=True)
+    ]
+    for each in outs:
+        launch.check_no_overlap(function, each, **given)
+    by_channel, each_element = LADDER
+    sums = [result.flat() for result in results[1:]]
+    if input.size:
+        grad, x = (images(function, name, given[name], stream) for name in ("grad_out", "input"))
+        stats = [
+            launch.to_device(launch.flatten(function, name, given[name]), stream)
+            for name in ("mean", "var")
+        ]
+        scale = parameter(function, "weight", weight, channels, x, 1, stream)
+        eps = x.dtype.type(eps)
+        share = x.dtype.type(channels / input.size if training else 0)
+        by_channel.kernel[channels, by_channel.block, stream](grad, x, *stats, eps, *sums)
+        by_element(
+            function, each_element, results[0], stream, grad, x, *stats, eps, scale, *sums, share
+        )
+    else:
+        for part in sums:
+            vector.fill(channels, 0, dtype=part.dtype, out=part, stream=stream)
+    found = tuple(result.get() for result in results)
+    return found if out is None else out
+
+
+_rung = functools.partial(Rung, reference=batch_norm_backward_reference)
+LADDER = (
+    _rung(
+        "grad_weight", batch_norm_grad_weight_kernel, batch_norm_grad_weight_cost, block=BLOCK,
+        tile=1,
+    ),
+    _rung(
+        "grad_input", batch_norm_grad_input_kernel, batch_norm_grad_input_cost,
+        block=(BLOCK_X, BLOCK_Y),
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

@@ -1,0 +1,241 @@
+"""Embedding: look up the row of a table for each index, and add gradients back to those rows.
+
+    out[k, col]           = weight[index[k], col]              forwards: a gather
+    grad_weight[row, col] = sum of grad_out[k, col] over the k with index[k] == row   a scatter
+
+It is a product with a matrix of ones and zeros that nobody writes down. Forwards, threads may read
+one row at once. Backwards they may want to add to one row at once: a word that occurs twice in a
+sentence gets two gradients.
+
+An index outside of the table is an error in words where the indices lie on the host. On a device
+the host does not look at them: then out gets a row of NaN, and the gradient is added nowhere.
+
+Legend
+    n           indices, all axes together                         1000
+    rows, cols  height and width of the table                      50257, 768
+    k           the index that is worked on                        range [0, n)
+    row         the row of the table that it names                 range [0, rows)
+    col         the place in that row                              range [0, cols)
+    BLOCK_X     threads along the columns, one warp                32
+    BLOCK_Y     indices of a block                                 8
+    BLOCK       threads in a block of the kernel by columns        256
+
+All kernels
+    Shapes     index (n,), weight and grad_weight (rows, cols), out and grad_out (n, cols); any
+               sizes >= 1, C order
+    Dtypes     int32 or int64 for index, float32 or float64 for all others
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels import vector
+from gpukit.launch import Cost, Rung
+
+BLOCK_X = 32
+BLOCK_Y = 8
+BLOCK = BLOCK_X * BLOCK_Y
+INDICES = (np.int64, np.int32)
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def embedding_reference(index: npt.ArrayLike, weight: npt.ArrayLike) -> Float64:
+    """Return the rows of weight that index names."""
+    made: Float64 = np.asarray(weight, np.float64)[np.asarray(index)]
+    return made
+
+
+def embedding_backward_reference(
+    grad_out: npt.ArrayLike, index: npt.ArrayLike, rows: int
+) -> Float64:
+    """Return the sum of the rows of grad_out for each row of a table."""
+    grad_out, index = np.asarray(grad_out, np.float64), np.asarray(index)
+    made = np.zeros((rows, grad_out.shape[-1]))
+    np.add.at(made, index.reshape(-1), grad_out.reshape(index.size, grad_out.shape[-1]))
+    return made
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def embedding_kernel(index, weight, out):
+    """Copy a row of a table for each index, one thread for one element.
+
+    New here   memory that the data choose: the threads of a warp share an index, so that they read
+               neighbouring elements, whichever row it is
+    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(n, BLOCK_Y));
+               x = column, y = index
+    Cost       bytes: n cols (2 itemsize + indexsize); flops: 0; barriers: 0
+    Errors     a row of NaN where the index is outside of the table, also where it is negative
+    Source     Bengio, Ducharme, Vincent and Jauvin, "A Neural Probabilistic Language Model", 2003
+    """
+    col, k = cuda.grid(2)
+    if k < index.shape[0] and col < weight.shape[1]:
+        row = index[k]
+        if 0 <= row < weight.shape[0]:
+            out[k, col] = weight[row, col]
+        else:
+            out[k, col] = out.dtype.type(math.nan)
+
+
+def embedding_cost(n: int, cols: int, itemsize: int = 4, indexsize: int = 8) -> Cost:
+    """Two loads, of an index and of a weight, and a store for each element of out."""
+    return Cost(bytes=n * cols * (2 * itemsize + indexsize), flops=0)
+
+
+@cuda.jit
+def embedding_grad_atomic_kernel(grad_out, index, grad_weight):
+    """Add grad_out to the rows of the table that the indices name, one thread for one element.
+
+    New here   two indices may name one row, so every addition is an atomic. In which order they
+               come is left to chance, and with it the last bits of the sums
+    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(cols, BLOCK_X), ceil_div(n, BLOCK_Y));
+               x = column, y = index
+    Cost       bytes: n cols (3 itemsize + indexsize); flops: n cols; barriers: 0
+    Errors     a row of grad_out whose index is outside of the table is added nowhere; the kernel
+               assumes that grad_weight is 0 before the launch
+    Source     ours
+    """
+    col, k = cuda.grid(2)
+    if k < index.shape[0] and col < grad_weight.shape[1]:
+        row = index[k]
+        if 0 <= row < grad_weight.shape[0]:
+            cuda.atomic.add(grad_weight, (row, col), grad_out[k, col])
+
+
+def embedding_grad_atomic_cost(n: int, cols: int, itemsize: int = 4, indexsize: int = 8) -> Cost:
+    """Two loads, of an index and of a gradient, and an atomic for each element of grad_out."""
+    return Cost(bytes=n * cols * (3 * itemsize + indexsize), flops=n * cols)
+
+
+@cuda.jit
+def embedding_grad_column_kernel(grad_out, index, grad_weight):
+    """Add grad_out to the rows of the table that the indices name, one thread for one column.
+
+    New here   no atomics: nobody else writes to the column of a thread. The order is that of the
+               indices, so the same bits come out every time; but there are only cols threads, few
+               for a GPU, and each walks through all indices
+    Launch     block BLOCK, grid ceil_div(cols, BLOCK); x = column
+    Cost       bytes: n cols (3 itemsize + indexsize); flops: n cols; barriers: 0
+    Errors     a row of grad_out whose index is outside of the table is added nowhere; the kernel
+               assumes that grad_weight is 0 before the launch
+    Source     ours
+    """
+    col = cuda.grid(1)
+    if col < grad_weight.shape[1]:
+        for k in range(index.shape[0]):
+            row = index[k]
+            if 0 <= row < grad_weight.shape[0]:
+                grad_weight[row, col] += grad_out[k, col]
+
+
+def embedding_grad_column_cost(n: int, cols: int, itemsize: int = 4, indexsize: int = 8) -> Cost:
+    """Loads of an index, a gradient and a sum, and a store, for each element of grad_out."""
+    return embedding_grad_atomic_cost(n, cols, itemsize, indexsize)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def embedding(input: Any, weight: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the rows of weight that input names.
+
+    Indices of any shape (...), int32 or int64, and weight (rows, cols) give (..., cols): with
+    `[[1. 2.] [3. 4.]]`, `[1 0 1]` gives `[[3. 4.] [1. 2.] [3. 4.]]`. Raises ValueError for an index
+    outside of the table; of device arrays, which the host does not read, such an index gives NaN.
+    """
+    function = "embedding"
+    input, weight = launch.adopt(input), launch.adopt(weight)
+    launch.check_array(function, "input", input, ndim=None, dtypes=INDICES)
+    launch.check_array(function, "weight", weight, ndim=2, dtypes=launch.FLOATS)
+    rows, cols = weight.shape
+    _check_range(function, input, rows)
+    shape = (*input.shape, cols)
+    result = launch.Result(function, out, shape, weight.dtype, input, weight, stream=stream)
+    launch.check_no_overlap(function, out, input=input, weight=weight)
+    if math.prod(shape):
+        index = launch.to_device(launch.flatten(function, "input", input), stream)
+        found, table = result.flat().reshape(index.size, cols), launch.to_device(weight, stream)
+        rung = LADDER[0]
+        grid = rung.grid(function, cols, index.size)
+        rung.kernel[grid, rung.block, stream](index, table, found)
+    return result.get()
+
+
+def embedding_backward(
+    grad_out: Any, input: Any, num_embeddings: int, *, rung: str = "atomic", out: Any = None,
+    stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the gradient of embedding's weight.
+
+    grad_out (..., cols) and input (...), int32 or int64, give (num_embeddings, cols): the rows of
+    grad_out, added up where input names one row more than once. The rung "column" adds in the
+    order of input, so that every run has the same bits. Raises ValueError for an index outside of
+    the table; with device arrays, which the host does not read, it is left out.
+    """
+    function = "embedding_backward"
+    chosen = launch.pick(function, GRAD_LADDER, rung)
+    grad_out, input = launch.adopt(grad_out), launch.adopt(input)
+    launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=launch.FLOATS)
+    launch.check_array(function, "input", input, ndim=None, dtypes=INDICES)
+    rows = launch.check_int(function, "num_embeddings", num_embeddings, least=0)
+    _check_range(function, input, rows)
+    cols = grad_out.shape[-1] if grad_out.ndim else 1
+    advice = "It has a row for each index."
+    launch.check_shape(function, "grad_out", grad_out, (*input.shape, cols), advice)
+    result = launch.Result(
+        function, out, (rows, cols), grad_out.dtype, grad_out, input, stream=stream
+    )
+    launch.check_no_overlap(function, out, grad_out=grad_out, input=input)
+    if rows * cols:
+        total = result.flat()
+        vector.fill(total.size, 0, dtype=total.dtype, out=total, stream=stream)
+        if input.size:
+            index = launch.to_device(launch.flatten(function, "input", input), stream)
+            grads = launch.to_device(launch.flatten(function, "grad_out", grad_out), stream)
+            sizes = (cols,) if chosen.name == "column" else (cols, index.size)
+            grid = chosen.grid(function, *sizes)
+            chosen.kernel[grid, chosen.block, stream](
+                grads.reshape(index.size, cols), index, total.reshape(rows, cols)
+            )
+    return result.get()
+
+
+def _check_range(function: str, index: Any, rows: int) -> None:
+    """Raise ValueError if an index of a NumPy array names no row of a table."""
+    if launch.is_device_array(index) or not index.size:
+        return
+    for extreme in (index.min(), index.max()):
+        if not 0 <= extreme < rows:
+            raise ValueError(
+                f"{function}: expected input to hold indices from 0 to {rows - 1}, got {extreme}. "
+                "There is no such row: look at where the indices come from."
+            )
+
+
+GRAD_LADDER = (
+    Rung(
+        "atomic", embedding_grad_atomic_kernel, embedding_grad_atomic_cost,
+        embedding_backward_reference, (BLOCK_X, BLOCK_Y),
+    ),
+    Rung(
+        "column", embedding_grad_column_kernel, embedding_grad_column_cost,
+        embedding_backward_reference, BLOCK,
+    ),
+)  # fmt: skip
+LADDER = (
+    Rung("embedding", embedding_kernel, embedding_cost, embedding_reference, (BLOCK_X, BLOCK_Y)),
+    *GRAD_LADDER,
+)
+__all__ = launch.public_names(globals())

@@ -1,0 +1,262 @@
+"""Layer norm: bring the numbers of each row to mean 0 and variance 1, then stretch and move them.
+
+    mean[row]   = sum of x over the row / cols
+    rstd[row]   = 1 / sqrt(sum of (x - mean)^2 over the row / cols + eps)
+    out         = (x - mean) rstd weight + bias
+
+A row is read to find its mean, again to find its variance, which needs the mean, and again to use
+both. The formula with one reading less, mean of squares less square of mean, subtracts two large
+and nearly equal numbers: of values around 1e5 with a spread of 10 it makes noise, in float32 even
+negative variances. So the ladder keeps the three steps, and saves by keeping the row on the chip.
+
+Sums, too, lose digits where values are far from 0. So both kernels add up the distances from the
+row's first element: they are as small as the spread, and subtracting near numbers is exact.
+
+The gradients are in layer_norm_grad.py.
+
+Legend
+    rows, cols  rows to treat, elements of each                        10000, 1000
+    row, col    the row and the place in it                            ranges [0, rows), [0, cols)
+    lane, tid   the thread in its warp, in its block
+    first       the first element of the row
+    centre      the mean of the row's distances from `first`
+    apart       the distance of an element from the mean
+    kept        the row's distances from `first`, in shared memory
+    totals      the sum of each warp of the block, in shared memory
+    WARPS       warps in a block of which each has a row of its own    8
+    BLOCK       threads in a block that has one row                    128
+
+All kernels
+    Shapes     x (rows, cols), weight (cols,), bias (cols,), mean (rows,), rstd (rows,),
+               out (rows, cols); any sizes >= 1, C order
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP, block_all_sum, warp_all_sum
+from gpukit.kernels import vector
+from gpukit.launch import Cost, Rung, ceil_div
+
+WARPS = 8
+BLOCK = 128
+BLOCK_WARPS = BLOCK // WARP
+LEVELS = WARP.bit_length() - 1  # log2(WARP), the additions of a thread in warp_all_sum
+# What remains of 48 KiB of shared memory for the row, in bytes: the rest is for the sums of warps.
+MOST_KEPT = 48 * 1024 - 8 * BLOCK_WARPS
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def layer_norm_reference(
+    x: npt.ArrayLike, weight: npt.ArrayLike = 1.0, bias: npt.ArrayLike = 0.0, eps: float = 1e-5
+) -> Float64:
+    """Return the rows of a matrix, each with mean 0 and variance 1, times weight, plus bias."""
+    x = np.asarray(x, np.float64)
+    mean, variance = x.mean(axis=1, keepdims=True), x.var(axis=1, keepdims=True)
+    made: Float64 = (x - mean) / np.sqrt(variance + eps) * weight + bias
+    return made
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def layer_norm_two_pass_kernel(x, weight, bias, eps, mean, rstd, out):
+    """Normalise each row in two passes for its statistics and one to write, one warp for one row.
+
+    New here   sums that all lanes need: a butterfly of shuffles leaves them in every one. The
+               row is read three times; from the second on it may come from a cache
+    Dtypes     float32 or float64, one for all arrays, eps and the accumulators
+    Launch     block (WARP, WARPS) or another (WARP, n), grid ceil_div(rows, n); x = lane, y = row
+    Cost       bytes: itemsize (rows (6 cols + WARP + 2)); flops: rows (11 cols + 1), and 15 in each
+               thread of the launch; barriers: 0
+    Errors     the host function rejects shapes that do not fit; the kernel assumes that they do,
+               and its block to be 32 threads wide
+    Source     Ba, Kiros and Hinton, "Layer Normalization", 2016; Chan, Golub and LeVeque,
+               "Algorithms for Computing the Sample Variance", 1983, two passes, shifted
+    """
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    lane, cols = cuda.threadIdx.x, x.shape[1]
+    count = x.dtype.type(cols)
+    total, squares, first = x.dtype.type(0), x.dtype.type(0), x.dtype.type(0)
+    if row < x.shape[0]:
+        first = x[row, 0]
+        for col in range(lane, cols, WARP):
+            total += x[row, col] - first
+    centre = warp_all_sum(total) / count
+    if row < x.shape[0]:
+        for col in range(lane, cols, WARP):
+            apart = x[row, col] - first - centre
+            squares += apart * apart
+    scale = x.dtype.type(1) / math.sqrt(warp_all_sum(squares) / count + eps)
+    if row < x.shape[0]:
+        for col in range(lane, cols, WARP):
+            out[row, col] = (x[row, col] - first - centre) * scale * weight[col] + bias[col]
+        if lane == 0:
+            mean[row] = first + centre
+            rstd[row] = scale
+
+
+def layer_norm_two_pass_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """Three loads of each element, and 2, 4 and 5 operations; each lane loads `first` once more."""
+    joined = ceil_div(rows, WARPS) * WARPS * WARP * (2 * LEVELS + 5)
+    return Cost(
+        bytes=itemsize * rows * (6 * cols + WARP + 2), flops=rows * (11 * cols + 1) + joined
+    )
+
+
+@cuda.jit
+def layer_norm_block_kernel(x, weight, bias, eps, mean, rstd, out):
+    """Normalise each row, which is read once and kept in shared memory, one block for one row.
+
+    New here   the second and the third pass read the row on the chip. No barrier is needed for
+               that: a thread reads what it wrote itself. Only the two sums are everybody's
+    Dtypes     float32 or float64, one for all arrays, eps, the accumulators and shared memory
+    Launch     block BLOCK, grid rows; x = place in the row
+    Shared     BLOCK / 32 * itemsize bytes, static, and cols * itemsize, dynamic
+    Cost       bytes: itemsize (rows (4 cols + BLOCK + 2)); flops: rows (9 cols + 1 + 21 BLOCK);
+               barriers: 4
+    Errors     the host function rejects shapes that do not fit, and takes
+               layer_norm_two_pass_kernel for rows of more than MOST_KEPT bytes; the kernel assumes
+               that its block is BLOCK, and cols * itemsize bytes of dynamic shared memory
+    Source     Ba, Kiros and Hinton, "Layer Normalization", 2016; Chan, Golub and LeVeque,
+               "Algorithms for Computing the Sample Variance", 1983, two passes, shifted
+    """
+    row, tid, cols = cuda.blockIdx.x, cuda.threadIdx.x, x.shape[1]
+    totals = cuda.shared.array(BLOCK_WARPS, x.dtype)
+    kept = cuda.shared.array(0, x.dtype)
+    count = x.dtype.type(cols)
+    total, squares, first = x.dtype.type(0), x.dtype.type(0), x[row, 0]
+    for col in range(tid, cols, BLOCK):
+        value = x[row, col] - first
+        kept[col] = value
+        total += value
+    centre = block_all_sum(total, totals, tid, BLOCK_WARPS) / count
+    for col in range(tid, cols, BLOCK):
+        apart = kept[col] - centre
+        squares += apart * apart
+    variance = block_all_sum(squares, totals, tid, BLOCK_WARPS) / count
+    scale = x.dtype.type(1) / math.sqrt(variance + eps)
+    for col in range(tid, cols, BLOCK):
+        out[row, col] = (kept[col] - centre) * scale * weight[col] + bias[col]
+    if tid == 0:
+        mean[row] = first + centre
+        rstd[row] = scale
+
+
+def layer_norm_block_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """One load of each element, and 2, 3 and 4 operations; each thread loads `first` once more."""
+    joined = BLOCK * (2 * (LEVELS + BLOCK_WARPS - 1) + 5)
+    return Cost(
+        bytes=itemsize * rows * (4 * cols + BLOCK + 2), flops=rows * (9 * cols + 1 + joined)
+    )
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def layer_norm(
+    input: Any, normalized_shape: int | tuple[int, ...], weight: Any = None, bias: Any = None,
+    eps: float = 1e-5, *, rung: str = "two_pass", return_stats: bool = False, out: Any = None,
+    stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return input with mean 0 and variance 1 over its last axes, times weight, plus bias.
+
+    normalized_shape are the last axes of input, and the shape of weight and bias, where they are
+    given. The result has the shape and dtype of input, float32 or float64. With `return_stats` it
+    is (out, mean, rstd), as layer_norm_backward needs them, both of the shape of the other axes.
+    A row that does not fit into shared memory is treated by the rung "two_pass".
+    """
+    function = "layer_norm"
+    chosen = launch.pick(function, LADDER, rung)
+    input = launch.adopt(input)
+    launch.check_array(function, "input", input, ndim=None, dtypes=launch.FLOATS)
+    outer, inner = split_shape(function, input, normalized_shape)
+    rows, cols = math.prod(outer), math.prod(inner)
+    given = {"weight": launch.adopt(weight), "bias": launch.adopt(bias)}
+    check_parameters(function, input, inner, **given)
+    known = [array for array in given.values() if array is not None]
+    made = functools.partial(launch.Result, function, stream=stream)
+    result = made(out, tuple(input.shape), input.dtype, input, *known)
+    stats = [made(None, outer, input.dtype, input, *known) for _ in range(2)]
+    launch.check_no_overlap(
+        function, out, input=input, **{name: a for name, a in given.items() if a is not None}
+    )
+    if rows:
+        if cols * input.dtype.itemsize > MOST_KEPT:
+            chosen = LADDER[0]
+        x = matrix(function, "input", input, cols, stream)
+        scale = parameter(function, "weight", given["weight"], cols, x, 1, stream)
+        shift = parameter(function, "bias", given["bias"], cols, x, 0, stream)
+        shared = cols * input.dtype.itemsize if chosen.name == "block" else 0
+        chosen.kernel[chosen.grid(function, rows), chosen.block, stream, shared](
+            x, scale, shift, x.dtype.type(eps), *(part.flat() for part in stats),
+            result.flat().reshape(rows, cols),
+        )  # fmt: skip
+    return (result.get(), *(part.get() for part in stats)) if return_stats else result.get()
+
+
+def split_shape(
+    function: str, input: Any, normalized_shape: int | tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the axes of input before those that are normalised over, and these."""
+    one = isinstance(normalized_shape, int)
+    inner: tuple[int, ...] = (normalized_shape,) if one else tuple(normalized_shape)  # type: ignore
+    shape = tuple(input.shape)
+    outer = shape[: len(shape) - len(inner)]
+    if not inner or not math.prod(inner) or (*outer, *inner) != shape:
+        raise ValueError(
+            f"{function}: expected normalized_shape to be the last axes of input, with an element "
+            f"or more, got {inner} for shape {shape}. Pass input.shape[-1:] for the last one."
+        )
+    return outer, inner
+
+
+def check_parameters(function: str, input: Any, shape: tuple[int, ...], **given: Any) -> None:
+    """Raise unless what is given of weight, bias and their like has a shape and input's dtype."""
+    for name, array in given.items():
+        if array is not None:
+            launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
+            launch.check_shape(function, name, array, shape, "It has a number for each of them.")
+            launch.check_same_dtype(function, input=input, **{name: array})
+
+
+def matrix(function: str, name: str, array: Any, cols: int, stream: Any) -> Any:
+    """Return an array where kernels can read it, as a matrix with so many columns."""
+    flat = launch.to_device(launch.flatten(function, name, array), stream)
+    return flat.reshape(flat.size // cols, cols)
+
+
+def parameter(
+    function: str, name: str, array: Any, size: int, like: Any, value: int, stream: Any
+) -> Any:
+    """Return a vector where kernels can read it; full of `value`, like `like`, where it is None."""
+    if array is not None:
+        return launch.to_device(launch.flatten(function, name, array), stream)
+    made = launch.empty((size,), like.dtype)
+    return vector.fill(size, value, dtype=like.dtype, out=made, stream=stream)
+
+
+_rung = functools.partial(Rung, reference=layer_norm_reference)
+LADDER = (
+    _rung(
+        "two_pass", layer_norm_two_pass_kernel, layer_norm_two_pass_cost, block=(WARP, WARPS),
+        tile=WARPS,
+    ),
+    _rung(
+        "block", layer_norm_block_kernel, layer_norm_block_cost, block=BLOCK, tile=1,
+        instead="two_pass",
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

@@ -1,0 +1,222 @@
+"""Gradients of layer norm: of the input row by row, of weight and bias column by column.
+
+With y = (x - mean) rstd and g = grad_out weight,
+
+    grad_input  = rstd (g - mean of g - y times the mean of g y)        means over the row
+    grad_weight = sum of grad_out y over the rows
+    grad_bias   = sum of grad_out over the rows
+
+Every element of a row moves the mean and the variance, and through them all others: so two means
+are subtracted. What is left of the gradient neither moves nor stretches the row, for a row that is
+moved or stretched comes out the same.
+
+Legend
+    rows, cols  rows to treat, elements of each                        10000, 1000
+    row, col    the row and the place in it                            ranges [0, rows), [0, cols)
+    lane        the thread in its warp
+    y           the element, normalised
+    part        the share of the rows that a block adds up             range [0, parts)
+    parts       shares, each with sums of its own, added up later      64
+    WARPS       warps in a block of which each has a row of its own    8
+    BLOCK       threads in a block that adds up columns                128
+
+All kernels
+    Dtypes     float32 or float64, one for all arrays and the accumulators
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP, warp_all_sum
+from gpukit.kernels import backprop
+from gpukit.kernels.layer_norm import (
+    BLOCK,
+    LEVELS,
+    WARPS,
+    check_parameters,
+    matrix,
+    parameter,
+)
+from gpukit.launch import Cost, Rung, ceil_div
+
+Float64 = npt.NDArray[np.float64]
+
+# Rows that a block adds up at least, and the most shares: enough to fill a GPU.
+SHARE = 64
+MOST_PARTS = 64
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def layer_norm_backward_reference(
+    grad_out: npt.ArrayLike, x: npt.ArrayLike, weight: npt.ArrayLike = 1.0, eps: float = 1e-5
+) -> tuple[Float64, Float64, Float64]:
+    """Return the gradients of the rows of x, of weight and of bias."""
+    grad_out, x = np.asarray(grad_out, np.float64), np.asarray(x, np.float64)
+    apart = x - x.mean(axis=1, keepdims=True)
+    rstd = 1 / np.sqrt(x.var(axis=1, keepdims=True) + eps)
+    y, g = apart * rstd, grad_out * weight
+    means = g.mean(axis=1, keepdims=True), (g * y).mean(axis=1, keepdims=True)
+    grad_x: Float64 = rstd * (g - means[0] - y * means[1])
+    return grad_x, (grad_out * y).sum(axis=0), grad_out.sum(axis=0)
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def layer_norm_grad_input_kernel(grad_out, x, mean, rstd, weight, grad_x):
+    """Compute the gradient of the input, one warp for one row.
+
+    New here   two sums at once, over a row that is read twice; mean and rstd of the forward pass
+               save the two passes that it needed for them
+    Shapes     grad_out, x and grad_x (rows, cols), mean and rstd (rows,), weight (cols,); any
+               sizes >= 1, C order
+    Launch     block (WARP, WARPS) or another (WARP, n), grid ceil_div(rows, n); x = lane, y = row
+    Cost       bytes: itemsize rows (7 cols + 2 WARP); flops: 13 rows cols, and 12 in each thread
+               of the launch; barriers: 0
+    Errors     the host function rejects shapes that do not fit; the kernel assumes that they do,
+               and its block to be 32 threads wide
+    Source     Ba, Kiros and Hinton, "Layer Normalization", 2016; the chain rule
+    """
+    row = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    lane, cols = cuda.threadIdx.x, x.shape[1]
+    count = x.dtype.type(cols)
+    total, along = x.dtype.type(0), x.dtype.type(0)
+    centre, scale = x.dtype.type(0), x.dtype.type(0)
+    if row < x.shape[0]:
+        centre, scale = mean[row], rstd[row]
+        for col in range(lane, cols, WARP):
+            g = grad_out[row, col] * weight[col]
+            total += g
+            along += g * ((x[row, col] - centre) * scale)
+    total, along = warp_all_sum(total) / count, warp_all_sum(along) / count
+    if row < x.shape[0]:
+        for col in range(lane, cols, WARP):
+            y = (x[row, col] - centre) * scale
+            grad_x[row, col] = (grad_out[row, col] * weight[col] - total - y * along) * scale
+
+
+def layer_norm_grad_input_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """Two loads of grad_out, x and weight and a store for each element, 6 operations and 7."""
+    joined = ceil_div(rows, WARPS) * WARPS * WARP * (2 * LEVELS + 2)
+    return Cost(bytes=itemsize * rows * (7 * cols + 2 * WARP), flops=13 * rows * cols + joined)
+
+
+@cuda.jit
+def layer_norm_grad_weight_kernel(grad_out, x, mean, rstd, grad_weight, grad_bias):
+    """Add up the gradients of weight and bias over a share of the rows, one thread for one column.
+
+    New here   two sums down a column, in shares: a thread for each column alone would be too few
+               for a GPU, and atomics would add in an order that differs from run to run
+    Shapes     grad_out and x (rows, cols), mean and rstd (rows,), grad_weight and grad_bias
+               (parts, cols); any sizes >= 1, C order
+    Launch     block BLOCK, grid (ceil_div(cols, BLOCK), parts); x = column, y = share of the rows
+    Cost       bytes: itemsize cols (4 rows + 2 parts); flops: 5 rows cols; barriers: 0
+    Errors     the host function rejects shapes that do not fit; the kernel assumes that they do
+    Source     Ba, Kiros and Hinton, "Layer Normalization", 2016; the chain rule
+    """
+    col, part = cuda.grid(1), cuda.blockIdx.y
+    share = (x.shape[0] + grad_bias.shape[0] - 1) // grad_bias.shape[0]
+    if col < x.shape[1]:
+        along, total = x.dtype.type(0), x.dtype.type(0)
+        for row in range(part * share, min((part + 1) * share, x.shape[0])):
+            g = grad_out[row, col]
+            along += g * ((x[row, col] - mean[row]) * rstd[row])
+            total += g
+        grad_weight[part, col] = along
+        grad_bias[part, col] = total
+
+
+def layer_norm_grad_weight_cost(rows: int, cols: int, parts: int = 1, itemsize: int = 4) -> Cost:
+    """Four loads and five operations for each element, and two stores for each column and share."""
+    return Cost(bytes=itemsize * cols * (4 * rows + 2 * parts), flops=5 * rows * cols)
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def layer_norm_backward(
+    grad_out: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, *, out: Any = None,
+    stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the gradients of layer norm's input, weight and bias.
+
+    mean and rstd are what layer_norm returned with `return_stats`; their shape says which axes of
+    input, which has the shape of grad_out, were normalised over. The gradients of weight and bias
+    have the shape of these axes, with and without a weight. `out`, if given, is a tuple of three.
+    """
+    function = "layer_norm_backward"
+    inputs = {"grad_out": grad_out, "input": input, "mean": mean, "rstd": rstd}
+    arrays = {name: launch.adopt(array) for name, array in inputs.items()}
+    for name, array in arrays.items():
+        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
+    launch.check_same_dtype(function, **arrays)
+    grad_out, input, mean, rstd = arrays.values()
+    shape, outer = tuple(input.shape), tuple(mean.shape)
+    inner, weight = shape[len(outer) :], launch.adopt(weight)
+    launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
+    launch.check_shape(function, "mean", mean, shape[: len(outer)], "It has a number for each row.")
+    launch.check_shape(function, "rstd", rstd, outer, "It has the shape of mean.")
+    check_parameters(function, input, inner, weight=weight)
+    if weight is not None:
+        arrays["weight"] = weight
+    outs = (None,) * 3 if out is None else out
+    results = [
+        launch.Result(function, each, of, input.dtype, *arrays.values(), stream=stream)
+        for each, of in zip(outs, (shape, inner, inner), strict=True)
+    ]
+    for each in outs:
+        launch.check_no_overlap(function, each, **arrays)
+    if math.prod(inner):
+        _launch(function, arrays, weight, math.prod(inner), results, stream)
+    made = tuple(result.get() for result in results)
+    return made if out is None else out
+
+
+def _launch(
+    function: str, arrays: dict[str, Any], weight: Any, cols: int, results: list[Any], stream: Any
+) -> None:
+    """Launch the kernels of the three gradients, the first only where there are rows."""
+    by_row, by_column = LADDER
+    grad, x = (matrix(function, name, arrays[name], cols, stream) for name in ("grad_out", "input"))
+    rows = x.shape[0]
+    mean, rstd = (
+        launch.to_device(launch.flatten(function, name, arrays[name]), stream)
+        for name in ("mean", "rstd")
+    )
+    if rows:
+        scale = parameter(function, "weight", weight, cols, x, 1, stream)
+        by_row.kernel[by_row.grid(function, rows), by_row.block, stream](
+            grad, x, mean, rstd, scale, results[0].flat().reshape(rows, cols)
+        )
+    parts = max(1, min(ceil_div(rows, SHARE), MOST_PARTS))
+    sums = [launch.empty((parts, cols), x.dtype) for _ in range(2)]
+    by_column.kernel[by_column.grid(function, cols, parts), by_column.block, stream](
+        grad, x, mean, rstd, *sums
+    )
+    last = backprop.BACKWARD_LADDER[2]  # the sum of rows
+    for part, result in zip(sums, results[1:], strict=True):
+        last.kernel[last.grid(function, cols), last.block, stream](part, result.flat())
+
+
+_rung = functools.partial(Rung, reference=layer_norm_backward_reference)
+LADDER = (
+    _rung(
+        "grad_input", layer_norm_grad_input_kernel, layer_norm_grad_input_cost,
+        block=(WARP, WARPS), tile=WARPS,
+    ),
+    _rung(
+        "grad_weight", layer_norm_grad_weight_kernel, layer_norm_grad_weight_cost,
+        block=(BLOCK, 1),
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

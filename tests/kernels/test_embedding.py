@@ -1,0 +1,180 @@
+"""Embedding: rows of a table by index, and gradients added to them."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import embedding
+from gpukit.launch import Cost
+
+X, Y, BLOCK = embedding.BLOCK_X, embedding.BLOCK_Y, embedding.BLOCK
+RUNGS = [rung.name for rung in embedding.GRAD_LADDER]
+# Indices, rows and columns.
+SIZES = [(1, 1, 1), (7, 3, 31), (Y + 1, 5, X), (Y - 1, 11, X + 1), (101, 13, BLOCK + 3)]
+SHAPES = [(), (5,), (0,), (2, 3), (3, 1, 5)]
+
+sizes = pytest.mark.parametrize(("n", "rows", "cols"), SIZES)
+rungs = pytest.mark.parametrize("rung", RUNGS)
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+indices = pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
+
+
+def run(rung, grad, index, out):
+    """Launch the kernel of a rung."""
+    chosen = launch.pick("test", embedding.GRAD_LADDER, rung)
+    cols = out.shape[1]
+    grid = chosen.grid("test", *((cols,) if rung == "column" else (cols, len(index))))
+    chosen.kernel[grid, chosen.block](grad, index, out)
+
+
+# ---- lookup ---------------------------------------------------------------------------------
+
+
+@sizes
+@dtypes
+@indices
+def test_kernel_copies_the_rows(n, rows, cols, dtype, index_dtype, signed, poisoned, rng):
+    index, weight = rng.integers(0, rows, n).astype(index_dtype), signed(rows, cols, dtype=dtype)
+    out, rung = poisoned(n, cols, dtype=dtype), embedding.LADDER[0]
+    rung.kernel[rung.grid("test", cols, n), rung.block](index, weight, out)
+    np.testing.assert_array_equal(out, weight[index])
+
+
+@shapes
+@dtypes
+@indices
+def test_embedding_matches_numpy_in_any_shape(shape, dtype, index_dtype, signed, rng):
+    index, weight = rng.integers(0, 9, shape, index_dtype), signed(9, 5, dtype=dtype)
+    made = embedding.embedding(np.asarray(index), weight)
+    assert made.dtype == dtype
+    np.testing.assert_array_equal(made, weight[index])
+
+
+def test_embedding_of_a_table_without_columns_is_empty():
+    made = embedding.embedding(np.array([1, 0]), np.empty((2, 0), np.float32))
+    assert made.shape == (2, 0)
+
+
+@pytest.mark.parametrize("wrong", [-1, 5, 2**31 - 1, -(2**31)])
+def test_embedding_rejects_an_index_outside_of_the_table(wrong):
+    words = rf"^embedding: expected input to hold indices from 0 to 4, got {wrong}\. There is no su"
+    with pytest.raises(ValueError, match=words):
+        embedding.embedding(np.array([0, wrong, 4]), np.ones((5, 2), np.float32))
+
+
+@pytest.mark.parametrize("wrong", [-1, 5, 2**31 - 1, -(2**31)])
+def test_embedding_of_a_device_index_outside_of_the_table_is_nan(wrong):
+    index, weight = cuda.to_device(np.array([0, wrong, 4])), np.ones((5, 2), np.float32)
+    made = launch.to_host(embedding.embedding(index, cuda.to_device(weight)))
+    np.testing.assert_array_equal(made, [[1, 1], [np.nan, np.nan], [1, 1]])
+
+
+# ---- gradient -------------------------------------------------------------------------------
+
+
+@sizes
+@dtypes
+@indices
+@rungs
+def test_kernels_add_up_the_rows(n, rows, cols, dtype, index_dtype, rung, signed, rng, request):
+    index, grad = rng.integers(0, rows, n).astype(index_dtype), signed(n, cols, dtype=dtype)
+    out = np.zeros((rows, cols), dtype)
+    run(rung, grad, index, out)
+    close = request.getfixturevalue("assert_close")
+    expected = embedding.embedding_backward_reference(grad, index, rows)
+    magnitude = embedding.embedding_backward_reference(np.abs(grad), index, rows)
+    close(out, expected, magnitude=magnitude, length=n)
+
+
+@shapes
+@rungs
+def test_gradient_matches_the_reference_in_any_shape(shape, rung, signed, rng):
+    index, grad = np.asarray(rng.integers(0, 9, shape)), signed(*shape, 5, dtype=np.float64)
+    made = embedding.embedding_backward(grad, index, 9, rung=rung)
+    expected = embedding.embedding_backward_reference(grad, index, 9)
+    np.testing.assert_allclose(made, expected, rtol=1e-12, atol=1e-12)
+
+
+@rungs
+def test_gradient_of_equal_indices_is_their_sum(rung):
+    grad, index = np.ones((1000, 33), np.float32), np.full(1000, 2)
+    made = embedding.embedding_backward(grad, index, 4, rung=rung)
+    np.testing.assert_array_equal(made, 1000 * np.outer(np.arange(4) == 2, np.ones(33)))
+
+
+@rungs
+def test_gradient_replaces_what_was_in_out(rung):
+    out = np.full((3, 2), np.nan, np.float32)
+    embedding.embedding_backward(np.ones((1, 2), np.float32), np.array([1]), 3, rung=rung, out=out)
+    np.testing.assert_array_equal(out, [[0, 0], [1, 1], [0, 0]])
+
+
+def test_gradient_by_columns_has_the_same_bits_every_time(signed, rng):
+    index, grad = rng.integers(0, 3, 1000), signed(1000, 40)
+    made = [embedding.embedding_backward(grad, index, 3, rung="column") for _ in range(3)]
+    expected = np.zeros((3, 40), np.float32)
+    for row, add in zip(index, grad, strict=True):
+        expected[row] += add
+    for each in made:
+        np.testing.assert_array_equal(each, expected)
+
+
+def test_gradient_rejects_an_index_outside_of_the_table():
+    with pytest.raises(ValueError, match=r"^embedding_backward: expected input to hold indices"):
+        embedding.embedding_backward(np.ones((2, 3), np.float32), np.array([0, 5]), 5)
+
+
+@rungs
+def test_gradient_of_a_device_index_outside_of_the_table_is_added_nowhere(rung):
+    grad, index = cuda.to_device(np.ones((3, 2))), cuda.to_device(np.array([-1, 1, 2]))
+    made = launch.to_host(embedding.embedding_backward(grad, index, 2, rung=rung))
+    np.testing.assert_array_equal(made, [[0, 0], [1, 1]])
+
+
+def test_gradient_rejects_rows_that_are_not_one_for_each_index():
+    words = r"^embedding_backward: expected grad_out\.shape == \(3, 2\), got \(4, 2\)\. It has a r"
+    with pytest.raises(ValueError, match=words):
+        embedding.embedding_backward(np.ones((4, 2)), np.arange(3), 9)
+
+
+# ---- checked --------------------------------------------------------------------------------
+
+N, ROWS, COLS = 21, 4, 37
+
+
+def arguments(rung, dtype, index_dtype):
+    """Return the launch of a rung, its arguments, and its cost."""
+    index, wide = np.arange(N, dtype=index_dtype) % ROWS, np.ones((N, COLS), dtype)
+    table = np.zeros((ROWS, COLS), dtype)
+    given = (index, table, wide) if rung.name == "embedding" else (wide, index, table)
+    sizes = (COLS,) if rung.name == "column" else (COLS, N)
+    cost = rung.cost(N, COLS, table.itemsize, index.itemsize)
+    return (rung.grid("test", *sizes), rung.block), given, cost
+
+
+every_rung = pytest.mark.parametrize("rung", embedding.LADDER, ids=lambda rung: rung.name)
+
+
+@pytest.mark.watched
+@every_rung
+@dtypes
+@indices
+def test_checked_mode_finds_nothing_wrong(rung, dtype, index_dtype):
+    shape, given, _ = arguments(rung, dtype, index_dtype)
+    found = gpukit.check(rung.kernel)[shape](*given).findings
+    assert [finding for finding in found if finding.severity in ("error", "warning")] == []
+
+
+@pytest.mark.watched
+@every_rung
+@dtypes
+@indices
+def test_cost_is_what_checked_mode_counts(rung, dtype, index_dtype):
+    """The counter takes an atomic as its bytes, the cost as a load, an addition and a store."""
+    shape, given, cost = arguments(rung, dtype, index_dtype)
+    counts = gpukit.profile(rung.kernel)[shape](*given).total
+    atomics = N * COLS if rung.name == "atomic" else 0
+    flops = counts["flops_float32"] + counts["flops_float64"] + atomics
+    assert Cost(counts["global_bytes_asked"] + np.dtype(dtype).itemsize * atomics, flops) == cost
