@@ -31,7 +31,10 @@ __version__ = "0.1.0"
 _BOOK = {
     "activations": ("relu", "sigmoid", "tanh", "gelu"),
     "activations_grad": ("relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
-    "backprop": ("linear", "linear_backward"),
+    "backprop": (
+        "linear", "linear_backward", "column_sum", "add_bias", "bias_relu", "bias_relu_backward",
+        "bias_gelu", "bias_gelu_backward", "mlp", "mlp_backward",
+    ),
     "conv": ("conv2d",),
     "dot": ("dot",),
     "extremes": ("max", "min", "argmax"),

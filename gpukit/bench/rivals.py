@@ -50,7 +50,9 @@ _TORCH: dict[str, Callable[..., Any]] = {
     "linear": lambda t, x, weight, bias: t.nn.functional.linear(x, weight, bias),
     "linear_grad_x": lambda t, grad, weight: t.matmul(grad, weight),
     "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),
-    "linear_grad_bias": lambda t, grad: t.sum(grad, 0),
+    "column_sum": lambda t, x, mine: t.sum(x, 0, out=mine),
+    "matmul_nt": lambda t, a, b, bias, mine: t.addmm(bias, a, b.T, out=mine),
+    "matmul_tn": lambda t, a, b, mine: t.matmul(a.T, b, out=mine),
 }
 
 

@@ -15,6 +15,7 @@ from gpukit.kernels import (
     image,
     matmul,
     matvec,
+    optimizers,
     reduce,
     scan,
     transpose,
@@ -38,6 +39,11 @@ CASES = {
         (numbers(2, 3, 5), numbers(2, 5, 4)),
         (2, 3, 4),
     ),
+    "linear": (backprop.linear, (numbers(3, 4), numbers(5, 4), numbers(5)), (3, 5)),
+    "column_sum": (backprop.column_sum, (numbers(3, 4),), (4,)),
+    "add_bias": (backprop.add_bias, (numbers(3, 4), numbers(4)), (3, 4)),
+    "bias_relu": (backprop.bias_relu, (numbers(3, 4), numbers(4)), (3, 4)),
+    "bias_gelu": (backprop.bias_gelu, (numbers(3, 4), numbers(4)), (3, 4)),
     "matvec": (matvec.matvec, (numbers(3, 5), numbers(5)), (3,)),
     "relu": (activations.relu, (numbers(2, 3, 5),), (2, 3, 5)),
     "sigmoid": (activations.sigmoid, (numbers(3, 5),), (3, 5)),
@@ -164,8 +170,26 @@ def test_one_number_of_arrays_of_another_library_is_taken(name):
 REST = {
     "compact": (scan.compact, (numbers(9), numbers(9) > 0)),
     "conv2d": (conv.conv2d, (numbers(1, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3))),
-    "linear": (backprop.linear, (numbers(3, 4), numbers(5, 4), numbers(5))),
-    "linear_backward": (backprop.linear_backward, (numbers(3, 4), numbers(5, 4), numbers(3, 5))),
+    "linear_backward": (backprop.linear_backward, (numbers(3, 5), numbers(3, 4), numbers(5, 4))),
+    "bias_relu_backward": (backprop.bias_relu_backward, (numbers(3, 4), numbers(3, 4))),
+    "bias_gelu_backward": (
+        backprop.bias_gelu_backward,
+        (numbers(3, 4), numbers(3, 4), numbers(4)),
+    ),
+    "sgd_step": (optimizers.sgd_step, (numbers(7), numbers(7))),
+    "momentum_step": (optimizers.momentum_step, (numbers(7), numbers(7), numbers(7))),
+    "nesterov_step": (optimizers.nesterov_step, (numbers(7), numbers(7), numbers(7))),
+    "adagrad_step": (optimizers.adagrad_step, (numbers(7), numbers(7), numbers(7) ** 2)),
+    "rmsprop_step": (optimizers.rmsprop_step, (numbers(7), numbers(7), numbers(7) ** 2)),
+    "adadelta_step": (optimizers.adadelta_step, (numbers(7), numbers(7), *[numbers(7) ** 2] * 2)),
+    "adam_step": (
+        lambda *arrays: optimizers.adam_step(*arrays, step=1),
+        (numbers(7), numbers(7), numbers(7), numbers(7) ** 2),
+    ),
+    "adamw_step": (
+        lambda *arrays: optimizers.adamw_step(*arrays, step=1),
+        (numbers(7), numbers(7), numbers(7), numbers(7) ** 2),
+    ),
     "invert": (image.invert, (numbers(3, 4),)),
     "grey": (image.grey, (numbers(3, 4, 3),)),
     "box_blur": (lambda x: image.box_blur(x, 1), (numbers(3, 4),)),
@@ -216,6 +240,7 @@ LADDERS = {
     "dot": dot.LADDER,
     "conv2d": conv.LADDER,
     "linear": backprop.FORWARD_LADDER,
+    "linear_backward": backprop.FORWARD_LADDER,
 }
 
 
