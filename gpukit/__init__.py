@@ -36,6 +36,10 @@ _BOOK = {
     "conv": ("conv2d", "conv2d_backward", "conv1d"),
     "batch_norm": ("batch_norm",),
     "batch_norm_grad": ("batch_norm_backward",),
+    "backprop": (
+        "linear", "linear_backward", "column_sum", "add_bias", "bias_relu", "bias_relu_backward",
+        "bias_gelu", "bias_gelu_backward", "mlp", "mlp_backward",
+    ),
     "conv": ("conv2d",),
     "dot": ("dot",),
     "dropout": ("dropout", "dropout_backward"),

@@ -221,6 +221,18 @@ def check_writeable(function: str, name: str, array: Any) -> None:
         )
 
 
+def check_outs(function: str, out: Any, count: int) -> tuple[Any, ...]:
+    """Return the `out` of each of several results, all None for None; raise if one is missing."""
+    outs = (None,) * count if out is None else out
+    if not isinstance(outs, tuple | list) or len(outs) != count:
+        found = f"{len(outs)} of them" if isinstance(outs, tuple | list) else type(out).__name__
+        raise TypeError(
+            f"{function}: expected out to be a tuple of {count} arrays, got {found}. "
+            "Give one for each gradient, or None."
+        )
+    return tuple(outs)
+
+
 def check_no_overlap(function: str, out: Any, *, in_place: bool = False, **inputs: Any) -> None:
     """Raise ValueError if `out` may lie on the memory of an input: threads would read results.
 

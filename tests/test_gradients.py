@@ -27,6 +27,17 @@ RIGHT = {
         [numbers(3, 5)],
     ),
     "gelu": (gpukit.gelu, gpukit.gelu_grad, [numbers(3, 5)]),
+    "bias_relu": (
+        gpukit.bias_relu,
+        lambda grad, x, bias: gpukit.bias_relu_backward(grad, gpukit.bias_relu(x, bias)),
+        [numbers(5, 4), np.zeros(4)],
+    ),
+    "bias_gelu": (gpukit.bias_gelu, gpukit.bias_gelu_backward, [numbers(5, 4), numbers(4)]),
+    "linear": (
+        gpukit.linear,
+        lambda grad, x, weight, _bias: gpukit.linear_backward(grad, x, weight),
+        [numbers(5, 4), numbers(3, 4), numbers(3)],
+    ),
 }
 
 

@@ -49,6 +49,7 @@ HOST_FUNCTIONS = {
         "linear",
         "linear_backward",
         "conv1d",
+        "column_sum",
         "conv2d",
         "conv2d_backward",
         "max_pool2d",
@@ -65,6 +66,8 @@ HOST_FUNCTIONS = {
     ),
     *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
     *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
+    *("add_bias", "bias_relu", "bias_relu_backward", "bias_gelu", "bias_gelu_backward"),
+    *("mlp", "mlp_backward"),
     *("sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step"),
     *("adadelta_step", "adam_step", "adamw_step", "clip_grad_norm", "flat_views"),
 }

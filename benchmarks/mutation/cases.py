@@ -39,6 +39,8 @@ from gpukit.kernels import (
 )
 from gpukit.kernels.conv import direct
 from gpukit.kernels.matmul import batched, bf16, naive, registers, tensor_tf32, tiled, wide
+from gpukit.kernels.backprop import columns, dense
+from gpukit.kernels.matmul import batched, bf16, naive, nt, registers, tensor_tf32, tiled, tn, wide
 
 Array = Any
 
@@ -537,28 +539,49 @@ def _layer(n: int, i: int, o: int) -> tuple[Array, ...]:
 def _linear() -> Iterator[Case]:
     x, weight, bias, _ = _layer(18, 17, 35)
     right = backprop.linear_reference(x, weight, bias)
-    yield case(*_tiles(35, 18, backprop.TILE), (x, weight, bias), right, 18)
+    yield case(*_tiles(35, 18, naive.TILE), (x, weight, bias), right, 18)
 
 
-of(backprop.linear_naive_kernel)(_linear)
-of(backprop.linear_tiled_kernel)(_linear)
+of(dense.linear_naive_kernel)(_linear)
+of(nt.matmul_nt_tiled_kernel)(_linear)
 
 
-@of(backprop.linear_grad_x_kernel)
+@of(nt.matmul_nt_vectorised_kernel)
+def _matmul_nt_vectorised() -> Iterator[Case]:
+    a, b, bias = values(wide.SIDE + 3, 20), values(wide.SIDE + 8, 20), values(wide.SIDE + 8)
+    right = nt.matmul_nt_reference(a, b, bias)
+    yield case((2, 2), (wide.THREADS, wide.THREADS), (a, b, bias), right, 21)
+
+
+@of(tn.matmul_tn_tiled_kernel)
+def _matmul_tn_tiled() -> Iterator[Case]:
+    a, b = values(17, 18), values(17, 35)
+    yield case(*_tiles(35, 18, naive.TILE), (a, b), tn.matmul_tn_reference(a, b), 17)
+
+
+@of(tn.matmul_tn_vectorised_kernel)
+def _matmul_tn_vectorised() -> Iterator[Case]:
+    a, b = values(19, wide.SIDE + 4), values(19, wide.SIDE + 8)
+    block = (wide.THREADS, wide.THREADS)
+    yield case((2, 2), block, (a, b), tn.matmul_tn_reference(a, b), 19)
+
+
+@of(dense.linear_grad_x_kernel)
 def _linear_grad_x() -> Iterator[Case]:
     x, weight, _, grad = _layer(18, 35, 5)
-    right = backprop.linear_backward_reference(x, weight, grad)[0]
-    yield case(*_tiles(35, 18, backprop.TILE), (grad, weight), right, 5)
+    right = backprop.linear_backward_reference(grad, x, weight)[0]
+    yield case(*_tiles(35, 18, naive.TILE), (grad, weight), right, 5)
 
 
-@of(backprop.linear_grad_weight_kernel)
+@of(dense.linear_grad_weight_kernel)
 def _linear_grad_weight() -> Iterator[Case]:
     x, weight, _, grad = _layer(5, 18, 35)
-    right = backprop.linear_backward_reference(x, weight, grad)[1]
-    yield case(*_tiles(18, 35, backprop.TILE), (grad, x), right, 5)
+    right = backprop.linear_backward_reference(grad, x, weight)[1]
+    yield case(*_tiles(18, 35, naive.TILE), (grad, x), right, 5)
 
 
-@of(backprop.linear_grad_bias_kernel)
-def _linear_grad_bias() -> Iterator[Case]:
-    grad = values(19, 300)
-    yield case(2, backprop.BLOCK, (grad,), grad.sum(axis=0, dtype=np.float64), 19)
+@of(columns.column_sum_kernel)
+def _column_sum() -> Iterator[Case]:
+    x = values(39, 35)
+    right = np.stack([x[:20].sum(axis=0, dtype=np.float64), x[20:].sum(axis=0, dtype=np.float64)])
+    yield case((2, 2), (columns.WARP, columns.HEIGHT), (x,), right, 20)

@@ -117,23 +117,27 @@ def matmul_batched(grid, block, a, b, out):
         handwritten.matmul_tiled(a[batch], b[batch], out[batch])
 
 
-@njit
-def linear_tiled(grid, block, x, weight, bias, out):
-    """As the product, with the tile of the weights turned while it is loaded."""
-    samples, inputs, outputs, tile = U(x.shape[0]), U(x.shape[1]), U(weight.shape[0]), U(16)
-    x_tile = np.empty((16, 16), out.dtype)
-    weight_tile = np.empty((16, 16), out.dtype)
-    acc = np.empty((16, 16), out.dtype)
-    for row in range(U(0), samples, tile):
-        for col in range(U(0), outputs, tile):
-            acc[:] = 0
-            for t in range(U(0), inputs, tile):
-                _load(x, row, t, x_tile)
-                _load(weight.T, t, col, weight_tile)
-                handwritten.multiply(acc, x_tile, weight_tile)
-            for r in range(min(tile, samples - row)):
-                for c in range(min(tile, outputs - col)):
-                    out[row + r, col + c] = acc[r, c] + bias[col + c]
+def product_nt(rows, cols, depth):
+    """As the product, with the tile of b turned while it is loaded, and a bias for each column."""
+    loops = product(rows, cols, depth)
+
+    @njit
+    def turned(grid, block, a, b, bias, out):
+        loops(grid, block, a, b.T, out)
+        out += bias
+
+    return turned
+
+
+def product_tn(rows, cols, depth):
+    """As the product, with the tile of a turned while it is loaded."""
+    loops = product(rows, cols, depth)
+
+    @njit
+    def turned(grid, block, a, b, out):
+        loops(grid, block, a.T, b, out)
+
+    return turned
 
 
 @njit
@@ -154,5 +158,8 @@ LOOPS = {
     "matmul_vectorised": product(128, 128, 16),
     "matmul_double_buffered": product(128, 128, 8),
     "matmul_batched": matmul_batched,
-    "linear_tiled": linear_tiled,
+    "matmul_nt_tiled": product_nt(16, 16, 16),
+    "matmul_nt_vectorised": product_nt(128, 128, 16),
+    "matmul_tn_tiled": product_tn(16, 16, 16),
+    "matmul_tn_vectorised": product_tn(128, 128, 16),
 }

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import contest, family, launched, pick, poisoned, random
+from gpukit.bench.register import Launches, contest, family, launched, pick, poisoned, random
 from gpukit.bench.timing import Contest
 from gpukit.kernels import backprop, matmul, matvec
 from gpukit.kernels.matmul import batched, bf16
 from gpukit.launch import Rung
+from gpukit.kernels import backprop, conv, matmul, matvec
+from gpukit.kernels.backprop import columns
+from gpukit.kernels.matmul import batched, bf16, nt, tn
+from gpukit.launch import Cost, Rung
 from gpukit.primitives import tensor
 
 
@@ -99,6 +103,62 @@ def _batched_matmul(name: str, rung: Rung, quick: bool) -> Contest:
 
 
 @family(*backprop.LADDER)
+@family(*conv.LADDER)
+def _conv(name: str, rung: Rung, quick: bool) -> Contest:
+    batch, size = pick(quick, (1, 32), (4, 128), (128, 128))
+    picture, weight, bias = (
+        random(*shape, draw=k)
+        for k, shape in enumerate([(batch, 3, size, size), (16, 3, 3, 3), (16,)])
+    )
+    out = poisoned((batch, 16, size, size), np.float32)
+    pad: dict[str, Any] = {"stride": (1, 1), "padding": (1, 1)}
+
+    def work(xp: Any, picture: Any, weight: Any, bias: Any) -> Any:
+        padded = xp.pad(picture, ((0, 0), (0, 0), (1, 1), (1, 1)))
+        windows = xp.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+        product = xp.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3)))
+        return xp.ascontiguousarray(product.transpose(0, 3, 1, 2)) + bias[:, None, None]
+
+    ours = launched(rung, (size, size, batch * 16), picture, weight, bias, *pad.values(), out)
+    return contest(
+        name,
+        f"{batch} x 3 x {size} x {size}, 16 of 3 x 3",
+        ours,
+        work,
+        out,
+        given=(picture, weight, bias),
+        cost=rung.cost(picture.shape, weight.shape, **pad),
+        terms=28,
+        expected=lambda: rung.reference(picture, weight, bias, **pad),
+    )
+
+
+@family(*nt.LADDER, *tn.LADDER)
+def _transposed_matmul(name: str, rung: Rung, quick: bool) -> Contest:
+    n = pick(quick, 128, 512, 4096)
+    a, b, mine = random(n, n), random(n, n, draw=1), np.empty((n, n), np.float32)
+    bias, by_rows = random(n, draw=2), rung in nt.LADDER
+    more = (bias,) if by_rows else ()
+
+    def work(xp: Any, a: Any, b: Any, *rest: Any) -> Any:
+        made = xp.matmul(*((a, b.T) if by_rows else (a.T, b)), out=rest[-1])
+        return xp.add(made, rest[0], out=made) if by_rows else made
+
+    out = poisoned((n, n), np.float32)
+    return contest(
+        name,
+        f"{n} x {n} x {n}",
+        launched(rung, (n, n), a, b, *more, out),
+        work,
+        out,
+        given=(a, b, *more, mine),
+        expected=lambda: rung.reference(a, b, *more),
+        cost=rung.cost(n, n, n),
+        terms=n,
+    )
+
+
+@family(backprop.FORWARD_LADDER[0], *backprop.BACKWARD_LADDER)
 def _linear(name: str, rung: Rung, quick: bool) -> Contest:
     n, i, o = pick(quick, (16, 64, 32), (64, 1024, 512), (4096, 4096, 4096))
     x, weight, bias, grad = (
@@ -107,16 +167,14 @@ def _linear(name: str, rung: Rung, quick: bool) -> Contest:
     shape, arguments, work = {
         "linear_grad_x": ((n, i), (grad, weight), lambda _, grad, weight: grad @ weight),
         "linear_grad_weight": ((o, i), (grad, x), lambda _, grad, x: grad.T @ x),
-        "linear_grad_bias": ((o,), (grad,), lambda _, grad: grad.sum(axis=0)),
     }.get(name, ((n, o), (x, weight, bias), lambda _, x, weight, bias: x @ weight.T + bias))
 
     def expected() -> Any:
         if rung in backprop.BACKWARD_LADDER:
-            return rung.reference(x, weight, grad)[backprop.BACKWARD_LADDER.index(rung)]
+            return rung.reference(grad, x, weight)[backprop.BACKWARD_LADDER.index(rung)]
         return rung.reference(x, weight, bias)
 
     out = poisoned(shape, np.float32)
-    sizes = (n, o) if name == "linear_grad_bias" else (n, i, o)
     return contest(
         name,
         f"{n} x {i} to {o}",
@@ -125,6 +183,30 @@ def _linear(name: str, rung: Rung, quick: bool) -> Contest:
         out,
         given=arguments,
         expected=expected,
-        cost=rung.cost(*sizes),
+        cost=rung.cost(n, i, o),
         terms=max(n, i, o),
+    )
+
+
+@family(*columns.LADDER)
+def _column_sum(name: str, rung: Rung, quick: bool) -> Contest:
+    rows, cols = pick(quick, (600, 100), (20_000, 500), (100_000, 1000))
+    x, out, mine = random(rows, cols), poisoned((cols,), np.float32), np.empty(cols, np.float32)
+    chunks = columns.chunks_of(rows)
+    sums = poisoned((chunks, cols), np.float32)
+    parts = rung.cost(rows, cols), rung.cost(chunks, cols, chunks=1)
+    return contest(
+        name,
+        f"{rows} x {cols}",
+        Launches(
+            launched(rung, (cols, chunks), x, sums),
+            launched(rung, (cols, 1), sums, out.reshape(1, cols)),
+        ),
+        lambda xp, x, mine: xp.sum(x, axis=0, out=mine),
+        out,
+        given=(x, mine),
+        expected=lambda: rung.reference(x),
+        cost=Cost(sum(part.bytes for part in parts), sum(part.flops for part in parts)),
+        terms=rows,
+        least=x.nbytes + mine.nbytes,
     )

@@ -1,4 +1,4 @@
-"""Cases of kernels that train: optimizers, clipping."""
+"""Cases of kernels that train: optimizers, clipping, backward passes, bias and activation."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
+from gpukit.bench.cases_elements import _normal_below
 from gpukit.bench.register import Launches, contest, family, launched, pick, poisoned, random
 from gpukit.bench.timing import Contest
+from gpukit.kernels import activations_grad
+from gpukit.kernels.backprop import bias_activation, columns, sharing
 from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
 from gpukit.launch import Rung
 
@@ -233,4 +236,104 @@ def _scale(name: str, rung: Rung, quick: bool) -> Contest:
         given=(mine,),
         expected=lambda: x.astype(np.float64),
         cost=rung.cost(n),
+    )
+
+
+# ---- bias and activation in one pass ---------------------------------------------------------
+
+
+@family(*bias_activation.LADDER[:3])
+def _bias_forward(name: str, rung: Rung, quick: bool) -> Contest:
+    rows, cols = pick(quick, (300, 100), (20_000, 500), (100_000, 1000))
+    x, bias, mine = random(rows, cols), random(cols, draw=1), np.empty((rows, cols), np.float32)
+    out = poisoned((rows, cols), np.float32)
+
+    def work(xp: Any, x: Any, bias: Any, mine: Any) -> Any:
+        xp.add(x, bias, out=mine)
+        if name == "bias_relu":
+            xp.maximum(mine, 0, out=mine)
+        elif name == "bias_gelu":
+            below = xp.empty_like(mine)
+            _normal_below(xp, mine, below)
+            xp.multiply(mine, below, out=mine)
+        return mine
+
+    return contest(
+        name,
+        f"{rows} x {cols}",
+        launched(rung, (cols, rows), x, bias, out),
+        work,
+        out,
+        given=(x, bias, mine),
+        expected=lambda: rung.reference(x, bias),
+        cost=rung.cost(rows, cols),
+    )
+
+
+@family(*bias_activation.LADDER[3:])
+def _bias_backward(name: str, rung: Rung, quick: bool) -> Contest:
+    rows, cols = pick(quick, (600, 100), (20_000, 500), (100_000, 1000))
+    grad, x, bias = random(rows, cols), random(rows, cols, draw=1), random(cols, draw=2)
+    told = (x,) if name == "bias_relu_grad" else (x, bias)
+    mine, out = np.empty((rows, cols), np.float32), poisoned((rows, cols), np.float32)
+    chunks = columns.chunks_of(rows)
+    sums = poisoned((chunks, cols), np.float32)
+
+    def relu(xp: Any, grad: Any, y: Any, mine: Any) -> Any:
+        xp.multiply(grad, xp.greater(y, 0), out=mine)
+        xp.sum(mine, axis=0)
+        return mine
+
+    def gelu(xp: Any, grad: Any, x: Any, bias: Any, mine: Any) -> Any:
+        value = x + bias
+        _normal_below(xp, value, mine)
+        value *= xp.exp(value * value * np.float32(-0.5)) * np.float32(activations_grad.PEAK)
+        xp.add(mine, value, out=mine)
+        xp.multiply(mine, grad, out=mine)
+        xp.sum(mine, axis=0)
+        return mine
+
+    return contest(
+        name,
+        f"{rows} x {cols}",
+        launched(rung, (cols, chunks), grad, *told, out, sums),
+        relu if name == "bias_relu_grad" else gelu,
+        out,
+        given=(grad, *told, mine),
+        expected=lambda: rung.reference(grad, *told)[0],
+        cost=rung.cost(rows, cols),
+    )
+
+
+# ---- the backward pass of a layer in three ways ----------------------------------------------
+
+
+@family(*sharing.LADDER)
+def _backprop(name: str, rung: Rung, quick: bool) -> Contest:
+    n, i, o, k = pick(quick, (5, 40, 37, 6), (64, 784, 128, 10), (256, 4096, 1024, 1024))
+    x, weight, above = random(n, i), random(k, o, draw=1), random(n, k, draw=2)
+    y = 1 / (1 + np.exp(-random(n, o, draw=3)))
+    deltas, out = poisoned((n, o), np.float32), poisoned((o, i), np.float32)
+    one_block, alone = name == "backprop_by_layer", name == "backprop_delta"
+    sizes = (1,) if one_block else (o, n) if alone else (i, o)
+    arrays = (above, weight, y, deltas) if alone else (above, weight, y, x, deltas, out)
+
+    def expected() -> Any:
+        delta = np.asarray(above, np.float64) @ weight * y * (1 - y)
+        return delta if alone else delta.T @ x
+
+    def work(_: Any, above: Any, weight: Any, y: Any, x: Any) -> Any:
+        delta = above @ weight * y * (1 - y)
+        return delta if alone else delta.T @ x
+
+    return contest(
+        name,
+        f"{n} x {i} to {o} to {k}",
+        launched(rung, sizes, *arrays),
+        work,
+        deltas if alone else out,
+        given=(above, weight, y, x),
+        expected=expected,
+        cost=rung.cost(n, o, k) if alone else rung.cost(n, i, o, k),
+        terms=n + k,
     )

@@ -56,6 +56,10 @@ BARS = {
     "matvec_vectorised": Bar(wide=("LDG",)),
     "linear_tiled": Bar(ffma=0.17),
     "conv2d_implicit": Bar(ffma=0.63, wide=("LDS",)),
+    "matmul_nt_tiled": Bar(ffma=0.17),
+    "matmul_nt_vectorised": Bar(ffma=0.80, wide=("LDG", "LDS", "STG")),
+    "matmul_tn_tiled": Bar(ffma=0.13),
+    "matmul_tn_vectorised": Bar(ffma=0.80, wide=("LDG", "LDS", "STS", "STG")),
     **{f"{name}_vectorised": Bar(wide=("LDG", "STG")) for name in (
         "sgd", "momentum", "nesterov", "adagrad", "rmsprop", "adadelta", "adam", "adamw", "scale",
     )},

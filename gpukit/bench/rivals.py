@@ -156,6 +156,9 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
         t.rand(*mine.shape, out=mine),
         t.mul(x, chance >= 0.5, out=mine).mul_(2),
     )[1],
+    "column_sum": lambda t, x, mine: t.sum(x, 0, out=mine),
+    "matmul_nt": lambda t, a, b, bias, mine: t.addmm(bias, a, b.T, out=mine),
+    "matmul_tn": lambda t, a, b, mine: t.matmul(a.T, b, out=mine),
 }
 
 

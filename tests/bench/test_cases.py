@@ -23,6 +23,10 @@ MATMULS = [
     "matmul_warpgroup_bf16",
     "round_bf16",
     "matmul_batched",
+    "matmul_nt_tiled",
+    "matmul_nt_vectorised",
+    "matmul_tn_tiled",
+    "matmul_tn_vectorised",
 ]
 
 

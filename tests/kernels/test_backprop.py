@@ -6,8 +6,10 @@ import pytest
 import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import backprop
+from gpukit.kernels.backprop import columns, dense
+from gpukit.kernels.matmul import nt, tn, wide
 
-TILE, BLOCK = backprop.TILE, backprop.BLOCK
+TILE = dense.TILE
 # (N, I, O): one; around a tile; primes; all different.
 SHAPES = [
     (1, 1, 1),
@@ -18,7 +20,8 @@ SHAPES = [
     (1, 3, 41),
     (23, 1, 2),
 ]
-FORWARD = [(rung.name, rung.kernel) for rung in backprop.FORWARD_LADDER]
+# Those that take any sizes and both dtypes.
+FORWARD = [(rung.name, rung.kernel) for rung in backprop.FORWARD_LADDER[:2]]
 
 shapes = pytest.mark.parametrize(("n", "i", "o"), SHAPES, ids=lambda size: str(size))
 rungs = pytest.mark.parametrize(("name", "kernel"), FORWARD, ids=[name for name, _ in FORWARD])
@@ -64,7 +67,7 @@ def test_linear_adds_the_bias_once_for_each_sample(name, kernel):
 @shapes
 def test_grad_x_kernel_matches_sums_written_out(n, i, o, dtype, signed, poisoned, assert_close):
     grad_out, weight = signed(n, o, dtype=dtype), signed(o, i, dtype=dtype)
-    kernel = backprop.linear_grad_x_kernel
+    kernel = dense.linear_grad_x_kernel
     out = launch_2d(kernel, poisoned(n, i, dtype=dtype), grad_out, weight)
     terms = grad_out.astype(float)[:, :, None] * weight.astype(float)[None]  # (n, o, i)
     size = np.abs(terms).sum(axis=1)
@@ -77,59 +80,119 @@ def test_grad_weight_kernel_matches_sums_written_out(
     n, i, o, dtype, signed, poisoned, assert_close
 ):
     grad_out, x = signed(n, o, dtype=dtype), signed(n, i, dtype=dtype)
-    kernel = backprop.linear_grad_weight_kernel
+    kernel = dense.linear_grad_weight_kernel
     out = launch_2d(kernel, poisoned(o, i, dtype=dtype), grad_out, x)
     terms = grad_out.astype(float)[:, :, None] * x.astype(float)[:, None, :]  # (n, o, i)
     size = np.abs(terms).sum(axis=0)
     assert_close(out, terms.sum(axis=0), magnitude=size, length=2 * n)
 
 
-@dtypes
-@pytest.mark.parametrize(("n", "o"), [(1, 1), (7, BLOCK - 1), (3, BLOCK), (11, BLOCK + 1)])
-def test_grad_bias_kernel_matches_the_column_sums(n, o, dtype, signed, poisoned, assert_close):
-    grad_out, out = signed(n, o, dtype=dtype), poisoned(o, dtype=dtype)
-    backprop.linear_grad_bias_kernel[launch.ceil_div(o, BLOCK), BLOCK](grad_out, out)
-    size = np.abs(grad_out).sum(axis=0, dtype=float)
-    assert_close(out, grad_out.sum(axis=0, dtype=float), magnitude=size, length=2 * n)
+EVERY_RUNG = [rung.name for rung in backprop.FORWARD_LADDER]
+every_name = pytest.mark.parametrize("name", EVERY_RUNG)
+# Vectorised where it can, else not; the last is more than a block of it.
+LAYERS = [*SHAPES, (3, 8, 4), (131, 36, 132)]
 
 
-@shapes
-def test_linear_backward_matches_the_reference(n, i, o, signed, assert_close):
-    x, weight, grad_out = signed(n, i), signed(o, i), signed(n, o)
-    actual = backprop.linear_backward(x, weight, grad_out)
-    expected = backprop.linear_backward_reference(x, weight, grad_out)
-    sizes = backprop.linear_backward_reference(np.abs(x), np.abs(weight), np.abs(grad_out))
+@every_name
+@pytest.mark.parametrize(("n", "i", "o"), LAYERS, ids=lambda size: str(size))
+def test_linear_matches_the_reference(name, n, i, o, signed, assert_close):
+    arrays = signed(n, i), signed(o, i), signed(o)
+    size = backprop.linear_reference(*map(np.abs, arrays))
+    out = backprop.linear(*arrays, rung=name)
+    assert_close(out, backprop.linear_reference(*arrays), magnitude=size, length=i + 1)
+
+
+@every_name
+def test_linear_without_a_bias_is_the_product(name, signed, assert_close):
+    x, weight = signed(9, 12), signed(8, 12)
+    out = backprop.linear(x, weight, rung=name)
+    size = backprop.linear_reference(np.abs(x), np.abs(weight))
+    assert_close(out, backprop.linear_reference(x, weight), magnitude=size, length=12)
+
+
+@every_name
+@pytest.mark.parametrize(("n", "i", "o"), LAYERS, ids=lambda size: str(size))
+def test_linear_backward_matches_the_reference(name, n, i, o, signed, assert_close):
+    arrays = signed(n, o), signed(n, i), signed(o, i)
+    actual = backprop.linear_backward(*arrays, rung=name)
+    expected = backprop.linear_backward_reference(*arrays)
+    sizes = backprop.linear_backward_reference(*map(np.abs, arrays))
     for mine, theirs, size in zip(actual, expected, sizes, strict=True):
-        assert_close(mine, theirs, magnitude=size, length=max(n, i, o))
+        assert_close(mine, theirs, magnitude=size, length=2 * max(n, i, o))
 
 
-@pytest.fixture
-def layer(rng):
-    """A layer in float64 with an error that is not linear in its outputs: sum of target * out^2."""
-    arrays = {"x": rng.standard_normal((5, 7)), "weight": rng.standard_normal((3, 7))}
-    return {**arrays, "bias": rng.standard_normal(3)}, rng.standard_normal((5, 3))
+@pytest.mark.parametrize("name", ["naive", "tiled"])
+def test_linear_backward_agrees_with_finite_differences(name, rng):
+    x, weight, bias = (rng.standard_normal(shape) for shape in ((5, 7), (3, 7), (3,)))
+
+    def forward(*arrays):
+        return backprop.linear(*arrays, rung=name)
+
+    def backward(grad, x, weight, _bias):
+        return backprop.linear_backward(grad, x, weight, rung=name)
+
+    assert gpukit.gradcheck(forward, backward, [x, weight, bias])
 
 
-def error_of(arrays, target):
-    return float((target * backprop.linear(**arrays, rung="naive") ** 2).sum())
+def test_linear_backward_writes_to_the_arrays_given(signed):
+    arrays = signed(5, 3), signed(5, 7), signed(3, 7)
+    outs = tuple(np.full(shape, np.nan, np.float32) for shape in ((5, 7), (3, 7), (3,)))
+    made = backprop.linear_backward(*arrays, out=outs)
+    assert all(ours is given for ours, given in zip(made, outs, strict=True))
+    for ours, right in zip(outs, backprop.linear_backward(*arrays), strict=True):
+        np.testing.assert_array_equal(ours, right)
 
 
-@pytest.mark.parametrize(("place", "name"), list(enumerate(["x", "weight", "bias"])))
-def test_linear_backward_agrees_with_finite_differences(place, name, layer):
-    arrays, target = layer
-    grad_out = 2 * target * backprop.linear(**arrays, rung="naive")
-    gradient = backprop.linear_backward(arrays["x"], arrays["weight"], grad_out)[place]
-    step = np.cbrt(np.finfo(np.float64).eps)
-    for where in np.ndindex(gradient.shape):
-        errors = []
-        for sign in (1, -1):
-            moved = {key: value.copy() for key, value in arrays.items()}
-            moved[name][where] += sign * step
-            errors.append(error_of(moved, target))
-        slope = (errors[0] - errors[1]) / (2 * step)
-        # The error is quadratic, so central differences are exact but for rounding: eps / step.
-        bound = 100 * np.finfo(np.float64).eps / step * max(1, *map(abs, errors))
-        assert abs(slope - gradient[where]) <= bound
+def test_linear_backward_refuses_an_out_that_is_one_array(signed):
+    expected = "linear_backward: expected out to be a tuple of 3 arrays, got ndarray"
+    with pytest.raises(TypeError, match=expected):
+        backprop.linear_backward(signed(5, 3), signed(5, 7), signed(3, 7), out=signed(5, 7))
+
+
+def test_linear_backward_of_device_arrays_stays_on_the_device(signed):
+    arrays = signed(5, 3), signed(5, 7), signed(3, 7)
+    made = backprop.linear_backward(*map(cuda.to_device, arrays))
+    assert all(map(launch.is_device_array, made))
+    for ours, right in zip(made, backprop.linear_backward(*arrays), strict=True):
+        np.testing.assert_array_equal(ours.copy_to_host(), right)
+
+
+def test_gradients_are_the_same_bits_in_every_run(signed):
+    arrays = signed(3000, 20), signed(3000, 30), signed(20, 30)
+    once, twice = (backprop.linear_backward(*arrays) for _ in range(2))
+    assert [x.tobytes() for x in once] == [x.tobytes() for x in twice]
+
+
+# ---- sums of columns ------------------------------------------------------------------------
+
+CHUNK, WARP = columns.CHUNK, columns.WARP
+
+
+@dtypes
+@pytest.mark.parametrize(
+    ("rows", "cols"),
+    [(1, 1), (7, WARP - 1), (8, WARP), (9, WARP + 1), (CHUNK, 3), (CHUNK + 1, 3), (2000, 41)],
+)
+def test_column_sum_matches_the_reference(rows, cols, dtype, signed, assert_close):
+    x = signed(rows, cols, dtype=dtype)
+    size = columns.column_sum_reference(np.abs(x))
+    assert_close(
+        columns.column_sum(x), columns.column_sum_reference(x), magnitude=size, length=rows
+    )
+
+
+def test_column_sum_of_no_rows_is_zero():
+    assert columns.column_sum(np.empty((0, 3))).tolist() == [0, 0, 0]
+
+
+def test_column_sum_of_no_columns_is_empty():
+    assert columns.column_sum(np.empty((3, 0))).shape == (0,)
+
+
+def test_column_sum_of_rows_that_leave_a_chunk_empty():
+    """257 chunks' worth of rows in 256 chunks of 258: the last ones have none."""
+    x = np.ones((CHUNK * columns.MAX_CHUNKS + 1, 1), np.float32)
+    assert columns.column_sum(x).tolist() == [len(x)]
 
 
 def test_linear_takes_device_arrays(signed):
@@ -150,7 +213,7 @@ def test_linear_of_no_inputs_is_the_bias(name, kernel, signed):
 
 
 def test_linear_backward_of_no_samples_has_zero_gradients_of_the_parameters(signed):
-    grads = backprop.linear_backward(signed(0, 3), signed(4, 3), signed(0, 4))
+    grads = backprop.linear_backward(signed(0, 4), signed(0, 3), signed(4, 3))
     assert [grad.tolist() for grad in grads] == [[], np.zeros((4, 3)).tolist(), [0.0] * 4]
 
 
@@ -170,7 +233,7 @@ def test_linear_rejects_a_bias_of_another_length():
 
 
 def test_linear_rejects_integers():
-    with pytest.raises(TypeError, match="linear: expected x to be a float32 or float64 array"):
+    with pytest.raises(TypeError, match="linear: expected input to be a float32 or float64 array"):
         backprop.linear(ones(5, 2, dtype=np.int32), ones(3, 2), ones(3))
 
 
@@ -179,72 +242,80 @@ def test_linear_backward_rejects_a_gradient_of_another_shape():
         r"linear_backward: expected grad_out\.shape == \(5, 3\), got \(3, 5\)\. It has the shape"
     )
     with pytest.raises(ValueError, match=expected):
-        backprop.linear_backward(ones(5, 2), ones(3, 2), ones(3, 5))
+        backprop.linear_backward(ones(3, 5), ones(5, 2), ones(3, 2))
 
 
 def test_naive_forward_cost_of_two_by_three_by_four():
     # 2 samples, 3 inputs, 4 outputs: 8 threads, each 1 + 3 + 3 loads and a store, 3 products.
-    assert backprop.linear_naive_cost(2, 3, 4) == launch.Cost(bytes=8 * 8 * 4, flops=8 * 6)
+    assert dense.linear_naive_cost(2, 3, 4) == launch.Cost(bytes=8 * 8 * 4, flops=8 * 6)
 
 
 def test_tiled_forward_cost_loads_each_array_once_when_one_block_is_enough():
     # 6 of x, 12 of weight, 8 of bias, 8 stores; 256 threads, 16 products; 8 biases added.
-    cost = backprop.linear_tiled_cost(2, 3, 4)
+    cost = nt.matmul_nt_tiled_cost(2, 4, 3)
     assert cost == launch.Cost(bytes=4 * (6 + 12 + 8 + 8), flops=2 * 256 * 16 + 8)
 
 
 def test_backward_costs_of_two_by_three_by_four():
-    # grad_x: 6 threads, 4 + 4 loads; grad_weight: 12, 2 + 2; grad_bias: 4, 2; each one store.
-    costs = [
-        backprop.linear_grad_x_cost(2, 3, 4),
-        backprop.linear_grad_weight_cost(2, 3, 4),
-        backprop.linear_grad_bias_cost(2, 4),
-    ]
-    assert [cost.bytes for cost in costs] == [4 * 6 * 9, 4 * 12 * 5, 4 * 4 * 3]
-    assert [cost.flops for cost in costs] == [48, 48, 8]
+    # grad_x: 6 threads, 4 + 4 loads; grad_weight: 12, 2 + 2; each one store.
+    costs = [dense.linear_grad_x_cost(2, 3, 4), dense.linear_grad_weight_cost(2, 3, 4)]
+    assert [cost.bytes for cost in costs] == [4 * 6 * 9, 4 * 12 * 5]
+    assert [cost.flops for cost in costs] == [48, 48]
 
 
 # ---- what the checker and the counters say --------------------------------------------------
 
 # Sizes of launches in several blocks, and the shapes that each kernel takes then.
 N, I, O = TILE + 1, 2 * TILE + 5, TILE + 3
-SHAPES_OF = {
-    "naive": ((N, I), (O, I), (O,), (N, O)),
-    "tiled": ((N, I), (O, I), (O,), (N, O)),
-    "grad_x": ((N, O), (O, I), (N, I)),
-    "grad_weight": ((N, O), (N, I), (O, I)),
-    "grad_bias": ((N, BLOCK + 3), (BLOCK + 3,)),
+M4, N4, K4 = wide.SIDE + 4, wide.SIDE + 8, wide.DEPTH + 4
+LAUNCHES = {
+    "linear_naive": (((N, I), (O, I), (O,), (N, O)), (N, I, O)),
+    "linear_grad_x": (((N, O), (O, I), (N, I)), (N, I, O)),
+    "linear_grad_weight": (((N, O), (N, I), (O, I)), (N, I, O)),
+    "column_sum": (((N, WARP + 3), (2, WARP + 3)), (N, WARP + 3)),
+    "matmul_nt_tiled": (((N, I), (O, I), (O,), (N, O)), (N, O, I)),
+    "matmul_nt_vectorised": (((M4, K4), (N4, K4), (N4,), (M4, N4)), (M4, N4, K4)),
+    "matmul_tn_tiled": (((I, N), (I, O), (N, O)), (N, O, I)),
+    "matmul_tn_vectorised": (((K4, M4), (K4, N4), (M4, N4)), (M4, N4, K4)),
 }
-every_rung = pytest.mark.parametrize("rung", backprop.LADDER, ids=lambda rung: rung.name)
+RUNGS = {
+    rung.kernel.py_func.__name__.removesuffix("_kernel"): rung
+    for rung in (*dense.LADDER, *columns.LADDER, *nt.LADDER, *tn.LADDER)
+}
+every_kernel = pytest.mark.parametrize("name", LAUNCHES)
+by_dtype = pytest.mark.parametrize(
+    ("name", "dtype"), [(name, dtype) for name in LAUNCHES for dtype in RUNGS[name].dtypes]
+)
 
 
-def watched(watch, rung, dtype, make):
+def watched(watch, name, dtype, make):
     """Launch a kernel under `watch`, its inputs from `make`, and return what that returns."""
-    *shapes, last = SHAPES_OF[rung.name]
+    rung, (*shapes, last) = RUNGS[name], LAUNCHES[name][0]
     inputs, out = [make(*shape, dtype=dtype) for shape in shapes], cuda.device_array(last, dtype)
-    if len(last) == 1:
-        return watch(rung.kernel)[launch.ceil_div(last[0], BLOCK), BLOCK](*inputs, out)
-    grid = launch.grid_2d("test", last[1], last[0], (TILE, TILE))
-    return watch(rung.kernel)[grid, (TILE, TILE)](*inputs, out)
+    return watch(rung.kernel)[rung.grid("test", *last[::-1]), rung.block](*inputs, out)
+
+
+def test_every_kernel_is_watched():
+    assert set(LAUNCHES) == set(RUNGS)
 
 
 @pytest.mark.watched
-@every_rung
-def test_checker_finds_nothing_wrong(rung, signed):
-    assert watched(gpukit.check, rung, np.float32, signed).findings == []
+@every_kernel
+def test_checker_finds_nothing_wrong(name, signed):
+    assert watched(gpukit.check, name, np.float32, signed).findings == []
 
 
 @pytest.mark.watched
-@every_rung
-def test_cost_is_what_is_counted(rung):
-    found = watched(gpukit.profile, rung, np.float32, ones).total
-    sizes = (N, BLOCK + 3) if rung.name == "grad_bias" else (N, I, O)
-    assert rung.cost(*sizes) == launch.Cost(found["global_bytes_asked"], found.flops)
+@every_kernel
+def test_cost_is_what_is_counted(name):
+    found = watched(gpukit.profile, name, np.float32, ones).total
+    more = {"chunks": 2} if name == "column_sum" else {}
+    cost = RUNGS[name].cost(*LAUNCHES[name][1], **more)
+    assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
-@dtypes
-@every_rung
-def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
-    found = watched(gpukit.profile, rung, dtype, ones).total
+@by_dtype
+def test_kernel_computes_in_the_dtype_of_its_arrays_alone(name, dtype):
+    found = watched(gpukit.profile, name, dtype, ones).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops

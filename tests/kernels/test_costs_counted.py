@@ -16,6 +16,7 @@ from gpukit.kernels import (
     activations,
     activations_grad,
     backprop,
+    conv,
     extremes,
     image,
     matmul,
@@ -24,6 +25,7 @@ from gpukit.kernels import (
     vector,
 )
 from gpukit.kernels.conv import direct, gradients, im2col, windows
+from gpukit.kernels.backprop import dense
 from gpukit.launch import Cost
 
 
@@ -213,17 +215,11 @@ def test_convolution_costs_without_barriers_are_what_the_kernels_do(layer, plane
 def test_linear_costs_are_what_the_kernels_do(itemsize):
     x, weight, out, bias = ([shape, itemsize] for shape in ((5, 3), (4, 3), (5, 4), (4,)))
     counted = [
-        count(backprop.linear_naive_kernel, (6, 6), x, weight, bias, out),
-        count(backprop.linear_grad_x_kernel, (6, 6), out, weight, x),
-        count(backprop.linear_grad_weight_kernel, (6, 6), out, x, weight),
-        count(backprop.linear_grad_bias_kernel, (6,), out, bias),
+        count(dense.linear_naive_kernel, (6, 6), x, weight, bias, out),
+        count(dense.linear_grad_x_kernel, (6, 6), out, weight, x),
+        count(dense.linear_grad_weight_kernel, (6, 6), out, x, weight),
     ]
-    assert counted == [
-        backprop.linear_naive_cost(5, 3, 4, itemsize),
-        backprop.linear_grad_x_cost(5, 3, 4, itemsize),
-        backprop.linear_grad_weight_cost(5, 3, 4, itemsize),
-        backprop.linear_grad_bias_cost(5, 4, itemsize),
-    ]
+    assert counted == [rung.cost(5, 3, 4, itemsize) for rung in dense.LADDER]
 
 
 # What costs of float32 are is counted; those of float64 follow from them.

@@ -119,6 +119,39 @@ def multiply_step(k, a_tile, b_tile, tx, ty, acc):
 
 
 @cuda.jit(device=True)
+def multiply_tiles(load_a, load_b, a, b, k_size, acc):
+    """Leave in acc a thread's sums of products, of tiles that load_a and load_b fill, k downwards.
+
+    For the forms in `nt` and `tn`: which of the loads above fits depends on how a matrix lies.
+    """
+    tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
+    tid = np.uint32(ty * THREADS + tx)
+    first_row, first_col = np.uint32(cuda.blockIdx.y * SIDE), np.uint32(cuda.blockIdx.x * SIDE)
+    a_tile = cuda.shared.array((DEPTH, PADDED_SIDE), np.float32, 16)
+    b_tile = cuda.shared.array((DEPTH, PADDED_SIDE), np.float32, 16)
+    for i in range(PER_THREAD):
+        for j in range(PER_THREAD):
+            acc[i, j] = np.float32(0)
+    for t in range(0, k_size, DEPTH):
+        load_a(a, a_tile, first_row, t, tid)
+        load_b(b, b_tile, first_col, t, tid)
+        cuda.syncthreads()  # both tiles are full before any thread reads them
+        unrolled(DEPTH, multiply_step, a_tile, b_tile, tx, ty, acc)
+        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+
+
+@cuda.jit(device=True)
+def add_bias(bias, acc, first_col, tx):
+    """Add bias[col] to a thread's sums of each of its columns inside."""
+    for j in range(PER_THREAD):
+        col = first_col + (j // WIDTH * HALF + tx) * WIDTH + j % WIDTH
+        if col < bias.shape[0]:
+            value = bias[np.uint32(col)]
+            for i in range(PER_THREAD):
+                acc[i, j] += value
+
+
+@cuda.jit(device=True)
 def store_sums(acc, out, first_row, first_col, tx, ty):
     """Store a thread's sums to out, four at once, as far as they lie inside."""
     for i in range(PER_THREAD):
@@ -232,7 +265,7 @@ def matmul_double_buffered_cost(m: int, n: int, k: int) -> Cost:
 
 def fits(a: Any, b: Any, out: Any) -> bool:
     """Whether all rows can be moved in quads: sizes, order and addresses of the three matrices."""
-    whole = a.shape[1] % WIDTH == 0 and b.shape[1] % WIDTH == 0
+    whole = all(x.shape[1] % WIDTH == 0 for x in (a, b, out))
     return whole and all(launch.is_contiguous(x) and wide.is_aligned(x) for x in (a, b, out))
 
 

@@ -25,6 +25,7 @@ Legend
     root        1 / sqrt(1 - beta2^t), so sqrt(v') = root sqrt(v)
     rates       all of these as a tuple of numbers of the dtype
     i           the element this thread updates                        [0, n)
+    k           the four elements that it updates at once              [0, n / 4)
     BLOCK       threads in a block                                     256
 
 All kernels, unless one says otherwise
@@ -45,8 +46,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.optimizers.fused import BLOCK, in_quads, step_in_place, update_two
+from gpukit.kernels.optimizers.fused import BLOCK, in_quads, step_in_place, update_four_with_two
 from gpukit.launch import Cost, Rung
+from gpukit.primitives.wide import WIDTH
 
 Float64 = npt.NDArray[np.float64]
 Betas = tuple[float, float]
@@ -134,7 +136,12 @@ def adam_vectorised_kernel(param, grad, m, v, rates):
     Cost       bytes: 28 n; flops: 15 n; barriers: 0
     Source     Kingma and Ba, "Adam: A Method for Stochastic Optimization", ICLR 2015
     """
-    update_two(adam_rule, param, grad, m, v, rates)
+    k, fours = cuda.grid(1), param.shape[0] // WIDTH
+    if k < fours:
+        update_four_with_two(adam_rule, param, grad, m, v, rates, k)
+    i = fours * WIDTH + k  # what lies behind the last four
+    if i < param.shape[0]:
+        param[i], m[i], v[i] = adam_rule(param[i], grad[i], m[i], v[i], rates)
 
 
 def adam_vectorised_cost(n: int) -> Cost:
@@ -169,7 +176,12 @@ def adamw_vectorised_kernel(param, grad, m, v, rates):
     Cost       bytes: 28 n; flops: 15 n; barriers: 0
     Source     Loshchilov and Hutter, "Decoupled Weight Decay Regularization", ICLR 2019
     """
-    update_two(adamw_rule, param, grad, m, v, rates)
+    k, fours = cuda.grid(1), param.shape[0] // WIDTH
+    if k < fours:
+        update_four_with_two(adamw_rule, param, grad, m, v, rates, k)
+    i = fours * WIDTH + k  # what lies behind the last four
+    if i < param.shape[0]:
+        param[i], m[i], v[i] = adamw_rule(param[i], grad[i], m[i], v[i], rates)
 
 
 def adamw_vectorised_cost(n: int) -> Cost:

@@ -21,6 +21,7 @@ Legend
     keep, share how much of an average stays, how much is new: alpha, 1 - alpha
     rates       all of these as a tuple of numbers of the dtype
     i           the element this thread updates                        [0, n)
+    k           the four elements that it updates at once              [0, n / 4)
     BLOCK       threads in a block                                     256
 
 All kernels, unless one says otherwise
@@ -41,8 +42,15 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.optimizers.fused import BLOCK, in_quads, step_in_place, update_one, update_two
+from gpukit.kernels.optimizers.fused import (
+    BLOCK,
+    in_quads,
+    step_in_place,
+    update_four_with_one,
+    update_four_with_two,
+)
 from gpukit.launch import Cost, Rung
+from gpukit.primitives.wide import WIDTH
 
 Float64 = npt.NDArray[np.float64]
 
@@ -145,7 +153,12 @@ def adagrad_vectorised_kernel(param, grad, squares, rates):
     Cost       bytes: 20 n; flops: 9 n; barriers: 0
     Source     Duchi, Hazan and Singer, "Adaptive Subgradient Methods", JMLR 12, 2011
     """
-    update_one(adagrad_rule, param, grad, squares, rates)
+    k, fours = cuda.grid(1), param.shape[0] // WIDTH
+    if k < fours:
+        update_four_with_one(adagrad_rule, param, grad, squares, rates, k)
+    i = fours * WIDTH + k  # what lies behind the last four
+    if i < param.shape[0]:
+        param[i], squares[i] = adagrad_rule(param[i], grad[i], squares[i], rates)
 
 
 def adagrad_vectorised_cost(n: int) -> Cost:
@@ -180,7 +193,12 @@ def rmsprop_vectorised_kernel(param, grad, squares, rates):
     Cost       bytes: 20 n; flops: 11 n; barriers: 0
     Source     Tieleman and Hinton, lecture 6.5 of "Neural Networks for Machine Learning", 2012
     """
-    update_one(rmsprop_rule, param, grad, squares, rates)
+    k, fours = cuda.grid(1), param.shape[0] // WIDTH
+    if k < fours:
+        update_four_with_one(rmsprop_rule, param, grad, squares, rates, k)
+    i = fours * WIDTH + k  # what lies behind the last four
+    if i < param.shape[0]:
+        param[i], squares[i] = rmsprop_rule(param[i], grad[i], squares[i], rates)
 
 
 def rmsprop_vectorised_cost(n: int) -> Cost:
@@ -217,7 +235,14 @@ def adadelta_vectorised_kernel(param, grad, squares, steps, rates):
     Cost       bytes: 28 n; flops: 18 n; barriers: 0
     Source     Zeiler, "ADADELTA: An Adaptive Learning Rate Method", 2012
     """
-    update_two(adadelta_rule, param, grad, squares, steps, rates)
+    k, fours = cuda.grid(1), param.shape[0] // WIDTH
+    if k < fours:
+        update_four_with_two(adadelta_rule, param, grad, squares, steps, rates, k)
+    i = fours * WIDTH + k  # what lies behind the last four
+    if i < param.shape[0]:
+        param[i], squares[i], steps[i] = adadelta_rule(
+            param[i], grad[i], squares[i], steps[i], rates
+        )
 
 
 def adadelta_vectorised_cost(n: int) -> Cost:

@@ -1,9 +1,9 @@
 """What all optimizers share: one launch that reads each array once and writes it once, in place.
 
 An optimizer is a rule for one weight, a device function of numbers. Its first kernel applies the
-rule to one element a thread; its second one hands the rule to a function below, which moves four
-elements at once. NumPy goes through memory once for every operation of the formula; in a fused
-kernel the formula costs nothing beside the loads and stores.
+rule to one element a thread; its second one hands the rule to a function below, which applies it to
+four elements that are moved at once. NumPy goes through memory once for every operation of the
+formula; in a fused kernel the formula costs nothing beside the loads and stores.
 
 The rates come as one tuple of numbers in the dtype of the arrays: another learning rate is another
 number, not another kernel, and no float64 slips in.
@@ -38,52 +38,37 @@ BLOCK = 256
 
 
 @cuda.jit(device=True)
-def update(rule, param, grad, rates):
-    """Apply a rule without state, four elements at once: param = rule(param, grad, rates)."""
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        p, g = load4(param, k), load4(grad, k)
-        p0, p1 = rule(p[0], g[0], rates), rule(p[1], g[1], rates)
-        p2, p3 = rule(p[2], g[2], rates), rule(p[3], g[3], rates)
-        store4(param, k, p0, p1, p2, p3)
-    i = fours * WIDTH + k
-    if i < param.shape[0]:
-        param[i] = rule(param[i], grad[i], rates)
+def update_four(rule, param, grad, rates, k):
+    """Apply a rule without state to the four elements at 4 k: param = rule(param, grad, rates)."""
+    p, g = load4(param, k), load4(grad, k)
+    p0, p1 = rule(p[0], g[0], rates), rule(p[1], g[1], rates)
+    p2, p3 = rule(p[2], g[2], rates), rule(p[3], g[3], rates)
+    store4(param, k, p0, p1, p2, p3)
 
 
 @cuda.jit(device=True)
-def update_one(rule, param, grad, first, rates):
-    """Apply a rule with one state array, four elements at once."""
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        p, g, a = load4(param, k), load4(grad, k), load4(first, k)
-        p0, a0 = rule(p[0], g[0], a[0], rates)
-        p1, a1 = rule(p[1], g[1], a[1], rates)
-        p2, a2 = rule(p[2], g[2], a[2], rates)
-        p3, a3 = rule(p[3], g[3], a[3], rates)
-        store4(param, k, p0, p1, p2, p3)
-        store4(first, k, a0, a1, a2, a3)
-    i = fours * WIDTH + k
-    if i < param.shape[0]:
-        param[i], first[i] = rule(param[i], grad[i], first[i], rates)
+def update_four_with_one(rule, param, grad, first, rates, k):
+    """Apply a rule with one state array to the four elements at 4 k."""
+    p, g, a = load4(param, k), load4(grad, k), load4(first, k)
+    p0, a0 = rule(p[0], g[0], a[0], rates)
+    p1, a1 = rule(p[1], g[1], a[1], rates)
+    p2, a2 = rule(p[2], g[2], a[2], rates)
+    p3, a3 = rule(p[3], g[3], a[3], rates)
+    store4(param, k, p0, p1, p2, p3)
+    store4(first, k, a0, a1, a2, a3)
 
 
 @cuda.jit(device=True)
-def update_two(rule, param, grad, first, second, rates):
-    """Apply a rule with two state arrays, four elements at once."""
-    k, fours = cuda.grid(1), param.shape[0] // WIDTH
-    if k < fours:
-        p, g, a, b = load4(param, k), load4(grad, k), load4(first, k), load4(second, k)
-        p0, a0, b0 = rule(p[0], g[0], a[0], b[0], rates)
-        p1, a1, b1 = rule(p[1], g[1], a[1], b[1], rates)
-        p2, a2, b2 = rule(p[2], g[2], a[2], b[2], rates)
-        p3, a3, b3 = rule(p[3], g[3], a[3], b[3], rates)
-        store4(param, k, p0, p1, p2, p3)
-        store4(first, k, a0, a1, a2, a3)
-        store4(second, k, b0, b1, b2, b3)
-    i = fours * WIDTH + k
-    if i < param.shape[0]:
-        param[i], first[i], second[i] = rule(param[i], grad[i], first[i], second[i], rates)
+def update_four_with_two(rule, param, grad, first, second, rates, k):
+    """Apply a rule with two state arrays to the four elements at 4 k."""
+    p, g, a, b = load4(param, k), load4(grad, k), load4(first, k), load4(second, k)
+    p0, a0, b0 = rule(p[0], g[0], a[0], b[0], rates)
+    p1, a1, b1 = rule(p[1], g[1], a[1], b[1], rates)
+    p2, a2, b2 = rule(p[2], g[2], a[2], b[2], rates)
+    p3, a3, b3 = rule(p[3], g[3], a[3], b[3], rates)
+    store4(param, k, p0, p1, p2, p3)
+    store4(first, k, a0, a1, a2, a3)
+    store4(second, k, b0, b1, b2, b3)
 
 
 # --- Host functions --------------------------------------------------------------------------

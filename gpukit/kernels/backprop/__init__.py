@@ -1,0 +1,34 @@
+"""Backpropagation: a dense layer, its gradients, and what surrounds them.
+
+`dense` holds the layer and the chain rule as kernels, `columns` the gradient of its bias,
+`bias_activation` bias and activation in one pass, `sharing` three ways to share out the backward
+pass of a whole network.
+"""
+
+from __future__ import annotations
+
+from gpukit.kernels.backprop import bias_activation, columns, dense, sharing
+from gpukit.kernels.backprop.bias_activation import (
+    add_bias,
+    bias_gelu,
+    bias_gelu_backward,
+    bias_relu,
+    bias_relu_backward,
+)
+from gpukit.kernels.backprop.columns import column_sum
+from gpukit.kernels.backprop.dense import (
+    BACKWARD_LADDER,
+    FORWARD_LADDER,
+    linear,
+    linear_backward,
+    linear_backward_reference,
+    linear_reference,
+)
+from gpukit.kernels.backprop.sharing import mlp, mlp_backward, mlp_backward_work
+
+LADDER = (*dense.LADDER, *columns.LADDER, *bias_activation.LADDER, *sharing.LADDER)
+__all__ = [
+    "BACKWARD_LADDER", "FORWARD_LADDER", "LADDER", "add_bias", "bias_gelu", "bias_gelu_backward",
+    "bias_relu", "bias_relu_backward", "column_sum", "linear", "linear_backward",
+    "linear_backward_reference", "linear_reference", "mlp", "mlp_backward", "mlp_backward_work",
+]  # fmt: skip

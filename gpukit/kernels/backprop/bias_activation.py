@@ -1,0 +1,344 @@
+"""A bias and an activation in one pass, forwards and backwards: kernel fusion, counted.
+
+After the product of a layer, adding the bias and applying an activation are two kernels with little
+to compute: the first stores the sums only for the second to load them again. Fused, they stay in
+registers. For each element of a float32 matrix the kernels ask memory for
+
+                 apart                                         fused
+    forwards     add_bias 12, relu 8             20 bytes      bias_relu 12
+    backwards    relu_grad 12, column_sum 4      16 bytes      bias_relu_grad 12
+
+and there is one launch in the place of two. Backwards the gradient of the bias is a sum over rows,
+which each block makes of the gradients that it holds already, as in `columns`: sums of chunks of
+rows first, in an order that is the same in every run.
+
+Legend
+    rows, cols  samples, and outputs of the layer: x is (rows, cols)       50000, 512
+    row, col    the element that this thread works on
+    grad        dE/d out
+    y           the result of the forward pass
+    partials    (chunks, cols): sums of grad_x over each chunk of rows
+    tx, ty      the thread's column and row in its block                   [0, WARP), [0, HEIGHT)
+    WARP        columns of a block                                         32
+    HEIGHT      rows of a block                                            8
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the arithmetic
+    Launch     block (WARP, HEIGHT), grid (ceil_div(cols, WARP), ceil_div(rows, HEIGHT)), backwards
+               (ceil_div(cols, WARP), chunks); x = column, y = row
+    Errors     the host function rejects shapes that do not fit; the kernel assumes they do, and
+               backwards its block to be (WARP, HEIGHT)
+    Source     ours
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP
+from gpukit.kernels import activations, activations_grad
+from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF
+from gpukit.kernels.activations_grad import PEAK
+from gpukit.kernels.backprop.columns import HEIGHT, add_columns, chunks_of, store_column_sums
+from gpukit.launch import Cost, Rung
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def add_bias_reference(x: npt.ArrayLike, bias: npt.ArrayLike) -> Float64:
+    """Return x with the bias added to each row."""
+    made: Float64 = np.asarray(x, np.float64) + np.asarray(bias, np.float64)
+    return made
+
+
+def bias_relu_reference(x: npt.ArrayLike, bias: npt.ArrayLike) -> Float64:
+    """Return relu(x + bias)."""
+    return activations.relu_reference(add_bias_reference(x, bias))
+
+
+def bias_gelu_reference(x: npt.ArrayLike, bias: npt.ArrayLike) -> Float64:
+    """Return gelu(x + bias)."""
+    return activations.gelu_reference(add_bias_reference(x, bias))
+
+
+def bias_relu_backward_reference(
+    grad_out: npt.ArrayLike, y: npt.ArrayLike
+) -> tuple[Float64, Float64]:
+    """Return the gradients of x and bias; y is the result of bias_relu."""
+    grad = activations_grad.relu_grad_reference(grad_out, y)
+    return grad, grad.sum(axis=0)
+
+
+def bias_gelu_backward_reference(
+    grad_out: npt.ArrayLike, x: npt.ArrayLike, bias: npt.ArrayLike
+) -> tuple[Float64, Float64]:
+    """Return the gradients of x and bias."""
+    grad = activations_grad.gelu_grad_reference(grad_out, add_bias_reference(x, bias))
+    return grad, grad.sum(axis=0)
+
+
+# --- Forward kernels -------------------------------------------------------------------------
+
+
+@cuda.jit
+def add_bias_kernel(x, bias, out):
+    """Add the bias to each row, one thread for one element.
+
+    New here   one vector for all rows: neighbouring threads read neighbouring elements of it
+    Shapes     x (rows, cols), bias (cols,), out (rows, cols); any sizes >= 1
+    Cost       bytes: 3 itemsize rows cols; flops: rows cols; barriers: 0
+    """
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = x[row, col] + bias[col]
+
+
+def add_bias_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """Two loads, an addition and a store for each element."""
+    return Cost(bytes=3 * itemsize * rows * cols, flops=rows * cols)
+
+
+@cuda.jit
+def bias_relu_kernel(x, bias, out):
+    """Compute relu(x + bias), one thread for one element.
+
+    New here   add_bias_kernel and relu_kernel in one: the sum never leaves its register
+    Shapes     x (rows, cols), bias (cols,), out (rows, cols); any sizes >= 1
+    Cost       bytes: 3 itemsize rows cols; flops: rows cols; barriers: 0
+    """
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        zero = x.dtype.type(0)
+        value = x[row, col] + bias[col]
+        out[row, col] = zero if value <= zero else value
+
+
+def bias_relu_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """The loads and the store of add_bias_cost alone; comparing is not counted."""
+    return add_bias_cost(rows, cols, itemsize)
+
+
+@cuda.jit
+def bias_gelu_kernel(x, bias, out):
+    """Compute gelu(x + bias), one thread for one element.
+
+    New here   add_bias_kernel and gelu_kernel in one
+    Shapes     x (rows, cols), bias (cols,), out (rows, cols); any sizes >= 1
+    Cost       bytes: 3 itemsize rows cols; flops: 6 rows cols, one of them the call of erf;
+               barriers: 0
+    """
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        one, half = x.dtype.type(1), x.dtype.type(HALF)
+        sqrt_half, limit = x.dtype.type(SQRT_HALF), x.dtype.type(LIMIT)
+        value = x[row, col] + bias[col]
+        bounded = -limit if value < -limit else value
+        out[row, col] = half * bounded * (one + math.erf(bounded * sqrt_half))
+
+
+def bias_gelu_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
+    """The loads and the store of add_bias_cost alone; its addition, and the five of gelu."""
+    return Cost(bytes=3 * itemsize * rows * cols, flops=6 * rows * cols)
+
+
+# --- Backward kernels ------------------------------------------------------------------------
+
+
+@cuda.jit
+def bias_relu_grad_kernel(grad, y, grad_x, partials):
+    """Compute the gradient of x, and sums of it for that of the bias, by chunks of rows.
+
+    New here   relu_grad_kernel and column_sum_kernel in one: what is stored is added up before it
+               leaves its register
+    Shapes     grad, y, grad_x (rows, cols), partials (chunks, cols); any sizes >= 1
+    Shared     HEIGHT * WARP * itemsize bytes, static
+    Cost       bytes: itemsize cols (3 rows + chunks); flops: cols (rows + (HEIGHT - 1) chunks);
+               barriers: 1
+    """
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col = cuda.blockIdx.x * WARP + tx
+    tile = cuda.shared.array((HEIGHT, WARP), grad.dtype)
+    length = (grad.shape[0] + partials.shape[0] - 1) // partials.shape[0]
+    first = cuda.blockIdx.y * length
+    acc = zero = grad.dtype.type(0)
+    if col < grad.shape[1]:
+        for row in range(first + ty, min(first + length, grad.shape[0]), HEIGHT):
+            above = grad[row, col]
+            value = zero if y[row, col] <= zero else above
+            grad_x[row, col] = value
+            acc += value
+    store_column_sums(acc, tile, partials, tx, ty, col)
+
+
+def bias_relu_grad_cost(
+    rows: int, cols: int, itemsize: int = 4, *, chunks: int | None = None
+) -> Cost:
+    """Two loads, a store and an addition for each element, then as column_sum_cost."""
+    chunks = chunks_of(rows) if chunks is None else chunks
+    flops = cols * (rows + (HEIGHT - 1) * chunks)
+    return Cost(bytes=itemsize * cols * (3 * rows + chunks), flops=flops)
+
+
+@cuda.jit
+def bias_gelu_grad_kernel(grad, x, bias, grad_x, partials):
+    """Compute the gradient of x, and sums of it for that of the bias, by chunks of rows.
+
+    New here   gelu needs x + bias again, which nobody stored: one addition instead of a load
+    Shapes     grad, x, grad_x (rows, cols), bias (cols,), partials (chunks, cols); any sizes >= 1
+    Shared     HEIGHT * WARP * itemsize bytes, static
+    Cost       bytes: itemsize cols (4 rows + chunks); flops: cols (13 rows + (HEIGHT - 1) chunks),
+               two for each element calls of erf and exp; barriers: 1
+    """
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col = cuda.blockIdx.x * WARP + tx
+    tile = cuda.shared.array((HEIGHT, WARP), grad.dtype)
+    length = (grad.shape[0] + partials.shape[0] - 1) // partials.shape[0]
+    first = cuda.blockIdx.y * length
+    acc = grad.dtype.type(0)
+    one, half, peak = x.dtype.type(1), x.dtype.type(HALF), x.dtype.type(PEAK)
+    sqrt_half, limit = x.dtype.type(SQRT_HALF), x.dtype.type(LIMIT)
+    if col < grad.shape[1]:
+        for row in range(first + ty, min(first + length, grad.shape[0]), HEIGHT):
+            value = x[row, col] + bias[col]
+            bounded = -limit if value < -limit else value
+            bounded = limit if bounded > limit else bounded
+            below = half * (one + math.erf(bounded * sqrt_half))
+            density = peak * math.exp(-(half * bounded * bounded))
+            made = grad[row, col] * (below + bounded * density)
+            grad_x[row, col] = made
+            acc += made
+    store_column_sums(acc, tile, partials, tx, ty, col)
+
+
+def bias_gelu_grad_cost(
+    rows: int, cols: int, itemsize: int = 4, *, chunks: int | None = None
+) -> Cost:
+    """Three loads, a store and 13 operations for each element, then as column_sum_cost."""
+    chunks = chunks_of(rows) if chunks is None else chunks
+    flops = cols * (13 * rows + (HEIGHT - 1) * chunks)
+    return Cost(bytes=itemsize * cols * (4 * rows + chunks), flops=flops)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def add_bias(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return x (rows, cols) with bias (cols,) added to each row; `out` may be x itself."""
+    return _forward("add_bias", x, bias, out, stream)
+
+
+def bias_relu(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return relu(x + bias) of x (rows, cols) and bias (cols,); `out` may be x itself."""
+    return _forward("bias_relu", x, bias, out, stream)
+
+
+def bias_gelu(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the exact gelu of x + bias, x (rows, cols), bias (cols,).
+
+    `out` may be x itself, if nobody needs x for the backward pass.
+    """
+    return _forward("bias_gelu", x, bias, out, stream)
+
+
+def bias_relu_backward(
+    grad_out: Any, y: Any, *, out: Any = None, stream: Any = 0
+) -> tuple[Any, Any]:
+    """Return the gradients of x and bias of `bias_relu`, from its result y.
+
+    (rows, cols) and (rows, cols) give (rows, cols) and (cols,). `out` is a tuple of two arrays.
+    """
+    return _backward("bias_relu_backward", LADDER[3], out, stream, grad_out=grad_out, y=y)
+
+
+def bias_gelu_backward(
+    grad_out: Any, x: Any, bias: Any, *, out: Any = None, stream: Any = 0
+) -> tuple[Any, Any]:
+    """Return the gradients of x and bias of `bias_gelu`.
+
+    (rows, cols), (rows, cols) and (cols,) give (rows, cols) and (cols,). `out` is a tuple of two
+    arrays.
+    """
+    arrays = {"grad_out": grad_out, "x": x, "bias": bias}
+    return _backward("bias_gelu_backward", LADDER[4], out, stream, **arrays)
+
+
+def _adopted(function: str, **arrays: Any) -> dict[str, Any]:
+    """Return arrays as ours; raise unless all are matrices of one shape, and bias fits to them."""
+    given = {name: launch.adopt(array) for name, array in arrays.items()}
+    leader, first = next(iter(given.items()))
+    for name, array in given.items():
+        ndim = 1 if name == "bias" else 2
+        launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
+        bias = name == "bias"
+        shape = tuple(first.shape[1:] if bias else first.shape)
+        advice = f"There is one for each column of {leader}." if bias else f"As that of {leader}."
+        launch.check_shape(function, name, array, shape, advice)
+    launch.check_same_dtype(function, **given)
+    return given
+
+
+def _forward(function: str, x: Any, bias: Any, out: Any, stream: Any) -> Any:
+    """Check, launch the kernel that has the name of the function, and return its result."""
+    rung = launch.pick(function, LADDER, function)
+    given = _adopted(function, x=x, bias=bias)
+    x = given["x"]
+    rows, cols = x.shape
+    result = launch.Result(function, out, (rows, cols), x.dtype, *given.values(), stream=stream)
+    launch.check_no_overlap(function, out, in_place=True, x=x)
+    launch.check_no_overlap(function, out, bias=given["bias"])
+    if rows and cols:
+        arrays = [launch.to_device(array, stream) for array in given.values()]
+        grid = rung.grid(function, cols, rows)
+        rung.kernel[grid, rung.block, stream](*arrays, result.array)
+    return result.get()
+
+
+def _backward(function: str, rung: Rung, out: Any, stream: Any, **arrays: Any) -> tuple[Any, Any]:
+    """Check, launch a kernel and the sum of what its blocks leave; return both gradients."""
+    given = _adopted(function, **arrays)
+    first = given["grad_out"]
+    rows, cols = first.shape
+    outs = launch.check_outs(function, out, 2)
+    for each in outs:
+        launch.check_no_overlap(function, each, **given)
+    results = [
+        launch.Result(function, each, shape, first.dtype, *given.values(), stream=stream)
+        for each, shape in zip(outs, ((rows, cols), (cols,)), strict=True)
+    ]
+    bias = results[1].flat()
+    if cols:
+        chunks = chunks_of(rows)
+        sums = launch.to_device(np.zeros((1, cols), first.dtype), stream)
+        if rows:
+            sums = launch.empty((chunks, cols), first.dtype)
+            moved = [launch.to_device(array, stream) for array in given.values()]
+            grid = rung.grid(function, cols, chunks)
+            rung.kernel[grid, rung.block, stream](*moved, results[0].array, sums)
+        add_columns(function, sums, bias, stream)
+    return results[0].get(), results[1].get()
+
+
+_rung = functools.partial(Rung, block=(WARP, HEIGHT))
+LADDER = (
+    _rung("add_bias", add_bias_kernel, add_bias_cost, add_bias_reference),
+    _rung("bias_relu", bias_relu_kernel, bias_relu_cost, bias_relu_reference),
+    _rung("bias_gelu", bias_gelu_kernel, bias_gelu_cost, bias_gelu_reference),
+    _rung(
+        "bias_relu_grad", bias_relu_grad_kernel, bias_relu_grad_cost, bias_relu_backward_reference,
+        tile=(WARP, 1),
+    ),
+    _rung(
+        "bias_gelu_grad", bias_gelu_grad_kernel, bias_gelu_grad_cost, bias_gelu_backward_reference,
+        tile=(WARP, 1),
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

@@ -1,0 +1,139 @@
+"""Sums down the columns of a matrix: the gradient of a bias, the same bits in every run.
+
+A bias serves all samples, so its gradient is a sum over them, one for each column. Three ways to
+share that out: a thread for a column reads well and leaves a GPU idle where there are few columns;
+blocks that add to the result by atomics fill it, in an order that nobody knows; here blocks fill it
+and leave their sums in rows of a matrix of their own, which a second launch adds up. No order is
+left to chance, so training twice gives the same weights.
+
+Legend
+    rows, cols  height and width of x                                      50000, 512
+    chunk       the rows that one block adds up, side by side             ranges [0, chunks)
+    partials    (chunks, cols): a sum for each chunk and column
+    row, col    the element of x that this thread loads
+    tx, ty      the thread's column and row in its block                   [0, WARP), [0, HEIGHT)
+    WARP        columns of a block, so a warp reads 128 bytes side by side 32
+    HEIGHT      rows that a block reads at once                            8
+    CHUNK       rows of a chunk, at least                                  256
+    MAX_CHUNKS  most chunks                                                256
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.collectives import WARP
+from gpukit.launch import Cost, Rung, ceil_div
+
+HEIGHT = 8
+CHUNK = 256
+MAX_CHUNKS = 256
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def column_sum_reference(x: npt.ArrayLike) -> Float64:
+    """Return the sum of each column, added in float64."""
+    made: Float64 = np.asarray(x, np.float64).sum(axis=0)
+    return made
+
+
+# --- Kernel ----------------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def store_column_sums(acc, tile, partials, tx, ty, col):
+    """Add up acc over the rows of a block, and store it for a column of this block's chunk."""
+    tile[ty, tx] = acc
+    cuda.syncthreads()  # the sums of all rows are there before the first row adds them up
+    if ty == 0 and col < partials.shape[1]:
+        for k in range(1, HEIGHT):
+            acc += tile[k, tx]
+        partials[cuda.blockIdx.y, col] = acc
+
+
+@cuda.jit
+def column_sum_kernel(x, partials):
+    """Add up the columns of x, one block for 32 columns and one chunk of the rows.
+
+    New here   a warp reads a piece of a row, and its threads go down their columns together, so
+               every load is coalesced; eight warps take every eighth row, and shared memory joins
+               their sums
+    Shapes     x (rows, cols), partials (chunks, cols); any sizes >= 1
+    Dtypes     float32 or float64, one for both arrays and the accumulator
+    Launch     block (WARP, HEIGHT), grid (ceil_div(cols, WARP), chunks); x = column, y = row
+    Shared     HEIGHT * WARP * itemsize bytes, static
+    Cost       bytes: itemsize cols (rows + chunks); flops: cols (rows + (HEIGHT - 1) chunks);
+               barriers: 1
+    Errors     the kernel assumes its block to be (WARP, HEIGHT)
+    Source     ours
+    """
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col = cuda.blockIdx.x * WARP + tx
+    tile = cuda.shared.array((HEIGHT, WARP), x.dtype)
+    length = (x.shape[0] + partials.shape[0] - 1) // partials.shape[0]
+    first = cuda.blockIdx.y * length
+    acc = x.dtype.type(0)
+    if col < x.shape[1]:
+        for row in range(first + ty, min(first + length, x.shape[0]), HEIGHT):
+            acc += x[row, col]
+    store_column_sums(acc, tile, partials, tx, ty, col)
+
+
+def column_sum_cost(rows: int, cols: int, itemsize: int = 4, *, chunks: int | None = None) -> Cost:
+    """Each element is loaded and added, then in each chunk the sums of all warps but one."""
+    chunks = chunks_of(rows) if chunks is None else chunks
+    flops = cols * (rows + (HEIGHT - 1) * chunks)
+    return Cost(bytes=itemsize * cols * (rows + chunks), flops=flops)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def chunks_of(rows: int) -> int:
+    """Return in how many chunks so many rows are added up."""
+    return max(1, min(ceil_div(rows, CHUNK), MAX_CHUNKS))
+
+
+def column_sum(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
+    """Return the sum of each column of a float32 or float64 matrix, `x.sum(axis=0)`.
+
+    (rows, cols) gives (cols,), with the same bits in every run; without rows it is 0.
+    """
+    function = "column_sum"
+    x = launch.adopt(x)
+    launch.check_array(function, "x", x, ndim=2, dtypes=launch.FLOATS)
+    rows, cols = x.shape
+    result = launch.Result(function, out, (cols,), x.dtype, x, stream=stream)
+    launch.check_no_overlap(function, out, x=x)
+    if cols:
+        x = launch.to_device(x, stream) if rows else launch.to_device(np.zeros((1, cols), x.dtype))
+        add_columns(function, x, result.flat(), stream)
+    return result.get()
+
+
+def add_columns(function: str, x: Any, out: Any, stream: Any) -> None:
+    """Launch the sum of the columns of a device matrix to a contiguous device vector."""
+    (rung,) = LADDER
+    chunks = chunks_of(x.shape[0])
+    one = chunks == 1
+    sums = out.reshape(1, out.size) if one else launch.empty((chunks, x.shape[1]), x.dtype)
+    rung.kernel[rung.grid(function, x.shape[1], chunks), rung.block, stream](x, sums)
+    if not one:
+        add_columns(function, sums, out, stream)
+
+
+LADDER = (
+    Rung(
+        "column_sum", column_sum_kernel, column_sum_cost, column_sum_reference, (WARP, HEIGHT),
+        tile=(WARP, 1),
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

@@ -1,0 +1,256 @@
+"""A dense layer forwards and backwards: the chain rule, one gradient for each kernel.
+
+    out = x weight^T + bias             E is the error, some number made from out
+    grad_out    = dE/d out              comes from the layer above
+    grad_x      = grad_out weight       handed to the layer below
+    grad_weight = grad_out^T x          dE/dw_oi = sum over samples of dE/dnet_o * dnet_o/dw_oi
+    grad_bias   = sum of grad_out over the samples
+
+All three are products of matrices, of which one or the other is transposed, and the fast rungs are
+those of `matmul`: `nt` forwards, `tn` for the weights. The kernels here say what is computed.
+
+Legend
+    N, n   samples in the batch                        64
+    I, i   inputs of the layer                         4096
+    O, o   outputs of the layer                        512
+    x      the inputs of a batch, PyTorch's `input`
+    k      the axis that is summed away; the docstring of each kernel says which
+    TILE   side of the block                           16
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulator
+    Errors     the host function rejects shapes that do not fit; the kernel assumes they do
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.backprop.columns import column_sum
+from gpukit.kernels.matmul import matmul, nt, wide
+from gpukit.kernels.matmul.naive import TILE
+from gpukit.launch import Cost, Rung
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- References ------------------------------------------------------------------------------
+
+
+def linear_reference(
+    input: npt.ArrayLike, weight: npt.ArrayLike, bias: npt.ArrayLike | None = None
+) -> Float64:
+    """Return input weight^T + bias."""
+    return nt.matmul_nt_reference(input, weight, bias)
+
+
+def linear_backward_reference(
+    grad_out: npt.ArrayLike, input: npt.ArrayLike, weight: npt.ArrayLike
+) -> tuple[Float64, Float64, Float64]:
+    """Return the gradients of input, weight and bias."""
+    grad, x, weight = (np.asarray(array, np.float64) for array in (grad_out, input, weight))
+    return grad @ weight, grad.T @ x, grad.sum(axis=0)
+
+
+# --- Forward kernels -------------------------------------------------------------------------
+
+
+@cuda.jit
+def linear_naive_kernel(x, weight, bias, out):
+    """Compute a dense layer, one thread for one output of one sample.
+
+    New here   the sum starts from the bias; k is the input, the last axis of both x and weight,
+               so neighbouring threads read weights I elements apart: not coalesced
+    Shapes     x (N, I), weight (O, I), bias (O,) or None, out (N, O); any sizes >= 1, C order
+    Launch     block (TILE, TILE), grid (ceil_div(O, TILE), ceil_div(N, TILE)); x = output,
+               y = sample
+    Cost       bytes: itemsize N O (2 I + 2); flops: 2 N O I; barriers: 0
+    Source     ours
+    """
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        acc = out.dtype.type(0)
+        if bias is not None:  # decided when the kernel is compiled
+            acc = bias[col]
+        for k in range(x.shape[1]):
+            acc += x[row, k] * weight[col, k]
+        out[row, col] = acc
+
+
+def linear_naive_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
+    """For each output: the bias, I inputs and I weights loaded, one store."""
+    return Cost(bytes=itemsize * n * o * (2 * i + 2), flops=2 * n * o * i)
+
+
+# --- Backward kernels ------------------------------------------------------------------------
+
+
+@cuda.jit
+def linear_grad_x_kernel(grad_out, weight, grad_x):
+    """Compute the gradient of the input, grad_out weight, one thread for one element.
+
+    New here   k is the output: an input reaches the error through every output it feeds, and
+               the chain rule adds those paths up; loads of weight are coalesced
+    Shapes     grad_out (N, O), weight (O, I), grad_x (N, I); any sizes >= 1, C order
+    Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(N, TILE)); x = input,
+               y = sample
+    Cost       bytes: itemsize N I (2 O + 1); flops: 2 N O I; barriers: 0
+    Source     Rumelhart, Hinton and Williams, Nature 323, 1986
+    """
+    col, row = cuda.grid(2)
+    if row < grad_x.shape[0] and col < grad_x.shape[1]:
+        acc = grad_x.dtype.type(0)
+        for k in range(weight.shape[0]):
+            acc += grad_out[row, k] * weight[k, col]
+        grad_x[row, col] = acc
+
+
+def linear_grad_x_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
+    """For each input: O gradients and O weights loaded, one store."""
+    return Cost(bytes=itemsize * n * i * (2 * o + 1), flops=2 * n * o * i)
+
+
+@cuda.jit
+def linear_grad_weight_kernel(grad_out, x, grad_weight):
+    """Compute the gradient of the weights, grad_out^T x, one thread for one weight.
+
+    New here   k is the sample: a weight serves every sample of the batch, so their gradients
+               add up; loads of x are coalesced, and grad_out is one element for a row of threads
+    Shapes     grad_out (N, O), x (N, I), grad_weight (O, I); any sizes >= 1, C order
+    Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(O, TILE)); x = input,
+               y = output
+    Cost       bytes: itemsize O I (2 N + 1); flops: 2 N O I; barriers: 0
+    Source     Rumelhart, Hinton and Williams, Nature 323, 1986
+    """
+    col, row = cuda.grid(2)
+    if row < grad_weight.shape[0] and col < grad_weight.shape[1]:
+        acc = grad_weight.dtype.type(0)
+        for k in range(x.shape[0]):
+            acc += grad_out[k, row] * x[k, col]
+        grad_weight[row, col] = acc
+
+
+def linear_grad_weight_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
+    """For each weight: N gradients and N inputs loaded, one store."""
+    return Cost(bytes=itemsize * o * i * (2 * n + 1), flops=2 * n * o * i)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def linear(
+    input: Any, weight: Any, bias: Any = None, *, rung: str = "tiled", out: Any = None,
+    stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return the outputs of a dense layer, input weight^T + bias.
+
+    input (N, I), weight (O, I) and bias (O,), or None for no bias, give (N, O). All float32 or all
+    float64. The rung "vectorised" moves four float32 at once, where I and O are multiples of 4 and
+    the arrays begin at multiples of 16 bytes; for others "tiled" takes over. Raises LaunchError (a
+    ValueError) for N above 65535 * TILE.
+    """
+    function = "linear"
+    chosen = launch.pick(function, FORWARD_LADDER, rung)
+    more = {} if bias is None else {"bias": bias}
+    given = _adopted(function, {"input": input, "weight": weight} | more)
+    x, weight, bias = given["input"], given["weight"], given.get("bias")
+    launch.check_rung_dtype(function, chosen, x)
+    (n, i), o = x.shape, weight.shape[0]
+    launch.check_shape(
+        function, "weight", weight, (o, i), "Its rows are as long as those of input."
+    )
+    if bias is not None:
+        advice = "There is one bias for each row of weight."
+        launch.check_shape(function, "bias", bias, (o,), advice)
+    result = launch.Result(function, out, (n, o), x.dtype, *given.values(), stream=stream)
+    launch.check_no_overlap(function, out, **given)
+    if i == 0:  # a product of zeros has the same shape and something to multiply
+        x, weight = np.zeros((n, 1), x.dtype), np.zeros((o, 1), x.dtype)
+    if n and o:
+        arrays = launch.to_device(x, stream), launch.to_device(weight, stream)
+        bias = None if bias is None else launch.to_device(bias, stream)
+        if chosen.instead and not wide.fits(*arrays, result.array):
+            chosen = launch.pick(function, FORWARD_LADDER, chosen.instead)
+        chosen.kernel[chosen.grid(function, o, n), chosen.block, stream](
+            *arrays, bias, result.array
+        )
+    return result.get()
+
+
+def linear_backward(
+    grad_out: Any, input: Any, weight: Any, *, rung: str = "tiled", out: Any = None,
+    stream: Any = 0,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """Return the gradients of input, weight and bias of a dense layer.
+
+    grad_out (N, O), input (N, I) and weight (O, I) give (N, I), (O, I) and (O,), in three launches
+    or four. All float32 or all float64. `out`, if given, is a tuple of three arrays. Rungs are
+    those of `linear`; the same arrays give the same bits in every run.
+    """
+    function = "linear_backward"
+    launch.pick(function, FORWARD_LADDER, rung)
+    given = _adopted(function, {"grad_out": grad_out, "input": input, "weight": weight})
+    grad_out, x, weight = given.values()
+    (n, i), o = x.shape, weight.shape[0]
+    launch.check_shape(
+        function, "weight", weight, (o, i), "Its rows are as long as those of input."
+    )
+    advice = "It has the shape of the outputs of the layer."
+    launch.check_shape(function, "grad_out", grad_out, (n, o), advice)
+    outs = launch.check_outs(function, out, 3)
+    results = [
+        launch.Result(function, each, shape, x.dtype, *given.values(), stream=stream)
+        for each, shape in zip(outs, ((n, i), (o, i), (o,)), strict=True)
+    ]
+    for each in outs:
+        launch.check_no_overlap(function, each, **given)
+    grad, x, weight = (launch.to_device(array, stream) for array in given.values())
+    grad_x, grad_weight, grad_bias = (result.array for result in results)
+    if rung == "naive":
+        _naively(function, BACKWARD_LADDER[0], grad_x, grad, weight, stream)
+        _naively(function, BACKWARD_LADDER[1], grad_weight, grad, x, stream)
+    else:
+        matmul(grad, weight, rung=rung, out=grad_x, stream=stream)
+        matmul(grad, x, transpose_a=True, rung=rung, out=grad_weight, stream=stream)
+    column_sum(grad, out=grad_bias, stream=stream)
+    grads = tuple(result.get() for result in results)
+    return grads[0], grads[1], grads[2]
+
+
+def _naively(function: str, rung: Rung, out: Any, a: Any, b: Any, stream: Any) -> None:
+    """Launch a kernel with a thread for each element of out, unless there is none."""
+    if out.size:
+        grid = rung.grid(function, *out.shape[::-1])
+        rung.kernel[grid, rung.block, stream](a, b, out)
+
+
+def _adopted(function: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return arrays as ours; raise unless all are of floats, of one dtype, bias alone a vector."""
+    given = {name: launch.adopt(array) for name, array in arrays.items()}
+    for name, array in given.items():
+        ndim = 1 if name == "bias" else 2
+        launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
+    launch.check_same_dtype(function, **given)
+    return given
+
+
+_naive = functools.partial(Rung, block=(TILE, TILE))
+FORWARD_LADDER = (
+    _naive("naive", linear_naive_kernel, linear_naive_cost, linear_reference),
+    *nt.LADDER,
+)
+BACKWARD_LADDER = (
+    _naive("grad_x", linear_grad_x_kernel, linear_grad_x_cost, linear_backward_reference),
+    _naive(
+        "grad_weight", linear_grad_weight_kernel, linear_grad_weight_cost,
+        linear_backward_reference,
+    ),
+)  # fmt: skip
+
+LADDER = (FORWARD_LADDER[0], *BACKWARD_LADDER)
+__all__ = launch.public_names(globals())

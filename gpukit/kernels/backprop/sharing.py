@@ -1,0 +1,322 @@
+"""Three ways to share out the backward pass of a network: by layer, by weight, and both.
+
+A network of dense layers without bias, y = sigmoid(net), net = w x. For the weight from input i to
+output j of a layer, summed over the samples of the batch,
+
+    dE/dw_ij = dE/dy_j * dy_j/dnet_j * dnet_j/dw_ij
+                 |         |             |
+                 |         |             input i of the layer
+                 |         y_j (1 - y_j)
+                 grad_out for the last layer; else sum over k of delta_k w_jk, with the deltas and
+                 weights of the layer above
+
+The first two factors are delta_j, which all weights into j share, and the layer below needs. So a
+layer must wait for the one above it; all three ways walk from the last layer to the first, at least
+one launch for each. What differs is who works inside of a layer:
+
+    by_layer    one block has the whole layer, a thread for each output j: it makes delta_j for one
+                sample after the other, and then its weights one after the other. Nothing is done
+                twice, and few threads are at work
+    by_weight   one thread for each weight: as many as there are weights, and each makes the delta
+                that it needs by itself, the same one again and again for every input i
+    hybrid      two launches: one thread for each delta of the layer, then one thread for each
+                weight, which reads the deltas. Many threads, nothing twice, twice the launches
+
+`mlp_backward_work` counts launches, threads, bytes and operations of each.
+
+Legend
+    N, n   samples in the batch                                64
+    I, i   inputs of the layer                                 784
+    O, j   outputs of the layer                                128
+    K, k   outputs of the layer above; where there is none, K = O and above is dE/dy     10
+    x      (N, I): what the layer got, the y of the layer below
+    y      (N, O): what it made of it
+    above  (N, K): the deltas of the layer above, or dE/dy for the last layer
+    weight_above  (K, O), or None for the last layer
+    deltas (N, O): dE/dnet
+    TILE   side of a block of threads for weights or deltas    16
+    BLOCK  threads of the one block of by_layer                256
+
+All kernels, unless one says otherwise
+    Dtypes     float32 or float64, one for all arrays and the accumulators
+    Errors     the host function rejects shapes that do not fit; the kernel assumes they do
+    Source     Rumelhart, Hinton and Williams, Nature 323, 1986; the three ways are ours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.activations import sigmoid
+from gpukit.kernels.backprop import dense
+from gpukit.kernels.backprop.dense import linear
+from gpukit.kernels.matmul.naive import TILE
+from gpukit.launch import Cost, Rung
+
+BLOCK = 256
+
+Float64 = npt.NDArray[np.float64]
+
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def mlp_backward_reference(
+    grad_out: npt.ArrayLike, outputs: Sequence[npt.ArrayLike], weights: Sequence[npt.ArrayLike]
+) -> tuple[Float64, ...]:
+    """Return the gradient of each weight matrix; `outputs` are the input and each layer's y."""
+    grad, made = np.asarray(grad_out, np.float64), []
+    for x, y, weight in list(zip(outputs, outputs[1:], weights, strict=False))[::-1]:
+        y = np.asarray(y, np.float64)
+        delta = grad * y * (1 - y)
+        made.append(delta.T @ np.asarray(x, np.float64))
+        grad = delta @ np.asarray(weight, np.float64)
+    return tuple(made[::-1])
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit(device=True)
+def delta_of(above, weight_above, y, n, j):
+    """Return delta_j of sample n: dE/dy_j, by way of all that y_j feeds, times dy_j/dnet_j."""
+    if weight_above is None:  # decided when the kernel is compiled
+        change = above[n, j]
+    else:
+        change = y.dtype.type(0)
+        for k in range(weight_above.shape[0]):
+            change += above[n, k] * weight_above[k, j]
+    value = y[n, j]
+    return change * value * (y.dtype.type(1) - value)
+
+
+@cuda.jit
+def backprop_by_layer_kernel(above, weight_above, y, x, deltas, grad_weight):
+    """Compute a layer's deltas and gradients in one block, one thread for an output at a time.
+
+    New here   the layer as the unit of work: a thread reads back the deltas that it wrote itself,
+               so no barrier is needed. One block keeps one of a GPU's many processors busy, with
+               as many threads as there are outputs; neighbours write rows of grad_weight that lie
+               apart, not coalesced
+    Shapes     above (N, K), weight_above (K, O) or None, y (N, O), x (N, I), deltas (N, O),
+               grad_weight (O, I); any sizes >= 1
+    Launch     block BLOCK, grid 1; x = output
+    Cost       bytes: itemsize (N O (2 K + 2) + O I (2 N + 1)), without a layer above
+               3 N O in place of the first term; flops: N O (2 K + 3) + 2 N O I; barriers: 0
+    """
+    for j in range(cuda.threadIdx.x, y.shape[1], BLOCK):
+        for n in range(y.shape[0]):
+            deltas[n, j] = delta_of(above, weight_above, y, n, j)
+        for i in range(x.shape[1]):
+            acc = y.dtype.type(0)
+            for n in range(y.shape[0]):
+                acc += deltas[n, j] * x[n, i]
+            grad_weight[j, i] = acc
+
+
+def backprop_by_layer_cost(n: int, i: int, o: int, k: int | None, itemsize: int = 4) -> Cost:
+    """Each delta once, then for each weight N deltas and N inputs loaded, one store."""
+    delta = backprop_delta_cost(n, o, k, itemsize)
+    return Cost(delta.bytes + itemsize * o * i * (2 * n + 1), delta.flops + 2 * n * o * i)
+
+
+@cuda.jit
+def backprop_by_weight_kernel(above, weight_above, y, x, deltas, grad_weight):
+    """Compute a layer's gradients, one thread for one weight, which makes its deltas itself.
+
+    New here   the weight as the unit of work: no thread needs another one, and all but one of I
+               deltas are made in vain. The thread of input 0 stores them for the layer below
+    Shapes     above (N, K), weight_above (K, O) or None, y (N, O), x (N, I), deltas (N, O),
+               grad_weight (O, I); any sizes >= 1
+    Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(O, TILE)); x = input,
+               y = output
+    Cost       bytes: itemsize (O I (N (2 K + 2) + 1) + N O), without a layer above 3 N in place of
+               N (2 K + 2); flops: N O I (2 K + 5), without 5 N O I; barriers: 0
+    """
+    i, j = cuda.grid(2)
+    if i < x.shape[1] and j < y.shape[1]:
+        acc = y.dtype.type(0)
+        for n in range(y.shape[0]):
+            delta = delta_of(above, weight_above, y, n, j)
+            acc += delta * x[n, i]
+            if i == 0:
+                deltas[n, j] = delta
+        grad_weight[j, i] = acc
+
+
+def backprop_by_weight_cost(n: int, i: int, o: int, k: int | None, itemsize: int = 4) -> Cost:
+    """The delta of each sample once for every weight, the input, one store; deltas stored once."""
+    loads, flops = _delta_work(k)
+    elements = o * i * (n * (loads + 1) + 1) + n * o
+    return Cost(bytes=itemsize * elements, flops=n * o * i * (flops + 2))
+
+
+def _delta_work(k: int | None) -> tuple[int, int]:
+    """Return the loads and operations of one delta; k is None where there is no layer above."""
+    return (2, 3) if k is None else (2 * k + 1, 2 * k + 3)
+
+
+@cuda.jit
+def backprop_delta_kernel(above, weight_above, y, deltas):
+    """Compute a layer's deltas, one thread for one output of one sample.
+
+    New here   the samples of the batch in parallel too: deltas of a sample do not depend on those
+               of another. The gradients follow with linear_grad_weight_kernel, one thread for one
+               weight; that launch needs all deltas, so it must be another one
+    Shapes     above (N, K), weight_above (K, O) or None, y (N, O), deltas (N, O); any sizes >= 1
+    Launch     block (TILE, TILE), grid (ceil_div(O, TILE), ceil_div(N, TILE)); x = output,
+               y = sample
+    Cost       bytes: itemsize N O (2 K + 2), without a layer above 3 N O; flops: N O (2 K + 3),
+               without 3 N O; barriers: 0
+    """
+    j, n = cuda.grid(2)
+    if n < y.shape[0] and j < y.shape[1]:
+        deltas[n, j] = delta_of(above, weight_above, y, n, j)
+
+
+def backprop_delta_cost(n: int, o: int, k: int | None, itemsize: int = 4) -> Cost:
+    """For each delta: K deltas and weights above, or dE/dy, then y, and one store."""
+    loads, flops = _delta_work(k)
+    return Cost(bytes=itemsize * n * o * (loads + 1), flops=n * o * flops)
+
+
+# --- Host functions --------------------------------------------------------------------------
+
+
+def mlp(input: Any, weights: Sequence[Any], *, stream: Any = 0) -> list[Any]:
+    """Return what each layer of a network makes of its input: sigmoid(x weight^T), from the first.
+
+    input (N, I) and weights (O1, I), (O2, O1), ... give (N, O1), (N, O2), ...
+    """
+    outputs = []
+    for weight in weights:
+        net = linear(input, weight, stream=stream)
+        outputs.append(input := sigmoid(net, out=net, stream=stream))
+    return outputs
+
+
+def mlp_backward(
+    grad_out: Any, input: Any, outputs: Sequence[Any], weights: Sequence[Any], *,
+    rung: str = "hybrid", stream: Any = 0,
+) -> tuple[Any, ...]:  # fmt: skip
+    """Return the gradient of each weight matrix of a network, given what `mlp` returned.
+
+    `grad_out` is dE/d outputs[-1]. The rungs "by_layer", "by_weight" and "hybrid" give the same
+    numbers; `mlp_backward_work` says what they cost.
+    """
+    function = "mlp_backward"
+    if rung not in WAYS:
+        names = ", ".join(map(repr, WAYS))
+        raise ValueError(f"{function}: expected rung to be one of {names}, got {rung!r}. Pick one.")
+    above, layers, matrices = _checked(function, grad_out, [input, *outputs], weights)
+    results = [
+        launch.Result(function, None, tuple(w.shape), w.dtype, *layers, stream=stream)
+        for w in matrices
+    ]
+    weight_above = None
+    for at in reversed(range(len(matrices))):
+        x, y, grad_weight = layers[at], layers[at + 1], results[at].array
+        deltas = launch.empty(tuple(y.shape), y.dtype)
+        both = (above, weight_above, y, x, deltas, grad_weight)
+        arrays = {
+            "delta": (above, weight_above, y, deltas), "grad_weight": (deltas, x, grad_weight),
+        }  # fmt: skip
+        for step in WAYS[rung]:
+            sizes = y.shape[::-1] if step.name == "delta" else grad_weight.shape[::-1]
+            if min(sizes):
+                grid = 1 if step.name == "by_layer" else step.grid(function, *sizes)
+                step.kernel[grid, step.block, stream](*arrays.get(step.name, both))
+        above, weight_above = deltas, matrices[at]
+    return tuple(result.get() for result in results)
+
+
+def _checked(
+    function: str, grad_out: Any, layers: Sequence[Any], weights: Sequence[Any]
+) -> tuple[Any, list[Any], list[Any]]:
+    """Return all arrays on the device; raise unless they fit to a network."""
+    if len(layers) != len(weights) + 1:
+        raise ValueError(
+            f"{function}: expected an array of outputs for each of {len(weights)} weights, "
+            f"got {len(layers) - 1}. Pass what mlp returned."
+        )
+    given = {"grad_out": grad_out, "input": layers[0]}
+    given |= {f"outputs[{k}]": array for k, array in enumerate(layers[1:])}
+    given |= {f"weights[{k}]": array for k, array in enumerate(weights)}
+    given = {name: launch.adopt(array) for name, array in given.items()}
+    for name, array in given.items():
+        launch.check_array(function, name, array, ndim=2, dtypes=launch.FLOATS)
+    launch.check_same_dtype(function, **given)
+    n, inputs = given["input"].shape
+    for k in range(len(weights)):
+        weight = given[f"weights[{k}]"]
+        shape = (weight.shape[0], inputs)
+        advice = "It has a column for each input of its layer."
+        launch.check_shape(function, f"weights[{k}]", weight, shape, advice)
+        inputs = weight.shape[0]
+        advice = "It has a column for each row of its weights."
+        launch.check_shape(function, f"outputs[{k}]", given[f"outputs[{k}]"], (n, inputs), advice)
+    advice = "It has the shape of the last outputs."
+    launch.check_shape(function, "grad_out", given["grad_out"], (n, inputs), advice)
+    grad, *moved = (launch.to_device(array) for array in given.values())
+    return grad, moved[: len(layers)], moved[len(layers) :]
+
+
+class Work(NamedTuple):
+    """What a backward pass takes: how many threads of each launch have work, the cost of all."""
+
+    threads: tuple[int, ...]
+    cost: Cost
+
+    @property
+    def launches(self) -> int:
+        """How many launches there are, one after the other."""
+        return len(self.threads)
+
+
+def mlp_backward_work(rung: str, n: int, sizes: Sequence[int], itemsize: int = 4) -> Work:
+    """Return the work of one of the three ways, for n samples and layers as wide as `sizes`.
+
+    `sizes` begins with the inputs: (784, 128, 10). Launches come in their order, the last layer
+    first.
+    """
+    threads, costs = [], []
+    for at in reversed(range(len(sizes) - 1)):
+        i, o, k = sizes[at], sizes[at + 1], sizes[at + 2] if at + 2 < len(sizes) else None
+        threads_of = {"by_layer": [min(o, BLOCK)], "by_weight": [o * i], "hybrid": [n * o, o * i]}
+        costs += {
+            "by_layer": [backprop_by_layer_cost(n, i, o, k, itemsize)],
+            "by_weight": [backprop_by_weight_cost(n, i, o, k, itemsize)],
+            "hybrid": [
+                backprop_delta_cost(n, o, k, itemsize),
+                dense.linear_grad_weight_cost(n, i, o, itemsize),
+            ],
+        }[rung]
+        threads += threads_of[rung]
+    total = Cost(sum(cost.bytes for cost in costs), sum(cost.flops for cost in costs))
+    return Work(tuple(threads), total)
+
+
+LADDER = (
+    Rung(
+        "by_layer", backprop_by_layer_kernel, backprop_by_layer_cost, mlp_backward_reference, BLOCK
+    ),
+    Rung(
+        "by_weight", backprop_by_weight_kernel, backprop_by_weight_cost, mlp_backward_reference,
+        (TILE, TILE),
+    ),
+    Rung(
+        "delta", backprop_delta_kernel, backprop_delta_cost, mlp_backward_reference, (TILE, TILE)
+    ),
+)  # fmt: skip
+# The launches of each way for one layer.
+WAYS = {
+    "by_layer": LADDER[:1],
+    "by_weight": LADDER[1:2],
+    "hybrid": (LADDER[2], dense.BACKWARD_LADDER[1]),
+}
+__all__ = launch.public_names(globals())

@@ -1,0 +1,124 @@
+"""Product with a transposed matrix, out = a^T b: the summed axis runs down the rows of both.
+
+The gradient of a layer's weights is this product, of gradients and inputs, summed over samples.
+
+Legend
+    M, N, K     columns of a, columns of b, the axis that is summed away, first of both  31, 65, 33
+    row, col    the element of out that this thread computes            [0, M), [0, N)
+    t           where the present tiles begin along the summed axis     0, 16, 32, ...
+    k, kt       a place on that axis, and the place within a tile       [0, K), [0, TILE)
+    m           the column of a that this thread loads, not its row of out
+    tx, ty      the thread's column and row in its block                [0, TILE)
+    TILE        side of the block and of both tiles                     16
+    the others  as in `wide`
+
+All kernels, unless one says otherwise
+    Errors     the host function rejects a.shape[0] != b.shape[0]; the kernel assumes them equal,
+               and its block to be as its launch says
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels.matmul.naive import TILE
+from gpukit.kernels.matmul.wide import (
+    DEPTH,
+    PER_THREAD,
+    SIDE,
+    THREADS,
+    load_tile_of_b,
+    multiply_tiles,
+    store_sums,
+    tiles_cost,
+)
+from gpukit.launch import Cost, Rung
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def matmul_tn_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Return a^T b, summed in float64."""
+    return np.asarray(a, np.float64).T @ np.asarray(b, np.float64)
+
+
+# --- Kernels ---------------------------------------------------------------------------------
+
+
+@cuda.jit
+def matmul_tn_tiled_kernel(a, b, out):
+    """Multiply the transpose of a by b, one block for one TILE x TILE tile of out.
+
+    New here   nothing is turned: a tile of a is loaded as it lies and read down its columns, which
+               is one address for all threads of a row, so neither loads nor reads conflict
+    Shapes     a (K, M), b (K, N), out (M, N); any sizes >= 1, C order
+    Dtypes     float32 or float64, one for all arrays, the accumulator and both tiles
+    Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
+    Shared     2 * TILE * TILE * itemsize bytes, static
+    Cost       bytes: itemsize (K M ceil_div(N, TILE) + K N ceil_div(M, TILE) + M N);
+               flops: 2 M' N' K', each size rounded up to a multiple of TILE;
+               barriers: 2 ceil_div(K, TILE)
+    Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., chapter 5, for a b
+    """
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    m = cuda.blockIdx.y * TILE + tx
+    a_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    b_tile = cuda.shared.array((TILE, TILE), out.dtype)
+    acc = out.dtype.type(0)
+    for t in range(0, a.shape[0], TILE):
+        k = t + ty
+        a_tile[ty, tx] = a[k, m] if k < a.shape[0] and m < a.shape[1] else out.dtype.type(0)
+        b_tile[ty, tx] = b[k, col] if k < b.shape[0] and col < b.shape[1] else out.dtype.type(0)
+        cuda.syncthreads()  # both tiles are full before any thread reads them
+        for kt in range(TILE):
+            acc += a_tile[kt, ty] * b_tile[kt, tx]
+        cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
+    if row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = acc
+
+
+def matmul_tn_tiled_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
+    """Each block column loads all of a, each block row all of b; padding is multiplied."""
+    return tiles_cost(m, n, k, TILE, TILE, TILE, itemsize)
+
+
+@cuda.jit(launch_bounds=(THREADS * THREADS, 2))
+def matmul_tn_vectorised_kernel(a, b, out):
+    """Multiply the transpose of a by b, one thread for 8 x 8 elements, four in each access.
+
+    New here   matmul_vectorised_kernel with another way to load a: the one in which it loads b. The
+               rows of a are those of its tile, so nothing is put on its side
+    Shapes     a (K, M), b (K, N), out (M, N); any K >= 1, M and N multiples of WIDTH >= WIDTH,
+               C order, beginning at multiples of 16 bytes
+    Dtypes     float32 in, float32 out, float32 accumulators
+    Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
+    Shared     2 * DEPTH * PADDED_SIDE * 4 bytes, static
+    Cost       bytes: 4 (K M ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
+               flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of DEPTH;
+               barriers: 2 ceil_div(K, DEPTH)
+    Source     Simon Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance",
+               2022, kernel 6
+    """
+    tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
+    first_row, first_col = np.uint32(cuda.blockIdx.y * SIDE), np.uint32(cuda.blockIdx.x * SIDE)
+    acc = cuda.local.array((PER_THREAD, PER_THREAD), np.float32)
+    multiply_tiles(load_tile_of_b, load_tile_of_b, a, b, a.shape[0], acc)
+    store_sums(acc, out, first_row, first_col, tx, ty)
+
+
+def matmul_tn_vectorised_cost(m: int, n: int, k: int) -> Cost:
+    """One load of a for SIDE columns of out, one of b for SIDE rows; padding is multiplied."""
+    return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
+
+
+LADDER = (
+    Rung("tiled", matmul_tn_tiled_kernel, matmul_tn_tiled_cost, matmul_tn_reference, (TILE, TILE)),
+    Rung(
+        "vectorised", matmul_tn_vectorised_kernel, matmul_tn_vectorised_cost, matmul_tn_reference,
+        (THREADS, THREADS), tile=(SIDE, SIDE), dtypes=(np.float32,), instead="tiled",
+    ),
+)  # fmt: skip
+__all__ = launch.public_names(globals())

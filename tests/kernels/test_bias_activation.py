@@ -1,0 +1,159 @@
+"""A bias and an activation in one pass: against references, slopes, and the passes apart."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import activations, activations_grad
+from gpukit.kernels.backprop import bias_activation, columns
+
+WARP, HEIGHT, CHUNK = columns.WARP, columns.HEIGHT, columns.CHUNK
+SHAPES = [(1, 1), (HEIGHT, WARP), (HEIGHT + 1, WARP + 1), (CHUNK + 1, 3), (7, 101)]
+
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
+forward = pytest.mark.parametrize("name", ["add_bias", "bias_relu", "bias_gelu"])
+fused = pytest.mark.parametrize("name", ["relu", "gelu"])
+
+
+def backward(name, grad, x, bias, **options):
+    if name == "relu":
+        return gpukit.bias_relu_backward(grad, gpukit.bias_relu(x, bias), **options)
+    return gpukit.bias_gelu_backward(grad, x, bias, **options)
+
+
+def backward_reference(name, grad, x, bias):
+    if name == "relu":
+        y = bias_activation.bias_relu_reference(x, bias)
+        return bias_activation.bias_relu_backward_reference(grad, y)
+    return bias_activation.bias_gelu_backward_reference(grad, x, bias)
+
+
+@forward
+@dtypes
+@shapes
+def test_forward_matches_the_reference(name, shape, dtype, signed):
+    x, bias = signed(*shape, dtype=dtype), signed(shape[1], dtype=dtype)
+    made = getattr(gpukit, name)(x, bias)
+    right = getattr(bias_activation, f"{name}_reference")(x, bias)
+    room = 8 * np.finfo(dtype).eps * (np.abs(x) + np.abs(bias)).astype(float)
+    assert made.dtype == dtype
+    assert (np.abs(made - right) <= room).all()
+
+
+@fused
+@dtypes
+@shapes
+def test_backward_matches_the_reference(name, shape, dtype, rng):
+    grad, x = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
+    bias = rng.standard_normal(shape[1]).astype(dtype)
+    for made, right in zip(
+        backward(name, grad, x, bias), backward_reference(name, grad, x, bias), strict=True
+    ):
+        room = 16 * (1 + shape[0]) * np.finfo(dtype).eps * (1 + np.abs(right))
+        assert made.dtype == dtype
+        assert (np.abs(made - right) <= room).all()
+
+
+@fused
+def test_fused_gives_the_bits_of_the_passes_apart(name, signed):
+    x, bias = signed(50, 40), signed(40)
+    apart = getattr(gpukit, name)(gpukit.add_bias(x, bias))
+    np.testing.assert_array_equal(getattr(gpukit, f"bias_{name}")(x, bias), apart)
+
+
+@fused
+def test_gradients_of_device_arrays_stay_on_the_device(name, signed):
+    arrays = signed(50, 40), signed(50, 40), signed(40)
+    made = backward(name, *map(cuda.to_device, arrays))
+    assert all(map(launch.is_device_array, made))
+    for ours, right in zip(made, backward(name, *arrays), strict=True):
+        np.testing.assert_array_equal(ours.copy_to_host(), right)
+
+
+@fused
+def test_gradients_are_written_to_the_arrays_given(name, signed):
+    arrays = signed(50, 40), signed(50, 40), signed(40)
+    outs = np.full((50, 40), np.nan, np.float32), np.full((40, 2), np.nan, np.float32)[:, 0]
+    made = backward(name, *arrays, out=outs)
+    assert (made[0] is outs[0], made[1] is outs[1]) == (True, True)
+    for ours, right in zip(outs, backward(name, *arrays), strict=True):
+        np.testing.assert_array_equal(ours, right)
+
+
+@fused
+def test_gradients_of_no_rows_are_zeros_for_the_bias(name):
+    grad, x, bias = np.empty((0, 3), np.float32), np.empty((0, 3), np.float32), np.zeros(3, "f4")
+    of_x, of_bias = backward(name, grad, x, bias)
+    assert (of_x.shape, of_bias.tolist()) == ((0, 3), [0, 0, 0])
+
+
+def test_a_nan_passes_forwards_and_backwards():
+    x, bias = np.array([[np.nan, -1]], np.float32), np.zeros(2, np.float32)
+    y = gpukit.bias_relu(x, bias)
+    assert np.isnan(y).tolist() == [[True, False]]
+    assert gpukit.bias_relu_backward(np.ones((1, 2), np.float32), y)[0].tolist() == [[1, 0]]
+
+
+def test_a_bias_of_another_length_is_refused():
+    expected = r"bias_relu: expected bias\.shape == \(2,\), got \(3,\)\. There is one for each col"
+    with pytest.raises(ValueError, match=expected):
+        gpukit.bias_relu(np.ones((5, 2)), np.ones(3))
+
+
+# ---- bytes before and after -----------------------------------------------------------------
+
+ROWS, COLS = 3 * HEIGHT + 1, WARP + 5
+every_rung = pytest.mark.parametrize("rung", bias_activation.LADDER, ids=lambda rung: rung.name)
+
+
+def ones(*shape, dtype=np.float32):
+    return np.ones(shape, dtype)
+
+
+def watched(watch, rung, dtype=np.float32):
+    x, bias = ones(ROWS, COLS, dtype=dtype), ones(COLS, dtype=dtype)
+    out, sums = ones(ROWS, COLS, dtype=dtype), ones(2, COLS, dtype=dtype)
+    arrays = {
+        "bias_relu_grad": (x, x, out, sums), "bias_gelu_grad": (x, x, bias, out, sums),
+    }.get(rung.name, (x, bias, out))  # fmt: skip
+    down = 2 if "grad" in rung.name else ROWS
+    return watch(rung.kernel)[rung.grid("test", COLS, down), rung.block](*arrays)
+
+
+@pytest.mark.watched
+@every_rung
+def test_checker_finds_nothing_wrong(rung):
+    assert watched(gpukit.check, rung).findings == []
+
+
+@pytest.mark.watched
+@every_rung
+def test_cost_is_what_is_counted(rung):
+    found = watched(gpukit.profile, rung).total
+    more = {"chunks": 2} if "grad" in rung.name else {}
+    expected = launch.Cost(found["global_bytes_asked"], found.flops)
+    assert rung.cost(ROWS, COLS, **more) == expected
+
+
+@pytest.mark.watched
+@dtypes
+@every_rung
+def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
+    found = watched(gpukit.profile, rung, dtype).total
+    assert found[f"flops_{np.dtype(dtype).name}"] == found.flops
+
+
+def test_fused_forwards_asks_for_twelve_bytes_an_element_where_apart_asks_for_twenty():
+    n = 100 * 10
+    apart = bias_activation.add_bias_cost(100, 10).bytes + activations.relu_cost(n).bytes
+    assert (bias_activation.bias_relu_cost(100, 10).bytes, apart) == (12 * n, 20 * n)
+
+
+def test_fused_backwards_asks_for_twelve_bytes_an_element_where_apart_asks_for_sixteen():
+    n = 100 * 10
+    apart = activations_grad.relu_grad_cost(n).bytes + columns.column_sum_cost(100, 10).bytes
+    together = bias_activation.bias_relu_grad_cost(100, 10).bytes
+    sums = 4 * 10  # one row of them, which both store
+    assert (together - sums, apart - sums) == (12 * n, 16 * n)
