@@ -37,9 +37,8 @@ from gpukit.kernels import (
     transpose,
     vector,
 )
-from gpukit.kernels.conv import direct
-from gpukit.kernels.matmul import batched, bf16, naive, registers, tensor_tf32, tiled, wide
 from gpukit.kernels.backprop import columns, dense
+from gpukit.kernels.conv import direct
 from gpukit.kernels.matmul import batched, bf16, naive, nt, registers, tensor_tf32, tiled, tn, wide
 
 Array = Any

@@ -8,9 +8,6 @@ import numpy as np
 
 from gpukit.bench.register import Launches, contest, family, launched, pick, poisoned, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import backprop, matmul, matvec
-from gpukit.kernels.matmul import batched, bf16
-from gpukit.launch import Rung
 from gpukit.kernels import backprop, conv, matmul, matvec
 from gpukit.kernels.backprop import columns
 from gpukit.kernels.matmul import batched, bf16, nt, tn

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, warp_all_sum
-from gpukit.kernels import backprop
+from gpukit.kernels.backprop import columns
 from gpukit.kernels.layer_norm import (
     BLOCK,
     LEVELS,
@@ -203,9 +203,8 @@ def _launch(
     by_column.kernel[by_column.grid(function, cols, parts), by_column.block, stream](
         grad, x, mean, rstd, *sums
     )
-    last = backprop.BACKWARD_LADDER[2]  # the sum of rows
     for part, result in zip(sums, results[1:], strict=True):
-        last.kernel[last.grid(function, cols), last.block, stream](part, result.flat())
+        columns.add_columns(function, part, result.flat(), stream)
 
 
 _rung = functools.partial(Rung, reference=layer_norm_backward_reference)

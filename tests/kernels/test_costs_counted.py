@@ -15,8 +15,6 @@ from gpukit.bench.cases import CASES
 from gpukit.kernels import (
     activations,
     activations_grad,
-    backprop,
-    conv,
     extremes,
     image,
     matmul,
@@ -24,8 +22,8 @@ from gpukit.kernels import (
     transpose,
     vector,
 )
-from gpukit.kernels.conv import direct, gradients, im2col, windows
 from gpukit.kernels.backprop import dense
+from gpukit.kernels.conv import direct, gradients, im2col, windows
 from gpukit.launch import Cost
 
 

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit import launch
-from gpukit.kernels import backprop, transpose, vector
+from gpukit.kernels import transpose, vector
+from gpukit.kernels.backprop import columns
 from gpukit.kernels.conv import direct, gradients, im2col, implicit, tiled
 from gpukit.kernels.conv.direct import conv2d_reference
 from gpukit.kernels.conv.gradients import conv2d_backward_reference
@@ -266,10 +267,8 @@ def _back_by_columns(
         back = cols.reshape(n, groups * depth, *layer.windows.size)
         given = back, layer.window, *layer.moves, grad_image[part]
         _launch(function, by_image, (w, h, n * c), stream, *given)
-    # One sum down the columns adds the parts of each weight up, as it does a bias's over a batch.
-    add_up = backprop.BACKWARD_LADDER[2]
-    parts = partial.reshape(slices, grad_weight.size), grad_weight.reshape(grad_weight.size)
-    _launch(function, add_up, (grad_weight.size,), stream, *parts)
+    if n := grad_weight.size:
+        columns.add_columns(function, partial.reshape(slices, n), grad_weight.reshape(n), stream)
     _add_pixels(layer, grad_out, grad_bias, stream)
 
 

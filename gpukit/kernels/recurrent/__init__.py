@@ -264,17 +264,14 @@ class _Step:
 
     def linear(self, x: Any, weight: Any, bias: Any, out: Any) -> None:
         """Compute x weight^T + bias. All products of all forwards go through here."""
-        rung = launch.pick(self.function, backprop.FORWARD_LADDER, "tiled")
-        self.run(rung, out, x, weight, bias, out)
+        backprop.linear(x, weight, bias, out=out, stream=self.stream)
 
     def linear_backward(
         self, grad: Any, x: Any, weight: Any, grad_x: Any, grad_weight: Any, grad_bias: Any
     ) -> None:
         """Compute the gradients of x, weight and bias. All products of backwards go here."""
-        by_x, by_weight, by_bias = backprop.BACKWARD_LADDER
-        self.run(by_x, grad_x, grad, weight, grad_x)
-        self.run(by_weight, grad_weight, grad, x, grad_weight)
-        self.run(by_bias, grad_bias, grad, grad_bias)
+        out = grad_x, grad_weight, grad_bias
+        backprop.linear_backward(grad, x, weight, out=out, stream=self.stream)
 
     def run(self, rung: launch.Rung, like: Any, *arguments: Any) -> None:
         """Launch a kernel with a thread for each element of `like`, unless there is none."""
