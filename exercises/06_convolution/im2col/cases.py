@@ -41,6 +41,18 @@ def case(
         block=BLOCK,
         expected=left(c, row + m, col + n),
         mistakes={
+            "The row within the window, m, is not added: x[c, row + m, col + n].": left(
+                c, row + 0 * m, col + n
+            ),
+            "The column within the window, n, is not added: x[c, row + m, col + n].": left(
+                c, row + m, col + 0 * n
+            ),
+            "The row of the place is not added: x[c, row + m, col + n].": left(
+                c, 0 * row + m, col + n
+            ),
+            "The column of the place is not added: x[c, row + m, col + n].": left(
+                c, row + m, 0 * col + n
+            ),
             "The places are counted down the columns of places. They are counted along the rows: "
             "row = place // across, col = place % across.": left(
                 c, place % down + m, place // down + n
@@ -64,9 +76,6 @@ def case(
             ),
             "The same window stands in every column: row and col of the place are not added.": left(
                 c, 0 * row + m, 0 * col + n
-            ),
-            "The windows lie side by side; they overlap: the next one is one pixel on.": left(
-                c, row * k_rows + m, col * k_cols + n
             ),
         },
     )

@@ -19,11 +19,13 @@ SHAPES = {
 }
 
 
-def pooled(x: np.ndarray, size: int, stride: int, rows: int, cols: int) -> np.ndarray:
+def pooled(x: np.ndarray, size: int, strides: tuple[int, int], rows: int, cols: int) -> np.ndarray:
     """Return all windows that begin within x, each as a row of pixels; NaN stands outside."""
-    wide = np.pad(x, ((0, stride * rows + size), (0, stride * cols + size)), constant_values=np.nan)
+    down, across = strides
+    room = max(strides) * max(rows, cols) + size
+    wide = np.pad(x, ((0, room), (0, room)), constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(wide, (size, size))
-    return windows[: rows * stride : stride, : cols * stride : stride].reshape(rows, cols, -1)
+    return windows[: rows * down : down, : cols * across : across].reshape(rows, cols, -1)
 
 
 def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int) -> Case:
@@ -31,7 +33,7 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
     shape = ((rows - 1) * stride + size + stride - 1, (cols - 1) * stride + size + stride - 1)
     x = (rng.normal(-3, 1, shape) - 1e-3).astype(np.float32)
     x[: shape[0] // 2, : shape[1] // 3] += np.float32(6)
-    windows = pooled(x, size, stride, rows, cols)
+    windows = pooled(x, size, (stride, stride), rows, cols)
     right = windows.max(axis=2)
     turned = poison((rows, cols))
     least = min(rows, cols)
@@ -43,7 +45,7 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
     fixed = (
         {
             "The windows are 2 x 2 pixels here, whatever size says.": left(
-                pooled(x, 2, stride, rows, cols).max(axis=2)
+                pooled(x, 2, (stride, stride), rows, cols).max(axis=2)
             ),
         }
         if size > 2
@@ -60,11 +62,15 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
             "Where all pixels of a window are negative the result is 0: the maximum begins with 0. "
             "Begin with the first pixel or with -infinity.": left(np.maximum(right, 0)),
             "The stride is left out: the window of a result begins at row * stride, col * "
-            "stride.": left(pooled(x, size, 1, rows, cols).max(axis=2)),
+            "stride.": left(pooled(x, size, (1, 1), rows, cols).max(axis=2)),
+            "The stride is left out along the rows of the picture: a window begins in row row * "
+            "stride.": left(pooled(x, size, (1, stride), rows, cols).max(axis=2)),
+            "The stride is left out along the columns of the picture: a window begins in column "
+            "col * stride.": left(pooled(x, size, (stride, 1), rows, cols).max(axis=2)),
             "The windows begin `size` pixels apart. It is the stride that says where they begin: "
-            "row * stride.": left(pooled(x, size, size, rows, cols).max(axis=2)),
+            "row * stride.": left(pooled(x, size, (size, size), rows, cols).max(axis=2)),
             "The windows are one pixel too large each way: i and j go from 0 to size - 1.": left(
-                pooled(x, size + 1, stride, rows, cols).max(axis=2)
+                pooled(x, size + 1, (stride, stride), rows, cols).max(axis=2)
             ),
             "This is the mean of each window; its largest pixel is asked.": left(
                 windows.mean(axis=2)

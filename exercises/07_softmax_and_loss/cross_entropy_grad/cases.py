@@ -36,6 +36,8 @@ def case(rng: np.random.Generator, samples: int, classes: int) -> Case:
     def only_hot(values: np.ndarray) -> dict[str, np.ndarray]:
         return {"grad": np.where(hot > 0, values.astype(np.float32), poison(hot.shape))}
 
+    with np.errstate(over="ignore"):  # as in a kernel
+        plain = np.exp(scores).astype(np.float64)
     return Case(
         args={
             "scores": scores, "log_sum": log_sum, "target": target,
@@ -69,6 +71,9 @@ def case(rng: np.random.Generator, samples: int, classes: int) -> Case:
             "fall.": left(hot * (shares - 1) / samples),
             "Only the right class of each sample was written. The others have a gradient, too: "
             "their share.": only_hot((shares - 1) / samples),
+            "log_sum is not subtracted in the exponent: exp(score) alone is no share.": left(
+                (plain - hot) / samples
+            ),
             "This takes score - log_sum, the logarithm of the share: exp is missing.": left(
                 (wide - log_sum[:, None] - hot) / samples
             ),

@@ -51,8 +51,8 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
         expected=left(w64 - decay - by),
         scale={"new_w": np.abs(w64) + 4 * np.abs(by), "new_m": terms, "new_v": new_v},
         mistakes={
-            "The decay went into the gradient, as in Adam with an L2 penalty. Here the gradient "
-            "stays as it is, and the weight itself loses LR * DECAY * w.": left(
+            "The decay went into the gradient, as in Adam with a decay. Here the gradient stays "
+            "as it is, and the weight itself loses LR * DECAY * w.": left(
                 w64 - move(coupled_m, coupled_v), coupled_m, coupled_v
             ),
             "The decay is missing: the weight loses LR * DECAY * w, too. This is Adam.": left(

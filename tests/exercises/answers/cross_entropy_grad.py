@@ -66,6 +66,11 @@ ANSWERS = [
         says="exp is missing",
     ),
     Wrong(
+        "no log_sum",
+        edit(("scores[row, col] - log_sum[row]", "scores[row, col]")),
+        says="log_sum is not subtracted",
+    ),
+    Wrong(
         "exp of the score first",
         edit(
             (

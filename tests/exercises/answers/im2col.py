@@ -22,6 +22,11 @@ ANSWERS = [
         says="Row and column within the window are exchanged",
     ),
     Wrong(
+        "the column of the window forgotten",
+        edit(("row + m, col + n", "row + m, col")),
+        says="The column within the window, n, is not added",
+    ),
+    Wrong(
         "the channel fastest",
         body("""
             place, tap = cuda.grid(2)
@@ -52,13 +57,6 @@ ANSWERS = [
         "as many places as columns",
         edit(("x.shape[2] - k_cols + 1", "x.shape[2]")),
         says="x[",
-    ),
-    Wrong(
-        "windows side by side",
-        edit(
-            ("row + m, col + n", "(row * k_rows + m) % x.shape[1], (col * k_cols + n) % x.shape[2]")
-        ),
-        says="wrong",
     ),
     Wrong(
         "the axes of the launch exchanged",

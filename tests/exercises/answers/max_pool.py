@@ -14,6 +14,11 @@ ANSWERS = [
         says="The stride is left out",
     ),
     Wrong(
+        "a stride for the columns alone",
+        edit(("row * stride + i", "row + i")),
+        says="The stride is left out along the rows",
+    ),
+    Wrong(
         "windows as far apart as they are large",
         edit(("row * stride + i", "row * size + i"), ("col * stride + j", "col * size + j")),
         says="The windows begin `size` pixels apart",
