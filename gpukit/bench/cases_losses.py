@@ -126,7 +126,7 @@ def _backward(name: str, rung: Rung, quick: bool) -> Contest:
 
 
 def _targets(rows: int, cols: int) -> Any:
-    return np.random.default_rng(20261125).integers(0, cols, rows)
+    return np.random.default_rng(20261125).integers(0, cols, rows, np.int32)
 
 
 @family(*entropy.LADDER)

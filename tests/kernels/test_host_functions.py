@@ -13,10 +13,12 @@ from gpukit.kernels import (
     extremes,
     histogram,
     image,
+    losses,
     matmul,
     matvec,
     reduce,
     scan,
+    softmax,
     transpose,
     vector,
 )
@@ -26,6 +28,8 @@ from tests.foreign import Foreign
 def numbers(*shape):
     return np.random.default_rng(20261122).standard_normal(shape).astype(np.float32)
 
+
+CLASSES = np.array([0, 4, 2, 1, -100, 3, 3], np.int32)
 
 # A host function of arrays, the arrays, and the shape of what it returns.
 CASES = {
@@ -47,6 +51,22 @@ CASES = {
     "sigmoid_grad": (activations_grad.sigmoid_grad, (numbers(7), numbers(7)), (7,)),
     "tanh_grad": (activations_grad.tanh_grad, (numbers(3, 5), numbers(3, 5)), (3, 5)),
     "gelu_grad": (activations_grad.gelu_grad, (numbers(2, 3, 5), numbers(2, 3, 5)), (2, 3, 5)),
+    "softmax": (softmax.softmax, (numbers(3, 5),), (3, 5)),
+    "log_softmax": (lambda x, **o: softmax.log_softmax(x, 1, **o), (numbers(2, 3, 5),), (2, 3, 5)),
+    "softmax_backward": (softmax.softmax_backward, (numbers(3, 5), numbers(3, 5)), (3, 5)),
+    "log_softmax_backward": (softmax.log_softmax_backward, (numbers(7), numbers(7)), (7,)),
+    "cross_entropy": (
+        lambda x, target, **o: losses.cross_entropy(x, target, "none", **o),
+        (numbers(7, 5), CLASSES),
+        (7,),
+    ),
+    "cross_entropy_backward": (losses.cross_entropy_backward, (numbers(7, 5), CLASSES), (7, 5)),
+    "mse_loss": (
+        lambda x, target, **o: losses.mse_loss(x, target, "none", **o),
+        (numbers(3, 5), numbers(3, 5)),
+        (3, 5),
+    ),
+    "mse_loss_backward": (losses.mse_loss_backward, (numbers(3, 5), numbers(3, 5)), (3, 5)),
     "copy": (transpose.copy, (numbers(3, 5),), (3, 5)),
     "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
     "inclusive_scan": (scan.inclusive_scan, (numbers(300),), (300,)),
@@ -162,6 +182,7 @@ def test_one_number_of_arrays_of_another_library_is_taken(name):
 # ---- what every host function refuses, with its name, the rule and what came -----------------
 
 REST = {
+    "cross_entropy_with_grad": (losses.cross_entropy_with_grad, (numbers(7, 5), CLASSES)),
     "compact": (scan.compact, (numbers(9), numbers(9) > 0)),
     "conv2d": (conv.conv2d, (numbers(1, 2, 5, 5), numbers(3, 2, 2, 2), numbers(3))),
     "linear": (backprop.linear, (numbers(3, 4), numbers(5, 4), numbers(5))),
@@ -196,7 +217,11 @@ def test_a_list_is_refused(name, at):
     assert "got list. Convert it with np.asarray(" in refusal(name, at, np.ndarray.tolist)
 
 
-@pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n != "compact"])
+# Their second argument is no float.
+MIXED = [name for name, (_, arrays) in EVERY.items() if arrays and arrays[-1].dtype.kind in "bi"]
+
+
+@pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n not in MIXED])
 def test_two_dtypes_are_refused(name, at):
     message = refusal(name, at, lambda array: array.astype(np.float64))
     assert "one dtype, got float32, " in message
@@ -204,6 +229,7 @@ def test_two_dtypes_are_refused(name, at):
 
 
 LADDERS = {
+    "softmax": softmax.LADDER,
     "saxpy": vector.SAXPY_LADDER,
     "matmul": matmul.LADDER,
     "matvec": matvec.LADDER,
