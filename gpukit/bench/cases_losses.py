@@ -71,9 +71,8 @@ def _three_pass(name: str, rung: Rung, quick: bool) -> Contest:
     best, total = poisoned((rows,), np.float32), poisoned((rows,), np.float32)
     arrays = (launch.to_device(x), best, total, out)
     passes = threads.LADDER[: threads.LADDER.index(rung) + 1]
-    grids = ((rows,), (rows,), (cols, rows))
     parts = [
-        launched(part, grids[at], *arrays[: at + 1], *arrays[at + 1 : at + 2])
+        launched(part, (rows,), *arrays[: at + 1], *arrays[at + 1 : at + 2])
         for at, part in enumerate(passes)
     ]
     costs = [part.cost(rows, cols) for part in passes]
@@ -127,7 +126,7 @@ def _backward(name: str, rung: Rung, quick: bool) -> Contest:
 
 
 def _targets(rows: int, cols: int) -> Any:
-    return np.random.default_rng(20261125).integers(0, cols, rows)
+    return np.random.default_rng(20261125).integers(0, cols, rows, np.int32)
 
 
 @family(*entropy.LADDER)

@@ -239,7 +239,7 @@ SIZES = (37, 41, 43, 47, 53)
 def test_cost_of_float64_has_twice_the_bytes_and_as_many_operations(rung):
     named = inspect.signature(rung.cost).parameters
     sizes = dict(zip((n for n, p in named.items() if p.default is p.empty), SIZES, strict=False))
-    wider = {"itemsize": 8, **({"placesize": 8} if "placesize" in named else {})}
+    wider = {size: 8 for size in ("itemsize", "placesize", "targetsize") if size in named}
     one, two = rung.cost(**sizes), rung.cost(**sizes, **wider)
     fixed = 8 if rung.name == "argmax_finish" else 0  # the place of 8 bytes that it finds
     assert two.bytes - fixed == 2 * (one.bytes - fixed)

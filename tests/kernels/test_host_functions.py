@@ -16,6 +16,7 @@ from gpukit.kernels import (
     extremes,
     histogram,
     image,
+    losses,
     matmul,
     matvec,
     optimizers,
@@ -25,6 +26,7 @@ from gpukit.kernels import (
     recurrent,
     reduce,
     scan,
+    softmax,
     transpose,
     vector,
 )
@@ -42,6 +44,7 @@ def cell(gates):
     shapes = (3, 4), (3, 5), (wide, 4), (wide, 5), (wide,), (wide,)
     return tuple(numbers(*shape) for shape in shapes)
 
+CLASSES = np.array([0, 4, 2, 1, -100, 3, 3], np.int32)
 
 # A host function of arrays, the arrays, and the shape of what it returns.
 CASES = {
@@ -86,6 +89,22 @@ CASES = {
         (numbers(2, 3, 2, 3), np.zeros((2, 3, 2, 3), np.int64)),
         (2, 3, 5, 6),
     ),
+    "softmax": (softmax.softmax, (numbers(3, 5),), (3, 5)),
+    "log_softmax": (lambda x, **o: softmax.log_softmax(x, 1, **o), (numbers(2, 3, 5),), (2, 3, 5)),
+    "softmax_backward": (softmax.softmax_backward, (numbers(3, 5), numbers(3, 5)), (3, 5)),
+    "log_softmax_backward": (softmax.log_softmax_backward, (numbers(7), numbers(7)), (7,)),
+    "cross_entropy": (
+        lambda x, target, **o: losses.cross_entropy(x, target, "none", **o),
+        (numbers(7, 5), CLASSES),
+        (7,),
+    ),
+    "cross_entropy_backward": (losses.cross_entropy_backward, (numbers(7, 5), CLASSES), (7, 5)),
+    "mse_loss": (
+        lambda x, target, **o: losses.mse_loss(x, target, "none", **o),
+        (numbers(3, 5), numbers(3, 5)),
+        (3, 5),
+    ),
+    "mse_loss_backward": (losses.mse_loss_backward, (numbers(3, 5), numbers(3, 5)), (3, 5)),
     "copy": (transpose.copy, (numbers(3, 5),), (3, 5)),
     "transpose": (transpose.transpose, (numbers(3, 5),), (5, 3)),
     "inclusive_scan": (scan.inclusive_scan, (numbers(300),), (300,)),
@@ -223,6 +242,7 @@ def test_one_number_of_arrays_of_another_library_is_taken(name):
 LSTM = (cell(4)[0], numbers(3, 5), *cell(4)[1:])
 
 REST = {
+    "cross_entropy_with_grad": (losses.cross_entropy_with_grad, (numbers(7, 5), CLASSES)),
     "compact": (scan.compact, (numbers(9), numbers(9) > 0)),
     "conv2d_backward": (
         conv.conv2d_backward,
@@ -311,6 +331,11 @@ UNLIKE = ("compact", "embedding", "embedding_backward")
 
 
 @pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n not in UNLIKE])
+# Their second argument is no float.
+MIXED = [name for name, (_, arrays) in EVERY.items() if arrays and arrays[-1].dtype.kind in "bi"]
+
+
+@pytest.mark.parametrize(("name", "at"), [(n, k) for n, k in ARGUMENTS if k and n not in MIXED])
 def test_two_dtypes_are_refused(name, at):
     message = refusal(name, at, lambda array: array.astype(np.float64))
     assert "one dtype, got float32, " in message
@@ -318,6 +343,7 @@ def test_two_dtypes_are_refused(name, at):
 
 
 LADDERS = {
+    "softmax": softmax.LADDER,
     "saxpy": vector.SAXPY_LADDER,
     "matmul": matmul.LADDER,
     "matvec": matvec.LADDER,

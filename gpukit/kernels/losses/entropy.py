@@ -121,7 +121,7 @@ def cross_entropy_kernel(x, target, ignore_index, losses):
         losses[row] = row_loss(x, row, right, row_weight(x, right, ignore_index), best, total)
 
 
-def cross_entropy_cost(rows: int, cols: int, targetsize: int = 8, itemsize: int = 4) -> Cost:
+def cross_entropy_cost(rows: int, cols: int, targetsize: int = 4, itemsize: int = 4) -> Cost:
     """Two loads and three operations an element; for a row its target, three more, one store."""
     return Cost(
         bytes=rows * (itemsize * (2 * cols + 2) + targetsize),
@@ -158,7 +158,7 @@ def cross_entropy_grad_kernel(x, target, ignore_index, grad_out, counted, losses
             grad[row, j] = (grad[row, j] / total - (one if j == right else zero)) * scale
 
 
-def cross_entropy_grad_cost(rows: int, cols: int, targetsize: int = 8, itemsize: int = 4) -> Cost:
+def cross_entropy_grad_cost(rows: int, cols: int, targetsize: int = 4, itemsize: int = 4) -> Cost:
     """Three loads, two stores and six operations an element; the scale by every lane of a row."""
     return Cost(
         bytes=rows * (itemsize * (5 * cols + 2 + 2 * WARP) + WARP * targetsize),

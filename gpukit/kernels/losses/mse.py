@@ -130,7 +130,7 @@ def mse_grad_kernel(x, target, grad_out, slope, out):
     """
     i = cuda.grid(1)
     if i < out.shape[0]:
-        above = grad_out[i] if grad_out.shape[0] > 1 else grad_out[0]
+        above = grad_out[i if grad_out.shape[0] > 1 else 0]
         out[i] = slope * above * (x[i] - target[i])
 
 

@@ -98,7 +98,7 @@ def count_targets_kernel(target, ignore_index, counted):
         counted[0] = acc
 
 
-def count_targets_cost(n: int, targetsize: int = 8, itemsize: int = 4) -> Cost:
+def count_targets_cost(n: int, targetsize: int = 4, itemsize: int = 4) -> Cost:
     """One load and one addition for each target, then the sum over the block."""
     return Cost(bytes=targetsize * n + itemsize, flops=n + 5 * BLOCK + WARPS - 1)
 

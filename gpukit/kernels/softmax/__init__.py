@@ -116,16 +116,13 @@ def _launch(function: str, rung: Rung, stream: Any, *arrays: Any) -> None:
     rows, cols, *behind = arrays[0].shape
     if rung.name == "block" and cols > groups.KEPT:
         rung = launch.pick(function, LADDER, rung.instead)
-    if behind:
-        grid = rung.grid(function, *behind, rows)
-    elif rung is THREE_PASS:
+    grid = rung.grid(function, *behind, rows)
+    if rung is THREE_PASS:
         x, out = arrays
         best, total = launch.empty((rows,), x.dtype), launch.empty((rows,), x.dtype)
         MAX.kernel[MAX.grid(function, rows), MAX.block, stream](x, best)
         SUM.kernel[SUM.grid(function, rows), SUM.block, stream](x, best, total)
-        arrays, grid = (x, best, total, out), rung.grid(function, cols, rows)
-    else:
-        grid = rung.grid(function, rows)
+        arrays = (x, best, total, out)
     rung.kernel[grid, rung.block, stream](*arrays)
 
 

@@ -16,7 +16,6 @@ Legend
     outer, n, inner  axes before the one that is summed along, that one, and those behind it
     o, k        the row at places o and k of the outer and the inner axis
     BLOCK       threads in a block                                  256
-    TILE        edge of a square block                              16
 
 All kernels, unless one says otherwise
     Dtypes     float32 or float64, one for all arrays and sums
@@ -37,7 +36,6 @@ from gpukit.collectives import larger
 from gpukit.launch import Cost, Rung
 
 BLOCK = 256
-TILE = 16
 
 
 # --- Reference -------------------------------------------------------------------------------
@@ -108,26 +106,25 @@ def softmax_sum_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 
 @cuda.jit
 def softmax_three_pass_kernel(x, best, total, out):
-    """Divide the powers of each row by their sum, one thread for one element.
+    """Divide the powers of each row by their sum, one block for one row.
 
-    New here   the last of the three launches; as rows no longer matter, neighbouring threads take
-               neighbouring elements. Each computes its power anew: to store it before and load it
-               here would take more time than exp does
+    New here   the last of the three launches; now that nothing is added up, neighbouring threads
+               take neighbouring elements. Each computes its power anew: an array of powers
+               between the launches would be written and read once more
     Shapes     x (rows, cols), best (rows,), total (rows,), out (rows, cols)
-    Launch     block (TILE, TILE), grid (ceil_div(cols, TILE), ceil_div(rows, TILE)), or fewer
-               blocks of rows; x = place in the row, y = row
-    Cost       bytes: 4 itemsize rows cols; flops: 3 rows cols; barriers: 0
+    Launch     block BLOCK or any other, grid rows; x = place in the row
+    Cost       bytes: itemsize rows (2 cols + 2 BLOCK); flops: 3 rows cols; barriers: 0
     Source     Goodfellow, Bengio and Courville, Deep Learning, chapter 4.1
     """
-    j, first = cuda.grid(2)
-    if j < x.shape[1]:
-        for row in range(first, x.shape[0], cuda.gridsize(2)[1]):
-            out[row, j] = math.exp(x[row, j] - best[row]) / total[row]
+    row = cuda.blockIdx.x
+    top, sum_of_row = best[row], total[row]
+    for j in range(cuda.threadIdx.x, x.shape[1], cuda.blockDim.x):
+        out[row, j] = math.exp(x[row, j] - top) / sum_of_row
 
 
 def softmax_three_pass_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """For each element three loads and a store, a difference, exp and a division."""
-    return Cost(bytes=4 * itemsize * rows * cols, flops=3 * rows * cols)
+    """A load, a store and three operations for each element, two loads for each thread."""
+    return Cost(bytes=2 * itemsize * rows * (cols + BLOCK), flops=3 * rows * cols)
 
 
 # --- One launch ------------------------------------------------------------------------------
@@ -205,10 +202,7 @@ _rung = functools.partial(Rung, reference=softmax_reference, block=BLOCK)
 LADDER = (
     _rung("max", softmax_max_kernel, softmax_max_cost, reference=np.max),
     _rung("sum", softmax_sum_kernel, softmax_sum_cost),
-    _rung(
-        "three_pass", softmax_three_pass_kernel, softmax_three_pass_cost,
-        block=(TILE, TILE), most_blocks=launch.GRID_LIMIT[1],
-    ),
+    _rung("three_pass", softmax_three_pass_kernel, softmax_three_pass_cost, tile=1),
     _rung("thread", softmax_thread_kernel, softmax_thread_cost),
     inner_rung("inner", softmax_inner_kernel, softmax_inner_cost, softmax_reference),
 )  # fmt: skip

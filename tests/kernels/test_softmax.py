@@ -1,0 +1,339 @@
+"""Softmax and its logarithm, forward and backward: every rung, every axis, rows of all lengths."""
+
+import math
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.kernels import softmax
+from gpukit.kernels.softmax import backward, groups, log, threads
+
+WARP, BLOCK, ROWS, KEPT = groups.WARP, groups.BLOCK, groups.ROWS, groups.KEPT
+# (rows, cols): one; around a warp, a block and the rows of a block; primes; one row or column.
+SHAPES = [
+    (1, 1),
+    (ROWS - 1, WARP - 1),
+    (ROWS, WARP),
+    (ROWS + 1, WARP + 1),
+    (3, BLOCK - 1),
+    (2, BLOCK),
+    (5, BLOCK + 1),
+    (257, 1),
+    (1, 997),
+    (37, 613),
+]
+# (outer, n, inner): one less and one more than a block of threads, and axes of one.
+CUBES = [(1, 1, 2), (3, 5, 7), (1, 37, 255), (4, 1, 257), (7, 11, 1)]
+ALL = {rung.name: rung for rung in softmax.LADDER}
+BACKWARD = ["softmax", "log_softmax"]
+INF, NAN = np.inf, np.nan
+
+rungs = pytest.mark.parametrize("rung", ALL)
+shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
+cubes = pytest.mark.parametrize("cube", CUBES, ids=str)
+dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
+functions = pytest.mark.parametrize("name", BACKWARD)
+
+
+@pytest.fixture
+def assert_right(poisoned, assert_close):
+    """Run a function of some arrays into poison and compare with a reference in float64."""
+
+    def compare(function, reference, *arrays, dim=-1, magnitude=1.0, length=None, **options):
+        dtype = arrays[0].dtype.type
+        out = poisoned(*arrays[0].shape, dtype=dtype)
+        assert function(*arrays, dim, out=out, **options) is out
+        length = length or arrays[0].shape[dim] + 64  # 64: the exponents, times their rounding
+        assert_close(out, reference(*arrays, dim), magnitude=magnitude, length=length)
+
+    return compare
+
+
+def logits(rng, *shape, dtype=np.float32):
+    """Return numbers of which some are far apart."""
+    return (rng.standard_normal(shape) * rng.choice([1, 10], shape)).astype(dtype)
+
+
+# ---- the right numbers ----------------------------------------------------------------------
+
+
+@rungs
+@shapes
+def test_softmax_matches_the_reference(rung, shape, rng, assert_right):
+    assert_right(softmax.softmax, softmax.softmax_reference, logits(rng, *shape), rung=rung)
+
+
+@rungs
+def test_softmax_is_right_to_float64(rung, rng, assert_right):
+    x = logits(rng, ROWS + 1, BLOCK + 5, dtype=np.float64)
+    assert_right(softmax.softmax, softmax.softmax_reference, x, rung=rung)
+
+
+@rungs
+@pytest.mark.parametrize("cols", [KEPT - 1, KEPT, KEPT + 1, 100_000])
+def test_softmax_of_long_rows_matches_the_reference(rung, cols, rng, assert_right):
+    assert_right(softmax.softmax, softmax.softmax_reference, logits(rng, 2, cols), rung=rung)
+
+
+@rungs
+def test_rows_add_up_to_one(rung, rng):
+    y = softmax.softmax(logits(rng, 11, 301), rung=rung)
+    np.testing.assert_allclose(y.sum(axis=1, dtype=np.float64), 1, rtol=1e-6)
+
+
+@rungs
+def test_softmax_of_large_numbers_does_not_overflow(rung):
+    y = softmax.softmax(np.array([[1000, 1001]], np.float32), rung=rung)
+    below = 1 / (1 + math.e)
+    np.testing.assert_allclose(y, [[below, 1 - below]], rtol=1e-6)
+
+
+@rungs
+@pytest.mark.parametrize("at", [0, 1, WARP - 1, WARP, BLOCK - 1, BLOCK, BLOCK + 2])
+def test_the_largest_element_is_found_on_every_lane(rung, at):
+    x = np.zeros((3, BLOCK + 3), np.float32)
+    x[1, at] = 200  # e^-200 is 0, and e^200 is inf
+    expected = np.full((3, BLOCK + 3), 1 / (BLOCK + 3))
+    expected[1] = np.arange(BLOCK + 3) == at
+    np.testing.assert_allclose(softmax.softmax(x, rung=rung), expected, rtol=1e-6)
+
+
+@rungs
+@pytest.mark.parametrize("row", [[NAN, 1, 2], [INF, 1, 2], [INF, INF, -INF], [-INF, -INF, -INF]])
+@pytest.mark.parametrize("turn", [0, 1, 2])
+def test_row_without_an_answer_is_nan_and_no_other_is(rung, row, turn):
+    x = np.array([[0, 1, 2], np.roll(row, turn), [2, 1, 0]], np.float32)
+    made = np.isnan(softmax.softmax(x, rung=rung))
+    np.testing.assert_array_equal(made, [[False] * 3, [True] * 3, [False] * 3])
+
+
+@rungs
+@dtypes
+def test_minus_infinity_beside_a_number_gets_nothing(rung, dtype):
+    x = np.full((1, 2 * BLOCK), -INF, dtype)
+    x[0, BLOCK + 3] = -7
+    made = softmax.softmax(x, rung=rung)
+    np.testing.assert_array_equal(made[0], np.arange(2 * BLOCK) == BLOCK + 3)
+
+
+@rungs
+@dtypes
+def test_numbers_at_the_ends_of_the_range_are_taken(rung, dtype):
+    most = np.finfo(dtype).max
+    x = np.array([[-most, -most], [most, most], [-most, most]], dtype)
+    with np.errstate(over="ignore"):
+        made = softmax.softmax(x, rung=rung)
+    np.testing.assert_array_equal(made, [[0.5, 0.5], [0.5, 0.5], [0, 1]])
+
+
+@rungs
+def test_result_has_the_bits_of_the_run_before(rung, rng):
+    x = logits(rng, 9, 301)
+    first, second = softmax.softmax(x, rung=rung), softmax.softmax(x, rung=rung)
+    np.testing.assert_array_equal(first.view(np.uint32), second.view(np.uint32))
+
+
+@shapes
+def test_log_softmax_matches_the_reference(shape, rng, assert_right):
+    x = logits(rng, *shape)
+    room = np.abs(x).max() + math.log(shape[1])
+    assert_right(softmax.log_softmax, softmax.log_softmax_reference, x, magnitude=room)
+
+
+def test_log_softmax_keeps_what_softmax_cannot_hold():
+    made = softmax.log_softmax(np.array([[0, 1000]], np.float32))
+    np.testing.assert_array_equal(made, [[-1000, 0]])
+
+
+def pair(name, rng, *shape, dim=-1, dtype=np.float32):
+    """Return a gradient and the result of a forward pass."""
+    grad = rng.standard_normal(shape).astype(dtype)
+    return grad, getattr(softmax, f"{name}_reference")(logits(rng, *shape), dim).astype(dtype)
+
+
+@functions
+@shapes
+@dtypes
+def test_gradient_matches_the_reference(name, shape, dtype, rng, assert_right):
+    grad, y = pair(name, rng, *shape, dtype=dtype)
+    backwards = getattr(softmax, f"{name}_backward")
+    reference = getattr(softmax, f"{name}_backward_reference")
+    assert_right(backwards, reference, grad, y, magnitude=np.abs(grad).sum(axis=-1).max())
+
+
+@functions
+def test_gradient_is_the_slope_of_the_forward_pass(name, rng):
+    forward, backwards = getattr(softmax, name), getattr(softmax, f"{name}_backward")
+    x, grad, step = *rng.standard_normal((2, 3, 7)), 1e-6
+    slopes = np.zeros_like(x)
+    for at in np.ndindex(x.shape):
+        away = np.zeros_like(x)
+        away[at] = step
+        slopes[at] = (grad * (forward(x + away) - forward(x - away))).sum() / (2 * step)
+    np.testing.assert_allclose(backwards(grad, forward(x)), slopes, rtol=1e-7, atol=1e-8)
+
+
+# ---- axes -----------------------------------------------------------------------------------
+
+
+@cubes
+@dtypes
+def test_softmax_along_the_axis_between_matches_the_reference(cube, dtype, rng, assert_right):
+    x = logits(rng, *cube, dtype=dtype)
+    assert_right(softmax.softmax, softmax.softmax_reference, x, dim=1)
+
+
+@cubes
+def test_log_softmax_along_the_axis_between_matches_the_reference(cube, rng, assert_right):
+    x = logits(rng, *cube)
+    room = np.abs(x).max() + math.log(cube[1])
+    assert_right(softmax.log_softmax, softmax.log_softmax_reference, x, dim=1, magnitude=room)
+
+
+@functions
+@cubes
+def test_gradient_along_the_axis_between_matches_the_reference(name, cube, rng, assert_right):
+    grad, y = pair(name, rng, *cube, dim=1)
+    backwards = getattr(softmax, f"{name}_backward")
+    reference = getattr(softmax, f"{name}_backward_reference")
+    room = np.abs(grad).sum(axis=1).max()
+    assert_right(backwards, reference, grad, y, dim=1, magnitude=room)
+
+
+@pytest.mark.parametrize("dim", range(-4, 4))
+def test_softmax_takes_every_axis_of_four(dim, rng, assert_right):
+    x = logits(rng, 3, 4, 5, 2)
+    assert_right(softmax.softmax, softmax.softmax_reference, x, dim=dim)
+
+
+def test_rows_side_by_side_are_left_to_few_blocks_of_the_outer_axis(rng, poisoned, assert_close):
+    x, out = logits(rng, 9, 5, 3), poisoned(9, 5, 3)
+    threads.softmax_inner_kernel[(1, 2), threads.BLOCK](x, out)
+    assert_close(out, softmax.softmax_reference(x, 1), magnitude=1, length=64)
+
+
+def test_device_arrays_are_taken_along_every_axis_without_a_copy(rng):
+    x = logits(rng, 3, 4, 5)
+    for dim in range(3):
+        made = softmax.softmax(cuda.to_device(x), dim)
+        assert launch.is_device_array(made)
+        np.testing.assert_array_equal(made.copy_to_host(), softmax.softmax(x, dim))
+
+
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3), (2, 0, 3)])
+@pytest.mark.parametrize("dim", [0, -1])
+def test_array_without_elements_gives_one_of_the_same_shape(shape, dim):
+    assert softmax.softmax(np.ones(shape, np.float32), dim).shape == shape
+
+
+def test_single_number_is_a_row_of_one():
+    made = softmax.softmax(np.array(3.0))
+    assert (made.shape, float(made)) == ((), 1.0)
+
+
+# ---- what the host functions refuse ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [2, -3, 7])
+def test_axis_that_does_not_exist_is_refused(dim):
+    with pytest.raises(ValueError, match=r"softmax: expected dim (<|>=) -?2, got "):
+        softmax.softmax(np.ones((2, 3), np.float32), dim)
+
+
+def test_axis_that_is_no_number_is_refused():
+    with pytest.raises(TypeError, match="softmax: expected dim to be an int, got str"):
+        softmax.softmax(np.ones((2, 3), np.float32), "rows")
+
+
+def test_gradient_of_another_shape_is_refused():
+    expected = r"softmax_backward: expected output\.shape == \(2, 3\), got \(3, 2\)"
+    with pytest.raises(ValueError, match=expected):
+        softmax.softmax_backward(np.ones((2, 3)), np.ones((3, 2)))
+
+
+def test_out_on_the_memory_of_the_input_is_refused():
+    x = np.ones((2, 3), np.float32)
+    with pytest.raises(ValueError, match="softmax: expected out to lie apart from input"):
+        softmax.softmax(x, out=x)
+
+
+# ---- what the checker and the counters say --------------------------------------------------
+
+# Every kernel with the shapes of its arrays before the last, which is written.
+ROWS_OF_TWO = [
+    *((rung, 1) for rung in (*groups.LADDER, threads.LADDER[3], log.LADDER[0])),
+    *((rung, 2) for rung in backward.LADDER[:2]),
+]
+SIDE_BY_SIDE = [
+    *((rung, 1) for rung in (threads.LADDER[4], log.LADDER[1])),
+    *((rung, 2) for rung in backward.LADDER[2:]),
+]
+LAUNCHES = [
+    *((rung, inputs, shape) for rung, inputs in ROWS_OF_TWO for shape in [(1, 1), (9, 161)]),
+    *((rung, inputs, (2, 5, 37)) for rung, inputs in SIDE_BY_SIDE),
+]
+
+
+def prepared(rung, inputs, shape, dtype=np.float32):
+    """Return grid and block of a rung and its arrays."""
+    arrays = [np.random.default_rng(k).standard_normal(shape).astype(dtype) for k in range(inputs)]
+    sizes = shape[:1] if len(shape) == 2 else (shape[2], shape[0])
+    return (rung.grid("test", *sizes), rung.block), [*arrays, np.full(shape, np.nan, dtype)]
+
+
+def passes(dtype=np.float32):
+    """Yield the three launches of the first rung, one after the other."""
+    x = np.random.default_rng(5).standard_normal((9, 161)).astype(dtype)
+    arrays = [x, np.full(9, np.nan, dtype), np.full(9, np.nan, dtype), np.full_like(x, np.nan)]
+    for rung, last in zip(threads.LADDER, (2, 3, 4), strict=False):
+        yield rung, (rung.grid("test", 9), rung.block), arrays[:last]
+
+
+launches = pytest.mark.parametrize(
+    ("rung", "inputs", "shape"), LAUNCHES, ids=lambda value: getattr(value, "name", str(value))
+)
+
+
+@pytest.mark.watched
+@launches
+def test_checker_finds_nothing_wrong(rung, inputs, shape):
+    where, arrays = prepared(rung, inputs, shape)
+    assert gpukit.check(rung.kernel)[where](*arrays).findings == []
+
+
+@pytest.mark.watched
+@launches
+@dtypes
+def test_cost_is_what_is_counted(rung, inputs, shape, dtype):
+    where, arrays = prepared(rung, inputs, shape, dtype)
+    found = gpukit.profile(rung.kernel)[where](*arrays).total
+    cost = rung.cost(*shape, itemsize=arrays[0].itemsize)
+    assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
+    assert found[f"flops_{np.dtype(dtype).name}"] == found.flops
+
+
+@pytest.mark.watched
+def test_checker_finds_nothing_wrong_in_three_launches():
+    for rung, where, arrays in passes():
+        assert gpukit.check(rung.kernel)[where](*arrays).findings == []
+
+
+@pytest.mark.watched
+@dtypes
+def test_cost_of_three_launches_is_what_is_counted(dtype):
+    for rung, where, arrays in passes(dtype):
+        found = gpukit.profile(rung.kernel)[where](*arrays).total
+        cost = rung.cost(9, 161, itemsize=arrays[0].itemsize)
+        assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
+
+
+@pytest.mark.watched
+def test_thread_a_row_takes_32_sectors_a_load_and_rows_side_by_side_take_4():
+    sectors = {}
+    for at, shape in ((3, (256, 64)), (4, (1, 64, 256))):
+        where, arrays = prepared(threads.LADDER[at], 1, shape)
+        found = gpukit.profile(threads.LADDER[at].kernel)[where](*arrays).total
+        sectors[at] = found["global_load_sectors"] / found["global_load_requests"]
+    assert sectors == {3: 32, 4: 4}
