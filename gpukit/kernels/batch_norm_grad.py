@@ -154,13 +154,14 @@ def batch_norm_backward(
     arrays = {"grad_out": grad_out, "input": input, "mean": mean, "var": var, "weight": weight}
     given = {name: launch.adopt(array) for name, array in arrays.items() if array is not None}
     input, grad_out, weight = given["input"], given["grad_out"], given.get("weight")
+    for name, array in (("grad_out", grad_out), ("input", input)):
+        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
+    launch.check_same_dtype(function, grad_out=grad_out, input=input)
     channels = check_images(
         function, input, **{name: given.get(name) for name in ("mean", "var", "weight")}
     )
     shape = tuple(input.shape)
-    launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=launch.FLOATS)
     launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
-    launch.check_same_dtype(function, grad_out=grad_out, input=input)
     outs = (None,) * 3 if out is None else out
     made = functools.partial(launch.Result, function, stream=stream)
     results = [
