@@ -211,7 +211,7 @@ def _batch_norm(name: str, rung: Rung, quick: bool) -> Contest:
         xp.add(mine, bias[:, None], out=mine)
 
     return contest(
-        name, _size(x), launched(rung, (s, n * c), x, mean, var, EPS, weight, bias, out),
+        name, _size(x), launched(rung, (s, c, n), x, mean, var, EPS, weight, bias, out),
         normalise, out, given=(x, mean, var, weight, bias, np.empty_like(x)),
         expected=lambda: rung.reference(x, mean, var, weight, bias), cost=rung.cost(n, c, s),
     )  # fmt: skip
@@ -246,7 +246,7 @@ def _batch_norm_grad(name: str, rung: Rung, quick: bool) -> Contest:
         )  # fmt: skip
     out, share = poisoned(x.shape, np.float32), np.float32(1 / (n * s))
     return contest(
-        name, _size(x), launched(rung, (s, n * c), *known, EPS, weight, *sums, share, out),
+        name, _size(x), launched(rung, (s, c, n), *known, EPS, weight, *sums, share, out),
         by_element, out, given=(*known, weight, *sums), expected=lambda: right[0],
         cost=rung.cost(n, c, s),
     )  # fmt: skip

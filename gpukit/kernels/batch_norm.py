@@ -15,13 +15,13 @@ Legend
     N, n        images of the batch                                  64
     C, c        channels                                             32
     S, s        places of a channel in an image, all axes together   1024
-    plane       one channel of one image, n C + c                    range [0, N C)
     M           elements of a channel in the batch, N S              65536
     first       the first element of the channel
     centre      the mean of the channel's distances from `first`
     totals      the sum of each warp of the block, in shared memory
     BLOCK       threads in a block that adds up a channel            256
-    BLOCK_X, BLOCK_Y   places and planes of a block that writes      32, 8
+    start       the place that thread 0 is at                        0, BLOCK, ... below S
+    BLOCK_X, BLOCK_Y   places and channels of a block that writes    64, 4
 
 All kernels
     Dtypes     float32 or float64, one for all arrays, numbers and accumulators
@@ -47,8 +47,8 @@ Float64 = npt.NDArray[np.float64]
 BLOCK = 256
 BLOCK_WARPS = BLOCK // WARP
 LEVELS = WARP.bit_length() - 1
-BLOCK_X = 32
-BLOCK_Y = 8
+BLOCK_X = 64
+BLOCK_Y = 4
 
 
 # --- References ------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def batch_norm_stats_kernel(x, momentum, running_mean, running_var, mean, var):
     """Find the mean and the variance of each channel, one block for one channel.
 
     New here   a sum over two axes between which a third one lies: a walk over images, and over the
-               places of each. The running averages are changed where they are
+               places of each, BLOCK at a time. The running averages are changed where they are
     Shapes     x (N, C, S), all others (C,); C and S >= 1, N S >= 2, C order
     Launch     block BLOCK, grid C; x = place
     Shared     BLOCK / 32 * itemsize bytes, static
@@ -95,13 +95,15 @@ def batch_norm_stats_kernel(x, momentum, running_mean, running_var, mean, var):
     count = x.dtype.type(x.shape[0] * x.shape[2])
     total, squares, first = x.dtype.type(0), x.dtype.type(0), x[0, channel, 0]
     for n in range(x.shape[0]):
-        for s in range(tid, x.shape[2], BLOCK):
-            total += x[n, channel, s] - first
+        for start in range(0, x.shape[2], BLOCK):
+            if start + tid < x.shape[2]:
+                total += x[n, channel, start + tid] - first
     centre = block_all_sum(total, totals, tid, BLOCK_WARPS) / count
     for n in range(x.shape[0]):
-        for s in range(tid, x.shape[2], BLOCK):
-            apart = x[n, channel, s] - first - centre
-            squares += apart * apart
+        for start in range(0, x.shape[2], BLOCK):
+            if start + tid < x.shape[2]:
+                apart = x[n, channel, start + tid] - first - centre
+                squares += apart * apart
     variance = block_all_sum(squares, totals, tid, BLOCK_WARPS) / count
     if tid == 0:
         one = x.dtype.type(1)
@@ -126,16 +128,15 @@ def batch_norm_kernel(x, mean, var, eps, weight, bias, out):
     New here   nothing to add up, so training and inference share it: they differ in whose mean
                and variance they pass
     Shapes     x (N, C, S), out (N, C, S), all others (C,); any sizes >= 1, C order
-    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(S, BLOCK_X), ceil_div(N C, BLOCK_Y));
-               x = place, y = plane
+    Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(S, BLOCK_X), ceil_div(C, BLOCK_Y), N);
+               x = place, y = channel, z = image
     Cost       bytes: 6 itemsize N C S; flops: 7 N C S; barriers: 0
     Errors     the host function rejects shapes that do not fit; the kernel assumes that they do
     Source     Ioffe and Szegedy, "Batch Normalization: Accelerating Deep Network Training by
                Reducing Internal Covariate Shift", 2015
     """
-    s, plane = cuda.grid(2)
-    n, c = plane // x.shape[1], plane % x.shape[1]
-    if n < x.shape[0] and s < x.shape[2]:
+    s, c, n = cuda.grid(3)
+    if c < x.shape[1] and s < x.shape[2]:
         scale = weight[c] * (x.dtype.type(1) / math.sqrt(var[c] + eps))
         out[n, c, s] = (x[n, c, s] - mean[c]) * scale + bias[c]
 
@@ -250,7 +251,7 @@ def by_element(function: str, rung: Rung, result: Any, stream: Any, x: Any, *res
     n, channels, places = x.shape
     vectors = len(result.array.shape) == 2
     out = launch.empty(x.shape, x.dtype) if vectors else result.flat().reshape(x.shape)
-    grid = rung.grid(function, places, n * channels)
+    grid = rung.grid(function, places, channels, n)
     rung.kernel[grid, rung.block, stream](x, *rest, out)
     if vectors:
         transpose.transpose(out.reshape(channels, places), out=result.array, stream=stream)
@@ -267,7 +268,8 @@ LADDER = (
         "stats", batch_norm_stats_kernel, batch_norm_stats_cost, batch_stats_reference, BLOCK, 1
     ),
     Rung(
-        "batch_norm", batch_norm_kernel, batch_norm_cost, batch_norm_reference, (BLOCK_X, BLOCK_Y)
+        "batch_norm", batch_norm_kernel, batch_norm_cost, batch_norm_reference,
+        (BLOCK_X, BLOCK_Y, 1),
     ),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -13,12 +13,12 @@ Legend
     N, n        images of the batch                                  64
     C, c        channels                                             32
     S, s        places of a channel in an image, all axes together   1024
-    plane       one channel of one image, n C + c                    range [0, N C)
     M           elements of a channel in the batch, N S              65536
     share       1 / M in training, 0 in inference
     totals      the sum of each warp of the block, in shared memory
     BLOCK       threads in a block that adds up a channel            256
-    BLOCK_X, BLOCK_Y   places and planes of a block that writes      32, 8
+    start       the place that thread 0 is at                        0, BLOCK, ... below S
+    BLOCK_X, BLOCK_Y   places and channels of a block that writes    64, 4
 
 All kernels
     Dtypes     float32 or float64, one for all arrays, numbers and accumulators
@@ -93,10 +93,11 @@ def batch_norm_grad_weight_kernel(grad_out, x, mean, var, eps, grad_weight, grad
     along, total = x.dtype.type(0), x.dtype.type(0)
     centre, scale = mean[channel], x.dtype.type(1) / math.sqrt(var[channel] + eps)
     for n in range(x.shape[0]):
-        for s in range(tid, x.shape[2], BLOCK):
-            g = grad_out[n, channel, s]
-            along += g * ((x[n, channel, s] - centre) * scale)
-            total += g
+        for start in range(0, x.shape[2], BLOCK):
+            if start + tid < x.shape[2]:
+                g = grad_out[n, channel, start + tid]
+                along += g * ((x[n, channel, start + tid] - centre) * scale)
+                total += g
     along = block_sum(along, along_totals, tid, BLOCK_WARPS)
     total = block_sum(total, totals, tid, BLOCK_WARPS)
     if tid == 0:
@@ -119,13 +120,12 @@ def batch_norm_grad_input_kernel(
     New here   the gradients of weight and bias are the very sums that this one needs, so they are
                made first; share = 0 takes them out again
     Shapes     grad_out, x and grad_x (N, C, S), all others (C,); any sizes >= 1, C order
-    Launch     block (BLOCK_X, BLOCK_Y), grid (ceil_div(S, BLOCK_X), ceil_div(N C, BLOCK_Y));
-               x = place, y = plane
+    Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(S, BLOCK_X), ceil_div(C, BLOCK_Y), N);
+               x = place, y = channel, z = image
     Cost       bytes: 8 itemsize N C S; flops: 11 N C S; barriers: 0
     """
-    s, plane = cuda.grid(2)
-    n, c = plane // x.shape[1], plane % x.shape[1]
-    if n < x.shape[0] and s < x.shape[2]:
+    s, c, n = cuda.grid(3)
+    if c < x.shape[1] and s < x.shape[2]:
         scale = x.dtype.type(1) / math.sqrt(var[c] + eps)
         y = (x[n, c, s] - mean[c]) * scale
         through = share * (grad_bias[c] + y * grad_weight[c])
@@ -154,13 +154,14 @@ def batch_norm_backward(
     arrays = {"grad_out": grad_out, "input": input, "mean": mean, "var": var, "weight": weight}
     given = {name: launch.adopt(array) for name, array in arrays.items() if array is not None}
     input, grad_out, weight = given["input"], given["grad_out"], given.get("weight")
+    for name, array in (("grad_out", grad_out), ("input", input)):
+        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
+    launch.check_same_dtype(function, grad_out=grad_out, input=input)
     channels = check_images(
         function, input, **{name: given.get(name) for name in ("mean", "var", "weight")}
     )
     shape = tuple(input.shape)
-    launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=launch.FLOATS)
     launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
-    launch.check_same_dtype(function, grad_out=grad_out, input=input)
     outs = (None,) * 3 if out is None else out
     made = functools.partial(launch.Result, function, stream=stream)
     results = [
@@ -199,7 +200,7 @@ LADDER = (
     ),
     _rung(
         "grad_input", batch_norm_grad_input_kernel, batch_norm_grad_input_cost,
-        block=(BLOCK_X, BLOCK_Y),
+        block=(BLOCK_X, BLOCK_Y, 1),
     ),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -9,6 +9,8 @@ from gpukit.kernels import (
     activations_grad,
     attention,
     backprop,
+    batch_norm,
+    batch_norm_grad,
     conv,
     dot,
     dropout,
@@ -17,6 +19,8 @@ from gpukit.kernels import (
     histogram,
     image,
     losses,
+    layer_norm,
+    layer_norm_grad,
     matmul,
     matvec,
     optimizers,
@@ -128,6 +132,14 @@ CASES = {
     "embedding_backward": (
         lambda grad, index, **o: embedding.embedding_backward(grad, index, 6, **o),
         (numbers(2, 7), np.array([5, 2])), (6, 7),
+    ),
+    "layer_norm": (
+        lambda x, *rest, **o: layer_norm.layer_norm(x, 5, *rest, **o),
+        (numbers(3, 5), numbers(5), 2 * numbers(5)), (3, 5),
+    ),
+    "batch_norm": (
+        batch_norm.batch_norm,
+        (numbers(4, 5, 3), numbers(5), numbers(5) ** 2, numbers(5), numbers(5)), (4, 5, 3),
     ),
     "rand": (lambda **options: philox.rand(2, 7, seed=3, **options), (), (2, 7)),
     "dropout": (lambda x, **o: dropout.dropout(x, seed=3, **o), (numbers(3, 5),), (3, 5)),
@@ -292,6 +304,14 @@ REST = {
     "adamw_step": (
         lambda *arrays: optimizers.adamw_step(*arrays, step=1),
         (numbers(7), numbers(7), numbers(7), numbers(7) ** 2),
+    "linear_backward": (backprop.linear_backward, (numbers(3, 4), numbers(5, 4), numbers(3, 5))),
+    "layer_norm_backward": (
+        layer_norm_grad.layer_norm_backward,
+        (numbers(3, 4), numbers(3, 4)[::-1], numbers(3), numbers(3) ** 2, numbers(4)),
+    ),
+    "batch_norm_backward": (
+        batch_norm_grad.batch_norm_backward,
+        (numbers(3, 4), numbers(3, 4)[::-1], numbers(4), numbers(4) ** 2, numbers(4)),
     ),
     "invert": (image.invert, (numbers(3, 4),)),
     "grey": (image.grey, (numbers(3, 4, 3),)),
@@ -353,6 +373,7 @@ LADDERS = {
     "exclusive_scan": scan.SCAN_LADDER,
     "bincount": histogram.LADDER,
     "embedding_backward": embedding.GRAD_LADDER,
+    "layer_norm": layer_norm.LADDER,
     "sum": reduce.SUM_LADDER,
     "dot": dot.LADDER,
     "conv2d": conv.LADDER,

@@ -423,7 +423,7 @@ def batch_launches(dtype):
         ),
     }  # fmt: skip
     for rung, arguments in given.items():
-        sizes = (C,) if rung in (stats, sums) else (S, N * C)
+        sizes = (C,) if rung in (stats, sums) else (S, C, N)
         shape = (rung.grid("test", *sizes), rung.block, 0, 0)
         yield rung, shape, arguments, rung.cost(N, C, S, x.itemsize)
 
