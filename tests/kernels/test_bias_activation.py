@@ -42,6 +42,11 @@ def test_forward_matches_the_reference(name, shape, dtype, signed):
     assert (np.abs(made - right) <= room).all()
 
 
+def test_more_rows_than_a_grid_is_high_are_all_done():
+    x = np.ones((bias_activation.MOST_ROWS + 3, 2), np.float32)
+    assert (gpukit.add_bias(x, np.ones(2, np.float32)) == 2).all()
+
+
 @fused
 @dtypes
 @shapes

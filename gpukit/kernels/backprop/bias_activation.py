@@ -19,13 +19,16 @@ Legend
     y           the result of the forward pass
     partials    (chunks, cols): sums of grad_x over each chunk of rows
     tx, ty      the thread's column and row in its block                   [0, WARP), [0, HEIGHT)
-    WARP        columns of a block                                         32
-    HEIGHT      rows of a block                                            8
+    ACROSS      columns of a block forwards                                64
+    MOST_ROWS   blocks along y at most                                     65535
+    WARP        columns of a block backwards                               32
+    HEIGHT      rows of a block backwards                                  8
 
 All kernels, unless one says otherwise
     Dtypes     float32 or float64, one for all arrays and the arithmetic
-    Launch     block (WARP, HEIGHT), grid (ceil_div(cols, WARP), ceil_div(rows, HEIGHT)), backwards
-               (ceil_div(cols, WARP), chunks); x = column, y = row
+    Launch     block (ACROSS, 1), grid (ceil_div(cols, ACROSS), min(rows, MOST_ROWS)), or any
+               other height; backwards block (WARP, HEIGHT), grid (ceil_div(cols, WARP), chunks);
+               x = column, y = row
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do, and
                backwards its block to be (WARP, HEIGHT)
     Source     ours
@@ -47,6 +50,9 @@ from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF
 from gpukit.kernels.activations_grad import PEAK
 from gpukit.kernels.backprop.columns import HEIGHT, add_columns, chunks_of, store_column_sums
 from gpukit.launch import Cost, Rung
+
+ACROSS = 64
+MOST_ROWS = launch.GRID_LIMIT[1]
 
 Float64 = npt.NDArray[np.float64]
 
@@ -91,15 +97,17 @@ def bias_gelu_backward_reference(
 
 @cuda.jit
 def add_bias_kernel(x, bias, out):
-    """Add the bias to each row, one thread for one element.
+    """Add the bias to each row, one thread for one element, or more if there are many rows.
 
-    New here   one vector for all rows: neighbouring threads read neighbouring elements of it
+    New here   one vector for all rows: neighbouring threads read neighbouring elements of it. A
+               grid has at most 65535 blocks along y, and so a thread goes on by as many rows
     Shapes     x (rows, cols), bias (cols,), out (rows, cols); any sizes >= 1
     Cost       bytes: 3 itemsize rows cols; flops: rows cols; barriers: 0
     """
-    col, row = cuda.grid(2)
-    if row < out.shape[0] and col < out.shape[1]:
-        out[row, col] = x[row, col] + bias[col]
+    col = cuda.grid(1)
+    if col < out.shape[1]:
+        for row in range(cuda.blockIdx.y, out.shape[0], cuda.gridDim.y):
+            out[row, col] = x[row, col] + bias[col]
 
 
 def add_bias_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
@@ -115,11 +123,12 @@ def bias_relu_kernel(x, bias, out):
     Shapes     x (rows, cols), bias (cols,), out (rows, cols); any sizes >= 1
     Cost       bytes: 3 itemsize rows cols; flops: rows cols; barriers: 0
     """
-    col, row = cuda.grid(2)
-    if row < out.shape[0] and col < out.shape[1]:
-        zero = x.dtype.type(0)
-        value = x[row, col] + bias[col]
-        out[row, col] = zero if value <= zero else value
+    col = cuda.grid(1)
+    zero = x.dtype.type(0)
+    if col < out.shape[1]:
+        for row in range(cuda.blockIdx.y, out.shape[0], cuda.gridDim.y):
+            value = x[row, col] + bias[col]
+            out[row, col] = zero if value <= zero else value
 
 
 def bias_relu_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
@@ -136,13 +145,14 @@ def bias_gelu_kernel(x, bias, out):
     Cost       bytes: 3 itemsize rows cols; flops: 6 rows cols, one of them the call of erf;
                barriers: 0
     """
-    col, row = cuda.grid(2)
-    if row < out.shape[0] and col < out.shape[1]:
-        one, half = x.dtype.type(1), x.dtype.type(HALF)
-        sqrt_half, limit = x.dtype.type(SQRT_HALF), x.dtype.type(LIMIT)
-        value = x[row, col] + bias[col]
-        bounded = -limit if value < -limit else value
-        out[row, col] = half * bounded * (one + math.erf(bounded * sqrt_half))
+    col = cuda.grid(1)
+    one, half = x.dtype.type(1), x.dtype.type(HALF)
+    sqrt_half, limit = x.dtype.type(SQRT_HALF), x.dtype.type(LIMIT)
+    if col < out.shape[1]:
+        for row in range(cuda.blockIdx.y, out.shape[0], cuda.gridDim.y):
+            value = x[row, col] + bias[col]
+            bounded = -limit if value < -limit else value
+            out[row, col] = half * bounded * (one + math.erf(bounded * sqrt_half))
 
 
 def bias_gelu_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
@@ -327,18 +337,17 @@ def _backward(function: str, rung: Rung, out: Any, stream: Any, **arrays: Any) -
     return results[0].get(), results[1].get()
 
 
-_rung = functools.partial(Rung, block=(WARP, HEIGHT))
+_forwards = functools.partial(Rung, block=(ACROSS, 1), most_blocks=MOST_ROWS)
+_backwards = functools.partial(Rung, block=(WARP, HEIGHT), tile=(WARP, 1))
 LADDER = (
-    _rung("add_bias", add_bias_kernel, add_bias_cost, add_bias_reference),
-    _rung("bias_relu", bias_relu_kernel, bias_relu_cost, bias_relu_reference),
-    _rung("bias_gelu", bias_gelu_kernel, bias_gelu_cost, bias_gelu_reference),
-    _rung(
-        "bias_relu_grad", bias_relu_grad_kernel, bias_relu_grad_cost, bias_relu_backward_reference,
-        tile=(WARP, 1),
+    _forwards("add_bias", add_bias_kernel, add_bias_cost, add_bias_reference),
+    _forwards("bias_relu", bias_relu_kernel, bias_relu_cost, bias_relu_reference),
+    _forwards("bias_gelu", bias_gelu_kernel, bias_gelu_cost, bias_gelu_reference),
+    _backwards(
+        "bias_relu_grad", bias_relu_grad_kernel, bias_relu_grad_cost, bias_relu_backward_reference
     ),
-    _rung(
-        "bias_gelu_grad", bias_gelu_grad_kernel, bias_gelu_grad_cost, bias_gelu_backward_reference,
-        tile=(WARP, 1),
+    _backwards(
+        "bias_gelu_grad", bias_gelu_grad_kernel, bias_gelu_grad_cost, bias_gelu_backward_reference
     ),
-)  # fmt: skip
+)
 __all__ = launch.public_names(globals())
