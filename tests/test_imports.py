@@ -59,7 +59,10 @@ HOST_FUNCTIONS = {
     ),
     *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
     *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
-}
+    *("scaled_dot_product_attention", "scaled_dot_product_attention_backward"),
+    *(f"{cell}_cell{way}" for cell in ("rnn_tanh", "rnn_relu", "lstm", "gru")
+      for way in ("", "_backward")),
+}  # fmt: skip
 
 
 def test_public_names_are_these_and_the_books_functions():
