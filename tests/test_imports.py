@@ -71,6 +71,10 @@ HOST_FUNCTIONS = {
     *("sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step"),
     *("adadelta_step", "adam_step", "adamw_step", "clip_grad_norm", "flat_views"),
 }
+    *("scaled_dot_product_attention", "scaled_dot_product_attention_backward"),
+    *(f"{cell}_cell{way}" for cell in ("rnn_tanh", "rnn_relu", "lstm", "gru")
+      for way in ("", "_backward")),
+}  # fmt: skip
 
 
 def test_public_names_are_these_and_the_books_functions():

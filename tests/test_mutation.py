@@ -158,7 +158,9 @@ def test_every_kernel_of_the_book_is_found():
 
 
 def test_every_kernel_yields_mutants():
-    assert {code.subject for code in mutants.book()} == {mutant.subject for mutant in every()}
+    bare = {"activations.tanh_of"}  # one call of the library: nothing to change
+    found = {mutant.subject for mutant in every()}
+    assert {code.subject for code in mutants.book()} == found | bare
 
 
 def test_ids_are_unique():

@@ -17,6 +17,11 @@ All kernels, unless one says otherwise
     Dtypes     float32 or float64, one for both arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Errors     the host function rejects an out of another shape; the kernel assumes them equal
+
+Wide kernels, which have one thread for four elements
+    Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
+    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Errors     for other arrays the host function takes the kernel with a thread for an element
 """
 
 from __future__ import annotations
@@ -159,15 +164,14 @@ def relu_wide_kernel(x, out):
 
     New here   16 bytes in a load and in a store: a quarter of the instructions for as many bytes,
                and a warp has 512 of them on the way
-    Shapes     x (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     x (n,), out (n,); any n >= 1
     Cost       that of relu_kernel
-    Errors     the host function takes relu_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    map4(relu_of, x, x, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        map4(relu_of, x, k, x, out)
 
 
 def relu_wide_cost(n: int) -> Cost:
@@ -201,15 +205,14 @@ def sigmoid_wide_kernel(x, out):
     """Compute 1 / (1 + e^-x), one thread for four elements.
 
     New here   the formula of sigmoid_kernel, handed to map4
-    Shapes     x (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     x (n,), out (n,); any n >= 1
     Cost       that of sigmoid_kernel
-    Errors     the host function takes sigmoid_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    map4(sigmoid_of, x, x, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        map4(sigmoid_of, x, k, x, out)
 
 
 def sigmoid_wide_cost(n: int) -> Cost:
@@ -242,15 +245,14 @@ def tanh_wide_kernel(x, out):
     """Compute the hyperbolic tangent, one thread for four elements.
 
     New here   the formula of tanh_kernel, handed to map4
-    Shapes     x (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     x (n,), out (n,); any n >= 1
     Cost       that of tanh_kernel
-    Errors     the host function takes tanh_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    map4(tanh_of, x, x, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        map4(tanh_of, x, k, x, out)
 
 
 def tanh_wide_cost(n: int) -> Cost:
@@ -287,15 +289,14 @@ def gelu_wide_kernel(x, out):
     """Compute x times the normal distribution function of x, one thread for four elements.
 
     New here   the formula of gelu_kernel, handed to map4
-    Shapes     x (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     x (n,), out (n,); any n >= 1
     Cost       that of gelu_kernel
-    Errors     the host function takes gelu_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    map4(gelu_of, x, x, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        map4(gelu_of, x, k, x, out)
 
 
 def gelu_wide_cost(n: int) -> Cost:

@@ -18,6 +18,11 @@ Legend
 All kernels, unless one says otherwise
     Dtypes     float32 or float64, one for all arrays and the arithmetic
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
+
+Wide kernels, which have one thread for four elements
+    Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
+    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Errors     for other arrays the host function takes the kernel with a thread for an element
 """
 
 from __future__ import annotations
@@ -32,7 +37,7 @@ from gpukit import cuda, launch
 from gpukit.kernels import activations
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64, rungs
 from gpukit.launch import Cost
-from gpukit.primitives.wide import zip4
+from gpukit.primitives.wide import WIDTH, zip4
 
 # The height of the normal density at 0.
 PEAK = 1 / math.sqrt(2 * math.pi)
@@ -136,15 +141,14 @@ def relu_grad_wide_kernel(grad, x, out):
     """Let the gradient through where x is positive, one thread for four elements.
 
     New here   the formula of relu_grad_kernel, handed to zip4
-    Shapes     grad (n,), x (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     grad (n,), x (n,), out (n,); any n >= 1
     Cost       that of relu_grad_kernel
-    Errors     the host function takes relu_grad_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    zip4(relu_grad_of, x, grad, x, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        zip4(relu_grad_of, x, k, grad, x, out)
 
 
 def relu_grad_wide_cost(n: int) -> Cost:
@@ -179,15 +183,14 @@ def sigmoid_grad_wide_kernel(grad, y, out):
     """Compute grad y (1 - y), one thread for four elements.
 
     New here   the formula of sigmoid_grad_kernel, handed to zip4
-    Shapes     grad (n,), y (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     grad (n,), y (n,), out (n,); any n >= 1
     Cost       that of sigmoid_grad_kernel
-    Errors     the host function takes sigmoid_grad_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    zip4(sigmoid_grad_of, y, grad, y, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        zip4(sigmoid_grad_of, y, k, grad, y, out)
 
 
 def sigmoid_grad_wide_cost(n: int) -> Cost:
@@ -222,15 +225,14 @@ def tanh_grad_wide_kernel(grad, y, out):
     """Compute grad (1 - y^2), one thread for four elements.
 
     New here   the formula of tanh_grad_kernel, handed to zip4
-    Shapes     grad (n,), y (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     grad (n,), y (n,), out (n,); any n >= 1
     Cost       that of tanh_grad_kernel
-    Errors     the host function takes tanh_grad_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    zip4(tanh_grad_of, y, grad, y, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        zip4(tanh_grad_of, y, k, grad, y, out)
 
 
 def tanh_grad_wide_cost(n: int) -> Cost:
@@ -264,15 +266,14 @@ def gelu_grad_wide_kernel(grad, x, out):
     """Compute grad times the slope of the exact gelu, one thread for four elements.
 
     New here   the formula of gelu_grad_kernel, handed to zip4
-    Shapes     grad (n,), x (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     grad (n,), x (n,), out (n,); any n >= 1
     Cost       that of gelu_grad_kernel
-    Errors     the host function takes gelu_grad_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    zip4(gelu_grad_of, x, grad, x, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        zip4(gelu_grad_of, x, k, grad, x, out)
 
 
 def gelu_grad_wide_cost(n: int) -> Cost:

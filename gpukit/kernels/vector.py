@@ -11,6 +11,11 @@ All kernels, unless one says otherwise
     Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
     Errors     the host function rejects unequal shapes or dtypes and casts alpha; the kernel does
                none of it
+
+Wide kernels, which have one thread for four elements
+    Dtypes     float32, in contiguous arrays that begin at multiples of 16 bytes
+    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Errors     for other arrays the host function takes the kernel with a thread for an element
 """
 
 from __future__ import annotations
@@ -82,21 +87,18 @@ def fill_wide_kernel(value, out):
     """Set every element of out to value, one thread for four elements.
 
     New here   16 bytes in a store: a quarter of the instructions for as many bytes; what is left
-               behind the last four the first threads store one by one
-    Shapes     value scalar, out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+               behind the last four, its thread stores one by one
+    Shapes     value scalar, out (n,); any n >= 1
     Cost       that of fill_kernel
-    Errors     the host function takes fill_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k, fours = cuda.grid(1), out.shape[0] // WIDTH
-    if k < fours:
+    k = cuda.grid(1)
+    if WIDTH * k + WIDTH <= out.shape[0]:
         store4(out, k, value, value, value, value)
-    i = WIDTH * fours + k
-    if i < out.shape[0]:
-        out[i] = value
+    else:
+        for i in range(WIDTH * k, out.shape[0]):
+            out[i] = value
 
 
 def fill_wide_cost(n: int) -> Cost:
@@ -137,15 +139,14 @@ def vector_add_wide_kernel(a, b, out):
 
     New here   16 bytes in a load too; zip4 does for any function of two numbers what
                fill_wide_kernel does by hand
-    Shapes     a (n,), b (n,), out (n,), contiguous, at multiples of 16 bytes; any n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     a (n,), b (n,), out (n,); any n >= 1
     Cost       that of vector_add_kernel
-    Errors     the host function takes vector_add_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    zip4(add_of, a, a, b, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        zip4(add_of, a, k, a, b, out)
 
 
 def vector_add_wide_cost(n: int) -> Cost:
@@ -204,16 +205,14 @@ def saxpy_wide_kernel(alpha, x, y, out):
     """Compute alpha * x + y, one thread for four elements.
 
     New here   alpha, which all threads share, goes the way of zip4 too
-    Shapes     alpha scalar, x (n,), y (n,), out (n,), contiguous, at multiples of 16 bytes; any
-               n >= 1
-    Dtypes     float32
-    Launch     block BLOCK, grid ceil_div(n, 4 BLOCK); x = four elements
+    Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
     Cost       that of saxpy_kernel
-    Errors     the host function takes saxpy_kernel for other dtypes and addresses
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    zip4(saxpy_of, alpha, x, y, out)
+    k = cuda.grid(1)
+    if WIDTH * k < out.shape[0]:
+        zip4(saxpy_of, alpha, k, x, y, out)
 
 
 def saxpy_wide_cost(n: int) -> Cost:

@@ -7,8 +7,8 @@ the view that the cast is: an access of 16 bytes, which checked mode sees and co
 
     a, b, c, d = load4(x, k)        the elements 4 k to 4 k + 3 of x
     store4(out, k, a, b, c, d)      to the same places of out
-    map4(function, given, x, out)   all of out, four elements a thread, from those of x
-    zip4(function, given, x, y, out)                                  from those of x and y
+    map4(function, given, k, x, out)       the same places of out from those of x, also where fewer
+    zip4(function, given, k, x, y, out)    than four are left; or from those of x and y
 
 Both take a contiguous float32 vector whose first element lies at a multiple of 16 bytes, as new
 arrays do and x[1:] does not: a GPU stops at a misaligned address. `is_aligned` says it on the host.
@@ -70,28 +70,26 @@ load4, store4 = of_this_target("wide", load4, store4)
 
 
 @cuda.jit(device=True)
-def map4(function, given, x, out):
-    """Set each element of out to function(value of x, given); the last three go one by one."""
-    k, fours = cuda.grid(1), out.shape[0] // WIDTH
-    if k < fours:
+def map4(function, given, k, x, out):
+    """Set elements 4 k to 4 k + 3 of out, or as many as there are, to function(value, given)."""
+    if WIDTH * k + WIDTH <= out.shape[0]:
         a, b, c, d = load4(x, k)
         a, b, c, d = function(a, given), function(b, given), function(c, given), function(d, given)
         store4(out, k, a, b, c, d)
-    i = WIDTH * fours + k
-    if i < out.shape[0]:
-        out[i] = function(x[i], given)
+    else:
+        for i in range(WIDTH * k, out.shape[0]):
+            out[i] = function(x[i], given)
 
 
 @cuda.jit(device=True)
-def zip4(function, given, x, y, out):
-    """Set each element of out to function(value of x, value of y, given), in the same way."""
-    k, fours = cuda.grid(1), out.shape[0] // WIDTH
-    if k < fours:
+def zip4(function, given, k, x, y, out):
+    """Set the same elements of out to function(value of x, value of y, given)."""
+    if WIDTH * k + WIDTH <= out.shape[0]:
         a, b, c, d = load4(x, k)
         p, q, r, s = load4(y, k)
         a, b = function(a, p, given), function(b, q, given)
         c, d = function(c, r, given), function(d, s, given)
         store4(out, k, a, b, c, d)
-    i = WIDTH * fours + k
-    if i < out.shape[0]:
-        out[i] = function(x[i], y[i], given)
+    else:
+        for i in range(WIDTH * k, out.shape[0]):
+            out[i] = function(x[i], y[i], given)

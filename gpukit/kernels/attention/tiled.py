@@ -93,12 +93,9 @@ def product_of_rows(rows, tile, on_side, t, tx, ty):
     load_step(rows, tile, t, tx, ty)
     product = rows.dtype.type(0)
     for d in range(0, rows.shape[1], WIDTH):
-        product += (
-            on_side[d, tx] * tile[ty, d]
-            + on_side[d + 1, tx] * tile[ty, d + 1]
-            + on_side[d + 2, tx] * tile[ty, d + 2]
-            + on_side[d + 3, tx] * tile[ty, d + 3]
-        )
+        low = on_side[d, tx] * tile[ty, d] + on_side[d + 1, tx] * tile[ty, d + 1]
+        high = on_side[d + 2, tx] * tile[ty, d + 2] + on_side[d + 3, tx] * tile[ty, d + 3]
+        product += low + high
     return product
 
 
