@@ -43,38 +43,7 @@ def test_drawing_is_loaded_only_when_asked_for(fresh_python):
     assert (done.stdout.strip(), done.stderr) == ("False", "")
 
 
-HOST_FUNCTIONS = {
-    *("relu", "sigmoid", "tanh", "gelu", "relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
-    *(
-        "linear",
-        "linear_backward",
-        "conv1d",
-        "column_sum",
-        "conv2d",
-        "conv2d_backward",
-        "max_pool2d",
-        "max_pool2d_backward",
-        "avg_pool2d",
-        "avg_pool2d_backward",
-        "matmul",
-        "batched_matmul",
-        "matvec",
-        "dot",
-        "sum",
-        "max",
-        "min",
-    ),
-    *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
-    *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
-    *("add_bias", "bias_relu", "bias_relu_backward", "bias_gelu", "bias_gelu_backward"),
-    *("mlp", "mlp_backward"),
-    *("sgd_step", "momentum_step", "nesterov_step", "adagrad_step", "rmsprop_step"),
-    *("adadelta_step", "adam_step", "adamw_step", "clip_grad_norm", "flat_views"),
-}
-    *("scaled_dot_product_attention", "scaled_dot_product_attention_backward"),
-    *(f"{cell}_cell{way}" for cell in ("rnn_tanh", "rnn_relu", "lstm", "gru")
-      for way in ("", "_backward")),
-}  # fmt: skip
+HOST_FUNCTIONS = {name for names in gpukit._BOOK.values() for name in names}
 
 
 def test_public_names_are_these_and_the_books_functions():

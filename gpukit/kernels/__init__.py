@@ -11,9 +11,8 @@ array, or a device array if one of its inputs is one. With `out` the result is w
 shape. It raises TypeError for dtypes that it does not take or that are mixed, ValueError for shapes
 that do not fit, for an unknown rung and for an `out` on the memory of an input, and LaunchError (a
 ValueError) for an array that needs more blocks than a GPU takes. What is special stands in its own
-docstring; `image` and `backprop` take arrays of NumPy only, without `out` and `stream`.
-docstring; `image` and `conv` take arrays of NumPy only, without `out` and `stream`. Optimizers
-change their arrays in place and return nothing. Functions with several results return a tuple, and
+docstring; `image` takes arrays of NumPy only, without `out` and `stream`. Optimizers change their
+arrays in place and return nothing. Functions with several results return a tuple, and
 their `out` is one.
 """
 
