@@ -128,7 +128,7 @@ def scales(
         return launch.to_device(np.full(1, grad_out, dtype), stream)
     grad_out = launch.adopt(grad_out)
     launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=(dtype.type,))
-    if grad_out.size != 1 or reduction == "none":
+    if grad_out.size != 1:
         wanted = shape if reduction == "none" else ()
         launch.check_shape(function, "grad_out", grad_out, wanted, "It has the shape of the loss.")
     return launch.to_device(launch.flatten(function, "grad_out", grad_out), stream)
