@@ -59,6 +59,8 @@ HOST_FUNCTIONS = {
     ),
     *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
     *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
+    *("rand", "dropout", "dropout_backward", "embedding", "embedding_backward"),
+    *("layer_norm", "layer_norm_backward", "batch_norm", "batch_norm_backward"),
 }
 
 
