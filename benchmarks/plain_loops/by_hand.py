@@ -8,6 +8,6 @@ takes what `plain.loops` gives: grid, block, and the kernel's arguments.
 
 from __future__ import annotations
 
-from benchmarks.plain_loops import by_hand_matrices, by_hand_sums
+from benchmarks.plain_loops import by_hand_losses, by_hand_matrices, by_hand_sums
 
-LOOPS = {**by_hand_sums.LOOPS, **by_hand_matrices.LOOPS}
+LOOPS = {**by_hand_sums.LOOPS, **by_hand_matrices.LOOPS, **by_hand_losses.LOOPS}
