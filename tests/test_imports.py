@@ -58,6 +58,9 @@ HOST_FUNCTIONS = {
         "min",
     ),
     *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
+    *("softmax", "log_softmax", "softmax_backward", "log_softmax_backward"),
+    *("cross_entropy", "cross_entropy_backward", "cross_entropy_with_grad"),
+    *("mse_loss", "mse_loss_backward"),
     *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
 }
 
