@@ -21,3 +21,6 @@ LOOPS = {
     **by_hand_sums.LOOPS, **by_hand_matrices.LOOPS, **by_hand_layers.LOOPS,
     **by_hand_attention.LOOPS, **by_hand_training.LOOPS, **by_hand_norm.LOOPS,
 }  # fmt: skip
+from benchmarks.plain_loops import by_hand_losses, by_hand_matrices, by_hand_sums
+
+LOOPS = {**by_hand_sums.LOOPS, **by_hand_matrices.LOOPS, **by_hand_losses.LOOPS}

@@ -167,7 +167,7 @@ def scan_hillis() -> Case:
     return case(scan_hillis_kernel, grid, BLOCK, (x, out), expected, terms=BLOCK, by_hand=loops)
 
 
-def softmax_block_kernel(x, out):
+def softmax_tree_kernel(x, out):
     """One block for one row: its largest, its sum, its quotients."""
     tile = cuda.shared.array(BLOCK, np.float32)
     row = cuda.blockIdx.x
@@ -204,7 +204,7 @@ def softmax_block_kernel(x, out):
 
 
 @njit
-def softmax_block_loops(grid, block, x, out):
+def softmax_tree_loops(grid, block, x, out):
     rows, cols = x.shape
     tile = np.empty(BLOCK, np.float32)
     for row in range(rows):
@@ -228,13 +228,13 @@ def softmax_block_loops(grid, block, x, out):
             out[row, k] /= total
 
 
-def softmax_block() -> Case:
+def softmax_tree() -> Case:
     rows, cols = 701, 1003
     x, out = floats(rows, cols), nan(rows, cols)
     powers = np.exp(x.astype(float))
     expected = powers / powers.sum(axis=1, keepdims=True)
-    loops = softmax_block_loops
-    return case(softmax_block_kernel, rows, BLOCK, (x, out), expected, terms=cols, by_hand=loops)
+    loops = softmax_tree_loops
+    return case(softmax_tree_kernel, rows, BLOCK, (x, out), expected, terms=cols, by_hand=loops)
 
 
 def reverse_shared_kernel(x, out):
@@ -304,5 +304,5 @@ def row_sums_warp() -> Case:
 
 
 CASES = (
-    sum_blocks, dot_example, scan_hillis, softmax_block, reverse_shared, row_sums_warp,
+    sum_blocks, dot_example, scan_hillis, softmax_tree, reverse_shared, row_sums_warp,
 )  # fmt: skip

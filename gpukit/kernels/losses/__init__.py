@@ -4,6 +4,7 @@
 A loss is an array of no axes that lies where the inputs lie: nothing waits for the host.
 """
 
+from gpukit.kernels.losses import entropy, mse, totals
 from gpukit.kernels.losses.entropy import (
     cross_entropy,
     cross_entropy_backward,
@@ -13,8 +14,10 @@ from gpukit.kernels.losses.entropy import (
 )
 from gpukit.kernels.losses.mse import mse_loss, mse_loss_backward, mse_terms_reference
 
+LADDER = (*entropy.LADDER, *mse.LADDER, *totals.LADDER)
+
 __all__ = [
-    "cross_entropy", "cross_entropy_backward", "cross_entropy_grad_reference",
+    "LADDER", "cross_entropy", "cross_entropy_backward", "cross_entropy_grad_reference",
     "cross_entropy_reference", "cross_entropy_with_grad", "mse_loss", "mse_loss_backward",
     "mse_terms_reference",
 ]  # fmt: skip
