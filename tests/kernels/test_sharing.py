@@ -79,6 +79,12 @@ def test_an_unknown_way_is_refused(rng):
         gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, rung="b")
 
 
+def test_a_layer_without_outputs_is_refused():
+    x, weights = np.ones((2, 3)), [np.ones((0, 3))]
+    with pytest.raises(ValueError, match=r"expected weights\[0\] to have a row for each output"):
+        gpukit.mlp_backward(np.ones((2, 0)), x, gpukit.mlp(x, weights), weights)
+
+
 def test_missing_outputs_are_noticed(rng):
     x, weights, grad = network(rng, 5, (7, 4, 3))
     with pytest.raises(ValueError, match="expected an array of outputs for each of 2 weights"):

@@ -32,7 +32,7 @@ Legend
     x      (N, I): what the layer got, the y of the layer below
     y      (N, O): what it made of it
     above  (N, K): the deltas of the layer above, or dE/dy for the last layer
-    weight_above  (K, O), or None for the last layer
+    weight_above  (K, O), or (0, O) for the last layer: a GPU takes no None
     deltas (N, O): dE/dnet
     TILE   side of a block of threads for weights or deltas    16
     BLOCK  threads of the one block of by_layer                256
@@ -85,7 +85,7 @@ def mlp_backward_reference(
 @cuda.jit(device=True)
 def delta_of(above, weight_above, y, n, j):
     """Return delta_j of sample n: dE/dy_j, by way of all that y_j feeds, times dy_j/dnet_j."""
-    if weight_above is None:  # decided when the kernel is compiled
+    if weight_above.shape[0] == 0:
         change = above[n, j]
     else:
         change = y.dtype.type(0)
@@ -103,7 +103,7 @@ def backprop_by_layer_kernel(above, weight_above, y, x, deltas, grad_weight):
                so no barrier is needed. One block keeps one of a GPU's many processors busy, with
                as many threads as there are outputs; neighbours write rows of grad_weight that lie
                apart, not coalesced
-    Shapes     above (N, K), weight_above (K, O) or None, y (N, O), x (N, I), deltas (N, O),
+    Shapes     above (N, K), weight_above (K, O) or (0, O), y (N, O), x (N, I), deltas (N, O),
                grad_weight (O, I); any sizes >= 1
     Launch     block BLOCK, grid 1; x = output
     Cost       bytes: itemsize (N O (2 K + 2) + O I (2 N + 1)), without a layer above
@@ -131,7 +131,7 @@ def backprop_by_weight_kernel(above, weight_above, y, x, deltas, grad_weight):
 
     New here   the weight as the unit of work: no thread needs another one, and all but one of I
                deltas are made in vain. The thread of input 0 stores them for the layer below
-    Shapes     above (N, K), weight_above (K, O) or None, y (N, O), x (N, I), deltas (N, O),
+    Shapes     above (N, K), weight_above (K, O) or (0, O), y (N, O), x (N, I), deltas (N, O),
                grad_weight (O, I); any sizes >= 1
     Launch     block (TILE, TILE), grid (ceil_div(I, TILE), ceil_div(O, TILE)); x = input,
                y = output
@@ -168,7 +168,7 @@ def backprop_delta_kernel(above, weight_above, y, deltas):
     New here   the samples of the batch in parallel too: deltas of a sample do not depend on those
                of another. The gradients follow with linear_grad_weight_kernel, one thread for one
                weight; that launch needs all deltas, so it must be another one
-    Shapes     above (N, K), weight_above (K, O) or None, y (N, O), deltas (N, O); any sizes >= 1
+    Shapes     above (N, K), weight_above (K, O) or (0, O), y (N, O), deltas (N, O); any sizes >= 1
     Launch     block (TILE, TILE), grid (ceil_div(O, TILE), ceil_div(N, TILE)); x = output,
                y = sample
     Cost       bytes: itemsize N O (2 K + 2), without a layer above 3 N O; flops: N O (2 K + 3),
@@ -218,7 +218,7 @@ def mlp_backward(
         launch.Result(function, None, tuple(w.shape), w.dtype, *layers, stream=stream)
         for w in matrices
     ]
-    weight_above = None
+    weight_above = launch.empty((0, above.shape[1]), above.dtype)
     for at in reversed(range(len(matrices))):
         x, y, grad_weight = layers[at], layers[at + 1], results[at].array
         deltas = launch.empty(tuple(y.shape), y.dtype)
@@ -254,6 +254,11 @@ def _checked(
     n, inputs = given["input"].shape
     for k in range(len(weights)):
         weight = given[f"weights[{k}]"]
+        if weight.shape[0] == 0:
+            raise ValueError(
+                f"{function}: expected weights[{k}] to have a row for each output, got none. "
+                "A layer has one output or more."
+            )
         shape = (weight.shape[0], inputs)
         advice = "It has a column for each input of its layer."
         launch.check_shape(function, f"weights[{k}]", weight, shape, advice)

@@ -75,7 +75,7 @@ def matmul(
             inputs = launch.to_device(a, stream), launch.to_device(b, stream)
             if chosen.instead and not wide.fits(*inputs, result.array):
                 chosen = launch.pick("matmul", ladder, chosen.instead)
-        more = (None,) if transpose_b else ()  # no bias
+        more = (launch.empty((0,), dtype),) if transpose_b else ()  # no bias
         grid = chosen.grid("matmul", n, m)
         chosen.kernel[grid, chosen.block, stream](*inputs, *more, result.array)
     return result.get()

@@ -5,7 +5,7 @@ these kernels. To transpose b first would move it twice more, and need room for 
 
 Legend
     M, N, K     rows of a, rows of b, the axis that is summed away, last of both   31, 65, 33
-    bias        (N,), added to every row of out; None adds nothing
+    bias        (N,), added to every row of out; (0,) adds nothing, for a GPU takes no None
     row, col    the element of out that this thread computes            [0, M), [0, N)
     t           where the present tiles begin along the summed axis     0, 16, 32, ...
     k, kt       a place on that axis, and the place within a tile       [0, K), [0, TILE)
@@ -67,7 +67,7 @@ def matmul_nt_tiled_kernel(a, b, bias, out):
     New here   both tiles are loaded along k, so every load is coalesced; the transposing happens in
                shared memory, where a column of padding keeps the threads of a warp, which read down
                b_tile, out of one another's banks
-    Shapes     a (M, K), b (N, K), bias (N,) or None, out (M, N); any sizes >= 1, C order
+    Shapes     a (M, K), b (N, K), bias (N,) or (0,), out (M, N); any sizes >= 1, C order
     Dtypes     float32 or float64, one for all arrays, the accumulator and both tiles
     Launch     block (TILE, TILE), grid (ceil_div(N, TILE), ceil_div(M, TILE)); x = col, y = row
     Shared     TILE * (TILE + PADDED) * itemsize bytes, static
@@ -91,7 +91,7 @@ def matmul_nt_tiled_kernel(a, b, bias, out):
             acc += a_tile[ty, kt] * b_tile[tx, kt]
         cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
     if row < out.shape[0] and col < out.shape[1]:
-        if bias is not None:  # decided when the kernel is compiled
+        if bias.shape[0] > 0:
             acc += bias[col]
         out[row, col] = acc
 
@@ -113,7 +113,7 @@ def matmul_nt_vectorised_kernel(a, b, bias, out):
 
     New here   matmul_vectorised_kernel with another way to load b: that in which it loads a. Both
                lie on their sides in their tiles, k down the rows, and the rest is the same
-    Shapes     a (M, K), b (N, K), bias (N,) or None, out (M, N); any M >= 1, K and N multiples of
+    Shapes     a (M, K), b (N, K), bias (N,) or (0,), out (M, N); any M >= 1, K and N multiples of
                WIDTH >= WIDTH, C order, beginning at multiples of 16 bytes
     Dtypes     float32 in, float32 out, float32 accumulators
     Launch     block (THREADS, THREADS), grid (ceil_div(N, SIDE), ceil_div(M, SIDE))
@@ -128,7 +128,7 @@ def matmul_nt_vectorised_kernel(a, b, bias, out):
     first_row, first_col = np.uint32(cuda.blockIdx.y * SIDE), np.uint32(cuda.blockIdx.x * SIDE)
     acc = cuda.local.array((PER_THREAD, PER_THREAD), np.float32)
     multiply_tiles(load_tile_of_a, load_tile_of_a, a, b, a.shape[1], acc)
-    if bias is not None:
+    if bias.shape[0] > 0:
         add_bias(bias, acc, first_col, tx)
     store_sums(acc, out, first_row, first_col, tx, ty)
 

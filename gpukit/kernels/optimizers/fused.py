@@ -118,7 +118,8 @@ def choose(ladder: tuple[Rung, ...], *vectors: Any) -> Rung:
 
 def bring_back(array: Any, vector: Any, stream: Any) -> None:
     """Copy what a kernel made of a NumPy array to it, where the kernel did not work on it."""
-    if isinstance(array, np.ndarray) and not np.may_share_memory(array, vector):
+    moved = not isinstance(vector, np.ndarray) or not np.may_share_memory(array, vector)
+    if isinstance(array, np.ndarray) and moved:
         array[...] = launch.to_host(vector, stream).reshape(array.shape)
 
 
