@@ -11,16 +11,20 @@ from __future__ import annotations
 from benchmarks.plain_loops import (
     by_hand_attention,
     by_hand_layers,
+    by_hand_losses,
     by_hand_matrices,
     by_hand_norm,
     by_hand_sums,
     by_hand_training,
 )
 
-LOOPS = {
-    **by_hand_sums.LOOPS, **by_hand_matrices.LOOPS, **by_hand_layers.LOOPS,
-    **by_hand_attention.LOOPS, **by_hand_training.LOOPS, **by_hand_norm.LOOPS,
-}  # fmt: skip
-from benchmarks.plain_loops import by_hand_losses, by_hand_matrices, by_hand_sums
-
-LOOPS = {**by_hand_sums.LOOPS, **by_hand_matrices.LOOPS, **by_hand_losses.LOOPS}
+PARTS = (
+    by_hand_attention,
+    by_hand_layers,
+    by_hand_losses,
+    by_hand_matrices,
+    by_hand_norm,
+    by_hand_sums,
+    by_hand_training,
+)
+LOOPS = {name: loops for part in PARTS for name, loops in part.LOOPS.items()}
