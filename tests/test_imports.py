@@ -44,28 +44,6 @@ def test_drawing_is_loaded_only_when_asked_for(fresh_python):
 
 
 HOST_FUNCTIONS = {name for names in gpukit._BOOK.values() for name in names}
-HOST_FUNCTIONS = {
-    *("relu", "sigmoid", "tanh", "gelu", "relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
-    *(
-        "linear",
-        "linear_backward",
-        "conv2d",
-        "matmul",
-        "batched_matmul",
-        "matvec",
-        "dot",
-        "sum",
-        "max",
-        "min",
-    ),
-    *("argmax", "bincount", "inclusive_scan", "exclusive_scan", "compact", "copy", "transpose"),
-    *("softmax", "log_softmax", "softmax_backward", "log_softmax_backward"),
-    *("cross_entropy", "cross_entropy_backward", "cross_entropy_with_grad"),
-    *("mse_loss", "mse_loss_backward"),
-    *("invert", "grey", "box_blur", "fill", "vector_add", "saxpy"),
-    *("rand", "dropout", "dropout_backward", "embedding", "embedding_backward"),
-    *("layer_norm", "layer_norm_backward", "batch_norm", "batch_norm_backward"),
-}
 
 
 def test_public_names_are_these_and_the_books_functions():

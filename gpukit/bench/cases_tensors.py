@@ -8,7 +8,7 @@ import numpy as np
 
 from gpukit.bench.register import Launches, contest, family, launched, pick, poisoned, random
 from gpukit.bench.timing import Contest
-from gpukit.kernels import backprop, conv, matmul, matvec
+from gpukit.kernels import backprop, matmul, matvec
 from gpukit.kernels.backprop import columns
 from gpukit.kernels.matmul import batched, bf16, nt, tn
 from gpukit.launch import Cost, Rung
@@ -96,37 +96,6 @@ def _batched_matmul(name: str, rung: Rung, quick: bool) -> Contest:
         expected=lambda: rung.reference(a, b),
         cost=rung.cost(batches, n, n, n),
         terms=n,
-    )
-
-
-@family(*backprop.LADDER)
-@family(*conv.LADDER)
-def _conv(name: str, rung: Rung, quick: bool) -> Contest:
-    batch, size = pick(quick, (1, 32), (4, 128), (128, 128))
-    picture, weight, bias = (
-        random(*shape, draw=k)
-        for k, shape in enumerate([(batch, 3, size, size), (16, 3, 3, 3), (16,)])
-    )
-    out = poisoned((batch, 16, size, size), np.float32)
-    pad: dict[str, Any] = {"stride": (1, 1), "padding": (1, 1)}
-
-    def work(xp: Any, picture: Any, weight: Any, bias: Any) -> Any:
-        padded = xp.pad(picture, ((0, 0), (0, 0), (1, 1), (1, 1)))
-        windows = xp.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
-        product = xp.tensordot(windows, weight, ((1, 4, 5), (1, 2, 3)))
-        return xp.ascontiguousarray(product.transpose(0, 3, 1, 2)) + bias[:, None, None]
-
-    ours = launched(rung, (size, size, batch * 16), picture, weight, bias, *pad.values(), out)
-    return contest(
-        name,
-        f"{batch} x 3 x {size} x {size}, 16 of 3 x 3",
-        ours,
-        work,
-        out,
-        given=(picture, weight, bias),
-        cost=rung.cost(picture.shape, weight.shape, **pad),
-        terms=28,
-        expected=lambda: rung.reference(picture, weight, bias, **pad),
     )
 
 

@@ -54,7 +54,6 @@ BARS = {
     "matmul_batched": Bar(ffma=0.13),
     "sum_vectorised": Bar(wide=("LDG",)),
     "matvec_vectorised": Bar(wide=("LDG",)),
-    "linear_tiled": Bar(ffma=0.17),
     "conv2d_implicit": Bar(ffma=0.63, wide=("LDS",)),
     "matmul_nt_tiled": Bar(ffma=0.17),
     "matmul_nt_vectorised": Bar(ffma=0.80, wide=("LDG", "LDS", "STG")),

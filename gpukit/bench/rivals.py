@@ -87,7 +87,6 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
     "linear": lambda t, x, weight, bias: t.nn.functional.linear(x, weight, bias),
     "linear_grad_x": lambda t, grad, weight: t.matmul(grad, weight),
     "linear_grad_weight": lambda t, grad, x: t.matmul(grad.T, x),
-    "linear_grad_bias": lambda t, grad: t.sum(grad, 0),
     "attention_scores": lambda t, query, key, scale: scale * t.matmul(query, key.mT),
     "attention_softmax": lambda t, scores: t.softmax(scores, -1),
     "attention_values": lambda t, weights, value: t.matmul(weights, value),

@@ -96,9 +96,7 @@ def count(kernel, grid, *args):
         numpy = xyz(float32=lambda value: Number(tally))
         called = {name: lambda value: value.operate(None) for name in ("exp", "tanh", "erf")}
         names = {
-            name: Number(tally)
-            if isinstance(value, np.float32)
-            else getattr(value, "py_func", value)
+            name: Number(tally) if isinstance(value, np.float32) else value
             for name, value in kernel.py_func.__globals__.items()
         }
         names |= {"cuda": cuda, "np": numpy, "math": xyz(**called)}
