@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -351,6 +351,24 @@ def _check_out(function: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[
     check_array(function, "out", out, ndim=len(shape), dtypes=(dtype.type,))
     check_shape(function, "out", out, shape, f"Make it with np.empty({shape}, np.{dtype.name}).")
     check_writeable(function, "out", out)
+
+
+def results(
+    function: str, out: Any, shapes: Sequence[tuple[int, ...]], stream: Any, **inputs: Any
+) -> list[Result]:
+    """Return where each of several results goes, in the dtype of the first input.
+
+    `out` is None or a tuple of arrays and Nones, none of them on the memory of an input.
+    """
+    outs = check_outs(function, out, len(shapes))
+    dtype = next(iter(inputs.values())).dtype
+    made = [
+        Result(function, each, shape, dtype, *inputs.values(), stream=stream)
+        for each, shape in zip(outs, shapes, strict=True)
+    ]
+    for each in outs:
+        check_no_overlap(function, each, **inputs)
+    return made
 
 
 def is_device_array(array: Any) -> bool:

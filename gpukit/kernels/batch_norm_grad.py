@@ -162,14 +162,8 @@ def batch_norm_backward(
     )
     shape = tuple(input.shape)
     launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
-    outs = (None,) * 3 if out is None else out
-    made = functools.partial(launch.Result, function, stream=stream)
-    results = [
-        made(each, of, input.dtype, *given.values())
-        for each, of in zip(outs, (shape, (channels,), (channels,)), strict=True)
-    ]
-    for each in outs:
-        launch.check_no_overlap(function, each, **given)
+    shapes = shape, (channels,), (channels,)
+    results = launch.results(function, out, shapes, stream, **given)
     by_channel, each_element = LADDER
     sums = [result.flat() for result in results[1:]]
     if input.size:

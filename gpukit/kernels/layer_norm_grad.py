@@ -169,13 +169,7 @@ def layer_norm_backward(
     check_parameters(function, input, inner, weight=weight)
     if weight is not None:
         arrays["weight"] = weight
-    outs = (None,) * 3 if out is None else out
-    results = [
-        launch.Result(function, each, of, input.dtype, *arrays.values(), stream=stream)
-        for each, of in zip(outs, (shape, inner, inner), strict=True)
-    ]
-    for each in outs:
-        launch.check_no_overlap(function, each, **arrays)
+    results = launch.results(function, out, (shape, inner, inner), stream, **arrays)
     if math.prod(inner):
         _launch(function, arrays, weight, math.prod(inner), results, stream)
     made = tuple(result.get() for result in results)

@@ -106,7 +106,7 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
 
 
 def may_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Tell whether a device function can stand in its caller, where its accesses are instrumented.
+    """Tell whether a device function that need not stand in its caller can stand there.
 
     Not one that calls itself, nor one that casts its arguments to the types it was declared for.
     """

@@ -152,12 +152,8 @@ def _gradients(function: str, out: Any, arrays: dict[str, Any], stream: Any) -> 
             f"{function}: expected out to be three arrays, got {len(given)}. "
             "Pass (grad_query, grad_key, grad_value)."
         )
-    for array in given:
-        launch.check_no_overlap(function, array, **arrays)
-    return [
-        launch.Result(function, array, tuple(like.shape), like.dtype, *of, stream=stream)
-        for array, like in zip(given, of, strict=True)
-    ]
+    shapes = [tuple(array.shape) for array in of]
+    return launch.results(function, given, shapes, stream, **arrays)
 
 
 __all__ = [

@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.collectives import ALL_LANES, WARP, larger, warp_max, warp_sum
+from gpukit.collectives import WARP, larger, warp_all_max, warp_all_sum
 from gpukit.launch import Cost, Rung
 
 TILE = 16
@@ -146,11 +146,11 @@ def attention_softmax_kernel(scores, weights, logsumexp):
             score = scores[row, k]
             if larger(score, best):
                 best = score
-        best = cuda.shfl_sync(ALL_LANES, warp_max(best), 0)
+        best = warp_all_max(best)
         total = scores.dtype.type(0)
         for k in range(lane, scores.shape[1], WARP):
             total += math.exp(scores[row, k] - best)
-        total = cuda.shfl_sync(ALL_LANES, warp_sum(total), 0)
+        total = warp_all_sum(total)
         for k in range(lane, scores.shape[1], WARP):
             weights[row, k] = math.exp(scores[row, k] - best) / total
         if lane == 0:

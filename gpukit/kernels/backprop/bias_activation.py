@@ -317,22 +317,17 @@ def _backward(function: str, rung: Rung, out: Any, stream: Any, **arrays: Any) -
     given = _adopted(function, **arrays)
     first = given["grad_out"]
     rows, cols = first.shape
-    outs = launch.check_outs(function, out, 2)
-    for each in outs:
-        launch.check_no_overlap(function, each, **given)
-    results = [
-        launch.Result(function, each, shape, first.dtype, *given.values(), stream=stream)
-        for each, shape in zip(outs, ((rows, cols), (cols,)), strict=True)
-    ]
+    results = launch.results(function, out, ((rows, cols), (cols,)), stream, **given)
     bias = results[1].flat()
     if cols:
-        chunks = chunks_of(rows)
-        sums = launch.to_device(np.zeros((1, cols), first.dtype), stream)
         if rows:
+            chunks = chunks_of(rows)
             sums = launch.empty((chunks, cols), first.dtype)
             moved = [launch.to_device(array, stream) for array in given.values()]
             grid = rung.grid(function, cols, chunks)
             rung.kernel[grid, rung.block, stream](*moved, results[0].array, sums)
+        else:
+            sums = launch.to_device(np.zeros((1, cols), first.dtype), stream)
         add_columns(function, sums, bias, stream)
     return results[0].get(), results[1].get()
 

@@ -203,13 +203,7 @@ def linear_backward(
     )
     advice = "It has the shape of the outputs of the layer."
     launch.check_shape(function, "grad_out", grad_out, (n, o), advice)
-    outs = launch.check_outs(function, out, 3)
-    results = [
-        launch.Result(function, each, shape, x.dtype, *given.values(), stream=stream)
-        for each, shape in zip(outs, ((n, i), (o, i), (o,)), strict=True)
-    ]
-    for each in outs:
-        launch.check_no_overlap(function, each, **given)
+    results = launch.results(function, out, ((n, i), (o, i), (o,)), stream, **given)
     grad, x, weight = (launch.to_device(array, stream) for array in given.values())
     grad_x, grad_weight, grad_bias = (result.array for result in results)
     if rung == "naive":

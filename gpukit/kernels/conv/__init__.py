@@ -221,13 +221,7 @@ def _results(
             "Pass a tuple with one for each gradient."
         )
     names = dict(zip(("grad_out", "input", "weight"), arrays, strict=True))
-    for place in given:
-        launch.check_no_overlap(function, place, **names)
-    dtype = arrays[0].dtype
-    return [
-        launch.Result(function, place, shape, dtype, *arrays, stream=stream)
-        for place, shape in zip(given, shapes, strict=True)
-    ]
+    return launch.results(function, given, shapes, stream, **names)
 
 
 def _back_directly(

@@ -218,7 +218,7 @@ def cross_entropy_backward(
 
 def cross_entropy_with_grad(
     input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100,
-    *, out: Any = (None, None), stream: Any = 0,
+    *, out: Any = None, stream: Any = 0,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the mean or the sum of the losses, and the gradient of the logits, from one launch.
 
@@ -227,12 +227,7 @@ def cross_entropy_with_grad(
     function = "cross_entropy_with_grad"
     x, target = _check(function, input, target, reduction, ignore_index)
     shapes = ((x.shape[0],) if reduction == "none" else (), tuple(x.shape))
-    loss, grad = (
-        launch.Result(function, each, shape, x.dtype, x, target, stream=stream)
-        for each, shape in zip(out, shapes, strict=True)
-    )
-    for each in out:
-        launch.check_no_overlap(function, each, input=x, target=target)
+    loss, grad = launch.results(function, out, shapes, stream, input=x, target=target)
     above = scales(function, 1.0, (), reduction, x.dtype, stream)
     losses, counted = _launch_grad(
         function, x, target, reduction, ignore_index, above, grad.array, stream,

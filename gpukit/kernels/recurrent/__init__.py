@@ -23,8 +23,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from gpukit import launch
 from gpukit.kernels import activations_grad, backprop
 from gpukit.kernels.recurrent import gates, gru, lstm
@@ -237,10 +235,7 @@ class _Step:
         )  # fmt: skip
         past = "hx" if "hx" in self.moved else "h"
         for array, x, side in zip(sums.array[1:], ("input", past), ("ih", "hh"), strict=True):
-            bias = self.moved.get(f"b_{side}")
-            if bias is None:
-                bias = launch.to_device(np.zeros(self.wide, self.dtype), self.stream)
-            self.linear(self[x], self[f"w_{side}"], bias, array)
+            self.linear(self[x], self[f"w_{side}"], self.moved.get(f"b_{side}"), array)
         return sums
 
     def gradients(self, out: Any, states: Sequence[str]) -> list[launch.Result]:
