@@ -150,7 +150,8 @@ def test_module_of_the_book_names_what_it_gives(name):
     ("module", "names"),
     [
         ("vector", {"saxpy", "saxpy_kernel", "saxpy_reference", "SAXPY_LADDER", "LADDER"}),
-        ("scan", {"cumsum", "compact", "scan_warp_kernel", "exclusive_scan_reference"}),
+        ("transpose", {"transpose", "transpose_tiled_kernel", "transpose_reference", "LADDER"}),
+        ("scan", {"cumsum", "compact", "exclusive_scan_reference", "LADDER"}),
         ("matmul", {"matmul", "batched_matmul", "matmul_reference", "LADDER"}),
     ],
 )

@@ -25,9 +25,10 @@ from benchmarks.mutation.code import Code
 from benchmarks.mutation.mutants import OPERATORS
 from gpukit import cuda, kernels
 from gpukit.checked.finding import KINDS
-from gpukit.kernels import reduce_trees, scan, vector
+from gpukit.kernels import reduce_trees, vector
+from gpukit.kernels.scan import blocks
 
-KERNELS = [vector.saxpy_kernel, reduce_trees.sum_sequential_kernel, scan.scan_block_kernel]
+KERNELS = [vector.saxpy_kernel, reduce_trees.sum_sequential_kernel, blocks.scan_block_kernel]
 
 
 # One kernel for each operator: what it reads before, and the lines that may come out.
@@ -325,6 +326,6 @@ def test_report_of_a_sample_says_of_how_many_it_is_one():
 
 
 def test_mutants_are_examined_by_a_process_that_may_die_in_their_place():
-    chosen = [first("drop_barrier", "scan.scan_block"), first("drop_guard", "vector.saxpy")]
+    chosen = [first("drop_barrier", "scan.blocks.scan_block"), first("drop_guard", "vector.saxpy")]
     found = dict(pool.run(verdict.examine, chosen, workers=1, limit=run.LIMIT))
     assert {found[mutant].outcome for mutant in chosen} <= {*report.FLAGGED}

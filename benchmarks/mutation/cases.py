@@ -486,18 +486,18 @@ def _scan() -> Iterator[Case]:
         yield Case((3, scan.BLOCK), make, {2: sums.ravel()[:549], 3: sums[:, -1]})
 
 
-for _rung in scan.SCAN_LADDER:
+for _rung in scan.IN_BLOCKS:
     of(_rung.kernel)(_scan)
 
 
-@of(scan.add_offsets_kernel)
+@of(scan.ADD_OFFSETS.kernel)
 def _add_offsets() -> Iterator[Case]:
     x, offsets = values(549), values(3)
     right = x + np.repeat(offsets, scan.BLOCK)[:549]
     yield Case((3, scan.BLOCK), lambda: (offsets.copy(), x.copy()), {1: right})
 
 
-@of(scan.compact_scatter_kernel)
+@of(scan.COMPACT_SCATTER.kernel)
 def _compact_scatter() -> Iterator[Case]:
     x, keep = values(300), values(300) > 1.2
     keep[[0, -1]] = True  # the elements that a wrong guard would leave out

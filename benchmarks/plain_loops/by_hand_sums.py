@@ -268,23 +268,42 @@ def scan_blelloch(grid, block, x, shift, out, sums):
 
 
 @njit
+def _scan_warps(tile, other):
+    """Scan a block's elements in groups of 32, then add to each group the one before it."""
+    step = 1
+    while step < WARP:
+        for warp in range(0, BLOCK, WARP):
+            for lane in range(WARP):
+                below = tile[warp + lane - step] if lane >= step else 0
+                other[warp + lane] = tile[warp + lane] + below
+        tile, other = other, tile
+        step *= 2
+    for warp in range(WARP, BLOCK, WARP):
+        before = tile[warp - 1]  # which has the warps below it already
+        for lane in range(WARP):
+            tile[warp + lane] += before
+    return tile
+
+
+@njit
 def scan_warp(grid, block, x, shift, out, sums):
     tile, other = np.empty(BLOCK, out.dtype), np.empty(BLOCK, out.dtype)
     for b in range(grid[0]):
         _load(x, b * BLOCK, shift, tile)
-        step = 1
-        while step < WARP:
-            for warp in range(0, BLOCK, WARP):
-                for lane in range(WARP):
-                    below = tile[warp + lane - step] if lane >= step else 0
-                    other[warp + lane] = tile[warp + lane] + below
-            tile, other = other, tile
-            step *= 2
-        for warp in range(WARP, BLOCK, WARP):
-            before = tile[warp - 1]  # which has the warps below it already
-            for lane in range(WARP):
-                tile[warp + lane] += before
-        _store(tile, b * BLOCK, out, sums, b)
+        _store(_scan_warps(tile, other), b * BLOCK, out, sums, b)
+
+
+@njit
+def scan_one_pass(grid, block, x, shift, out, flags, sums):
+    tile, other = np.empty(BLOCK, out.dtype), np.empty(BLOCK, out.dtype)
+    before = out.dtype.type(0)
+    for first in range(0, out.size, BLOCK):  # in order, so nobody has to look back
+        _load(x, first, shift, tile)
+        made = _scan_warps(tile, other)
+        part = out[first : first + BLOCK]
+        for t in range(part.size):
+            part[t] = made[t] + before
+        before += made[BLOCK - 1]
 
 
 # --- Histogram ----------------------------------------------------------------------------------
@@ -323,5 +342,6 @@ LOOPS = {
     "scan_blelloch": scan_blelloch,
     "scan_padded": scan_blelloch,  # there are no banks
     "scan_warp": scan_warp,
+    "scan_one_pass": scan_one_pass,
     "histogram_privatised": histogram_privatised,
 }

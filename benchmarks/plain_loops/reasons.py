@@ -27,6 +27,7 @@ REASONS: dict[str, str] = {
     "argmax_finish": "24 microseconds, of which a launch is most",
     "scan_padded": _SCATTERED,
     "scan_blelloch": _SCATTERED,
+    "scan_one_pass": "a thread's values lie in memory from shuffle to shuffle; looking back: 0.17",
     "sum_interleaved": _SCATTERED,
     "sum_unrolled": "each syncwarp of the last warp ends a loop over threads",
     "sum_first_add": _LEVELS,

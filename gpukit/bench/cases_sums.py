@@ -125,11 +125,12 @@ def _dot(name: str, rung: Rung, quick: bool) -> Contest:
 def _scan(name: str, rung: Rung, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     x, mine, out = random(n), np.empty(n, np.float32), poisoned((n,), np.float32)
-    parts = rung.cost(n), scan.add_offsets_cost(n)
+    levels = _one_pass if rung is scan.ONE_PASS else _levels
+    parts = (rung.cost(n),) if rung is scan.ONE_PASS else (rung.cost(n), ADD_OFFSETS.cost(n))
     return contest(
         name,
         f"{n:,}",
-        Launches(*_levels(rung, launch.to_device(x), 0, out)),
+        Launches(*levels(rung, launch.to_device(x), 0, out)),
         lambda xp, x, mine: xp.cumsum(x, out=mine),
         out,
         given=(x, mine),
@@ -151,11 +152,19 @@ def _levels(rung: Rung, x: Any, shift: int, out: Any) -> Iterator[Launch]:
         yield launched(ADD_OFFSETS, out.shape, offsets, out)
 
 
+def _one_pass(rung: Rung, x: Any, shift: int, out: Any) -> Iterator[Launch]:
+    """Yield the launches of a scan in one pass: its flags to 0, and the scan."""
+    (blocks,) = rung.grid("bench", *out.shape)
+    flags, sums = poisoned((blocks + 1,), np.int32), poisoned((2, blocks), np.float32)
+    yield zeroed(flags)
+    yield launched(rung, out.shape, x, shift, out, flags, sums)
+
+
 @family(ADD_OFFSETS)
 def _add_offsets(name: str, rung: Rung, quick: bool) -> Contest:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, offsets = random(n), random(launch.ceil_div(n, scan.BLOCK), draw=1)
-    each, mine = np.repeat(offsets, scan.BLOCK)[:n], x.copy()
+    x, offsets = random(n), random(*rung.grid("bench", n), draw=1)
+    each, mine = np.repeat(offsets, rung.block)[:n], x.copy()
     out = launch.to_device(x.copy())  # added to in place: the first launch's answer is checked
     return contest(
         name,

@@ -6,16 +6,20 @@ import pytest
 import gpukit
 from gpukit import cuda, launch
 from gpukit.kernels import scan
+from gpukit.kernels.scan import blocks as three_launches
+from gpukit.kernels.scan import compaction, one_pass
 
-BLOCK = scan.BLOCK
+BLOCK = three_launches.BLOCK
+TILE = one_pass.TILE
 SIZES = [1, 2, 31, 32, 33, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
-LARGE = [BLOCK * BLOCK - 1, BLOCK * BLOCK, BLOCK * BLOCK + 1, 100_003]
+LARGE = [TILE - 1, TILE, TILE + 1, BLOCK * BLOCK - 1, BLOCK * BLOCK, BLOCK * BLOCK + 1, 100_003]
 NAMES = [rung.name for rung in scan.SCAN_LADDER]
 DTYPES = [np.float32, np.int32]
 MOST = np.iinfo(np.int32).max
 
 sizes = pytest.mark.parametrize("n", SIZES)
 rungs = pytest.mark.parametrize("rung", NAMES)
+block_rungs = pytest.mark.parametrize("rung", [rung.name for rung in three_launches.LADDER[:-1]])
 dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.__name__)
 shifts = pytest.mark.parametrize("shift", [0, 1], ids=["inclusive", "exclusive"])
 
@@ -52,7 +56,7 @@ def sentinel(n, dtype):
 
 
 @sizes
-@rungs
+@block_rungs
 @shifts
 def test_scan_kernels_scan_each_block(rung, n, shift, signed, poisoned, assert_close):
     x, blocks = signed(n), launch.ceil_div(n, BLOCK)
@@ -64,7 +68,7 @@ def test_scan_kernels_scan_each_block(rung, n, shift, signed, poisoned, assert_c
 
 
 @sizes
-@rungs
+@block_rungs
 @shifts
 def test_scan_kernels_write_the_total_of_each_block(rung, n, shift, signed, poisoned, assert_close):
     x, blocks = signed(n), launch.ceil_div(n, BLOCK)
@@ -76,7 +80,7 @@ def test_scan_kernels_write_the_total_of_each_block(rung, n, shift, signed, pois
 
 
 @sizes
-@rungs
+@block_rungs
 @shifts
 def test_scan_kernels_are_exact_for_int32(rung, n, shift, rng):
     x, blocks = whole(rng, n, np.int32), launch.ceil_div(n, BLOCK)
@@ -85,7 +89,7 @@ def test_scan_kernels_are_exact_for_int32(rung, n, shift, rng):
     np.testing.assert_array_equal(out, in_blocks(x, shift)[0])
 
 
-@rungs
+@block_rungs
 def test_scan_kernels_write_one_place_more_when_out_is_longer(rung):
     out, sums = sentinel(BLOCK + 1, np.int32), sentinel(2, np.int32)
     kernel_of(rung)[2, BLOCK](np.ones(BLOCK, np.int32), 1, out, sums)
@@ -95,7 +99,7 @@ def test_scan_kernels_write_one_place_more_when_out_is_longer(rung):
 
 def test_add_offsets_kernel_adds_to_each_block_its_own_offset(poisoned):
     out = np.arange(2 * BLOCK + 3, dtype=np.int32)
-    scan.add_offsets_kernel[3, BLOCK](np.array([0, 1000, 5000], np.int32), out)
+    three_launches.add_offsets_kernel[3, BLOCK](np.array([0, 1000, 5000], np.int32), out)
     offsets = np.repeat([0, 1000, 5000], BLOCK)[: len(out)]
     np.testing.assert_array_equal(out, np.arange(2 * BLOCK + 3) + offsets)
 
@@ -103,8 +107,44 @@ def test_add_offsets_kernel_adds_to_each_block_its_own_offset(poisoned):
 def test_compact_scatter_kernel_copies_what_is_kept_to_its_place(poisoned):
     x, keep = np.array([5, 6, 7, 8], np.float32), np.array([True, False, True, True])
     out = poisoned(3)
-    scan.compact_scatter_kernel[1, BLOCK](x, keep, np.array([2, 0, 0, 1], np.int32), out)
+    compaction.compact_scatter_kernel[1, BLOCK](x, keep, np.array([2, 0, 0, 1], np.int32), out)
     np.testing.assert_array_equal(out, [7, 8, 5])
+
+
+# ---- the kernel that scans all blocks in one launch -----------------------------------------
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 33, 80])
+def test_the_one_pass_kernel_publishes_the_total_and_the_prefix_of_each_block(blocks, rng):
+    n = blocks * TILE - 5
+    x, out = whole(rng, n, np.int32), sentinel(n, np.int32)
+    flags, sums = np.zeros(blocks + 1, np.int32), sentinel((2, blocks), np.int32)
+    one_pass.scan_one_pass_kernel[blocks, BLOCK](x, 0, out, flags, sums)
+    totals = np.add.reduceat(x, range(0, n, TILE))
+    np.testing.assert_array_equal(sums, [totals, totals.cumsum()])
+
+
+def test_the_one_pass_kernel_counts_the_blocks_that_began():
+    blocks = 3
+    out, flags = np.zeros(blocks * TILE, np.int32), np.zeros(blocks + 1, np.int32)
+    x, sums = np.ones(blocks * TILE, np.int32), np.zeros((2, blocks), np.int32)
+    one_pass.scan_one_pass_kernel[blocks, BLOCK](x, 0, out, flags, sums)
+    np.testing.assert_array_equal(flags, [*[one_pass.PREFIX] * blocks, blocks])
+
+
+def test_looking_back_over_aggregates_alone_adds_them_up():
+    """Block 70 of a grid whose other blocks have published no prefix but that of block 3."""
+
+    @cuda.jit
+    def ask(flags, sums, out):
+        lane = cuda.grid(1)
+        out[lane] = one_pass.look_back(flags, sums, 70, lane, out)
+
+    flags, out = np.full(71, one_pass.AGGREGATE, np.int32), np.zeros(32, np.int32)
+    sums = np.vstack([np.arange(71), np.full(71, -MOST)]).astype(np.int32)
+    flags[3], sums[1, 3] = one_pass.PREFIX, 1000
+    ask[1, 32](flags, sums, out)
+    np.testing.assert_array_equal(out, np.full(32, 1000 + sum(range(4, 70))))
 
 
 # ---- whole arrays ---------------------------------------------------------------------------
@@ -335,7 +375,7 @@ def faults(kernel, *args):
 @pytest.mark.watched
 @dtypes
 @shifts
-@rungs
+@block_rungs
 def test_checked_mode_finds_nothing_wrong_with_a_scan(rung, shift, dtype):
     assert faults(kernel_of(rung), *arguments(dtype, shift)) == []
 
@@ -344,7 +384,7 @@ def test_checked_mode_finds_nothing_wrong_with_a_scan(rung, shift, dtype):
 @dtypes
 def test_checked_mode_finds_nothing_wrong_with_add_offsets(dtype):
     out = cuda.to_device(np.ones(N, dtype))
-    assert faults(scan.add_offsets_kernel, np.arange(3).astype(dtype), out) == []
+    assert faults(three_launches.add_offsets_kernel, np.arange(3).astype(dtype), out) == []
 
 
 @pytest.mark.watched
@@ -353,7 +393,32 @@ def test_checked_mode_finds_nothing_wrong_with_compact_scatter(dtype):
     keep = np.arange(N) % 3 == 0
     places, kept = np.cumsum(keep, dtype=np.int32) - keep.astype(np.int32), int(keep.sum())
     out = cuda.device_array(kept, dtype)
-    assert faults(scan.compact_scatter_kernel, np.ones(N, dtype), keep, places, out) == []
+    assert faults(compaction.compact_scatter_kernel, np.ones(N, dtype), keep, places, out) == []
+
+
+def one_pass_arguments(blocks, dtype, shift=0):
+    n = blocks * TILE - 37
+    x, out = (np.arange(n) % 7 - 3).astype(dtype), cuda.device_array(n, dtype)
+    return x, shift, out, np.zeros(blocks + 1, np.int32), cuda.device_array((2, blocks), dtype)
+
+
+@pytest.mark.watched
+@dtypes
+@shifts
+def test_checked_mode_finds_nothing_wrong_with_a_scan_in_one_pass(shift, dtype):
+    arrays = one_pass_arguments(3, dtype, shift)
+    found = gpukit.check(one_pass.scan_one_pass_kernel)[3, BLOCK](*arrays).findings
+    assert [finding for finding in found if finding.severity in ("error", "warning")] == []
+
+
+@pytest.mark.watched
+def test_one_pass_cost_is_what_checked_mode_counts():
+    blocks = 35
+    arrays = one_pass_arguments(blocks, np.float32)
+    total = gpukit.profile(one_pass.scan_one_pass_kernel)[blocks, BLOCK](*arrays).total
+    cost = one_pass.scan_one_pass_cost(arrays[0].size)
+    assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
+    assert (total["flops_float64"], total["barriers"]) == (0, 3 * blocks * (BLOCK // 32))
 
 
 def counted(rung):
@@ -361,14 +426,14 @@ def counted(rung):
 
 
 @pytest.mark.watched
-@rungs
+@block_rungs
 def test_scan_cost_is_what_checked_mode_counts(rung):
     total, cost = counted(rung), launch.pick("test", scan.SCAN_LADDER, rung).cost(N)
     assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
 
 
 @pytest.mark.watched
-@rungs
+@block_rungs
 def test_scan_does_no_float64_arithmetic(rung):
     assert counted(rung)["flops_float64"] == 0
 
@@ -376,8 +441,8 @@ def test_scan_does_no_float64_arithmetic(rung):
 @pytest.mark.watched
 def test_add_offsets_cost_is_what_checked_mode_counts():
     args = np.ones(3, np.float32), np.ones(N, np.float32)
-    total = gpukit.profile(scan.add_offsets_kernel)[3, BLOCK](*args).total
-    cost = scan.add_offsets_cost(N)
+    total = gpukit.profile(three_launches.add_offsets_kernel)[3, BLOCK](*args).total
+    cost = three_launches.add_offsets_cost(N)
     assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
 
 
@@ -386,8 +451,8 @@ def test_compact_scatter_cost_is_what_checked_mode_counts():
     keep = np.arange(N) % 3 == 0
     places, kept = np.cumsum(keep, dtype=np.int32) - 1, int(keep.sum())
     args = np.ones(N, np.float32), keep, places, np.ones(kept, np.float32)
-    total = gpukit.profile(scan.compact_scatter_kernel)[3, BLOCK](*args).total
-    assert total["global_bytes_asked"] == scan.compact_scatter_cost(N, kept).bytes
+    total = gpukit.profile(compaction.compact_scatter_kernel)[3, BLOCK](*args).total
+    assert total["global_bytes_asked"] == compaction.compact_scatter_cost(N, kept).bytes
 
 
 @pytest.mark.watched

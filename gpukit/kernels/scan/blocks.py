@@ -1,7 +1,7 @@
-"""Scan: every element becomes the sum of those up to it. Blocks scan, then their totals.
+"""Scan in three launches: the blocks, then their totals, then each adds what is before it.
 
-A scan of many blocks takes three launches: each block scans its BLOCK elements and writes its
-total to `sums`, the totals are scanned, and each block adds the total of all blocks before it.
+Each block scans its BLOCK elements and writes its total to `sums`, the totals are scanned, and each
+block adds the total of all blocks before it.
 
 Sums have the dtype of the array. An int32 sum wraps. A float32 sum is rounded at each addition;
 an element passes through some 20 of them for each factor BLOCK in n, in np.cumsum through n.
@@ -56,11 +56,6 @@ def exclusive_scan_reference(x: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return the sums of what comes before each element; the first is 0."""
     sums = inclusive_scan_reference(x)
     return np.concatenate([np.zeros(1, sums.dtype), sums])[:-1]
-
-
-def compact_reference(x: npt.ArrayLike, keep: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return the elements whose flag is true, in order."""
-    return np.asarray(x)[np.asarray(keep, np.bool_)]
 
 
 # --- Kernels ---------------------------------------------------------------------------------
@@ -281,116 +276,12 @@ def add_offsets_cost(n: int) -> Cost:
     return Cost(bytes=12 * n, flops=n)
 
 
-@cuda.jit
-def compact_scatter_kernel(x, keep, places, out):
-    """Copy each element that is kept to its place, one thread for one element.
-
-    New here   the exclusive scan of the flags counts the kept elements before each one, and
-               that is its place: every thread knows where to write without asking another
-    Shapes     x (n,), keep (n,), places (n,) or one more, out (kept,); any n >= 1
-    Dtypes     float32 or int32 x and out, bool keep, int32 places
-    Launch     block BLOCK, grid ceil_div(n, BLOCK); x = element
-    Cost       bytes: n + 12 kept; flops: 0; barriers: 0
-    Errors     the host function rejects unequal shapes; the kernel assumes places to be right
-    Source     Blelloch, "Prefix Sums and Their Applications", 1990
-    """
-    i = cuda.grid(1)
-    if i < x.shape[0] and keep[i]:
-        out[places[i]] = x[i]
-
-
-def compact_scatter_cost(n: int, kept: int) -> Cost:
-    """One flag of a byte for each element; place, element and store for those that are kept."""
-    return Cost(bytes=n + 12 * kept, flops=0)
-
-
-# --- Host functions --------------------------------------------------------------------------
-
-
-def inclusive_scan(x: Any, *, rung: str = "block", out: Any = None, stream: Any = 0) -> Any:
-    """Return the sums of a float32 or int32 vector up to each element and with it.
-
-    `[1. 2. 3.]` gives `[1. 3. 6.]`: (n,) gives (n,) of the same dtype. `out` may be x. np.cumsum
-    widens int32 to int64; this does not, and wraps. All rungs give the same; "block" is the
-    quickest on a CPU.
-    """
-    return _scan("inclusive_scan", x, 0, rung, out, stream)
-
-
-cumsum = inclusive_scan  # NumPy's name
-
-
-def exclusive_scan(x: Any, *, rung: str = "block", out: Any = None, stream: Any = 0) -> Any:
-    """Return the sums of a float32 or int32 vector before each element.
-
-    `[1. 2. 3.]` gives `[0. 1. 3.]`: (n,) gives (n,) of the same dtype. `out` must not be x: blocks
-    read elements of the block before them.
-    """
-    return _scan("exclusive_scan", x, 1, rung, out, stream)
-
-
-def compact(x: Any, keep: Any, *, stream: Any = 0) -> Any:
-    """Return the elements of a float32 or int32 vector whose flag is true, in order.
-
-    `[5. 6. 7.]` with `[True False True]` is `[5. 7.]`: (n,) and bool (n,) give (kept,). Waits for
-    the stream, to know how many there are.
-    """
-    x, keep = launch.adopt(x), launch.adopt(keep)
-    launch.check_array("compact", "x", x, ndim=1, dtypes=NUMBERS)
-    launch.check_array("compact", "keep", keep, ndim=1, dtypes=(np.bool_,))
-    launch.check_shape("compact", "keep", keep, tuple(x.shape), "Give each element a flag.")
-    n, kept = x.shape[0], 0
-    flags, places = launch.to_device(keep, stream), launch.empty((n + 1,), np.int32)
-    if n:
-        _scan_blocks("compact", scan_block_kernel, flags, 1, places, stream)
-        last = places[n:]  # how many flags are true
-        kept = int((last if isinstance(last, np.ndarray) else last.copy_to_host(stream=stream))[0])
-    result = launch.Result("compact", None, (kept,), x.dtype, x, keep, stream=stream)
-    if kept:
-        grid = launch.grid_1d("compact", n, BLOCK)
-        values = launch.to_device(x, stream)
-        compact_scatter_kernel[grid, BLOCK, stream](values, flags, places, result.array)
-    return result.get()
-
-
-def _scan(function: str, x: Any, shift: int, rung: str, out: Any, stream: Any) -> Any:
-    """Check, scan, and return the result of a public function."""
-    kernel = launch.pick(function, SCAN_LADDER, rung).kernel
-    x = launch.adopt(x)
-    launch.check_array(function, "x", x, ndim=1, dtypes=NUMBERS)
-    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
-    if shift:
-        launch.check_no_overlap(function, out, x=x)
-    if x.shape[0]:
-        _scan_blocks(function, kernel, launch.to_device(x, stream), shift, result.array, stream)
-    return result.get()
-
-
-def _scan_blocks(function: str, kernel: Any, x: Any, shift: int, out: Any, stream: Any) -> None:
-    """Scan x into out: the blocks, then their totals in the same way, then add those."""
-    grid = launch.grid_1d(function, out.shape[0], BLOCK)
-    sums = launch.empty(grid, out.dtype)
-    kernel[grid, BLOCK, stream](x, shift, out, sums)
-    if grid[0] > 1:
-        offsets = launch.empty(grid, out.dtype)
-        _scan_blocks(function, kernel, sums, 1, offsets, stream)
-        add_offsets_kernel[grid, BLOCK, stream](offsets, out)
-
-
-_scan_rung = functools.partial(
-    Rung, reference=inclusive_scan_reference, block=BLOCK, dtypes=NUMBERS
-)
-SCAN_LADDER = (
-    _scan_rung("block", scan_block_kernel, scan_block_cost),
-    _scan_rung("blelloch", scan_blelloch_kernel, scan_blelloch_cost),
-    _scan_rung("padded", scan_padded_kernel, scan_padded_cost),
-    _scan_rung("warp", scan_warp_kernel, scan_warp_cost),
-)
+_rung = functools.partial(Rung, reference=inclusive_scan_reference, block=BLOCK, dtypes=NUMBERS)
 LADDER = (
-    *SCAN_LADDER,
-    _scan_rung("add_offsets", add_offsets_kernel, add_offsets_cost),
-    _scan_rung(
-        "compact_scatter", compact_scatter_kernel, compact_scatter_cost, reference=compact_reference
-    ),
+    _rung("block", scan_block_kernel, scan_block_cost),
+    _rung("blelloch", scan_blelloch_kernel, scan_blelloch_cost),
+    _rung("padded", scan_padded_kernel, scan_padded_cost),
+    _rung("warp", scan_warp_kernel, scan_warp_cost),
+    _rung("add_offsets", add_offsets_kernel, add_offsets_cost),
 )
 __all__ = launch.public_names(globals())
