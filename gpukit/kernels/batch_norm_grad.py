@@ -182,8 +182,7 @@ def batch_norm_backward(
     else:
         for part in sums:
             vector.fill(channels, 0, dtype=part.dtype, out=part, stream=stream)
-    found = tuple(result.get() for result in results)
-    return found if out is None else out
+    return tuple(result.get() for result in results)
 
 
 _rung = functools.partial(Rung, reference=batch_norm_backward_reference)

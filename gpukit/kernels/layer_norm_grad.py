@@ -172,8 +172,7 @@ def layer_norm_backward(
     results = launch.results(function, out, (shape, inner, inner), stream, **arrays)
     if math.prod(inner):
         _launch(function, arrays, weight, math.prod(inner), results, stream)
-    made = tuple(result.get() for result in results)
-    return made if out is None else out
+    return tuple(result.get() for result in results)
 
 
 def _launch(
