@@ -11,7 +11,7 @@ from gpukit.draw.machines import computer, zoom
 from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_map_in_words
 from gpukit.draw.paths import field, paths
 from gpukit.draw.patterns import block_3d, grid_stride, warp_turns
-from gpukit.draw.pictures import curve, images, matrix, photo
+from gpukit.draw.pictures import counts, curve, images, matrix, photo
 from gpukit.draw.products import (
     bytes_moved,
     lanes,
@@ -36,11 +36,11 @@ from gpukit.draw.trees import bars, chain_and_tree, drift, scan_steps, who_works
 
 __all__ = [
     "Picture", "Table", "address_map", "address_map_in_words", "areas", "ask", "bank_map",
-    "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree", "computer", "curve",
-    "drift", "field", "grid_stride", "images", "lanes", "latency_explorer", "launch_1d",
-    "launch_2d", "launch_explorer", "lines", "matrix", "memories", "memory_explorer", "paths",
-    "photo", "product_orders", "product_reads", "ratios", "recorded", "roofline",
-    "roofline_in_words", "scan_steps", "show", "stream_steps", "stream_timeline", "stride_bars",
-    "table", "thread_results", "tile_banks", "tile_steps", "walks", "warp_turns", "who_works",
-    "zoom",
+    "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree", "computer",
+    "counts", "curve", "drift", "field", "grid_stride", "images", "lanes", "latency_explorer",
+    "launch_1d", "launch_2d", "launch_explorer", "lines", "matrix", "memories",
+    "memory_explorer", "paths", "photo", "product_orders", "product_reads", "ratios",
+    "recorded", "roofline", "roofline_in_words", "scan_steps", "show", "stream_steps",
+    "stream_timeline", "stride_bars", "table", "thread_results", "tile_banks", "tile_steps",
+    "walks", "warp_turns", "who_works", "zoom",
 ]  # fmt: skip

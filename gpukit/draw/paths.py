@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.ticker import FuncFormatter, LogLocator
 
 from gpukit.draw import style
 from gpukit.draw.pictures import MISSING
@@ -64,7 +65,8 @@ def field(
             values, origin="lower", aspect="auto", extent=(*x, *y), interpolation="nearest",
             norm="log", cmap="viridis_r",
         )  # fmt: skip
-        fig.colorbar(drawn, ax=axes, label=bar)
+        marks = LogLocator(subs=(1, 2, 5))
+        fig.colorbar(drawn, ax=axes, label=bar, ticks=marks, format=FuncFormatter(_plain))
         axes.set_title(title)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
@@ -72,3 +74,7 @@ def field(
             patch = Patch(facecolor=MISSING, edgecolor=style.INK, label=missing)
             fig.legend(handles=[patch], loc="outside lower left", frameon=False, fontsize=10)
     return fig
+
+
+def _plain(value: float, _position: object = None) -> str:
+    return f"{value:,g}"

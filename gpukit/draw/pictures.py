@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from gpukit.draw import style
 
 MISSING = "#D55E00"
+MOST_CELLS = 24
 
 
 def photo(name: str) -> npt.NDArray[np.uint8]:
@@ -56,6 +58,47 @@ def _pixels(image: Any) -> Any:
     rgb = np.repeat(grey[:, :, None], 3, axis=2)
     rgb[missing] = [int(MISSING[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return rgb
+
+
+def counts(*pairs: Any, marked: Any = ()) -> Figure:
+    """Draw matrices of small whole numbers as cells: each argument is a title and a matrix.
+
+    A cell of 0 is empty, one of 1 blue, one of more orange; the number stands in it. The cells
+    (row, col) in `marked` have a thick border.
+    """
+    shapes = [np.asarray(values).shape for _, values in pairs]
+    if max(cols for _, cols in shapes) > MOST_CELLS or max(rows for rows, _ in shapes) > MOST_CELLS:
+        raise ValueError(
+            f"counts: expected at most {MOST_CELLS} rows and columns, got "
+            f"{', '.join(map(str, shapes))}. Draw a part."
+        )
+    wide = [cols for _, cols in shapes]
+    with style.house():
+        fig, axes = style.figure(
+            0.3 * sum(wide) + 0.3 * len(pairs), 0.3 * max(rows for rows, _ in shapes) + 0.5,
+            1, len(pairs), squeeze=False, width_ratios=wide,
+        )  # fmt: skip
+        for axis, (title, values) in zip(axes.flat, pairs, strict=True):
+            _cells(axis, np.asarray(values), marked)
+            axis.set_title(title, fontsize=11)
+    return fig
+
+
+def _cells(axis: Any, values: Any, marked: Any) -> None:
+    fills = (style.PAPER, style.SKY, style.ORANGE)
+    for (row, col), value in np.ndenumerate(values):
+        axis.add_patch(
+            Rectangle((col, row), 1, 1, fc=fills[min(int(value), 2)], ec=style.FAINT, lw=0.5)
+        )
+        if value:
+            axis.text(col + 0.5, row + 0.5, value, ha="center", va="center", fontsize=9)
+    for row, col in marked:
+        axis.add_patch(Rectangle((col, row), 1, 1, fill=False, ec=style.INK, lw=2.6, zorder=3))
+    axis.set_xlim(-0.1, values.shape[1] + 0.1)
+    axis.set_ylim(values.shape[0] + 0.1, -0.1)
+    axis.set_aspect("equal")
+    axis.set_anchor("N")
+    style.bare(axis)
 
 
 def matrix(values: Any, *, title: str, groups: Any, bar: str) -> Figure:

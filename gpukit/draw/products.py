@@ -23,7 +23,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
 
 from gpukit import cuda
 from gpukit.draw import style
@@ -31,6 +31,7 @@ from gpukit.draw import style
 A, B, OUT = 0, 1, 2
 EVERY = -1
 MOST = 64
+_WIDE = 40
 WHO = {"thread": 1, "warp": 32, "block": None}
 _NEVER, _ONCE, _OFTEN = style.PAPER, style.SKY, style.ORANGE
 
@@ -258,14 +259,20 @@ def _lanes(axis: Any, title: str, matrix: Ints, chosen: int) -> None:
 
 
 def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figure:
-    """Draw how many bytes each kernel moves, and how few would do, on a logarithmic axis."""
+    """Draw how many bytes each kernel moves, and how few would do.
+
+    The axis is logarithmic only where the most is more than _WIDE times the least.
+    """
+    most = max(count for _, count in rows)
+    log = most > _WIDE * least
     with style.house():
         fig, axes = style.figure(8.6, 0.5 * len(rows) + 1.6)
-        axes.set_xscale("log")
+        axes.set_xscale("log" if log else "linear")
         for y, (_, count) in enumerate(rows):
             axes.barh(y, count, height=0.66, color=style.SKY, edgecolor=style.INK)
             times = "once" if count == least else f"{count / least:.3g} times"
-            axes.text(count * 1.06, y, f"{count:,} bytes, {times}", va="center", fontsize=10)
+            axes.annotate(f"{count:,} bytes, {times}", (count, y), (6, 0), va="center",
+                          textcoords="offset points", fontsize=10)  # fmt: skip
         axes.axvline(least, color=style.VERMILLION, lw=2)
         axes.text(least, -0.62, f" each number once: {least:,}", ha="left", va="bottom",
                   fontsize=10, color=style.INK)  # fmt: skip
@@ -274,8 +281,10 @@ def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figu
         axes.tick_params(axis="y", length=0)
         axes.tick_params(axis="x", which="minor", length=0)
         axes.spines["left"].set_visible(False)
-        axes.set_xlim(least / 2, max(count for _, count in rows) * 12)
+        axes.set_xlim(least / 2 if log else 0, most * (12 if log else 1.5))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.0f}"))
-        axes.set_xlabel("bytes moved, as warps ask for them; each mark is ten times the one before")
+        axes.xaxis.set_major_locator(LogLocator() if log else MaxNLocator(5))
+        marks = "; each mark is ten times the one before" if log else ""
+        axes.set_xlabel(f"bytes moved, as warps ask for them{marks}")
         axes.set_title(title)
     return fig

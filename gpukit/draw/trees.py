@@ -184,17 +184,20 @@ def _row(axes: Any, row: Any, level: int, first: int) -> None:
         axes.text(k, level, f"{value}", ha="center", va="center", fontsize=10, zorder=3)
 
 
-def bars(*pairs: Any, x: str) -> Figure:
-    """Draw counts side by side: each argument is a title and the counts."""
+def bars(*pairs: Any, x: str, y: str = "how many", same: bool = False) -> Figure:
+    """Draw bars side by side: each argument is a title and the heights, such as counts.
+
+    With `same` all have the same scale.
+    """
     with style.house():
-        fig, all_axes = style.figure(9.6, 2.9, 1, len(pairs), squeeze=False)
+        fig, all_axes = style.figure(9.6, 2.9, 1, len(pairs), squeeze=False, sharey=same)
         for axes, (title, counts) in zip(all_axes[0], pairs, strict=True):
             counts = np.asarray(counts)
             axes.bar(np.arange(counts.size), counts, width=1.0, color=style.BLUE)
             axes.set_title(title, fontsize=11)
             axes.set_xlabel(x)
-            axes.set_xlim(-1, counts.size)
-        all_axes[0][0].set_ylabel("how many")
+            axes.set_xlim(-0.7, counts.size - 0.3)
+        all_axes[0][0].set_ylabel(y)
     return fig
 
 

@@ -27,6 +27,7 @@ FIGURES = {
     "block_3d": lambda: draw.block_3d((4, 3, 2)),
     "warp_turns": lambda: draw.warp_turns(np.arange(40), warp=1),
     "images": lambda: draw.images(("a", np.eye(4)), ("b", np.zeros((4, 4, 3), np.uint8))),
+    "counts": lambda: draw.counts(("a", np.eye(4, dtype=int)), ("b", np.full((3, 2), 9))),
     "matrix": lambda: draw.matrix(np.eye(4), title="t", groups=[0, 0, 1, 1], bar="b"),
     "curve": lambda: draw.curve([1, 2, 3], title="t", x="x", y="y"),
     "ratios": lambda: draw.ratios([result("fast"), result("slow", 4.0)]),
@@ -149,3 +150,15 @@ def test_html_table_has_row_and_column_headers():
 def test_wrong_answers_have_no_bar():
     shown = words(draw.ratios([result("fast"), result("broken", 0)]))
     assert "broken" not in shown
+
+
+def test_counts_stand_in_their_cells_and_0_is_left_out():
+    figure = draw.counts(("reads", np.array([[0, 1], [2, 9]])), marked=[(1, 0)])
+    assert words(figure) == ["1", "2", "9", "reads"]
+    *_, border = figure.axes[0].patches
+    assert (border.get_xy(), border.get_fill()) == ((0, 1), False)
+
+
+def test_counts_refuse_what_would_be_too_small_to_read():
+    with pytest.raises(ValueError, match="counts: expected at most 24 rows and columns"):
+        draw.counts(("wide", np.zeros((2, 25), int)))

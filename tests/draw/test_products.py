@@ -83,3 +83,9 @@ def test_products_too_large_to_be_seen_are_refused(wrong):
 def test_results_too_many_to_be_seen_are_refused(wrong):
     with pytest.raises(ValueError, match="Draw a smaller product"):
         products.thread_results(**wrong)
+
+
+@pytest.mark.parametrize(("most", "scale"), [(40_000, "linear"), (41_000, "log")])
+def test_bytes_have_a_logarithmic_axis_only_where_they_differ_much(most, scale):
+    figure = draw.bytes_moved([("one", most), ("two", 1000)], 1000, "Bytes")
+    assert figure.axes[0].get_xscale() == scale

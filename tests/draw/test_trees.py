@@ -78,3 +78,9 @@ def test_a_drift_is_the_error_and_marks_where_the_sum_passes():
 def test_what_would_be_unreadable_is_refused(make):
     with pytest.raises(errors.LaunchError, match=r"expected .* got .*[Dd]raw"):
         make()
+
+
+def test_bars_have_the_same_scale_where_it_is_asked():
+    tall, low = draw.bars(("a", [1, 9]), ("b", [1, 2]), x="digit", y="share", same=True).axes
+    assert tall.get_ylim() == low.get_ylim()
+    assert tall.get_ylabel() == "share"

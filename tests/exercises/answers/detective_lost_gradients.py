@@ -1,0 +1,107 @@
+"""Answers to detective_lost_gradients."""
+
+from tests.exercises.answers import Right, Wrong, body, edit
+
+ADD = "cuda.atomic.add(grad_weight, (row, col), acc)"
+MASK = "net[sample, row] > 0"
+
+ANSWERS = [
+    Wrong(
+        "the mask mended, the sum not",
+        edit((ADD, "grad_weight[row, col] += acc")),
+        says="update it with `cuda.atomic.add(",
+    ),
+    Wrong(
+        "the sum mended, the mask not",
+        edit((MASK, "grad_out[sample, row] > 0")),
+        says="masked by its own sign",
+    ),
+    Wrong(
+        "no mask",
+        edit((f"if {MASK}", "if True")),
+        says="The mask of relu is missing",
+    ),
+    Wrong(
+        "the mask turned around",
+        edit((MASK, "net[sample, row] <= 0")),
+        says="The mask is turned around",
+    ),
+    Wrong(
+        "both must be positive",
+        edit((MASK, f"{MASK} and grad_out[sample, row] > 0")),
+        says="only net must be",
+    ),
+    Wrong(
+        "each block stores",
+        edit((ADD, "grad_weight[row, col] = acc")),
+        says="Only the last block along z counts",
+    ),
+    Wrong(
+        "a barrier for the atomic",
+        edit((f"        {ADD}", "        grad_weight[row, col] += acc\n    cuda.syncthreads()")),
+        says="update it with `cuda.atomic.add(",
+    ),
+    Wrong(
+        "every block takes all samples",
+        edit(("range(first, min(first + SHARE, x.shape[0]))", "range(x.shape[0])")),
+        says="every block along z took all samples",
+    ),
+    Wrong(
+        "no end of the samples",
+        edit(("min(first + SHARE, x.shape[0])", "first + SHARE")),
+        says="guard the access",
+    ),
+    Wrong(
+        "the mean",
+        edit(("(row, col), acc)", "(row, col), acc / np.float32(x.shape[0]))")),
+        says="This is the mean over the samples",
+    ),
+    Wrong(
+        "net multiplied in",
+        edit(("acc += grad_out", "acc += net[sample, row] * grad_out")),
+        says="net itself was multiplied in",
+    ),
+    Wrong(
+        "an atomic for each sample",
+        edit(
+            ("acc += grad_out", "acc = grad_out"),
+            (f"        {ADD}", f"                {ADD}"),
+        ),
+        says="atomic updates of grad_weight",
+        grade="but",
+    ),
+    Wrong(
+        "the first block takes all samples",
+        body("""
+            col, row = cuda.grid(2)
+            if cuda.blockIdx.z == 0:
+                if row < grad_weight.shape[0] and col < grad_weight.shape[1]:
+                    acc = np.float32(0)
+                    for sample in range(x.shape[0]):
+                        if net[sample, row] > 0:
+                            acc += grad_out[sample, row] * x[sample, col]
+                    grad_weight[row, col] = acc
+        """),
+        says="warps do the work of others",
+        grade="but",
+    ),
+    Right(
+        "the mask as a factor",
+        edit(
+            (
+                f"            if {MASK}:\n                acc",
+                "            on = np.float32(net[sample, row] > 0)\n            acc",
+            ),
+            ("acc += grad_out", "acc += on * grad_out"),
+        ),
+    ),
+    Right(
+        "strides over the samples",
+        edit(
+            (
+                "range(first, min(first + SHARE, x.shape[0]))",
+                "range(cuda.blockIdx.z, x.shape[0], cuda.gridDim.z)",
+            )
+        ),
+    ),
+]
