@@ -14,7 +14,7 @@ SHAPES = {
     "a high window": (2, 127, 4, 1),
     "one column": (131, 1, 3, 2),
     "two primes": (29, 37, 3, 3),
-    "many results": (32, 32, 3, 3),
+    "many results": (64, 16, 3, 3),
 }
 
 

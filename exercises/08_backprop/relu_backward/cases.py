@@ -13,6 +13,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     x = rng.normal(0, 2, n).astype(np.float32)
     x[1::4] = 0
     x[2::8] = -0.5
+    x[3::16] = 1e-30  # positive, too
     grad = rng.normal(0, 2, n).astype(np.float32)
     if n > BLOCK:
         grad[2::8] = np.inf  # at negative x alone

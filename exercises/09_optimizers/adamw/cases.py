@@ -16,6 +16,7 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
     """Return the case of n weights in this step; before the first one both means are 0."""
     size = 10 ** rng.uniform(-2, 2, n)
     size[3::11] = 0  # nothing ever happened here: only the decay moves the weight
+    size[5::11] = 1e-6  # so small that it shows where EPS stands
     either = rng.choice([-1, 1], (2, n)) * rng.uniform(0.5, 1.5, (2, n)) * size
     w, (grad, m) = rng.normal(0, 3, n).astype(np.float32), either.astype(np.float32)
     v = (rng.uniform(0.5, 1.5, n) * size**2).astype(np.float32)
@@ -76,6 +77,9 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
             ),
             "The weight is multiplied by LR * DECAY; it is multiplied by 1 - LR * DECAY.": left(
                 decay - by
+            ),
+            "EPS stands inside the root: it is sqrt(v_hat) + EPS.": left(
+                w64 - decay - LR * new_m / less1 / np.sqrt(new_v / less2 + EPS)
             ),
             "The bias correction is missing: m_hat is new_m / (1 - BETA1 ** step), v_hat new_v / "
             "(1 - BETA2 ** step).": left(

@@ -5,9 +5,10 @@ import numpy as np
 from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
-# The length, and which norm: 0 for zero, 1 for a short one, 2 for a long one.
-NORMS = (0.0, 0.25, 30.0)
-SHAPES = {name: (*n, 2) for name, n in lengths(BLOCK).items()} | {
+# The length, and which of these norms.
+NORMS = (0.0, 0.8, 1.25, 30.0)
+SHAPES = {name: (*n, 3) for name, n in lengths(BLOCK).items()} | {
+    "a little too long": (67, 2),
     "a short vector": (67, 1),
     "all zeros": (131, 0),
 }
@@ -16,7 +17,7 @@ SHAPES = {name: (*n, 2) for name, n in lengths(BLOCK).items()} | {
 def case(rng: np.random.Generator, n: int, kind: int) -> Case:
     """Return the case of n gradients whose norm is of this kind."""
     drawn = rng.normal(1, 1, n)
-    length = NORMS[min(kind, 2)]
+    length = NORMS[min(kind, 3)]
     unit = drawn / max(np.sqrt((drawn**2).sum()), 1e-9)
     grad = (length * unit).astype(np.float32)
     wide = grad.astype(np.float64)
