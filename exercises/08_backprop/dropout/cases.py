@@ -52,8 +52,8 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "The gradient passes everywhere: where mask is 0 nothing passes back.": left(
                 np.where(stays, wide / KEEP, 0), back / KEEP
             ),
-            "Where a number that stays is 0, its gradient became 0, too: mask says what passes back, "
-            "not the value.": left(
+            "Where a number that stays is 0, its gradient became 0, too: mask says what passes "
+            "back, not the value.": left(
                 np.where(stays, wide / KEEP, 0), np.where(stays & (wide != 0), back / KEEP, 0)
             ),
             "The gradient was sent through the values: grad_out / KEEP passes where mask is 1, "

@@ -27,6 +27,9 @@ def case(rng: np.random.Generator, n: int) -> Case:
         "Where x is 0 the gradient passes here; there relu is flat: the comparison is x > 0.": left(
             np.where(x >= 0, grad, 0)
         ),
+        "A small positive x counts as 0: the comparison is x > 0.": left(
+            np.where(x > 1e-6, grad, 0)
+        ),
         "The gradient passes everywhere: x is not looked at.": left(grad),
         "This is relu of the gradient; it is x that decides, not the sign of grad_out.": left(
             np.maximum(grad, 0)

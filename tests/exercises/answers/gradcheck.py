@@ -30,7 +30,7 @@ ANSWERS = [
                 numeric[i] = value
                 suspect[i] = 1 if abs(value - grad[i]) > 1e-4 * max(1.0, abs(value)) else 0
         """),
-        says="w[",
+        says="The kernel wrote to w, which is an input",
     ),
     Wrong(
         "a forward difference",
@@ -137,6 +137,56 @@ ANSWERS = [
                 numeric[i] = value
                 suspect[i] = 1 if abs(value - grad[i]) > 1e-4 * max(1.0, abs(value)) else 0
     """),
+    Wrong(
+        "only wrong signs",
+        edit((MARK, "value * grad[i] < 0")),
+        says="A formula can be wrong in its size alone",
+    ),
+    Wrong(
+        "sizes without signs",
+        edit((MARK, "abs(abs(value) - abs(grad[i])) > 1e-4 * max(1.0, abs(value))")),
+        says="compared without their signs",
+    ),
+    Wrong(
+        "the same allowed for all",
+        edit((MARK, "abs(value - grad[i]) > 1e-4")),
+        says="does not grow with the result",
+    ),
+    Wrong(
+        "a share of the result allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-4 * abs(value)")),
+        says="too small where the result is near 0",
+    ),
+    Wrong(
+        "the smaller of both allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-4 * min(1.0, abs(value))")),
+        says="it is the larger",
+    ),
+    Wrong(
+        "the sum of both allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-4 * (1.0 + abs(value))")),
+        says="What is allowed is a sum",
+    ),
+    Wrong(
+        "no abs() in what is allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-4 * max(1.0, value)")),
+        says="has no abs()",
+    ),
+    Wrong(
+        "a hundredth allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-2 * max(1.0, abs(value))")),
+        says="Too much is allowed",
+    ),
+    Wrong(
+        "a tenth of it allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-5 * max(1.0, abs(value))")),
+        says="Too little is allowed",
+    ),
+    Wrong(
+        "every weight is marked",
+        edit((MARK, "True")),
+        says="Every weight is marked",
+    ),
     Right(
         "the weight shifted in the sum",
         body("""
