@@ -33,6 +33,27 @@ ANSWERS = [
         says="The kernel wrote to w, which is an input",
     ),
     Wrong(
+        "the weight moved in place, and restored",
+        body("""
+            i = cuda.grid(1)
+            if i < w.size:
+                old = w[i]
+                value = 0.0
+                for side in range(-1, 2, 2):
+                    w[i] = old + side * STEP
+                    for b in range(x.shape[0]):
+                        net = 0.0
+                        for k in range(w.size):
+                            net += x[b, k] * w[k]
+                        value += side * 0.5 * (math.tanh(net) - target[b]) ** 2
+                w[i] = old
+                value /= 2 * STEP
+                numeric[i] = value
+                suspect[i] = 1 if abs(value - grad[i]) > 1e-4 * max(1.0, abs(value)) else 0
+        """),
+        says="reads it in line",
+    ),
+    Wrong(
         "a forward difference",
         edit((VALUE, "(above - below) / STEP"), (DOWN, "math.tanh(net)")),
         says="This is a forward difference",

@@ -179,7 +179,7 @@ ANSWERS = [
             ("high = max(high, x", "high = min(high, x"),
             ("high = max(high, cuda", "high = min(high, cuda"),
         ),
-        says="makes inf out of finite numbers",
+        says="total += math.exp(x[row, k] - high)",
     ),
     Wrong(
         "the mean subtracted",
@@ -189,6 +189,11 @@ ANSWERS = [
             (JOIN_HIGH, JOIN_TOTAL.replace("total", "high")),
         ),
         says="makes inf out of finite numbers",
+    ),
+    Wrong(
+        "the maximum of each second column",
+        edit((HIGH, HIGH.replace("x.shape[1], 32)", "x.shape[1], 64)"))),
+        says="total += math.exp(x[row, k] - high)",
     ),
     Wrong(
         "the maximum begins with -10000",
