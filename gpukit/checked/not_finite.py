@@ -38,6 +38,7 @@ def first(recording: dict[str, Any]) -> Origin | None:
     """Return where the first one arises in a launch recorded by `recording.record`, if anywhere.
 
     A line that only hands on what it was given is none: one of its operands is not finite already.
+    Nor is one without operands, such as `high = -math.inf`: there it is meant.
     """
     texts = {line["line"]: line["text"] for line in recording["source"]}
     names = {line: _names(text) for line, text in texts.items()}
@@ -50,7 +51,7 @@ def first(recording: dict[str, Any]) -> Origin | None:
             known = variables.get((step["block"], step["warp"], lane), {})
             read = _reads(recording, step, lane)
             used = {n: known[n] for n in names.get(step["line"], ()) if n in known} | read
-            if not any(v in _STRANGE for v in used.values() if isinstance(v, str)):
+            if used and not any(v in _STRANGE for v in used.values() if isinstance(v, str)):
                 text = texts.get(step["line"], "").strip()
                 thread = 32 * step["warp"] + lane
                 operands = tuple(used.items())

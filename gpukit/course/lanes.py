@@ -1,4 +1,4 @@
-"""What the 32 lanes of a warp hold that share a row, for the cases of several exercises."""
+"""What threads hold that share a row, lanes of a warp or a whole block, for several exercises."""
 
 from __future__ import annotations
 
@@ -8,18 +8,57 @@ from gpukit.course.case import Array
 
 WARP = 32
 LEVELS = (16, 8, 4, 2, 1)  # of the shuffles that join what the lanes hold
+# Rows and columns at which kernels go wrong that give a warp a row, in blocks of four warps.
+SHAPES = {
+    "a column for each lane": (4, 32),
+    "two columns for each lane": (4, 64),
+    "one number": (1, 1),
+    "one column more": (4, 33),
+    "one column less": (5, 31),
+    "one row": (1, 129),
+    "one column": (127, 1),
+    "two primes": (61, 83),
+    "as many rows as threads": (128, 17),
+    "many rows": (64, 256),
+}
 
 
-def own(values: Array, join: np.ufunc, nothing: float) -> Array:
-    """Return for each row what each lane makes of its own columns: k, k + 32, ...
+def scores(rng: np.random.Generator, rows: int, cols: int) -> Array:
+    """Return rows of scores that lie around several centres; in each fifth row one lies far above.
+
+    There only the maximum of the row keeps every exponent small: no other number of the row does,
+    nor the mean, nor the maximum of some of the columns.
+    """
+    around = np.resize([0, 1000, -1e6, 50, 50], rows)
+    x = rng.normal(0, 2, (rows, cols)) + around[:, None]
+    high = np.arange(4, rows, 5)
+    x[high, rng.integers(0, cols, high.size)] += 300
+    return np.asarray(x, np.float32)
+
+
+def own(values: Array, join: np.ufunc, nothing: float, threads: int = WARP) -> Array:
+    """Return for each row what each thread makes of its own columns: k, k + threads, ...
 
     >>> own(np.ones((1, 33)), np.add, 0)[0, :3]
     array([2., 1., 1.])
     """
     rows, cols = values.shape
-    padded = np.full((rows, -(-cols // WARP) * WARP), float(nothing))
+    padded = np.full((rows, -(-cols // threads) * threads), float(nothing))
     padded[:, :cols] = values
-    return np.asarray(join.reduce(padded.reshape(rows, -1, WARP), axis=1))
+    return np.asarray(join.reduce(padded.reshape(rows, -1, threads), axis=1))
+
+
+def wrong_levels(held: Array) -> dict[str, Array]:
+    """Return the sums that a tree with a wrong level makes of what threads hold, the last axis."""
+    half = held.shape[-1] // 2
+    return {
+        "The last level of the tree is missing: half must come down to 1.": (
+            held[..., ::2].sum(axis=-1)
+        ),
+        f"The first level of the tree is missing: half begins at {half}.": (
+            held[..., :half].sum(axis=-1)
+        ),
+    }
 
 
 def shuffled_down(held: Array, join: np.ufunc) -> Array:

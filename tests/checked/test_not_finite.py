@@ -29,6 +29,15 @@ def quotient_kernel(x, y, out):
         out[i] = x[i] / y[i]
 
 
+@cuda.jit
+def maximum_kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        high = np.float32(-math.inf)
+        high = max(high, x[i])
+        out[i] = math.exp(-high)
+
+
 def vector(*values):
     return np.array(values, np.float32)
 
@@ -57,6 +66,11 @@ def test_the_sentence_names_line_value_operands_and_thread():
 
 def test_a_nan_that_was_given_is_nobodys_fault():
     assert first(quotient_kernel, vector(np.nan), vector(1), vector(9), threads=1) is None
+
+
+def test_an_infinity_that_a_line_begins_with_is_meant():
+    found = first(maximum_kernel, vector(-100), vector(9), threads=1)
+    assert found.text == "out[i] = math.exp(-high)"
 
 
 def test_finite_numbers_have_no_origin():

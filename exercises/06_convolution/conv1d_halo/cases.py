@@ -53,6 +53,9 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "Outside x the first and the last element are repeated; there should be 0.": sums(
                 beyond
             ),
+            "Outside x its other end is taken, as if it were a ring; there should be 0.": sums(
+                wide[taken % max(1, n)]
+            ),
             "The last weight is missing: there are 2 * RADIUS + 1 of them.": sums(
                 right[:, :-1], by[:-1]
             ),

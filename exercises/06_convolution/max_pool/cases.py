@@ -33,6 +33,7 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
     shape = ((rows - 1) * stride + size + stride - 1, (cols - 1) * stride + size + stride - 1)
     x = (rng.normal(-3, 1, shape) - 1e-3).astype(np.float32)
     x[: shape[0] // 2, : shape[1] // 3] += np.float32(6)
+    x[2 * shape[0] // 3 :, shape[1] // 2 :] -= np.float32(1e30)  # as low as a float32 may be
     windows = pooled(x, size, (stride, stride), rows, cols)
     right = windows.max(axis=2)
     turned = poison((rows, cols))
@@ -61,6 +62,11 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
             **fixed,
             "Where all pixels of a window are negative the result is 0: the maximum begins with 0. "
             "Begin with the first pixel or with -infinity.": left(np.maximum(right, 0)),
+            # So far below that one such number is as good as another.
+            "The maximum begins with a number that is not low enough: all pixels of a window may "
+            "be lower. Begin with the first pixel or with -infinity.": left(
+                np.maximum(right, -1e3)
+            ),
             "The stride is left out: the window of a result begins at row * stride, col * "
             "stride.": left(pooled(x, size, (1, 1), rows, cols).max(axis=2)),
             "The stride is left out along the rows of the picture: a window begins in row row * "

@@ -8,18 +8,9 @@ BLOCK = 128
 EPS = float(np.float32(1e-5))
 FAR = 2.0**15  # its square, and that of its neighbours, keeps no units in float32
 # Rows and columns, and whether the rows lie far from 0.
-SHAPES = {
-    "a column for each lane": (4, 32, 0),
-    "two columns for each lane": (4, 64, 0),
-    "one number": (1, 1, 0),
-    "one column more": (4, 33, 0),
-    "one column less": (5, 31, 1),
-    "one row": (1, 129, 0),
-    "one column": (127, 1, 0),
-    "two primes": (61, 83, 0),
-    "as many rows as threads": (128, 17, 0),
+SHAPES = {name: (*shape, 0) for name, shape in lanes.SHAPES.items()} | {
+    "one column less, far from 0": (5, 31, 1),
     "far from 0": (5, 128, 1),
-    "many rows": (64, 256, 0),
 }
 
 

@@ -15,6 +15,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     mask = (rng.uniform(0, 1, n) < KEEP).astype(np.uint8)
     mask[:1] = 1
     mask[1::16] = 0
+    mask[2::16], x[2::16] = 1, 0  # what is 0 may stay
     if n > 8 * BLOCK - BLOCK // 2:
         x[1::16], grad[1::16] = np.inf, -np.inf
     stays = mask > 0
@@ -50,6 +51,10 @@ def case(rng: np.random.Generator, n: int) -> Case:
             ),
             "The gradient passes everywhere: where mask is 0 nothing passes back.": left(
                 np.where(stays, wide / KEEP, 0), back / KEEP
+            ),
+            "Where a number that stays is 0, its gradient became 0, too: mask says what passes "
+            "back, not the value.": left(
+                np.where(stays, wide / KEEP, 0), np.where(stays & (wide != 0), back / KEEP, 0)
             ),
             "The gradient was sent through the values: grad_out / KEEP passes where mask is 1, "
             "whatever x was.": left(

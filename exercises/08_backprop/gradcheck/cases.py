@@ -1,4 +1,4 @@
-"""Cases of the gradient check: ragged numbers of weights, a formula with wrong signs."""
+"""Cases of the gradient check: ragged numbers of weights, a formula that is often a little off."""
 
 import numpy as np
 
@@ -21,25 +21,32 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
     """Return the case of a neuron with n weights and so many samples."""
     x = rng.normal(0, 1, (samples, n))
     w = rng.normal(0, 0.7 / np.sqrt(n), n)
+    x[:, ::3] *= 4  # so that some slopes are far above 1, and others far below
+    w[::3] /= 4
     target = rng.uniform(-1, 1, samples)
     net = x @ w
     exact = ((np.tanh(net) - target) * (1 - np.tanh(net) ** 2)) @ x
-    grad = exact.copy()
-    planted = (np.arange(n) % 5 == 2) & (np.abs(exact) > 0.01)
-    grad[planted] *= -1
+    # Right, 0, with a wrong sign, and off by less and by more than is allowed.
+    grad, limit = exact.copy(), 1e-4 * np.maximum(1, np.abs(exact))
+    grad[1::8], grad[2::8] = 0, -exact[2::8]
+    for first, off in ((3, 0.7), (4, -0.7), (5, 1.4), (6, -1.4), (7, -1.4)):
+        grad[first::8] += off * limit[first::8]
 
     def loss(shift: np.ndarray | float, of: slice = slice(None)) -> np.ndarray:
         """Return for each weight the loss of these samples, the sum in each shifted so far."""
         off = np.tanh(net[:, None] + shift) - target[:, None]
         return 0.5 * (off[of] ** 2).sum(axis=0)
 
+    def beyond(numeric: np.ndarray) -> np.ndarray:
+        return np.abs(numeric - grad) > 1e-4 * np.maximum(1, np.abs(numeric))
+
     def marked(numeric: np.ndarray, marks: np.ndarray | None = None) -> dict[str, np.ndarray]:
-        far = np.abs(numeric - grad) > 1e-4 * np.maximum(1, np.abs(numeric))
-        return {"numeric": numeric, "suspect": (far if marks is None else marks).astype(np.int32)}
+        marks = beyond(numeric) if marks is None else marks
+        return {"numeric": numeric, "suspect": marks.astype(np.int32)}
 
     moved, all_moved = STEP * x, np.broadcast_to(STEP * x.sum(axis=1)[:, None], x.shape)
     right = (loss(moved) - loss(-moved)) / (2 * STEP)
-    far = np.abs(right - grad) > 1e-4 * np.maximum(1, np.abs(right))
+    distance = np.abs(right - grad)
     first = (loss(moved, slice(1)) - loss(-moved, slice(1))) / (2 * STEP)
     return Case(
         args={
@@ -75,7 +82,7 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
             "This is the gradient by a formula. The check is worth something because it needs none "
             "and only tries out.": marked(exact),
             "The marks are exchanged: 1 is for weights where the formula does not agree.": marked(
-                right, ~far
+                right, ~beyond(right)
             ),
             "Only formulas that are too small are marked: the distance is abs(numeric - grad).": (
                 marked(right, right - grad > 1e-4 * np.maximum(1, np.abs(right)))
@@ -83,8 +90,33 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
             "Only formulas that are too large are marked: the distance is abs(numeric - grad).": (
                 marked(right, grad - right > 1e-4 * np.maximum(1, np.abs(right)))
             ),
-            "No weight is marked, though some of the formula's signs are wrong.": marked(
+            "No weight is marked, though the formula is wrong for many.": marked(
                 right, np.zeros(n, bool)
+            ),
+            "Only wrong signs are marked. A formula can be wrong in its size alone: compare the "
+            "distance, abs(numeric - grad), with what is allowed.": marked(right, right * grad < 0),
+            "The sizes are compared without their signs: the distance is abs(numeric - grad).": (
+                marked(
+                    right,
+                    np.abs(np.abs(right) - np.abs(grad)) > 1e-4 * np.maximum(1, np.abs(right)),
+                )
+            ),
+            "What is allowed does not grow with the result: it is 1e-4 * max(1, abs(numeric)).": (
+                marked(right, distance > 1e-4)
+            ),
+            "What is allowed gets too small where the result is near 0: it is 1e-4 * max(1, "
+            "abs(numeric)).": marked(right, distance > 1e-4 * np.abs(right)),
+            "What is allowed is the smaller of both, min; it is the larger, 1e-4 * max(1, "
+            "abs(numeric)).": marked(right, distance > 1e-4 * np.minimum(1, np.abs(right))),
+            "What is allowed is a sum, 1e-4 * (1 + abs(numeric)); it is the larger of both, 1e-4 * "
+            "max(1, abs(numeric)).": marked(right, distance > 1e-4 * (1 + np.abs(right))),
+            "What is allowed has no abs(): for negative results, too, it grows with their size, "
+            "1e-4 * max(1, abs(numeric)).": marked(right, distance > 1e-4 * np.maximum(1, right)),
+            "Too much is allowed: errors far above 1e-4 * max(1, abs(numeric)) are not marked.": (
+                marked(right, distance > 1e-3 * np.maximum(1, np.abs(right)))
+            ),
+            "Too little is allowed: errors below 1e-4 * max(1, abs(numeric)) are marked, too.": (
+                marked(right, distance > 1e-5 * np.maximum(1, np.abs(right)))
             ),
             "Every weight is marked, for a difference is never exactly the gradient: allow 1e-4 * "
             "max(1, abs(numeric)).": marked(right, np.ones(n, bool)),

@@ -13,6 +13,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     x = rng.normal(0, 2, n).astype(np.float32)
     x[1::4] = 0
     x[2::8] = -0.5
+    x[3::16] = 1e-30  # positive, too
     grad = rng.normal(0, 2, n).astype(np.float32)
     if n > BLOCK:
         grad[2::8] = np.inf  # at negative x alone
@@ -25,6 +26,9 @@ def case(rng: np.random.Generator, n: int) -> Case:
     mistakes = {
         "Where x is 0 the gradient passes here; there relu is flat: the comparison is x > 0.": left(
             np.where(x >= 0, grad, 0)
+        ),
+        "A small positive x counts as 0: the comparison is x > 0.": left(
+            np.where(x > 1e-6, grad, 0)
         ),
         "The gradient passes everywhere: x is not looked at.": left(grad),
         "This is relu of the gradient; it is x that decides, not the sign of grad_out.": left(

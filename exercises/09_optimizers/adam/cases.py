@@ -2,27 +2,19 @@
 
 import numpy as np
 
-from gpukit.course import Case, lengths, poison
+from gpukit.course import Case, adam
+from gpukit.course.adam import BETA1, BETA2, EPS, LR
 
 BLOCK = 128
-LR, BETA1, BETA2, EPS = (float(np.float32(value)) for value in (0.01, 0.9, 0.999, 1e-8))
-STEPS = (1, 2, 1, 10, 1000, 3, 1)
 # The length, and the number of the step.
-SHAPES = {name: (*n, step) for (name, n), step in zip(lengths(BLOCK).items(), STEPS, strict=True)}
+SHAPES = adam.shapes(BLOCK, (1, 2, 1, 10, 1000, 3, 1))
 
 
 def case(rng: np.random.Generator, n: int, step: int) -> Case:
-    """Return the case of n weights in this step; before the first one both means are 0."""
-    size = 10 ** rng.uniform(-2, 3, n)
-    size[3::11] = 0  # nothing ever happened here: only EPS keeps 0 / 0 away
-    size[5::11] = 1e-6  # so small that it shows where EPS stands
-    either = rng.choice([-1, 1], (2, n)) * rng.uniform(0.5, 1.5, (2, n)) * size
-    w, (grad, m) = rng.normal(size=n).astype(np.float32), either.astype(np.float32)
-    v = (rng.uniform(0.5, 1.5, n) * size**2).astype(np.float32)
-    if step == 1:
-        m[:], v[:] = 0, 0
-    w64, g, m64, v64 = (a.astype(np.float64) for a in (w, grad, m, v))
-    new_m, new_v = BETA1 * m64 + (1 - BETA1) * g, BETA2 * v64 + (1 - BETA2) * g * g
+    """Return the case of n weights in this step."""
+    args = adam.arguments(rng, n, step)
+    w64, g, m64, v64 = (args[name].astype(np.float64) for name in ("w", "grad", "m", "v"))
+    new_m, new_v = adam.means(g, m64, v64)
     less1, less2 = 1 - BETA1**step, 1 - BETA2**step
 
     def moved(by: np.ndarray) -> np.ndarray:
@@ -35,8 +27,7 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
     def left(
         values: np.ndarray, mean: np.ndarray = new_m, square: np.ndarray = new_v
     ) -> dict[str, np.ndarray]:
-        outputs = {"new_w": values, "new_m": mean, "new_v": square}
-        return {name: out.astype(np.float32) for name, out in outputs.items()}
+        return adam.outputs(values, mean, square)
 
     def after(mean: np.ndarray, square: np.ndarray) -> dict[str, np.ndarray]:
         """Return the outputs that follow from other running means."""
@@ -65,10 +56,7 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
         ),
     }
     return Case(
-        args={
-            "w": w, "grad": grad, "m": m, "v": v, "step": step,
-            "new_w": poison(n), "new_m": poison(n), "new_v": poison(n),
-        },
+        args=args,
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
         expected=left(moved(by)),

@@ -2,50 +2,36 @@
 
 import numpy as np
 
-from gpukit.course import Case, lengths, poison
+from gpukit.course import Case, adam
+from gpukit.course.adam import BETA1, BETA2, EPS, LR
 
 BLOCK = 128
-LR, BETA1, BETA2, EPS = (float(np.float32(value)) for value in (0.01, 0.9, 0.999, 1e-8))
 DECAY = float(np.float32(0.1))
-STEPS = (1, 300, 1, 100, 1000, 200, 1)
 # The length, and the number of the step.
-SHAPES = {name: (*n, step) for (name, n), step in zip(lengths(BLOCK).items(), STEPS, strict=True)}
+SHAPES = adam.shapes(BLOCK, (1, 300, 1, 100, 1000, 200, 1))
 
 
 def case(rng: np.random.Generator, n: int, step: int) -> Case:
-    """Return the case of n weights in this step; before the first one both means are 0."""
-    size = 10 ** rng.uniform(-2, 2, n)
-    size[3::11] = 0  # nothing ever happened here: only the decay moves the weight
-    either = rng.choice([-1, 1], (2, n)) * rng.uniform(0.5, 1.5, (2, n)) * size
-    w, (grad, m) = rng.normal(0, 3, n).astype(np.float32), either.astype(np.float32)
-    v = (rng.uniform(0.5, 1.5, n) * size**2).astype(np.float32)
-    if step == 1:
-        m[:], v[:] = 0, 0
-    w64, g, m64, v64 = (a.astype(np.float64) for a in (w, grad, m, v))
+    """Return the case of n weights in this step."""
+    args = adam.arguments(rng, n, step)
+    w64, g, m64, v64 = (args[name].astype(np.float64) for name in ("w", "grad", "m", "v"))
     less1, less2 = 1 - BETA1**step, 1 - BETA2**step
-
-    def means(g: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return BETA1 * m64 + (1 - BETA1) * g, BETA2 * v64 + (1 - BETA2) * g * g
 
     def move(mean: np.ndarray, square: np.ndarray) -> np.ndarray:
         return LR * mean / less1 / (np.sqrt(square / less2) + EPS)
 
-    new_m, new_v = means(g)
+    new_m, new_v = adam.means(g, m64, v64)
     by, decay = move(new_m, new_v), LR * DECAY * w64
-    coupled_m, coupled_v = means(g + DECAY * w64)
+    coupled_m, coupled_v = adam.means(g + DECAY * w64, m64, v64)
     terms = BETA1 * np.abs(m64) + (1 - BETA1) * np.abs(g + DECAY * w64)
 
     def left(
         values: np.ndarray, mean: np.ndarray = new_m, square: np.ndarray = new_v
     ) -> dict[str, np.ndarray]:
-        outputs = {"new_w": values, "new_m": mean, "new_v": square}
-        return {name: out.astype(np.float32) for name, out in outputs.items()}
+        return adam.outputs(values, mean, square)
 
     return Case(
-        args={
-            "w": w, "grad": grad, "m": m, "v": v, "step": step,
-            "new_w": poison(n), "new_m": poison(n), "new_v": poison(n),
-        },
+        args=args,
         grid=max(1, -(-n // BLOCK)),
         block=BLOCK,
         expected=left(w64 - decay - by),
@@ -76,6 +62,9 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
             ),
             "The weight is multiplied by LR * DECAY; it is multiplied by 1 - LR * DECAY.": left(
                 decay - by
+            ),
+            "EPS stands inside the root: it is sqrt(v_hat) + EPS.": left(
+                w64 - decay - LR * new_m / less1 / np.sqrt(new_v / less2 + EPS)
             ),
             "The bias correction is missing: m_hat is new_m / (1 - BETA1 ** step), v_hat new_v / "
             "(1 - BETA2 ** step).": left(

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from gpukit.course import Case, lengths, poison
+from gpukit.course import Case, lanes, lengths, poison
 
 BLOCK = 128
-# The length, and which norm: 0 for zero, 1 for a short one, 2 for a long one.
-NORMS = (0.0, 0.25, 30.0)
-SHAPES = {name: (*n, 2) for name, n in lengths(BLOCK).items()} | {
+# The length, and which of these norms.
+NORMS = (0.0, 0.8, 1.25, 30.0)
+SHAPES = {name: (*n, 3) for name, n in lengths(BLOCK).items()} | {
+    "a little too long": (67, 2),
     "a short vector": (67, 1),
     "all zeros": (131, 0),
 }
@@ -16,14 +17,12 @@ SHAPES = {name: (*n, 2) for name, n in lengths(BLOCK).items()} | {
 def case(rng: np.random.Generator, n: int, kind: int) -> Case:
     """Return the case of n gradients whose norm is of this kind."""
     drawn = rng.normal(1, 1, n)
-    length = NORMS[min(kind, 2)]
+    length = NORMS[min(kind, 3)]
     unit = drawn / max(np.sqrt((drawn**2).sum()), 1e-9)
     grad = (length * unit).astype(np.float32)
     wide = grad.astype(np.float64)
     norm = np.sqrt((wide**2).sum())
-    held = np.zeros(BLOCK)  # the sum of squares of each thread
-    for thread in range(min(BLOCK, n)):
-        held[thread] = (wide[thread::BLOCK] ** 2).sum()
+    (held,) = lanes.own(wide[None] ** 2, np.add, 0, BLOCK)  # the sum of squares of each thread
 
     def by(norm: float, always: bool = False) -> dict[str, np.ndarray]:
         """Return the vector made shorter as if this were its norm."""
@@ -38,6 +37,9 @@ def case(rng: np.random.Generator, n: int, kind: int) -> Case:
         block=BLOCK,
         expected=by(norm),
         mistakes={
+            "A vector a little longer than MOST stays as it is: the comparison is norm > MOST.": by(
+                norm if norm > 2 else 0
+            ),
             "Each element was clipped for itself, to -MOST ... MOST. The vector as a whole is made "
             "shorter, all elements by the same factor.": {
                 "out": np.clip(wide, -1, 1).astype(np.float32)
@@ -55,12 +57,7 @@ def case(rng: np.random.Generator, n: int, kind: int) -> Case:
             "their mean.": by(norm / np.sqrt(max(1, n))),
             "Each thread took its own elements for the vector: the sums of the 128 threads must be "
             "joined.": {"out": (wide / np.maximum(own, 1)).astype(np.float32)},
-            "The last level of the tree is missing: half must come down to 1.": by(
-                np.sqrt(held[::2].sum())
-            ),
-            "The first level of the tree is missing: half begins at 64.": by(
-                np.sqrt(held[:64].sum())
-            ),
+            **{words: by(np.sqrt(sums)) for words, sums in lanes.wrong_levels(held).items()},
             "Only the first 128 elements count for the norm: each thread took one.": by(
                 np.sqrt((wide[:BLOCK] ** 2).sum())
             ),

@@ -133,6 +133,26 @@ ANSWERS = [
                 new_m[i] = mean
                 new_v[i] = square
     """),
+    Wrong(
+        "stored, and read again",
+        edit(
+            ("        mean = BETA1", "        new_m[i] = BETA1"),
+            ("m_hat = mean", "m_hat = new_m[i]"),
+            ("        new_m[i] = mean\n", ""),
+        ),
+        says="what was stored need not be read again",
+        grade="but",
+    ),
+    Right(
+        "both means towards the new value",
+        edit(
+            ("BETA1 * m[i] + (ONE - BETA1) * grad[i]", "m[i] + (ONE - BETA1) * (grad[i] - m[i])"),
+            (
+                "BETA2 * v[i] + (ONE - BETA2) * grad[i] * grad[i]",
+                "v[i] + (ONE - BETA2) * (grad[i] * grad[i] - v[i])",
+            ),
+        ),
+    ),
     Right(
         "towards the new value, with math.pow",
         body("""

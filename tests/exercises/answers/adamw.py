@@ -103,6 +103,26 @@ ANSWERS = [
                 new_m[i] = mean
                 new_v[i] = square
     """),
+    Wrong(
+        "EPS inside the root",
+        edit(("math.sqrt(v_hat) + EPS", "math.sqrt(v_hat + EPS)")),
+        says="EPS stands inside the root",
+    ),
+    Wrong(
+        "steps counted from 0",
+        edit(("BETA1 ** np.float32(step)", "BETA1 ** np.float32(step - 1)")),
+        says="inf out of finite numbers",
+    ),
+    Wrong(
+        "stored, and read again",
+        edit(
+            ("        mean = BETA1", "        new_m[i] = BETA1"),
+            ("m_hat = mean", "m_hat = new_m[i]"),
+            ("        new_m[i] = mean\n", ""),
+        ),
+        says="what was stored need not be read again",
+        grade="but",
+    ),
     Right(
         "a factor for the decay",
         edit((RESULT, f"w[i] * (ONE - LR * DECAY) - {MOVE}")),

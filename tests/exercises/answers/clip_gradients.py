@@ -163,6 +163,11 @@ ANSWERS = [
         says="reads of grad for each element",
         grade="but",
     ),
+    Wrong(
+        "a little too long stays as it is",
+        edit((FACTOR, "MOST / norm if norm > 2 * MOST else np.float32(1)")),
+        says="A vector a little longer than MOST stays",
+    ),
     Right(
         "shuffles, and the smaller of 1 and MOST / norm",
         body("""

@@ -82,6 +82,11 @@ ANSWERS = [
         says="there should be 0",
     ),
     Wrong(
+        "a ring",
+        edit(("x[j] if j >= 0 and j < x.size else np.float32(0)", "x[(j + x.size) % x.size]")),
+        says="its other end is taken, as if it were a ring",
+    ),
+    Wrong(
         "no guard on the left",
         edit(("j >= 0 and j < x.size", "j < x.size")),
         says="x[-3]",

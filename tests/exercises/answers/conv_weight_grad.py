@@ -174,6 +174,21 @@ ANSWERS = [
         says="a tree takes 7",
         grade="but",
     ),
+    Wrong(
+        "the threads share a row at a time, and most have no column",
+        edit(
+            (
+                "    for k in range(tid, grad_out.size, BLOCK):\n"
+                "        row, col = k // across, k % across\n"
+                "        acc += ",
+                "    for row in range(grad_out.shape[0]):\n"
+                "        for col in range(tid, across, BLOCK):\n"
+                "            acc += ",
+            )
+        ),
+        says="128 threads share 1,024 results",
+        grade="but",
+    ),
     Right(
         "row and column carried along, shuffles in each warp",
         body("""

@@ -82,6 +82,23 @@ ANSWERS = [
                 y[i] = x[i] / KEEP if mask[i] else np.float32(0)
                 grad_x[i] = grad_out[i] / KEEP if mask[i] else np.float32(0)
     """),
+    Wrong(
+        "the gradient passes where y is not 0",
+        edit((GRAD, "grad_out[i] / KEEP if y[i] != 0")),
+        says="mask says what passes back, not the value",
+    ),
+    Wrong(
+        "0 first, and then the gradient",
+        edit(
+            (
+                f"grad_x[i] = {GRAD} else np.float32(0)",
+                "grad_x[i] = np.float32(0)\n        if mask[i]:\n"
+                "            grad_x[i] = grad_out[i] / KEEP",
+            )
+        ),
+        says="writes to grad_x for each element; asked: at most 1",
+        grade="but",
+    ),
     Right(
         "a factor, and 0 first",
         body("""

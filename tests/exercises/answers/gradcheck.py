@@ -30,7 +30,28 @@ ANSWERS = [
                 numeric[i] = value
                 suspect[i] = 1 if abs(value - grad[i]) > 1e-4 * max(1.0, abs(value)) else 0
         """),
-        says="w[",
+        says="The kernel wrote to w, which is an input",
+    ),
+    Wrong(
+        "the weight moved in place, and restored",
+        body("""
+            i = cuda.grid(1)
+            if i < w.size:
+                old = w[i]
+                value = 0.0
+                for side in range(-1, 2, 2):
+                    w[i] = old + side * STEP
+                    for b in range(x.shape[0]):
+                        net = 0.0
+                        for k in range(w.size):
+                            net += x[b, k] * w[k]
+                        value += side * 0.5 * (math.tanh(net) - target[b]) ** 2
+                w[i] = old
+                value /= 2 * STEP
+                numeric[i] = value
+                suspect[i] = 1 if abs(value - grad[i]) > 1e-4 * max(1.0, abs(value)) else 0
+        """),
+        says="reads it in line",
     ),
     Wrong(
         "a forward difference",
@@ -137,6 +158,56 @@ ANSWERS = [
                 numeric[i] = value
                 suspect[i] = 1 if abs(value - grad[i]) > 1e-4 * max(1.0, abs(value)) else 0
     """),
+    Wrong(
+        "only wrong signs",
+        edit((MARK, "value * grad[i] < 0")),
+        says="A formula can be wrong in its size alone",
+    ),
+    Wrong(
+        "sizes without signs",
+        edit((MARK, "abs(abs(value) - abs(grad[i])) > 1e-4 * max(1.0, abs(value))")),
+        says="compared without their signs",
+    ),
+    Wrong(
+        "the same allowed for all",
+        edit((MARK, "abs(value - grad[i]) > 1e-4")),
+        says="does not grow with the result",
+    ),
+    Wrong(
+        "a share of the result allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-4 * abs(value)")),
+        says="too small where the result is near 0",
+    ),
+    Wrong(
+        "the smaller of both allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-4 * min(1.0, abs(value))")),
+        says="it is the larger",
+    ),
+    Wrong(
+        "the sum of both allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-4 * (1.0 + abs(value))")),
+        says="What is allowed is a sum",
+    ),
+    Wrong(
+        "no abs() in what is allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-4 * max(1.0, value)")),
+        says="has no abs()",
+    ),
+    Wrong(
+        "a hundredth allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-2 * max(1.0, abs(value))")),
+        says="Too much is allowed",
+    ),
+    Wrong(
+        "a tenth of it allowed",
+        edit((MARK, "abs(value - grad[i]) > 1e-5 * max(1.0, abs(value))")),
+        says="Too little is allowed",
+    ),
+    Wrong(
+        "every weight is marked",
+        edit((MARK, "True")),
+        says="Every weight is marked",
+    ),
     Right(
         "the weight shifted in the sum",
         body("""

@@ -125,6 +125,11 @@ ANSWERS = [
                             high = max(high, x[row * stride + i, col * stride + j])
                     out[row, col] = high
     """),
+    Wrong(
+        "the maximum begins with -1000",
+        edit(("np.float32(-math.inf)", "np.float32(-1000)")),
+        says="The maximum begins with a number that is not low enough",
+    ),
     Right(
         "an if for max, from the first pixel on",
         body("""

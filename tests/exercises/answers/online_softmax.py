@@ -137,6 +137,46 @@ ANSWERS = [
         edit(("range(cuda.laneid, x.shape[1], 32)", "range(cuda.laneid, min(32, x.shape[1]), 32)")),
         says="each lane took one and stopped",
     ),
+    Wrong(
+        "exponents from the first number, mended at the end",
+        body("""
+            row = cuda.grid(1) // 32
+            if row < x.shape[0]:
+                first = np.float32(0)
+                if cuda.laneid == 0:
+                    first = x[row, 0]
+                first = cuda.shfl_sync(ALL, first, 0)
+                high, acc = LOWEST, np.float32(0)
+                for k in range(cuda.laneid, x.shape[1], 32):
+                    value = x[row, k] if k > 0 else first
+                    high = max(high, value)
+                    acc += math.exp(value - first)
+                for offset in (16, 8, 4, 2, 1):
+                    high = max(high, cuda.shfl_xor_sync(ALL, high, offset))
+                    acc += cuda.shfl_xor_sync(ALL, acc, offset)
+                if cuda.laneid == 0:
+                    highest[row] = high
+                    total[row] = acc * math.exp(first - high)
+        """),
+        says="makes inf out of finite numbers",
+    ),
+    Wrong(
+        "the maximum begins with -10000",
+        edit(("high, acc = LOWEST,", "high, acc = np.float32(-10000),")),
+        says="got -10000.0",
+    ),
+    Wrong(
+        "the maximum stored in the loop",
+        edit(
+            (
+                "            high = above\n        for",
+                "            high = above\n            if cuda.laneid == 0:\n"
+                "                highest[row] = high\n        for",
+            )
+        ),
+        says="one lane stores it, once",
+        grade="but",
+    ),
     Right(
         "an if for the larger number",
         body("""

@@ -71,6 +71,11 @@ ANSWERS = [
             for i in range(x.size):
                 grad_x[i] = grad_out[i] if x[i] > 0 else np.float32(0)
     """),
+    Wrong(
+        "small numbers count as 0",
+        edit(("x[i] > 0", "x[i] > 1e-6")),
+        says="A small positive x counts as 0",
+    ),
     Right(
         "an if and an else",
         body("""

@@ -8,7 +8,13 @@ JOIN_HIGH = """        for offset in (16, 8, 4, 2, 1):
 JOIN_TOTAL = """        for offset in (16, 8, 4, 2, 1):
             total += cuda.shfl_xor_sync(ALL, total, offset)
 """
-LOOP = "for k in range(cuda.laneid, x.shape[1], 32):\n"
+HIGH = (
+    """        high = np.float32(-math.inf)
+        for k in range(cuda.laneid, x.shape[1], 32):
+            high = max(high, x[row, k])
+"""
+    + JOIN_HIGH
+)
 
 ANSWERS = [
     Wrong(
@@ -160,6 +166,39 @@ ANSWERS = [
         """),
         says="reads of x for each element; asked: at most 3.50",
         grade="but",
+    ),
+    Wrong(
+        "the first number subtracted",
+        edit((HIGH, "        high = x[row, 0]\n")),
+        says="makes inf out of finite numbers",
+    ),
+    Wrong(
+        "the minimum subtracted",
+        edit(
+            ("np.float32(-math.inf)", "np.float32(math.inf)"),
+            ("high = max(high, x", "high = min(high, x"),
+            ("high = max(high, cuda", "high = min(high, cuda"),
+        ),
+        says="total += math.exp(x[row, k] - high)",
+    ),
+    Wrong(
+        "the mean subtracted",
+        edit(
+            ("np.float32(-math.inf)", "np.float32(0)"),
+            ("high = max(high, x[row, k])", "high += x[row, k] / np.float32(x.shape[1])"),
+            (JOIN_HIGH, JOIN_TOTAL.replace("total", "high")),
+        ),
+        says="makes inf out of finite numbers",
+    ),
+    Wrong(
+        "the maximum of each second column",
+        edit((HIGH, HIGH.replace("x.shape[1], 32)", "x.shape[1], 64)"))),
+        says="total += math.exp(x[row, k] - high)",
+    ),
+    Wrong(
+        "the maximum begins with -10000",
+        edit(("np.float32(-math.inf)", "np.float32(-10000)")),
+        says="makes nan out of finite numbers",
     ),
     Right(
         "the exponentials kept in out",
