@@ -116,9 +116,10 @@ def im2col_kernel(image, window, stride, padding, dilation, cols):
     col, row = cuda.grid(2)
     n, k = cuda.blockIdx.z // cols.shape[1], cuda.blockIdx.z % cols.shape[1]
     c, place = k // (window[0] * window[1]), k % (window[0] * window[1])
+    kh, kw = place // window[1], place % window[1]
     if row < cols.shape[2] and col < cols.shape[3]:
-        h = stride[0] * row + dilation[0] * (place // window[1]) - padding[0]
-        w = stride[1] * col + dilation[1] * (place % window[1]) - padding[1]
+        h = stride[0] * row + dilation[0] * kh - padding[0]
+        w = stride[1] * col + dilation[1] * kw - padding[1]
         inside = 0 <= h < image.shape[2] and 0 <= w < image.shape[3]
         cols[n, k, row, col] = image[n, c, h, w] if inside else cols.dtype.type(0)
 
