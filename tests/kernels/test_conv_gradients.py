@@ -225,7 +225,8 @@ def launches(case, signed, dtype):
     given = back, split, out(slices, groups, m, depth)
     sizes = n, groups, m, pixels, depth, slices
     yield grad_weight, (depth, m, slices * groups), given, sizes, {}
-    given = columns, window, *moved, out(*shapes[0])
+    by_plane = columns.reshape(n * channels, *window, rows, cols)
+    given = by_plane, *moved, out(n * channels, h, w)
     yield onto, (w, h, n * channels), given, (shapes[0], window), moves
 
 

@@ -258,8 +258,8 @@ def _back_by_columns(
         # The columns have been used: their gradient takes their place.
         _multiply(function, turned, grad, nothing, cols, stream)
         n, c, h, w = len(cols), *layer.image[1:]
-        back = cols.reshape(n, groups * depth, *layer.windows.size)
-        given = back, layer.window, *layer.moves, grad_image[part]
+        back = cols.reshape(n * c, *layer.window, *layer.windows.size)
+        given = back, *layer.moves, grad_image[part].reshape(n * c, h, w)
         _launch(function, by_image, (w, h, n * c), stream, *given)
     if n := grad_weight.size:
         columns.add_columns(function, partial.reshape(slices, n), grad_weight.reshape(n), stream)
