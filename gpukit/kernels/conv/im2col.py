@@ -209,12 +209,18 @@ def columns_grad_weight_kernel(grad_out, cols, partial):
     k_loaded = cuda.blockIdx.x * TILE + ty  # the row of cols this thread loads
     a_tile = cuda.shared.array((TILE, TILE), partial.dtype)
     b_tile = cuda.shared.array((TILE, PADDED), partial.dtype)
-    acc = zero = partial.dtype.type(0)
+    acc = partial.dtype.type(0)
     for n in range(s, grad_out.shape[0], slices):
         for t in range(0, pixels, TILE):
-            a_tile[ty, tx] = grad_out[n, g, row, t + tx] if row < m and t + tx < pixels else zero
-            inside = k_loaded < depth and t + tx < pixels
-            b_tile[tx, ty] = cols[n, g, k_loaded, t + tx] if inside else zero
+            p = t + tx
+            a_tile[ty, tx] = (
+                grad_out[n, g, row, p] if row < m and p < pixels else partial.dtype.type(0)
+            )
+            b_tile[tx, ty] = (
+                cols[n, g, k_loaded, p]
+                if k_loaded < depth and p < pixels
+                else partial.dtype.type(0)
+            )
             cuda.syncthreads()  # both tiles are full before any thread reads them
             for k in range(TILE):
                 acc += a_tile[ty, k] * b_tile[k, tx]
