@@ -310,7 +310,7 @@ def _pool_grad(name: str, rung: Rung, quick: bool) -> Contest:
     moves = (window, window, (0, 0))
     given = (*moves, True) if mean else () if scatter else moves
     sizes = (half, half, p) if scatter else (size, size, p)
-    ours = launched(rung, sizes, *arrays, *given, out)
+    ours = launched(rung, sizes, *arrays, *given, out.reshape(p, -1) if scatter else out)
     return contest(
         name,
         f"{p} x {size} x {size}, 2 x 2",
