@@ -153,15 +153,15 @@ def check_array(
 
     With None for `ndim`, any number of axes will do.
     """
-    allowed = " or ".join(np.dtype(dtype).name for dtype in dtypes)
     if not isinstance(array, np.ndarray) and not is_device_array(array):
         raise TypeError(
-            f"{function}: expected {name} to be a {allowed} array, got {type(array).__name__}. "
+            f"{function}: expected {name} to be a {_either(dtypes)} array, got "
+            f"{type(array).__name__}. "
             f"Convert it with np.asarray({name}, np.{np.dtype(dtypes[0]).name})."
         )
-    if array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
+    if array.dtype not in dtypes:
         raise TypeError(
-            f"{function}: expected {name} to be a {allowed} array, got {array.dtype}. "
+            f"{function}: expected {name} to be a {_either(dtypes)} array, got {array.dtype}. "
             f"Convert it with {name}.astype(np.{np.dtype(dtypes[0]).name})."
         )
     if ndim is not None and array.ndim != ndim:
@@ -169,6 +169,10 @@ def check_array(
             f"{function}: expected {name}.ndim == {ndim}, got shape {tuple(array.shape)}. "
             f"Reshape it to {ndim} axes."
         )
+
+
+def _either(dtypes: tuple[type[np.generic], ...]) -> str:
+    return " or ".join(np.dtype(dtype).name for dtype in dtypes)
 
 
 def check_same_dtype(function: str, **arrays: Any) -> None:
@@ -184,7 +188,7 @@ def check_same_dtype(function: str, **arrays: Any) -> None:
 
 def check_rung_dtype(function: str, rung: Rung, array: Any) -> None:
     """Raise TypeError unless the rung takes the dtype of `array`, as others of its ladder do."""
-    if array.dtype not in [np.dtype(dtype) for dtype in rung.dtypes]:
+    if array.dtype not in rung.dtypes:
         raise TypeError(
             f"{function}: expected float32 arrays for rung {rung.name!r}, got {array.dtype}. "
             f"Pass rung={rung.instead!r}."
@@ -296,7 +300,7 @@ def adopt(array: Any) -> Any:
     of the host that NumPy can read in place (PyTorch's CPU tensors) NumPy arrays. All else, lists
     for example, is returned as it is, for `check_array` to refuse.
     """
-    if isinstance(array, np.ndarray):
+    if isinstance(array, np.ndarray) or _is_ours(array):
         return array
     if is_device_array(array):
         return cuda.as_cuda_array(array)
@@ -373,7 +377,12 @@ def results(
 
 def is_device_array(array: Any) -> bool:
     """Whether `array` is memory that a kernel can use without a copy."""
-    return bool(cuda.is_cuda_array(array))
+    return _is_ours(array) or bool(cuda.is_cuda_array(array))
+
+
+def _is_ours(array: Any) -> bool:
+    """Whether `array` is a device array of Numba or of ours; to ask for its interface is slow."""
+    return getattr(array, "__cuda_ndarray__", False) is True
 
 
 def is_contiguous(array: Any) -> bool:

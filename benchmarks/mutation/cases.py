@@ -583,4 +583,4 @@ def _linear_grad_weight() -> Iterator[Case]:
 def _column_sum() -> Iterator[Case]:
     x = values(39, 35)
     right = np.stack([x[:20].sum(axis=0, dtype=np.float64), x[20:].sum(axis=0, dtype=np.float64)])
-    yield case((2, 2), (columns.WARP, columns.HEIGHT), (x,), right, 20)
+    yield case((2, 2), (columns.WIDTH, columns.HEIGHT), (x,), right, 20)

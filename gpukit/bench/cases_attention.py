@@ -36,7 +36,7 @@ def _scores(name: str, rung: Rung, quick: bool) -> Contest:
     return contest(
         name,
         f"{b} x {h} of {rows} x {keys} x {d}",
-        launched(rung, (keys, rows, b * h), query, key, SCALE, False, out),
+        launched(rung, (keys, rows, b * h), query, key, None, False, SCALE, False, out),
         lambda _, query, key, scale: scale * (query @ key.swapaxes(-1, -2)),
         out,
         given=(query, key, SCALE),

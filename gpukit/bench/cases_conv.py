@@ -165,26 +165,30 @@ def _grad_weight_of_columns(name: str, rung: Rung, quick: bool) -> Contest:
 def _col2im(name: str, rung: Rung, quick: bool) -> Contest:
     picture, _, _ = _layer(quick)
     batch, channels, rows, cols = picture.shape
-    columns = random(batch, channels * math.prod(WINDOW), rows, cols)
-    out = poisoned(picture.shape, np.float32)
+    planes = batch * channels
+    columns = random(planes, *WINDOW, rows, cols)
+    out = poisoned((planes, rows, cols), np.float32)
 
     def work(xp: Any, columns: Any) -> Any:
-        padded = xp.zeros((batch, channels, rows + 2, cols + 2), xp.float32)
-        parts = columns.reshape(batch, channels, *WINDOW, rows, cols)
+        padded = xp.zeros((planes, rows + 2, cols + 2), xp.float32)
         for kh, kw in np.ndindex(*WINDOW):
-            padded[:, :, kh : kh + rows, kw : kw + cols] += parts[:, :, kh, kw]
-        return padded[:, :, 1:-1, 1:-1]
+            padded[:, kh : kh + rows, kw : kw + cols] += columns[:, kh, kw]
+        return padded[:, 1:-1, 1:-1]
+
+    def expected() -> Any:
+        each = columns.reshape(planes, -1, rows, cols)
+        return rung.reference(each, WINDOW, (rows, cols), **PAD).reshape(out.shape)
 
     return contest(
         name,
         _size(picture),
-        launched(rung, (cols, rows, batch * channels), columns, WINDOW, *MOVES, out),
+        launched(rung, (cols, rows, planes), columns, *MOVES, out),
         work,
         out,
         given=(columns,),
         cost=rung.cost(picture.shape, WINDOW, **PAD),
         terms=math.prod(WINDOW),
-        expected=lambda: rung.reference(columns, WINDOW, (rows, cols), **PAD),
+        expected=expected,
     )
 
 
@@ -306,7 +310,7 @@ def _pool_grad(name: str, rung: Rung, quick: bool) -> Contest:
     moves = (window, window, (0, 0))
     given = (*moves, True) if mean else () if scatter else moves
     sizes = (half, half, p) if scatter else (size, size, p)
-    ours = launched(rung, sizes, *arrays, *given, out)
+    ours = launched(rung, sizes, *arrays, *given, out.reshape(p, -1) if scatter else out)
     return contest(
         name,
         f"{p} x {size} x {size}, 2 x 2",

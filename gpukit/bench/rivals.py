@@ -71,8 +71,8 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
     "conv2d_grad_bias": lambda t, grad: t.sum(grad, (0, 2)),
     "im2col": lambda t, x: t.nn.functional.unfold(x, 3, padding=1),
     "col2im": lambda t, columns: t.nn.functional.fold(
-        columns.flatten(2), columns.shape[2:], 3, padding=1
-    ),
+        columns.flatten(3).flatten(1, 2), columns.shape[3:], 3, padding=1
+    )[:, 0],
     "columns_product": lambda t, a, columns, bias: t.matmul(a, columns) + bias[:, :, None],
     "columns_grad_weight": lambda t, grad, columns: (
         t.matmul(grad, columns.transpose(2, 3)).unflatten(0, (-1, min(len(grad), 16))).sum(0)

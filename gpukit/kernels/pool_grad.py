@@ -9,6 +9,8 @@ Legend
     row, col     a window, a pixel of grad_out                        [0, 112)
     h, w         a pixel of the image                                 [0, 224)
     at           a pixel of a plane as one number, h W + w            [0, H W)
+    more_h       windows below the first that can span a pixel too    1
+    last_h       the row behind the last that a window spans
     reach        pixels from the first of a window to its last, and 1 more: dilation (n - 1) + 1
     T            pixels inside the image that windows span, of all windows and planes
 
@@ -89,7 +91,7 @@ def max_pool2d_scatter_kernel(grad_out, indices, grad):
 
     New here   a scatter without atomics, for windows that do not overlap: no two of them can have
                found the same pixel. All other pixels are 0 before the launch
-    Shapes     grad_out (P, rows, cols), indices (P, rows, cols), grad (P, H, W), which is 0; any
+    Shapes     grad_out (P, rows, cols), indices (P, rows, cols), grad (P, H W), which is 0; any
                sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(cols, BLOCK_X),
                ceil_div(rows, BLOCK_Y), min(P, 65535)); x = col, y = row, z = plane of grad_out
@@ -101,9 +103,8 @@ def max_pool2d_scatter_kernel(grad_out, indices, grad):
     if row < grad_out.shape[1] and col < grad_out.shape[2]:
         for plane in range(cuda.blockIdx.z, grad_out.shape[0], cuda.gridDim.z):
             at = indices[plane, row, col]
-            h, w = at // grad.shape[2], at % grad.shape[2]
-            if 0 <= h < grad.shape[1]:
-                grad[plane, h, w] = grad_out[plane, row, col]
+            if 0 <= at < grad.shape[1]:
+                grad[plane, at] = grad_out[plane, row, col]
 
 
 def max_pool2d_scatter_cost(p: int, rows: int, cols: int, itemsize: int = 4) -> Cost:
@@ -111,19 +112,13 @@ def max_pool2d_scatter_cost(p: int, rows: int, cols: int, itemsize: int = 4) -> 
     return Cost(bytes=(2 * itemsize + PLACE) * p * rows * cols, flops=0)
 
 
-@cuda.jit(device=True)
-def windows_over(place, padding, reach, stride, count):
-    """Return the first of the windows that span a pixel along one axis, and the one after them."""
-    last = place + padding
-    return max((last - reach) // stride + 1, 0), min(last // stride + 1, count)
-
-
 @cuda.jit
 def max_pool2d_gather_kernel(grad_out, indices, reach, stride, padding, grad):
     """Add up the gradients of all windows that found a pixel largest, one thread for one pixel.
 
     New here   the question turned around, for windows that overlap: which of those that lie over
-               me found me? With 3 x 3 and stride 2 there are at most four
+               me found me? With 3 x 3 and stride 2 there are at most four. Each thread asks as
+               many, also one that fewer lie over: so all threads of a warp go round alike
     Shapes     grad_out (P, rows, cols), indices (P, rows, cols), reach (2,), stride (2,),
                padding (2,), grad (P, H, W); any sizes >= 1, C order
     Cost       bytes: (itemsize + 8) T + itemsize grad.size; flops: T, with reach for the window;
@@ -131,16 +126,23 @@ def max_pool2d_gather_kernel(grad_out, indices, reach, stride, padding, grad):
     Source     ours
     """
     w, h = cuda.grid(2)
+    _, rows, cols = grad_out.shape
+    (reach_h, reach_w), (stride_h, stride_w), (pad_h, pad_w) = reach, stride, padding
+    more_h, more_w = (reach_h - 1) // stride_h, (reach_w - 1) // stride_w
     if h < grad.shape[1] and w < grad.shape[2]:
         at = h * grad.shape[2] + w
-        first_row, last_row = windows_over(h, padding[0], reach[0], stride[0], grad_out.shape[1])
-        first_col, last_col = windows_over(w, padding[1], reach[1], stride[1], grad_out.shape[2])
+        first_row, first_col = (h + pad_h) // stride_h - more_h, (w + pad_w) // stride_w - more_w
         for plane in range(cuda.blockIdx.z, grad.shape[0], cuda.gridDim.z):
             acc = grad.dtype.type(0)
-            for row in range(first_row, last_row):
-                for col in range(first_col, last_col):
-                    value = grad_out[plane, row, col]
-                    acc += value if indices[plane, row, col] == at else grad.dtype.type(0)
+            for i in range(more_h + 1):
+                row = first_row + i
+                last_h = stride_h * row - pad_h + reach_h
+                for j in range(more_w + 1):
+                    col = first_col + j
+                    last_w = stride_w * col - pad_w + reach_w
+                    if 0 <= row < rows and 0 <= col < cols and h < last_h and w < last_w:
+                        value = grad_out[plane, row, col]
+                        acc += value if indices[plane, row, col] == at else grad.dtype.type(0)
             grad[plane, h, w] = acc
 
 
@@ -166,19 +168,24 @@ def avg_pool2d_backward_kernel(grad_out, window, stride, padding, include_pad, g
     Source     ours
     """
     w, h = cuda.grid(2)
+    _, rows, cols = grad_out.shape
+    (window_h, window_w), (stride_h, stride_w), (pad_h, pad_w) = window, stride, padding
+    more_h, more_w = (window_h - 1) // stride_h, (window_w - 1) // stride_w
     if h < grad.shape[1] and w < grad.shape[2]:
-        first_row, last_row = windows_over(h, padding[0], window[0], stride[0], grad_out.shape[1])
-        first_col, last_col = windows_over(w, padding[1], window[1], stride[1], grad_out.shape[2])
+        first_row, first_col = (h + pad_h) // stride_h - more_h, (w + pad_w) // stride_w - more_w
         for plane in range(cuda.blockIdx.z, grad.shape[0], cuda.gridDim.z):
             acc = grad.dtype.type(0)
-            for row in range(first_row, last_row):
-                top = stride[0] * row - padding[0]
-                height = min(top + window[0], grad.shape[1]) - max(top, 0)
-                for col in range(first_col, last_col):
-                    left = stride[1] * col - padding[1]
-                    width = min(left + window[1], grad.shape[2]) - max(left, 0)
-                    count = window[0] * window[1] if include_pad else height * width
-                    acc += grad_out[plane, row, col] / grad.dtype.type(count)
+            for i in range(more_h + 1):
+                row = first_row + i
+                top, last_h = stride_h * row - pad_h, stride_h * row - pad_h + window_h
+                height = min(last_h, grad.shape[1]) - max(top, 0)
+                for j in range(more_w + 1):
+                    col = first_col + j
+                    left, last_w = stride_w * col - pad_w, stride_w * col - pad_w + window_w
+                    width = min(last_w, grad.shape[2]) - max(left, 0)
+                    count = window_h * window_w if include_pad else height * width
+                    if 0 <= row < rows and 0 <= col < cols and h < last_h and w < last_w:
+                        acc += grad_out[plane, row, col] / grad.dtype.type(count)
             grad[plane, h, w] = acc
 
 
@@ -262,13 +269,14 @@ def _back(
             planes(launch.to_device(launch.flatten(function, name, array), stream), size)
             for name, array in names.items()
         ]
-        flat = result.flat()
+        grad = planes(result.flat(), shape)
         across = shape
         if rung.name == "scatter":  # what no window found stays 0
-            vector.fill(flat.size, 0, dtype=flat.dtype, out=flat, stream=stream)
+            vector.fill(grad.size, 0, dtype=grad.dtype, out=result.flat(), stream=stream)
+            grad = grad.reshape(grad.shape[0], shape[2] * shape[3])
             across = size
         grid = rung.grid(function, across[3], across[2], shape[0] * shape[1])
-        rung.kernel[grid, rung.block, stream](*moved, *given, planes(flat, shape))
+        rung.kernel[grid, rung.block, stream](*moved, *given, grad)
     return result.get()
 
 

@@ -134,6 +134,49 @@ def test_scale_takes_the_place_of_one_over_the_root_of_d(rung, made):
         np.testing.assert_allclose(mine, other, atol=1e-13)
 
 
+MASKS = [(37, 53), (1, 53), (37, 1), (3, 1, 53), (2, 1, 37, 53), (2, 3, 37, 53)]
+
+
+@rungs
+@masks
+@dtypes
+@pytest.mark.parametrize("kind", ["keeps", "adds"])
+@pytest.mark.parametrize("shape", MASKS, ids=str)
+def test_a_mask_of_any_shape_counts_for_all_along_its_ones(
+    shape, kind, dtype, causal, rung, made, rng
+):
+    arrays = made(2, 3, 37, 53, 13, 7, dtype=dtype)
+    mask = rng.standard_normal(shape).astype(dtype)
+    if kind == "keeps":
+        mask = mask > -1
+        mask[..., 0] = True  # no query without a key
+    query, key, value, grad = arrays
+    out, _, *grads = both(arrays, causal, rung, attn_mask=mask)
+    expected = attention.attention_reference(query, key, value, causal, attn_mask=mask)
+    assert_equal(out, expected, 13 + 53)
+    theirs = attention.attention_backward_reference(grad, query, key, value, causal, attn_mask=mask)
+    for ours, other in zip(grads, theirs, strict=True):
+        assert_equal(ours, other, 4 * 53)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (2, 1, 1), (1, 1, 1, 1, 1)], ids=str)
+def test_a_mask_of_another_shape_is_refused(shape, made):
+    query, key, value, _ = made(1, 3, 4, 5, 6, 7)
+    with pytest.raises(
+        ValueError, match=r"expected attn_mask\.shape to be \(1, 3, 4, 5\) or 1 along"
+    ):
+        FORWARD(query, key, value, attn_mask=np.ones(shape))
+
+
+@rungs
+def test_a_mask_on_the_device_gives_what_one_of_numpy_does(rung, made):
+    arrays, mask = made(1, 2, 5, 7, 4, 3), np.arange(7) < 5
+    moved = [cuda.to_device(x) for x in arrays[:3]]
+    out = FORWARD(*moved, attn_mask=cuda.to_device(mask), rung=rung)
+    expected = FORWARD(*arrays[:3], attn_mask=mask, rung=rung)
+    np.testing.assert_array_equal(launch.to_host(out), expected)
+
+
 @rungs
 def test_causal_query_0_sees_key_0_alone(rung, made):
     query, key, value, _ = made(1, 1, 3, 40, 4, 5)
@@ -306,7 +349,7 @@ def watched(watch, rung, causal, dtype=np.float32, seed=1):
     backward = grad, query, key, value, kept, kept, scale, causal
     sizes, arguments = {
         naive.attention_scores_kernel: (
-            (KEYS, ROWS, PAIRS), (query, key, scale, causal, out(ROWS, KEYS)),
+            (KEYS, ROWS, PAIRS), (query, key, None, False, scale, causal, out(ROWS, KEYS)),
         ),
         naive.attention_softmax_kernel: (
             (ROWS,), (scores[0, 0], out(ROWS, KEYS)[0, 0], out(ROWS)[0, 0]),
@@ -366,3 +409,19 @@ def test_cost_is_what_is_counted(rung, causal):
 def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
     found = watched(gpukit.profile, rung, True, dtype).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops
+
+
+@pytest.mark.watched
+@pytest.mark.parametrize("dtype", [np.bool_, np.float32], ids=["keeps", "adds"])
+def test_cost_of_scores_with_a_mask_is_what_is_counted(dtype, signed):
+    query, key = signed(1, 2, ROWS, D), signed(1, 2, KEYS, D)
+    mask, keeps = np.ones((1, 1, 1, KEYS), dtype), dtype == np.bool_
+    rung = naive.LADDER[0]
+    config = rung.grid("test", KEYS, ROWS, PAIRS), rung.block
+    out = cuda.device_array((1, 2, ROWS, KEYS), np.float32)
+    given = query, key, mask, keeps, np.float32(0.25), True, out
+    found = gpukit.profile(rung.kernel)[config](*given).total
+    right = rung.cost(PAIRS, ROWS, KEYS, D, True, masksize=mask.itemsize)
+    assert launch.Cost(found["global_bytes_asked"], found.flops) == right
+    assert found["flops_float64"] == 0
+    assert gpukit.check(rung.kernel)[config](*given).findings == []

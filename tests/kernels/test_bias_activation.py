@@ -8,8 +8,8 @@ from gpukit import cuda, launch
 from gpukit.kernels import activations, activations_grad
 from gpukit.kernels.backprop import bias_activation, columns
 
-WARP, HEIGHT, CHUNK = columns.WARP, columns.HEIGHT, columns.CHUNK
-SHAPES = [(1, 1), (HEIGHT, WARP), (HEIGHT + 1, WARP + 1), (CHUNK + 1, 3), (7, 101)]
+WIDTH, HEIGHT, CHUNK = columns.WIDTH, columns.HEIGHT, columns.CHUNK
+SHAPES = [(1, 1), (HEIGHT, WIDTH), (HEIGHT + 1, WIDTH + 1), (CHUNK + 1, 3), (7, 101)]
 
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
@@ -109,7 +109,7 @@ def test_a_bias_of_another_length_is_refused():
 
 # ---- bytes before and after -----------------------------------------------------------------
 
-ROWS, COLS = 3 * HEIGHT + 1, WARP + 5
+ROWS, COLS = 3 * HEIGHT + 1, WIDTH + 5
 every_rung = pytest.mark.parametrize("rung", bias_activation.LADDER, ids=lambda rung: rung.name)
 
 

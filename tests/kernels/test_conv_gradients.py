@@ -130,6 +130,17 @@ def test_gradients_are_written_to_out(rung, signed, poisoned):
 
 
 @rungs
+@small
+def test_gradients_without_that_of_the_input_are_the_same(case, rung, signed):
+    given, moves = layer(case, signed)
+    options = moves | {"groups": case[0][1] // case[1][1], "rung": rung}
+    _, *expected = conv.conv2d_backward(*given, **options)
+    none, *made = conv.conv2d_backward(*given, **options, of_input=False)
+    assert none is None
+    assert [grad.tobytes() for grad in made] == [grad.tobytes() for grad in expected]
+
+
+@rungs
 def test_gradients_of_no_images_are_zeros(rung):
     empty, grad_out = np.empty((0, 2, 5, 5), np.float32), np.empty((0, 3, 3, 3), np.float32)
     weight = np.ones((3, 2, 3, 3), np.float32)
@@ -225,7 +236,8 @@ def launches(case, signed, dtype):
     given = back, split, out(slices, groups, m, depth)
     sizes = n, groups, m, pixels, depth, slices
     yield grad_weight, (depth, m, slices * groups), given, sizes, {}
-    given = columns, window, *moved, out(*shapes[0])
+    by_plane = columns.reshape(n * channels, *window, rows, cols)
+    given = by_plane, *moved, out(n * channels, h, w)
     yield onto, (w, h, n * channels), given, (shapes[0], window), moves
 
 

@@ -190,13 +190,15 @@ def test_convolution_costs_without_barriers_are_what_the_kernels_do(layer, plane
     rows, cols = windows.out_sizes(size, window, *moves)
     out = (picture[0], weight[0], rows, cols)
     columns = (picture[0], picture[1] * window[0] * window[1], rows, cols)
+    channels = picture[0] * picture[1]  # of all images
+    by_plane = (channels, *window, rows, cols)
     grid, back = (cols + 2, rows + 1, planes), (size[1] + 1, size[0] + 2, planes)
     bias, all_columns = weight[:1], (cols + 2, rows + 1, columns[0] * columns[1])
     counted = [
         count(direct.conv2d_direct_kernel, grid, [picture], [weight], [bias], *moves, [out]),
         count(gradients.conv2d_grad_input_kernel, back, [out], [weight], *moves, [picture]),
         count(im2col.im2col_kernel, all_columns, [picture], window, *moves, [columns]),
-        count(im2col.col2im_kernel, back, [columns], window, *moves, [picture]),
+        count(im2col.col2im_kernel, back, [by_plane], *moves, [(channels, *size)]),
     ]
     named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
     assert counted == [

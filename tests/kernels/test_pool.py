@@ -285,7 +285,8 @@ def launches(case, signed, dtype):
     given = grad_out, indices, reach, stride, padding
     yield gather, back, given, ((full, dtype),), (full, reach), named
     if all(step >= span for step, span in zip(stride, reach, strict=True)):
-        yield scatter, down, (grad_out, indices), ((full, dtype),), wide, {}
+        flat = planes, math.prod(size)
+        yield scatter, down, (grad_out, indices), ((flat, dtype),), wide, {}
     if dilation == (1, 1):
         for include in (True, False):
             given = window, stride, padding, include

@@ -172,7 +172,7 @@ def to_device(obj: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> A
 
 def is_cuda_array(obj: Any) -> bool:
     """Say whether `obj` has a `__cuda_array_interface__`."""
-    return hasattr(obj, "__cuda_array_interface__")
+    return is_cuda_ndarray(obj) or hasattr(obj, "__cuda_array_interface__")
 
 
 def _synchronize_stream_of(desc: dict[str, Any], sync: bool) -> Any:

@@ -61,10 +61,11 @@ class DeviceMemory:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         contiguous = is_contiguous(self.host)
+        address = self.host.__array_interface__["data"][0] if self.host.size else 0
         return {
             "shape": self.host.shape,
             "strides": None if contiguous else self.host.strides,
-            "data": (self.device_ctypes_pointer.value, False),
+            "data": (address, False),
             "typestr": self.host.dtype.str,
             "stream": int(self.stream) if self.stream else None,
             "version": 3,

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from gpukit import launch
 from gpukit.kernels.attention import naive, naive_grad, tiled, tiled_grad
 from gpukit.kernels.attention.naive import attention_reference
@@ -21,15 +23,18 @@ LADDER = (*naive.LADDER, *tiled.LADDER, *naive_grad.LADDER, *tiled_grad.LADDER)
 
 def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, is_causal: bool = False, scale: float | None = None, *,
-    rung: str = "tiled", out: Any = None, logsumexp: Any = None, stream: Any = 0,
+    attn_mask: Any = None, rung: str = "tiled", out: Any = None, logsumexp: Any = None,
+    stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return, for each query, the mean of the values weighted by softmax(scale query key^T).
 
     (B, H, L, D), (B, H, S, D) and (B, H, S, Dv) give (B, H, L, Dv), all float32 or all float64. Any
     strides will do: (B, L, H, D) with its axes exchanged is not copied. scale is 1 / sqrt(D) where
     there is none. With `is_causal` query i sees keys 0 to i, one at least, whatever L and S are.
-    Without keys the result is zeros. `logsumexp` (B, H, L) is written for the backward. tiled takes
-    D and Dv up to 64 and hands over to naive, which stores all scores. Raises LaunchError (a
+    `attn_mask`, of a shape that NumPy would make (B, H, L, S) of, says what to add to each score
+    or, where it is bool, which keys a query sees; one that sees none is NaN. Without keys the
+    result is zeros. `logsumexp` (B, H, L) is written for the backward. tiled takes D and Dv up to
+    64 and no attn_mask, and hands over to naive, which stores all scores. Raises LaunchError (a
     ValueError) for B H above 65535.
     """
     function = "scaled_dot_product_attention"
@@ -44,14 +49,18 @@ def scaled_dot_product_attention(
     kept = launch.Result(named, logsumexp, shape, dtype, *inputs, stream=stream)
     launch.check_no_overlap(function, out, **arrays)
     factor = _scale(scale, query)
-    if chosen.instead and _fits(query, value):
+    mask = _mask(function, attn_mask, (*shape, keys), dtype, stream)
+    if attn_mask is not None:
+        launch.check_no_overlap(function, out, attn_mask=mask[0])
+    if chosen.instead and attn_mask is None and _fits(query, value):
         arguments = query, key, value, factor, bool(is_causal), result.array, kept.array
         _launch(function, chosen, (rows, pairs), stream, *arguments)
     else:
         of_scores, of_softmax, of_values = naive.LADDER
         scores = launch.empty((batch, heads, rows, keys), dtype)
         sizes = keys, rows, pairs
-        _launch(function, of_scores, sizes, stream, query, key, factor, bool(is_causal), scores)
+        given = query, key, *mask, factor, bool(is_causal), scores
+        _launch(function, of_scores, sizes, stream, *given)
         n = pairs * rows
         flat = scores.reshape(n, keys)
         _launch(function, of_softmax, (n,), stream, flat, flat, kept.flat())
@@ -63,15 +72,15 @@ def scaled_dot_product_attention(
 
 def scaled_dot_product_attention_backward(
     grad_out: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any,
-    is_causal: bool = False, scale: float | None = None, *, rung: str = "tiled", out: Any = None,
-    stream: Any = 0,
+    is_causal: bool = False, scale: float | None = None, *, attn_mask: Any = None,
+    rung: str = "tiled", out: Any = None, stream: Any = 0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return the gradients of query, key and value.
 
     `output` and `logsumexp` are what the forward returned and wrote, grad_out (B, H, L, Dv) is the
     gradient of its output; the rest is as it was there. `out` takes three arrays. Sums are added in
-    the same order in every run. tiled computes the scores anew and takes D and Dv up to 64; naive,
-    to which it hands over, stores them and their gradients.
+    the same order in every run. tiled computes the scores anew and takes D and Dv up to 64 and no
+    attn_mask; naive, to which it hands over, stores them and their gradients.
     """
     function = "scaled_dot_product_attention_backward"
     chosen = launch.pick(function, BACKWARD_LADDER, rung)
@@ -89,7 +98,8 @@ def scaled_dot_product_attention_backward(
     of_delta, of_grad_scores, transposed = naive_grad.LADDER
     delta = launch.empty((batch, heads, rows), dtype)
     _launch(function, of_delta, (rows, pairs), stream, grad_out, output, delta)
-    if chosen.instead and _fits(query, value):
+    mask = _mask(function, attn_mask, (batch, heads, rows, keys), dtype, stream)
+    if chosen.instead and attn_mask is None and _fits(query, value):
         given = grad_out, query, key, value, logsumexp, delta, factor, causal
         by_query, by_key = tiled_grad.LADDER
         _launch(function, by_query, (rows, pairs), stream, *given, grad_query)
@@ -98,7 +108,7 @@ def scaled_dot_product_attention_backward(
         of_scores, _, of_values = naive.LADDER
         weights, grads = (launch.empty((batch, heads, rows, keys), dtype) for _ in range(2))
         sizes = keys, rows, pairs
-        _launch(function, of_scores, sizes, stream, query, key, factor, causal, weights)
+        _launch(function, of_scores, sizes, stream, query, key, *mask, factor, causal, weights)
         arguments = grad_out, value, weights, logsumexp, delta, factor, weights, grads
         _launch(function, of_grad_scores, sizes, stream, *arguments)
         _launch(function, of_values, (d, rows, pairs), stream, grads, key, grad_query)
@@ -119,6 +129,24 @@ def _launch(
 def _scale(scale: float | None, query: Any) -> Any:
     """Return the factor of all scores in the dtype of the arrays."""
     return query.dtype.type(1 / math.sqrt(max(query.shape[3], 1)) if scale is None else scale)
+
+
+def _mask(
+    function: str, mask: Any, shape: tuple[int, ...], dtype: Any, stream: Any
+) -> tuple[Any, bool]:
+    """Return a mask with four axes, and whether it keeps, for the kernel; raise if it cannot be."""
+    if mask is None:
+        return None, False
+    mask = launch.adopt(mask)
+    launch.check_array(function, "attn_mask", mask, ndim=None, dtypes=(np.bool_, dtype.type))
+    four = (*(1,) * (4 - mask.ndim), *mask.shape)
+    if len(four) != 4 or any(n not in (1, full) for n, full in zip(four, shape, strict=True)):
+        raise ValueError(
+            f"{function}: expected attn_mask.shape to be {shape} or 1 along an axis, got "
+            f"{tuple(mask.shape)}. Axes are batch, head, query and key."
+        )
+    moved = launch.to_device(mask, stream, strided=True)
+    return moved.reshape(four), mask.dtype == np.bool_
 
 
 def _fits(query: Any, value: Any) -> bool:

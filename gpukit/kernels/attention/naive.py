@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,13 +49,18 @@ Float64 = npt.NDArray[np.float64]
 
 
 def scores_reference(
-    query: npt.ArrayLike, key: npt.ArrayLike, is_causal: bool = False, scale: float | None = None
-) -> Float64:
-    """Return scale query key^T; with `is_causal`, -inf where a key stands behind its query."""
+    query: npt.ArrayLike, key: npt.ArrayLike, is_causal: bool = False, scale: float | None = None,
+    attn_mask: npt.NDArray[Any] | None = None,
+) -> Float64:  # fmt: skip
+    """Return scale query key^T and what a mask adds; -inf where a query must not see a key."""
     query, key = np.asarray(query, np.float64), np.asarray(key, np.float64)
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores: Float64 = factor * (query @ np.swapaxes(key, -1, -2))
     seen = np.tril(np.ones(scores.shape, np.bool_)) if is_causal else np.True_
+    if attn_mask is not None and attn_mask.dtype == np.bool_:
+        seen = seen & attn_mask
+    elif attn_mask is not None:
+        scores = scores + attn_mask
     return np.where(seen, scores, -np.inf)
 
 
@@ -69,10 +75,10 @@ def softmax_reference(scores: npt.ArrayLike) -> tuple[Float64, Float64]:
 
 def attention_reference(
     query: npt.ArrayLike, key: npt.ArrayLike, value: npt.ArrayLike, is_causal: bool = False,
-    scale: float | None = None,
+    scale: float | None = None, attn_mask: npt.NDArray[Any] | None = None,
 ) -> Float64:  # fmt: skip
     """Return the mixture of values for each query."""
-    weights, _ = softmax_reference(scores_reference(query, key, is_causal, scale))
+    weights, _ = softmax_reference(scores_reference(query, key, is_causal, scale, attn_mask))
     return weights @ np.asarray(value, np.float64)
 
 
@@ -80,18 +86,21 @@ def attention_reference(
 
 
 @cuda.jit
-def attention_scores_kernel(query, key, scale, causal, scores):
+def attention_scores_kernel(query, key, mask, keeps, scale, causal, scores):
     """Compute how well each key fits each query, one thread for one score.
 
     New here   a causal mask: a query that must not look ahead gets -inf for the keys behind it,
                of which softmax makes 0. Query and key are counted from the first of each, so
-               that query 0 sees key 0 alone, whatever L and S are. k is the place in a query;
-               neighbouring threads read keys D apart: not coalesced
-    Shapes     query (B, H, L, D), key (B, H, S, D), scale scalar, causal bool,
-               scores (B, H, L, S); any sizes >= 1, any strides
+               that query 0 sees key 0 alone, whatever L and S are. Any other mask is an array:
+               numbers to add or, where it `keeps`, whether a query sees a key. k is the place in
+               a query; neighbouring threads read keys D apart: not coalesced
+    Shapes     query (B, H, L, D), key (B, H, S, D), mask (B, H, L, S), of which each may be 1, or
+               None, keeps bool, scale scalar, causal bool, scores (B, H, L, S); any sizes >= 1,
+               any strides
+    Dtypes     as the others; mask may be bool
     Cost       bytes: itemsize B H (2 D seen + L S); flops: B H (2 D + 1) seen, where seen are the
-               pairs of a query and a key that it sees, all L S of them without the mask;
-               barriers: 0
+               pairs of a query and a key that it sees, all L S of them without the causal mask;
+               with a mask one load and, if it is of numbers, one addition for each; barriers: 0
     """
     col, row, pair = cuda.grid(3)
     batch, head = pair // query.shape[1], pair % query.shape[1]
@@ -102,17 +111,29 @@ def attention_scores_kernel(query, key, scale, causal, scores):
             acc = scores.dtype.type(0)
             for k in range(query.shape[3]):
                 acc += query[batch, head, row, k] * key[batch, head, col, k]
-            scores[batch, head, row, col] = scale * acc
+            score = scale * acc
+            if mask is not None:
+                b, h = min(batch, mask.shape[0] - 1), min(head, mask.shape[1] - 1)
+                value = mask[b, h, min(row, mask.shape[2] - 1), min(col, mask.shape[3] - 1)]
+                if not keeps:
+                    score += scores.dtype.type(value)
+                elif not value:
+                    score = scores.dtype.type(-math.inf)
+            scores[batch, head, row, col] = score
 
 
 def attention_scores_cost(
-    pairs: int, rows: int, keys: int, d: int, causal: bool = False, itemsize: int = 4
-) -> Cost:
-    """For each score that is computed a query and a key loaded, for each score one store."""
+    pairs: int, rows: int, keys: int, d: int, causal: bool = False, itemsize: int = 4, *,
+    masksize: int = 0,
+) -> Cost:  # fmt: skip
+    """For each score that is computed a query and a key loaded, for each score one store.
+
+    `masksize` are the bytes of an element of a mask, 1 where it only keeps.
+    """
     seen = pairs * pairs_seen(rows, keys, causal)
     return Cost(
-        bytes=itemsize * (2 * d * seen + pairs * rows * keys),
-        flops=(2 * d + 1) * seen,
+        bytes=itemsize * (2 * d * seen + pairs * rows * keys) + masksize * seen,
+        flops=(2 * d + 1 + (masksize > 1)) * seen,
     )
 
 

@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,11 +51,12 @@ Float64 = npt.NDArray[np.float64]
 def attention_backward_reference(
     grad_out: npt.ArrayLike, query: npt.ArrayLike, key: npt.ArrayLike, value: npt.ArrayLike,
     is_causal: bool = False, scale: float | None = None,
+    attn_mask: npt.NDArray[Any] | None = None,
 ) -> tuple[Float64, Float64, Float64]:  # fmt: skip
     """Return the gradients of query, key and value."""
     grad_out, query, key = (np.asarray(x, np.float64) for x in (grad_out, query, key))
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    weights, _ = softmax_reference(scores_reference(query, key, is_causal, scale))
+    weights, _ = softmax_reference(scores_reference(query, key, is_causal, scale, attn_mask))
     grad_weights = grad_out @ np.swapaxes(np.asarray(value, np.float64), -1, -2)
     delta = (weights * grad_weights).sum(-1, keepdims=True)
     grad_scores = factor * weights * (grad_weights - delta)

@@ -18,19 +18,19 @@ Legend
     grad        dE/d out
     y           the result of the forward pass
     partials    (chunks, cols): sums of grad_x over each chunk of rows
-    tx, ty      the thread's column and row in its block                   [0, WARP), [0, HEIGHT)
+    tx, ty      the thread's column and row in its block                   [0, WIDTH), [0, HEIGHT)
     ACROSS      columns of a block forwards                                64
     MOST_ROWS   blocks along y at most                                     65535
-    WARP        columns of a block backwards                               32
-    HEIGHT      rows of a block backwards                                  8
+    WIDTH       columns of a block backwards                               64
+    HEIGHT      rows of a block backwards                                  4
 
 All kernels, unless one says otherwise
     Dtypes     float32 or float64, one for all arrays and the arithmetic
     Launch     block (ACROSS, 1), grid (ceil_div(cols, ACROSS), min(rows, MOST_ROWS)), or any
-               other height; backwards block (WARP, HEIGHT), grid (ceil_div(cols, WARP), chunks);
+               other height; backwards block (WIDTH, HEIGHT), grid (ceil_div(cols, WIDTH), chunks);
                x = column, y = row
     Errors     the host function rejects shapes that do not fit; the kernel assumes they do, and
-               backwards its block to be (WARP, HEIGHT)
+               backwards its block to be (WIDTH, HEIGHT)
     Source     ours
 """
 
@@ -44,11 +44,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.collectives import WARP
 from gpukit.kernels import activations, activations_grad
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF
 from gpukit.kernels.activations_grad import PEAK
-from gpukit.kernels.backprop.columns import HEIGHT, add_columns, chunks_of, store_column_sums
+from gpukit.kernels.backprop.columns import HEIGHT, WIDTH, add_columns, chunks_of, store_column_sums
 from gpukit.launch import Cost, Rung
 
 ACROSS = 64
@@ -170,13 +169,13 @@ def bias_relu_grad_kernel(grad, y, grad_x, partials):
     New here   relu_grad_kernel and column_sum_kernel in one: what is stored is added up before it
                leaves its register
     Shapes     grad, y, grad_x (rows, cols), partials (chunks, cols); any sizes >= 1
-    Shared     HEIGHT * WARP * itemsize bytes, static
+    Shared     HEIGHT * WIDTH * itemsize bytes, static
     Cost       bytes: itemsize cols (3 rows + chunks); flops: cols (rows + (HEIGHT - 1) chunks);
                barriers: 1
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col = cuda.blockIdx.x * WARP + tx
-    tile = cuda.shared.array((HEIGHT, WARP), grad.dtype)
+    col = cuda.blockIdx.x * WIDTH + tx
+    tile = cuda.shared.array((HEIGHT, WIDTH), grad.dtype)
     length = (grad.shape[0] + partials.shape[0] - 1) // partials.shape[0]
     first = cuda.blockIdx.y * length
     acc = zero = grad.dtype.type(0)
@@ -204,13 +203,13 @@ def bias_gelu_grad_kernel(grad, x, bias, grad_x, partials):
 
     New here   gelu needs x + bias again, which nobody stored: one addition instead of a load
     Shapes     grad, x, grad_x (rows, cols), bias (cols,), partials (chunks, cols); any sizes >= 1
-    Shared     HEIGHT * WARP * itemsize bytes, static
+    Shared     HEIGHT * WIDTH * itemsize bytes, static
     Cost       bytes: itemsize cols (4 rows + chunks); flops: cols (13 rows + (HEIGHT - 1) chunks),
                two for each element calls of erf and exp; barriers: 1
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col = cuda.blockIdx.x * WARP + tx
-    tile = cuda.shared.array((HEIGHT, WARP), grad.dtype)
+    col = cuda.blockIdx.x * WIDTH + tx
+    tile = cuda.shared.array((HEIGHT, WIDTH), grad.dtype)
     length = (grad.shape[0] + partials.shape[0] - 1) // partials.shape[0]
     first = cuda.blockIdx.y * length
     acc = grad.dtype.type(0)
@@ -333,7 +332,7 @@ def _backward(function: str, rung: Rung, out: Any, stream: Any, **arrays: Any) -
 
 
 _forwards = functools.partial(Rung, block=(ACROSS, 1), most_blocks=MOST_ROWS)
-_backwards = functools.partial(Rung, block=(WARP, HEIGHT), tile=(WARP, 1))
+_backwards = functools.partial(Rung, block=(WIDTH, HEIGHT), tile=(WIDTH, 1))
 LADDER = (
     _forwards("add_bias", add_bias_kernel, add_bias_cost, add_bias_reference),
     _forwards("bias_relu", bias_relu_kernel, bias_relu_cost, bias_relu_reference),

@@ -11,9 +11,9 @@ Legend
     chunk       the rows that one block adds up, side by side             ranges [0, chunks)
     partials    (chunks, cols): a sum for each chunk and column
     row, col    the element of x that this thread loads
-    tx, ty      the thread's column and row in its block                   [0, WARP), [0, HEIGHT)
-    WARP        columns of a block, so a warp reads 128 bytes side by side 32
-    HEIGHT      rows that a block reads at once                            8
+    tx, ty      the thread's column and row in its block                   [0, WIDTH), [0, HEIGHT)
+    WIDTH       columns of a block, two warps side by side                 64
+    HEIGHT      rows that a block reads at once                            4
     CHUNK       rows of a chunk, at least                                  256
     MAX_CHUNKS  most chunks                                                256
 """
@@ -26,10 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.collectives import WARP
 from gpukit.launch import Cost, Rung, ceil_div
 
-HEIGHT = 8
+WIDTH = 64
+HEIGHT = 4
 CHUNK = 256
 MAX_CHUNKS = 256
 
@@ -61,23 +61,23 @@ def store_column_sums(acc, tile, partials, tx, ty, col):
 
 @cuda.jit
 def column_sum_kernel(x, partials):
-    """Add up the columns of x, one block for 32 columns and one chunk of the rows.
+    """Add up the columns of x, one block for 64 columns and one chunk of the rows.
 
     New here   a warp reads a piece of a row, and its threads go down their columns together, so
-               every load is coalesced; eight warps take every eighth row, and shared memory joins
-               their sums
+               every load is coalesced; four pairs of warps take every fourth row, and shared
+               memory joins their sums
     Shapes     x (rows, cols), partials (chunks, cols); any sizes >= 1
     Dtypes     float32 or float64, one for both arrays and the accumulator
-    Launch     block (WARP, HEIGHT), grid (ceil_div(cols, WARP), chunks); x = column, y = row
-    Shared     HEIGHT * WARP * itemsize bytes, static
+    Launch     block (WIDTH, HEIGHT), grid (ceil_div(cols, WIDTH), chunks); x = column, y = row
+    Shared     HEIGHT * WIDTH * itemsize bytes, static
     Cost       bytes: itemsize cols (rows + chunks); flops: cols (rows + (HEIGHT - 1) chunks);
                barriers: 1
-    Errors     the kernel assumes its block to be (WARP, HEIGHT)
+    Errors     the kernel assumes its block to be (WIDTH, HEIGHT)
     Source     ours
     """
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col = cuda.blockIdx.x * WARP + tx
-    tile = cuda.shared.array((HEIGHT, WARP), x.dtype)
+    col = cuda.blockIdx.x * WIDTH + tx
+    tile = cuda.shared.array((HEIGHT, WIDTH), x.dtype)
     length = (x.shape[0] + partials.shape[0] - 1) // partials.shape[0]
     first = cuda.blockIdx.y * length
     acc = x.dtype.type(0)
@@ -88,7 +88,7 @@ def column_sum_kernel(x, partials):
 
 
 def column_sum_cost(rows: int, cols: int, itemsize: int = 4, *, chunks: int | None = None) -> Cost:
-    """Each element is loaded and added, then in each chunk the sums of all warps but one."""
+    """Each element is loaded and added, then in each chunk the sums of all threads but one."""
     chunks = chunks_of(rows) if chunks is None else chunks
     flops = cols * (rows + (HEIGHT - 1) * chunks)
     return Cost(bytes=itemsize * cols * (rows + chunks), flops=flops)
@@ -132,8 +132,8 @@ def add_columns(function: str, x: Any, out: Any, stream: Any) -> None:
 
 LADDER = (
     Rung(
-        "column_sum", column_sum_kernel, column_sum_cost, column_sum_reference, (WARP, HEIGHT),
-        tile=(WARP, 1),
+        "column_sum", column_sum_kernel, column_sum_cost, column_sum_reference, (WIDTH, HEIGHT),
+        tile=(WIDTH, 1),
     ),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -179,13 +179,15 @@ def _launch(
 
 def conv2d_backward(
     grad_out: Any, input: Any, weight: Any, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1, *, rung: str = "im2col", out: Any = None, stream: Any = 0,
+    dilation: Any = 1, groups: int = 1, *, of_input: bool = True, rung: str = "im2col",
+    out: Any = None, stream: Any = 0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return the gradients of input, weight and bias of a convolution.
 
     Input (N, C, H, W), weight (O, C / groups, KH, KW) and grad_out, the gradient of what conv2d
     made of them, give arrays of the shapes of input and weight, and (O,). All float32 or all
-    float64. The rung direct takes the formulas as they are, im2col makes products of them.
+    float64. The rung direct takes the formulas as they are, im2col makes products of them. Without
+    `of_input` the first is None: the first layer of a network needs none, and it is half the work.
     """
     function = "conv2d_backward"
     chosen = launch.pick(function, BACKWARD_LADDER, rung)
@@ -196,7 +198,8 @@ def conv2d_backward(
     advice = "It has the shape of what conv2d returned."
     launch.check_shape(function, "grad_out", grad_out, layer.out, advice)
     arrays = grad_out, input, weight
-    results = _results(function, out, (layer.image, layer.weight, layer.weight[:1]), arrays, stream)
+    shapes = layer.image if of_input else (0, 0, 0, 0), layer.weight, layer.weight[:1]
+    results = _results(function, out, shapes, arrays, stream)
     made = [result.flat().reshape(result.array.shape) for result in results]
     given = [launch.to_device(array, stream) for array in arrays]
     if 0 in (*layer.image, *layer.weight):  # sums of nothing
@@ -207,7 +210,7 @@ def conv2d_backward(
     else:
         _back_by_columns(layer, *given, *made, stream=stream)
     grad_input, grad_weight, grad_bias = (result.get() for result in results)
-    return grad_input, grad_weight, grad_bias
+    return grad_input if of_input else None, grad_weight, grad_bias
 
 
 def _results(
@@ -230,8 +233,9 @@ def _back_directly(
 ) -> None:  # fmt: skip
     by_input, by_weight, _ = gradients.LADDER
     n, c, h, w = layer.image
-    given = weight, *layer.moves, grad_image
-    _launch(layer.function, by_input, (w, h, n * c), stream, grad_out, *given)
+    if grad_image.size:
+        given = weight, *layer.moves, grad_image
+        _launch(layer.function, by_input, (w, h, n * c), stream, grad_out, *given)
     given = image, *layer.moves, grad_weight
     _launch(layer.function, by_weight, (grad_weight.size, 1, 1), stream, grad_out, *given)
     _add_pixels(layer, grad_out, grad_bias, stream)
@@ -255,11 +259,13 @@ def _back_by_columns(
     for part, cols in _columns(layer, image, stream):
         grad = grad_out[part]
         _launch(function, by_weight, (depth, m, slices * groups), stream, grad, cols, partial)
+        if not grad_image.size:
+            continue
         # The columns have been used: their gradient takes their place.
         _multiply(function, turned, grad, nothing, cols, stream)
         n, c, h, w = len(cols), *layer.image[1:]
-        back = cols.reshape(n, groups * depth, *layer.windows.size)
-        given = back, layer.window, *layer.moves, grad_image[part]
+        back = cols.reshape(n * c, *layer.window, *layer.windows.size)
+        given = back, *layer.moves, grad_image[part].reshape(n * c, h, w)
         _launch(function, by_image, (w, h, n * c), stream, *given)
     if n := grad_weight.size:
         columns.add_columns(function, partial.reshape(slices, n), grad_weight.reshape(n), stream)

@@ -35,7 +35,6 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, NONE, ONE
-from gpukit.kernels.conv.gradients import window_at
 from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
 from gpukit.launch import Cost, Rung, ceil_div
 
@@ -116,9 +115,10 @@ def im2col_kernel(image, window, stride, padding, dilation, cols):
     col, row = cuda.grid(2)
     n, k = cuda.blockIdx.z // cols.shape[1], cuda.blockIdx.z % cols.shape[1]
     c, place = k // (window[0] * window[1]), k % (window[0] * window[1])
+    kh, kw = place // window[1], place % window[1]
     if row < cols.shape[2] and col < cols.shape[3]:
-        h = stride[0] * row + dilation[0] * (place // window[1]) - padding[0]
-        w = stride[1] * col + dilation[1] * (place % window[1]) - padding[1]
+        h = stride[0] * row + dilation[0] * kh - padding[0]
+        w = stride[1] * col + dilation[1] * kw - padding[1]
         inside = 0 <= h < image.shape[2] and 0 <= w < image.shape[3]
         cols[n, k, row, col] = image[n, c, h, w] if inside else cols.dtype.type(0)
 
@@ -209,12 +209,18 @@ def columns_grad_weight_kernel(grad_out, cols, partial):
     k_loaded = cuda.blockIdx.x * TILE + ty  # the row of cols this thread loads
     a_tile = cuda.shared.array((TILE, TILE), partial.dtype)
     b_tile = cuda.shared.array((TILE, PADDED), partial.dtype)
-    acc = zero = partial.dtype.type(0)
+    acc = partial.dtype.type(0)
     for n in range(s, grad_out.shape[0], slices):
         for t in range(0, pixels, TILE):
-            a_tile[ty, tx] = grad_out[n, g, row, t + tx] if row < m and t + tx < pixels else zero
-            inside = k_loaded < depth and t + tx < pixels
-            b_tile[tx, ty] = cols[n, g, k_loaded, t + tx] if inside else zero
+            p = t + tx
+            a_tile[ty, tx] = (
+                grad_out[n, g, row, p] if row < m and p < pixels else partial.dtype.type(0)
+            )
+            b_tile[tx, ty] = (
+                cols[n, g, k_loaded, p]
+                if k_loaded < depth and p < pixels
+                else partial.dtype.type(0)
+            )
             cuda.syncthreads()  # both tiles are full before any thread reads them
             for k in range(TILE):
                 acc += a_tile[ty, k] * b_tile[k, tx]
@@ -236,15 +242,16 @@ def columns_grad_weight_cost(
 
 
 @cuda.jit
-def col2im_kernel(cols, window, stride, padding, dilation, image):
+def col2im_kernel(cols, stride, padding, dilation, image):
     """Add up what all windows hold of a pixel, one thread for one pixel of the image.
 
     New here   the way back of im2col, which copied a pixel to up to KH KW columns. Each column
                adding to the pixels that it came from would need atomics; each pixel asking which
                windows saw it, as here, needs none: for a place in the window there is one window
-               at most, and none where the stride passed over
-    Shapes     cols (N, C KH KW, rows, cols), window (2,), stride (2,), padding (2,), dilation (2,),
-               image (N, C, H, W); any sizes >= 1, C order
+               at most, and none where the stride passed over. With stride 1 there is nothing to
+               divide, and a division takes longer than all the rest
+    Shapes     cols (N C, KH, KW, rows, cols), stride (2,), padding (2,), dilation (2,),
+               image (N C, H, W); any sizes >= 1, C order
     Launch     block (BLOCK_X, BLOCK_Y, 1), grid (ceil_div(W, BLOCK_X), ceil_div(H, BLOCK_Y),
                min(N * C, 65535)); x = w, y = h, z = plane
     Cost       bytes: itemsize (L + image.size); flops: L, where L are the elements of cols that
@@ -252,18 +259,24 @@ def col2im_kernel(cols, window, stride, padding, dilation, image):
     Source     ours
     """
     w, h = cuda.grid(2)
-    channels = image.shape[1]
-    if h < image.shape[2] and w < image.shape[3]:
-        for plane in range(cuda.blockIdx.z, image.shape[0] * channels, cuda.gridDim.z):
-            n, c = plane // channels, plane % channels
+    planes, window_h, window_w, rows, columns = cols.shape
+    (stride_h, stride_w), (pad_h, pad_w), (step_h, step_w) = stride, padding, dilation
+    divides = stride_h > 1 or stride_w > 1
+    if h < image.shape[1] and w < image.shape[2]:
+        for plane in range(cuda.blockIdx.z, planes, cuda.gridDim.z):
             acc = image.dtype.type(0)
-            for kh in range(window[0]):
-                row = window_at(h + padding[0] - dilation[0] * kh, stride[0], cols.shape[2])
-                for kw in range(window[1]):
-                    col = window_at(w + padding[1] - dilation[1] * kw, stride[1], cols.shape[3])
-                    if row >= 0 and col >= 0:
-                        acc += cols[n, (c * window[0] + kh) * window[1] + kw, row, col]
-            image[n, c, h, w] = acc
+            for kh in range(window_h):
+                row = h + pad_h - step_h * kh
+                for kw in range(window_w):
+                    col = w + pad_w - step_w * kw
+                    if divides:
+                        if row % stride_h == 0 and col % stride_w == 0:
+                            at_row, at_col = row // stride_h, col // stride_w
+                            if 0 <= at_row < rows and 0 <= at_col < columns:
+                                acc += cols[plane, kh, kw, at_row, at_col]
+                    elif 0 <= row < rows and 0 <= col < columns:
+                        acc += cols[plane, kh, kw, row, col]
+            image[plane, h, w] = acc
 
 
 def col2im_cost(
