@@ -53,8 +53,13 @@ def _conv2d(rung: str, channels: int, moves: tuple[Any, ...], *size: int) -> Any
     return conv.conv2d(*arrays, *moves, groups=2, rung=rung)
 
 
-def _conv2d_backward(rung: str, channels: int, moves: tuple[Any, ...]) -> Any:
-    picture, weight = given(2, 8, 9, 33), given(channels, 4, 3, 2)
+def _conv2d_deep(rung: str) -> Any:
+    """Convolve with windows of one pixel of 17 channels: one more than a tile is deep."""
+    return conv.conv2d(given(2, 34, 9, 5), given(38, 17, 1, 1), given(38), groups=2, rung=rung)
+
+
+def _conv2d_backward(rung: str, channels: int, moves: tuple[Any, ...], *size: int) -> Any:
+    picture, weight = given(2, 8, *(size or (9, 33))), given(channels, 4, 3, 2)
     grad = given(*conv.conv2d(picture, weight, None, *moves, groups=2).shape)
     return conv.conv2d_backward(grad, picture, weight, *moves, groups=2, rung=rung)
 
@@ -64,16 +69,22 @@ def _calls(function: Any, *more: Any) -> list[Any]:
 
 
 # A block of this rung sees no more than its tile holds; there are several of them down and across.
+# What the second ones see is by one longer than a multiple of the block, along both axes.
 called([tiled.conv2d_tiled_kernel],
        partial(_conv2d, "tiled", 6, ((1, 2), (0, 1), (2, 1)), 21, 70),
-       partial(_conv2d, "tiled", 6, ((2, 1), (1, 2), (1, 2)), 21, 70))  # fmt: skip
+       partial(_conv2d, "tiled", 6, ((2, 1), (1, 2), (1, 1)), 21, 70))  # fmt: skip
 # More output channels of a group than a block has, and fewer.
 called([implicit.conv2d_implicit_kernel], partial(_conv2d, "implicit", 6, MOVES[0]),
-       partial(_conv2d, "implicit", 2 * (implicit.CHANNELS + 3), MOVES[1]))  # fmt: skip
+       partial(_conv2d, "implicit", 2 * (implicit.CHANNELS + 3), MOVES[1]),
+       partial(_conv2d_deep, "implicit"))  # fmt: skip
 called([im2col.im2col_kernel], *_calls(_conv2d, "im2col", 6))
-called([im2col.columns_product_kernel], *_calls(_conv2d, "im2col", 2 * (im2col.TILE + 3)))
-called([im2col.columns_grad_weight_kernel, im2col.col2im_kernel],
-       *_calls(_conv2d_backward, "im2col", 2 * (im2col.TILE + 3)))  # fmt: skip
+called([im2col.columns_product_kernel], partial(_conv2d, "im2col", 38, MOVES[1]),
+       partial(_conv2d_deep, "im2col"))  # fmt: skip
+# Of 33 pixels, one more than two tiles are deep.
+called([im2col.columns_grad_weight_kernel],
+       partial(_conv2d_backward, "im2col", 38, MOVES[0]),
+       partial(_conv2d_backward, "im2col", 38, MOVES[1], 9, 32))  # fmt: skip
+called([im2col.col2im_kernel], *_calls(_conv2d_backward, "im2col", 6))
 called([rung.kernel for rung in gradients.LADDER], *_calls(_conv2d_backward, "direct", 6))
 
 
