@@ -20,6 +20,7 @@ from gpukit.compiler import facts, locations, pipeline, refuse, tree
 from gpukit.compiler.analysis.expressions import Expressions
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.lowering import typing
+from gpukit.compiler.runtime import quads
 from gpukit.compiler.unit import Unit
 
 _WIDE = (types.float64, types.complex128)
@@ -46,13 +47,15 @@ def accidents(
 ) -> list[Accident]:
     """Return the float64 expressions of a kernel whose arrays of floats are all float32.
 
+    Those of its device functions are among them.
+
     `floats` are the places of arguments that are Python's floats: nobody chose float64 for them.
     """
     from numba import typeof
 
     from gpukit.compiler.frontend import absent
 
-    unit = pipeline.front(function)
+    unit = pipeline.front(function, whole=True)
     arguments = dict(zip(unit.parameters, argument_types, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
     arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
@@ -70,8 +73,18 @@ def accidents(
 
 def _is_single(given: set[Any], unit: Unit) -> bool:
     """Tell whether a kernel works with float32 and nobody gave it float64."""
-    arrays = {getattr(t, "dtype", None) for t in unit.types.values() if hasattr(t, "layout")}
+    chosen = {n: t for n, t in unit.types.items() if n not in set(_views(unit))}
+    arrays = {getattr(t, "dtype", None) for t in chosen.values() if hasattr(t, "layout")}
     return types.float32 in arrays and not any(w in given | arrays for w in _WIDE)
+
+
+def _views(unit: Unit) -> Iterator[str]:
+    """Yield the names of vectors seen as 16 bytes at a time: complex128, but nothing to add up."""
+    for node in ast.walk(unit.tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            function = unit.globals.get(getattr(node.value.func, "id", ""))
+            if function in (quads.quads, quads.sixteens):
+                yield from tree.writes(node)
 
 
 class Finder:

@@ -65,10 +65,10 @@ class Compiled:
         return self.per_thread * threads * copies + (self.per_block + dynamic) * copies + 128
 
 
-def front(function: Any, instrumented: str = "") -> Unit:
+def front(function: Any, instrumented: str = "", *, whole: bool = False) -> Unit:
     """Return a function resolved, normalised, inlined, its jumps replaced by flags.
 
-    `instrumented` as in `Unit`.
+    `instrumented` and `whole` as in `Unit`.
     """
     from gpukit.compiler.analysis import decided
     from gpukit.compiler.frontend import (
@@ -83,7 +83,7 @@ def front(function: Any, instrumented: str = "") -> Unit:
     from gpukit.compiler.lowering import schedule
 
     unit = resolve.run(function)
-    unit.instrumented = instrumented
+    unit.instrumented, unit.whole = instrumented, whole
     refuse.check_result(unit)
     for node in ast.walk(unit.tree):
         if isinstance(node, ast.Raise):

@@ -39,6 +39,8 @@ class Unit:
     # How it is instrumented: "" not at all, "access" each access, "every" each statement too, or
     # "values" what each statement sets as well.
     instrumented: str = ""
+    # Whether all device functions that it calls are to stand in it, to be looked at.
+    whole: bool = False
     # How many of its first statements neighbouring blocks do as one (`lowering.coarsening`).
     coarsened: int = 0
     # Whether a division by zero stops it (`debug=True`).

@@ -11,6 +11,7 @@ import pytest
 from gpukit import cuda
 from gpukit.checked import lint
 from gpukit.checked.messages import describe
+from gpukit.primitives.wide import map4
 
 HALF, TENTH = 0.5, 0.1
 
@@ -102,3 +103,31 @@ def test_words_name_the_literal_and_its_float32():
     )
     assert message.startswith("`x[i] * 0.1` in line 3 is float64 because of the literal `0.1`,")
     assert fix == "write `np.float32(0.1)`"
+
+
+@cuda.jit(device=True)
+def raised_to(value):
+    one = 1.0
+    return one + value * value
+
+
+@cuda.jit(device=True)
+def tenth_of(value, _given):
+    return TENTH * value
+
+
+def test_a_device_function_is_looked_at_in_the_kernel_that_calls_it():
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = raised_to(x[i])
+
+    (found,) = accidents(kernel)
+    assert (found.location.kernel, found.what) == ("raised_to", "1.0")
+
+
+def test_a_device_function_that_is_handed_to_one_that_moves_four_is_looked_at():
+    def kernel(x, out):
+        map4(tenth_of, x, cuda.grid(1), x, out)
+
+    (found,) = accidents(kernel)
+    assert (found.location.kernel, found.what) == ("tenth_of", "TENTH * value")

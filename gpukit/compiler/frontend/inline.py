@@ -170,8 +170,8 @@ class _Inliner:
         return frozenset(found)
 
     def _gains(self, device: Any) -> bool:
-        """Tell whether the caller can do more for the function's accesses: count or bound them."""
-        return bool(self.unit.instrumented) or indexes(device)
+        """Tell whether the caller can do more for the function: count or bound its accesses."""
+        return self.unit.whole or bool(self.unit.instrumented) or indexes(device)
 
     def _is_function(self, argument: ast.expr) -> bool:
         if isinstance(argument, ast.Name):

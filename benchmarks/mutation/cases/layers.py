@@ -1,0 +1,209 @@
+"""Launches of softmax, losses, normalisation, dropout, embedding and attention."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.mutation.cases.register import called, given, values
+from gpukit import cuda
+from gpukit.kernels import (
+    attention,
+    batch_norm,
+    batch_norm_grad,
+    dropout,
+    embedding,
+    layer_norm,
+    layer_norm_grad,
+    losses,
+    philox,
+    softmax,
+)
+from gpukit.kernels.losses import entropy, mse, totals
+from gpukit.kernels.softmax import backward, log, threads
+
+
+def signed(*shape: int) -> Any:
+    """Return numbers from -3 to 3 on the device, every second one below 0."""
+    x = 2 * values(*shape) - 1
+    return cuda.to_device(np.where(np.arange(x.size).reshape(shape) % 2, x, -x))
+
+
+# ---- softmax and losses ---------------------------------------------------------------------
+
+
+def _logits(rows: int, cols: int) -> Any:
+    """Return rows far below 0; in every second one an element lies far above, always elsewhere.
+
+    What of a row's largest number is missed shows as an overflow, or as a sum of nothing.
+    """
+    x = 3 * values(rows, cols) - 200
+    for row in range(1, rows, 2):
+        x[row, 37 * row % cols] = 3
+    return x
+
+
+def _softmax(rung: str, rows: int, cols: int) -> Any:
+    return softmax.softmax(cuda.to_device(_logits(rows, cols)), rung=rung)
+
+
+def _inner(function: Any) -> Any:
+    """Call a function along the middle one of three axes."""
+    x = np.ascontiguousarray(_logits(3 * 300, 9).reshape(3, 300, 9).swapaxes(1, 2))
+    return function(cuda.to_device(x), 1)
+
+
+def _backward(function: Any, *shape: int) -> Any:
+    return function(given(*shape), signed(*shape), 1)
+
+
+for _rung in softmax.LADDER[1:]:
+    _rows = 300 if _rung.name == "thread" else 35
+    called([_rung.kernel], partial(_softmax, _rung.name, _rows, 300 if _rows == 35 else 9),
+           partial(_softmax, _rung.name, 3, 1))  # fmt: skip
+called([rung.kernel for rung in threads.LADDER[:3]], partial(_softmax, "three_pass", 300, 9),
+       partial(_softmax, "three_pass", 3, 1))  # fmt: skip
+called([threads.LADDER[4].kernel], partial(_inner, softmax.softmax))
+_rows_of, _inner_of = (rung.kernel for rung in log.LADDER)
+called([_rows_of], lambda: softmax.log_softmax(cuda.to_device(_logits(35, 70))))
+called([_inner_of], partial(_inner, softmax.log_softmax))
+for _kernel, _function, _shape in zip(
+    [rung.kernel for rung in backward.LADDER],
+    (softmax.softmax_backward, softmax.log_softmax_backward) * 2,
+    [(11, 70)] * 2 + [(3, 9, 300)] * 2,
+    strict=True,
+):
+    called([_kernel], partial(_backward, _function, *_shape))
+
+
+def _targets(rows: int, cols: int) -> Any:
+    """Return a class for each row; some to be ignored, and some that do not exist."""
+    target = 37 * np.arange(rows, dtype=np.int32) % cols
+    target[::5], target[3], target[6] = -100, -1, cols
+    target[[0, -1]] = 0, cols - 1
+    return cuda.to_device(target)
+
+
+def _entropy(function: Any, reduction: str) -> Any:
+    return function(cuda.to_device(_logits(21, 70)), _targets(21, 70), reduction)
+
+
+called([entropy.LOSS.kernel], partial(_entropy, losses.cross_entropy, "none"))
+called([entropy.GRAD.kernel], partial(_entropy, losses.cross_entropy_backward, "mean"),
+       lambda: losses.cross_entropy_backward(
+           cuda.to_device(_logits(21, 70)), _targets(21, 70), "none", grad_out=given(21)
+       ))  # fmt: skip
+called([totals.COUNT.kernel], lambda: losses.cross_entropy(given(300, 2), _targets(300, 2)))
+called([totals.TOTAL.kernel], lambda: losses.cross_entropy(given(300, 2), _targets(300, 2), "sum"),
+       lambda: losses.cross_entropy(given(600, 2), cuda.to_device(np.arange(600) % 2)))  # fmt: skip
+_terms, _sum, _grad = (rung.kernel for rung in mse.LADDER)
+called([_terms], lambda: losses.mse_loss(given(300), signed(300), "none"))
+called([_sum], lambda: _sum[2, mse.BLOCK](
+    given(1303), signed(1303), cuda.device_array(2, np.float32)
+))  # fmt: skip
+called([_grad], lambda: losses.mse_loss_backward(given(300), signed(300)),
+       lambda: losses.mse_loss_backward(given(300), signed(300), "none", grad_out=given(300))
+       )  # fmt: skip
+
+
+# ---- normalisation, chance, embedding -------------------------------------------------------
+
+
+def _layer_norm(rung: str, rows: int, cols: int) -> Any:
+    parts = given(rows, cols), cols, given(cols), signed(cols)
+    return layer_norm.layer_norm(*parts, rung=rung, return_stats=True)
+
+
+def _layer_norm_backward(rows: int, cols: int) -> Any:
+    x = signed(rows, cols)
+    _, mean, rstd = layer_norm.layer_norm(x, cols, return_stats=True)
+    grad = given(rows, cols)
+    return layer_norm_grad.layer_norm_backward(grad, x, mean, rstd, given(cols))
+
+
+for _rung in layer_norm.LADDER:
+    called([_rung.kernel], partial(_layer_norm, _rung.name, 11, 300),
+           partial(_layer_norm, _rung.name, 2, 1))  # fmt: skip
+_by_row, _by_column = layer_norm_grad.LADDER
+called([_by_row.kernel], partial(_layer_norm_backward, 11, 70),
+       partial(_layer_norm_backward, 3, 1))  # fmt: skip
+
+
+def _layer_norm_columns() -> None:
+    """Add up the rows in two shares, the second one shorter."""
+    sums = (cuda.device_array((2, 150), np.float32) for _ in range(2))
+    arrays = given(11, 150), signed(11, 150), signed(11), given(11)
+    _by_column.kernel[(2, 2), _by_column.block](*arrays, *sums)
+
+
+called([_by_column.kernel], _layer_norm_columns)
+
+
+def _batch_norm(n: int, c: int, s: int) -> Any:
+    running = given(c), signed(c)
+    weights = values(2, c)
+    return batch_norm.batch_norm(
+        given(n, c, s), *running, *map(cuda.to_device, weights), training=True
+    )
+
+
+def _batch_norm_backward(n: int, c: int, s: int) -> Any:
+    stats = map(cuda.to_device, values(3, c))
+    return batch_norm_grad.batch_norm_backward(given(n, c, s), signed(n, c, s), *stats)
+
+
+_stats, _normalise = (rung.kernel for rung in batch_norm.LADDER)
+called([_stats], partial(_batch_norm, 2, 3, 300), partial(_batch_norm, 5, 2, 1))
+called([_normalise], partial(_batch_norm, 2, 7, 70))
+_weight, _input = (rung.kernel for rung in batch_norm_grad.LADDER)
+called([_weight], partial(_batch_norm_backward, 2, 3, 300), partial(_batch_norm_backward, 5, 2, 1))
+called([_input], partial(_batch_norm_backward, 2, 7, 70))
+
+# More than 32 bits, so that both halves count.
+CHANCE = {"seed": 0x9E3779B97F4A7C15, "offset": 0xBB67AE8584CAA73B}
+called([philox.LADDER[0].kernel],
+       lambda: philox.rand(2301, **CHANCE, out=cuda.device_array(2301, np.float32)))  # fmt: skip
+called([dropout.LADDER[0].kernel], lambda: dropout.dropout(given(2301), 0.3, **CHANCE))
+
+
+def _index() -> Any:
+    """Return indices into 11 rows: some twice, some of rows that do not exist."""
+    index = 7 * np.arange(19) % 11
+    index[[3, 6]] = -1, 11
+    index[[0, -1, 8]] = 0, 10, 10
+    return cuda.to_device(index)
+
+
+def _embedding_backward(rung: str, cols: int) -> Any:
+    return embedding.embedding_backward(given(19, cols), _index(), 11, rung=rung)
+
+
+called([embedding.LADDER[0].kernel], lambda: embedding.embedding(_index(), given(11, 35)))
+for _rung, _cols in zip(embedding.GRAD_LADDER, (35, 300), strict=True):
+    called([_rung.kernel], partial(_embedding_backward, _rung.name, _cols))
+
+
+# ---- attention ------------------------------------------------------------------------------
+
+
+def _attend(rung: str, causal: bool, scale: float | None, rows: int, keys: int) -> Any:
+    """Return attention and its gradients, of two images with three heads each."""
+    query, key, value = signed(2, 3, rows, 19), signed(2, 3, keys, 19), given(2, 3, keys, 35)
+    kept = cuda.device_array((2, 3, rows), np.float32)
+    out = attention.scaled_dot_product_attention(
+        query, key, value, causal, scale, rung=rung, logsumexp=kept
+    )
+    grad = given(2, 3, rows, 35)
+    return attention.scaled_dot_product_attention_backward(
+        grad, query, key, value, out, kept, causal, scale, rung=rung
+    )
+
+
+# Large scores, of which the exponential is more than a float holds; more keys than queries and
+# fewer, with and without causal.
+_ATTEND = ((False, 30.0, 35, 50), (True, None, 50, 35))
+for _rung in attention.LADDER:
+    _way = "tiled" if "tiled" in _rung.kernel.py_func.__name__ else "naive"
+    called([_rung.kernel], *(partial(_attend, _way, *told) for told in _ATTEND), terms=64)

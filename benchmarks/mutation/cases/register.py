@@ -1,0 +1,186 @@
+"""What a launch is, the register of launches, and how the launches of a call are written down."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from benchmarks.mutation.code import full_name
+from gpukit import cuda, launch
+from gpukit.bench.cases import CASES
+from gpukit.cpu.dispatcher import Configured
+from gpukit.cpu.memory import uninitialised
+
+Array = Any
+OBSERVED = 4096  # threads of a launch that the oracle runs beside the smallest one
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch: `make` gives fresh arguments, `expected` the answers by argument number.
+
+    `shape` is what stands between the brackets: grid, block, and where needed stream and shared
+    bytes. `terms` is how many values are added into one element. `interpreted` is whether the
+    oracle runs it too, which takes a minute for a block of tensor cores.
+    """
+
+    shape: tuple[Any, ...]
+    make: Callable[[], tuple[Any, ...]]
+    expected: dict[int, Array]
+    terms: int = 1
+    interpreted: bool = True
+
+    @property
+    def threads(self) -> int:
+        """How many threads all blocks have together."""
+        return int(np.prod(self.shape[0]) * np.prod(self.shape[1]))
+
+    def wrong(self, arguments: tuple[Any, ...]) -> bool:
+        """Tell whether any answer is off by more than rounding; NaN is, where none belongs."""
+        found = {at: launch.to_host(arguments[at]) for at in self.expected}
+        return any(self._differs(found[at], right) for at, right in self.expected.items())
+
+    def _differs(self, found: Array, right: Array) -> bool:
+        if not np.issubdtype(found.dtype, np.inexact):
+            return not np.array_equal(found, right)
+        largest = np.max(np.abs(right), initial=0, where=np.isfinite(right))
+        room = (self.terms + 3) * np.finfo(found.dtype).eps * largest
+        same = (found == right) | (np.isnan(found) & np.isnan(right))
+        with np.errstate(invalid="ignore"):  # inf - inf, where both are
+            return not np.all(same | (np.abs(found - right) <= room))
+
+
+Maker = Callable[[], Iterator[Case]]
+MAKERS: dict[str, Maker] = {}
+
+
+def of(kernel: Any) -> Callable[[Maker], Maker]:
+    """Register the launches of one kernel."""
+
+    def register(maker: Maker) -> Maker:
+        MAKERS[full_name(kernel)] = maker
+        return maker
+
+    return register
+
+
+@functools.cache
+def find(name: str) -> tuple[Case, ...]:
+    """Return the launches of a kernel, `gpukit.kernels.vector.fill_kernel` for example."""
+    if name in MAKERS:
+        return tuple(MAKERS[name]())
+    for entry in CASES.values():
+        if full_name(entry.kernel) == name:
+            contest = entry.make(True)
+            return tuple(_recorded(entry.kernel, contest.ours, contest.terms))
+    raise LookupError(
+        f"{name} has no launch to try its mutants on. Register it with a family in "
+        "gpukit/bench/cases.py, or give it a function with @of(...) in "
+        "benchmarks/mutation/cases/."
+    )
+
+
+# ---- making launches ------------------------------------------------------------------------
+
+
+def values(*shape: int, dtype: Any = np.float32) -> Array:
+    """Return numbers from 0.5 to 2, all different: no sum is nearly zero, no swap is hidden."""
+    rng = np.random.default_rng([20261121, *shape])
+    if np.issubdtype(dtype, np.integer):
+        return rng.integers(1, 255, shape).astype(dtype)
+    return rng.uniform(0.5, 2, shape).astype(dtype)
+
+
+def given(*shape: int) -> Any:
+    """Return such numbers on the device, so that what a host function makes of them lies there."""
+    return cuda.to_device(values(*shape))
+
+
+def case(
+    grid: Any,
+    block: Any,
+    inputs: tuple[Any, ...],
+    right: Array,
+    terms: int = 1,
+    start: float | None = None,
+    dtype: Any = np.float32,
+) -> Case:
+    """Return a launch whose last argument is the output: empty, or filled with `start`."""
+    right = np.asarray(right)
+
+    def make() -> tuple[Any, ...]:
+        copies = (a.copy() if isinstance(a, np.ndarray) else a for a in inputs)
+        if start is None:
+            return (*copies, cuda.device_array(right.shape, dtype))
+        return (*copies, np.full(right.shape, start, dtype))
+
+    return Case((grid, block), make, {len(inputs): right}, terms)
+
+
+# ---- the launches of a call -----------------------------------------------------------------
+
+
+def called(kernels: Sequence[Any], *calls: Callable[[], Any], terms: int = 16) -> None:
+    """Register for each of some kernels its launches in calls of host functions.
+
+    The right answers are what the kernel itself gives on the cpu target. The oracle, which takes
+    minutes for many threads, has the smallest launch, and others of at most OBSERVED threads.
+    """
+
+    def maker(kernel: Any) -> Iterator[Case]:
+        found = [one for call in calls for one in _recorded(kernel, call, terms)]
+        most = max(OBSERVED, min(one.threads for one in found))
+        yield from (replace(one, interpreted=one.threads <= most) for one in found)
+
+    for kernel in kernels:
+        of(kernel)(functools.partial(maker, kernel))
+
+
+def _recorded(kernel: Any, call: Callable[[], Any], terms: int) -> Iterator[Case]:
+    """Yield the launches of a kernel in a call, with the kernel's own answers."""
+    launches: list[tuple[Any, list[Callable[[], Any]]]] = []
+    genuine = Configured.__call__
+
+    def record(self: Configured, *arguments: Any) -> None:
+        if self.kernel.py_func is kernel.py_func:
+            launches.append((self.shape, [_again(argument) for argument in arguments]))
+        genuine(self, *arguments)
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(mock.patch.object(Configured, "__call__", record))
+        stack.enter_context(mock.patch.object(launch, "empty", cuda.device_array))
+        call()
+    assert launches, f"{full_name(kernel)} is not launched by {call}"
+    for shape, parts in launches:
+        make = functools.partial(_made, parts)
+        after = make()
+        brackets = (shape.grid, shape.block, 0, shape.shared)
+        kernel[brackets](*after)
+        arrays = {at: launch.to_host(a) for at, a in enumerate(after) if _is_array(a)}
+        yield Case(brackets, make, arrays, terms)
+
+
+def _again(argument: Any) -> Callable[[], Any]:
+    """Return how to make an argument anew: an empty device array, a copy of any other array."""
+    if not _is_array(argument):
+        return lambda: argument
+    host = argument if isinstance(argument, np.ndarray) else argument.host
+    begin = host.__array_interface__["data"][0]
+    unset = uninitialised.cells(begin, begin + host.nbytes, 1)
+    if unset is not None and unset.all():
+        return functools.partial(cuda.device_array, host.shape, host.dtype)
+    return host.copy().copy
+
+
+def _made(parts: list[Callable[[], Any]]) -> tuple[Any, ...]:
+    return tuple(part() for part in parts)
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or launch.is_device_array(value)

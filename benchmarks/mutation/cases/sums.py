@@ -1,0 +1,220 @@
+"""Launches of sums, extremes, scans and histograms."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.mutation.cases.register import Array, Case, case, of, values
+from gpukit import cuda
+from gpukit.kernels import dot, extremes, histogram, matvec, reduce, reduce_trees, scan
+
+
+def _row_sums(rows: int, cols: int, grid: int, block: int | tuple[int, int]) -> Case:
+    """Return one launch of a product of a matrix and a vector."""
+    a, x = values(rows, cols), values(cols)
+    return case(grid, block, (a, x), matvec.matvec_reference(a, x), cols)
+
+
+@of(matvec.matvec_thread_a_row_kernel)
+def _thread_a_row() -> Iterator[Case]:
+    yield _row_sums(70, 11, 3, 32)
+    yield _row_sums(5, 37, 1, 32)
+
+
+@of(matvec.matvec_warp_a_row_kernel)
+def _warp_a_row() -> Iterator[Case]:
+    yield _row_sums(11, 70, 2, (32, 8))
+    yield _row_sums(41, 7, 11, (32, 4))
+
+
+@of(matvec.matvec_vectorised_kernel)
+def _vectorised_rows() -> Iterator[Case]:
+    yield _row_sums(11, 140, 2, matvec.BLOCK)
+    yield _row_sums(41, 39, 11, 128)  # no quads, and more columns than lanes
+
+
+@of(matvec.matvec_block_a_row_kernel)
+def _block_a_row() -> Iterator[Case]:
+    # As many warps as there are places for partial sums, and then as few as need them.
+    yield _row_sums(3, 1100, 3, 1024)
+    yield _row_sums(5, 300, 5, matvec.BLOCK)
+    yield _row_sums(7, 101, 7, 64)
+
+
+def _partials(share: int) -> Iterator[Case]:
+    # Three blocks; of the last one more than half is there, and then less.
+    for n in (3 * share - 68, 2 * share + 100):
+        x = values(n)
+        right = reduce_trees.partials_reference(x, share)
+        yield case(3, reduce_trees.BLOCK, (x,), right, share)
+
+
+for _rung in reduce_trees.LADDER:
+    of(_rung.kernel)(functools.partial(_partials, _rung.tile or _rung.block))
+
+
+def _sum(n: int, blocks: int) -> Iterator[Case]:
+    x = values(n)
+    yield case(blocks, reduce.BLOCK, (x,), [reduce.sum_reference(x)], n, start=0)
+
+
+@of(reduce.sum_atomic_kernel)
+def _sum_atomic() -> Iterator[Case]:
+    return _sum(700, 3)
+
+
+@of(reduce.sum_grid_stride_kernel)
+def _sum_grid_stride() -> Iterator[Case]:
+    return _sum(1300, 2)
+
+
+of(reduce.sum_shuffle_kernel)(_sum_grid_stride)
+of(reduce.sum_vectorised_kernel)(functools.partial(_sum, 2303, 2))
+
+
+def _dot(n: int, blocks: int) -> Iterator[Case]:
+    x, y = values(2, n)
+    yield case(blocks, dot.BLOCK, (x, y), [dot.dot_reference(x, y)], n, start=0)
+
+
+of(dot.dot_tree_kernel)(functools.partial(_dot, 700, 3))
+of(dot.dot_shuffle_kernel)(functools.partial(_dot, 1300, 2))
+
+
+# Where the extremes of the two blocks lie: every step of the shuffles has to find one of them, and
+# the larger of the first block also where only a second one that walks astray would come by.
+_EXTREMES = ((255, 256 + 16), (0, 1299), (517, 300))
+
+
+def _extremes() -> Iterator[Array]:
+    """Yield vectors for two blocks, none with a number above 0: none may win that is not there."""
+    for at in _EXTREMES:
+        x = -1 - values(1300)
+        x[list(at)] = -1, -1.25
+        yield x
+    yield np.full(300, -np.inf, np.float32)
+    x = -values(549)
+    x[[37, 40, 200]] = np.nan, np.inf, np.nan  # all in the first block, on lanes far apart
+    x[301] = np.inf  # not NaN: an answer that nobody wrote is NaN
+    yield x
+
+
+def _shares(x: Array) -> list[Array]:
+    """Return where the elements lie that each of two blocks looks at."""
+    block = np.arange(len(x)) // extremes.BLOCK % 2
+    return [np.flatnonzero(block == number) for number in (0, 1)]
+
+
+@of(extremes.max_kernel)
+def _max() -> Iterator[Case]:
+    for x in _extremes():
+        right = [extremes.max_reference(x[share]) for share in _shares(x)]
+        yield case(2, extremes.BLOCK, (x,), right)
+
+
+@of(extremes.min_kernel)
+def _min() -> Iterator[Case]:
+    for x in _extremes():
+        right = [extremes.min_reference(-x[share]) for share in _shares(x)]
+        yield case(2, extremes.BLOCK, (-x,), right)
+
+
+def _ties() -> Iterator[Array]:
+    """Yield vectors in which the first of equal elements comes later in its lane, or earlier."""
+    yield np.ones(1300, np.float32)
+    x = -values(1300)
+    x[[200, 1027, 511, 770]] = np.nan, np.nan, 3, 3
+    yield x
+
+
+@of(extremes.argmax_kernel)
+def _argmax() -> Iterator[Case]:
+    for x in (*_extremes(), *_ties()):
+        right = [share[extremes.argmax_reference(x[share])] for share in _shares(x)]
+        yield _places((2, extremes.BLOCK), x, (), right, np.int32)
+
+
+@of(extremes.argmax_finish_kernel)
+def _argmax_finish() -> Iterator[Case]:
+    for x in (*_extremes(), *_ties()):
+        # Also backwards: the first of equal elements, even of neighbours, is then looked at last.
+        for places in (np.arange(len(x))[::-1], np.arange(len(x))):
+            right = [extremes.argmax_reference(x)]
+            yield _places((1, extremes.BLOCK), x, (places,), right, np.int64)
+
+
+def _places(
+    shape: tuple[Any, ...], x: Array, more: tuple[Array, ...], right: Any, dtype: Any
+) -> Case:
+    """Return a launch whose last argument takes places in x."""
+
+    def make() -> tuple[Any, ...]:
+        return x.copy(), *(a.copy() for a in more), np.full(len(right), -1, dtype)
+
+    return Case(shape, make, {1 + len(more): np.asarray(right)})
+
+
+def _scan() -> Iterator[Case]:
+    # Three blocks, the last one partial. Whole numbers: their sums are exact in every order.
+    for shift in (0, 1):
+        x = values(549, dtype=np.uint8).astype(np.float32)
+        moved = np.pad(x, (shift, scan.BLOCK))[: 3 * scan.BLOCK].astype(np.float64)
+        sums = moved.reshape(3, scan.BLOCK).cumsum(axis=1)
+
+        def make(x: Array = x, shift: int = shift) -> tuple[Any, ...]:
+            out, totals = cuda.device_array(549, np.float32), cuda.device_array(3, np.float32)
+            return x.copy(), shift, out, totals
+
+        yield Case((3, scan.BLOCK), make, {2: sums.ravel()[:549], 3: sums[:, -1]})
+
+
+for _rung in scan.IN_BLOCKS:
+    of(_rung.kernel)(_scan)
+
+
+@of(scan.ONE_PASS.kernel)
+def _scan_one_pass() -> Iterator[Case]:
+    n = 2 * scan.ONE_PASS.tile + 549
+    for shift in (0, 1):
+        x = values(n, dtype=np.uint8).astype(np.float32)
+        right = np.cumsum(np.pad(x, (shift, 0))[:n], dtype=np.float64)
+
+        def make(x: Array = x, shift: int = shift) -> tuple[Any, ...]:
+            flags, sums = np.zeros(4, np.int32), cuda.device_array((2, 3), np.float32)
+            return x.copy(), shift, cuda.device_array(n, np.float32), flags, sums
+
+        yield Case((3, scan.BLOCK), make, {2: right, 3: np.array([2, 2, 2, 3], np.int32)})
+
+
+@of(scan.ADD_OFFSETS.kernel)
+def _add_offsets() -> Iterator[Case]:
+    x, offsets = values(549), values(3)
+    right = x + np.repeat(offsets, scan.BLOCK)[:549]
+    yield Case((3, scan.BLOCK), lambda: (offsets.copy(), x.copy()), {1: right})
+
+
+@of(scan.COMPACT_SCATTER.kernel)
+def _compact_scatter() -> Iterator[Case]:
+    x, keep = values(300), values(300) > 1.2
+    keep[[0, -1]] = True  # the elements that a wrong guard would leave out
+    places = np.cumsum(keep, dtype=np.int32) - keep
+    yield case(2, scan.BLOCK, (x, keep, places), x[keep])
+
+
+@of(histogram.histogram_atomic_kernel)
+def _histogram() -> Iterator[Case]:
+    # 299 bins, more than a block has threads; values at both ends, and outside on either side.
+    x = values(549, dtype=np.uint8).astype(np.int32) * 2 - 60
+    x[:4] = 0, -1, 298, 299
+    right = histogram.bincount_reference(x, 299)
+    yield Case((3, 256), lambda: (x.copy(), np.zeros(299, np.int32)), {1: right})
+
+
+@of(histogram.histogram_privatised_kernel)
+def _privatised() -> Iterator[Case]:
+    for one in _histogram():
+        yield Case((2, 256, 0, 1196), one.make, one.expected)

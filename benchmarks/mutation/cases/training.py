@@ -1,0 +1,88 @@
+"""Launches of optimizers, clipping, and backward passes."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from benchmarks.mutation.cases.layers import signed
+from benchmarks.mutation.cases.register import called, given, values
+from gpukit import cuda, launch
+from gpukit.bench.cases_training import RATES
+from gpukit.kernels.backprop import bias_activation, sharing
+from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
+
+ODD = 1303  # two blocks in quads, three elements behind the last four
+
+
+def _launch(rung: launch.Rung, n: int, *arguments: Any) -> None:
+    rung.kernel[rung.grid("mutants", n), rung.block](*arguments)
+
+
+def _step(rung: launch.Rung) -> None:
+    """Take a step with rates that are all large, so that none of them can be left out."""
+    name = rung.name.removesuffix("_vectorised")
+    rates = tuple(np.linspace(0.9, 0.1, len(RATES[name][0]), dtype=np.float32))
+    states = rung.kernel.py_func.__code__.co_argcount - 3
+    kept = (given(ODD + k) for k in range(2, 2 + states))
+    _launch(rung, ODD, given(ODD), signed(ODD + 1)[:ODD], *(x[:ODD] for x in kept), rates)
+
+
+for _rung in (*gradient.LADDER, *adaptive.LADDER, *adam.LADDER):
+    called([_rung.kernel], partial(_step, _rung))
+
+
+def _square_sum(rung: launch.Rung) -> None:
+    """Add up in two blocks, each thread more than once, behind two sums that are there."""
+    rung.kernel[2, rung.block](given(4 * ODD), 2, cuda.to_device(values(4)))
+
+
+def _clip_scale(most: float) -> None:
+    """Make the factor from more sums than a block has threads."""
+    norm, scale = (cuda.device_array(1, np.float32) for _ in range(2))
+    clip.CLIP_SCALE.kernel[1, clip.BLOCK](given(301), np.float32(most), norm, scale)
+
+
+for _rung in clip.SQUARE_SUM_LADDER:
+    called([_rung.kernel], partial(_square_sum, _rung), terms=64)
+called([clip.CLIP_SCALE.kernel], partial(_clip_scale, 2.5), partial(_clip_scale, 1e3))
+for _rung in clip.SCALE_LADDER:
+    called([_rung.kernel], partial(_launch, _rung, ODD, given(1), given(ODD)))
+
+
+# ---- bias and activation, and layers that share their deltas --------------------------------
+
+
+def _forward(rung: launch.Rung) -> None:
+    """Add the bias to more rows than the grid has, over all that the activation tells apart."""
+    x, out = 3 * signed(11, 70).copy_to_host(), cuda.device_array((11, 70), np.float32)
+    x[0, :2], x[1, 2] = (-50, 50), 0
+    rung.kernel[(2, 4), rung.block](cuda.to_device(x), given(70), out)
+
+
+def _backward(rung: launch.Rung) -> None:
+    """Add up 39 rows in two chunks, the last one shorter."""
+    x, biased = 3 * signed(39, 70).copy_to_host(), rung.name == "bias_gelu_grad"
+    x[0, :2], x[1, 2] = (-50, 50), 0
+    made = (cuda.device_array((rows, 70), np.float32) for rows in (39, 2))
+    told = (given(70),) if biased else ()
+    rung.kernel[(3, 2), rung.block](given(39, 70), cuda.to_device(x), *told, *made)
+
+
+for _rung in bias_activation.LADDER:
+    called([_rung.kernel], partial(_backward if "grad" in _rung.name else _forward, _rung))
+
+
+def _mlp_backward(way: str) -> None:
+    """Give back gradients through two layers, the first of more outputs than a block has threads.
+
+    The last layer has none above it.
+    """
+    weights, outputs = [given(270, 13), given(6, 270)], [given(5, 270), given(5, 6)]
+    sharing.mlp_backward(signed(5, 6), given(5, 13), outputs, weights, rung=way)
+
+
+for _rung, _way in zip(sharing.LADDER, sharing.WAYS, strict=True):
+    called([_rung.kernel], partial(_mlp_backward, _way), terms=64)
