@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, errors, target
+from gpukit import cuda, errors, target, workspace
 from gpukit.cpu import limits
 
 # Blocks a grid may have along x, y and z, on every NVIDIA GPU since compute capability 3.0.
@@ -323,12 +323,12 @@ class Result:
         self.stays = any(is_device_array(array) for array in inputs)
         given = None if out is None else adopt(out)
         if given is None:
-            given = cuda.device_array(shape, dtype) if self.stays else np.empty(shape, dtype)
+            given = workspace.take(shape, dtype, on_device=self.stays)
         else:
             _check_out(function, given, shape, np.dtype(dtype))
         self.host = given if isinstance(given, np.ndarray) else None
         moves = self.host is not None and target.active().name == "cuda"
-        self.array: Any = cuda.device_array(shape, dtype) if moves else given
+        self.array: Any = workspace.take(shape, dtype, on_device=True) if moves else given
 
     def flat(self) -> Any:
         """Return the array on one axis, in C order, for a kernel that takes it so.
@@ -419,9 +419,7 @@ def to_device(array: Any, stream: Any = 0, *, strided: bool = False) -> Any:
 
 def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
     """Return an array with arbitrary contents where kernels can write it."""
-    if target.active().name == "cuda":
-        return cuda.device_array(shape, dtype)
-    return np.empty(shape, dtype)
+    return workspace.take(shape, dtype, on_device=target.active().name == "cuda")
 
 
 def to_host(array: Any, stream: Any = 0) -> npt.NDArray[Any]:

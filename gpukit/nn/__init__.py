@@ -1,0 +1,32 @@
+"""Train networks with the kernels of this book: layers, parameters, optimizers.
+
+    model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+    parameters = nn.Parameters(model, seed=0)
+    logits, saved = model.forward(x)
+    loss, grad = gpukit.cross_entropy_with_grad(logits, label)
+    model.backward(saved, grad)
+    gpukit.sgd_step(parameters.value, parameters.grad, lr=0.1)
+
+There is no tape that records what was done. A layer is any object with two methods:
+
+- `forward(x)` returns its output, and whatever `backward` will need;
+- `backward(saved, grad)` takes that and the gradient of the output, returns the gradient of x and
+  writes those of its `Parameter`s. It does not add to them: every layer stands once in a model.
+
+Arrays are device arrays and stay on the device from batch to step.
+"""
+
+from gpukit.nn.activations import GELU, ReLU, Sigmoid, Tanh
+from gpukit.nn.containers import Residual, Sequential
+from gpukit.nn.dense import Flatten, Linear
+from gpukit.nn.dropout import Dropout
+from gpukit.nn.embedding import Embedding
+from gpukit.nn.images import AvgPool2d, Conv2d, MaxPool2d
+from gpukit.nn.normalisation import BatchNorm, LayerNorm
+from gpukit.nn.parameters import Buffer, Parameter, Parameters, constant, normal, uniform
+
+__all__ = [
+    "GELU", "AvgPool2d", "BatchNorm", "Buffer", "Conv2d", "Dropout", "Embedding", "Flatten",
+    "LayerNorm", "Linear", "MaxPool2d", "Parameter", "Parameters", "ReLU", "Residual", "Sequential",
+    "Sigmoid", "Tanh", "constant", "normal", "uniform",
+]  # fmt: skip
