@@ -2,10 +2,12 @@
 
     model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
     parameters = nn.Parameters(model, seed=0)
+    optimizer = nn.Momentum(parameters, lr=0.1)
+
     logits, saved = model.forward(x)
     loss, grad = gpukit.cross_entropy_with_grad(logits, label)
     model.backward(saved, grad)
-    gpukit.sgd_step(parameters.value, parameters.grad, lr=0.1)
+    optimizer.step()
 
 There is no tape that records what was done. A layer is any object with two methods:
 
@@ -23,10 +25,22 @@ from gpukit.nn.dropout import Dropout
 from gpukit.nn.embedding import Embedding
 from gpukit.nn.images import AvgPool2d, Conv2d, MaxPool2d
 from gpukit.nn.normalisation import BatchNorm, LayerNorm
+from gpukit.nn.optimizers import (
+    SGD,
+    Adadelta,
+    Adagrad,
+    Adam,
+    AdamW,
+    Momentum,
+    Nesterov,
+    RMSprop,
+    cosine,
+)
 from gpukit.nn.parameters import Buffer, Parameter, Parameters, constant, normal, uniform
 
 __all__ = [
-    "GELU", "AvgPool2d", "BatchNorm", "Buffer", "Conv2d", "Dropout", "Embedding", "Flatten",
-    "LayerNorm", "Linear", "MaxPool2d", "Parameter", "Parameters", "ReLU", "Residual", "Sequential",
-    "Sigmoid", "Tanh", "constant", "normal", "uniform",
+    "GELU", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "AvgPool2d", "BatchNorm", "Buffer",
+    "Conv2d", "Dropout", "Embedding", "Flatten", "LayerNorm", "Linear", "MaxPool2d", "Momentum",
+    "Nesterov", "Parameter", "Parameters", "RMSprop", "ReLU", "Residual", "Sequential", "Sigmoid",
+    "Tanh", "constant", "cosine", "normal", "uniform",
 ]  # fmt: skip
