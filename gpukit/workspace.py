@@ -60,7 +60,11 @@ class Workspace:
 def take(shape: tuple[int, ...], dtype: npt.DTypeLike, on_device: bool) -> Any:
     """Return an array from the workspace that is in use, a new one where there is none."""
     workspace = _active.get()
-    return _make(shape, dtype, on_device) if workspace is None else workspace.take(shape, dtype, on_device)
+    return (
+        _make(shape, dtype, on_device)
+        if workspace is None
+        else workspace.take(shape, dtype, on_device)
+    )
 
 
 def _make(shape: tuple[int, ...], dtype: npt.DTypeLike, on_device: bool) -> Any:

@@ -19,7 +19,9 @@ Arrays are device arrays and stay on the device from batch to step.
 """
 
 from gpukit.nn.activations import GELU, ReLU, Sigmoid, Tanh
+from gpukit.nn.checkpoint import load, save
 from gpukit.nn.containers import Residual, Sequential
+from gpukit.nn.data import Loader
 from gpukit.nn.dense import Flatten, Linear
 from gpukit.nn.dropout import Dropout
 from gpukit.nn.embedding import Embedding
@@ -33,14 +35,45 @@ from gpukit.nn.optimizers import (
     AdamW,
     Momentum,
     Nesterov,
+    Optimizer,
     RMSprop,
     cosine,
 )
 from gpukit.nn.parameters import Buffer, Parameter, Parameters, constant, normal, uniform
 
 __all__ = [
-    "GELU", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "AvgPool2d", "BatchNorm", "Buffer",
-    "Conv2d", "Dropout", "Embedding", "Flatten", "LayerNorm", "Linear", "MaxPool2d", "Momentum",
-    "Nesterov", "Parameter", "Parameters", "RMSprop", "ReLU", "Residual", "Sequential", "Sigmoid",
-    "Tanh", "constant", "cosine", "normal", "uniform",
-]  # fmt: skip
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "AvgPool2d",
+    "BatchNorm",
+    "Buffer",
+    "Conv2d",
+    "Dropout",
+    "Embedding",
+    "Flatten",
+    "GELU",
+    "LayerNorm",
+    "Linear",
+    "Loader",
+    "MaxPool2d",
+    "Momentum",
+    "Nesterov",
+    "Optimizer",
+    "Parameter",
+    "Parameters",
+    "RMSprop",
+    "ReLU",
+    "Residual",
+    "SGD",
+    "Sequential",
+    "Sigmoid",
+    "Tanh",
+    "constant",
+    "cosine",
+    "load",
+    "normal",
+    "save",
+    "uniform",
+]

@@ -12,8 +12,8 @@ class LayerNorm:
     """Each row along the last axes, of the shape `normalized_shape`, times weight, plus bias."""
 
     def __init__(self, normalized_shape: int | tuple[int, ...], *, eps: float = 1e-5) -> None:
-        one_axis = isinstance(normalized_shape, int)
-        self.shape = (normalized_shape,) if one_axis else tuple(normalized_shape)
+        shape = normalized_shape
+        self.shape = (shape,) if isinstance(shape, int) else tuple(shape)
         self.eps = eps
         self.weight = Parameter(self.shape, constant(1))
         self.bias = Parameter(self.shape, constant(0))

@@ -24,7 +24,7 @@ from gpukit.nn.parameters import Parameters
 Schedule = Callable[[int], float]
 
 
-class _Optimizer:
+class Optimizer:
     """`update(value, grad, *states, **rates)` for all parameters at once.
 
     `states` are the names of arrays as long as the parameters that live from step to step.
@@ -59,49 +59,49 @@ class _Optimizer:
             array.copy_to_device(state[name])
 
 
-class SGD(_Optimizer):
+class SGD(Optimizer):
     """p -= lr g."""
 
     update = staticmethod(gpukit.sgd_step)
 
 
-class Momentum(_Optimizer):
+class Momentum(Optimizer):
     """SGD along a velocity."""
 
     update, states, counts = staticmethod(gpukit.momentum_step), ("velocity",), True
 
 
-class Nesterov(_Optimizer):
+class Nesterov(Optimizer):
     """SGD along a velocity, one step ahead."""
 
     update, states = staticmethod(gpukit.nesterov_step), ("velocity",)
 
 
-class Adagrad(_Optimizer):
+class Adagrad(Optimizer):
     """Steps divided by the root of all squared gradients so far."""
 
     update, states, counts = staticmethod(gpukit.adagrad_step), ("squares",), True
 
 
-class RMSprop(_Optimizer):
+class RMSprop(Optimizer):
     """Steps divided by the root of an average of squared gradients."""
 
     update, states = staticmethod(gpukit.rmsprop_step), ("squares",)
 
 
-class Adadelta(_Optimizer):
+class Adadelta(Optimizer):
     """RMSprop that measures its steps by those before."""
 
     update, states = staticmethod(gpukit.adadelta_step), ("squares", "steps_taken")
 
 
-class Adam(_Optimizer):
+class Adam(Optimizer):
     """Averages of gradients, divided by the root of averages of their squares."""
 
     update, states, counts = staticmethod(gpukit.adam_step), ("m", "v"), True
 
 
-class AdamW(_Optimizer):
+class AdamW(Optimizer):
     """Adam, with a weight decay that does not pass through the averages."""
 
     update, states, counts = staticmethod(gpukit.adamw_step), ("m", "v"), True

@@ -19,6 +19,7 @@ from gpukit import cuda, launch
 
 Init = Callable[[np.random.Generator, tuple[int, ...]], npt.NDArray[Any]]
 Part = TypeVar("Part")
+ADVICE = "Was it saved by the same model?"
 
 
 class Parameter:
@@ -82,7 +83,7 @@ class Parameters:
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return a copy of every parameter on the host, by name."""
-        return {name: launch.to_host(view) for name, view in self._views.items()}
+        return {name: launch.to_host(view).copy() for name, view in self._views.items()}
 
     def load(self, state: dict[str, npt.ArrayLike]) -> None:
         """Set every parameter to the array of its name.
@@ -90,19 +91,22 @@ class Parameters:
         Raises ValueError where a name or a shape differs, and then nothing is changed.
         """
         arrays = {name: np.asarray(array) for name, array in state.items()}
-        if missing := [name for name in self.names if name not in arrays]:
-            raise ValueError(f"load: expected a parameter {missing[0]!r}, got none. Is it this model's?")
+        if missing := [name for name in self._views if name not in arrays]:
+            raise ValueError(f"load: expected {missing[0]!r}, got nothing of that name. {ADVICE}")
         for name, array in arrays.items():
             if name not in self._views:
-                raise ValueError(f"load: expected parameters of this model, got {name!r}. Leave it out.")
+                raise ValueError(f"load: expected names of this model, got {name!r}. {ADVICE}")
             shape = tuple(self._views[name].shape)
             if array.shape != shape:
                 raise ValueError(
-                    f"load: expected {name} of shape {shape}, got {array.shape}. Is it this model's?"
+                    f"load: expected {name} of shape {shape}, got {array.shape}. {ADVICE}"
                 )
         for name, array in arrays.items():
             view = self._views[name]
-            view.copy_to_device(np.ascontiguousarray(array, view.dtype))
+            if isinstance(view, np.ndarray):
+                view[...] = array
+            else:
+                view.copy_to_device(np.ascontiguousarray(array, view.dtype))
 
 
 def parts_of(layer: Any, kind: type[Part], prefix: str = "") -> Iterator[tuple[str, Part]]:
@@ -129,4 +133,4 @@ def normal(deviation: float) -> Init:
 
 def constant(value: float) -> Init:
     """One number for all."""
-    return lambda rng, shape: np.full(shape, value)
+    return lambda _, shape: np.full(shape, value)

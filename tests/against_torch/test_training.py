@@ -34,8 +34,18 @@ def lenet():
 
 
 MODELS = {
-    "mlp, momentum": (mlp, (64,), lambda p: nn.Momentum(p, lr=0.01), lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9)),
-    "lenet, adamw": (lenet, (1, 28, 28), lambda p: nn.AdamW(p, lr=1e-3), lambda p: torch.optim.AdamW(p, lr=1e-3)),
+    "mlp, momentum": (
+        mlp,
+        (64,),
+        lambda p: nn.Momentum(p, lr=0.01),
+        lambda p: torch.optim.SGD(p, lr=0.01, momentum=0.9),
+    ),
+    "lenet, adamw": (
+        lenet,
+        (1, 28, 28),
+        lambda p: nn.AdamW(p, lr=1e-3),
+        lambda p: torch.optim.AdamW(p, lr=1e-3),
+    ),
 }
 
 
@@ -49,12 +59,16 @@ def test_losses_are_those_of_pytorch_for_fifty_steps(name):
     for _ in range(STEPS):
         x, label = rng.standard_normal((32, *shape), np.float32), rng.integers(0, 10, 32)
         their_optimizer.zero_grad()
-        expected = torch.nn.functional.cross_entropy(other(torch.from_numpy(x)), torch.from_numpy(label))
+        expected = torch.nn.functional.cross_entropy(
+            other(torch.from_numpy(x)), torch.from_numpy(label)
+        )
         expected.backward()
         their_optimizer.step()
         with workspace:
             logits, saved = model.forward(cuda.to_device(x))
-            loss, grad = gpukit.cross_entropy_with_grad(logits, cuda.to_device(label.astype(np.int32)))
+            loss, grad = gpukit.cross_entropy_with_grad(
+                logits, cuda.to_device(label.astype(np.int32))
+            )
             model.backward(saved, grad)
             optimizer.step()
             assert float(launch.to_host(loss)) == pytest.approx(expected.item(), rel=1e-5)
