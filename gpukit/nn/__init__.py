@@ -40,8 +40,12 @@ from gpukit.nn.optimizers import (
     cosine,
 )
 from gpukit.nn.parameters import Buffer, Parameter, Parameters, constant, normal, uniform
+from gpukit.nn.recurrent import GRU, LSTM, RNN
 
 __all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
     "Adadelta",
     "Adagrad",
     "Adam",

@@ -37,12 +37,13 @@ class Residual:
     def forward(self, x: Any) -> tuple[Any, Any]:
         """x of any shape, which the layers must keep."""
         made, saved = self.layers[0].forward(x)
-        return _sum(x, made), saved
+        return add(x, made), saved
 
     def backward(self, saved: Any, grad: Any) -> Any:
         """Return the gradient of x, by both ways."""
-        return _sum(grad, self.layers[0].backward(saved, grad))
+        return add(grad, self.layers[0].backward(saved, grad))
 
 
-def _sum(a: Any, b: Any) -> Any:
+def add(a: Any, b: Any) -> Any:
+    """Return the sum of two arrays of one shape."""
     return gpukit.vector_add(a.reshape(a.size), b.reshape(b.size)).reshape(a.shape)

@@ -25,6 +25,10 @@ LAYERS = {
     "layer norm": (lambda: nn.LayerNorm(5), (3, 4, 5)),
     "batch norm": (lambda: nn.BatchNorm(4), IMAGES),
     "dropout": (lambda: nn.Dropout(0.3, seed=1), (4, 5)),
+    "rnn": (lambda: nn.RNN(4, 3), (5, 2, 4)),
+    "rnn of one step": (lambda: nn.RNN(4, 3), (1, 2, 4)),
+    "lstm": (lambda: nn.LSTM(4, 3), (5, 2, 4)),
+    "gru": (lambda: nn.GRU(4, 3), (5, 2, 4)),
     "residual": (lambda: nn.Residual(nn.Linear(5, 5), nn.Tanh()), (4, 5)),
     "residual of images": (lambda: nn.Residual(nn.Conv2d(4, 4, 3, padding=1)), IMAGES),
     "sequential": (
