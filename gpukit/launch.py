@@ -15,6 +15,7 @@ import dataclasses
 import inspect
 import operator
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -404,6 +405,19 @@ def flatten(function: str, name: str, array: Any) -> Any:
             f"cuda.to_device(np.ascontiguousarray({name}.copy_to_host()))."
         )
     return array.reshape(array.size)
+
+
+def permuted(array: Any, axes: Sequence[int]) -> Any:
+    """Return a view of an array with its axes in another order; nothing is copied."""
+    if isinstance(array, np.ndarray):
+        return array.transpose(axes)
+    known = array.__cuda_array_interface__
+    described = {
+        **known,
+        "shape": tuple(array.shape[axis] for axis in axes),
+        "strides": tuple(array.strides[axis] for axis in axes),
+    }
+    return cuda.as_cuda_array(SimpleNamespace(__cuda_array_interface__=described, owner=array))
 
 
 def to_device(array: Any, stream: Any = 0, *, strided: bool = False) -> Any:

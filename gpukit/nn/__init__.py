@@ -19,6 +19,7 @@ Arrays are device arrays and stay on the device from batch to step.
 """
 
 from gpukit.nn.activations import GELU, ReLU, Sigmoid, Tanh
+from gpukit.nn.attention import MultiHeadAttention
 from gpukit.nn.checkpoint import load, save
 from gpukit.nn.containers import Residual, Sequential
 from gpukit.nn.data import Loader
@@ -62,6 +63,7 @@ __all__ = [
     "Linear",
     "Loader",
     "MaxPool2d",
+    "MultiHeadAttention",
     "Momentum",
     "Nesterov",
     "Optimizer",
