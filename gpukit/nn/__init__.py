@@ -25,7 +25,7 @@ from gpukit.nn.containers import Residual, Sequential
 from gpukit.nn.data import Loader
 from gpukit.nn.dense import Flatten, Linear
 from gpukit.nn.dropout import Dropout
-from gpukit.nn.embedding import Embedding
+from gpukit.nn.embedding import Embedding, Positions
 from gpukit.nn.images import AvgPool2d, Conv2d, MaxPool2d
 from gpukit.nn.normalisation import BatchNorm, LayerNorm
 from gpukit.nn.optimizers import (
@@ -69,6 +69,7 @@ __all__ = [
     "Optimizer",
     "Parameter",
     "Parameters",
+    "Positions",
     "RMSprop",
     "ReLU",
     "Residual",

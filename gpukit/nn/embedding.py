@@ -1,4 +1,4 @@
-"""Embedding: a row of numbers for each token, which is learned."""
+"""What stands for a token and for its place: rows of numbers that are learned."""
 
 from __future__ import annotations
 
@@ -22,3 +22,21 @@ class Embedding:
         """Write the gradient of weight. Tokens have none."""
         count = self.weight.shape[0]
         gpukit.embedding_backward(grad, tokens, count, rung="column", out=self.weight.grad)
+
+
+class Positions:
+    """A row of `width` numbers for each of `places`, added to x (N, places, width)."""
+
+    def __init__(self, places: int, width: int, *, deviation: float = 0.02) -> None:
+        self.weight = Parameter((places, width), normal(deviation))
+
+    def forward(self, x: Any) -> tuple[Any, None]:
+        """Return the sum. The backward needs nothing."""
+        rows, weight = x.reshape(len(x), -1), self.weight.value
+        return gpukit.add_bias(rows, weight.reshape(weight.size)).reshape(x.shape), None
+
+    def backward(self, _: None, grad: Any) -> Any:
+        """Return the gradient of x, which is grad; write that of weight."""
+        total = self.weight.grad
+        gpukit.column_sum(grad.reshape(len(grad), -1), out=total.reshape(total.size))
+        return grad

@@ -31,6 +31,7 @@ LAYERS = {
     "gru": (lambda: nn.GRU(4, 3), (5, 2, 4)),
     "attention": (lambda: nn.MultiHeadAttention(6, 2), (2, 4, 6)),
     "causal attention": (lambda: nn.MultiHeadAttention(4, 1, causal=True), (3, 5, 4)),
+    "positions": (lambda: nn.Positions(4, 3), (5, 4, 3)),
     "residual": (lambda: nn.Residual(nn.Linear(5, 5), nn.Tanh()), (4, 5)),
     "residual of images": (lambda: nn.Residual(nn.Conv2d(4, 4, 3, padding=1)), IMAGES),
     "sequential": (
