@@ -22,7 +22,7 @@ _active: ContextVar[Workspace | None] = ContextVar("workspace", default=None)
 class Workspace:
     """Arrays that host functions take inside of `with workspace:`, the same ones each time.
 
-        workspace = gpukit.Workspace()
+        workspace = nn.Workspace()
         for x, label in batches:
             with workspace:
                 logits, saved = model.forward(x)

@@ -3,11 +3,14 @@
     model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
     parameters = nn.Parameters(model, seed=0)
     optimizer = nn.Momentum(parameters, lr=0.1)
-
-    logits, saved = model.forward(x)
-    loss, grad = gpukit.cross_entropy_with_grad(logits, label)
-    model.backward(saved, grad)
-    optimizer.step()
+    loader = nn.Loader(images, labels, batch=64)
+    workspace = nn.Workspace()
+    for x, label in loader.epoch(0):
+        with workspace:
+            logits, saved = model.forward(x)
+            loss, grad = gpukit.cross_entropy_with_grad(logits, label)
+            model.backward(saved, grad)
+            optimizer.step()
 
 There is no tape that records what was done. A layer is any object with two methods:
 
@@ -42,6 +45,7 @@ from gpukit.nn.optimizers import (
 )
 from gpukit.nn.parameters import Buffer, Parameter, Parameters, constant, normal, uniform
 from gpukit.nn.recurrent import GRU, LSTM, RNN
+from gpukit.workspace import Workspace
 
 __all__ = [
     "GRU",
@@ -77,6 +81,7 @@ __all__ = [
     "Sequential",
     "Sigmoid",
     "Tanh",
+    "Workspace",
     "constant",
     "cosine",
     "load",

@@ -7,7 +7,6 @@ import torch.nn.functional as F
 
 import gpukit
 from gpukit import cuda, launch, nn
-from gpukit.workspace import Workspace
 
 STEPS = 50
 
@@ -48,8 +47,8 @@ def gpt():
         )  # fmt: skip
 
     ours = nn.Sequential(
-        nn.Embedding(TOKENS, WIDTH, deviation=0.02), nn.Positions(PLACES, WIDTH), *block(), *block(),
-        nn.LayerNorm(WIDTH), nn.Linear(WIDTH, TOKENS),
+        nn.Embedding(TOKENS, WIDTH, deviation=0.02), nn.Positions(PLACES, WIDTH),
+        *block(), *block(), nn.LayerNorm(WIDTH), nn.Linear(WIDTH, TOKENS),
     )  # fmt: skip
     return ours, TheirGPT()
 
@@ -133,7 +132,11 @@ def test_losses_are_those_of_pytorch_for_fifty_steps(name, optimizer):
     """With gradients clipped to a norm of 1, from the same weights, on the same batches."""
     make, shape = MODELS[name]
     model, other = make()
-    parameters, workspace, rng = nn.Parameters(model, seed=0), Workspace(), np.random.default_rng(0)
+    parameters, workspace, rng = (
+        nn.Parameters(model, seed=0),
+        nn.Workspace(),
+        np.random.default_rng(0),
+    )
     other.load_state_dict({k: torch.from_numpy(v) for k, v in parameters.state().items()})
     ours, theirs = OPTIMIZERS[optimizer]
     ours, theirs = ours(parameters), theirs(other.parameters())

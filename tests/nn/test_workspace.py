@@ -4,7 +4,6 @@ import numpy as np
 
 import gpukit
 from gpukit import cuda, launch, nn
-from gpukit.workspace import Workspace
 
 
 def ones(*shape):
@@ -16,7 +15,7 @@ def address(array):
 
 
 def test_the_same_work_gets_the_same_memory_each_time():
-    x, workspace = ones(9), Workspace()
+    x, workspace = ones(9), nn.Workspace()
     with workspace:
         first = address(gpukit.relu(x))
     with workspace:
@@ -24,13 +23,13 @@ def test_the_same_work_gets_the_same_memory_each_time():
 
 
 def test_two_results_of_one_step_lie_apart():
-    x, workspace = ones(9), Workspace()
+    x, workspace = ones(9), nn.Workspace()
     with workspace:
         assert address(gpukit.relu(x)) != address(gpukit.relu(x))
 
 
 def test_results_outside_of_a_step_are_new():
-    x, workspace = ones(9), Workspace()
+    x, workspace = ones(9), nn.Workspace()
     with workspace:
         inside = address(gpukit.relu(x))
     kept = gpukit.relu(x)
@@ -38,7 +37,7 @@ def test_results_outside_of_a_step_are_new():
 
 
 def test_numpy_arrays_come_from_it_too():
-    x, workspace = np.ones(9, np.float32), Workspace()
+    x, workspace = np.ones(9, np.float32), nn.Workspace()
     with workspace:
         first = gpukit.relu(x)
     with workspace:
@@ -46,7 +45,7 @@ def test_numpy_arrays_come_from_it_too():
 
 
 def test_a_batch_of_another_size_leaves_the_arrays_of_the_others():
-    workspace = Workspace()
+    workspace = nn.Workspace()
     for n in (9, 4, 9, 4, 9):
         with workspace:
             gpukit.relu(ones(n))
@@ -54,7 +53,7 @@ def test_a_batch_of_another_size_leaves_the_arrays_of_the_others():
 
 
 def test_a_workspace_inside_of_another_leaves_the_outer_one_its_arrays():
-    x, outer, inner = ones(9), Workspace(), Workspace()
+    x, outer, inner = ones(9), nn.Workspace(), nn.Workspace()
     with outer:
         first = gpukit.relu(x)
         with inner:
@@ -70,7 +69,7 @@ def test_no_step_after_the_first_makes_an_array(monkeypatch):
         nn.Residual(nn.Linear(36, 36), nn.LayerNorm(36), nn.GELU()), nn.Dropout(0.2),
         nn.Linear(36, 10),
     )  # fmt: skip
-    parameters, workspace = nn.Parameters(model, seed=0), Workspace()
+    parameters, workspace = nn.Parameters(model, seed=0), nn.Workspace()
     x, label = ones(5, 1, 8, 8), cuda.to_device(np.arange(5, dtype=np.int32))
     losses = []
     for _ in range(3):
