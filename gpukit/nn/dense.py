@@ -10,12 +10,19 @@ from gpukit.nn.parameters import Parameter, uniform
 
 
 class Linear:
-    """x weight^T + bias along the last axis: (..., inputs) to (..., outputs)."""
+    """x weight^T + bias along the last axis: (..., inputs) to (..., outputs).
 
-    def __init__(self, inputs: int, outputs: int, *, bias: bool = True) -> None:
+    With `first` its backward leaves out the gradient of x, which the first layer of a model has no
+    use for, and returns None.
+    """
+
+    def __init__(
+        self, inputs: int, outputs: int, *, bias: bool = True, first: bool = False
+    ) -> None:
         begin = uniform(1 / math.sqrt(inputs))
         self.weight = Parameter((outputs, inputs), begin)
         self.bias = Parameter((outputs,), begin) if bias else None
+        self.first = first
 
     def forward(self, x: Any) -> tuple[Any, Any]:
         """Return the outputs, and x for the backward."""
@@ -27,8 +34,10 @@ class Linear:
         """Return the gradient of x; write those of weight and bias."""
         rows, grad_rows = x.reshape(-1, x.shape[-1]), grad.reshape(-1, grad.shape[-1])
         out = None, self.weight.grad, self.bias and self.bias.grad
-        grad_x, *_ = gpukit.linear_backward(grad_rows, rows, self.weight.value, out=out)
-        return grad_x.reshape(x.shape)
+        grad_x, *_ = gpukit.linear_backward(
+            grad_rows, rows, self.weight.value, of_input=not self.first, out=out
+        )
+        return None if self.first else grad_x.reshape(x.shape)
 
 
 class Flatten:

@@ -12,19 +12,21 @@ from gpukit.nn.parameters import Parameter, uniform
 class Conv2d:
     """A convolution with zero padding: (N, inputs, H, W) to (N, outputs, rows, cols).
 
-    Sizes are numbers or pairs (down, across), as in `gpukit.conv2d`.
+    Sizes are numbers or pairs (down, across), as in `gpukit.conv2d`. With `first` its backward
+    leaves out the gradient of x, which the first layer of a model has no use for, and returns None.
     """
 
     def __init__(
         self, inputs: int, outputs: int, kernel_size: int | tuple[int, int], *, stride: Any = 1,
         padding: Any = 0, dilation: Any = 1, groups: int = 1, bias: bool = True,
+        first: bool = False,
     ) -> None:  # fmt: skip
         pair = (kernel_size, kernel_size) if isinstance(kernel_size, int) else tuple(kernel_size)
         shape = (outputs, inputs // groups, *pair)
         begin = uniform(1 / math.sqrt(math.prod(shape[1:])))
         self.weight = Parameter(shape, begin)
         self.bias = Parameter((outputs,), begin) if bias else None
-        self.sizes = stride, padding, dilation, groups
+        self.sizes, self.first = (stride, padding, dilation, groups), first
 
     def forward(self, x: Any) -> tuple[Any, Any]:
         """Return the outputs, and x for the backward."""
@@ -33,7 +35,9 @@ class Conv2d:
     def backward(self, x: Any, grad: Any) -> Any:
         """Return the gradient of x; write those of weight and bias."""
         out = None, self.weight.grad, self.bias and self.bias.grad
-        return gpukit.conv2d_backward(grad, x, self.weight.value, *self.sizes, out=out)[0]
+        return gpukit.conv2d_backward(
+            grad, x, self.weight.value, *self.sizes, of_input=not self.first, out=out
+        )[0]
 
 
 class MaxPool2d:

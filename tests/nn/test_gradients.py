@@ -75,3 +75,19 @@ def test_gradient_of_an_embedding_adds_up_what_a_token_got():
     assert layer.backward(saved, cuda.to_device(grad)) is None
     expected = [grad[1, 1], grad[0, 0] + grad[1, 0], np.zeros(3), np.zeros(3), grad[0, 1]]
     np.testing.assert_array_equal(launch.to_host(layer.weight.grad), expected)
+
+
+@pytest.mark.parametrize(
+    "make", [nn.Linear, lambda *n, **k: nn.Conv2d(*n, 1, **k)], ids=["linear", "conv2d"]
+)
+def test_the_first_layer_of_a_model_returns_no_gradient_of_x(make):
+    shape = (3, 4) if make is nn.Linear else (3, 4, 2, 2)
+    x = cuda.to_device(np.random.default_rng(0).standard_normal(shape))
+    grads = []
+    for first in (False, True):
+        layer = make(4, 2, first=first)
+        nn.Parameters(layer, seed=0, dtype=np.float64)
+        out, saved = layer.forward(x)
+        assert (layer.backward(saved, out) is None) == first
+        grads.append(launch.to_host(layer.weight.grad))
+    np.testing.assert_array_equal(*grads)
