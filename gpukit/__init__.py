@@ -72,8 +72,8 @@ _BOOK = {
 }  # fmt: skip
 _MODULES = {name: module for module, names in _BOOK.items() for name in names}
 __all__ = [
-    "check", "cuda", "explain", "gradcheck", "kernels", "play", "profile", "standin",
-    "ArgumentError", "BarrierDivergence",
+    "check", "cuda", "explain", "gradcheck", "kernels", "nn", "play", "profile",
+    "standin", "ArgumentError", "BarrierDivergence",
     "CheckFailed", "CheckWarning", "CompileError", "GpukitError", "GradientError", "Invalid",
     "KernelError", "KernelTypeError", "LaunchError", "OutOfBounds", "SourceError", "TargetError",
     "Unsupported",
@@ -90,7 +90,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"gpukit.checked.{name}"), name)
     if name == "load_ipython_extension":  # %load_ext gpukit
         return importlib.import_module("gpukit.course.magic").load_ipython_extension
-    if name in ("cuda", "kernels", "standin"):
+    if name in ("cuda", "kernels", "nn", "standin"):
         return importlib.import_module(f"gpukit.{name}")
     if name in _MODULES:
         return getattr(importlib.import_module(f"gpukit.kernels.{_MODULES[name]}"), name)

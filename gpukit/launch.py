@@ -15,12 +15,13 @@ import dataclasses
 import inspect
 import operator
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, errors, target
+from gpukit import cuda, errors, target, workspace
 from gpukit.cpu import limits
 
 # Blocks a grid may have along x, y and z, on every NVIDIA GPU since compute capability 3.0.
@@ -323,12 +324,12 @@ class Result:
         self.stays = any(is_device_array(array) for array in inputs)
         given = None if out is None else adopt(out)
         if given is None:
-            given = cuda.device_array(shape, dtype) if self.stays else np.empty(shape, dtype)
+            given = workspace.take(shape, dtype, on_device=self.stays)
         else:
             _check_out(function, given, shape, np.dtype(dtype))
         self.host = given if isinstance(given, np.ndarray) else None
         moves = self.host is not None and target.active().name == "cuda"
-        self.array: Any = cuda.device_array(shape, dtype) if moves else given
+        self.array: Any = workspace.take(shape, dtype, on_device=True) if moves else given
 
     def flat(self) -> Any:
         """Return the array on one axis, in C order, for a kernel that takes it so.
@@ -406,6 +407,19 @@ def flatten(function: str, name: str, array: Any) -> Any:
     return array.reshape(array.size)
 
 
+def permuted(array: Any, axes: Sequence[int]) -> Any:
+    """Return a view of an array with its axes in another order; nothing is copied."""
+    if isinstance(array, np.ndarray):
+        return array.transpose(axes)
+    known = array.__cuda_array_interface__
+    described = {
+        **known,
+        "shape": tuple(array.shape[axis] for axis in axes),
+        "strides": tuple(array.strides[axis] for axis in axes),
+    }
+    return cuda.as_cuda_array(SimpleNamespace(__cuda_array_interface__=described, owner=array))
+
+
 def to_device(array: Any, stream: Any = 0, *, strided: bool = False) -> Any:
     """Return `array` where kernels can read it, a NumPy array in C order; no copy without need.
 
@@ -419,9 +433,7 @@ def to_device(array: Any, stream: Any = 0, *, strided: bool = False) -> Any:
 
 def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
     """Return an array with arbitrary contents where kernels can write it."""
-    if target.active().name == "cuda":
-        return cuda.device_array(shape, dtype)
-    return np.empty(shape, dtype)
+    return workspace.take(shape, dtype, on_device=target.active().name == "cuda")
 
 
 def to_host(array: Any, stream: Any = 0) -> npt.NDArray[Any]:

@@ -68,6 +68,7 @@ def test_public_names_are_these_and_the_books_functions():
         "explain",
         "gradcheck",
         "kernels",
+        "nn",
         "play",
         "profile",
         "standin",

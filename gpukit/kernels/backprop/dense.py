@@ -184,14 +184,15 @@ def linear(
 
 
 def linear_backward(
-    grad_out: Any, input: Any, weight: Any, *, rung: str = "tiled", out: Any = None,
-    stream: Any = 0,
+    grad_out: Any, input: Any, weight: Any, *, of_input: bool = True, rung: str = "tiled",
+    out: Any = None, stream: Any = 0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return the gradients of input, weight and bias of a dense layer.
 
     grad_out (N, O), input (N, I) and weight (O, I) give (N, I), (O, I) and (O,), in three launches
     or four. All float32 or all float64. `out`, if given, is a tuple of three arrays. Rungs are
-    those of `linear`; the same arrays give the same bits in every run.
+    those of `linear`; the same arrays give the same bits in every run. Without `of_input` the first
+    is None: the first layer of a network needs none.
     """
     function = "linear_backward"
     launch.pick(function, FORWARD_LADDER, rung)
@@ -203,18 +204,20 @@ def linear_backward(
     )
     advice = "It has the shape of the outputs of the layer."
     launch.check_shape(function, "grad_out", grad_out, (n, o), advice)
-    results = launch.results(function, out, ((n, i), (o, i), (o,)), stream, **given)
+    shapes = (n, i) if of_input else (0, 0), (o, i), (o,)
+    results = launch.results(function, out, shapes, stream, **given)
     grad, x, weight = (launch.to_device(array, stream) for array in given.values())
     grad_x, grad_weight, grad_bias = (result.array for result in results)
     if rung == "naive":
         _naively(function, BACKWARD_LADDER[0], grad_x, grad, weight, stream)
         _naively(function, BACKWARD_LADDER[1], grad_weight, grad, x, stream)
     else:
-        matmul(grad, weight, rung=rung, out=grad_x, stream=stream)
+        if of_input:
+            matmul(grad, weight, rung=rung, out=grad_x, stream=stream)
         matmul(grad, x, transpose_a=True, rung=rung, out=grad_weight, stream=stream)
     column_sum(grad, out=grad_bias, stream=stream)
-    grads = tuple(result.get() for result in results)
-    return grads[0], grads[1], grads[2]
+    of_x, of_weight, of_bias = (result.get() for result in results)
+    return of_x if of_input else None, of_weight, of_bias
 
 
 def _naively(function: str, rung: Rung, out: Any, a: Any, b: Any, stream: Any) -> None:

@@ -1,0 +1,47 @@
+"""Checkpoints: a training on disk, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpukit.nn.optimizers import Optimizer
+from gpukit.nn.parameters import Parameters
+
+
+def save(path: str | Path, parameters: Parameters, optimizer: Optimizer, **numbers: int) -> None:
+    """Write parameters, optimizer and numbers such as the epoch to one file.
+
+    The file is written under another name and renamed when it is complete: whenever the program is
+    killed, `path` is the old checkpoint or the new one.
+    """
+    path = Path(path)
+    arrays: dict[str, Any] = {
+        f"parameters/{name}": array for name, array in parameters.state().items()
+    }
+    arrays |= {f"optimizer/{name}": array for name, array in optimizer.state().items()}
+    arrays |= {f"numbers/{name}": np.array(number) for name, number in numbers.items()}
+    unfinished = path.with_name(path.name + ".unfinished")
+    with unfinished.open("wb") as file:
+        np.savez(file, **arrays)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+
+
+def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict[str, int]:
+    """Set parameters and optimizer to what `save` wrote; return the numbers.
+
+    Raises ValueError for a checkpoint of another model, and changes nothing then.
+    """
+    parts: dict[str, dict[str, Any]] = {"parameters": {}, "optimizer": {}, "numbers": {}}
+    with np.load(path) as file:
+        for key in file.files:
+            part, name = key.split("/", 1)
+            parts[part][name] = file[key]
+    parameters.load(parts["parameters"])
+    optimizer.load(parts["optimizer"])
+    return {name: int(value) for name, value in parts["numbers"].items()}

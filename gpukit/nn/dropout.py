@@ -1,0 +1,36 @@
+"""Dropout: hide numbers by chance, so that nothing is learned that hangs on a few of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gpukit
+from gpukit.nn.parameters import Buffer
+
+
+class Dropout:
+    """Each number becomes 0 with probability p, else it is divided by 1 - p; in training alone.
+
+    Which ones hangs on the seed and on how many batches there were. Give each layer a seed of its
+    own. The count is a buffer: who goes on from a checkpoint draws what would have come.
+    """
+
+    training = True
+
+    def __init__(self, p: float = 0.5, *, seed: int = 0) -> None:
+        self.p, self.seed = p, seed
+        self.batches = Buffer((), 0, on_host=True)
+
+    def forward(self, x: Any) -> tuple[Any, Any]:
+        """Return x of any shape with zeros in it, and the number of the batch."""
+        if not self.training:
+            return x, None
+        batch = int(self.batches.value)
+        self.batches.value[...] = batch + 1
+        return gpukit.dropout(x, self.p, seed=self.seed, offset=batch), batch
+
+    def backward(self, batch: int | None, grad: Any) -> Any:
+        """Return the gradient of x: 0 where x was hidden."""
+        if batch is None:
+            return grad
+        return gpukit.dropout_backward(grad, self.p, seed=self.seed, offset=batch)

@@ -1,0 +1,42 @@
+"""What stands for a token and for its place: rows of numbers that are learned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gpukit
+from gpukit.nn.parameters import Parameter, normal
+
+
+class Embedding:
+    """Tokens (...), whole numbers below `count`, to (..., width)."""
+
+    def __init__(self, count: int, width: int, *, deviation: float = 1.0) -> None:
+        self.weight = Parameter((count, width), normal(deviation))
+
+    def forward(self, tokens: Any) -> tuple[Any, Any]:
+        """Return the rows that the tokens name, and the tokens for the backward."""
+        return gpukit.embedding(tokens, self.weight.value), tokens
+
+    def backward(self, tokens: Any, grad: Any) -> None:
+        """Write the gradient of weight. Tokens have none."""
+        count = self.weight.shape[0]
+        gpukit.embedding_backward(grad, tokens, count, rung="column", out=self.weight.grad)
+
+
+class Positions:
+    """A row of `width` numbers for each of `places`, added to x (N, places, width)."""
+
+    def __init__(self, places: int, width: int, *, deviation: float = 0.02) -> None:
+        self.weight = Parameter((places, width), normal(deviation))
+
+    def forward(self, x: Any) -> tuple[Any, None]:
+        """Return the sum. The backward needs nothing."""
+        rows, weight = x.reshape(len(x), -1), self.weight.value
+        return gpukit.add_bias(rows, weight.reshape(weight.size)).reshape(x.shape), None
+
+    def backward(self, _: None, grad: Any) -> Any:
+        """Return the gradient of x, which is grad; write that of weight."""
+        total = self.weight.grad
+        gpukit.column_sum(grad.reshape(len(grad), -1), out=total.reshape(total.size))
+        return grad

@@ -1,0 +1,119 @@
+"""Optimizers of whole models: one launch a step, whatever the number of layers.
+
+        optimizer = nn.AdamW(parameters, lr=nn.cosine(1e-3, steps=1000, warmup=50))
+        ...
+        optimizer.step()
+
+Each takes the keyword arguments of the function it launches, as `gpukit.adamw_step`. `lr` may be a
+function of the number of the step, which begins at 1: a schedule.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.nn.parameters import Parameters
+
+Schedule = Callable[[int], float]
+
+
+class Optimizer:
+    """`update(value, grad, *states, **rates)` for all parameters at once.
+
+    `states` are the names of arrays as long as the parameters that live from step to step.
+    """
+
+    update: Callable[..., None]
+    states: tuple[str, ...] = ()
+    counts = False  # whether `update` wants the number of the step
+
+    def __init__(self, parameters: Parameters, **rates: Any) -> None:
+        self.parameters, self.rates, self.steps = parameters, rates, 0
+        zeros = np.zeros(parameters.value.shape, parameters.value.dtype)
+        self.arrays = {name: cuda.to_device(zeros) for name in self.states}
+
+    def step(self) -> None:
+        """Update all parameters by their gradients."""
+        self.steps += 1
+        rates = {name: r(self.steps) if callable(r) else r for name, r in self.rates.items()}
+        if self.counts:
+            rates["step"] = self.steps
+        self.update(self.parameters.value, self.parameters.grad, *self.arrays.values(), **rates)
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy on the host of what lives from step to step, for a checkpoint."""
+        arrays = {name: launch.to_host(array).copy() for name, array in self.arrays.items()}
+        return {"steps": np.array(self.steps), **arrays}
+
+    def load(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `state` returned."""
+        self.steps = int(state["steps"])
+        for name, array in self.arrays.items():
+            array.copy_to_device(state[name])
+
+
+class SGD(Optimizer):
+    """p -= lr g."""
+
+    update = staticmethod(gpukit.sgd_step)
+
+
+class Momentum(Optimizer):
+    """SGD along a velocity."""
+
+    update, states, counts = staticmethod(gpukit.momentum_step), ("velocity",), True
+
+
+class Nesterov(Optimizer):
+    """SGD along a velocity, one step ahead."""
+
+    update, states = staticmethod(gpukit.nesterov_step), ("velocity",)
+
+
+class Adagrad(Optimizer):
+    """Steps divided by the root of all squared gradients so far."""
+
+    update, states, counts = staticmethod(gpukit.adagrad_step), ("squares",), True
+
+
+class RMSprop(Optimizer):
+    """Steps divided by the root of an average of squared gradients."""
+
+    update, states = staticmethod(gpukit.rmsprop_step), ("squares",)
+
+
+class Adadelta(Optimizer):
+    """RMSprop that measures its steps by those before."""
+
+    update, states = staticmethod(gpukit.adadelta_step), ("squares", "steps_taken")
+
+
+class Adam(Optimizer):
+    """Averages of gradients, divided by the root of averages of their squares."""
+
+    update, states, counts = staticmethod(gpukit.adam_step), ("m", "v"), True
+
+
+class AdamW(Optimizer):
+    """Adam, with a weight decay that does not pass through the averages."""
+
+    update, states, counts = staticmethod(gpukit.adamw_step), ("m", "v"), True
+
+
+def cosine(peak: float, *, steps: int, warmup: int = 0, least: float = 0.0) -> Schedule:
+    """Return a rate that rises in `warmup` steps to `peak`, then falls to `least` at `steps`."""
+
+    def rate(step: int) -> float:
+        if step <= warmup:
+            return peak * step / warmup
+        share = min(1.0, (step - warmup) / max(1, steps - warmup))
+        return least + (peak - least) * (1 + math.cos(math.pi * share)) / 2
+
+    return rate

@@ -1,0 +1,136 @@
+"""What a model learns: every weight in one array, every gradient in another.
+
+A layer says which shapes it wants and how they begin. `Parameters` lays them all into one flat
+array, of which each layer gets views, so that an optimizer updates a whole model in one launch and
+a checkpoint is one array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+import gpukit
+from gpukit import cuda, launch
+
+Init = Callable[[np.random.Generator, tuple[int, ...]], npt.NDArray[Any]]
+Part = TypeVar("Part")
+ADVICE = "Was it saved by the same model?"
+
+
+class Parameter:
+    """One array of weights of a layer, and its gradient, which the layer's backward writes.
+
+    Both are device arrays; they exist once the model has been given to `Parameters`.
+    """
+
+    value: Any
+    grad: Any
+
+    def __init__(self, shape: tuple[int, ...], init: Init) -> None:
+        self.shape, self.init = shape, init
+
+
+class Buffer:
+    """One array of a layer that is kept with its weights and not learned: an average, a count.
+
+    `value` is a device array in the dtype of the model or, with `on_host`, a NumPy int64 array.
+    """
+
+    value: Any
+
+    def __init__(self, shape: tuple[int, ...], fill: float, *, on_host: bool = False) -> None:
+        self.shape, self.fill, self.on_host = shape, fill, on_host
+
+    def begin(self, dtype: npt.DTypeLike) -> None:
+        """Make the array."""
+        made = np.full(self.shape, self.fill, np.int64 if self.on_host else dtype)
+        self.value = made if self.on_host else cuda.to_device(made)
+
+
+class Parameters:
+    """All parameters of a model, on one flat array, and their gradients on another.
+
+        model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+        parameters = nn.Parameters(model, seed=0)
+
+    `value` and `grad` are device arrays of one axis, `names` those of the parameters in order:
+    "0.weight", "0.bias", "2.weight", ... The same seed gives the same weights on every machine.
+    """
+
+    def __init__(self, model: Any, *, seed: int, dtype: npt.DTypeLike = np.float32) -> None:
+        named = dict(parts_of(model, Parameter))
+        self.names = list(named)
+        shapes = [parameter.shape for parameter in named.values()]
+        self.value, values = gpukit.flat_views(shapes, dtype)
+        self.grad, grads = gpukit.flat_views(shapes, dtype)
+        rng = np.random.default_rng(seed)
+        for parameter, value, grad in zip(named.values(), values, grads, strict=True):
+            value.copy_to_device(parameter.init(rng, parameter.shape).astype(dtype))
+            parameter.value, parameter.grad = value, grad
+        self._views = dict(zip(named, values, strict=True))
+        for name, buffer in parts_of(model, Buffer):
+            buffer.begin(dtype)
+            self._views[name] = buffer.value
+
+    def __len__(self) -> int:
+        """Return how many numbers are learned."""
+        return sum(math.prod(self._views[name].shape) for name in self.names)
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return a copy of every parameter on the host, by name."""
+        return {name: launch.to_host(view).copy() for name, view in self._views.items()}
+
+    def load(self, state: dict[str, npt.ArrayLike]) -> None:
+        """Set every parameter to the array of its name.
+
+        Raises ValueError where a name or a shape differs, and then nothing is changed.
+        """
+        arrays = {name: np.asarray(array) for name, array in state.items()}
+        if missing := [name for name in self._views if name not in arrays]:
+            raise ValueError(f"load: expected {missing[0]!r}, got nothing of that name. {ADVICE}")
+        for name, array in arrays.items():
+            if name not in self._views:
+                raise ValueError(f"load: expected names of this model, got {name!r}. {ADVICE}")
+            shape = tuple(self._views[name].shape)
+            if array.shape != shape:
+                raise ValueError(
+                    f"load: expected {name} of shape {shape}, got {array.shape}. {ADVICE}"
+                )
+        for name, array in arrays.items():
+            view = self._views[name]
+            if isinstance(view, np.ndarray):
+                view[...] = array
+            else:
+                view.copy_to_device(np.ascontiguousarray(array, view.dtype))
+
+
+def parts_of(layer: Any, kind: type[Part], prefix: str = "") -> Iterator[tuple[str, Part]]:
+    """Yield a layer's parameters or buffers with their names, then those of the layers inside."""
+    for name, value in vars(layer).items():
+        if isinstance(value, kind):
+            yield prefix + name, value
+    for number, inner in enumerate(getattr(layer, "layers", ())):
+        yield from parts_of(inner, kind, f"{prefix}{number}.")
+
+
+# --- How weights begin -----------------------------------------------------------------------
+
+
+def uniform(bound: float) -> Init:
+    """Evenly distributed over [-bound, bound)."""
+    return lambda rng, shape: rng.uniform(-bound, bound, shape)
+
+
+def normal(deviation: float) -> Init:
+    """Normal with mean 0."""
+    return lambda rng, shape: rng.normal(0, deviation, shape)
+
+
+def constant(value: float) -> Init:
+    """One number for all."""
+    return lambda _, shape: np.full(shape, value)

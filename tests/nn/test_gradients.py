@@ -1,0 +1,93 @@
+"""Every layer's gradients against slopes measured in float64."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, launch, nn
+from gpukit.nn.parameters import parts_of
+
+IMAGES = (2, 4, 6, 5)
+LAYERS = {
+    "linear": (lambda: nn.Linear(5, 3), (4, 5)),
+    "linear of three axes": (lambda: nn.Linear(5, 3), (2, 4, 5)),
+    "linear without bias": (lambda: nn.Linear(5, 3, bias=False), (4, 5)),
+    "relu": (nn.ReLU, (4, 5)),
+    "sigmoid": (nn.Sigmoid, (4, 5)),
+    "tanh": (nn.Tanh, (4, 5)),
+    "gelu": (nn.GELU, (2, 4, 5)),
+    "flatten": (nn.Flatten, (2, 3, 4)),
+    "conv2d": (lambda: nn.Conv2d(4, 6, 3, padding=1, stride=2, groups=2), IMAGES),
+    "conv2d without bias": (lambda: nn.Conv2d(4, 3, (2, 3), bias=False), IMAGES),
+    "max pool": (lambda: nn.MaxPool2d(2), IMAGES),
+    "overlapping max pool": (lambda: nn.MaxPool2d(3, 2, 1), IMAGES),
+    "average pool": (lambda: nn.AvgPool2d(2), IMAGES),
+    "layer norm": (lambda: nn.LayerNorm(5), (3, 4, 5)),
+    "batch norm": (lambda: nn.BatchNorm(4), IMAGES),
+    "dropout": (lambda: nn.Dropout(0.3, seed=1), (4, 5)),
+    "rnn": (lambda: nn.RNN(4, 3), (5, 2, 4)),
+    "rnn of one step": (lambda: nn.RNN(4, 3), (1, 2, 4)),
+    "lstm": (lambda: nn.LSTM(4, 3), (5, 2, 4)),
+    "gru": (lambda: nn.GRU(4, 3), (5, 2, 4)),
+    "attention": (lambda: nn.MultiHeadAttention(6, 2), (2, 4, 6)),
+    "causal attention": (lambda: nn.MultiHeadAttention(4, 1, causal=True), (3, 5, 4)),
+    "positions": (lambda: nn.Positions(4, 3), (5, 4, 3)),
+    "residual": (lambda: nn.Residual(nn.Linear(5, 5), nn.Tanh()), (4, 5)),
+    "residual of images": (lambda: nn.Residual(nn.Conv2d(4, 4, 3, padding=1)), IMAGES),
+    "sequential": (
+        lambda: nn.Sequential(nn.Conv2d(4, 2, 3), nn.Tanh(), nn.Flatten(), nn.Linear(24, 3)),
+        IMAGES,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_gradients_of_a_layer_are_its_slopes(name):
+    make, shape = LAYERS[name]
+    rng, layer = np.random.default_rng(7), make()
+    nn.Parameters(layer, seed=3, dtype=np.float64)
+    learned = [parameter for _, parameter in parts_of(layer, nn.Parameter)]
+    counts = [buffer for _, buffer in parts_of(layer, nn.Buffer) if buffer.on_host]
+
+    def run(x, *weights):
+        for parameter, weight in zip(learned, weights, strict=True):
+            parameter.value.copy_to_device(weight)
+            parameter.grad.copy_to_device(np.full_like(weight, np.nan))
+        for count in counts:
+            count.value[...] = 0  # every call hides the same numbers
+        return layer.forward(cuda.to_device(x))
+
+    def backward(grad, *inputs):
+        _, saved = run(*inputs)
+        grads = layer.backward(saved, cuda.to_device(grad)), *(p.grad for p in learned)
+        return [launch.to_host(grad) for grad in grads]
+
+    x = rng.uniform(0.1, 2, shape) * rng.choice([-1, 1], shape)  # away from relu's kink
+    inputs = [x, *(rng.normal(0, 1, parameter.shape) for parameter in learned)]
+    assert gpukit.gradcheck(lambda *inputs: run(*inputs)[0], backward, inputs, rtol=1e-5)
+
+
+def test_gradient_of_an_embedding_adds_up_what_a_token_got():
+    layer = nn.Embedding(5, 3)
+    nn.Parameters(layer, seed=0, dtype=np.float64)
+    _, saved = layer.forward(cuda.to_device(np.array([[1, 4], [1, 0]], np.int32)))
+    grad = np.arange(12.0).reshape(2, 2, 3)
+    assert layer.backward(saved, cuda.to_device(grad)) is None
+    expected = [grad[1, 1], grad[0, 0] + grad[1, 0], np.zeros(3), np.zeros(3), grad[0, 1]]
+    np.testing.assert_array_equal(launch.to_host(layer.weight.grad), expected)
+
+
+@pytest.mark.parametrize(
+    "make", [nn.Linear, lambda *n, **k: nn.Conv2d(*n, 1, **k)], ids=["linear", "conv2d"]
+)
+def test_the_first_layer_of_a_model_returns_no_gradient_of_x(make):
+    shape = (3, 4) if make is nn.Linear else (3, 4, 2, 2)
+    x = cuda.to_device(np.random.default_rng(0).standard_normal(shape))
+    grads = []
+    for first in (False, True):
+        layer = make(4, 2, first=first)
+        nn.Parameters(layer, seed=0, dtype=np.float64)
+        out, saved = layer.forward(x)
+        assert (layer.backward(saved, out) is None) == first
+        grads.append(launch.to_host(layer.weight.grad))
+    np.testing.assert_array_equal(*grads)
