@@ -32,16 +32,19 @@ Work = Callable[[], Any]
 
 
 class Layer(NamedTuple):
-    """A convolution with a window of 3 x 3, stride 1 and padding 1, square images."""
+    """A convolution with a square window, stride 1, square images."""
 
     batch: int
     channels: int
     size: int
     channels_out: int
+    window: int = 3
+    padding: int = 1
 
     @property
-    def flops(self) -> int:
-        return 2 * self.batch * self.channels * self.size**2 * self.channels_out * 9
+    def out(self) -> tuple[int, int, int, int]:
+        side = self.size + 2 * self.padding - self.window + 1
+        return self.batch, self.channels_out, side, side
 
 
 LAYERS = {
@@ -49,14 +52,16 @@ LAYERS = {
     "photos": Layer(64, 3, 224, 32),
     "cifar_first": Layer(64, 3, 32, 32),
     "cifar_second": Layer(64, 32, 16, 64),
+    "lenet_first": Layer(64, 1, 28, 6, 5, 2),
+    "lenet_second": Layer(64, 6, 14, 16, 5, 0),
 }
 
 
-def by_numpy(x: Any, weight: Any, bias: Any) -> Any:
+def by_numpy(x: Any, weight: Any, bias: Any, padding: int) -> Any:
     """Return the convolution as a product of columns, as NumPy computes it best."""
-    padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
-    n, _, rows, cols = x.shape
+    padded = np.pad(x, ((0, 0), (0, 0), (padding,) * 2, (padding,) * 2))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, weight.shape[2:], (2, 3))
+    n, _, rows, cols = windows.shape[:4]
     columns = windows.transpose(0, 1, 4, 5, 2, 3).reshape(n, -1, rows * cols)
     out = weight.reshape(len(weight), -1) @ columns
     out += bias[:, None]
@@ -66,11 +71,12 @@ def by_numpy(x: Any, weight: Any, bias: Any) -> Any:
 def forward(layer: Layer) -> dict[str, Work]:
     """Return what computes a layer, by name."""
     x, weight, bias = _arrays(layer)
+    pad = layer.padding
     theirs = [torch.from_numpy(a) for a in (x, weight, bias)]
     return {
-        "gpukit": lambda: gpukit.conv2d(x, weight, bias, padding=1),
-        "NumPy": lambda: by_numpy(x, weight, bias),
-        "PyTorch": lambda: torch.nn.functional.conv2d(*theirs, padding=1).numpy(),
+        "gpukit": lambda: gpukit.conv2d(x, weight, bias, padding=pad),
+        "NumPy": lambda: by_numpy(x, weight, bias, pad),
+        "PyTorch": lambda: torch.nn.functional.conv2d(*theirs, padding=pad).numpy(),
     }
 
 
@@ -78,13 +84,13 @@ def backward(layer: Layer) -> dict[str, Work]:
     """Return what computes the gradients of a layer."""
     x, weight, _ = _arrays(layer)
     rng = np.random.default_rng(1)
-    shape = layer.batch, layer.channels_out, layer.size, layer.size
-    grad = rng.standard_normal(shape, np.float32)
+    grad = rng.standard_normal(layer.out, np.float32)
+    pad = layer.padding
     theirs = [torch.from_numpy(a) for a in (grad, x, weight)]
-    settings = [layer.channels_out], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, [True] * 3
+    settings = [layer.channels_out], [1, 1], [pad, pad], [1, 1], False, [0, 0], 1, [True] * 3
     made = torch.ops.aten.convolution_backward
     return {
-        "gpukit": lambda: gpukit.conv2d_backward(grad, x, weight, padding=1),
+        "gpukit": lambda: gpukit.conv2d_backward(grad, x, weight, padding=pad),
         "PyTorch": lambda: tuple(g.numpy() for g in made(*theirs, *settings)),
     }
 
@@ -105,7 +111,7 @@ def _arrays(layer: Layer) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(0)
     shapes = (
         (layer.batch, layer.channels, layer.size, layer.size),
-        (layer.channels_out, layer.channels, 3, 3),
+        (layer.channels_out, layer.channels, layer.window, layer.window),
         (layer.channels_out,),
     )
     x, weight, bias = (rng.standard_normal(shape, np.float32) for shape in shapes)
@@ -144,7 +150,7 @@ def main() -> None:
     os.environ["GPUKIT_THREADS"] = str(options.threads)  # read by the first launch
     for name in options.layers:
         layer = LAYERS[name]
-        n, channels, size, channels_out = layer
+        n, channels, size, channels_out = layer[:4]
         print(f"{name}: {n} x {channels} x {size} x {size} to {channels_out}")
         for what in (forward, backward, pooling):
             works = what(layer)
