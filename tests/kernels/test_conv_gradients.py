@@ -162,7 +162,7 @@ def test_a_gradient_of_another_shape_is_refused():
 
 def test_an_out_that_is_no_tuple_of_three_is_refused():
     given = ones(1, 1, 2, 2), ones(1, 1, 4, 4), ones(1, 1, 3, 3)
-    expected = "conv2d_backward: expected out to be 3 arrays, got ndarray"
+    expected = "conv2d_backward: expected out to be a tuple of 3 arrays, got ndarray"
     with pytest.raises(TypeError, match=expected):
         conv.conv2d_backward(*given, out=ones(1))
 

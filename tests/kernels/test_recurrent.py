@@ -221,7 +221,9 @@ def test_a_state_of_another_batch_is_refused(name):
 @names
 def test_two_arrays_for_all_gradients_are_refused(name):
     cell = Cell(name, 4, 5, 6)
-    with pytest.raises(ValueError, match=r"_backward: expected out to be [67] arrays, got 2"):
+    with pytest.raises(
+        TypeError, match=r"_backward: expected out to be a tuple of [67] arrays, got 2"
+    ):
         cell.backward(out=(None, None))
 
 

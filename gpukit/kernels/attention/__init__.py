@@ -88,7 +88,8 @@ def scaled_dot_product_attention_backward(
         function, grad_out=grad_out, query=query, key=key, value=value, output=output,
         logsumexp=logsumexp,
     )  # fmt: skip
-    results = _gradients(function, out, arrays, stream)
+    shapes = [tuple(arrays[name].shape) for name in ("query", "key", "value")]
+    results = launch.results(function, out, shapes, stream, **arrays)
     moved = (launch.to_device(x, stream, strided=True) for x in arrays.values())
     grad_out, query, key, value, output, logsumexp = moved
     batch, heads, rows, d = query.shape
@@ -169,19 +170,6 @@ def _operands(function: str, **given: Any) -> dict[str, Any]:
         advice = "query is (B, H, L, D), key (B, H, S, D), value (B, H, S, Dv)."
         launch.check_shape(function, name, arrays[name], shapes.get(name, (*first, dv)), advice)
     return arrays
-
-
-def _gradients(function: str, out: Any, arrays: dict[str, Any], stream: Any) -> list[launch.Result]:
-    """Return where the gradients of query, key and value go."""
-    of = [arrays[name] for name in ("query", "key", "value")]
-    given = (None, None, None) if out is None else tuple(out)
-    if len(given) != len(of):
-        raise ValueError(
-            f"{function}: expected out to be three arrays, got {len(given)}. "
-            "Pass (grad_query, grad_key, grad_value)."
-        )
-    shapes = [tuple(array.shape) for array in of]
-    return launch.results(function, given, shapes, stream, **arrays)
 
 
 __all__ = [

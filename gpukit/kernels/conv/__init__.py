@@ -197,11 +197,11 @@ def conv2d_backward(
     launch.check_same_dtype(function, grad_out=grad_out, input=input, weight=weight)
     advice = "It has the shape of what conv2d returned."
     launch.check_shape(function, "grad_out", grad_out, layer.out, advice)
-    arrays = grad_out, input, weight
+    arrays = {"grad_out": grad_out, "input": input, "weight": weight}
     shapes = layer.image if of_input else (0, 0, 0, 0), layer.weight, layer.weight[:1]
-    results = _results(function, out, shapes, arrays, stream)
+    results = launch.results(function, out, shapes, stream, **arrays)
     made = [result.flat().reshape(result.array.shape) for result in results]
-    given = [launch.to_device(array, stream) for array in arrays]
+    given = [launch.to_device(array, stream) for array in arrays.values()]
     if 0 in (*layer.image, *layer.weight):  # sums of nothing
         for array in made:
             _zero(array, stream)
@@ -211,20 +211,6 @@ def conv2d_backward(
         _back_by_columns(layer, *given, *made, stream=stream)
     grad_input, grad_weight, grad_bias = (result.get() for result in results)
     return grad_input if of_input else None, grad_weight, grad_bias
-
-
-def _results(
-    function: str, out: Any, shapes: tuple[Shape, ...], arrays: tuple[Any, ...], stream: Any
-) -> list[launch.Result]:
-    """Return where each gradient goes; `out` is None or an array for each."""
-    given = (None,) * len(shapes) if out is None else out
-    if not isinstance(given, tuple | list) or len(given) != len(shapes):
-        raise TypeError(
-            f"{function}: expected out to be {len(shapes)} arrays, got {type(out).__name__}. "
-            "Pass a tuple with one for each gradient."
-        )
-    names = dict(zip(("grad_out", "input", "weight"), arrays, strict=True))
-    return launch.results(function, given, shapes, stream, **names)
 
 
 def _back_directly(

@@ -241,12 +241,7 @@ class _Step:
     def gradients(self, out: Any, states: Sequence[str]) -> list[launch.Result]:
         """Return where the gradients of input, states, weights and biases go."""
         names = ("input", *states, "w_ih", "w_hh", "b_ih", "b_hh")
-        given = (None,) * len(names) if out is None else tuple(out)
-        if len(given) != len(names):
-            raise ValueError(
-                f"{self.function}: expected out to be {len(names)} arrays, got {len(given)}. "
-                f"Pass those for the gradients of {', '.join(names)}."
-            )
+        given = launch.check_outs(self.function, out, len(names))
         shapes = [self.shapes.get(name, self.state) for name in names]
         return [self.result(array, *shape) for array, shape in zip(given, shapes, strict=True)]
 
