@@ -284,3 +284,22 @@ def test_device_functions_may_call_themselves():
     out = np.zeros(6, np.int64)
     run(recursion_kernel, 1, 6, out)
     assert out.tolist() == [1, 1, 2, 6, 24, 120]
+
+
+def added(value, more):
+    return value + cuda.shfl_xor_sync(FULL, value, 1) + more
+
+
+def applied(function, kind, value):
+    return function(value, kind(1))
+
+
+def handed_kernel(out):
+    i = cuda.threadIdx.x
+    out[i] = applied(added, out.dtype.type, out[i])
+
+
+def test_device_functions_may_be_handed_on():
+    out = np.arange(32, dtype=np.float32)
+    run(handed_kernel, 1, 32, out)
+    assert out.tolist() == [i + (i ^ 1) + 1 for i in range(32)]

@@ -113,7 +113,13 @@ class Rewriter(ast.NodeTransformer):
             return ast.Yield(
                 helper(f"{THREAD}.wait", "grid_sync", site, self.visit(node.func.value))
             )
-        return helper(f"{HELPERS}.call", self.visit(node.func), *args, keywords=keywords)
+        called = helper(f"{HELPERS}.call", self.visit(node.func), *args, keywords=keywords)
+        if isinstance(node.func, ast.Name) and node.func.id in self.local_names:
+            number = helper(f"{HELPERS}.number", node.func)  # of a device function handed on
+            entered = helper(f"{THREAD}.enter", site, number, *args, keywords=keywords)
+            test = helper(f"{HELPERS}.is_device", node.func)
+            return ast.IfExp(test, ast.YieldFrom(entered), called)
+        return called
 
     def _written_out(self, node: ast.Call, site: Any, args: list[ast.expr]) -> ast.expr:
         """Return the calls that `primitives.unroll.unrolled` stands for, one for each step."""
@@ -220,7 +226,8 @@ class Translator:
         module = ast.fix_missing_locations(ast.Module([node], []))
         helpers = SimpleNamespace(
             binary=arithmetic.binary, compare=arithmetic.compare, unary=arithmetic.unary,
-            call=arithmetic.call,
+            call=arithmetic.call, number=lambda value: self.device(python_function(value)),
+            is_device=lambda value: python_function(value) is not None,
         )  # fmt: skip
         scope = {**env, HELPERS: helpers}
         exec(compile(module, func.__code__.co_filename, "exec"), scope)

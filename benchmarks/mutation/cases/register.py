@@ -18,7 +18,7 @@ from gpukit.cpu.dispatcher import Configured
 from gpukit.cpu.memory import uninitialised
 
 Array = Any
-OBSERVED = 4096  # threads of a launch that the oracle runs beside the smallest one
+OBSERVED = 1024  # threads of a launch that the oracle runs beside the smallest one
 
 
 @dataclass(frozen=True)
