@@ -11,6 +11,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
@@ -67,7 +68,8 @@ def _viewed(array: Any) -> Any:
             meminfo=given.meminfo,
             parent=given.parent,
         )
-        return made._getvalue()
+        # Plain numba loops count references, kernels do not; the view is one more.
+        return impl_ret_borrowed(context, builder, kind, made._getvalue())
 
     return kind(array), codegen
 
