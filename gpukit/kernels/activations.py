@@ -169,9 +169,7 @@ def relu_wide_kernel(x, out):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k = cuda.grid(1)
-    if WIDTH * k < out.shape[0]:
-        map4(relu_of, x, k, x, out)
+    map4(relu_of, x, cuda.grid(1), x, out)
 
 
 def relu_wide_cost(n: int) -> Cost:
@@ -210,9 +208,7 @@ def sigmoid_wide_kernel(x, out):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k = cuda.grid(1)
-    if WIDTH * k < out.shape[0]:
-        map4(sigmoid_of, x, k, x, out)
+    map4(sigmoid_of, x, cuda.grid(1), x, out)
 
 
 def sigmoid_wide_cost(n: int) -> Cost:
@@ -250,9 +246,7 @@ def tanh_wide_kernel(x, out):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k = cuda.grid(1)
-    if WIDTH * k < out.shape[0]:
-        map4(tanh_of, x, k, x, out)
+    map4(tanh_of, x, cuda.grid(1), x, out)
 
 
 def tanh_wide_cost(n: int) -> Cost:
@@ -294,9 +288,7 @@ def gelu_wide_kernel(x, out):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k = cuda.grid(1)
-    if WIDTH * k < out.shape[0]:
-        map4(gelu_of, x, k, x, out)
+    map4(gelu_of, x, cuda.grid(1), x, out)
 
 
 def gelu_wide_cost(n: int) -> Cost:

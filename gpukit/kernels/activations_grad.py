@@ -37,7 +37,7 @@ from gpukit import cuda, launch
 from gpukit.kernels import activations
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64, rungs
 from gpukit.launch import Cost
-from gpukit.primitives.wide import WIDTH, zip4
+from gpukit.primitives.wide import zip4
 
 # The height of the normal density at 0.
 PEAK = 1 / math.sqrt(2 * math.pi)
@@ -146,9 +146,7 @@ def relu_grad_wide_kernel(grad, x, out):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k = cuda.grid(1)
-    if WIDTH * k < out.shape[0]:
-        zip4(relu_grad_of, x, k, grad, x, out)
+    zip4(relu_grad_of, x, cuda.grid(1), grad, x, out)
 
 
 def relu_grad_wide_cost(n: int) -> Cost:
@@ -188,9 +186,7 @@ def sigmoid_grad_wide_kernel(grad, y, out):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k = cuda.grid(1)
-    if WIDTH * k < out.shape[0]:
-        zip4(sigmoid_grad_of, y, k, grad, y, out)
+    zip4(sigmoid_grad_of, y, cuda.grid(1), grad, y, out)
 
 
 def sigmoid_grad_wide_cost(n: int) -> Cost:
@@ -230,9 +226,7 @@ def tanh_grad_wide_kernel(grad, y, out):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k = cuda.grid(1)
-    if WIDTH * k < out.shape[0]:
-        zip4(tanh_grad_of, y, k, grad, y, out)
+    zip4(tanh_grad_of, y, cuda.grid(1), grad, y, out)
 
 
 def tanh_grad_wide_cost(n: int) -> Cost:
@@ -271,9 +265,7 @@ def gelu_grad_wide_kernel(grad, x, out):
     Source     Justin Luitjens, "Increase Performance with Vectorized Memory Access", NVIDIA
                blog, 2013
     """
-    k = cuda.grid(1)
-    if WIDTH * k < out.shape[0]:
-        zip4(gelu_grad_of, x, k, grad, x, out)
+    zip4(gelu_grad_of, x, cuda.grid(1), grad, x, out)
 
 
 def gelu_grad_wide_cost(n: int) -> Cost:

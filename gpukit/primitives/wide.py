@@ -7,8 +7,8 @@ the view that the cast is: an access of 16 bytes, which checked mode sees and co
 
     a, b, c, d = load4(x, k)        the elements 4 k to 4 k + 3 of x
     store4(out, k, a, b, c, d)      to the same places of out
-    map4(function, given, k, x, out)       the same places of out from those of x, also where fewer
-    zip4(function, given, k, x, y, out)    than four are left; or from those of x and y
+    map4(function, given, k, x, out)       the same places of out from those of x, and of what is
+    zip4(function, given, k, x, y, out)    left behind the last four, one; or from those of x and y
 
 Both take a contiguous float32 vector whose first element lies at a multiple of 16 bytes, as new
 arrays do and x[1:] does not: a GPU stops at a misaligned address. `is_aligned` says it on the host.
@@ -71,25 +71,30 @@ load4, store4 = of_this_target("wide", load4, store4)
 
 @cuda.jit(device=True)
 def map4(function, given, k, x, out):
-    """Set elements 4 k to 4 k + 3 of out, or as many as there are, to function(value, given)."""
-    if WIDTH * k + WIDTH <= out.shape[0]:
+    """Set elements 4 k to 4 k + 3 of out to function(value of x, given); the rest too.
+
+    What lies behind the last four, up to three elements, the threads k = 0, 1 and 2 set.
+    """
+    fours = out.shape[0] // WIDTH
+    if k < fours:
         a, b, c, d = load4(x, k)
         a, b, c, d = function(a, given), function(b, given), function(c, given), function(d, given)
         store4(out, k, a, b, c, d)
-    else:
-        for i in range(WIDTH * k, out.shape[0]):
-            out[i] = function(x[i], given)
+    i = fours * WIDTH + k
+    if i < out.shape[0]:
+        out[i] = function(x[i], given)
 
 
 @cuda.jit(device=True)
 def zip4(function, given, k, x, y, out):
     """Set the same elements of out to function(value of x, value of y, given)."""
-    if WIDTH * k + WIDTH <= out.shape[0]:
+    fours = out.shape[0] // WIDTH
+    if k < fours:
         a, b, c, d = load4(x, k)
         p, q, r, s = load4(y, k)
         a, b = function(a, p, given), function(b, q, given)
         c, d = function(c, r, given), function(d, s, given)
         store4(out, k, a, b, c, d)
-    else:
-        for i in range(WIDTH * k, out.shape[0]):
-            out[i] = function(x[i], y[i], given)
+    i = fours * WIDTH + k
+    if i < out.shape[0]:
+        out[i] = function(x[i], y[i], given)
