@@ -29,7 +29,7 @@ A mutant is a kernel of the book with one mistake in it, put there by a program
   with 1 reads and writes what it should and only computes a wrong number. Which mutants break a
   rule is not for checked mode to say: `benchmarks/mutation/truth.py` runs each on the same launches
   in an interpreter that shares no code with the compiler, one Python generator for each thread, and
-  compares all accesses with one another; of the bfloat16 kernels' launches only a small one. What
+  compares all accesses with one another; where a kernel has large launches, only a small one. What
   it does not end in two minutes counts as forbidden. The table's last line leaves nobody out."""
 # Classes that the oracle knows nothing about, so that it cannot call them false.
 OWN = frozenset(["block-order", "raised", "int32-overflow", "misaligned"])
