@@ -24,6 +24,7 @@ Arrays are device arrays and stay on the device from batch to step.
 from gpukit.nn.activations import GELU, ReLU, Sigmoid, Tanh
 from gpukit.nn.attention import MultiHeadAttention
 from gpukit.nn.checkpoint import load, save
+from gpukit.nn.cifar import cifar10
 from gpukit.nn.containers import Residual, Sequential
 from gpukit.nn.data import Loader
 from gpukit.nn.dense import Flatten, Linear
@@ -82,6 +83,7 @@ __all__ = [
     "Sigmoid",
     "Tanh",
     "Workspace",
+    "cifar10",
     "constant",
     "cosine",
     "load",

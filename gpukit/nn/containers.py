@@ -8,7 +8,10 @@ import gpukit
 
 
 class Sequential:
-    """Layers one after the other: what one returns, the next one gets."""
+    """Layers one after the other: what one returns, the next one gets.
+
+    An error names the layer that refused what it got.
+    """
 
     def __init__(self, *layers: Any) -> None:
         self.layers = layers
@@ -16,8 +19,13 @@ class Sequential:
     def forward(self, x: Any) -> tuple[Any, list[Any]]:
         """Return the last layer's output, and what each layer saved."""
         saved = []
-        for layer in self.layers:
-            x, kept = layer.forward(x)
+        for number, layer in enumerate(self.layers):
+            try:
+                x, kept = layer.forward(x)
+            except (TypeError, ValueError) as error:
+                name = type(layer).__name__
+                given = f"x of shape {tuple(x.shape)} and dtype {x.dtype}"
+                raise type(error)(f"layer {number}, {name}, given {given}: {error}") from error
             saved.append(kept)
         return x, saved
 

@@ -1,0 +1,49 @@
+"""Layers made of layers."""
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, launch, nn
+
+
+def given(*shape):
+    return cuda.to_device(np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape))
+
+
+def test_a_layer_that_refuses_its_input_is_named_with_what_it_got():
+    model = nn.Sequential(nn.Linear(4, 3), nn.ReLU(), nn.Linear(5, 2))
+    nn.Parameters(model, seed=0)
+    words = r"layer 2, Linear, given x of shape \(2, 3\) and dtype float32: linear: expected"
+    with pytest.raises(ValueError, match=words):
+        model.forward(given(2, 4))
+
+
+def test_layers_inside_of_layers_are_named_from_the_outside_in():
+    model = nn.Sequential(nn.ReLU(), nn.Residual(nn.ReLU(), nn.Linear(5, 4)))
+    nn.Parameters(model, seed=0)
+    with pytest.raises(ValueError, match=r"layer 1, Residual, .*layer 1, Linear, given x of shape"):
+        model.forward(given(2, 4))
+
+
+def test_names_of_parameters_say_where_a_layer_stands():
+    model = nn.Sequential(nn.Linear(2, 3), nn.Residual(nn.ReLU(), nn.Linear(3, 3, bias=False)))
+    names = nn.Parameters(model, seed=0).names
+    assert names == ["0.weight", "0.bias", "1.0.1.weight"]
+
+
+def test_parameters_count_the_numbers_that_are_learned():
+    assert len(nn.Parameters(nn.Sequential(nn.Linear(2, 3), nn.BatchNorm(3)), seed=0)) == 15
+
+
+def test_a_residual_adds_what_its_layers_make_to_what_they_got():
+    layer = nn.Residual(nn.ReLU())
+    out, _ = layer.forward(given(2, 3))
+    np.testing.assert_array_equal(launch.to_host(out), 2 * launch.to_host(given(2, 3)))
+
+
+def test_the_same_seed_gives_the_same_weights():
+    first, second, other = (
+        nn.Parameters(nn.Linear(3, 2), seed=seed).state()["weight"] for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, second)
+    assert (first != other).any()
