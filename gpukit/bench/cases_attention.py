@@ -32,11 +32,11 @@ def _operands(quick: bool) -> tuple[Any, ...]:
 def _scores(name: str, rung: Rung, quick: bool) -> Contest:
     b, h, rows, keys, d = _sizes(quick)
     query, key, *_ = _operands(quick)
-    out = poisoned((b, h, rows, keys), np.float32)
+    out, no_mask = poisoned((b, h, rows, keys), np.float32), np.empty((0, 0, 0, 0), np.float32)
     return contest(
         name,
         f"{b} x {h} of {rows} x {keys} x {d}",
-        launched(rung, (keys, rows, b * h), query, key, None, False, SCALE, False, out),
+        launched(rung, (keys, rows, b * h), query, key, no_mask, False, SCALE, False, out),
         lambda _, query, key, scale: scale * (query @ key.swapaxes(-1, -2)),
         out,
         given=(query, key, SCALE),

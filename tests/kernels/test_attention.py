@@ -345,11 +345,12 @@ def watched(watch, rung, causal, dtype=np.float32, seed=1):
 
     query, key, value, grad = new(ROWS, D), new(KEYS, D), new(KEYS, DV), new(ROWS, DV)
     scores, kept, scale = new(ROWS, KEYS), new(ROWS), dtype(0.25)
+    no_mask = np.empty((0, 0, 0, 0), dtype)
     squares = (KEYS, ROWS, PAIRS), (grad, value, scores, kept, kept, scale)
     backward = grad, query, key, value, kept, kept, scale, causal
     sizes, arguments = {
         naive.attention_scores_kernel: (
-            (KEYS, ROWS, PAIRS), (query, key, None, False, scale, causal, out(ROWS, KEYS)),
+            (KEYS, ROWS, PAIRS), (query, key, no_mask, False, scale, causal, out(ROWS, KEYS)),
         ),
         naive.attention_softmax_kernel: (
             (ROWS,), (scores[0, 0], out(ROWS, KEYS)[0, 0], out(ROWS)[0, 0]),

@@ -135,9 +135,12 @@ def _scale(scale: float | None, query: Any) -> Any:
 def _mask(
     function: str, mask: Any, shape: tuple[int, ...], dtype: Any, stream: Any
 ) -> tuple[Any, bool]:
-    """Return a mask with four axes, and whether it keeps, for the kernel; raise if it cannot be."""
+    """Return a mask with four axes, and whether it keeps, for the kernel; raise if it cannot be.
+
+    None becomes an array without elements: numba-cuda takes no None.
+    """
     if mask is None:
-        return None, False
+        return launch.empty((0, 0, 0, 0), dtype), False
     mask = launch.adopt(mask)
     launch.check_array(function, "attn_mask", mask, ndim=None, dtypes=(np.bool_, dtype.type))
     four = (*(1,) * (4 - mask.ndim), *mask.shape)

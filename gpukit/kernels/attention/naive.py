@@ -95,8 +95,8 @@ def attention_scores_kernel(query, key, mask, keeps, scale, causal, scores):
                numbers to add or, where it `keeps`, whether a query sees a key. k is the place in
                a query; neighbouring threads read keys D apart: not coalesced
     Shapes     query (B, H, L, D), key (B, H, S, D), mask (B, H, L, S), of which each may be 1, or
-               None, keeps bool, scale scalar, causal bool, scores (B, H, L, S); any sizes >= 1,
-               any strides
+               all 0 for none, keeps bool, scale scalar, causal bool, scores (B, H, L, S); any
+               sizes >= 1, any strides
     Dtypes     as the others; mask may be bool
     Cost       bytes: itemsize B H (2 D seen + L S); flops: B H (2 D + 1) seen, where seen are the
                pairs of a query and a key that it sees, all L S of them without the causal mask;
@@ -112,7 +112,7 @@ def attention_scores_kernel(query, key, mask, keeps, scale, causal, scores):
             for k in range(query.shape[3]):
                 acc += query[batch, head, row, k] * key[batch, head, col, k]
             score = scale * acc
-            if mask is not None:
+            if mask.shape[0] > 0:
                 b, h = min(batch, mask.shape[0] - 1), min(head, mask.shape[1] - 1)
                 value = mask[b, h, min(row, mask.shape[2] - 1), min(col, mask.shape[3] - 1)]
                 if not keeps:
