@@ -11,11 +11,11 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from benchmarks.speed import interleave
 
 ROOM = 2e-5  # of results of size 1
 
@@ -36,7 +36,8 @@ def main() -> None:
     for causal in (False, True):
         for name, ours, theirs in contests(shape, causal, chosen.threads):
             check(name, ours(), theirs())
-            mine, other = in_turns(ours, theirs, chosen.rounds)
+            taken = interleave({"ours": ours, "theirs": theirs}, chosen.rounds)
+            mine, other = map(statistics.median, taken.values())
             print(
                 f"{name + (' causal' if causal else ''):18} gpukit {mine:.4f}  PyTorch {other:.4f}"
                 f"  {other / mine:.2f} of its speed"
@@ -84,19 +85,6 @@ def check(name: str, ours: Any, theirs: Any) -> None:
         error = float(np.abs(mine - other.detach().numpy()).max())
         if not error <= ROOM:
             raise SystemExit(f"{name}: expected an error of at most {ROOM}, got {error}.")
-
-
-def in_turns(
-    ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int
-) -> tuple[float, float]:
-    """Return the median seconds of both sides, which are run one after the other."""
-    taken: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        for side, work in enumerate((ours, theirs)):
-            start = time.perf_counter()
-            work()
-            taken[side].append(time.perf_counter() - start)
-    return statistics.median(taken[0]), statistics.median(taken[1])
 
 
 if __name__ == "__main__":

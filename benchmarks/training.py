@@ -23,6 +23,7 @@ import torch
 
 import gpukit
 from benchmarks.networks import NETWORKS, Network, copy, twin
+from benchmarks.speed import interleave
 from gpukit import cuda, launch, nn
 
 RATES = {"lr": 0.001, "momentum": 0.9}
@@ -51,7 +52,8 @@ def main() -> None:
             losses = ours(), theirs()
         if not abs(losses[0] - losses[1]) <= ROOM * abs(losses[1]):
             raise SystemExit(f"{name}: expected a loss of {losses[1]}, got {losses[0]}.")
-        mine, other = in_turns(ours, theirs, chosen.rounds)
+        taken = interleave({"ours": ours, "theirs": theirs}, chosen.rounds, time.process_time)
+        mine, other = (1000 * statistics.median(seconds) for seconds in taken.values())
         rows[name] = {"gpukit_ms": mine, "pytorch_ms": other, "threads": chosen.threads}
         batch = " x ".join(map(str, network.batch))
         ratio = f"{mine / other:.2f}"
@@ -96,19 +98,6 @@ def steps(network: Network) -> tuple[Callable[[], float], Callable[[], float], n
         return float(loss.detach())
 
     return ours_step, their_step, workspace
-
-
-def in_turns(
-    ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int
-) -> tuple[float, float]:
-    """Return the median milliseconds of processor time of both sides, run one after the other."""
-    taken: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        for side, work in enumerate((ours, theirs)):
-            start = time.process_time()
-            work()
-            taken[side].append(1000 * (time.process_time() - start))
-    return statistics.median(taken[0]), statistics.median(taken[1])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from typing import Any
 
 import gpukit
 from gpukit.kernels import recurrent
-from gpukit.kernels.vector import FILL_LADDER
 from gpukit.launch import Rung
 from gpukit.nn.containers import add
 from gpukit.nn.parameters import Parameter, uniform
@@ -162,6 +161,6 @@ def _new(like: Any, *shape: int) -> Any:
 
 
 def _zeros(array: Any) -> Any:
-    fill = FILL_LADDER[0]
-    fill.kernel[fill.grid("nn", array.size), fill.block](0, array.reshape(array.size))
+    flat = array.reshape(array.size)
+    gpukit.fill(array.size, 0, dtype=array.dtype, out=flat)
     return array

@@ -26,7 +26,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpukit import cuda, launch
-from gpukit.collectives import ALL_LANES, WARP
+from gpukit.collectives import ALL_LANES, WARP, warp_all_sum
 from gpukit.kernels.scan.blocks import (
     BLOCK,
     NUMBERS,
@@ -67,11 +67,7 @@ def look_back(flags, sums, block, lane, out):
         value = out.dtype.type(0)
         if at >= 0 and complete & ((1 << lane) - 1) == 0:  # no nearer block knows its prefix
             value = sums[flag - 1, at]
-        step = WARP // 2
-        while step > 0:
-            value = out.dtype.type(value + cuda.shfl_xor_sync(ALL_LANES, value, step))
-            step //= 2
-        before = out.dtype.type(before + value)
+        before = out.dtype.type(before + warp_all_sum(value))
         last = last - WARP if complete == 0 else -1
     return before
 
