@@ -20,6 +20,7 @@ from gpukit.draw.products import (
     thread_results,
 )
 from gpukit.draw.profiles import roofline, roofline_in_words
+from gpukit.draw.sequences import over_time, unrolled
 from gpukit.draw.storage import (
     memories,
     stream_steps,
@@ -39,8 +40,8 @@ __all__ = [
     "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree", "computer",
     "counts", "curve", "drift", "field", "grid_stride", "images", "lanes", "latency_explorer",
     "launch_1d", "launch_2d", "launch_explorer", "lines", "matrix", "memories",
-    "memory_explorer", "paths", "photo", "product_orders", "product_reads", "ratios",
+    "memory_explorer", "over_time", "paths", "photo", "product_orders", "product_reads", "ratios",
     "recorded", "roofline", "roofline_in_words", "scan_steps", "show", "stream_steps",
     "stream_timeline", "stride_bars", "table", "thread_results", "tile_banks", "tile_steps",
-    "walks", "warp_turns", "who_works", "zoom",
+    "unrolled", "walks", "warp_turns", "who_works", "zoom",
 ]  # fmt: skip
