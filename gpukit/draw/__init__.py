@@ -5,6 +5,7 @@ and the explorers are pieces of HTML that the reader plays with.
 """
 
 from gpukit.draw.ask import ask
+from gpukit.draw.attention import looks
 from gpukit.draw.explorers import latency_explorer, launch_explorer, memory_explorer
 from gpukit.draw.launches import launch_1d, launch_2d
 from gpukit.draw.machines import computer, zoom
@@ -38,7 +39,7 @@ __all__ = [
     "Picture", "Table", "address_map", "address_map_in_words", "areas", "ask", "bank_map",
     "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree", "computer",
     "counts", "curve", "drift", "field", "grid_stride", "images", "lanes", "latency_explorer",
-    "launch_1d", "launch_2d", "launch_explorer", "lines", "matrix", "memories",
+    "launch_1d", "launch_2d", "launch_explorer", "lines", "looks", "matrix", "memories",
     "memory_explorer", "paths", "photo", "product_orders", "product_reads", "ratios",
     "recorded", "roofline", "roofline_in_words", "scan_steps", "show", "stream_steps",
     "stream_timeline", "stride_bars", "table", "thread_results", "tile_banks", "tile_steps",
