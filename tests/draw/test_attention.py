@@ -39,3 +39,10 @@ def test_each_head_has_a_map_with_its_title():
 def test_maps_refuse_what_has_no_name_or_no_room(shape, count):
     with pytest.raises(ValueError, match="looks: expected weights of shape"):
         draw.looks(("head 0", np.ones(shape)), rows="a" * count)
+
+
+def test_equal_weights_have_equal_colours_in_all_maps():
+    images = [
+        axis.images[0] for axis in draw.looks(("", CAUSAL), ("", CAUSAL / 2), rows="abc").axes
+    ]
+    assert [image.get_clim() for image in images] == [(0, 1), (0, 1)]
