@@ -56,9 +56,9 @@ def test_without_shuffling_the_order_is_that_of_the_data():
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"labels": LABELS[:-1]}, ValueError, r"expected a label for each example, got \(22,\)"),
-        ({"labels": LABELS - 1}, ValueError, "expected labels from 0 to 4, got -1 at 0"),
-        ({"labels": LABELS + 1}, ValueError, "expected labels from 0 to 4, got 5 at 4"),
+        ({"labels": LABELS[:-1]}, ValueError, r"expected labels for each example, got \(22,\)"),
+        ({"labels": LABELS - 1}, ValueError, "expected labels from 0 to 4, got -1 for example 0"),
+        ({"labels": LABELS + 1}, ValueError, "expected labels from 0 to 4, got 5 for example 4"),
         ({"labels": LABELS * 1.0}, TypeError, "expected labels of an int dtype, got float64"),
         ({"batch": 0}, ValueError, "expected batch >= 1, got 0"),
         ({"examples": np.where(EXAMPLES == 30, np.nan, EXAMPLES)}, ValueError,
