@@ -25,9 +25,9 @@ class Case:
     `args` keeps the order of the kernel's parameters; arrays named in `expected` are outputs and
     start poisoned. `scale` bounds the size of the terms summed into each output, where rounding
     grows with it. `mistakes` holds what typical wrong kernels leave in the outputs, by the sentence
-    that names the mistake. `per` says whether one output element belongs to a thread, to a block or,
-    where the answer is host code, to the "call", which has no grid and block. `shown` is what a
-    learner reads of the inputs where that says more than their sizes.
+    that names the mistake. `per` says whether one output element belongs to a thread, a block or,
+    where the answer is host code, the call, which has no grid and block. `shown` is what a learner
+    reads of the inputs where that says more than their sizes.
     """
 
     args: dict[str, Argument]

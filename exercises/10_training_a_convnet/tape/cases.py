@@ -68,8 +68,8 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
         mistakes={
             # Where a value is used by several others, the last to come depends on the order.
             **({
-                "A value that is used twice has only the gradient of one of its uses: backward must "
-                "add to grad, not replace it.": left(replaced, replaced)
+                "A value that is used twice has only the gradient of one of its uses: backward "
+                "must add to grad, not replace it.": left(replaced, replaced)
             } if np.array_equal(replaced, by_program) else {}),
             "The second backward began with grad set to 0. It must add to what is there: a weight "
             "may go into two losses.": left(right, right),
@@ -96,8 +96,8 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
                     visited_again(parts)
                 ),
             } if count <= FEW else {}),
-            "The gradient that backward begins with is the result itself; the derivative of the result "
-            "by itself is 1.": left(right * values[-1]),
+            "The gradient that backward begins with is the result itself; the derivative of the "
+            "result by itself is 1.": left(right * values[-1]),
             "The slopes are not multiplied by the gradient of the result, which is what the chain "
             "rule says: part.grad += slope * value.grad.": left(unlinked),
             "The product rule is the wrong way round: a * b grows by b where a grows by 1.": by(
