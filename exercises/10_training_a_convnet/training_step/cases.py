@@ -52,17 +52,17 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
         },
         expected=right,
         scale={name: np.full(a.shape, 2 + np.abs(a).max()) for name, a in right.items()},
-        shown=f"{steps} step{'s' * (steps > 1)}, batches of {n} samples of {inputs} inputs, gradients "
-        f"{'longer' if kind else 'shorter'} than most = {most:.3g}",
+        shown=f"{steps} step{'s' * (steps > 1)}, batches of {n} samples of {inputs} inputs, "
+        f"gradients {'longer' if kind else 'shorter'} than most = {most:.3g}",
         mistakes={
             "No weight has moved: optimizer.step() is missing, or the gradients are 0 when it "
             "comes.": left(moves=0),
             # Later steps go on from weights that no float64 tells.
             **({
-                "The step comes before backward: it moves the weights by the gradients of the batch "
-                "before, in the first step by zeros.": left(late=True),
-                "Gradients that are short enough were made longer: clip_grad_norm leaves a norm below "
-                "most as it is.": left(clip="always"),
+                "The step comes before backward: it moves the weights by the gradients of the "
+                "batch before, in the first step by zeros.": left(late=True),
+                "Gradients that are short enough were made longer: clip_grad_norm leaves a norm "
+                "below most as it is.": left(clip="always"),
             } if steps == 1 else {}),
             "The optimizer made two steps with the same gradients.": left(moves=2),
             "The weights go uphill: the optimizer subtracts the gradient, so give it the gradient "

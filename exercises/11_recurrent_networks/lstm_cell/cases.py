@@ -66,14 +66,14 @@ def case(rng: np.random.Generator, n: int, units: int) -> Case:
                                          for k in ORDER])
                 for order in itertools.permutations(ORDER) if "".join(order) != ORDER
             },
-            "The four sums of a unit are read as neighbours, 4 * unit, 4 * unit + 1, ...; its i, f, "
-            "g and o lie a whole layer apart: unit, unit + units, ...": of(
+            "The four sums of a unit are read as neighbours, 4 * unit, 4 * unit + 1, ...; its i, "
+            "f, g and o lie a whole layer apart: unit, unit + units, ...": of(
                 [wide[:, k::4] for k in range(4)]
             ),
             "g goes through a sigmoid; what is new may be negative, too: tanh.": cell(
                 take, keep, sigmoid(g), show
             ),
-            "All four go through tanh; a gate is a share between 0 and 1: sigmoid for i, f and o.": (
+            "All four go through tanh; gates are shares between 0 and 1: sigmoid for i, f, o.": (
                 cell(np.tanh(i), np.tanh(f), new, np.tanh(o))
             ),
             "Sigmoid and tanh are exchanged: i, f and o are shares between 0 and 1, g is not.": (
@@ -98,7 +98,9 @@ def case(rng: np.random.Generator, n: int, units: int) -> Case:
                 new_c, show * np.tanh(old)
             ),
             "new_h lacks tanh: it is sigmoid(o) * tanh(new_c).": left(new_c, show * new_c),
-            "new_h has no output gate: it is sigmoid(o) * tanh(new_c).": left(new_c, np.tanh(new_c)),
+            "new_h has no output gate: it is sigmoid(o) * tanh(new_c).": left(
+                new_c, np.tanh(new_c)
+            ),
             "new_h is the output gate alone: it is sigmoid(o) * tanh(new_c).": left(new_c, show),
             "new_h takes the sigmoid of new_c: it is sigmoid(o) * tanh(new_c).": left(
                 new_c, show * sigmoid(new_c)

@@ -27,8 +27,9 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
     q, k = np.round(rng.normal(0, 16, (2, n, size))) / 16
     around = np.resize([0, 150, -150, 1, 0], n)  # where the scores of a query lie
     k[:, 0] = 4 + np.round(rng.normal(0, 4, n)) / 16
+    k[6::16, 0] = 12  # far above the first for a query of 150, far below for one of -150
     q[:, 0] += np.round(around * 16 * np.sqrt(size) / 4) / 16
-    q[4::5] *= 8  # one score far above the others
+    q[4::5] *= 8  # some scores far above the others
     v = rng.normal(0, 1, (n, size)) + 1
     q, k, v = (a.astype(np.float32) for a in (q, k, v))
     wide_q, wide_k, wide_v = (a.astype(np.float64) for a in (q, k, v))

@@ -78,12 +78,16 @@ ANSWERS = [
         over(LOOP, "for key in range(min(row + 2, k.shape[0])):"),
         says="A place sees the one behind it, too",
     ),
-    Wrong("one too far, without a guard", over(LOOP, "for key in range(row + 2):"), says="outside"),
+    Wrong(
+        "one too far, without a guard",
+        over(LOOP, "for key in range(row + 2):"),
+        says="but the shape of",
+    ),
     Wrong("one too short", over(LOOP, "for key in range(row):"), says="out of finite numbers"),
     Wrong(
         "one too short, but for the first",
         over(LOOP, "for key in range(max(row, 1)):"),
-        says="elements of out are wrong",
+        says="of out",
     ),
     Wrong(
         "the mask the wrong way round",
@@ -117,7 +121,7 @@ ANSWERS = [
             (LOOP, "for key in range(k.shape[0]):"),
             (SCALED, "            score = score * scale if key <= row else np.float32(-100)\n"),
         ),
-        says="elements of out are wrong",
+        says="of out",
     ),
     Wrong("no scale", without("score *= scale"), says="are not divided by the root"),
     Wrong(
@@ -228,7 +232,7 @@ ANSWERS = [
     Wrong(
         "no guard of the columns",
         over("has_column = lane < size", "has_column = lane < 32"),
-        says="outside",
+        says="but the shape of",
     ),
     Wrong(
         "lanes without a column stay away",

@@ -144,7 +144,9 @@ ANSWERS = [
         says="guard the access",
     ),
     Wrong(
-        "the guard of the sums", over("units = c.shape[1]", "units = sums.shape[1]"), says="outside"
+        "the guard of the sums",
+        over("units = c.shape[1]", "units = sums.shape[1]"),
+        says="but the shape of sums",
     ),
     Wrong(
         "x is the sample",
