@@ -42,8 +42,8 @@ __all__ = [
     "computer", "confusion", "counts", "curve", "drift", "field", "grid", "grid_stride",
     "images", "lanes", "latency_explorer", "launch_1d", "launch_2d", "launch_explorer",
     "lines", "looks", "loss_curve", "loss_curve_in_words", "matrix", "memories",
-    "memory_explorer", "paths", "photo", "product_orders", "product_reads", "ratios", "recorded", "roofline",
-    "roofline_in_words", "scan_steps", "show", "stream_steps", "stream_timeline",
+    "memory_explorer", "paths", "photo", "product_orders", "product_reads", "ratios",
+    "recorded", "roofline", "roofline_in_words", "scan_steps", "show", "stream_steps", "stream_timeline",
     "stride_bars", "table", "thread_results", "tile_banks", "tile_steps", "walks",
     "warp_turns", "who_works", "zoom",
 ]  # fmt: skip
