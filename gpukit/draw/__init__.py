@@ -5,6 +5,7 @@ and the explorers are pieces of HTML that the reader plays with.
 """
 
 from gpukit.draw.ask import ask
+from gpukit.draw.attention import looks
 from gpukit.draw.explorers import latency_explorer, launch_explorer, memory_explorer
 from gpukit.draw.launches import launch_1d, launch_2d
 from gpukit.draw.learning import LiveLoss, confusion, grid, loss_curve, loss_curve_in_words
@@ -41,9 +42,9 @@ __all__ = [
     "bank_map", "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree",
     "computer", "confusion", "counts", "curve", "drift", "field", "grid", "grid_stride",
     "images", "lanes", "latency_explorer", "launch_1d", "launch_2d", "launch_explorer", "lines",
-    "loss_curve", "loss_curve_in_words", "matrix", "memories", "memory_explorer", "over_time",
-    "paths", "photo", "product_orders", "product_reads", "ratios", "recorded", "roofline",
-    "roofline_in_words", "scan_steps", "show", "stream_steps", "stream_timeline", "stride_bars",
-    "table", "thread_results", "tile_banks", "tile_steps", "unrolled", "walks", "warp_turns",
-    "who_works", "zoom",
+    "looks", "loss_curve", "loss_curve_in_words", "matrix", "memories", "memory_explorer",
+    "over_time", "paths", "photo", "product_orders", "product_reads", "ratios", "recorded",
+    "roofline", "roofline_in_words", "scan_steps", "show", "stream_steps", "stream_timeline",
+    "stride_bars", "table", "thread_results", "tile_banks", "tile_steps", "unrolled", "walks",
+    "warp_turns", "who_works", "zoom",
 ]  # fmt: skip
