@@ -62,7 +62,7 @@ PACKAGES = {
     "collectives": set(),
     "kernels": {"numpy"},
     "workspace": {"numpy"},
-    "nn": {"numpy"},
+    "nn": {"numpy", "sklearn"},
     "bench": {*USUAL, "matplotlib", "rich", "sklearn"},
     "draw": {*USUAL, "matplotlib", "sklearn"},
     "course": {*USUAL, "IPython", "tomli"},

@@ -43,7 +43,9 @@ class Buffer:
 
     value: Any
 
-    def __init__(self, shape: tuple[int, ...], fill: float, *, on_host: bool = False) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], fill: npt.ArrayLike, *, on_host: bool = False
+    ) -> None:
         self.shape, self.fill, self.on_host = shape, fill, on_host
 
     def begin(self, dtype: npt.DTypeLike) -> None:

@@ -9,7 +9,8 @@ from gpukit import cuda, nn
 MODELS = {
     "images": (
         lambda: nn.Sequential(
-            nn.Conv2d(1, 3, 3, padding=1), nn.BatchNorm(3), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Augment(1, flip=True), nn.Normalise(0.5, 0.5),
+            nn.Conv2d(1, 3, 3, padding=1, first=True), nn.BatchNorm(3), nn.ReLU(), nn.MaxPool2d(2),
             nn.Flatten(), nn.Dropout(0.2), nn.Linear(27, 5),
         ),
         (4, 1, 6, 6),
