@@ -50,3 +50,20 @@ def test_a_training_step_has_no_findings(name):
 
     found = gpukit.check(step)().findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
+
+
+@pytest.mark.watched
+def test_a_step_of_encoder_and_decoder_has_no_findings():
+    model = nn.Transformer(5, 4, 8, 2, 1)
+    parameters = nn.Parameters(model, seed=0)
+    rng, optimizer = np.random.default_rng(1), nn.AdamW(parameters)
+    source, target = (cuda.to_device(rng.integers(0, 5, (2, n)).astype(np.int32)) for n in (4, 3))
+
+    def step():
+        logits, saved = model.forward((source, target))
+        _, grad = nn.cross_entropy(logits, target)
+        model.backward(saved, grad)
+        optimizer.step()
+
+    found = gpukit.check(step)().findings
+    assert [finding for finding in found if finding.severity in ("error", "warning")] == []
