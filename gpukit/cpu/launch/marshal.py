@@ -56,6 +56,8 @@ def pack(arguments: tuple[Any, ...], wanted: tuple[Any, ...] | None = None) -> P
 
 
 def _pack_one(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
+    if wanted is None and type(value) is int:
+        return _pack_int(packed, value, position)
     if type(value) is not np.ndarray:
         host = getattr(value, "host", None)
         if isinstance(host, np.ndarray):
@@ -71,13 +73,12 @@ def _pack_one(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
         )
     if wanted is not None and not _is_structured(wanted):
         return _pack_as(packed, value, wanted, position)
-    kind = type(value)
-    if kind is int:
+    if type(value) is int:
         return _pack_int(packed, value, position)
-    if kind is float:
+    if type(value) is float:
         packed.values.append(value)
         return "float64"
-    if kind is bool:
+    if type(value) is bool:
         packed.values.append(value)
         return "bool"
     return _pack_other(packed, value, position)
@@ -183,7 +184,12 @@ def _pack_scalar(packed: Packed, value: np.generic) -> Kind:
         packed.values.append(int(value.view(np.int64)))
     else:
         packed.values.append(value.item())
-    return value.dtype.str if value.dtype.kind in "mM" else value.dtype.name
+    return _kind_of_scalar(value.dtype)
+
+
+@lru_cache(maxsize=256)
+def _kind_of_scalar(dtype: Any) -> Kind:
+    return dtype.str if dtype.kind in "mM" else dtype.name  # a name takes 3 us to make
 
 
 def _pack_other(packed: Packed, value: Any, position: int) -> Kind:
