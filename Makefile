@@ -118,7 +118,7 @@ conformance: $(CONFORMANCE)/.ready
 
 codegen: $(CODEGEN)/.ready
 	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \
-		tests/primitives tests/gpu -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
+		tests/primitives tests/gpu -m compilers -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 	$(CODEGEN)/bin/gpukit codegen
 
 torch: $(TORCH)/.ready

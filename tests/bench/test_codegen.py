@@ -1,7 +1,6 @@
 """The code generation gate: which code is refused, and what the refusal says."""
 
 import dataclasses
-import importlib.util
 
 import numpy as np
 import pytest
@@ -9,11 +8,6 @@ import pytest
 from gpukit import errors, gpu_code
 from gpukit.bench import codegen, launches
 from gpukit.bench.codegen import Bar, Line
-
-needs_compiler = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None,
-    reason="needs the GPU compiler: pip install -e '.[cuda13]' (no GPU is needed)",
-)
 
 LOOP = """
 /*0000*/ LDC R1, c[0x0][0x28] ;
@@ -167,7 +161,7 @@ def test_a_kernel_that_is_launched_in_passes_is_seen_each_time():
     assert len(launches.launches("max")) > 1
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_float64_by_accident_is_seen_in_real_code():
     from gpukit import cuda
 
