@@ -18,7 +18,7 @@ import numpy as np
 
 from gpukit import errors, gpu_code
 from gpukit.bench import cases
-from gpukit.bench.launches import launches
+from gpukit.bench.launches import first_launch
 from gpukit.gpu_code import sass
 
 # Turing (T4), Ampere (A100), Hopper (H100, H200), Blackwell (B200).
@@ -108,7 +108,7 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
     if reason := gpu_code.missing():
         raise errors.TargetError(f"codegen: {reason}")
     chosen = cases.choose(names)
-    jobs = [(launched.kernel, launched.arguments) for launched in map(_first_launch, chosen)]
+    jobs = [(launched.kernel, launched.arguments) for launched in map(first_launch, chosen)]
     workers = min(os.cpu_count() or 1, len(jobs))
     with ThreadPoolExecutor(workers) as pool:
         shares = [range(k, len(jobs), workers) for k in range(workers)]
@@ -131,10 +131,6 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
 def _runs(name: str, capability: gpu_code.Capability) -> bool:
     least, most = cases.CASES[name].rung.needs
     return least <= capability[:2] <= most
-
-
-def _first_launch(name: str) -> Any:
-    return launches(name)[0]
 
 
 def _line(

@@ -8,6 +8,7 @@ import pytest
 from gpukit import errors, gpu_code
 from gpukit.bench import codegen, launches
 from gpukit.bench.codegen import Bar, Line
+from gpukit.cpu.launch import launcher
 
 LOOP = """
 /*0000*/ LDC R1, c[0x0][0x28] ;
@@ -155,6 +156,21 @@ def test_a_case_with_a_host_function_is_seen_to_launch_its_kernel():
 def test_arguments_are_those_before_the_launch():
     *_, out = launches.launches("dot_shuffle")[0].arguments
     assert out[0] == 0
+
+
+@pytest.mark.parametrize("name", ["saxpy", "max", "matmul_nt_tiled"])
+def test_the_first_launch_is_known_without_running_it(name):
+    ran = []
+    before = launcher.observe_launches(lambda kernel, *_: ran.append(kernel))
+    try:
+        found = launches.first_launch(name)
+    finally:
+        launcher.observe_launches(before)
+    assert ran == []
+    wanted = launches.launches(name)[0]
+    assert (found.kernel, found.shape) == (wanted.kernel, wanted.shape)
+    for argument, other in zip(found.arguments, wanted.arguments, strict=True):
+        np.testing.assert_array_equal(argument, other)
 
 
 def test_a_kernel_that_is_launched_in_passes_is_seen_each_time():
