@@ -120,6 +120,13 @@ def test_kernels_are_measured_for_every_capability(compiled):
     ]
 
 
+def test_instructions_of_all_gpus_are_read_where_a_bar_asks_and_those_of_hopper_elsewhere(compiled):
+    lines = codegen.measure(["saxpy", "relu_wide"])
+    read = [(line.kernel, line.arch) for line in lines if line.listed]
+    assert [arch for kernel, arch in read if kernel == "saxpy"] == ["sm_90", "sm_90-lto"]
+    assert sum(kernel == "relu_wide" for kernel, _ in read) == len(codegen.BUILDS)
+
+
 def test_a_line_says_what_the_code_is_made_of(compiled):
     line = codegen.measure(["saxpy"])[2]
     assert (line.registers, line.instructions, line.mix["FFMA"]) == (16, 7, 2)

@@ -1,5 +1,6 @@
 """Code from a real compile, where numba-cuda is installed; a reason where it is not."""
 
+import dataclasses
 import json
 import math
 import sys
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpukit import collectives, cuda, gpu_code
-from gpukit.gpu_code import LTO, Code, build, build_many, missing, sass
+from gpukit.gpu_code import LTO, UNLISTED, Code, build, build_many, missing, sass
 
 VECTOR = np.zeros(1000, np.float32)
 CAPABILITIES = ((7, 5), (8, 0), (8, 9), (9, 0), (10, 0))
@@ -158,6 +159,16 @@ def test_what_a_launch_gets_is_linked_from_lto_ir_and_has_no_ptx():
     assert (answer.reason, answer.ptx) == ("", "")
     assert answer.registers >= 16
     assert f'File "{__file__}"' in answer.sass
+
+
+@pytest.mark.compilers
+def test_an_unlisted_build_has_no_machine_code_as_text_and_the_same_numbers():
+    wanted = [(8, 0), (8, 0, UNLISTED)]
+    listed, unlisted = build(busy(), (VECTOR, VECTOR, VECTOR), wanted).values()
+    assert listed.sass
+    assert unlisted.ptx
+    # Each compile gives the kernel another name in its PTX.
+    assert unlisted == dataclasses.replace(listed, sass="", ptx=unlisted.ptx)
 
 
 @pytest.mark.compilers
