@@ -1,6 +1,6 @@
 """Data that is there without a download: scikit-learn's digits and its own descriptions.
 
-scikit-learn comes with `pip install gpukit[lab]`.
+scikit-learn comes with `make lab`, or by itself.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ a checkpoint is one array.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -87,7 +87,7 @@ class Parameters:
         """Return a copy of every parameter on the host, by name."""
         return {name: launch.to_host(view).copy() for name, view in self._views.items()}
 
-    def load(self, state: dict[str, npt.ArrayLike]) -> None:
+    def load(self, state: Mapping[str, npt.ArrayLike]) -> None:
         """Set every parameter to the array of its name.
 
         Raises ValueError where a name or a shape differs, and then nothing is changed.

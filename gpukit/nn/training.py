@@ -27,6 +27,8 @@ from gpukit.nn.parameters import Parameter, parts_of
 from gpukit.workspace import Workspace
 
 PAUSE = 0.3  # seconds between reports
+Loss = Callable[[Any, Any], tuple[Any, Any]]
+State = tuple[dict[str, Any], dict[str, Any]]  # of parameters and optimizer
 
 
 def cross_entropy(logits: Any, label: Any) -> tuple[Any, Any]:
@@ -60,7 +62,7 @@ class History:
 
 def fit(
     model: Any, optimizer: Optimizer, loader: Loader, *, epochs: int,
-    loss: Callable[[Any, Any], tuple[Any, Any]] = cross_entropy, clip: float | None = None,
+    loss: Loss = cross_entropy, clip: float | None = None,
     validate: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     checkpoint: str | Path | None = None, every: int = 100,
     report: bool | Callable[[History], None] = True,
@@ -80,22 +82,30 @@ def fit(
     `every` steps before. Raises ValueError for a label that the model has no output for.
     """
     return _Training(
-        model, optimizer, loader, epochs, loss, clip, validate, checkpoint, every,
-        _print_progress if report is True else report or (lambda _: None),
+        model, optimizer, loader, loss, clip, validate, checkpoint, every,
+        report=_print_progress if report is True else report or (lambda _: None),
+        history=History(epochs, len(loader)),
     ).run()  # fmt: skip
 
 
+@dataclass
 class _Training:
-    """What `fit` works with: the arguments, the history, and the last sound state."""
+    """What `fit` was given, and what a training has at hand: history, workspace, losses."""
 
-    def __init__(self, *given: Any) -> None:
-        (
-            self.model, self.optimizer, self.loader, epochs, self.loss, self.clip,
-            self.validate, self.checkpoint, self.every, self.report,
-        ) = given  # fmt: skip
+    model: Any
+    optimizer: Optimizer
+    loader: Loader
+    loss: Loss
+    clip: float | None
+    validate: tuple[npt.ArrayLike, npt.ArrayLike] | None
+    checkpoint: str | Path | None
+    every: int
+    report: Callable[[History], None]
+    history: History
+
+    def __post_init__(self) -> None:
         self.parameters, self.workspace = self.optimizer.parameters, Workspace()
-        self.history = History(epochs, len(self.loader))
-        self.total = epochs * len(self.loader)
+        self.total = self.history.epochs * self.history.batches
         self.losses = cuda.device_array(self.total, self.parameters.value.dtype)
 
     def run(self) -> History:
@@ -169,7 +179,7 @@ class _Training:
     def _keep(self, done: int) -> None:
         """Keep the state after so many steps, if it is sound."""
         self._read_losses(done)
-        state = self.parameters.state(), self.optimizer.state()
+        state: State = self.parameters.state(), self.optimizer.state()
         if not all(_finite(array) for part in state for array in part.values()):
             self._give_up(done)
         self.sound, self.sound_at = state, done
