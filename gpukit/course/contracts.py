@@ -78,6 +78,7 @@ _OF_LAUNCH = {
     "operations": "arithmetic operations on floating-point numbers",
     "idle_warps": "warps that read and write nothing",
     "launches": "launches of kernels",
+    "copies": "copies from the device to the host",
 }
 MEASURES = (*_OF_ACCESSES, *_OF_LAUNCH)
 _PER = {
@@ -163,8 +164,8 @@ def count(contract: Contract, case: Case, counts: Counts) -> float:
 
 
 def _in_all(contract: Contract, case: Case, counts: Counts) -> float:
-    if contract.measure == "launches":
-        return float(counts["launches"])
+    if contract.measure in ("launches", "copies"):
+        return float(counts[contract.measure])
     total = counts["total"]
     if contract.measure == "shared_bytes":
         return float(counts["shared_bytes"])

@@ -19,6 +19,7 @@ def computed(leaves, program, constants):
     for (word, left, right), constant in zip(program.tolist(), constants.tolist(), strict=True):
         a, b = made[left], made[right]
         made.append(apply(word, a, b, constant))
+        a * made[-1]  # a value may also go into what is no part of the loss
     return made[-1]
 
 

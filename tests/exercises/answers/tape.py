@@ -274,6 +274,31 @@ ANSWERS = [
         """),
         says="of grad_twice",
     ),
+    Wrong(
+        "uses counted where values are made",
+        edit(
+            (
+                "        self.made_of = made_of",
+                "        self.uses = 0\n"
+                "        for part, _ in made_of:\n"
+                "            part.uses += 1\n"
+                "        self.made_of = made_of",
+            ),
+            (
+                WALK,
+                """        self.grad, ready = 1.0, [self]
+        while ready:
+            value = ready.pop()
+            for part, slope in value.made_of:
+                part.grad += slope * value.grad
+                part.uses -= 1
+                if part.uses == 0:
+                    ready.append(part)
+""",
+            ),
+        ),
+        says="of grad",
+    ),
     Right(
         "functions that remember, as in micrograd",
         whole("""

@@ -330,6 +330,26 @@ ANSWERS = [
         says="Did you mean to call train_step that?",
     ),
     Wrong(
+        "the batch brought to the host",
+        over("model.forward(x)", "model.forward(gpukit.cuda.to_device(x.copy_to_host()))"),
+        says="every copy makes the GPU wait",
+        grade="but",
+    ),
+    Wrong(
+        "clipped on the host",
+        over(
+            CLIP,
+            """    grads = optimizer.parameters.grad
+    host = grads.copy_to_host()
+    norm = (host**2).sum() ** 0.5
+    if norm > most:
+        grads.copy_to_device(host * host.dtype.type(most / norm))
+""",
+        ),
+        says="fewer computes on the host",
+        grade="but",
+    ),
+    Wrong(
         "nn.fit instead",
         body("""
             loader = nn.Loader(x.copy_to_host(), label.copy_to_host(), batch=len(x))
