@@ -96,12 +96,13 @@ def mistakes(case: Case, arrays: dict[str, Array], ulps: float) -> list[str]:
 
 
 def _agree(case: Case, name: str, got: Array, left: Array, ulps: float) -> bool:
-    """Whether an output holds what a mistake leaves there; unwritten elements count as equal."""
+    """Whether an output holds what a mistake leaves; unwritten elements and NaNs count as equal."""
     untouched = unwritten(got)
     if not np.array_equal(untouched, unwritten(left)):
         return False
     allowed = tolerance(left, case.scale.get(name), ulps)
-    return not (wrong_elements(got, left, allowed) & ~untouched).any()
+    both_nan = (got != got) & (left != left)
+    return not (wrong_elements(got, left, allowed) & ~untouched & ~both_nan).any()
 
 
 def changed_inputs(case: Case, arrays: dict[str, Array]) -> list[str]:

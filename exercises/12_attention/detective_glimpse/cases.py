@@ -14,16 +14,21 @@ SHAPES = {
     "a key for each thread": (64, 32),
     "one more than a block": (65, 3),
     "two primes": (101, 23),
+    "as many as there is room for": (128, 2),
 }
 
 
 def case(rng: np.random.Generator, n: int, size: int) -> Case:
     """Return the case of at most 128 places with at most 64 columns."""
     n, size = min(n, MOST), min(size, BLOCK)
-    q, k, v = rng.normal(0, 1.5, (3, n, size)).astype(np.float32)
+    # Multiples of 1 / 16, so that the products and their sums are exact in float32.
+    q, k = np.round(rng.normal(0, 16, (2, n, size))) / 16
+    around = np.resize([0, 150, 0, -150, 1], n)  # where the scores of a query lie
+    k[:, 0] = 4 + np.round(rng.normal(0, 4, n)) / 16
+    q[:, 0] += np.round(around * 16 * np.sqrt(size) / 4) / 16
+    v = rng.normal(0, 1, (n, size)) + 1
+    q, k, v = (a.astype(np.float32) for a in (q, k, v))
     wide_q, wide_k, wide_v = (a.astype(np.float64) for a in (q, k, v))
-    wide_v += 1
-    v = wide_v.astype(np.float32)
     scores = wide_q @ wide_k.T / np.sqrt(size)
     seen = np.tri(n, dtype=bool)
 
@@ -31,7 +36,8 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
         """Return the outputs of these scores, where a query sees these keys."""
         high = np.where(seen, scores, -np.inf).max(axis=1, keepdims=True)
         e = np.where(seen, np.exp(np.minimum(scores - high, 0)), 0)
-        return {"out": (e / e.sum(axis=1, keepdims=True) @ wide_v).astype(np.float32)}
+        with np.errstate(invalid="ignore"):  # of a query that sees nothing
+            return {"out": (e / e.sum(axis=1, keepdims=True) @ wide_v).astype(np.float32)}
 
     everything = np.ones_like(seen)
     e = np.where(seen, np.exp(scores - scores.max(axis=1, keepdims=True)), 0)
@@ -51,6 +57,8 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
             "A query sees the key behind its own, too: key <= row.": of(
                 scores, np.tri(n, k=1, dtype=bool)
             ),
+            "A query does not see its own key, so the first sees none, and 0 / 0 is NaN: "
+            "key <= row.": of(scores, np.tri(n, k=-1, dtype=bool)),
             "The mask is the wrong way round: a key is seen if key <= row.": of(scores, seen.T),
             "The keys behind the query are left out of the values only, and still count in the "
             "sum.": {"out": (after @ wide_v).astype(np.float32)},

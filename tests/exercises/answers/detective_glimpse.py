@@ -44,7 +44,11 @@ ANSWERS = [
         edit(("if key <= row:", "if key <= row + 1:")),
         says="A query sees the key behind its own, too",
     ),
-    Wrong("one too short", edit(("if key <= row:", "if key < row:")), says="finite numbers"),
+    Wrong(
+        "one too short",
+        edit(("if key <= row:", "if key < row:")),
+        says="A query does not see its own key",
+    ),
     Wrong(
         "the wrong way round",
         edit(("if key <= row:", "if key >= row:")),
@@ -65,6 +69,11 @@ ANSWERS = [
         "no scale",
         edit((" / math.sqrt(np.float32(q.shape[1]))", "")),
         says="are not divided by the root",
+    ),
+    Wrong(
+        "no maximum",
+        edit(("math.exp(scores[key] - high)", "math.exp(scores[key])")),
+        says="out of finite numbers",
     ),
     Wrong("not divided", edit(("acc / total", "acc")), says="The shares are not divided"),
     Wrong(
