@@ -1,6 +1,7 @@
 """Networks of gpukit.nn, and the same networks in PyTorch.
 
-`NETWORKS` are those that are measured and held to PyTorch; `twin(model)` builds a module of
+`NETWORKS` are those that are measured and held to PyTorch, `PUBLISHED` those of published
+comparisons of CPUs with GPUs, which docs/benchmarks.md is about; `twin(model)` builds a module of
 PyTorch's out of any model of gpukit.nn, whose parameters have the same names, and `copy` gives it
 the same weights.
 """
@@ -8,9 +9,11 @@ the same weights.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
 from gpukit import nn
@@ -19,11 +22,28 @@ from gpukit import nn
 
 
 class Network(NamedTuple):
-    """What makes a model, the shape of a batch, and where inputs are tokens, how many there are."""
+    """What makes a model, the shape of a batch, and where inputs are tokens, how many there are.
+
+    With `pair` the model takes two such batches, a source and a target.
+    """
 
     make: Callable[[], Any]
     batch: tuple[int, ...]
     tokens: int = 0
+    pair: bool = False
+
+    def inputs(self, rng: np.random.Generator) -> Any:
+        """Return a batch of random numbers or tokens, or a pair of them."""
+        if self.pair:
+            return tuple(self._replace(pair=False).inputs(rng) for _ in range(2))
+        if self.tokens:
+            return rng.integers(0, self.tokens, self.batch)
+        return rng.standard_normal(self.batch, np.float32)
+
+
+def each(function: Callable[[Any], Any], x: Any) -> Any:
+    """Return a function of inputs, or of each of a pair."""
+    return tuple(map(function, x)) if isinstance(x, tuple) else function(x)
 
 
 def mlp() -> Any:
@@ -54,20 +74,29 @@ def recurrent(layer: Any) -> Any:
     return nn.Sequential(layer(64, 128), nn.Linear(128, 10))
 
 
-def gpt(tokens: int, places: int, width: int, heads: int, blocks: int) -> Any:
-    """A language model: blocks of causal attention and two dense layers, each with a way around."""
-    layers: list[Any] = []
-    for _ in range(blocks):
-        layers += [
-            nn.Residual(nn.LayerNorm(width), nn.MultiHeadAttention(width, heads, causal=True)),
-            nn.Residual(
-                nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(),
-                nn.Linear(4 * width, width),
-            ),
-        ]  # fmt: skip
+def fully_connected(*sizes: int) -> Any:
+    """Dense layers with a sigmoid between them."""
+    layers: list[Any] = [nn.Linear(sizes[0], sizes[1], first=True)]
+    for inputs, outputs in itertools.pairwise(sizes[1:]):
+        layers += [nn.Sigmoid(), nn.Linear(inputs, outputs)]
+    return nn.Sequential(*layers)
+
+
+def alexnet() -> Any:
+    """AlexNet for photographs of 32 x 32 pixels, without its normalisation between channels."""
     return nn.Sequential(
-        nn.Embedding(tokens, width, deviation=0.02), nn.Positions(places, width), *layers,
-        nn.LayerNorm(width), nn.Linear(width, tokens),
+        nn.Conv2d(3, 32, 5, padding=2, first=True), nn.MaxPool2d(3, 2), nn.ReLU(),
+        nn.Conv2d(32, 32, 5, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2),
+        nn.Conv2d(32, 64, 5, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2),
+        nn.Flatten(), nn.Linear(576, 10),
+    )  # fmt: skip
+
+
+def language(tokens: int, units: int) -> Any:
+    """A language model of two LSTM layers; batches are (steps, N)."""
+    return nn.Sequential(
+        nn.Embedding(tokens, units, deviation=0.1), nn.LSTM(units, units), nn.LSTM(units, units),
+        nn.Linear(units, tokens),
     )  # fmt: skip
 
 
@@ -78,7 +107,18 @@ NETWORKS = {
     "rnn": Network(functools.partial(recurrent, nn.RNN), (28, 64, 64)),
     "lstm": Network(functools.partial(recurrent, nn.LSTM), (28, 64, 64)),
     "gru": Network(functools.partial(recurrent, nn.GRU), (28, 64, 64)),
-    "gpt": Network(functools.partial(gpt, 65, 64, 64, 4, 2), (16, 64), tokens=65),
+    "gpt": Network(functools.partial(nn.gpt, 65, 64, 64, 4, 2), (16, 64), tokens=65),
+    "transformer": Network(
+        functools.partial(nn.Transformer, 65, 32, 64, 4, 2), (16, 32), tokens=65, pair=True
+    ),
+}
+# Sizes of hclhkbu/dlbench: fully connected on features of speech and on MNIST, AlexNet on CIFAR-10,
+# an LSTM on Penn Treebank.
+PUBLISHED = {
+    "fcn5": Network(functools.partial(fully_connected, 26752, *[2048] * 3, 26752), (64, 26752)),
+    "fcnr": Network(functools.partial(fully_connected, 784, 2048, 4096, 1024, 10), (1024, 784)),
+    "alexnet": Network(alexnet, (128, 3, 32, 32)),
+    "ptb": Network(functools.partial(language, 10_000, 256), (32, 32), tokens=10_000),
 }
 
 
@@ -102,33 +142,69 @@ THEIR_NAMES = {f"{kind}_{side}": f"{name}_{side}_l0" for side in ("ih", "hh")
                for kind, name in (("w", "weight"), ("b", "bias"))}  # fmt: skip
 
 
-class Residual(torch.nn.Module):
-    """x and what a module makes of it."""
+class Layers(torch.nn.Module):
+    """The twins of a layer's inner layers, named by their numbers."""
 
-    def __init__(self, inner: torch.nn.Module) -> None:
+    def __init__(self, layer: Any) -> None:
         super().__init__()
-        self.add_module("0", inner)
+        for number, inner in enumerate(layer.layers):
+            self.add_module(str(number), twin(inner))
+
+
+class Residual(Layers):
+    """x and what a module makes of it."""
 
     def forward(self, x: Any) -> Any:
         """Return the sum."""
         return x + self.get_submodule("0")(x)
 
 
-class Attention(torch.nn.Module):
-    """`torch.nn.functional.scaled_dot_product_attention` between two dense layers."""
+class Attention(Layers):
+    """`torch.nn.functional.scaled_dot_product_attention` between dense layers."""
+
+    def __init__(self, layer: Any) -> None:
+        super().__init__(layer)
+        self.heads, self.causal = layer.heads, getattr(layer, "causal", False)
+
+    def forward(self, x: Any, memory: Any = None) -> Any:
+        """Return the mixed means of the places of x, or of those of a memory."""
+        *project, mix = self.children()
+        heads = (
+            part.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for layer, given in zip(project, (x, memory), strict=False)
+            for part in layer(given).split(x.shape[-1], -1)
+        )
+        means = torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=self.causal)
+        return mix(means.transpose(1, 2).flatten(2))
+
+
+class Decoder(Layers):
+    """A block of the decoder: attention to itself and to a memory, dense layers."""
+
+    def forward(self, x: Any, memory: Any) -> Any:
+        """Return what the next block gets."""
+        own, norm, cross, dense = self.children()
+        x = own(x)
+        return dense(x + cross(norm(x), memory))
+
+
+class Transformer(torch.nn.Module):
+    """Encoder, embedding of the target, blocks of the decoder, head."""
 
     def __init__(self, layer: Any) -> None:
         super().__init__()
-        self.heads, self.causal = layer.heads, layer.causal
-        for number, inner in enumerate(layer.layers):
-            self.add_module(str(number), twin(inner))
+        encoder, embedding, *blocks, head = layer.layers
+        made = [twin(encoder), twin(embedding), *map(Decoder, blocks), twin(head)]
+        for number, module in enumerate(made):
+            self.add_module(str(number), module)
 
-    def forward(self, x: Any) -> Any:
-        """Return the mixed means."""
-        project, mix = self.children()
-        heads = project(x).reshape(*x.shape[:2], 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        means = torch.nn.functional.scaled_dot_product_attention(*heads, is_causal=self.causal)
-        return mix(means.transpose(1, 2).reshape(x.shape))
+    def forward(self, pair: tuple[Any, Any]) -> Any:
+        """Return the logits."""
+        encoder, embedding, *blocks, head = self.children()
+        memory, x = encoder(pair[0]), embedding(pair[1])
+        for block in blocks:
+            x = block(x, memory)
+        return head(x)
 
 
 class Positions(torch.nn.Module):
@@ -172,9 +248,11 @@ TWINS: dict[Any, Callable[[Any], torch.nn.Module]] = {
     nn.Embedding: lambda layer: torch.nn.Embedding(*layer.weight.shape),
     nn.Positions: Positions,
     nn.MultiHeadAttention: Attention,
+    nn.CrossAttention: Attention,
+    nn.Transformer: Transformer,
     nn.RNN: _states(torch.nn.RNN),
     nn.LSTM: _states(torch.nn.LSTM),
     nn.GRU: _states(torch.nn.GRU),
-    nn.Residual: lambda layer: Residual(twin(layer.layers[0])),
+    nn.Residual: Residual,
     nn.Sequential: lambda model: torch.nn.Sequential(*map(twin, model.layers)),
 }  # fmt: skip

@@ -32,6 +32,7 @@ _BOOK = {
     "activations": ("relu", "sigmoid", "tanh", "gelu"),
     "activations_grad": ("relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad"),
     "attention": ("scaled_dot_product_attention", "scaled_dot_product_attention_backward"),
+    "augment": ("augment",),
     "backprop": (
         "linear", "linear_backward", "column_sum", "add_bias", "bias_relu", "bias_relu_backward",
         "bias_gelu", "bias_gelu_backward", "mlp", "mlp_backward",

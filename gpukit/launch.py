@@ -84,7 +84,7 @@ class Rung(NamedTuple):
         tile = self.tile or self.block
         tiles = tile if isinstance(tile, tuple) else (tile,)
         along = sizes[::-1] if self.x_is_row else sizes
-        *first, last = (ceil_div(n, part) for n, part in zip(along, tiles, strict=True))
+        *first, last = map(ceil_div, along, tiles)
         grid = (*first, last if self.most_blocks is None else min(last, self.most_blocks))
         check_grid(function, grid)
         return grid
@@ -135,7 +135,7 @@ def grid_2d(function: str, cols: int, rows: int, block: tuple[int, int]) -> tupl
 
 def check_grid(function: str, grid: tuple[int, ...]) -> None:
     """Raise LaunchError when `grid` has more blocks along an axis than a GPU takes."""
-    if any(size > limit for size, limit in zip(grid, GRID_LIMIT, strict=False)):
+    if any(map(operator.gt, grid, GRID_LIMIT)):
         raise errors.LaunchError(
             f"{function}: expected a grid of at most {GRID_LIMIT} blocks (x, y, z), got {grid}. "
             "Split the array and call it on the parts."
@@ -251,8 +251,10 @@ def check_no_overlap(function: str, out: Any, *, in_place: bool = False, **input
     begin, end = _stretch(given)
     for name, array in inputs.items():
         first, last = _stretch(array)
+        if first >= end or begin >= last:
+            continue
         same = (first, last, tuple(array.strides)) == (begin, end, tuple(given.strides))
-        if first < end and begin < last and not (in_place and same):
+        if not (in_place and same):
             raise ValueError(
                 f"{function}: expected out to lie apart from {name}, got one on the memory of the "
                 "other. Leave out away, or pass another array."
@@ -261,10 +263,12 @@ def check_no_overlap(function: str, out: Any, *, in_place: bool = False, **input
 
 def _stretch(array: Any) -> tuple[int, int]:
     """Return the addresses of the first byte of an array and of the byte after its last."""
-    on_device = is_device_array(array)
-    known = array.__cuda_array_interface__ if on_device else array.__array_interface__
     if not array.size:
         return 0, 0
+    if layout := getattr(array, "layout", None):  # a device array of the CPU target knows it
+        return layout.covers  # type: ignore[no-any-return]
+    on_device = is_device_array(array)
+    known = array.__cuda_array_interface__ if on_device else array.__array_interface__
     steps = [(n - 1) * step for n, step in zip(array.shape, array.strides, strict=True)]
     begin = known["data"][0]
     return (
@@ -354,7 +358,8 @@ class Result:
 
 def _check_out(function: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
     check_array(function, "out", out, ndim=len(shape), dtypes=(dtype.type,))
-    check_shape(function, "out", out, shape, f"Make it with np.empty({shape}, np.{dtype.name}).")
+    advice = f"Make it with np.empty({shape}, np.{dtype.type.__name__})."
+    check_shape(function, "out", out, shape, advice)
     check_writeable(function, "out", out)
 
 

@@ -1,4 +1,4 @@
-"""Cases of chapter 07: numbers by chance, dropout, embeddings, normalisation."""
+"""Cases of numbers by chance, dropout, moved images, embeddings, normalisation."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from gpukit.bench.register import (
 )
 from gpukit.bench.timing import Contest
 from gpukit.kernels import (
+    augment,
     batch_norm,
     batch_norm_grad,
     dropout,
@@ -71,6 +72,30 @@ def _dropout(name: str, rung: Rung, quick: bool) -> Contest:
         name, f"{n:,}", launched(rung, (n,), *arguments), work, out,
         given=(x, chance, np.empty(n, np.float32)),
         expected=lambda: rung.reference(x, 0.5, SEED), cost=rung.cost(n),
+    )  # fmt: skip
+
+
+@family(*augment.LADDER)
+def _augment(name: str, rung: Rung, quick: bool) -> Contest:
+    n, most = pick(quick, 20, 1000, 10_000), 4
+    x, out = random(n, 3, 32, 32), poisoned((n, 3, 32, 32), np.float32)
+    chance = philox.rand_reference(3 * n, SEED).astype(np.float32).reshape(n, 3)
+    padded = np.zeros((n, 3, 32 + 2 * most, 32 + 2 * most), np.float32)
+
+    def work(xp: Any, x: Any, chance: Any, padded: Any, mine: Any) -> None:
+        padded[:, :, most:-most, most:-most] = x
+        moved = xp.floor(chance[:, :2] * np.float32(2 * most + 1))
+        for image in range(n):
+            row, col = int(moved[image, 0]), int(moved[image, 1])
+            whole = padded[image, :, :, ::-1] if chance[image, 2] < 0.5 else padded[image]
+            mine[image] = whole[:, row : row + 32, col : col + 32]
+
+    arguments = x, chance, most, True, np.float32(0), out
+    return contest(
+        name, f"{n} x 3 x 32 x 32", launched(rung, (x.size,), *arguments), work, out,
+        given=(x, chance, padded, np.empty_like(x)),
+        expected=lambda: rung.reference(x, chance, most, True), cost=rung.cost(x.size),
+        least=2 * x.nbytes + chance.nbytes,
     )  # fmt: skip
 
 

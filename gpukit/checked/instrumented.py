@@ -159,9 +159,10 @@ class Launch:
     def prepared(self, state: CheckerState) -> tuple[Callable[[int, int], int], pool.Bench]:
         """Return the function (first block, last) -> status under this watch, and its bench."""
         compiled, shape = self.compiled, self.shape
-        buffer = plain.argument_buffer(compiled, shape, self.packed)
+        prepared = plain.Prepared(self.kernel, compiled, shape, tuple(self.packed.kinds))
+        buffer = prepared.buffer(self.packed)
         bench = pool.Bench()
-        bench.ready(compiled.scratch_bytes(shape.threads, shape.blocks, shape.shared))
+        bench.ready(prepared.scratch)
         bench.context[layout.CHECKER] = state.address
 
         def run(first: int, last: int) -> int:

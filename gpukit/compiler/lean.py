@@ -7,19 +7,15 @@ the emitter writes; looking for them costs a fifth of a second a kernel.
 from __future__ import annotations
 
 import contextlib
-import functools
 import gc
 import importlib.util
-import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from numba.core import analysis, compiler, ir, typed_passes, types, untyped_passes
+from numba.core import analysis, compiler, typed_passes, untyped_passes
 from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
-from numba.core.types.functions import BaseFunction
-from numba.core.typing.templates import _IntrinsicTemplate
 from numba.cpython import numbers
 
 from gpukit.compiler import assembly
@@ -53,10 +49,7 @@ class LeanCompiler(compiler.CompilerBase):
 @contextlib.contextmanager
 def kernel_code() -> Iterator[None]:
     """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
-    with (
-        _wrapping_integers(), assembly.refused(), _quick_liveness(), _quick_variables(),
-        _quick_signatures(), _no_search_for_cycles(),
-    ):  # fmt: skip
+    with _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles():
         yield
 
 
@@ -133,76 +126,6 @@ def _ones(number: int) -> Iterator[int]:
         lowest = number & -number
         yield lowest.bit_length() - 1
         number ^= lowest
-
-
-@contextlib.contextmanager
-def _quick_variables() -> Iterator[None]:
-    """Let Numba list the variables of a statement by `variables` inside a `with` block."""
-    usual = ir.Inst._rec_list_vars
-    ir.Inst._rec_list_vars = variables
-    try:
-        yield
-    finally:
-        ir.Inst._rec_list_vars = usual
-
-
-_NO_VARIABLES = frozenset([str, int, bool, float, type(None), ir.Loc])
-
-
-def variables(instruction: ir.Inst, value: Any) -> list[ir.Var]:
-    """Return the variables of a part of Numba's IR, from left to right.
-
-    The same as `numba.core.ir.Inst._rec_list_vars`, which asks for all other kinds first of what
-    most parts are, a name, a number or a place in the source.
-    """
-    kind = type(value)
-    if kind is ir.Var:
-        return [value]
-    if kind in _NO_VARIABLES:
-        return []
-    if isinstance(value, ir.Inst):
-        return value.list_vars()  # type: ignore[no-any-return]
-    if isinstance(value, dict):
-        value = value.values()
-    elif not isinstance(value, (list, tuple)):
-        return [value] if isinstance(value, ir.Var) else []
-    return [one for part in value for one in variables(instruction, part)]
-
-
-@contextlib.contextmanager
-def _quick_signatures() -> Iterator[None]:
-    """Let Numba find at once, the second time, what a call returns inside a `with` block.
-
-    For an operator it tries all that it knows of arrays, strings and sets before it comes to
-    numbers; for an intrinsic it first looks for new ones. That takes a tenth of a compilation.
-    """
-    BaseFunction.get_call_type, _IntrinsicTemplate.generic = _call_type, _intrinsic
-    try:
-        yield
-    finally:
-        BaseFunction.get_call_type, _IntrinsicTemplate.generic = _SLOW_CALL_TYPE, _SLOW_INTRINSIC
-
-
-_SLOW_CALL_TYPE, _SLOW_INTRINSIC = BaseFunction.get_call_type, _IntrinsicTemplate.generic
-_OPERATORS = frozenset(getattr(operator, name) for name in operator.__all__)
-_NUMBERS = (types.Number, types.Boolean, types.IntegerLiteral, types.BooleanLiteral)
-
-
-def _call_type(function: Any, context: Any, arguments: Any, named: Any) -> Any:
-    quick = function.typing_key in _OPERATORS and not named
-    if quick and all(isinstance(kind, _NUMBERS) for kind in arguments):
-        return _of_numbers(function, context, tuple(arguments))
-    return _SLOW_CALL_TYPE(function, context, arguments, named)
-
-
-@functools.lru_cache(10_000)
-def _of_numbers(function: Any, context: Any, arguments: tuple[Any, ...]) -> Any:
-    return _SLOW_CALL_TYPE(function, context, arguments, {})
-
-
-def _intrinsic(template: Any, arguments: Any, named: Any) -> Any:
-    key = template.context, tuple(arguments), tuple(named.items())
-    return template._impl_cache.get(key) or _SLOW_INTRINSIC(template, arguments, named)
 
 
 @contextlib.contextmanager

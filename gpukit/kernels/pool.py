@@ -8,7 +8,7 @@ Legend
     H, W         rows and columns of a plane of the image             224, 224
     row, col     a window, a pixel of out                             [0, 112)
     h, w         a pixel of the image                                 [0, 224)
-    kh, kw       place in the window                                  [0, 2)
+    top, left    the first pixel of a window, on the padding maybe    [-1, 224)
     T            places of all windows that lie inside the image, of all planes
 
 All kernels, unless one says otherwise
@@ -106,14 +106,13 @@ def max_pool2d_kernel(image, window, stride, padding, dilation, out, indices):
                Architectures for Object Recognition", 2010
     """
     col, row = cuda.grid(2)
+    top, left = stride[0] * row - padding[0], stride[1] * col - padding[1]
     if row < out.shape[1] and col < out.shape[2]:
         for plane in range(cuda.blockIdx.z, out.shape[0], cuda.gridDim.z):
             best = out.dtype.type(-math.inf)
             best_at = -1
-            for kh in range(window[0]):
-                h = stride[0] * row + dilation[0] * kh - padding[0]
-                for kw in range(window[1]):
-                    w = stride[1] * col + dilation[1] * kw - padding[1]
+            for h in range(top, top + window[0] * dilation[0], dilation[0]):
+                for w in range(left, left + window[1] * dilation[1], dilation[1]):
                     if 0 <= h < image.shape[1] and 0 <= w < image.shape[2]:
                         value = image[plane, h, w]
                         if value > best or value != value or best_at < 0:  # NaN equals nothing

@@ -1,14 +1,19 @@
 """Train networks with the kernels of this book: layers, parameters, optimizers.
 
-    model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
     parameters = nn.Parameters(model, seed=0)
-    optimizer = nn.Momentum(parameters, lr=0.1)
+    optimizer = nn.AdamW(parameters, lr=0.01)
+    (images, labels), test = nn.digits()
     loader = nn.Loader(images, labels, batch=64)
+    history = nn.fit(model, optimizer, loader, epochs=10, validate=test, checkpoint="digits.npz")
+
+`fit` is a loop around this step:
+
     workspace = nn.Workspace()
     for x, label in loader.epoch(0):
         with workspace:
             logits, saved = model.forward(x)
-            loss, grad = gpukit.cross_entropy_with_grad(logits, label)
+            loss, grad = nn.cross_entropy(logits, label)
             model.backward(saved, grad)
             optimizer.step()
 
@@ -22,15 +27,18 @@ Arrays are device arrays and stay on the device from batch to step.
 """
 
 from gpukit.nn.activations import GELU, ReLU, Sigmoid, Tanh
-from gpukit.nn.attention import MultiHeadAttention
+from gpukit.nn.attention import CrossAttention, MultiHeadAttention
+from gpukit.nn.augment import Augment, Normalise
 from gpukit.nn.checkpoint import load, save
 from gpukit.nn.cifar import cifar10
 from gpukit.nn.containers import Residual, Sequential
 from gpukit.nn.data import Loader
+from gpukit.nn.datasets import Characters, digits, text, windows
 from gpukit.nn.dense import Flatten, Linear
 from gpukit.nn.dropout import Dropout
 from gpukit.nn.embedding import Embedding, Positions
 from gpukit.nn.images import AvgPool2d, Conv2d, MaxPool2d
+from gpukit.nn.inference import accuracy, confusion, inference, predict
 from gpukit.nn.normalisation import BatchNorm, LayerNorm
 from gpukit.nn.optimizers import (
     SGD,
@@ -46,48 +54,67 @@ from gpukit.nn.optimizers import (
 )
 from gpukit.nn.parameters import Buffer, Parameter, Parameters, constant, normal, uniform
 from gpukit.nn.recurrent import GRU, LSTM, RNN
+from gpukit.nn.training import History, cross_entropy, fit
+from gpukit.nn.transformer import Transformer, block, gpt
 from gpukit.workspace import Workspace
 
 __all__ = [
-    "GRU",
-    "LSTM",
-    "RNN",
     "Adadelta",
     "Adagrad",
     "Adam",
     "AdamW",
+    "Augment",
     "AvgPool2d",
     "BatchNorm",
     "Buffer",
+    "Characters",
     "Conv2d",
+    "CrossAttention",
     "Dropout",
     "Embedding",
     "Flatten",
     "GELU",
+    "GRU",
+    "History",
+    "LSTM",
     "LayerNorm",
     "Linear",
     "Loader",
     "MaxPool2d",
-    "MultiHeadAttention",
     "Momentum",
+    "MultiHeadAttention",
     "Nesterov",
+    "Normalise",
     "Optimizer",
     "Parameter",
     "Parameters",
     "Positions",
     "RMSprop",
+    "RNN",
     "ReLU",
     "Residual",
     "SGD",
     "Sequential",
     "Sigmoid",
     "Tanh",
+    "Transformer",
     "Workspace",
+    "accuracy",
+    "block",
     "cifar10",
+    "confusion",
     "constant",
     "cosine",
+    "cross_entropy",
+    "digits",
+    "fit",
+    "gpt",
+    "inference",
     "load",
     "normal",
+    "predict",
     "save",
+    "text",
     "uniform",
+    "windows",
 ]

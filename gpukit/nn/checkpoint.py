@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gpukit.nn.optimizers import Optimizer
 from gpukit.nn.parameters import Parameters
 
 
-def save(path: str | Path, parameters: Parameters, optimizer: Optimizer, **numbers: int) -> None:
-    """Write parameters, optimizer and numbers such as the epoch to one file.
+def save(
+    path: str | Path, parameters: Parameters, optimizer: Optimizer, **numbers: npt.ArrayLike
+) -> None:
+    """Write parameters, optimizer and numbers such as the epoch, or arrays, to one file.
 
     The file is written under another name and renamed when it is complete: whenever the program is
     killed, `path` is the old checkpoint or the new one.
@@ -23,7 +26,7 @@ def save(path: str | Path, parameters: Parameters, optimizer: Optimizer, **numbe
         f"parameters/{name}": array for name, array in parameters.state().items()
     }
     arrays |= {f"optimizer/{name}": array for name, array in optimizer.state().items()}
-    arrays |= {f"numbers/{name}": np.array(number) for name, number in numbers.items()}
+    arrays |= {f"numbers/{name}": np.asarray(number) for name, number in numbers.items()}
     unfinished = path.with_name(path.name + ".unfinished")
     with unfinished.open("wb") as file:
         np.savez(file, **arrays)
@@ -32,8 +35,8 @@ def save(path: str | Path, parameters: Parameters, optimizer: Optimizer, **numbe
     unfinished.replace(path)
 
 
-def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict[str, int]:
-    """Set parameters and optimizer to what `save` wrote; return the numbers.
+def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict[str, Any]:
+    """Set parameters and optimizer to what `save` wrote; return the numbers and arrays by name.
 
     Raises ValueError for a checkpoint of another model, and changes nothing then.
     """
@@ -44,4 +47,4 @@ def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict
             parts[part][name] = file[key]
     parameters.load(parts["parameters"])
     optimizer.load(parts["optimizer"])
-    return {name: int(value) for name, value in parts["numbers"].items()}
+    return {name: value if value.ndim else value.item() for name, value in parts["numbers"].items()}

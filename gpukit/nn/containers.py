@@ -30,9 +30,13 @@ class Sequential:
         return x, saved
 
     def backward(self, saved: list[Any], grad: Any) -> Any:
-        """Return the gradient of the first layer's input; write those of all parameters."""
+        """Return the gradient of the first layer's input; write those of all parameters.
+
+        Where a layer returns None, as those with `first` do, those before it are left out.
+        """
         for layer, kept in zip(reversed(self.layers), reversed(saved), strict=True):
-            grad = layer.backward(kept, grad)
+            if grad is not None:
+                grad = layer.backward(kept, grad)
         return grad
 
 

@@ -12,6 +12,8 @@ import gpukit
 from gpukit import cuda
 from gpukit.launch import ceil_div
 
+TAKEN = (np.float32, np.float64, np.int32)  # dtypes of examples
+
 
 class Loader:
     """Examples and their labels, in batches, in another order each epoch.
@@ -21,47 +23,78 @@ class Loader:
             for x, label in loader.epoch(epoch):
                 ...
 
-    examples (N, ...), float32 or float64, and labels (N,), whole numbers from 0, are copied to the
-    device once. The order depends on seed and epoch alone, so that a training which goes on from a
-    checkpoint sees what it would have seen. A batch is valid until the next one is taken; the last
-    one of an epoch has what is left. Raises ValueError for labels below 0 or from `classes` on,
-    and for examples that are not finite.
+    examples (N, ...), float32 or float64 numbers or int32 tokens, and labels (N, ...), whole
+    numbers from 0, are copied to the device once. A tuple of examples, such as source and target
+    of a translation, gives batches whose x is a tuple. The order depends on seed and epoch alone,
+    so that a training which goes on from a checkpoint sees what it would have seen. A batch is
+    valid until the next one is taken; the last one of an epoch has what is left. Raises ValueError
+    for labels below 0 or from `classes` on, and for examples that are not finite.
     """
 
     def __init__(
-        self, examples: npt.ArrayLike, labels: npt.ArrayLike, *, batch: int, seed: int = 0,
+        self, examples: Any, labels: npt.ArrayLike, *,
+        batch: int, seed: int = 0,
         shuffle: bool = True, classes: int | None = None,
     ) -> None:  # fmt: skip
-        given, named = np.asarray(examples), np.asarray(labels)
-        _check(given, named, batch, classes)
-        self.shape, self.batch, self.seed, self.shuffle = given.shape[1:], batch, seed, shuffle
-        self.labels = named.astype(np.int32)
-        self.rows = cuda.to_device(given.reshape(len(given), -1))
-        self.taken = cuda.device_array((min(batch, len(given)), self.rows.shape[1]), given.dtype)
+        self.several, named = isinstance(examples, tuple), np.asarray(labels)
+        parts = [np.asarray(part) for part in (examples if self.several else (examples,))]
+        for part in parts:
+            _check(part, named, batch, classes)
+        self.batch, self.seed, self.shuffle, self.count = batch, seed, shuffle, len(named)
+        self.most = int(named.max())  # the highest label
+        self.parts = [_Rows(part, batch) for part in parts]
+        self.labels = _Rows(named.astype(np.int32), batch)
 
     def __len__(self) -> int:
         """Return how many batches an epoch has."""
-        return ceil_div(len(self.labels), self.batch)
+        return ceil_div(self.count, self.batch)
 
-    def epoch(self, number: int) -> Iterator[tuple[Any, Any]]:
-        """Yield the batches of an epoch, (n, ...) and (n,) on the device."""
-        order = np.arange(len(self.labels), dtype=np.int32)
+    def epoch(self, number: int, start: int = 0) -> Iterator[tuple[Any, Any]]:
+        """Yield the batches of an epoch from number `start` on: examples and labels on the device.
+
+        Their shapes are (n, ...), n being `batch`, or less for the last one.
+        """
+        order = np.arange(self.count, dtype=np.int32)
         if self.shuffle:
             np.random.default_rng((self.seed, number)).shuffle(order)
-        index, labels = cuda.to_device(order), cuda.to_device(self.labels[order])
-        for start in range(0, len(order), self.batch):
-            part = index[start : start + self.batch]
-            x = gpukit.embedding(part, self.rows, out=self.taken[: part.size])
-            yield x.reshape(part.size, *self.shape), labels[start : start + part.size]
+        index = cuda.to_device(order)
+        for first in range(start * self.batch, self.count, self.batch):
+            part = index[first : first + self.batch]
+            x = tuple(rows.take(part) for rows in self.parts)
+            yield x if self.several else x[0], self.labels.take(part)
+
+
+class _Rows:
+    """An array on the device, of which some rows at a time are copied to one place.
+
+    Numbers of four bytes travel as float32 and those of eight as float64: bits are copied, whatever
+    they mean.
+    """
+
+    def __init__(self, array: npt.NDArray[Any], most: int) -> None:
+        self.shape, self.dtype = array.shape[1:], array.dtype
+        flat = np.ascontiguousarray(array).reshape(len(array), -1)
+        bits = flat.view(np.float32 if flat.dtype.itemsize == 4 else np.float64)
+        self.rows = cuda.to_device(bits)
+        self.taken = cuda.device_array((min(most, len(bits)), bits.shape[1]), bits.dtype)
+
+    def take(self, index: Any) -> Any:
+        found = gpukit.embedding(index, self.rows, out=self.taken[: index.size])
+        return found.view(self.dtype).reshape(index.size, *self.shape)
 
 
 def _check(
     examples: npt.NDArray[Any], labels: npt.NDArray[Any], batch: int, classes: int | None
 ) -> None:
-    if not len(examples) or labels.shape != examples.shape[:1]:
+    if not examples.size or not labels.size or labels.shape[:1] != examples.shape[:1]:
         raise ValueError(
-            f"Loader: expected a label for each example, got {labels.shape} for {examples.shape}. "
-            "Give examples (N, ...) and labels (N,), N of 1 or more."
+            f"Loader: expected labels for each example, got {labels.shape} for {examples.shape}. "
+            "Give examples (N, ...) and labels (N, ...), N of 1 or more."
+        )
+    if examples.dtype not in TAKEN:
+        raise TypeError(
+            f"Loader: expected float32, float64 or int32 examples, got {examples.dtype}. "
+            "Convert them."
         )
     if batch < 1:
         raise ValueError(f"Loader: expected batch >= 1, got {batch}. Pass 1 or more.")
@@ -73,7 +106,8 @@ def _check(
     wrong = np.flatnonzero((labels < 0) | (labels > most))
     if wrong.size:
         raise ValueError(
-            f"Loader: expected labels from 0 to {most}, got {labels[wrong[0]]} at {wrong[0]}. "
+            f"Loader: expected labels from 0 to {most}, got {labels.flat[wrong[0]]} for example "
+            f"{wrong[0] * len(labels) // labels.size}. "
             "Number the classes from 0."
         )
     lost = np.flatnonzero(~np.isfinite(examples).all(axis=tuple(range(1, examples.ndim))))

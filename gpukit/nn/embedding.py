@@ -25,18 +25,23 @@ class Embedding:
 
 
 class Positions:
-    """A row of `width` numbers for each of `places`, added to x (N, places, width)."""
+    """A row of `width` numbers for each of `places`, added to x (N, T, width); T up to places."""
 
     def __init__(self, places: int, width: int, *, deviation: float = 0.02) -> None:
         self.weight = Parameter((places, width), normal(deviation))
 
     def forward(self, x: Any) -> tuple[Any, None]:
         """Return the sum. The backward needs nothing."""
-        rows, weight = x.reshape(len(x), -1), self.weight.value
-        return gpukit.add_bias(rows, weight.reshape(weight.size)).reshape(x.shape), None
+        places, width = self.weight.shape
+        if x.shape[1] > places:
+            raise ValueError(f"Positions: expected up to {places} places, got {x.shape[1]}.")
+        used = self.weight.value.reshape(places * width)[: x.shape[1] * width]
+        return gpukit.add_bias(x.reshape(len(x), -1), used).reshape(x.shape), None
 
     def backward(self, _: None, grad: Any) -> Any:
-        """Return the gradient of x, which is grad; write that of weight."""
-        total = self.weight.grad
-        gpukit.column_sum(grad.reshape(len(grad), -1), out=total.reshape(total.size))
+        """Return the gradient of x, which is grad; write that of weight, 0 for unused places."""
+        total, used = self.weight.grad.reshape(-1), grad.shape[1] * grad.shape[2]
+        gpukit.column_sum(grad.reshape(len(grad), -1), out=total[:used])
+        if unused := total.size - used:
+            gpukit.fill(unused, 0, dtype=total.dtype, out=total[used:])
         return grad

@@ -8,7 +8,7 @@ a checkpoint is one array.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,7 +43,9 @@ class Buffer:
 
     value: Any
 
-    def __init__(self, shape: tuple[int, ...], fill: float, *, on_host: bool = False) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], fill: npt.ArrayLike, *, on_host: bool = False
+    ) -> None:
         self.shape, self.fill, self.on_host = shape, fill, on_host
 
     def begin(self, dtype: npt.DTypeLike) -> None:
@@ -85,7 +87,7 @@ class Parameters:
         """Return a copy of every parameter on the host, by name."""
         return {name: launch.to_host(view).copy() for name, view in self._views.items()}
 
-    def load(self, state: dict[str, npt.ArrayLike]) -> None:
+    def load(self, state: Mapping[str, npt.ArrayLike]) -> None:
         """Set every parameter to the array of its name.
 
         Raises ValueError where a name or a shape differs, and then nothing is changed.

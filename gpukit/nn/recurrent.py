@@ -140,11 +140,14 @@ def _states(layer: Any, x: Any) -> Any:
 
 def _gradients(layer: Any, x: Any, h: Any, of_input: Any, of_past: Any) -> Any:
     """Return the gradient of x and write those of the parameters, from those of all sums."""
-    rows_before, of_input, of_past = _rows(h[: len(x)]), _rows(of_input), _rows(of_past)
-    gpukit.matmul(of_past, rows_before, transpose_a=True, out=layer.w_hh.grad)
-    gpukit.column_sum(of_past, out=layer.b_hh.grad)
     out = None, layer.w_ih.grad, layer.b_ih.grad
-    return gpukit.linear_backward(of_input, _rows(x), layer.w_ih.value, out=out)[0].reshape(x.shape)
+    grad_x = gpukit.linear_backward(_rows(of_input), _rows(x), layer.w_ih.value, out=out)[0]
+    gpukit.matmul(_rows(of_past), _rows(h[: len(x)]), transpose_a=True, out=layer.w_hh.grad)
+    if of_past is of_input:  # the sum of input and past: both biases have one gradient
+        layer.b_hh.grad.copy_to_device(layer.b_ih.grad)
+    else:
+        gpukit.column_sum(_rows(of_past), out=layer.b_hh.grad)
+    return grad_x.reshape(x.shape)
 
 
 def _run(rung: Rung, h: Any, *arrays: Any) -> None:

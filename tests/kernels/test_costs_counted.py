@@ -226,11 +226,8 @@ BY_ITEMSIZE = [
     for name, entry in CASES.items()
     if "itemsize" in inspect.signature(entry.rung.cost).parameters
     # Of these only a part of the bytes are in arrays of that itemsize, or shapes are no numbers.
-    if entry.family not in ("histogram", "conv", "pool", "pool_grad")
+    if entry.family not in ("augment", "histogram", "embedding", "conv", "pool", "pool_grad")
     and name not in ("grey", "invert")
-    # Of these only a part of the bytes are in arrays of that itemsize.
-    if entry.family not in ("histogram", "embedding")
-    and name not in ("grey", "invert", "conv2d_direct")
 ]
 SIZES = (37, 41, 43, 47, 53)
 

@@ -8,6 +8,7 @@ from gpukit.kernels import (
     activations,
     activations_grad,
     attention,
+    augment,
     backprop,
     batch_norm,
     batch_norm_grad,
@@ -144,6 +145,10 @@ CASES = {
     ),
     "rand": (lambda **options: philox.rand(2, 7, seed=3, **options), (), (2, 7)),
     "dropout": (lambda x, **o: dropout.dropout(x, seed=3, **o), (numbers(3, 5),), (3, 5)),
+    "augment": (
+        lambda x, **o: augment.augment(x, 2, True, seed=3, **o), (numbers(4, 3, 6, 5),),
+        (4, 3, 6, 5),
+    ),
     "dropout_backward": (
         lambda grad, **o: dropout.dropout_backward(grad, seed=3, **o), (numbers(3, 5),), (3, 5),
     ),

@@ -9,7 +9,8 @@ from gpukit import cuda, nn
 MODELS = {
     "images": (
         lambda: nn.Sequential(
-            nn.Conv2d(1, 3, 3, padding=1), nn.BatchNorm(3), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Augment(1, flip=True), nn.Normalise(0.5, 0.5),
+            nn.Conv2d(1, 3, 3, padding=1, first=True), nn.BatchNorm(3), nn.ReLU(), nn.MaxPool2d(2),
             nn.Flatten(), nn.Dropout(0.2), nn.Linear(27, 5),
         ),
         (4, 1, 6, 6),
@@ -46,6 +47,23 @@ def test_a_training_step_has_no_findings(name):
             model.backward(saved, grad.reshape(logits.shape))
             gpukit.clip_grad_norm(parameters.grad, 1.0)
             optimizer.step()
+
+    found = gpukit.check(step)().findings
+    assert [finding for finding in found if finding.severity in ("error", "warning")] == []
+
+
+@pytest.mark.watched
+def test_a_step_of_encoder_and_decoder_has_no_findings():
+    model = nn.Transformer(5, 4, 8, 2, 1)
+    parameters = nn.Parameters(model, seed=0)
+    rng, optimizer = np.random.default_rng(1), nn.AdamW(parameters)
+    source, target = (cuda.to_device(rng.integers(0, 5, (2, n)).astype(np.int32)) for n in (4, 3))
+
+    def step():
+        logits, saved = model.forward((source, target))
+        _, grad = nn.cross_entropy(logits, target)
+        model.backward(saved, grad)
+        optimizer.step()
 
     found = gpukit.check(step)().findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []

@@ -47,3 +47,11 @@ def test_the_same_seed_gives_the_same_weights():
     )
     np.testing.assert_array_equal(first, second)
     assert (first != other).any()
+
+
+def test_layers_before_the_first_that_learns_are_left_out_of_the_backward():
+    model = nn.Sequential(nn.Flatten(), nn.Linear(6, 4, first=True), nn.ReLU())
+    parameters = nn.Parameters(model, seed=0)
+    out, saved = model.forward(cuda.to_device(np.ones((2, 3, 2), np.float32)))
+    assert model.backward(saved, out) is None
+    assert np.abs(launch.to_host(parameters.grad)).max() > 0

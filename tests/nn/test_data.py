@@ -53,13 +53,43 @@ def test_without_shuffling_the_order_is_that_of_the_data():
     np.testing.assert_array_equal(x, EXAMPLES)
 
 
+def test_tokens_and_a_label_for_each_of_them_come_as_int32():
+    tokens = np.arange(40, dtype=np.int32).reshape(8, 5)
+    seen = batches(nn.Loader(tokens, tokens + 1, batch=3), 0)
+    x, y = (np.concatenate(part) for part in zip(*seen, strict=True))
+    assert (x.dtype, y.dtype) == (np.int32, np.int32)
+    assert sorted(x[:, 0]) == list(range(0, 40, 5))
+    np.testing.assert_array_equal(y, x + 1)
+
+
+def test_bits_that_would_be_nan_as_a_number_come_through():
+    tokens = np.array([[0x7FC01234], [0x7F800001], [-1]], np.int32)
+    ((x, _),) = batches(nn.Loader(tokens, np.zeros(3, int), batch=3, shuffle=False), 0)
+    np.testing.assert_array_equal(x, tokens)
+
+
+def test_examples_of_two_kinds_come_together():
+    other = EXAMPLES[:, 0].astype(np.float64)
+    ((x, also), label), *_ = nn.Loader((EXAMPLES, other), LABELS, batch=4).epoch(0)
+    np.testing.assert_array_equal(launch.to_host(x)[:, 0], launch.to_host(also))
+    np.testing.assert_array_equal(launch.to_host(x)[:, 0, 0] / 6 % 5, launch.to_host(label))
+
+
+def test_an_epoch_may_begin_in_its_middle():
+    loader = nn.Loader(EXAMPLES, LABELS, batch=4, seed=3)
+    late = [launch.to_host(y).copy() for _, y in loader.epoch(5, start=4)]
+    for y, (_, expected) in zip(late, batches(loader, 5)[4:], strict=True):
+        np.testing.assert_array_equal(y, expected)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"labels": LABELS[:-1]}, ValueError, r"expected a label for each example, got \(22,\)"),
-        ({"labels": LABELS - 1}, ValueError, "expected labels from 0 to 4, got -1 at 0"),
-        ({"labels": LABELS + 1}, ValueError, "expected labels from 0 to 4, got 5 at 4"),
+        ({"labels": LABELS[:-1]}, ValueError, r"expected labels for each example, got \(22,\)"),
+        ({"labels": LABELS - 1}, ValueError, "expected labels from 0 to 4, got -1 for example 0"),
+        ({"labels": LABELS + 1}, ValueError, "expected labels from 0 to 4, got 5 for example 4"),
         ({"labels": LABELS * 1.0}, TypeError, "expected labels of an int dtype, got float64"),
+        ({"examples": EXAMPLES.astype(int)}, TypeError, "float32, float64 or int32 .*got int64"),
         ({"batch": 0}, ValueError, "expected batch >= 1, got 0"),
         ({"examples": np.where(EXAMPLES == 30, np.nan, EXAMPLES)}, ValueError,
          "got NaN or inf in 1 examples, first in number 5"),

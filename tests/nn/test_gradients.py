@@ -41,6 +41,29 @@ LAYERS = {
 }
 
 
+class Pair:
+    """A layer of two inputs as one of the inputs beside each other, (N, T + S, width)."""
+
+    def __init__(self, layer, split):
+        self.layers, self.split = (layer,), split
+
+    def forward(self, x):
+        parts = x.copy_to_host()
+        first, second = parts[:, : self.split].copy(), parts[:, self.split :].copy()
+        return self.layers[0].forward(cuda.to_device(first), cuda.to_device(second))
+
+    def backward(self, saved, grad):
+        grads = self.layers[0].backward(saved, grad)
+        return cuda.to_device(np.concatenate([launch.to_host(grad) for grad in grads], axis=1))
+
+
+LAYERS |= {
+    "cross attention": (lambda: Pair(nn.CrossAttention(4, 2), 3), (2, 8, 4)),
+    "fewer positions": (lambda: nn.Positions(7, 3), (5, 4, 3)),
+    "block": (lambda: nn.block(4, 2, causal=True), (2, 3, 4)),
+}
+
+
 @pytest.mark.parametrize("name", LAYERS)
 def test_gradients_of_a_layer_are_its_slopes(name):
     make, shape = LAYERS[name]
@@ -91,3 +114,22 @@ def test_the_first_layer_of_a_model_returns_no_gradient_of_x(make):
         assert (layer.backward(saved, out) is None) == first
         grads.append(launch.to_host(layer.weight.grad))
     np.testing.assert_array_equal(*grads)
+
+
+def test_gradients_of_an_encoder_and_decoder_are_their_slopes():
+    rng, model = np.random.default_rng(7), nn.Transformer(4, 3, 2, 2, 1)
+    parameters = nn.Parameters(model, seed=3, dtype=np.float64)
+    pair = tuple(cuda.to_device(rng.integers(0, 4, (2, n)).astype(np.int32)) for n in (3, 2))
+
+    def run(weights):
+        parameters.value.copy_to_device(weights)
+        return model.forward(pair)
+
+    def backward(grad, weights):
+        for _, parameter in parts_of(model, nn.Parameter):
+            parameter.grad.copy_to_device(np.full(parameter.shape, np.nan))
+        model.backward(run(weights)[1], cuda.to_device(grad))
+        return [launch.to_host(parameters.grad)]
+
+    weights = rng.normal(0, 0.5, parameters.value.shape)
+    assert gpukit.gradcheck(lambda w: run(w)[0], backward, [weights], rtol=1e-5)

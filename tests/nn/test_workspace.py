@@ -1,9 +1,11 @@
 """Memory that steps share: the same arrays each time, never one for two."""
 
 import numpy as np
+import pytest
 
 import gpukit
 from gpukit import cuda, launch, nn
+from gpukit.cpu.memory import allocations, ndarray
 
 
 def ones(*shape):
@@ -63,22 +65,61 @@ def test_a_workspace_inside_of_another_leaves_the_outer_one_its_arrays():
     assert address(first) != address(second)
 
 
-def test_no_step_after_the_first_makes_an_array(monkeypatch):
-    model = nn.Sequential(
-        nn.Conv2d(1, 4, 3), nn.BatchNorm(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-        nn.Residual(nn.Linear(36, 36), nn.LayerNorm(36), nn.GELU()), nn.Dropout(0.2),
-        nn.Linear(36, 10),
-    )  # fmt: skip
+MODELS = {
+    "images": (
+        lambda: nn.Sequential(
+            nn.Conv2d(1, 4, 3, first=True), nn.BatchNorm(4), nn.ReLU(), nn.MaxPool2d(2),
+            nn.Conv2d(4, 4, 3, padding=1), nn.AvgPool2d(1), nn.Flatten(),
+            nn.Residual(nn.Linear(36, 36), nn.LayerNorm(36), nn.GELU()), nn.Dropout(0.2),
+            nn.Linear(36, 10),
+        ),
+        np.ones((5, 1, 8, 8), np.float32),
+        np.arange(5, dtype=np.int32),
+    ),
+    "sequences": (
+        lambda: nn.Sequential(nn.RNN(4, 6), nn.LSTM(6, 6), nn.GRU(6, 6), nn.Linear(6, 10)),
+        np.ones((3, 5, 4), np.float32),
+        np.ones((3, 5), np.int32),
+    ),
+    "gpt": (
+        lambda: nn.gpt(10, 6, 8, 2, 1), np.ones((3, 6), np.int32), np.ones((3, 6), np.int32)
+    ),
+    "transformer": (
+        lambda: nn.Transformer(10, 6, 8, 2, 1), (np.ones((3, 6), np.int32),) * 2,
+        np.ones((3, 6), np.int32),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_step_after_the_first_makes_an_array_or_copies_one_to_the_host(name, monkeypatch):
+    counted = []
+
+    def count(owner, called):
+        plain = getattr(owner, called)
+
+        def counting(*given, **named):
+            counted.append(called)
+            return plain(*given, **named)
+
+        monkeypatch.setattr(owner, called, counting)
+
+    make, x, label = MODELS[name]
+    model = make()
     parameters, workspace = nn.Parameters(model, seed=0), nn.Workspace()
-    x, label = ones(5, 1, 8, 8), cuda.to_device(np.arange(5, dtype=np.int32))
-    losses = []
-    for _ in range(3):
+    optimizer = nn.AdamW(parameters)
+    x = tuple(map(cuda.to_device, x)) if isinstance(x, tuple) else cuda.to_device(x)
+    label = cuda.to_device(label)
+    for step in range(3):
+        if step == 1:
+            count(allocations, "empty")
+            count(ndarray.DeviceMemory, "copy_to_host")
         with workspace:
             logits, saved = model.forward(x)
-            loss, grad = gpukit.cross_entropy_with_grad(logits, label)
+            loss, grad = nn.cross_entropy(logits, label)
             model.backward(saved, grad)
-            gpukit.sgd_step(parameters.value, parameters.grad, lr=0.1)
-            losses.append(float(launch.to_host(loss)))
-        monkeypatch.setattr(cuda, "device_array", None)
-        monkeypatch.setattr(cuda, "to_device", None)
-    assert losses[2] < losses[0]
+            gpukit.clip_grad_norm(parameters.grad, 1.0)
+            optimizer.step()
+    assert not counted
+    launch.to_host(loss)
+    assert counted == ["copy_to_host"]  # it would have been seen

@@ -11,6 +11,7 @@ from benchmarks.mutation.cases.register import called, given, values
 from gpukit import cuda
 from gpukit.kernels import (
     attention,
+    augment,
     batch_norm,
     batch_norm_grad,
     dropout,
@@ -166,6 +167,8 @@ CHANCE = {"seed": 0x9E3779B97F4A7C15, "offset": 0xBB67AE8584CAA73B}
 called([philox.LADDER[0].kernel],
        lambda: philox.rand(2301, **CHANCE, out=cuda.device_array(2301, np.float32)))  # fmt: skip
 called([dropout.LADDER[0].kernel], lambda: dropout.dropout(given(2301), 0.3, **CHANCE))
+called([augment.LADDER[0].kernel],
+       lambda: augment.augment(given(5, 3, 9, 7), 2, True, 0.5, **CHANCE))  # fmt: skip
 
 
 def _index() -> Any:

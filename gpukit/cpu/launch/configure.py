@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
@@ -18,12 +18,16 @@ _SMALLER = {
 
 @dataclass(frozen=True)
 class Configuration:
-    """Grid and block as (x, y, z), the stream, and the bytes of dynamic shared memory."""
+    """Grid and block as (x, y, z), the stream, and the bytes of dynamic shared memory.
+
+    `prepared` are the launches with it that there were, by what their arguments are.
+    """
 
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     stream: Any = 0
     shared: int = 0
+    prepared: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def blocks(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import inspect
 import struct
 import threading
@@ -79,7 +80,7 @@ class Launcher:
         packed = self.packed(shape, arguments, retrieve)
         for begin, end in packed.ranges:
             uninitialised.touch_range(begin, end)
-        self._run(self._form(tuple(packed.kinds), packed.distinct(), shape), shape, packed)
+        self._prepared(shape, packed).run(packed)
         for action in retrieve:
             action()
 
@@ -106,24 +107,16 @@ class Launcher:
             self._too_much_shared(compiled, shape)
         return compiled
 
-    def _run(self, compiled: Any, shape: configure.Configuration, packed: Any) -> None:
-        if compiled.shared_bytes + shape.shared > limits.MAX_SHARED:
-            self._too_much_shared(compiled, shape)
-        buffer = argument_buffer(compiled, shape, packed)
-        address = ctypes.addressof(buffer)
-        blocks, threads = shape.blocks, shape.threads
-        scratch = compiled.scratch_bytes(threads, blocks, shape.shared)
-        entry = compiled.entry
-
-        def call(first: int, last: int, context: int, memory: int) -> int:
-            return entry(address, first, last, context, memory)  # type: ignore[no-any-return]
-
-        outcome = pool.run(
-            call, blocks, threads, scratch, serial=compiled.whole_grid, pace=compiled.pace
-        )
-        if outcome.context is not None:
-            failure.name_thread(outcome.context, threads)
-            failure.raise_for(outcome.status, outcome.context, compiled, self.kernel.py_func)
+    def _prepared(self, shape: configure.Configuration, packed: marshal.Packed) -> Prepared:
+        """Return the launch, prepared the first time that there are such arguments."""
+        what = tuple(packed.kinds), packed.distinct()
+        found: Prepared | None = shape.prepared.get(what)
+        if found is None:
+            compiled = self._form(*what, shape)
+            if compiled.shared_bytes + shape.shared > limits.MAX_SHARED:
+                self._too_much_shared(compiled, shape)
+            found = shape.prepared[what] = Prepared(self.kernel, compiled, shape, what[0])
+        return found
 
     def _too_much_shared(self, compiled: Any, shape: configure.Configuration) -> None:
         raise errors.LaunchError(
@@ -324,14 +317,35 @@ class Launcher:
         return found if signature is None else found[tuple(getattr(signature, "args", signature))]
 
 
-def argument_buffer(compiled: Any, shape: configure.Configuration, packed: marshal.Packed) -> Any:
-    """Return the memory that a compiled kernel takes its geometry and arguments from."""
-    captured = compiled.captured
-    words = marshal.format_of((*packed.kinds, *captured.kinds))
-    buffer = ctypes.create_string_buffer(8 * HEADER + words.size)
-    _HEADER_FORMAT.pack_into(buffer, 0, *shape.grid, *shape.block, shape.shared, 0)
-    words.pack_into(buffer, 8 * HEADER, *packed.values, *captured.values)
-    return buffer
+class Prepared:
+    """A launch of which all is known but where its arrays lie and what its numbers are."""
+
+    def __init__(
+        self, kernel: Any, compiled: Any, shape: configure.Configuration, kinds: tuple[Any, ...]
+    ) -> None:
+        self.kernel, self.compiled = kernel, compiled
+        self.blocks, self.threads = shape.blocks, shape.threads
+        self.scratch = compiled.scratch_bytes(self.threads, self.blocks, shape.shared)
+        self.header = _HEADER_FORMAT.pack(*shape.grid, *shape.block, shape.shared, 0)
+        self.words = marshal.format_of((*kinds, *compiled.captured.kinds))
+
+    def buffer(self, packed: marshal.Packed) -> Any:
+        """Return the memory that the kernel takes its geometry and arguments from."""
+        captured = self.compiled.captured.values
+        words = self.words.pack(*packed.values, *captured)
+        return ctypes.create_string_buffer(self.header + words)
+
+    def run(self, packed: marshal.Packed) -> None:
+        """Run the kernel with these arguments and wait until it is done."""
+        compiled, buffer = self.compiled, self.buffer(packed)
+        outcome = pool.run(
+            functools.partial(compiled.entry, ctypes.addressof(buffer)),
+            self.blocks, self.threads, self.scratch,
+            serial=compiled.whole_grid, pace=compiled.pace,
+        )  # fmt: skip
+        if outcome.context is not None:
+            failure.name_thread(outcome.context, self.threads)
+            failure.raise_for(outcome.status, outcome.context, compiled, self.kernel.py_func)
 
 
 def observe_launches(observer: Any) -> Any:

@@ -132,8 +132,8 @@ def run(
     call: Call, blocks: int, threads: int, scratch: int, *, serial: bool, pace: Pace
 ) -> Outcome:
     """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them first."""
-    count = min(workers(), blocks)
-    if serial or count <= 1 or pace.is_short(blocks * threads):
+    count = 1 if serial or pace.is_short(blocks * threads) else min(workers(), blocks)
+    if count == 1:
         outcome = Outcome()
         bench = _bench
         bench.ready(scratch)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy as shallow
 import ctypes
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -26,6 +27,7 @@ from gpukit.cpu.memory.contiguity import (
     is_cuda_ndarray,
     sentry_contiguous,
 )
+from gpukit.cpu.memory.layout import Layout, layout_of
 
 Array = NDArray[Any]
 
@@ -252,6 +254,15 @@ class DeviceNDArray(DeviceMemory):
     def nbytes(self) -> int:
         return self.host.nbytes
 
+    @functools.cached_property
+    def layout(self) -> Layout:
+        """What kernels are told of this array."""
+        return layout_of(self.host)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy lies elsewhere: it must not take over the layout or the views.
+        return {"host": self.host, "stream": self.stream}
+
     @property
     def flags(self) -> dict[str, bool]:
         return {name: self.host.flags[name] for name in ("C_CONTIGUOUS", "F_CONTIGUOUS")}
@@ -297,9 +308,19 @@ class DeviceNDArray(DeviceMemory):
         return self.around(host, stream)
 
     def reshape(self, *newshape: Any, order: Any = "C") -> DeviceNDArray:
-        """Return a view with another shape; never copies."""
+        """Return a view with another shape; never copies. The same one each time."""
         shape = newshape[0] if len(newshape) == 1 else newshape
-        return self._same_memory(self.host.reshape(shape, order=order))
+        if not isinstance(shape, tuple):
+            shape = tuple(shape) if np.iterable(shape) else (shape,)
+        view = self._reshaped.get((shape, order))
+        if view is None:
+            view = self._same_memory(self.host.reshape(shape, order=order))
+            self._reshaped[shape, order] = view
+        return view
+
+    @functools.cached_property
+    def _reshaped(self) -> dict[Any, DeviceNDArray]:
+        return {}
 
     def ravel(self, order: Any = "C", stream: Any = 0) -> DeviceNDArray:
         """Return a flat view of a contiguous array; never copies."""

@@ -237,8 +237,9 @@ def _back_by_columns(
     slices = min(layer.image[0], SLICES)
     partial = launch.empty((slices, groups, m, depth), dtype)
     _zero(partial, stream)
-    turned = _turned(function, weight, groups, stream)
-    nothing = launch.to_device(np.zeros((groups, depth), dtype), stream)
+    if grad_image.size:
+        turned = _turned(function, weight, groups, stream)
+        nothing = launch.to_device(np.zeros((groups, depth), dtype), stream)
     _, by_weight, by_image = im2col.LADDER[1:]
     grad_out = launch.flatten(function, "grad_out", grad_out)
     grad_out = grad_out.reshape(layer.image[0], groups, m, pixels)

@@ -39,7 +39,7 @@ from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
 from gpukit.launch import Cost, Rung, ceil_div
 
 TILE = 16
-# A column that nobody uses: the threads of a warp store two columns of a tile, 16 rows of each.
+# A column that nobody uses: the threads of a warp read down a column of a tile, 16 rows of it.
 PADDED = TILE + 1
 
 Float64 = npt.NDArray[np.float64]
@@ -188,7 +188,7 @@ def columns_grad_weight_kernel(grad_out, cols, partial):
     """Add the gradients of weights of every S-th image to a sum, one block for a tile of one sum.
 
     New here   a product along the pixels, the last axis of both, so the tile of cols is turned
-               while it is stored. The result is small and the summed axis long: few blocks with
+               while it is read. The result is small and the summed axis long: few blocks with
                much to do, were there not S sums, which another launch adds up. No atomics: the
                bits are the same in every run
     Shapes     grad_out (N, G, M, P), cols (N, G, K, P), partial (S, G, M, K), which has the sums
@@ -216,14 +216,14 @@ def columns_grad_weight_kernel(grad_out, cols, partial):
             a_tile[ty, tx] = (
                 grad_out[n, g, row, p] if row < m and p < pixels else partial.dtype.type(0)
             )
-            b_tile[tx, ty] = (
+            b_tile[ty, tx] = (
                 cols[n, g, k_loaded, p]
                 if k_loaded < depth and p < pixels
                 else partial.dtype.type(0)
             )
             cuda.syncthreads()  # both tiles are full before any thread reads them
             for k in range(TILE):
-                acc += a_tile[ty, k] * b_tile[k, tx]
+                acc += a_tile[ty, k] * b_tile[tx, k]
             cuda.syncthreads()  # all have read both tiles before any thread loads the next ones
     if row < m and col < depth:
         partial[s, g, row, col] += acc

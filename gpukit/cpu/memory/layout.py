@@ -1,0 +1,45 @@
+"""What a kernel is told of an array: its kind, and the words that say where it lies."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+
+class Layout(NamedTuple):
+    """An array as kernels see it.
+
+    `kind` is what kernels are specialised by: dtype, axes, order, writeable, aligned. `words` are
+    the address of the first element, the shape and the strides; `covers` the addresses from the
+    first byte to behind the last.
+    """
+
+    kind: tuple[Any, ...]
+    words: tuple[int, ...]
+    covers: tuple[int, int]
+
+
+def layout_of(array: NDArray[Any]) -> Layout:
+    """Return the layout of an array.
+
+    >>> import numpy as np
+    >>> layout_of(np.zeros((2, 3), np.float32)).words[1:]
+    (2, 3, 12, 4)
+    """
+    address = array.__array_interface__["data"][0]
+    flags = array.flags
+    if flags.c_contiguous:
+        order, covers = "C", (address, address + array.nbytes)
+    else:
+        order, covers = "F" if flags.f_contiguous else "A", _extent(array, address)
+    kind = (array.dtype, array.ndim, order, flags.writeable, flags.aligned)
+    return Layout(kind, (address, *array.shape, *array.strides), covers)
+
+
+def _extent(array: NDArray[Any], address: int) -> tuple[int, int]:
+    low = high = 0
+    for n, step in zip(array.shape, array.strides, strict=True):
+        reach = (n - 1) * step if n else 0
+        low, high = low + min(reach, 0), high + max(reach, 0)
+    return address + low, address + high + array.itemsize

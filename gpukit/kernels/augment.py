@@ -1,0 +1,114 @@
+"""Images moved and mirrored by chance, so that a network sees each of them a little differently.
+
+    out[n, c, row, col] = image[n, c, row + down, col + right], `fill` where that lies outside
+
+`image` is x or, where the third chance says so, x mirrored from left to right. How far down and
+right is drawn for each image from -most to most.
+
+Legend
+    N, C, H, W  images, channels, rows, columns                    64, 3, 32, 32
+    chance      three numbers from [0, 1) for each image           (64, 3)
+    most        the most pixels that an image moves                4
+    fill        what comes in from outside                         0
+    BLOCK       threads in a block                                 256
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.kernels import philox
+from gpukit.launch import Cost, Rung
+
+BLOCK = 256
+
+# --- Reference -------------------------------------------------------------------------------
+
+
+def augment_reference(
+    x: npt.ArrayLike, chance: npt.ArrayLike, most: int, flip: bool, fill: float = 0.0
+) -> npt.NDArray[np.float64]:
+    """Return images moved, and mirrored, by the chances of each."""
+    x = np.asarray(x, np.float64)
+    height, width = x.shape[2:]
+    padded = np.pad(x, ((0, 0), (0, 0), (most, most), (most, most)), constant_values=fill)
+    made = np.empty_like(x)
+    for image, (first, second, third) in enumerate(np.asarray(chance, np.float32)):
+        row, col = (int(draw * np.float32(2 * most + 1)) for draw in (first, second))
+        whole = padded[image, :, :, ::-1] if flip and third < 0.5 else padded[image]
+        made[image] = whole[:, row : row + height, col : col + width]
+    return made
+
+
+# --- Kernel ----------------------------------------------------------------------------------
+
+
+@cuda.jit
+def augment_kernel(x, chance, most, flip, fill, out):
+    """Move and mirror images, one thread for one pixel of out.
+
+    New here   a gather: each thread asks where its pixel comes from, so all of out is written once,
+               also where nothing comes from
+    Shapes     x, out (N, C, H, W), chance (N, 3); any sizes >= 1
+    Dtypes     float32 or float64 for x, fill and out; float32 chance, int most, bool flip
+    Launch     block BLOCK, grid ceil_div(N C H W, BLOCK); x = pixel
+    Cost       bytes: N C H W (2 itemsize + 12); flops: 2 N C H W; barriers: 0
+    Errors     the kernel assumes that out is of the shape of x
+    Source     Simard, Steinkraus and Platt, "Best Practices for Convolutional Neural Networks",
+               ICDAR 2003
+    """
+    i = cuda.grid(1)
+    if i < out.size:
+        channels, height, width = out.shape[1], out.shape[2], out.shape[3]
+        col = i % width
+        row = i // width % height
+        channel = i // (width * height) % channels
+        image = i // (width * height * channels)
+        choices = np.float32(2 * most + 1)
+        from_row = row + int(chance[image, 0] * choices) - most
+        from_col = col + int(chance[image, 1] * choices) - most
+        if flip and chance[image, 2] < np.float32(0.5):
+            from_col = width - 1 - from_col
+        inside = 0 <= from_row < height and 0 <= from_col < width
+        out[image, channel, row, col] = x[image, channel, from_row, from_col] if inside else fill
+
+
+def augment_cost(n: int, itemsize: int = 4) -> Cost:
+    """A load and a store for each of n pixels, three chances, and two products with them."""
+    return Cost(bytes=n * (2 * itemsize + 12), flops=2 * n)
+
+
+# --- Host function ---------------------------------------------------------------------------
+
+
+def augment(
+    x: Any, most: int = 1, flip: bool = False, fill: float = 0.0, *, seed: int, offset: int = 0,
+    out: Any = None, stream: Any = 0,
+) -> Any:  # fmt: skip
+    """Return images (N, C, H, W), each moved by up to `most` pixels down and across, by chance.
+
+    With `flip` every second one, by chance, is mirrored from left to right. `fill` comes in from
+    outside. float32 or float64; seed and offset as in `dropout`: the same ones move alike.
+    """
+    function = "augment"
+    x = launch.adopt(x)
+    launch.check_array(function, "x", x, ndim=4, dtypes=launch.FLOATS)
+    launch.check_int(function, "most", most, least=0)
+    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
+    launch.check_no_overlap(function, out, x=x)
+    if n := math.prod(x.shape):
+        (rung,) = LADDER
+        chance = launch.empty((len(x), 3), np.float32)
+        philox.rand(len(x), 3, seed=seed, offset=offset, out=chance, stream=stream)
+        arguments = launch.to_device(x, stream), chance, most, bool(flip), x.dtype.type(fill)
+        rung.kernel[rung.grid(function, n), rung.block, stream](*arguments, result.array)
+    return result.get()
+
+
+LADDER = (Rung("augment", augment_kernel, augment_cost, augment_reference, BLOCK),)
+__all__ = launch.public_names(globals())

@@ -1,0 +1,61 @@
+"""What a trained model says, and how often it is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpukit import cuda, launch
+from gpukit.workspace import Workspace
+
+
+@contextmanager
+def inference(model: Any) -> Iterator[None]:
+    """Switch dropout, batch norm and augmentation of a model to inference, and back at the end.
+
+    with nn.inference(model):
+        logits, _ = model.forward(x)
+    """
+    switched = [layer for layer in _all_layers(model) if getattr(layer, "training", False)]
+    for layer in switched:
+        layer.training = False
+    try:
+        yield
+    finally:
+        for layer in switched:
+            layer.training = True
+
+
+def _all_layers(layer: Any) -> Iterator[Any]:
+    yield layer
+    for inner in getattr(layer, "layers", ()):
+        yield from _all_layers(inner)
+
+
+def predict(model: Any, x: npt.ArrayLike, batch: int = 256) -> npt.NDArray[Any]:
+    """Return what the model makes of x (N, ...) in inference, on the host; `batch` at a time."""
+    examples, workspace, made = np.asarray(x), Workspace(), []
+    with inference(model):
+        for first in range(0, len(examples), batch):
+            with workspace:
+                out, _ = model.forward(cuda.to_device(examples[first : first + batch]))
+                made.append(launch.to_host(out).copy())
+    return np.concatenate(made)
+
+
+def accuracy(model: Any, x: npt.ArrayLike, labels: npt.ArrayLike) -> float:
+    """Return the share of x whose highest output is that of its label, from 0 to 1."""
+    return float(np.mean(predict(model, x).argmax(axis=-1) == np.asarray(labels)))
+
+
+def confusion(
+    model: Any, x: npt.ArrayLike, labels: npt.ArrayLike, classes: int
+) -> npt.NDArray[np.int64]:
+    """Return how many of each class (rows) are taken for each class (columns)."""
+    counts = np.zeros((classes, classes), np.int64)
+    np.add.at(counts, (np.asarray(labels), predict(model, x).argmax(axis=-1)), 1)
+    return counts

@@ -1,0 +1,288 @@
+"""The loop of a training: batches, progress, checkpoints, and what happens when it goes wrong."""
+
+from __future__ import annotations
+
+import math
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import gpukit
+from gpukit import cuda, launch
+from gpukit.nn.checkpoint import load, save
+from gpukit.nn.containers import Sequential
+from gpukit.nn.data import Loader
+from gpukit.nn.inference import accuracy
+from gpukit.nn.optimizers import Optimizer
+from gpukit.nn.parameters import Parameter, parts_of
+from gpukit.workspace import Workspace
+
+PAUSE = 0.3  # seconds between reports
+Loss = Callable[[Any, Any], tuple[Any, Any]]
+State = tuple[dict[str, Any], dict[str, Any]]  # of parameters and optimizer
+
+
+def cross_entropy(logits: Any, label: Any) -> tuple[Any, Any]:
+    """Return the mean cross-entropy, an array of no axes, and the gradient of the logits.
+
+    logits (..., C) and label (...), int32, on the device: a class for each row, or for each place
+    of each sequence.
+    """
+    rows = logits.reshape(-1, logits.shape[-1])
+    value, grad = gpukit.cross_entropy_with_grad(rows, label.reshape(label.size))
+    return value, grad.reshape(logits.shape)
+
+
+@dataclass
+class History:
+    """A training until now.
+
+    `losses` has the loss of each step that was made, `accuracies` one number for each epoch if
+    there is something to validate on, `seconds` how long this call took, and `stopped` says whether
+    Ctrl-C ended it.
+    """
+
+    epochs: int
+    batches: int  # of an epoch
+    losses: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(0))
+    accuracies: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    seconds_left: float = math.inf
+    stopped: bool = False
+
+
+def fit(
+    model: Any, optimizer: Optimizer, loader: Loader, *, epochs: int,
+    loss: Loss = cross_entropy, clip: float | None = None,
+    validate: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    checkpoint: str | Path | None = None, every: int = 100,
+    report: bool | Callable[[History], None] = True,
+) -> History:  # fmt: skip
+    """Train a model: for each batch of each epoch forward, loss, backward, update.
+
+    loss(output, label) returns the mean loss and the gradient of the output. Gradients are scaled
+    to a norm of `clip` at most. After each epoch the accuracy on `validate`, (x, labels), is taken.
+    `report` prints progress, or is called with the `History` some times a second.
+
+    With a `checkpoint`, the training is saved there every `every` steps, at the end, and when
+    Ctrl-C stops it after the step it is in; if there is a file already, the training goes on from
+    it, bit for bit as if it had never stopped. Without one Ctrl-C returns as well.
+
+    Raises FloatingPointError when a loss or a weight becomes NaN or infinite: the error says in
+    which step and layer, and model and optimizer are as they were when all was well, at most
+    `every` steps before. Raises ValueError for a label that the model has no output for.
+    """
+    return _Training(
+        model, optimizer, loader, loss, clip, validate, checkpoint, every,
+        report=_print_progress if report is True else report or (lambda _: None),
+        history=History(epochs, len(loader)),
+    ).run()  # fmt: skip
+
+
+@dataclass
+class _Training:
+    """What `fit` was given, and what a training has at hand: history, workspace, losses."""
+
+    model: Any
+    optimizer: Optimizer
+    loader: Loader
+    loss: Loss
+    clip: float | None
+    validate: tuple[npt.ArrayLike, npt.ArrayLike] | None
+    checkpoint: str | Path | None
+    every: int
+    report: Callable[[History], None]
+    history: History
+
+    def __post_init__(self) -> None:
+        self.parameters, self.workspace = self.optimizer.parameters, Workspace()
+        self.total = self.history.epochs * self.history.batches
+        self.losses = cuda.device_array(self.total, self.parameters.value.dtype)
+
+    def run(self) -> History:
+        history, first = self.history, self._resume()
+        self._keep(first)
+        begun = reported = time.perf_counter()
+        with _interrupts() as interrupts:
+            for step, x, label in self._batches(first, self.total):
+                self._step(x, label, step)
+                now, done = time.perf_counter(), step + 1
+                history.seconds = now - begun
+                history.seconds_left = history.seconds / (done - first) * (self.total - done)
+                history.stopped = bool(interrupts) and done < self.total
+                epoch_ends = done % history.batches == 0
+                if epoch_ends and self.validate is not None:
+                    history.accuracies.append(accuracy(self.model, *self.validate))
+                if history.stopped or done % self.every == 0 or done == self.total:
+                    self._keep(done)
+                    self._save()
+                if history.stopped or epoch_ends or now - reported > PAUSE:
+                    self._read_losses(done)
+                    self.report(history)
+                    reported = now
+                if history.stopped:
+                    break
+        return history
+
+    def _batches(self, first: int, last: int) -> Iterator[tuple[int, Any, Any]]:
+        """Yield the batches of steps `first` to `last - 1`, with their numbers."""
+        for step in range(first, last):
+            epoch, batch = divmod(step, len(self.loader))
+            if step == first or batch == 0:
+                batches = self.loader.epoch(epoch, batch)
+            yield step, *next(batches)
+
+    def _step(self, x: Any, label: Any, step: int) -> None:
+        """Train on one batch; its loss stays on the device."""
+        with self.workspace:
+            out, saved = self.model.forward(x)
+            if self.loss is cross_entropy and self.loader.most >= out.shape[-1]:
+                raise ValueError(
+                    f"fit: expected labels below {out.shape[-1]}, the number of the model's "
+                    f"outputs, got {self.loader.most}. Give its last layer an output for each "
+                    "class, and number the classes from 0."
+                )
+            value, grad = self.loss(out, label)
+            self.model.backward(saved, grad)
+            if self.clip is not None:
+                gpukit.clip_grad_norm(self.parameters.grad, self.clip)
+            self.optimizer.step()
+            self.losses[step : step + 1].copy_to_device(value.reshape(1))
+
+    # --- What is kept ------------------------------------------------------------------------
+
+    def _resume(self) -> int:
+        """Go on from the checkpoint, if there is one; return how many steps were made before."""
+        if self.checkpoint is None or not Path(self.checkpoint).exists():
+            return 0
+        numbers = load(self.checkpoint, self.parameters, self.optimizer)
+        self.history.losses = numbers["losses"]
+        self.history.accuracies = numbers["accuracies"].tolist()
+        return len(self.history.losses)
+
+    def _save(self) -> None:
+        if self.checkpoint is not None:
+            save(
+                self.checkpoint, self.parameters, self.optimizer, losses=self.history.losses,
+                accuracies=np.array(self.history.accuracies),
+            )  # fmt: skip
+
+    def _keep(self, done: int) -> None:
+        """Keep the state after so many steps, if it is sound."""
+        self._read_losses(done)
+        state: State = self.parameters.state(), self.optimizer.state()
+        if not all(_finite(array) for part in state for array in part.values()):
+            self._give_up(done)
+        self.sound, self.sound_at = state, done
+
+    def _read_losses(self, done: int) -> None:
+        """Bring the losses of the last steps to the host, and see whether they are sound."""
+        known = len(self.history.losses)
+        if done > known:
+            new = launch.to_host(self.losses[known:done])
+            if not _finite(new):
+                self._give_up(done)
+            self.history.losses = np.concatenate([self.history.losses, new])
+
+    # --- When it goes wrong ------------------------------------------------------------------
+
+    def _give_up(self, done: int) -> None:
+        """Make the steps since the last sound state again, to see what broke; go back; raise."""
+        self._go_back()
+        fault = f"by step {done}: a weight or a loss"
+        for step, x, label in self._batches(self.sound_at, done):
+            before = self.parameters.state()
+            where = _fault_forward(self.model, x)
+            self.parameters.load(before)  # looking may have drawn random numbers
+            if not where:
+                self._step(x, label, step)
+                where = _fault_backward(self.model)
+            if where:
+                fault = f"in step {step + 1}: {where}"
+                break
+        self._go_back()
+        raise FloatingPointError(
+            f"fit: something became NaN or infinite {fault}. Weights and optimizer are as they "
+            f"were after step {self.sound_at}. Look at the inputs there; a lower lr or clip=1.0 "
+            "makes shorter steps."
+        )
+
+    def _go_back(self) -> None:
+        parameters, optimizer = self.sound
+        self.parameters.load(parameters)
+        self.optimizer.load(optimizer)
+        self.history.losses = self.history.losses[: self.sound_at]
+
+
+def _finite(array: Any) -> bool:
+    return bool(np.isfinite(launch.to_host(array)).all())
+
+
+def _fault_forward(model: Any, x: Any) -> str:
+    """Return which layer gives NaN or infinity for a batch, nothing where none does."""
+    if not all(map(_finite, x if isinstance(x, tuple) else (x,))):
+        return "the input"
+    for number, layer in enumerate(model.layers if isinstance(model, Sequential) else (model,)):
+        given = "" if isinstance(x, tuple) else f" for x of shape {tuple(x.shape)}"
+        x, _ = layer.forward(x)
+        if not _finite(x):
+            return f"the output of layer {number}, {type(layer).__name__},{given}"
+    return ""
+
+
+def _fault_backward(model: Any) -> str:
+    """Return which gradient or weight is NaN or infinite after a step, nothing where none is."""
+    for name, parameter in parts_of(model, Parameter):
+        for what, array in (("gradient", parameter.grad), ("weight", parameter.value)):
+            if not _finite(array):
+                return f"the {what} {name} of shape {parameter.shape}"
+    return ""
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Yield a list that the first Ctrl-C puts something into; the second one raises as usual."""
+    seen: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield seen  # Ctrl-C never comes here
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def note(number: int, _frame: Any) -> None:
+        seen.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _print_progress(history: History) -> None:
+    """Print one line that is written over, in terminals and notebooks; elsewhere one an epoch."""
+    done, total = len(history.losses), history.epochs * history.batches
+    ended = done == total or history.stopped
+    line = f"epoch {math.ceil(done / history.batches)}/{history.epochs}  step {done}/{total}"
+    line += f"  loss {history.losses[-min(done, history.batches) :].mean():.4f}"
+    if history.accuracies:
+        line += f"  accuracy {100 * history.accuracies[-1]:.1f} %"
+    if history.stopped:
+        line += "  stopped by Ctrl-C"
+    else:
+        seconds = history.seconds if ended else history.seconds_left
+        line += f"  {seconds:.0f} s{'' if ended else ' left'}"
+    if sys.stdout.isatty() or "ipykernel" in sys.modules:
+        sys.stdout.write(f"\r{line:78}" + "\n" * ended)
+    elif ended or done % history.batches == 0:
+        sys.stdout.write(line + "\n")
+    sys.stdout.flush()

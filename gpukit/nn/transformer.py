@@ -1,0 +1,116 @@
+"""The Transformer: attention and dense layers in blocks, alone or as encoder and decoder.
+
+Each part of a block is a `Residual` that begins with a `LayerNorm`, as in GPT-2; in the article
+below the norm comes after the sum, which needs a warm-up to be trained at all.
+
+Source: Vaswani et al., "Attention Is All You Need", 2017; Xiong et al., "On Layer Normalization in
+the Transformer Architecture", 2020
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gpukit.nn.activations import GELU
+from gpukit.nn.attention import CrossAttention, MultiHeadAttention
+from gpukit.nn.containers import Residual, Sequential, add
+from gpukit.nn.dense import Linear
+from gpukit.nn.embedding import Embedding, Positions
+from gpukit.nn.normalisation import LayerNorm
+
+
+def block(width: int, heads: int, *, causal: bool = False) -> Sequential:
+    """Return attention and two dense layers, with a way around each: (N, T, width) to the same."""
+    attention = MultiHeadAttention(width, heads, causal=causal)
+    return Sequential(Residual(LayerNorm(width), attention), _dense(width))
+
+
+def gpt(tokens: int, places: int, width: int, heads: int, blocks: int) -> Sequential:
+    """Return a model that guesses the next token: (N, T) tokens to (N, T, tokens) logits.
+
+    T is `places` or less at a time, and place t sees tokens 0 to t.
+    """
+    return Sequential(
+        _embedding(tokens, places, width),
+        *(block(width, heads, causal=True) for _ in range(blocks)),
+        LayerNorm(width),
+        Linear(width, tokens),
+    )
+
+
+class Transformer:
+    """Encoder and decoder: sequences of one kind to guesses of another kind's next token.
+
+    forward takes (source, target), tokens (N, S) and (N, T), int32 on the device, with S and T
+    at most `places`, and returns logits (N, T, tokens): those at place t are made of all of the
+    source and of target 0 to t.
+    """
+
+    def __init__(self, tokens: int, places: int, width: int, heads: int, blocks: int) -> None:
+        encoder = (block(width, heads) for _ in range(blocks))
+        self.layers: tuple[Any, ...] = (
+            Sequential(_embedding(tokens, places, width), *encoder, LayerNorm(width)),
+            _embedding(tokens, places, width),
+            *(_DecoderBlock(width, heads) for _ in range(blocks)),
+            Sequential(LayerNorm(width), Linear(width, tokens)),
+        )
+
+    def forward(self, pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Return the logits, and what each layer saved."""
+        source, target = pair
+        encoder, embedding, *blocks, head = self.layers
+        memory, of_encoder = encoder.forward(source)
+        x, of_embedding = embedding.forward(target)
+        saved = []
+        for each in blocks:
+            x, kept = each.forward(x, memory)
+            saved.append(kept)
+        logits, of_head = head.forward(x)
+        return logits, (of_encoder, of_embedding, saved, of_head)
+
+    def backward(self, saved: Any, grad: Any) -> None:
+        """Write the gradients of all parameters. Tokens have none."""
+        of_encoder, of_embedding, of_blocks, of_head = saved
+        encoder, embedding, *blocks, head = self.layers
+        grad, of_memory = head.backward(of_head, grad), None
+        for each, kept in zip(reversed(blocks), reversed(of_blocks), strict=True):
+            grad, more = each.backward(kept, grad)
+            of_memory = more if of_memory is None else add(of_memory, more)
+        embedding.backward(of_embedding, grad)
+        encoder.backward(of_encoder, of_memory)
+
+
+class _DecoderBlock:
+    """Attention to the target's own past, attention to the source, two dense layers."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        own = MultiHeadAttention(width, heads, causal=True)
+        self.layers = (
+            Residual(LayerNorm(width), own), LayerNorm(width), CrossAttention(width, heads),
+            _dense(width),
+        )  # fmt: skip
+
+    def forward(self, x: Any, memory: Any) -> tuple[Any, Any]:
+        own, norm, cross, dense = self.layers
+        x, of_own = own.forward(x)
+        normed, of_norm = norm.forward(x)
+        found, of_cross = cross.forward(normed, memory)
+        out, of_dense = dense.forward(add(x, found))
+        return out, (of_own, of_norm, of_cross, of_dense)
+
+    def backward(self, saved: Any, grad: Any) -> tuple[Any, Any]:
+        of_own, of_norm, of_cross, of_dense = saved
+        own, norm, cross, dense = self.layers
+        grad = dense.backward(of_dense, grad)
+        grad_normed, of_memory = cross.backward(of_cross, grad)
+        return own.backward(of_own, add(grad, norm.backward(of_norm, grad_normed))), of_memory
+
+
+def _embedding(tokens: int, places: int, width: int) -> Sequential:
+    return Sequential(
+        Embedding(tokens, width, deviation=0.02), Positions(places, width, deviation=0.02)
+    )
+
+
+def _dense(width: int) -> Residual:
+    return Residual(LayerNorm(width), Linear(width, 4 * width), GELU(), Linear(4 * width, width))

@@ -1,0 +1,73 @@
+"""Images moved and mirrored by chance."""
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit.kernels import augment, philox
+
+SHAPES = [(1, 1, 1, 1), (5, 1, 8, 8), (3, 3, 7, 9), (300, 2, 4, 5)]
+SEED, OFFSET = 20261126, 7
+
+shapes = pytest.mark.parametrize("shape", SHAPES)
+
+
+def images(shape, dtype=np.float32):
+    return np.random.default_rng(3).standard_normal(shape).astype(dtype)
+
+
+def augmented(x, *how):
+    return gpukit.augment(x, *how, seed=SEED, offset=OFFSET, out=np.full_like(x, np.nan))
+
+
+@shapes
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("most", "flip", "fill"), [(1, False, 0.0), (2, True, -1.0), (9, True, 0.5)]
+)
+def test_images_are_those_of_numpy(shape, dtype, most, flip, fill):
+    x = images(shape, dtype)
+    chance = philox.rand_reference(3 * len(x), SEED, OFFSET).reshape(-1, 3)
+    expected = augment.augment_reference(x, chance, most, flip, fill)
+    np.testing.assert_array_equal(augmented(x, most, flip, fill), expected)
+
+
+@shapes
+def test_without_moves_and_mirrors_images_stay_as_they_are(shape):
+    x = images(shape)
+    np.testing.assert_array_equal(augmented(x, 0), x)
+
+
+def test_every_move_and_mirror_is_as_frequent_as_any_other():
+    x = np.zeros((9000, 1, 5, 5), np.float32)
+    x[:, :, 2, 2], x[:, :, 2, 3] = 1, 2  # the second one says which way it looks
+    moved = augmented(x, 1, True)
+    rows, cols = np.divmod((moved == 1).reshape(9000, 25).argmax(axis=1), 5)
+    mirrored = (moved == 2).reshape(9000, 25).argmax(axis=1) % 5 < cols
+    kinds, counts = np.unique(np.stack([rows, cols, mirrored]), axis=1, return_counts=True)
+    assert kinds.shape == (3, 18)
+    assert np.abs(counts - 500).max() < 5 * np.sqrt(500)
+
+
+def test_the_channels_of_an_image_move_together():
+    x = np.repeat(images((40, 1, 6, 6)), 3, axis=1)
+    moved = augmented(x, 2, True)
+    np.testing.assert_array_equal(moved[:, 0], moved[:, 1])
+    np.testing.assert_array_equal(moved[:, 0], moved[:, 2])
+
+
+def test_no_image_gives_no_image():
+    assert augmented(images((0, 3, 4, 4)), 1).shape == (0, 3, 4, 4)
+
+
+@pytest.mark.parametrize(
+    ("x", "most", "error", "words"),
+    [
+        (images((2, 3, 4)), 1, ValueError, "augment: expected x.ndim == 4, got shape"),
+        (images((2, 3, 4, 4)).astype(int), 1, TypeError, "augment: expected x .*int64"),
+        (images((2, 3, 4, 4)), -1, ValueError, "augment: expected most >= 0, got -1"),
+    ],
+)
+def test_what_is_no_image_is_refused(x, most, error, words):
+    with pytest.raises(error, match=words):
+        gpukit.augment(x, most, seed=1)

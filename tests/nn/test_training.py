@@ -1,0 +1,248 @@
+"""`nn.fit`: what it does in a step, what it keeps, and what it says when a training breaks."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from gpukit import cuda, launch, nn
+
+RNG = np.random.default_rng(5)
+X, LABELS = RNG.standard_normal((41, 6), np.float32), RNG.integers(0, 3, 41)
+STEPS = 6  # of an epoch: five batches of 8, and one of a single example
+
+
+def training(**changes):
+    model = nn.Sequential(nn.Linear(6, 8, first=True), nn.ReLU(), nn.Dropout(0.2), nn.Linear(8, 3))
+    parameters = nn.Parameters(model, seed=0)
+    optimizer = nn.AdamW(parameters, lr=nn.cosine(1e-2, steps=30, warmup=3))
+    given = {"epochs": 3, "report": False} | changes
+    return model, optimizer, nn.Loader(X, LABELS, batch=8, seed=1), given
+
+
+def fitted(**changes):
+    model, optimizer, loader, given = training(**changes)
+    return optimizer.parameters.state(), nn.fit(model, optimizer, loader, **given), optimizer
+
+
+def assert_same(state, other):
+    for name, array in state.items():
+        np.testing.assert_array_equal(other[name], array, err_msg=name)
+
+
+# --- The loop --------------------------------------------------------------------------------
+
+
+def test_fit_makes_the_steps_that_a_loop_by_hand_makes():
+    model, optimizer, loader, _ = training()
+    losses = []
+    for epoch in range(3):
+        for x, label in loader.epoch(epoch):
+            logits, saved = model.forward(x)
+            loss, grad = nn.cross_entropy(logits, label)
+            model.backward(saved, grad)
+            optimizer.step()
+            losses.append(float(launch.to_host(loss)))
+    _, history, other = fitted()
+    np.testing.assert_array_equal(history.losses, losses)
+    assert_same(optimizer.parameters.state(), other.parameters.state())
+
+
+def test_the_loss_of_a_network_that_learns_falls():
+    model = nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 3))
+    parameters, loader = nn.Parameters(model, seed=0), nn.Loader(X, LABELS, batch=8)
+    history = nn.fit(model, nn.AdamW(parameters, lr=0.05), loader, epochs=60, report=False)
+    assert history.losses[-STEPS:].mean() < 0.1 < 0.9 < history.losses[:STEPS].mean()
+
+
+def test_gradients_are_clipped():
+    model, optimizer, loader, given = training(clip=1e-3, epochs=1)
+    nn.fit(model, optimizer, loader, **given)
+    norm = np.linalg.norm(launch.to_host(optimizer.parameters.grad))
+    assert norm == pytest.approx(1e-3, rel=1e-3)
+
+
+def test_accuracy_is_taken_after_each_epoch_without_dropout():
+    model, optimizer, loader, given = training(validate=(X, LABELS))
+    history = nn.fit(model, optimizer, loader, **given)
+    assert len(history.accuracies) == 3
+    assert history.accuracies[-1] == nn.accuracy(model, X, LABELS)
+
+
+def test_reports_see_the_losses_until_now():
+    seen = []
+    fitted(report=lambda history: seen.append(len(history.losses)))
+    assert {STEPS, 2 * STEPS, 3 * STEPS} <= set(seen)
+    assert sorted(set(seen)) == seen
+
+
+def test_progress_is_a_line_an_epoch_where_there_is_no_terminal(capsys):
+    fitted(report=True, validate=(X, LABELS))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("epoch 1/3  step 6/18  loss ")
+    assert lines[0].endswith(" left")
+    assert " %  " in lines[2]
+
+
+# --- Checkpoints -----------------------------------------------------------------------------
+
+
+def test_a_training_that_was_saved_goes_on_bit_for_bit(tmp_path):
+    whole, history, optimizer = fitted(epochs=3)
+    _, _, _ = fitted(epochs=2, checkpoint=tmp_path / "saved")
+    _, resumed, other = fitted(epochs=3, checkpoint=tmp_path / "saved")
+    np.testing.assert_array_equal(resumed.losses, history.losses)
+    assert_same(optimizer.parameters.state(), other.parameters.state())
+
+
+def test_a_training_that_is_complete_is_not_repeated(tmp_path):
+    _, _, optimizer = fitted(checkpoint=tmp_path / "saved")
+    _, history, other = fitted(checkpoint=tmp_path / "saved")
+    assert len(history.losses) == 3 * STEPS
+    assert_same(optimizer.parameters.state(), other.parameters.state())
+
+
+def test_ctrl_c_ends_the_step_saves_and_returns(tmp_path):
+    _, uninterrupted, _ = fitted()
+
+    def interrupt(history):
+        if not history.stopped:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    _, history, _ = fitted(checkpoint=tmp_path / "saved", every=1000, report=interrupt)
+    assert history.stopped
+    assert len(history.losses) == STEPS + 1
+    _, resumed, _ = fitted(checkpoint=tmp_path / "saved")
+    assert not resumed.stopped
+    np.testing.assert_array_equal(resumed.losses, uninterrupted.losses)
+
+
+def test_a_second_ctrl_c_raises():
+    def interrupt(history):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        fitted(report=interrupt)
+
+
+KILLED = """
+import sys
+import numpy as np
+from tests.nn.test_training import training, X, LABELS
+from gpukit import nn
+model, optimizer, loader, given = training(epochs=int(sys.argv[2]), every=1)
+print("ready", flush=True)
+nn.fit(model, optimizer, loader, checkpoint=sys.argv[1], **given)
+"""
+
+
+def test_a_training_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path):
+    saved, rng = tmp_path / "saved", np.random.default_rng(0)
+    for _ in range(int(os.environ.get("KILLS", "3"))):
+        process = subprocess.Popen(
+            [sys.executable, "-c", KILLED, saved, "2000"], stdout=subprocess.PIPE
+        )
+        process.stdout.readline()
+        time.sleep(rng.uniform(0.1, 1.0))
+        process.kill()
+        process.communicate()
+    model, optimizer, loader, given = training()
+    losses = nn.load(saved, optimizer.parameters, optimizer)["losses"] if saved.exists() else []
+    epochs = len(losses) // STEPS + 2
+    _, resumed, optimizer = fitted(epochs=epochs, checkpoint=saved)
+    _, history, other = fitted(epochs=epochs)
+    np.testing.assert_array_equal(resumed.losses, history.losses)
+    assert_same(optimizer.parameters.state(), other.parameters.state())
+
+
+# --- What goes wrong -------------------------------------------------------------------------
+
+
+class Breaks:
+    """A layer that gives NaN for its batch of one example, in one of its epochs."""
+
+    def __init__(self, calls):
+        self.batches, self.calls = nn.Buffer((), 0, on_host=True), calls
+
+    def forward(self, x):
+        self.batches.value[...] += 1
+        if self.batches.value == self.calls:
+            return cuda.to_device(np.full(x.shape, np.nan, np.float32)), None
+        return x, None
+
+    def backward(self, _, grad):
+        return grad
+
+
+def test_a_nan_names_step_and_layer_and_the_weights_are_those_before():
+    model = nn.Sequential(nn.Linear(6, 8, first=True), Breaks(9), nn.Linear(8, 3))
+    parameters = nn.Parameters(model, seed=0)
+    optimizer, loader = nn.AdamW(parameters), nn.Loader(X, LABELS, batch=8, seed=1)
+    words = r"in step 9: the output of layer 1, Breaks, for x of shape \(8, 8\)\. .* after step 8\."
+    with pytest.raises(FloatingPointError, match=words):
+        nn.fit(model, optimizer, loader, epochs=3, every=4, report=False)
+    other = nn.Sequential(nn.Linear(6, 8, first=True), Breaks(99), nn.Linear(8, 3))
+    others = nn.Parameters(other, seed=0)
+    steps = nn.fit(other, nn.AdamW(others), FirstSteps(loader, 8), epochs=1, report=False)
+    assert len(steps.losses) == 8
+    assert_same(others.state(), parameters.state())
+
+
+class FirstSteps:
+    """The first batches of a loader, across its epochs, as one epoch."""
+
+    def __init__(self, loader, count):
+        self.loader, self.count, self.most = loader, count, loader.most
+
+    def __len__(self):
+        return self.count
+
+    def epoch(self, number, start=0):
+        for step in range(start, self.count):
+            yield next(self.loader.epoch(*divmod(step, len(self.loader))))
+
+
+def test_a_rate_that_is_too_high_is_said_to_be():
+    model, _, loader, given = training()
+    parameters = nn.Parameters(model, seed=0)
+    with pytest.raises(FloatingPointError, match="a lower lr"):
+        nn.fit(model, nn.SGD(parameters, lr=1e20), loader, **given)
+    assert np.isfinite(launch.to_host(parameters.value)).all()
+
+
+def test_what_broke_is_not_saved(tmp_path):
+    model, _, loader, given = training(checkpoint=tmp_path / "saved", every=1)
+    optimizer = nn.SGD(nn.Parameters(model, seed=0), lr=1e20)
+    with pytest.raises(FloatingPointError):
+        nn.fit(model, optimizer, loader, **given)
+    if (tmp_path / "saved").exists():
+        nn.load(tmp_path / "saved", optimizer.parameters, optimizer)
+        assert np.isfinite(launch.to_host(optimizer.parameters.value)).all()
+
+
+def test_labels_that_the_model_has_no_output_for_are_refused():
+    model, optimizer, _, given = training()
+    loader = nn.Loader(X, LABELS + 7, batch=8)
+    with pytest.raises(ValueError, match=r"fit: expected labels below 3, .* got 9"):
+        nn.fit(model, optimizer, loader, **given)
+
+
+def test_examples_of_another_shape_name_the_layer_that_refused_them():
+    model, optimizer, _, given = training()
+    words = r"layer 0, Linear, given x of shape \(8, 5\)"
+    with pytest.raises(ValueError, match=words):
+        nn.fit(model, optimizer, nn.Loader(X[:, :5].copy(), LABELS, batch=8), **given)
+
+
+def test_batch_norm_names_itself_where_a_batch_has_one_example():
+    model = nn.Sequential(nn.Linear(6, 3), nn.BatchNorm(3))
+    optimizer = nn.SGD(nn.Parameters(model, seed=0), lr=0.1)
+    with pytest.raises(ValueError, match=r"layer 1, BatchNorm, given x of shape \(1, 3\)"):
+        nn.fit(model, optimizer, nn.Loader(X, LABELS, batch=8), epochs=1, report=False)
+    assert np.isfinite(launch.to_host(optimizer.parameters.value)).all()
