@@ -11,7 +11,8 @@
 # The first of these that is new enough. Only asked when .venv has to be made.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
-# Test processes at a time. One file's tests stay in one process, which compiles a kernel once.
+# Test processes at a time. Each begins with one half; who is done takes of the other's. A kernel that
+# one has compiled comes from the disk in the other.
 JOBS ?= 2
 PYTEST_FLAGS ?=
 # What `make test` leaves out, by pytest's marks (pyproject.toml says what they mean): `make
@@ -88,7 +89,7 @@ space := $(subst ,, )
 ANY_LONG := $(subst $(space), or ,$(LONG))
 
 test: $(READY)
-	$(PYTEST) --dist loadfile -m "not ($(ANY_LONG))"
+	$(PYTEST) --dist worksteal -m "not ($(ANY_LONG))"
 
 test-long: $(READY)
 	$(PYTEST) --dist worksteal -m "$(ANY_LONG)"
@@ -118,7 +119,7 @@ conformance: $(CONFORMANCE)/.ready
 
 codegen: $(CODEGEN)/.ready
 	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \
-		tests/primitives tests/gpu -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
+		tests/primitives tests/gpu -m compilers -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
 	$(CODEGEN)/bin/gpukit codegen
 
 torch: $(TORCH)/.ready

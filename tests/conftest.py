@@ -5,6 +5,7 @@ runs the same test bodies on a GPU.
 """
 
 import gc
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -43,9 +44,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         mark, reason = "cpu", "says what only the CPU targets promise"
     else:
         mark, reason = "gpu", "needs a GPU and GPUKIT_TARGET=cuda"
+    left_out = {mark: reason}
+    if importlib.util.find_spec("numba_cuda") is None:
+        left_out["compilers"] = "needs the GPU compiler: gpukit[cuda13] (no GPU is needed)"
     for item in items:
-        if item.get_closest_marker(mark):
-            item.add_marker(pytest.mark.skip(reason=reason))
+        for mark, reason in left_out.items():
+            if item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(reason=reason))
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
 

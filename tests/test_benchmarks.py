@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from benchmarks import (
     against_simulator,
+    characters,
     float32_mathematics,
     gpu_run,
     handwritten,
@@ -300,3 +302,16 @@ def test_a_kernel_without_a_mechanism_that_it_needs_has_other_loops(
     found = mechanisms.measure("copy", ["rematerialise", "block coarsening"])
     assert list(found) == ["numpy", "rematerialise"]
     assert "| rematerialise | 1 |" in mechanisms.table({"copy": found}, ["rematerialise"])
+
+
+def test_characters_are_learned_and_written(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    found = tmp_path / "found.json"
+    arguments = ["--steps", "3", "--unseen", "0.1", "--write", "5", "--json", str(found)]
+    monkeypatch.setattr(sys, "argv", ["characters", *arguments])
+    characters.main()
+    said = capsys.readouterr().out
+    assert said.startswith("116,060 weights")
+    assert f"step     3  loss {json.loads(found.read_text())['loss']:.3f}" in said
+    assert re.search(r"seen 6\.\d\d bits, unseen 6\.\d\d\n", said)

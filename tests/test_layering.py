@@ -64,7 +64,7 @@ PACKAGES = {
     "workspace": {"numpy"},
     "nn": {"numpy", "sklearn"},
     "bench": {*USUAL, "matplotlib", "rich", "sklearn"},
-    "draw": {*USUAL, "matplotlib", "sklearn"},
+    "draw": {*USUAL, "IPython", "matplotlib", "sklearn"},
     "course": {*USUAL, "IPython", "tomli"},
     "doctor": set(),
     "cli": {"rich"},

@@ -18,13 +18,18 @@ import numpy as np
 
 from gpukit import errors, gpu_code
 from gpukit.bench import cases
-from gpukit.bench.launches import launches
+from gpukit.bench.launches import first_launch
 from gpukit.gpu_code import sass
 
 # Turing (T4), Ampere (A100), Hopper (H100, H200), Blackwell (B200).
 CAPABILITIES = ((7, 5), (8, 0), (9, 0), (10, 0))
 # Those by way of PTX, and what a launch on Hopper gets. LTO for the others would double the time.
 BUILDS: tuple[gpu_code.Capability, ...] = (*CAPABILITIES, (9, 0, gpu_code.LTO))
+# Of kernels without a bar float64 is all that instructions are read for. It comes with the types,
+# which are the same everywhere, so Hopper's are read; of the others registers and spills.
+BUILDS_WITHOUT_BAR: tuple[gpu_code.Capability, ...] = tuple(
+    c if c[:2] == (9, 0) else (*c[:2], gpu_code.UNLISTED) for c in BUILDS
+)
 
 
 @dataclass(frozen=True)
@@ -95,12 +100,17 @@ class Line:
     @property
     def arch(self) -> str:
         """The compute capability as compilers spell it; sm_90-lto is linked as at a launch."""
-        major, minor, *lto = self.capability
-        return "-".join([f"sm_{major}{minor}", *lto])
+        major, minor, *how = self.capability
+        return f"sm_{major}{minor}{'-lto' if gpu_code.LTO in how else ''}"
+
+    @property
+    def listed(self) -> bool:
+        """Whether its instructions were read."""
+        return gpu_code.UNLISTED not in self.capability
 
 
 def measure(names: Sequence[str] = ()) -> list[Line]:
-    """Compile kernels for each of BUILDS that can run them; return what is in their code.
+    """Compile kernels for each of the builds that can run them; return what is in their code.
 
     `names` are those of the benchmark's cases; none means all. Raises TargetError where there is no
     GPU compiler.
@@ -108,12 +118,18 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
     if reason := gpu_code.missing():
         raise errors.TargetError(f"codegen: {reason}")
     chosen = cases.choose(names)
-    jobs = [(launched.kernel, launched.arguments) for launched in map(_first_launch, chosen)]
+    jobs = [(launched.kernel, launched.arguments) for launched in map(first_launch, chosen)]
     workers = min(os.cpu_count() or 1, len(jobs))
     with ThreadPoolExecutor(workers) as pool:
-        shares = [range(k, len(jobs), workers) for k in range(workers)]
+        places = range(len(chosen))
+        alike = [[k for k in places if (chosen[k] in BARS) is bar] for bar in (True, False)]
+        shares = [share for group in alike for n in range(workers) if (share := group[n::workers])]
         answers = pool.map(
-            lambda share: gpu_code.build_many([jobs[k] for k in share], BUILDS), shares
+            lambda share: gpu_code.build_many(
+                [jobs[k] for k in share],
+                BUILDS if chosen[share[0]] in BARS else BUILDS_WITHOUT_BAR,
+            ),
+            shares,
         )
         built = {
             k: codes
@@ -133,16 +149,12 @@ def _runs(name: str, capability: gpu_code.Capability) -> bool:
     return least <= capability[:2] <= most
 
 
-def _first_launch(name: str) -> Any:
-    return launches(name)[0]
-
-
 def _line(
     name: str, arguments: Sequence[Any], capability: gpu_code.Capability, code: gpu_code.Code
 ) -> Line:
     if code.registers is None:
         raise errors.TargetError(f"codegen: {name}: {code.reason}")
-    if not code.sass:
+    if not code.sass and gpu_code.UNLISTED not in capability:
         raise errors.TargetError(f"codegen: {gpu_code.NO_DISASSEMBLER}")
     instructions = sass.parse(code.sass)
     loop, products = (sass.main_loop(instructions, group) for group in ("FFMA", "tensor"))
@@ -210,7 +222,7 @@ def row(line: Line) -> list[str]:
     wide = " ".join(f"{count} {access}" for access, count in line.wide.items())
     return [
         line.kernel, line.arch, str(line.registers), str(line.spilled), str(line.shared),
-        str(line.instructions), share, wide or "-",
+        str(line.instructions) if line.listed else "-", share, wide or "-",
     ]  # fmt: skip
 
 

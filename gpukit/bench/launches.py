@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -23,12 +24,36 @@ def launches(name: str) -> list[Launched]:
 
     The launches run, on the CPU: a case may launch more than once, each on what came before.
     """
-    wanted = CASES[name].kernel.py_func
     found: list[Launched] = []
+    _observe(name, found.append)
+    return found
+
+
+def first_launch(name: str) -> Launched:
+    """Return the first of `launches(name)`, which does not run: its kernel is not compiled."""
+    try:
+        _observe(name, _stop)
+    except _Stopped as stopped:
+        return stopped.launched
+    raise LookupError(f"the case {name} does not launch its kernel")
+
+
+class _Stopped(Exception):
+    def __init__(self, launched: Launched) -> None:
+        self.launched = launched
+
+
+def _stop(launched: Launched) -> NoReturn:
+    raise _Stopped(launched)
+
+
+def _observe(name: str, see: Callable[[Launched], None]) -> None:
+    """Run the case called `name`, made small; see each launch of its kernel before it runs."""
+    wanted = CASES[name].kernel.py_func
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         if kernel.py_func is wanted:
-            found.append(Launched(kernel, shape, copied(arguments)))
+            see(Launched(kernel, shape, copied(arguments)))
         launcher.observe_launches(before)
         try:
             kernel[shape.grid, shape.block, 0, shape.shared](*arguments)
@@ -41,7 +66,6 @@ def launches(name: str) -> list[Launched]:
         contest.ours()
     finally:
         launcher.observe_launches(before)
-    return found
 
 
 def copied(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

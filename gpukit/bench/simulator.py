@@ -21,7 +21,7 @@ import numpy as np
 
 from gpukit import gpu_code, target
 from gpukit.bench import report
-from gpukit.bench.launches import copied, launches
+from gpukit.bench.launches import copied, first_launch
 from gpukit.bench.register import BenchError
 from gpukit.gpu_code import request
 
@@ -56,7 +56,7 @@ def check_target() -> None:
 def run(name: str, seconds: float = SECONDS) -> Simulated:
     """Launch a benchmark case's kernel, made small, on both sides; BenchError on a GPU."""
     check_target()
-    launched = launches(name)[0]
+    launched = first_launch(name)
     kernel, shape = launched.kernel, launched.shape
     answer = copied(launched.arguments)
     kernel[shape.grid, shape.block, 0, shape.shared](*answer)

@@ -59,10 +59,12 @@ def accidents(
     arguments = dict(zip(unit.parameters, argument_types, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})
     arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
-    unit.types = dict(arguments)
-    unit.types = typing.run(unit, arguments)
     accidental = {unit.parameters[k] for k in floats}
     given = {k for n, k in arguments.items() if n not in accidental}
+    unit.types = dict(arguments)
+    if _is_wide(given, unit):  # whatever the others are, which takes long to find
+        return []
+    unit.types = typing.run(unit, arguments)
     if not _is_single(given, unit):
         return []
     finder = Finder(unit)
@@ -73,9 +75,17 @@ def accidents(
 
 def _is_single(given: set[Any], unit: Unit) -> bool:
     """Tell whether a kernel works with float32 and nobody gave it float64."""
+    return types.float32 in _dtypes(unit) and not _is_wide(given, unit)
+
+
+def _is_wide(given: set[Any], unit: Unit) -> bool:
+    return any(kind in given | _dtypes(unit) for kind in _WIDE)
+
+
+def _dtypes(unit: Unit) -> set[Any]:
+    """Return the dtypes of the arrays whose types are known so far."""
     chosen = {n: t for n, t in unit.types.items() if n not in set(_views(unit))}
-    arrays = {getattr(t, "dtype", None) for t in chosen.values() if hasattr(t, "layout")}
-    return types.float32 in arrays and not any(w in given | arrays for w in _WIDE)
+    return {getattr(t, "dtype", None) for t in chosen.values() if hasattr(t, "layout")}
 
 
 def _views(unit: Unit) -> Iterator[str]:

@@ -75,7 +75,7 @@ def _build(arguments: argparse.Namespace) -> tuple[str, Any]:
     from gpukit.bench import cases, launches
 
     case = cases.choose_one(arguments.kernel)
-    launched = launches.launches(case)[0]
+    launched = launches.first_launch(case)
     code = gpu_code.build(launched.kernel, launched.arguments, [arguments.arch])[arguments.arch]
     if code.registers is None:
         raise errors.TargetError(f"{case}: {code.reason}")

@@ -5,6 +5,6 @@ process that is sent inputs and sends back arrays, so it can hang or crash witho
 """
 
 from gpukit.course import adam, lanes, products
-from gpukit.course.case import Case, areas, lengths, poison
+from gpukit.course.case import Case, areas, called, lengths, poison
 
-__all__ = ["Case", "adam", "areas", "lanes", "lengths", "poison", "products"]
+__all__ = ["Case", "adam", "areas", "called", "lanes", "lengths", "poison", "products"]

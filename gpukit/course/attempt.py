@@ -48,6 +48,13 @@ def look(exercise: Exercise, file: Path) -> tuple[str, Problem | None]:
     return source, None
 
 
+def parameters(exercise: Exercise) -> list[str]:
+    """Return the parameters of the starter's function; none where it is a class."""
+    starter = ast.parse(exercise.starter.read_text(encoding="utf-8"))
+    mine = (node for node in _functions(starter) if node.name == exercise.entry)
+    return [argument.arg for node in mine for argument in node.args.args]
+
+
 def _syntax(file: Path, source: str, error: SyntaxError) -> str:
     lines = source.splitlines()
     number = error.lineno or 1
@@ -65,13 +72,13 @@ def _syntax(file: Path, source: str, error: SyntaxError) -> str:
 
 
 def _untouched(exercise: Exercise, tree: ast.Module) -> bool:
-    """True when the functions are the starter's still, or the kernel has an empty body."""
+    """True when the functions are the starter's still, or the one asked for has an empty body."""
     starter = ast.parse(exercise.starter.read_text(encoding="utf-8"))
     mine, given = _functions(tree), _functions(starter)
     if [ast.dump(f) for f in mine] == [ast.dump(f) for f in given]:
         return not exercise.detective  # whose starter is a kernel to be tried
-    kernels = [f for f in mine if f.name == exercise.entry]
-    return bool(kernels) and all(_says_nothing(node) for node in kernels[-1].body)
+    asked = [f for f in mine if f.name == exercise.entry]
+    return bool(asked) and all(_says_nothing(node) for node in asked[-1].body)
 
 
 def _functions(tree: ast.Module) -> list[ast.FunctionDef]:

@@ -25,7 +25,9 @@ class Case:
     `args` keeps the order of the kernel's parameters; arrays named in `expected` are outputs and
     start poisoned. `scale` bounds the size of the terms summed into each output, where rounding
     grows with it. `mistakes` holds what typical wrong kernels leave in the outputs, by the sentence
-    that names the mistake. `per` says whether one output element belongs to a thread or to a block.
+    that names the mistake. `per` says whether one output element belongs to a thread, a block or,
+    where the answer is host code, the call, which has no grid and block. `shown` is what a learner
+    reads of the inputs where that says more than their sizes.
     """
 
     args: dict[str, Argument]
@@ -36,6 +38,7 @@ class Case:
     mistakes: dict[str, dict[str, Array]] = field(default_factory=dict)
     per: str = "thread"
     name: str = ""
+    shown: str = ""
 
     @property
     def blocks(self) -> int:
@@ -60,13 +63,21 @@ class Case:
 
     def sizes(self) -> str:
         """Return the sizes in words: `a (129,) float32; grid 2, block 128`."""
+        if self.shown:
+            return self.shown
         arrays = ", ".join(
             f"{name} {value.shape} {value.dtype}"
             if isinstance(value, np.ndarray)
             else f"{name} = {value}"
             for name, value in self.args.items()
         )
-        return f"{arrays}; grid {self.grid}, block {self.block}"
+        launch = "" if self.per == "call" else f"; grid {self.grid}, block {self.block}"
+        return arrays + launch
+
+
+def called(args: dict[str, Argument], expected: dict[str, Array], **rest: Any) -> Case:
+    """Return the case of an answer that is host code: `driver.py` calls it."""
+    return Case(args, 1, 1, expected, per="call", **rest)
 
 
 def lengths(block: int) -> dict[str, tuple[int]]:

@@ -36,7 +36,8 @@ class ExerciseError(GpukitError):
 class Exercise:
     """One exercise: its folder and the fields of its `exercise.toml`.
 
-    `entry` is the kernel's name, `measured` the case on which the contracts are counted. A
+    `entry` is the name of the kernel, or of the function or class that `driver.py` calls where the
+    answer is host code; `measured` is the case on which the contracts are counted. A
     detective exercise starts from a broken kernel instead of an empty one.
     """
 
@@ -49,6 +50,7 @@ class Exercise:
     contracts: tuple[Contract, ...]
     detective: bool
     seconds: float
+    slow: str
     ulps: float
 
     @property
@@ -75,6 +77,12 @@ class Exercise:
     def solution(self) -> Path:
         """The model answer."""
         return self.folder / "solution.py"
+
+    @property
+    def driver(self) -> Path | None:
+        """The file whose `run(answer, *arguments)` calls an answer that is host code."""
+        file = self.folder / "driver.py"
+        return file if file.exists() else None
 
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -141,6 +149,7 @@ def read(folder: Path) -> Exercise:
             contracts=tuple(contracts.read(item) for item in data.get("contracts", ())),
             detective=bool(data.get("detective", False)),
             seconds=float(data["limits"]["seconds"]),
+            slow=str(data["limits"].get("why", "")),
             ulps=float(data["tolerance"]["ulps"]),
         )
     except KeyError as error:

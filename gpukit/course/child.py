@@ -1,12 +1,15 @@
 """The process that runs a student's file: `python -m gpukit.course.child`.
 
 It reads cases on standard input, launches the student's kernel plainly, under `gpukit.check`,
-under `gpukit.profile` or recorded, and sends back arrays, findings, counts or a sentence. It holds
-no expected values. What the student prints goes to standard error, away from the channel.
+under `gpukit.profile` or recorded, and sends back arrays, findings, counts or a sentence. An answer
+that is host code is called by the exercise's `driver.py` instead, and its launches are watched. The
+process holds no expected values. What the student prints goes to standard error.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import importlib.util
 import inspect
 import json
@@ -14,6 +17,7 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -22,13 +26,20 @@ import numpy as np
 
 import gpukit
 from gpukit import standin
+from gpukit.checked import process
+from gpukit.checked.report import Report
 from gpukit.course import frames
 from gpukit.course.case import Argument
 from gpukit.cpu.device_function import DeviceFunction
 from gpukit.cpu.launch import configure
+from gpukit.cpu.memory.ndarray import DeviceNDArray
 
+Sizes = tuple[Any, ...]
+Arguments = tuple[Any, ...]
+Verb = Callable[[Any, Sizes, Arguments], str]
 # Taken before the student's file can put something else in their place.
 CHECK, PROFILE = gpukit.check, gpukit.profile
+CHECKING, PROFILING, MERGE = process.checking, process.profiling, Report.merge
 _FACTS = ("kernel", "fix", "array", "source")
 _PLACES = ("block", "thread", "index", "shape")
 
@@ -47,12 +58,12 @@ def _private_channel() -> tuple[BinaryIO, BinaryIO]:
     return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
 
 
-def _load(path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("answer", path)
+def _load(path: str, name: str = "answer") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules["answer"] = module
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -78,6 +89,24 @@ def _kernel(module: ModuleType, entry: str, path: str) -> tuple[Any, dict[str, A
         "missing": entry, "kernels": kernels, "plain": callable(found), "device": device,
         "foreign": foreign,
     }  # fmt: skip
+
+
+def _host_code(module: ModuleType, entry: str, path: str) -> tuple[Any, dict[str, Any]]:
+    """Return the function or class `entry` if it is of the answer's own file."""
+    found: Any = getattr(module, entry, None)
+    own = [name for name, value in vars(module).items() if _is_own(value, path)]
+    if entry in own:
+        named = inspect.isfunction(found)
+        parameters = {"parameters": list(inspect.signature(found).parameters)} if named else {}
+        return found, {"ready": True, **parameters}
+    foreign = getattr(found, "__module__", "") if callable(found) else ""
+    return None, {"missing": entry, "host": True, "own": own, "foreign": foreign}
+
+
+def _is_own(value: Any, path: str) -> bool:
+    if inspect.isclass(value):
+        return value.__module__ == "answer"
+    return inspect.isfunction(value) and Path(value.__code__.co_filename) == Path(path)
 
 
 def _foreign(found: Any, path: str) -> str:
@@ -115,63 +144,115 @@ def _describe(error: BaseException, path: str) -> dict[str, Any]:
     return facts
 
 
-def _reply(kernel: Any, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+def _reply(
+    verbs: dict[str, Verb], answer: Any, header: dict[str, Any], body: bytes
+) -> tuple[dict[str, Any], bytes]:
     """Do one launch as the parent asks, and return what to send back."""
     values = frames.unpack(header["args"], body)
-    grid, block = (
-        tuple(n) if isinstance(n, list) else n for n in (header["grid"], header["block"])
-    )
-    arguments = tuple(values.values())
-    text = ""
-    if header["verb"] == "check":
-        text = CHECK(kernel)[grid, block](*arguments).to_json(None)
-    elif header["verb"] == "origin":
-        text = _origin(kernel, grid, block, arguments)
-    elif header["verb"] == "profile":
-        text = json.dumps(_counts(kernel, grid, block, arguments))
-    else:
-        kernel[grid, block](*arguments)
+    sizes = tuple(tuple(n) if isinstance(n, list) else n for n in (header["grid"], header["block"]))
+    text = verbs[header["verb"]](answer, sizes, tuple(values.values()))
     arrays: dict[str, Argument] = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
     shapes, data = frames.pack(arrays)
     return {"text": len(text.encode()), "arrays": shapes}, text.encode() + data
 
 
-def _origin(kernel: Any, grid: Any, block: Any, arguments: tuple[Any, ...]) -> str:
+# ---- a kernel: one launch of these sizes --------------------------------------------------------
+
+
+def _launch(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
+    kernel[sizes](*arguments)
+    return ""
+
+
+def _check(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
+    return str(CHECK(kernel)[sizes](*arguments).to_json(None))
+
+
+def _origin(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
     """Say which line makes a NaN or an infinity out of finite numbers; nothing where none does."""
     from gpukit.checked import not_finite, recording
 
-    shape = configure.parse((grid, block))
-    found = not_finite.first(recording.record(kernel, shape, arguments))
+    found = not_finite.first(recording.record(kernel, configure.parse(sizes), arguments))
     return str(found) if found else ""
 
 
-def _counts(kernel: Any, grid: Any, block: Any, arguments: tuple[Any, ...]) -> dict[str, Any]:
+def _profile(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
     """Return what a profile has counted, as `contracts` reads it."""
-    found = PROFILE(kernel)[grid, block](*arguments)
-    return {
+    found = PROFILE(kernel)[sizes](*arguments)
+    counts = {
         "parameters": list(inspect.signature(kernel.py_func).parameters),
         "total": found.total.as_dict(),
         "accesses": [access.as_dict() for access in found.accesses],
         "lines": {line: counts["flops_float64"] for line, counts in found.lines.items()},
         "shared_bytes": found.shared_static + found.shared_dynamic,
     }
+    return json.dumps(counts)
+
+
+# ---- host code: one call, and the launches in it ------------------------------------------------
+
+
+def _call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
+    run(*arguments)
+    return ""
+
+
+def _check_call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
+    with CHECKING() as reports:
+        run(*arguments)
+    return MERGE(reports).to_json(None) if reports else ""
+
+
+def _profile_call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
+    with PROFILING() as profiles, _copies() as copies:
+        run(*arguments)
+    return json.dumps({"launches": len(profiles), "copies": len(copies)})
+
+
+@contextlib.contextmanager
+def _copies() -> Iterator[list[Any]]:
+    """Note the arrays that the answer's own lines bring to the host."""
+    noted, copy = [], DeviceNDArray.copy_to_host
+
+    def noting(array: Any, *rest: Any, **named: Any) -> Any:
+        if sys._getframe(1).f_code.co_filename == sys.modules["answer"].__file__:
+            noted.append(array.shape)
+        return copy(array, *rest, **named)
+
+    DeviceNDArray.copy_to_host = noting  # type: ignore[assignment, method-assign]
+    try:
+        yield noted
+    finally:
+        DeviceNDArray.copy_to_host = copy  # type: ignore[method-assign]
+
+
+_OF_KERNEL: dict[str, Verb] = {
+    "launch": _launch, "check": _check, "profile": _profile, "origin": _origin,
+}  # fmt: skip
+_OF_HOST_CODE: dict[str, Verb] = {
+    "launch": _call, "check": _check_call, "profile": _profile_call,
+}  # fmt: skip
 
 
 def _serve(source: BinaryIO, sink: BinaryIO) -> None:
     first = frames.receive(source)
     if first is None:
         return
-    path, entry = first[0]["file"], first[0]["entry"]
+    path, entry, driver = first[0]["file"], first[0]["entry"], first[0]["driver"]
+    verbs = _OF_HOST_CODE if driver else _OF_KERNEL
     try:
         standin.install()  # `from numba import cuda` in an answer, where there is no GPU
-        kernel, answer = _kernel(_load(path), entry, path)
+        find = _host_code if driver else _kernel
+        answer, facts = find(_load(path), entry, path)
+        if driver and answer is not None:
+            answer = functools.partial(_load(driver, "driver").run, answer)
     except BaseException as error:
         frames.send(sink, {"error": _describe(error, path)})
         return
-    frames.send(sink, answer)
-    while kernel is not None and (frame := frames.receive(source)) is not None:
+    frames.send(sink, facts)
+    while answer is not None and (frame := frames.receive(source)) is not None:
         try:
-            frames.send(sink, *_reply(kernel, *frame))
+            frames.send(sink, *_reply(verbs, answer, *frame))
         except frames.ProtocolError:
             raise
         except BaseException as error:

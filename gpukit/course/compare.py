@@ -117,7 +117,7 @@ def changed_inputs(case: Case, arrays: dict[str, Array]) -> list[str]:
 
 def _extent(case: Case, expected: Array) -> tuple[int, ...]:
     """Return how many elements of each axis one block writes (the last axis is x)."""
-    if case.per == "block":
+    if case.per != "thread":
         return (1,) * expected.ndim
     block = case.block if isinstance(case.block, tuple) else (case.block,)
     sizes = (*block, 1, 1, 1)[: expected.ndim]

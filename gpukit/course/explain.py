@@ -143,13 +143,13 @@ def changed(names: Iterable[str]) -> str:
     return f"The kernel wrote to {listed}, which is an input. Write only to the output."
 
 
-def outcome(found: Outcome, source: str) -> str:
-    """Explain why a case has no answer."""
+def outcome(found: Outcome, source: str, slow: str = "") -> str:
+    """Explain why a case has no answer; `slow` is what to say where the time was over."""
     facts = found.facts
     if found.kind == "timeout":
         return (
             f"Stopped after {facts['seconds']:g} seconds without an answer. "
-            "Look for a loop whose condition never becomes false."
+            f"{slow or 'Look for a loop whose condition never becomes false.'}"
         )
     if found.kind == "died":
         return _died(int(facts["code"]))
@@ -171,6 +171,8 @@ def _died(code: int) -> str:
 
 
 def _missing(facts: dict[str, Any]) -> str:
+    if facts.get("host"):
+        return _missing_host_code(facts)
     entry, kernels = facts["missing"], facts["kernels"]
     if facts["foreign"]:
         return (
@@ -190,6 +192,15 @@ def _missing(facts: dict[str, Any]) -> str:
     if kernels:
         return f"{text} Found: {', '.join(kernels)}."
     return f"{text} Define it with @cuda.jit."
+
+
+def _missing_host_code(facts: dict[str, Any]) -> str:
+    entry = facts["missing"]
+    if facts["foreign"]:
+        return f"{entry} comes from {facts['foreign']}, which is finished. Write it yourself."
+    close = difflib.get_close_matches(entry, facts["own"], n=1, cutoff=0.6)
+    guess = f" Did you mean to call {close[0]} that?" if close else ""
+    return f"Expected {entry}, found nothing of that name that can be called.{guess}"
 
 
 def _error(facts: dict[str, Any], source: str) -> str:

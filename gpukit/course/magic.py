@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import tempfile
 from pathlib import Path
@@ -20,8 +21,7 @@ from gpukit.course import as_text, catalogue, grade, progress
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
 
-# Stands where the magic's own line stands, so that lines keep their numbers.
-_PRELUDE = "import math; import numpy as np; from gpukit import cuda\n"
+_IMPORTS = ("import math", "import numpy as np", "from gpukit import cuda")
 
 
 class Graded:
@@ -90,7 +90,7 @@ class Exercises(Magics):
     def _graded(self, exercise: Exercise, cell: str) -> Graded:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "this_cell.py"
-            file.write_text(_PRELUDE + cell, encoding="utf-8")
+            file.write_text(_prelude(exercise) + cell, encoding="utf-8")
             report = grade.run(exercise, file)
         progress.record(exercise, report.status)
         self.failed.pop(exercise.name, None)
@@ -107,6 +107,11 @@ class Exercises(Magics):
         return Words(f"**Hint {number} of {len(exercise.hints)}.** {words}")
 
     def _play(self, exercise: Exercise) -> Any:
+        if exercise.driver:
+            raise ExerciseError(
+                f"%exercise play: expected an exercise about a kernel, got {exercise.name}, whose "
+                "answer is host code. Run it in a cell of your own and print what you want to see."
+            )
         kernel = self.notebook.user_ns.get(exercise.entry)
         if kernel is None:
             raise ExerciseError(
@@ -118,6 +123,13 @@ class Exercises(Magics):
             value.copy() if isinstance(value, np.ndarray) else value for value in case.args.values()
         ]
         return gpukit.play(kernel)[case.grid, case.block](*arguments)
+
+
+def _prelude(exercise: Exercise) -> str:
+    """Return what stands where the magic's own line stands, so that lines keep their numbers."""
+    starter = ast.parse(exercise.starter.read_text(encoding="utf-8")).body
+    given = (ast.unparse(node) for node in starter if isinstance(node, ast.Import | ast.ImportFrom))
+    return "; ".join(dict.fromkeys((*_IMPORTS, *given))) + "\n"
 
 
 def load_ipython_extension(shell: Any) -> None:

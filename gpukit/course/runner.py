@@ -61,10 +61,12 @@ def start(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen
 class Child:
     """A running child process; use it in a `with` statement."""
 
-    def __init__(self, file: Path, entry: str) -> None:
+    def __init__(self, file: Path, entry: str, driver: Path | None = None) -> None:
         package = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+        if driver is not None:  # the launches of host code can be watched on the CPU target only
+            environment["GPUKIT_TARGET"] = "cpu"
         self._process = start(["-m", "gpukit.course.child"], environment)
         self._inbox: queue.Queue[tuple[dict[str, Any], bytes] | BaseException | None] = (
             queue.Queue()
@@ -76,7 +78,8 @@ class Child:
         ]
         for listener in self._listeners:
             listener.start()
-        self._send({"file": str(file.resolve()), "entry": entry})
+        called = str(driver.resolve()) if driver else ""
+        self._send({"file": str(file.resolve()), "entry": entry, "driver": called})
 
     def __enter__(self) -> Child:
         return self

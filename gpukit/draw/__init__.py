@@ -5,8 +5,10 @@ and the explorers are pieces of HTML that the reader plays with.
 """
 
 from gpukit.draw.ask import ask
+from gpukit.draw.attention import looks
 from gpukit.draw.explorers import latency_explorer, launch_explorer, memory_explorer
 from gpukit.draw.launches import launch_1d, launch_2d
+from gpukit.draw.learning import LiveLoss, confusion, grid, loss_curve, loss_curve_in_words
 from gpukit.draw.machines import computer, zoom
 from gpukit.draw.maps import address_map, address_map_in_words, bank_map, bank_map_in_words
 from gpukit.draw.paths import field, paths
@@ -20,6 +22,7 @@ from gpukit.draw.products import (
     thread_results,
 )
 from gpukit.draw.profiles import roofline, roofline_in_words
+from gpukit.draw.sequences import over_time, unrolled
 from gpukit.draw.storage import (
     memories,
     stream_steps,
@@ -35,12 +38,13 @@ from gpukit.draw.timings import Table, ratios, recorded, table
 from gpukit.draw.trees import bars, chain_and_tree, drift, scan_steps, who_works
 
 __all__ = [
-    "Picture", "Table", "address_map", "address_map_in_words", "areas", "ask", "bank_map",
-    "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree", "computer",
-    "counts", "curve", "drift", "field", "grid_stride", "images", "lanes", "latency_explorer",
-    "launch_1d", "launch_2d", "launch_explorer", "lines", "matrix", "memories",
-    "memory_explorer", "paths", "photo", "product_orders", "product_reads", "ratios",
-    "recorded", "roofline", "roofline_in_words", "scan_steps", "show", "stream_steps",
-    "stream_timeline", "stride_bars", "table", "thread_results", "tile_banks", "tile_steps",
-    "walks", "warp_turns", "who_works", "zoom",
+    "LiveLoss", "Picture", "Table", "address_map", "address_map_in_words", "areas", "ask",
+    "bank_map", "bank_map_in_words", "bars", "block_3d", "bytes_moved", "chain_and_tree",
+    "computer", "confusion", "counts", "curve", "drift", "field", "grid", "grid_stride",
+    "images", "lanes", "latency_explorer", "launch_1d", "launch_2d", "launch_explorer", "lines",
+    "looks", "loss_curve", "loss_curve_in_words", "matrix", "memories", "memory_explorer",
+    "over_time", "paths", "photo", "product_orders", "product_reads", "ratios", "recorded",
+    "roofline", "roofline_in_words", "scan_steps", "show", "stream_steps", "stream_timeline",
+    "stride_bars", "table", "thread_results", "tile_banks", "tile_steps", "unrolled", "walks",
+    "warp_turns", "who_works", "zoom",
 ]  # fmt: skip

@@ -270,7 +270,9 @@ def bytes_moved(rows: Sequence[tuple[str, int]], least: int, title: str) -> Figu
         axes.set_xscale("log" if log else "linear")
         for y, (_, count) in enumerate(rows):
             axes.barh(y, count, height=0.66, color=style.SKY, edgecolor=style.INK)
-            times = "once" if count == least else f"{count / least:.3g} times"
+            ratio = count / least
+            told = f"{ratio:,.0f} times" if ratio >= 1000 else f"{ratio:.3g} times"
+            times = "once" if count == least else told
             axes.annotate(f"{count:,} bytes, {times}", (count, y), (6, 0), va="center",
                           textcoords="offset points", fontsize=10)  # fmt: skip
         axes.axvline(least, color=style.VERMILLION, lw=2)

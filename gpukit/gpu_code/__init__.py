@@ -36,8 +36,9 @@ NO_DISASSEMBLER = f"nvdisasm is not installed; {_INSTALL}"
 _SECONDS = 300
 _SECONDS_A_KERNEL = 30
 
-# A compute capability; with LTO behind it, linked as at a launch instead of from PTX.
-LTO = "lto"
+# A compute capability; with LTO behind it, linked as at a launch instead of from PTX; with UNLISTED
+# without its machine code as text, to write which takes as long as the rest.
+LTO, UNLISTED = "lto", "unlisted"
 Capability = tuple[int, int] | tuple[int, int, str]
 Asked = TypeVar("Asked", bound=Capability)
 
@@ -49,8 +50,8 @@ class Code:
     `registers` are those of a thread (Nsight Compute: `launch__registers_per_thread`), `spilled`
     the bytes a thread that did not fit in them, `stack` its local memory, `shared` the static
     shared memory of a block, all in bytes; by way of PTX for compute capability 9.0 with 1 KB that
-    the system takes. `ptx` is empty for LTO, `sass` where nvdisasm is not installed. Both texts
-    name the source line that each piece comes from.
+    the system takes. `ptx` is empty for LTO, `sass` for UNLISTED and where nvdisasm is not
+    installed. Both texts name the source line that each piece comes from.
     """
 
     registers: int | None

@@ -33,14 +33,16 @@ def main() -> None:
 
 def _answer(request: dict[str, Any], wanted: tuple[Any, ...]) -> dict[str, Any]:
     try:
-        return _compile(request, wanted[:2], lto="lto" in wanted)
+        return _compile(request, wanted[:2], "lto" in wanted, "unlisted" not in wanted)
     except Exception as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         said = " ".join(lines[:3]) or "no message"
         return {"registers": None, "reason": f"the GPU compiler refused: {said}"}
 
 
-def _compile(request: dict[str, Any], capability: tuple[Any, ...], lto: bool) -> dict[str, Any]:
+def _compile(
+    request: dict[str, Any], capability: tuple[Any, ...], lto: bool, listed: bool
+) -> dict[str, Any]:
     import numpy as np
 
     if not hasattr(np, "row_stack"):  # which numba-cuda 0.30 asks for, and NumPy 2.5 removed
@@ -67,7 +69,7 @@ def _compile(request: dict[str, Any], capability: tuple[Any, ...], lto: bool) ->
         **_read(linked.log),
         "tool": f"numba-cuda {version('numba-cuda')}, nvJitLink {linked.version}",
         "ptx": "" if lto else code,
-        "sass": _disassemble(linked.cubin),
+        "sass": _disassemble(linked.cubin) if listed else "",
     }
 
 

@@ -1,7 +1,6 @@
 """The code generation gate: which code is refused, and what the refusal says."""
 
 import dataclasses
-import importlib.util
 
 import numpy as np
 import pytest
@@ -9,11 +8,7 @@ import pytest
 from gpukit import errors, gpu_code
 from gpukit.bench import codegen, launches
 from gpukit.bench.codegen import Bar, Line
-
-needs_compiler = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None,
-    reason="needs the GPU compiler: pip install -e '.[cuda13]' (no GPU is needed)",
-)
+from gpukit.cpu.launch import launcher
 
 LOOP = """
 /*0000*/ LDC R1, c[0x0][0x28] ;
@@ -125,6 +120,13 @@ def test_kernels_are_measured_for_every_capability(compiled):
     ]
 
 
+def test_instructions_of_all_gpus_are_read_where_a_bar_asks_and_those_of_hopper_elsewhere(compiled):
+    lines = codegen.measure(["saxpy", "relu_wide"])
+    read = [(line.kernel, line.arch) for line in lines if line.listed]
+    assert [arch for kernel, arch in read if kernel == "saxpy"] == ["sm_90", "sm_90-lto"]
+    assert sum(kernel == "relu_wide" for kernel, _ in read) == len(codegen.BUILDS)
+
+
 def test_a_line_says_what_the_code_is_made_of(compiled):
     line = codegen.measure(["saxpy"])[2]
     assert (line.registers, line.instructions, line.mix["FFMA"]) == (16, 7, 2)
@@ -163,11 +165,26 @@ def test_arguments_are_those_before_the_launch():
     assert out[0] == 0
 
 
+@pytest.mark.parametrize("name", ["saxpy", "max", "matmul_nt_tiled"])
+def test_the_first_launch_is_known_without_running_it(name):
+    ran = []
+    before = launcher.observe_launches(lambda kernel, *_: ran.append(kernel))
+    try:
+        found = launches.first_launch(name)
+    finally:
+        launcher.observe_launches(before)
+    assert ran == []
+    wanted = launches.launches(name)[0]
+    assert (found.kernel, found.shape) == (wanted.kernel, wanted.shape)
+    for argument, other in zip(found.arguments, wanted.arguments, strict=True):
+        np.testing.assert_array_equal(argument, other)
+
+
 def test_a_kernel_that_is_launched_in_passes_is_seen_each_time():
     assert len(launches.launches("max")) > 1
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_float64_by_accident_is_seen_in_real_code():
     from gpukit import cuda
 

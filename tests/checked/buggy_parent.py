@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from gpukit.compiler import cache_folder
+
 ROOT = Path(__file__).resolve().parents[2]
 CHILD = ("-m", "tests.checked.buggy_child")
 ENDING = 60  # seconds that a process may take to end
@@ -53,8 +55,17 @@ def outcomes(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str
 def _child(seed: int, numbers: Sequence[int], limit: int) -> Iterator[dict[str, Any]]:
     """Yield what a child says, and last how it died, unless it came to its end."""
     command = [sys.executable, *CHILD, *(str(n) for n in (seed, limit, *numbers))]
-    environment = {**os.environ, "GPUKIT_TARGET": "cpu", "GPUKIT_CACHE": "0"}
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+    environment = {**os.environ, "GPUKIT_TARGET": "cpu"}
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        usual, own = cache_folder.folder(), Path(folder) / "gpukit"
+        if usual is not None:  # kernels go where they are deleted, the checker is compiled already
+            checker = usual.with_name(f"{usual.name}-checker")
+            checker.mkdir(parents=True, exist_ok=True)
+            own.with_name(f"{own.name}-checker").symlink_to(checker)
+            environment["GPUKIT_CACHE_DIR"] = str(own)
         with subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=said, text=True,

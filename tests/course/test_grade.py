@@ -471,3 +471,51 @@ def test_a_kernel_that_does_not_compile_is_launched_once(tmp_path):
     assert report.status == "error"
     assert len(report.rows) == 1
     assert "A kernel cannot call celsius.sum" in report.why
+
+
+# ---- answers that are host code ---------------------------------------------------------------
+
+STEP = catalogue.find("training_step")
+TAPE = catalogue.find("tape")
+
+
+def on_tape(tmp_path, old, new, **rest):
+    text = TAPE.solution.read_text()
+    assert text.count(old) == 1
+    return attempt(tmp_path, "tape", text.replace(old, new), **rest)
+
+
+def test_what_is_computed_is_shown_where_host_code_fails(tmp_path):
+    report = on_tape(tmp_path, "part.grad += slope", "part.grad = slope")
+    assert report.failed.sizes() == "a = Value(-1.4); b = a + a; b.backward()"
+
+
+def test_host_code_of_another_name_is_named(tmp_path):
+    report = on_tape(tmp_path, "class Value:", "class Values:")
+    assert report.status == "missing"
+    assert "Expected Value, found nothing of that name" in report.why
+    assert "Did you mean to call Values that?" in report.why
+
+
+def test_host_code_from_elsewhere_is_refused(tmp_path):
+    report = attempt(tmp_path, "tape", "from decimal import Decimal as Value\n")
+    assert report.status == "missing"
+    assert "Write it yourself" in report.why
+
+
+def test_a_function_with_other_parameters_is_refused(tmp_path):
+    text = STEP.solution.read_text().replace("label, most", "label, most, extra")
+    report = attempt(tmp_path, "training_step", text)
+    assert "5 parameters. Yours has 6" in report.why
+
+
+def test_host_code_that_takes_too_long_is_told_why(tmp_path):
+    report = on_tape(tmp_path, "if value not in seen:", "if True:", seconds=2)
+    assert report.status == "timeout"
+    assert "visit each value once" in report.why
+
+
+def test_no_launch_is_checked_where_there_is_none(tmp_path):
+    report = attempt(tmp_path, "tape", TAPE.solution.read_text())
+    assert report.passed
+    assert not any(row.name.startswith("checked") for row in report.rows)

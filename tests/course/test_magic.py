@@ -21,6 +21,8 @@ def fahrenheit_kernel(celsius, fahrenheit):
     if i < celsius.shape[0]:
         fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
 """
+TAPE = catalogue.find("tape")
+TAPE_CELL = TAPE.solution.read_text().partition("import math\n")[2]  # without its imports
 UNGUARDED = RIGHT.replace("    if i < celsius.shape[0]:\n    ", "")
 
 
@@ -88,3 +90,13 @@ def test_the_task_is_shown(shell):
 def test_an_unknown_verb_says_what_there_is(shell):
     with pytest.raises(catalogue.ExerciseError, match="hint NAME"):
         shell.run_line_magic("exercise", "dance guarded_map")
+
+
+def test_a_cell_of_host_code_is_graded(shell):
+    report = shell.run_cell_magic("exercise", "tape", TAPE_CELL)
+    assert f"Right: {TAPE.points} of {TAPE.points} points." in repr(report)
+
+
+def test_host_code_is_not_played(shell):
+    with pytest.raises(catalogue.ExerciseError, match="whose answer is host code"):
+        shell.run_line_magic("exercise", "play tape")

@@ -67,6 +67,11 @@ def test_bytes_are_named_with_their_multiple_of_the_least():
     assert any("4,000 bytes, 4 times" in text for text in words(FIGURES["bytes_moved"]()))
 
 
+def test_bytes_moved_says_thousands_of_times_without_an_exponent():
+    shown = words(draw.bytes_moved([("a", 1_234_000), ("b", 1000)], 1000, "Bytes"))
+    assert "1,234,000 bytes, 1,234 times" in shown
+
+
 def test_only_the_chosen_lane_is_bold():
     figure = draw.lanes(("a", np.arange(8).reshape(4, 2)), lane=5)
     bold = [t.get_text() for t in figure.axes[0].texts if t.get_fontweight() == "bold"]

@@ -13,13 +13,15 @@ from gpukit.course import catalogue, grade, runner
 
 EXERCISES = catalogue.every()
 FILES = {"exercise.toml", "task.md", "starter.py", "solution.py", "cases.py"}
+KERNELS = [exercise for exercise in EXERCISES if not exercise.driver]
 
 each = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.name)
+each_kernel = pytest.mark.parametrize("exercise", KERNELS, ids=lambda exercise: exercise.name)
 
 
 def test_there_are_exercises():
-    assert len(EXERCISES) >= 56
-    assert sum(exercise.detective for exercise in EXERCISES) >= 10
+    assert len(EXERCISES) >= 62
+    assert sum(exercise.detective for exercise in EXERCISES) >= 12
 
 
 def test_no_two_exercises_share_a_name():
@@ -39,7 +41,7 @@ def test_the_starter_fails(exercise):
 
 def launched(exercise, file, cases):
     """Return the verdict on each case, launched plainly."""
-    with runner.Child(file, exercise.entry) as child:
+    with runner.Child(file, exercise.entry, exercise.driver) as child:
         assert child.loaded().kind == "ready"
         return [
             grade.judge(exercise, case, child.launch(case, exercise.seconds), "") for case in cases
@@ -50,9 +52,9 @@ def launched(exercise, file, cases):
 @each
 def test_the_starter_fails_when_it_runs(exercise):
     if not exercise.detective:
-        rows = launched(exercise, exercise.starter, exercise.cases())
-        assert "wrong" in {row.status for row in rows}
-        assert "error" not in {row.status for row in rows}
+        statuses = {row.status for row in launched(exercise, exercise.starter, exercise.cases())}
+        assert ("error" if exercise.driver else "wrong") in statuses
+        assert not statuses & ({"right"} if exercise.driver else {"error"})
 
 
 @pytest.mark.answers
@@ -91,13 +93,13 @@ def test_no_mistake_is_the_right_answer(exercise):
     assert [sentence for sentence, seen in differs.items() if not seen] == []
 
 
-@each
+@each_kernel
 def test_there_are_contracts(exercise):
     assert exercise.contracts
     assert all(contract.why for contract in exercise.contracts)
 
 
-@each
+@each_kernel
 def test_a_contract_asks_all_threads_to_take_part(exercise):
     sharing = ("read_requests", "write_requests", "update_requests", "lanes_per_request")
     assert any(contract.measure in sharing for contract in exercise.contracts)
@@ -134,7 +136,7 @@ def test_the_starter_says_about_how_many_lines_are_missing(exercise):
 
 
 def body(file, entry):
-    """Return the lines of code in a kernel, without blank ones and comments."""
+    """Return the lines of code in what is asked for, without blank ones and comments."""
     text = file.read_text()
     (kernel,) = [node for node in ast.parse(text).body if getattr(node, "name", "") == entry]
     lines = text.splitlines()[kernel.lineno : kernel.end_lineno]
@@ -150,7 +152,7 @@ def test_there_are_three_hints_that_do_not_repeat(exercise):
 @each
 def test_the_folder_holds_its_files_and_a_learners(exercise):
     names = {path.name for path in exercise.folder.iterdir() if path.is_file()}
-    strangers = {name for name in names - FILES if not name.startswith("answer")}
+    strangers = {name for name in names - FILES - {"driver.py"} if not name.startswith("answer")}
     assert names >= FILES
     assert not strangers
 
@@ -178,7 +180,7 @@ def test_outputs_start_unwritten_and_inputs_do_not(exercise):
             assert (poisoned or added_to) == (name in case.expected), f"{case.name}: {name}"
 
 
-@each
+@each_kernel
 def test_the_cases_have_awkward_sizes(exercise):
     sizes = {
         extent

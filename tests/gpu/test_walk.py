@@ -3,7 +3,6 @@
 Needs NVIDIA's compilers (`make codegen`), for kernels are compiled and linked as at a launch.
 """
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -12,10 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None,
-    reason="needs the GPU compiler: pip install 'gpukit[cuda13]' (no GPU is needed)",
-)
+pytestmark = pytest.mark.compilers
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 

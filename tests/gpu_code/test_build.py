@@ -1,6 +1,6 @@
 """Code from a real compile, where numba-cuda is installed; a reason where it is not."""
 
-import importlib.util
+import dataclasses
 import json
 import math
 import sys
@@ -9,12 +9,8 @@ import numpy as np
 import pytest
 
 from gpukit import collectives, cuda, gpu_code
-from gpukit.gpu_code import LTO, Code, build, build_many, missing, sass
+from gpukit.gpu_code import LTO, UNLISTED, Code, build, build_many, missing, sass
 
-needs_compiler = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None,
-    reason="needs the GPU compiler: pip install -e '.[cuda13]' (no GPU is needed)",
-)
 VECTOR = np.zeros(1000, np.float32)
 CAPABILITIES = ((7, 5), (8, 0), (8, 9), (9, 0), (10, 0))
 
@@ -119,45 +115,45 @@ def test_child_is_heard_through_other_output(monkeypatch, tmp_path):
     assert code(nothing_kernel, (VECTOR, 2)) == Code(31, tool="t")
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_compiler_is_found():
     assert missing() == ""
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_registers_are_counted_for_every_capability():
     answers = build(busy(), (VECTOR, VECTOR, VECTOR), CAPABILITIES)
     assert list(answers) == list(CAPABILITIES)
     assert [(a.reason, 16 <= a.registers <= 255) for a in answers.values()] == [("", True)] * 5
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_registers_say_which_tools_counted():
     tool = code(nothing_kernel, (VECTOR,)).tool
     assert tool.startswith("numba-cuda ")
     assert ", nvJitLink " in tool
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_kernel_with_more_work_needs_more_registers():
     little = code(nothing_kernel, (VECTOR,))
     assert little.registers < code(busy(), (VECTOR, VECTOR, VECTOR)).registers
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_max_registers_is_kept_and_what_does_not_fit_is_spilled():
     answer = code(busy(max_registers=16), (VECTOR, VECTOR, VECTOR))
     assert answer.registers <= 24
     assert answer.spilled > 0
 
 
-@needs_compiler
+@pytest.mark.compilers
 @pytest.mark.parametrize("how", [(9, 0), (9, 0, LTO)])
 def test_grid_sync_is_linked_with_the_device_runtime(how):
     assert build(grid_wide_kernel, (VECTOR,), [how])[how].reason == ""
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_what_a_launch_gets_is_linked_from_lto_ir_and_has_no_ptx():
     (answer,) = build(busy(), (VECTOR, VECTOR, VECTOR), [(9, 0, LTO)]).values()
     assert (answer.reason, answer.ptx) == ("", "")
@@ -165,21 +161,31 @@ def test_what_a_launch_gets_is_linked_from_lto_ir_and_has_no_ptx():
     assert f'File "{__file__}"' in answer.sass
 
 
-@needs_compiler
+@pytest.mark.compilers
+def test_an_unlisted_build_has_no_machine_code_as_text_and_the_same_numbers():
+    wanted = [(8, 0), (8, 0, UNLISTED)]
+    listed, unlisted = build(busy(), (VECTOR, VECTOR, VECTOR), wanted).values()
+    assert listed.sass
+    assert unlisted.ptx
+    # Each compile gives the kernel another name in its PTX.
+    assert unlisted == dataclasses.replace(listed, sass="", ptx=unlisted.ptx)
+
+
+@pytest.mark.compilers
 def test_kernel_that_does_not_compile_is_a_reason():
     answer = code(impossible_kernel, (VECTOR,))
     assert answer.registers is None
     assert "no_such_name" in answer.reason
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_measuring_leaves_numba_cuda_out_of_this_process():
     before = "numba.cuda.dispatcher" in sys.modules
     code(nothing_kernel, (VECTOR, VECTOR))
     assert ("numba.cuda.dispatcher" in sys.modules) == before
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_script_under_the_stand_in_is_measured(fresh_python, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
@@ -229,14 +235,14 @@ def test_many_kernels_of_a_child_that_dies_are_a_reason_each(monkeypatch, tmp_pa
     assert answer[(9, 0)].reason == "the GPU compiler failed: the compiler is broken"
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_ptx_and_machine_code_name_the_source_line():
     made = code(busy(), (VECTOR, VECTOR, VECTOR))
     assert f'"{__file__}"' in made.ptx
     assert f'File "{__file__}"' in made.sass
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_many_kernels_are_compiled_by_one_process():
     jobs = [(nothing_kernel, (VECTOR,)), (impossible_kernel, (VECTOR,))]
     right, wrong = (found[(9, 0)] for found in build_many(jobs, [(9, 0)]))
@@ -244,12 +250,12 @@ def test_many_kernels_are_compiled_by_one_process():
     assert "no_such_name" in wrong.reason
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_device_functions_are_found_through_the_module_that_holds_them():
     assert code(four_warps_kernel, (VECTOR, VECTOR)).reason == ""
 
 
-@needs_compiler
+@pytest.mark.compilers
 def test_a_block_sum_over_a_constant_number_of_warps_has_no_loop():
     instructions = sass.parse(code(four_warps_kernel, (VECTOR, VECTOR)).sass)
     opcodes = [one.opcode.partition(".")[0] for one in instructions]

@@ -129,7 +129,7 @@ def test_both_sides_have_one_dtype():
         mixed_kernel[1, 32](vector(), np.zeros(1, np.float32))
 
 
-@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+@pytest.mark.compilers
 def test_a_copy_is_one_instruction_of_a_gpu_without_a_register_between():
     arguments = (vector(), np.empty(128, np.float32), 32)
     (codes,) = gpu_code.build_many([(through_a_tile_kernel, arguments)], [(8, 0), (9, 0)])

@@ -267,7 +267,7 @@ def test_a_gpu_that_is_not_hopper_is_refused_where_only_hopper_will_do(capabilit
     launch.check_gpu("matmul", bf16.MATMUL_LADDER[1])
 
 
-@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+@pytest.mark.compilers
 def test_a_product_is_one_instruction_of_a_gpu():
     arguments = (*matrices(), np.empty((16, 8), np.float32))
     (codes,) = gpu_code.build_many([(product_kernel, arguments)], [(8, 0), (9, 0)])
@@ -275,7 +275,7 @@ def test_a_product_is_one_instruction_of_a_gpu():
         assert sum(one.opcode.startswith("HMMA") for one in sass.parse(code.sass)) in (1, 2)
 
 
-@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+@pytest.mark.compilers
 def test_squares_and_products_of_bfloat16_are_one_instruction_each():
     arguments = (*matrices_bf16(), np.empty((16, 8), np.float32))
     (codes,) = gpu_code.build_many([(product_bf16_kernel, arguments)], [(8, 0), (9, 0)])

@@ -91,7 +91,7 @@ def test_a_mistake_in_a_step_is_found_at_its_line():
     assert f"x[{STEPS - 1}]" in found.message
 
 
-@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+@pytest.mark.compilers
 def test_a_gpu_compiler_writes_out_a_long_loop():
     from gpukit.kernels.matmul import wide as matmul_wide
 

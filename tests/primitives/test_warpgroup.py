@@ -78,7 +78,7 @@ def test_a_product_counts_two_operations_for_each_of_its_terms():
     assert total["flops_float32"] == 2 * ROWS * COLS * 16
 
 
-@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+@pytest.mark.compilers
 def test_a_product_is_one_instruction_of_hopper():
     (code,) = gpu_code.build(product_kernel, operands(), [(9, 0)]).values()
     assert code.reason == ""
@@ -87,7 +87,7 @@ def test_a_product_is_one_instruction_of_hopper():
     assert ".tnspB" in products[0].text
 
 
-@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+@pytest.mark.compilers
 def test_other_gpus_refuse_it():
     (code,) = gpu_code.build(product_kernel, operands(), [(8, 0)]).values()
     assert "the GPU compiler refused" in code.reason

@@ -135,7 +135,7 @@ def test_a_read_only_array_cannot_be_stored_to():
         reverse_kernel[1, 32](vector(128), out)
 
 
-@pytest.mark.skipif(bool(gpu_code.missing()), reason="needs the GPU compiler: gpukit[cuda13]")
+@pytest.mark.compilers
 @pytest.mark.parametrize(
     ("kernel", "accesses"),
     [

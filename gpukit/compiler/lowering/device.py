@@ -63,7 +63,7 @@ _in_making: list[Any] = []
 def _make(dispatcher: Any) -> Any:
     from gpukit.compiler.frontend import inline, resolve
     from gpukit.compiler.runtime import half_rules
-    from gpukit.compiler.runtime.compiled import without_literals
+    from gpukit.compiler.runtime.compiled import OPTIONS, without_literals
 
     half_rules.install()
     unit = resolve.run(dispatcher.py_func, device=True)
@@ -82,8 +82,8 @@ def _make(dispatcher: Any) -> Any:
     scope = {"range": range, "min": min, "max": max, **unit.globals, **rewrite.globals}
     plain = pyfunc.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
     plain.__defaults__ = unit.function.__defaults__
-    options = getattr(dispatcher, "device_options", {})
-    made = without_literals(numba.njit(error_model="numpy", nogil=True, **options)(plain), first=1)
+    options = {**OPTIONS, **getattr(dispatcher, "device_options", {})}
+    made = without_literals(numba.njit(nogil=True, **options)(plain), first=1)
     made.gpukit_locations = frozenset(rewrite.used_locations)
     for name in itself:
         plain.__globals__[f"device_{name}"] = made

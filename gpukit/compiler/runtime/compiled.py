@@ -11,17 +11,17 @@ from typing import Any
 from numba import njit
 from numba.core import types
 
-_OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def compiled(function: Any) -> Any:
     """Return a function for kernels to call."""
-    return without_literals(njit(**_OPTIONS)(function))
+    return without_literals(njit(**OPTIONS)(function))
 
 
 def inlined(function: Any) -> Any:
     """Return a function that LLVM must put in at its calls."""
-    return without_literals(njit(forceinline=True, **_OPTIONS)(function))
+    return without_literals(njit(forceinline=True, **OPTIONS)(function))
 
 
 def without_literals(dispatcher: Any, first: int | None = None) -> Any:

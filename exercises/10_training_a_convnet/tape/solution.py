@@ -1,0 +1,46 @@
+"""A tape: numbers that remember how they were computed. The task is in task.md."""
+
+import math
+
+
+class Value:
+    """A number that remembers what it was made of, so that `backward` can find gradients."""
+
+    def __init__(self, data, made_of=()):
+        self.data, self.grad = data, 0.0
+        self.made_of = made_of  # pairs: a Value, and the derivative of this one by it
+
+    def __add__(self, other):
+        if not isinstance(other, Value):
+            other = Value(other)
+        return Value(self.data + other.data, ((self, 1.0), (other, 1.0)))
+
+    def __mul__(self, other):
+        if not isinstance(other, Value):
+            other = Value(other)
+        return Value(self.data * other.data, ((self, other.data), (other, self.data)))
+
+    __radd__, __rmul__ = __add__, __mul__  # 2.0 * a asks a, since a float knows no Value
+
+    def tanh(self):
+        y = math.tanh(self.data)
+        return Value(y, ((self, 1.0 - y * y),))
+
+    def relu(self):
+        return Value(max(self.data, 0.0), ((self, 1.0 if self.data > 0 else 0.0),))
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(value):
+            if value not in seen:
+                seen.add(value)
+                for part, _ in value.made_of:
+                    visit(part)
+                order.append(value)  # behind everything that it was made of
+
+        visit(self)
+        self.grad = 1.0
+        for value in reversed(order):
+            for part, slope in value.made_of:
+                part.grad += slope * value.grad

@@ -1,0 +1,55 @@
+"""Cases of a recurrent network in one launch: one step and many, ragged layers and batches."""
+
+import numpy as np
+
+from gpukit.course import Case, poison
+
+BLOCK = 64
+# Steps, samples, units.
+SHAPES = {
+    "a unit for each thread": (2, 3, 64),
+    "one step": (1, 4, 8),
+    "one unit": (5, 1, 1),
+    "one unit less": (3, 2, 63),
+    "one sample less than a block has threads": (2, 63, 3),
+    "as many samples as a block has threads": (2, 64, 5),
+    "one sample more": (2, 65, 2),
+    "many steps": (16, 4, 48),
+}
+
+
+def case(rng: np.random.Generator, steps: int, n: int, units: int) -> Case:
+    """Return the case of so many steps of n samples and at most 64 units."""
+    units = min(units, BLOCK)
+    from_input = rng.normal(0, 1, (steps, n, units)).astype(np.float32)
+    w = rng.normal(0, 1 / np.sqrt(units), (units, units)).astype(np.float32)
+    x, wide = from_input.astype(np.float64), w.astype(np.float64)
+
+    def left(
+        weights: np.ndarray = wide, *, keep: bool = True, function: np.ufunc = np.tanh,
+        sequence: np.ndarray = x,
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Return the states with these weights, where each step goes on from the one before."""
+        h, states = np.zeros((n, units)), []
+        for t in range(steps):
+            h = function(sequence[t] + (h @ weights.T if keep else 0))
+            states.append(h)
+        return {"states": np.array(states).astype(np.float32)}
+
+    return Case(
+        args={"from_input": from_input, "w": w, "states": poison((steps, n, units))},
+        grid=n,
+        block=BLOCK,
+        expected=left(),
+        scale={"states": np.ones((steps, n, units))},
+        mistakes={
+            "The weights are transposed: unit j adds up w[j, k] * h[k].": left(wide.T),
+            "The past has no effect: each step is made of its input alone.": left(keep=False),
+            "The states are the sums themselves: tanh is missing.": left(function=np.positive),
+            "Every step got the input of the first.": left(
+                sequence=np.repeat(x[:1], steps, axis=0)
+            ),
+            "The past is subtracted; it is added to the input.": left(-wide),
+        },
+        per="block",
+    )

@@ -1,0 +1,63 @@
+"""Cases of causal attention, a block for a query: short texts and long ones."""
+
+import numpy as np
+
+from gpukit.course import Case, poison
+
+BLOCK, MOST = 64, 128
+# Places and columns.
+SHAPES = {
+    "two places": (2, 8),
+    "one place": (1, 1),
+    "a column for each thread": (17, 64),
+    "one less than a block": (63, 5),
+    "a key for each thread": (64, 32),
+    "one more than a block": (65, 3),
+    "two primes": (101, 23),
+}
+
+
+def case(rng: np.random.Generator, n: int, size: int) -> Case:
+    """Return the case of at most 128 places with at most 64 columns."""
+    n, size = min(n, MOST), min(size, BLOCK)
+    q, k, v = rng.normal(0, 1.5, (3, n, size)).astype(np.float32)
+    wide_q, wide_k, wide_v = (a.astype(np.float64) for a in (q, k, v))
+    wide_v += 1
+    v = wide_v.astype(np.float32)
+    scores = wide_q @ wide_k.T / np.sqrt(size)
+    seen = np.tri(n, dtype=bool)
+
+    def of(scores: np.ndarray, seen: np.ndarray = seen) -> dict[str, np.ndarray]:
+        """Return the outputs of these scores, where a query sees these keys."""
+        high = np.where(seen, scores, -np.inf).max(axis=1, keepdims=True)
+        e = np.where(seen, np.exp(np.minimum(scores - high, 0)), 0)
+        return {"out": (e / e.sum(axis=1, keepdims=True) @ wide_v).astype(np.float32)}
+
+    everything = np.ones_like(seen)
+    e = np.where(seen, np.exp(scores - scores.max(axis=1, keepdims=True)), 0)
+    high = np.where(seen, scores, -np.inf).max(axis=1, keepdims=True)
+    undivided = np.where(seen, np.exp(np.minimum(scores - high, 0)), 0) @ wide_v
+    after = e / np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True)
+    return Case(
+        args={"q": q, "k": k, "v": v, "out": poison((n, size))},
+        grid=n,
+        block=BLOCK,
+        expected=of(scores),
+        scale={"out": np.full((n, size), np.abs(wide_v).max())},
+        mistakes={
+            "Keys behind the query have the score 0, and exp(0 - high) is not 0: a score of -inf "
+            "counts nothing.": of(np.where(seen, scores, 0), everything),
+            "There is no mask: a query sees the keys behind it, too.": of(scores, everything),
+            "A query sees the key behind its own, too: key <= row.": of(
+                scores, np.tri(n, k=1, dtype=bool)
+            ),
+            "The mask is the wrong way round: a key is seen if key <= row.": of(scores, seen.T),
+            "The keys behind the query are left out of the values only, and still count in the "
+            "sum.": {"out": (after @ wide_v).astype(np.float32)},
+            "The scores are not divided by the root of the number of columns.": of(
+                scores * np.sqrt(size)
+            ),
+            "The shares are not divided by their sum.": {"out": undivided.astype(np.float32)},
+        },
+        per="block",
+    )

@@ -1,0 +1,58 @@
+"""Weights of attention as pictures: which place looks where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from gpukit.draw import style
+
+MOST_NUMBERS = 12
+MOST_PLACES = 80
+
+
+def looks(*pairs: Any, rows: Sequence[str], cols: Sequence[str] | None = None) -> Figure:
+    """Draw weights as maps side by side: each argument is a title and an array (looks, seen).
+
+    `rows` names the places that look, `cols` those that are seen, the same ones where there is
+    none. All maps have one scale, from white for 0; up to 12 places a side, the percentages stand
+    in the cells. Raises ValueError for names that do not fit the weights, and for more than 80
+    places.
+    """
+    cols = rows if cols is None else cols
+    shape = len(rows), len(cols)
+    for title, weights in pairs:
+        if np.shape(weights) != shape or max(shape) > MOST_PLACES:
+            raise ValueError(
+                f"looks: expected weights of shape {shape}, a row for each name and at most "
+                f"{MOST_PLACES} a side, got {np.shape(weights)} for {title!r}. Draw a part."
+            )
+    most = max(np.max(weights) for _, weights in pairs)
+    side = 4.2 if max(shape) <= MOST_NUMBERS else 5.6
+    with style.house():
+        fig, axes = style.figure(
+            side * len(pairs), side * shape[0] / shape[1] + 0.7, 1, len(pairs), squeeze=False
+        )
+        for axis, (title, weights) in zip(axes[0], pairs, strict=True):
+            _map(axis, np.asarray(weights, np.float64), most, rows, cols)
+            axis.set_title(title, fontsize=11)
+            axis.set_xlabel("is looked at")
+        axes[0][0].set_ylabel("looks")
+    return fig
+
+
+def _map(axis: Any, weights: Any, most: float, rows: Sequence[str], cols: Sequence[str]) -> None:
+    axis.imshow(weights, vmin=0, vmax=most, cmap="Blues", interpolation="nearest")
+    few = max(weights.shape) <= MOST_NUMBERS
+    size = 10 if few else 7
+    axis.set_xticks(range(len(cols)), cols, fontsize=size, family="DejaVu Sans Mono")
+    axis.set_yticks(range(len(rows)), rows, fontsize=size, family="DejaVu Sans Mono")
+    axis.tick_params(length=0)
+    for (row, col), weight in np.ndenumerate(weights if few else np.empty((0, 0))):
+        if weight > 0:
+            colour = style.PAPER if weight > 0.6 * most else style.INK
+            axis.text(col, row, f"{100 * weight:.0f}", ha="center", va="center", fontsize=9,
+                      color=colour)  # fmt: skip

@@ -1,0 +1,167 @@
+"""What a training shows: curves end where the losses do, mistakes stand out, live pictures wait."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gpukit import draw, nn
+from gpukit.draw import learning
+
+LOSSES = np.array([2.5, 1.5, 0.5, 0.25])
+
+
+def history(losses=LOSSES, epochs=2, accuracies=(), stopped=False):
+    return nn.History(epochs, 4, np.asarray(losses), list(accuracies), stopped=stopped)
+
+
+class Notebook:
+    """A shell with a kernel, and what it displays."""
+
+    def __init__(self):
+        self.kernel, self.shown, self.updated = object(), [], []
+
+    def display(self, picture, display_id):
+        assert display_id is True
+        self.shown.append(picture)
+        return SimpleNamespace(update=self.updated.append)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    shell = Notebook()
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    monkeypatch.setattr("IPython.display.display", shell.display)
+    monkeypatch.setattr(learning, "PAUSE", 0)
+    return shell
+
+
+def test_live_loss_changes_one_picture_in_place(notebook):
+    live = draw.LiveLoss()
+    for steps in 1, 2, 3:
+        live(history(LOSSES[:steps]))
+    assert (len(notebook.shown), len(notebook.updated)) == (1, 2)
+    assert notebook.updated[-1] is live.picture
+
+
+def test_live_loss_waits_between_two_pictures(notebook, monkeypatch):
+    monkeypatch.setattr(learning, "PAUSE", 1000)
+    live = draw.LiveLoss()
+    live(history(LOSSES[:1]))
+    live(history(LOSSES[:2]))
+    assert (len(notebook.shown), notebook.updated) == (1, [])
+
+
+@pytest.mark.parametrize("end", [{"epochs": 1}, {"stopped": True}])
+def test_live_loss_always_draws_the_end(notebook, monkeypatch, end):
+    monkeypatch.setattr(learning, "PAUSE", 1000)
+    live = draw.LiveLoss()
+    live(history(LOSSES[:2]))
+    live(history(**end))
+    assert len(notebook.updated) == 1
+
+
+def test_live_loss_before_the_first_step_draws_nothing(notebook):
+    live = draw.LiveLoss()
+    live(history([]))
+    assert (live.picture, notebook.shown) == (None, [])
+
+
+def test_live_loss_outside_a_notebook_keeps_its_picture():
+    live = draw.LiveLoss()
+    live(history())
+    assert live.picture.alt.startswith("Loss of 4 of 8 steps: 2.50 at first")
+
+
+def test_live_loss_follows_a_training():
+    model = nn.Sequential(nn.Linear(3, 2))
+    optimizer = nn.SGD(nn.Parameters(model, seed=0), lr=0.1)
+    loader = nn.Loader(np.ones((6, 3), np.float32), [0, 1] * 3, batch=2)
+    live = draw.LiveLoss()
+    nn.fit(model, optimizer, loader, epochs=2, report=live)
+    assert live.picture.alt.startswith("Loss of 6 of 6 steps")
+
+
+def test_loss_curve_has_each_loss_and_room_for_those_to_come():
+    (axes,) = draw.loss_curve(LOSSES, steps=8, title="t").axes
+    assert axes.lines[0].get_xydata().tolist() == [[k + 1, v] for k, v in enumerate(LOSSES)]
+    assert axes.get_xlim()[1] >= 8
+
+
+def test_loss_curve_has_the_mean_of_what_came_before():
+    losses = np.arange(30.0)
+    means = draw.loss_curve(losses, title="t").axes[0].lines[1].get_ydata()
+    assert (means[0], means[4], means[29]) == (0, 2, 24.5)
+
+
+def test_loss_curve_has_the_accuracy_of_each_epoch():
+    _, right = draw.loss_curve(LOSSES, [0.5, 0.75], title="t").axes
+    assert right.lines[0].get_xydata().tolist() == [[1, 0.5], [2, 0.75]]
+
+
+def test_loss_curve_in_words_says_the_accuracies():
+    words = draw.loss_curve_in_words(history(accuracies=[0.5, 0.75]))
+    assert "Accuracy 50.0 % after the first epoch, 75.0 % now." in words
+
+
+def test_confusion_marks_mistakes_by_more_than_colour():
+    axes = draw.confusion([[5, 2], [0, 7]], title="t").axes[0]
+    widths = {text.get_text(): patch.get_linewidth()
+              for text, patch in zip(axes.texts, axes.patches, strict=True)}  # fmt: skip
+    assert widths["2"] > widths["5"] == widths["7"]
+
+
+def test_confusion_stands_in_row_and_column_and_leaves_0_out():
+    axes = draw.confusion([[5, 2], [0, 7]], title="t").axes[0]
+    assert {text.get_text(): text.get_position() for text in axes.texts} == {
+        "5": (0, 0), "2": (1, 0), "7": (1, 1),
+    }  # fmt: skip
+
+
+def test_confusion_names_classes():
+    axes = draw.confusion(np.eye(2, dtype=int), title="t", names=["cat", "dog"]).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["cat", "dog"]
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (25, 25), (0, 0)])
+def test_confusion_refuses_what_is_no_square_or_too_large(shape):
+    with pytest.raises(ValueError, match="confusion: expected a square of at most 24"):
+        draw.confusion(np.zeros(shape, int), title="t")
+
+
+def test_grid_draws_all_pictures_on_one_scale():
+    pictures = np.array([np.zeros((2, 2)), np.full((2, 2), 4.0), np.full((2, 2), 8.0)])
+    shown = [axes.images[0] for axes in draw.grid(pictures, title="t", cols=2).axes[:3]]
+    assert {image.get_clim() for image in shown} == {(0, 8)}
+
+
+def test_signed_grid_has_0_in_the_middle():
+    figure = draw.grid(np.array([[[-1.0, 3.0]]]), title="t", signed=True)
+    assert figure.axes[0].images[0].get_clim() == (-3, 3)
+
+
+def test_grid_leaves_colours_as_they_are():
+    colour = np.full((1, 2, 2, 3), 0.5)
+    assert (draw.grid(colour, title="t").axes[0].images[0].get_array() == 0.5).all()
+
+
+def test_grid_has_words_above_and_borders_around():
+    figure = draw.grid(np.zeros((2, 3, 3)), ["a", "b"], title="t", marked=[1])
+    first, second = figure.axes
+    assert (first.title.get_text(), second.title.get_text()) == ("a", "b")
+    assert (len(first.patches), len(second.patches)) == (0, 1)
+
+
+def test_grid_refuses_words_that_do_not_match():
+    with pytest.raises(ValueError, match="grid: expected a word for each of 2 pictures, got 1"):
+        draw.grid(np.zeros((2, 3, 3)), ["a"], title="t")
+
+
+def test_grid_of_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"grid: expected pictures .* got \(0, 3, 3\)"):
+        draw.grid(np.zeros((0, 3, 3)), title="t")
+
+
+def test_grid_can_be_shown():
+    figure = draw.grid(np.eye(4)[None], ["one"], title="t", signed=True)
+    assert draw.show(figure, alt="A diagonal of four red squares.").png.startswith(b"\x89PNG")

@@ -1,0 +1,433 @@
+"""Answers to tape."""
+
+from tests.exercises.answers import Right, Wrong, edit, whole, without
+
+ADDS = "part.grad += slope * value.grad"
+WALK = """        order, seen = [], set()
+
+        def visit(value):
+            if value not in seen:
+                seen.add(value)
+                for part, _ in value.made_of:
+                    visit(part)
+                order.append(value)  # behind everything that it was made of
+
+        visit(self)
+        self.grad = 1.0
+        for value in reversed(order):
+            for part, slope in value.made_of:
+                part.grad += slope * value.grad
+"""
+SUM = "return Value(self.data + other.data, ((self, 1.0), (other, 1.0)))"
+PRODUCT = "((self, other.data), (other, self.data))"
+TANH, RELU = "1.0 - y * y", "1.0 if self.data > 0 else 0.0"
+
+
+def walk(text):
+    """Return the solution with another backward."""
+    return edit((WALK, text))
+
+
+def over(old, new):
+    return edit((old, new))
+
+
+ANSWERS = [
+    Wrong(
+        "the gradient replaced",
+        over(ADDS, "part.grad = slope * value.grad"),
+        says="backward must add to grad, not replace it",
+    ),
+    Wrong(
+        "grad set to 0 first",
+        over(
+            "        self.grad = 1.0\n",
+            "        for v in order:\n            v.grad = 0.0\n        self.grad = 1.0\n",
+        ),
+        says="a weight may go into two losses",
+    ),
+    Wrong(
+        "the gradient begins with 0",
+        without("self.grad = 1.0"),
+        says="the derivative of the result by itself is 1",
+    ),
+    Wrong(
+        "the gradient begins with the result",
+        over("self.grad = 1.0", "self.grad = self.data"),
+        says="begins with is the result itself",
+    ),
+    Wrong(
+        "from the leaves on",
+        over("reversed(order)", "order"),
+        says="Only the operands of the last operation have a gradient",
+    ),
+    Wrong(
+        "the last operation alone",
+        walk("""        self.grad = 1.0
+        for part, slope in self.made_of:
+            part.grad += slope * self.grad
+"""),
+        says="Only the operands of the last operation have a gradient",
+    ),
+    Wrong(
+        "depth first, each once",
+        walk("""        seen = set()
+
+        def visit(value):
+            if value not in seen:
+                seen.add(value)
+                for part, slope in value.made_of:
+                    part.grad += slope * value.grad
+                for part, _ in value.made_of:
+                    visit(part)
+
+        self.grad = 1.0
+        visit(self)
+"""),
+        says="Depth first is no order for that",
+    ),
+    Wrong(
+        "level by level, each once",
+        walk("""        self.grad = 1.0
+        queue, seen = [self], {self}
+        while queue:
+            value = queue.pop(0)
+            for part, slope in value.made_of:
+                part.grad += slope * value.grad
+                if part not in seen:
+                    seen.add(part)
+                    queue.append(part)
+"""),
+        says="Level by level is no order for that",
+    ),
+    Wrong(
+        "a stack, each once",
+        walk("""        self.grad = 1.0
+        stack, seen = [self], {self}
+        while stack:
+            value = stack.pop()
+            for part, slope in value.made_of:
+                part.grad += slope * value.grad
+                if part not in seen:
+                    seen.add(part)
+                    stack.append(part)
+"""),
+        says="handed on its gradient before all its uses had given theirs",
+    ),
+    Wrong(
+        "the operands noted behind the value",
+        over(
+            "                for part, _ in value.made_of:\n"
+            "                    visit(part)\n"
+            "                order.append(value)  # behind everything that it was made of",
+            "                order.insert(0, value)\n"
+            "                for part, _ in value.made_of:\n"
+            "                    visit(part)",
+        ),
+        says="handed on its gradient before all its uses had given theirs",
+    ),
+    Wrong(
+        "shared values visited again",
+        walk("""        self.grad = 1.0
+        self.hand_on()
+
+    def hand_on(self):
+        for part, slope in self.made_of:
+            part.grad += slope * self.grad
+            part.hand_on()
+"""),
+        says="visit each value once, after all its uses",
+    ),
+    Wrong(
+        "every way back for itself",
+        walk("""        def along(value, grad):
+            value.grad += grad
+            for part, slope in value.made_of:
+                along(part, slope * grad)
+
+        along(self, 1.0)
+"""),
+        says="visit each value once, after all its uses",
+    ),
+    Wrong(
+        "noted again for each use",
+        over("            if value not in seen:\n", "            if True:\n"),
+        says="visit each value once",
+    ),
+    Wrong(
+        "no number on the left",
+        without("__radd__, __rmul__"),
+        says="Python asks a for __rmul__, and Value has none",
+    ),
+    Wrong(
+        "no number on the left of a product",
+        over("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __add__"),
+        says="Python asks a for __rmul__, and Value has none",
+    ),
+    Wrong(
+        "a product for a sum with a number on the left",
+        over("__radd__, __rmul__ = __add__, __mul__", "__radd__ = __rmul__ = __mul__"),
+        says="value",
+    ),
+    Wrong(
+        "no plain numbers at all",
+        over(
+            """    def __mul__(self, other):
+        if not isinstance(other, Value):
+            other = Value(other)
+""",
+            "    def __mul__(self, other):\n",
+        ),
+        says="has no attribute 'data'",
+    ),
+    Wrong(
+        "the product rule the wrong way round",
+        over(PRODUCT, "((self, self.data), (other, other.data))"),
+        says="The product rule is the wrong way round",
+    ),
+    Wrong(
+        "slopes of a product for a sum",
+        over(
+            SUM, SUM.replace("(self, 1.0), (other, 1.0)", "(self, other.data), (other, self.data)")
+        ),
+        says="A sum passes its gradient on as it is",
+    ),
+    Wrong("no chain", over(ADDS, "part.grad += slope"), says="which is what the chain rule says"),
+    Wrong("gradients without slopes", over(ADDS, "part.grad += value.grad"), says="of grad"),
+    Wrong(
+        "the first operand only",
+        edit((SUM, SUM.replace(", (other, 1.0)", ",")), (PRODUCT, "((self, other.data),)")),
+        says="Only the first operand",
+    ),
+    Wrong(
+        "the second operand only",
+        edit(
+            (SUM, SUM.replace("(self, 1.0), (other, 1.0)", "(other, 1.0),")),
+            (PRODUCT, "((other, self.data),)"),
+        ),
+        says="of grad",
+    ),
+    Wrong(
+        "tanh's slope by its input",
+        over(TANH, "1.0 - self.data**2"),
+        says="with its result y, not with its input",
+    ),
+    Wrong("tanh's slope without the square", over(TANH, "1.0 - y"), says="the square is missing"),
+    Wrong("tanh's slope is 1", over(TANH, "1.0"), says="here it is taken for 1"),
+    Wrong("relu lets all through", over(RELU, "1.0"), says="relu lets gradients through where its"),
+    Wrong(
+        "relu's slope at 0",
+        over(RELU, "1.0 if self.data >= 0 else 0.0"),
+        says="The slope of relu at 0 is 0 here",
+    ),
+    Wrong(
+        "relu's slope is its input",
+        over(RELU, "max(self.data, 0.0)"),
+        says="The slope of relu is 1 where the input is above 0",
+    ),
+    Wrong(
+        "relu of the size", over("max(self.data, 0.0)", "abs(self.data)"), says="of value is wrong"
+    ),
+    Wrong(
+        "equal numbers taken for one",
+        edit(
+            ("value not in seen", "value.data not in seen"),
+            ("seen.add(value)", "seen.add(value.data)"),
+        ),
+        says="of grad",
+    ),
+    Wrong(
+        "the tape is shared and never emptied",
+        whole("""
+            import math
+
+            TAPE = []
+
+
+            class Value:
+                def __init__(self, data, made_of=()):
+                    self.data, self.grad, self.made_of = data, 0.0, made_of
+                    TAPE.append(self)
+
+                def __add__(self, other):
+                    other = other if isinstance(other, Value) else Value(other)
+                    return Value(self.data + other.data, ((self, 1.0), (other, 1.0)))
+
+                def __mul__(self, other):
+                    other = other if isinstance(other, Value) else Value(other)
+                    return Value(self.data * other.data, ((self, other.data), (other, self.data)))
+
+                __radd__, __rmul__ = __add__, __mul__
+
+                def tanh(self):
+                    y = math.tanh(self.data)
+                    return Value(y, ((self, 1.0 - y * y),))
+
+                def relu(self):
+                    return Value(max(self.data, 0.0), ((self, 1.0 if self.data > 0 else 0.0),))
+
+                def backward(self):
+                    self.grad = 1.0
+                    for value in reversed(TAPE):
+                        for part, slope in value.made_of:
+                            part.grad += slope * value.grad
+        """),
+        says="of grad_twice",
+    ),
+    Wrong(
+        "uses counted where values are made",
+        edit(
+            (
+                "        self.made_of = made_of",
+                "        self.uses = 0\n"
+                "        for part, _ in made_of:\n"
+                "            part.uses += 1\n"
+                "        self.made_of = made_of",
+            ),
+            (
+                WALK,
+                """        self.grad, ready = 1.0, [self]
+        while ready:
+            value = ready.pop()
+            for part, slope in value.made_of:
+                part.grad += slope * value.grad
+                part.uses -= 1
+                if part.uses == 0:
+                    ready.append(part)
+""",
+            ),
+        ),
+        says="of grad",
+    ),
+    Right(
+        "functions that remember, as in micrograd",
+        whole("""
+            import math
+
+
+            class Value:
+                def __init__(self, data, parts=()):
+                    self.data, self.grad, self.parts = data, 0.0, set(parts)
+                    self.hand_on = lambda: None
+
+                def __add__(self, other):
+                    other = other if isinstance(other, Value) else Value(other)
+                    out = Value(self.data + other.data, (self, other))
+
+                    def hand_on():
+                        self.grad += out.grad
+                        other.grad += out.grad
+
+                    out.hand_on = hand_on
+                    return out
+
+                def __radd__(self, other):
+                    return self + other
+
+                def __mul__(self, other):
+                    other = other if isinstance(other, Value) else Value(other)
+                    out = Value(self.data * other.data, (self, other))
+
+                    def hand_on():
+                        self.grad += other.data * out.grad
+                        other.grad += self.data * out.grad
+
+                    out.hand_on = hand_on
+                    return out
+
+                def __rmul__(self, other):
+                    return self * other
+
+                def tanh(self):
+                    out = Value(math.tanh(self.data), (self,))
+
+                    def hand_on():
+                        self.grad += (1 - out.data**2) * out.grad
+
+                    out.hand_on = hand_on
+                    return out
+
+                def relu(self):
+                    out = Value(self.data if self.data > 0 else 0.0, (self,))
+
+                    def hand_on():
+                        self.grad += (out.data > 0) * out.grad
+
+                    out.hand_on = hand_on
+                    return out
+
+                def backward(self):
+                    topo, visited = [], set()
+
+                    def build(v):
+                        if v not in visited:
+                            visited.add(v)
+                            for part in v.parts:
+                                build(part)
+                            topo.append(v)
+
+                    build(self)
+                    self.grad = 1
+                    for v in reversed(topo):
+                        v.hand_on()
+        """),
+    ),
+    Right(
+        "counted uses and no recursion",
+        walk("""        uses, stack = {}, [self]
+        while stack:
+            for part, _ in stack.pop().made_of:
+                uses[part] = uses.get(part, 0) + 1
+                if uses[part] == 1:
+                    stack.append(part)
+        self.grad, ready = 1.0, [self]
+        while ready:
+            value = ready.pop()
+            for part, slope in value.made_of:
+                part.grad += slope * value.grad
+                uses[part] -= 1
+                if uses[part] == 0:
+                    ready.append(part)
+"""),
+    ),
+    Right(
+        "in the order of birth",
+        whole("""
+            import math
+
+
+            class Value:
+                born = 0
+
+                def __init__(self, data, *made_of):
+                    self.data, self.grad, self.made_of = data, 0.0, made_of
+                    Value.born += 1
+                    self.number = Value.born
+
+                def __add__(self, other):
+                    other = other if isinstance(other, Value) else Value(other)
+                    return Value(self.data + other.data, (self, 1.0), (other, 1.0))
+
+                def __mul__(self, other):
+                    other = other if isinstance(other, Value) else Value(other)
+                    return Value(self.data * other.data, (self, other.data), (other, self.data))
+
+                __radd__, __rmul__ = __add__, __mul__
+
+                def tanh(self):
+                    return Value(math.tanh(self.data), (self, math.cosh(self.data) ** -2))
+
+                def relu(self):
+                    return Value(max(self.data, 0.0), (self, float(self.data > 0)))
+
+                def backward(self):
+                    self.grad, reached = 1.0, {self}
+                    while reached:
+                        value = max(reached, key=lambda v: v.number)
+                        reached.remove(value)
+                        for part, slope in value.made_of:
+                            part.grad += slope * value.grad
+                            reached.add(part)
+        """),
+    ),
+]

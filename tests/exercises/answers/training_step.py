@@ -1,0 +1,397 @@
+"""Answers to training_step."""
+
+from tests.exercises.answers import Right, Wrong, body, edit, without
+
+FORWARD = "    logits, saved = model.forward(x)\n"
+LOSS = "    loss, grad = nn.cross_entropy(logits, label)\n"
+BACKWARD = "    model.backward(saved, grad)\n"
+CLIP = "    gpukit.clip_grad_norm(optimizer.parameters.grad, most)\n"
+STEP = "    optimizer.step()\n"
+RETURNED = "float(loss.copy_to_host())"
+
+
+def over(old, new):
+    return edit((old, new))
+
+
+ANSWERS = [
+    Wrong("no step", without("optimizer.step()"), says="optimizer.step() is missing"),
+    Wrong("no backward", without("model.backward"), says="optimizer.step() is missing, or"),
+    Wrong(
+        "the gradients set to 0 before the step",
+        over(
+            STEP,
+            "    gpukit.fill(optimizer.parameters.grad.size, 0, "
+            "out=optimizer.parameters.grad)\n" + STEP,
+        ),
+        says="the gradients are 0 when it comes",
+    ),
+    Wrong(
+        "backward before forward",
+        edit((BACKWARD, ""), (FORWARD, BACKWARD + FORWARD)),
+        says="UnboundLocalError in line 9",
+    ),
+    Wrong(
+        "the step before backward",
+        edit((BACKWARD + CLIP + STEP, STEP + BACKWARD + CLIP)),
+        says="The step comes before backward",
+    ),
+    Wrong("two steps", over(STEP, STEP + STEP), says="made two steps with the same gradients"),
+    Wrong("not clipped", without("clip_grad_norm"), says="The gradients are not made shorter"),
+    Wrong(
+        "clipped after the step",
+        edit((CLIP + STEP, STEP + CLIP)),
+        says="between backward and step",
+    ),
+    Wrong(
+        "clipped before backward",
+        edit((BACKWARD + CLIP, CLIP + BACKWARD)),
+        says="between backward and step",
+    ),
+    Wrong(
+        "the gradient of the scores clipped",
+        edit((BACKWARD + CLIP, "    gpukit.clip_grad_norm(grad, most)\n" + BACKWARD)),
+        says="It is the gradients of the weights",
+    ),
+    Wrong(
+        "the weights clipped",
+        over("optimizer.parameters.grad, most", "optimizer.parameters.value, most"),
+        says="The weights themselves were made shorter",
+    ),
+    Wrong(
+        "each array clipped for itself",
+        over(
+            CLIP,
+            """    for layer in model.layers:
+        for part in vars(layer).values():
+            if isinstance(part, nn.Parameter):
+                gpukit.clip_grad_norm(part.grad, most)
+""",
+        ),
+        says="The norm is that of all of them together",
+    ),
+    Wrong(
+        "each number cut",
+        over(
+            CLIP,
+            """    grads = optimizer.parameters.grad
+    grads.copy_to_device(grads.copy_to_host().clip(-most, most))
+""",
+        ),
+        says="they are all scaled by the same factor",
+    ),
+    Wrong(
+        "always of the norm most",
+        over(
+            CLIP,
+            """    grads = optimizer.parameters.grad
+    host = grads.copy_to_host()
+    grads.copy_to_device(host * (most / (host**2).sum() ** 0.5).astype(host.dtype))
+""",
+        ),
+        says="Gradients that are short enough were made longer",
+    ),
+    Wrong(
+        "the wrong bound",
+        over("grad, most)", "grad, 1.0)"),
+        says="of first",
+    ),
+    Wrong(
+        "uphill",
+        edit(
+            (
+                BACKWARD,
+                """    minus = gpukit.cuda.to_device(-grad.copy_to_host())
+    model.backward(saved, minus)
+""",
+            )
+        ),
+        says="The weights go uphill",
+    ),
+    Wrong(
+        "the gradient of the sum",
+        edit(
+            (
+                BACKWARD,
+                """    whole = gpukit.cuda.to_device(grad.copy_to_host() * len(x))
+    model.backward(saved, whole)
+""",
+            )
+        ),
+        says="The gradients are those of the sum of the losses",
+    ),
+    Wrong(
+        "divided by the batch again",
+        edit(
+            (
+                BACKWARD,
+                """    host = grad.copy_to_host()
+    model.backward(saved, gpukit.cuda.to_device(host / host.dtype.type(len(x))))
+""",
+            )
+        ),
+        says="divided by the number of samples twice",
+    ),
+    Wrong(
+        "softmax twice",
+        over("nn.cross_entropy(logits, label)", "nn.cross_entropy(gpukit.softmax(logits), label)"),
+        says="which has its own inside",
+    ),
+    Wrong(
+        "the scores go backward",
+        over("model.backward(saved, grad)", "model.backward(saved, logits)"),
+        says="backward was given the scores",
+    ),
+    Wrong(
+        "the loss goes backward",
+        over("model.backward(saved, grad)", "model.backward(saved, loss)"),
+        says="in line 11",
+    ),
+    Wrong(
+        "the arguments of backward exchanged",
+        over("model.backward(saved, grad)", "model.backward(grad, saved)"),
+        says="in line 11",
+    ),
+    Wrong(
+        "what cross_entropy returns is one",
+        edit((LOSS, "    grad = nn.cross_entropy(logits, label)\n    loss = grad[0]\n")),
+        says="in line",
+    ),
+    Wrong(
+        "scores and labels exchanged",
+        over("nn.cross_entropy(logits, label)", "nn.cross_entropy(label, logits)"),
+        says="in line 10",
+    ),
+    Wrong(
+        "forward's pair taken for the scores",
+        edit((FORWARD, "    logits = saved = model.forward(x)\n")),
+        says="in line 10",
+    ),
+    Wrong(
+        "labels as floats",
+        edit(
+            (
+                LOSS,
+                """    floats = gpukit.cuda.to_device(label.copy_to_host().astype("float32"))
+    loss, grad = nn.cross_entropy(logits, floats)
+""",
+            )
+        ),
+        says="expected target to be a int32 or int64 array",
+    ),
+    Wrong(
+        "the last layer alone",
+        over("model.backward(saved, grad)", "model.layers[-1].backward(saved[-1], grad)"),
+        says="Only the last layer has learned",
+    ),
+    Wrong(
+        "the first layer alone moves",
+        edit(
+            (
+                STEP,
+                """    first = model.layers[0]
+    for part in (first.weight, first.bias):
+        gpukit.sgd_step(part.value, part.grad, lr=optimizer.rates["lr"])
+""",
+            )
+        ),
+        says="elements of",
+    ),
+    Wrong(
+        "plain SGD without velocity",
+        edit(
+            (
+                STEP,
+                """    all_of_it = optimizer.parameters
+    gpukit.sgd_step(all_of_it.value, all_of_it.grad, lr=optimizer.rates["lr"])
+""",
+            )
+        ),
+        says="its velocity lives from step to step",
+    ),
+    Wrong(
+        "a new optimizer in each call",
+        edit((STEP, "    nn.Momentum(optimizer.parameters, **optimizer.rates).step()\n")),
+        says="The optimizer began anew in each call",
+    ),
+    Wrong(
+        "one sample",
+        edit(
+            ("model.forward(x)", "model.forward(x[:1])"), ("logits, label)", "logits, label[:1])")
+        ),
+        says="Pass a larger batch",
+    ),
+    Wrong(
+        "half of the batch",
+        edit(
+            ("model.forward(x)", "model.forward(x[: len(x) // 2])"),
+            ("logits, label)", "logits, label[: len(x) // 2])"),
+        ),
+        says="Only the first half of the batch counts",
+    ),
+    Wrong(
+        "in inference",
+        body("""
+            with nn.inference(model):
+                logits, saved = model.forward(x)
+                loss, grad = nn.cross_entropy(logits, label)
+                model.backward(saved, grad)
+            gpukit.clip_grad_norm(optimizer.parameters.grad, most)
+            optimizer.step()
+            return float(loss.copy_to_host())
+        """),
+        says="BatchNorm has seen no batch",
+    ),
+    Wrong(
+        "forward in inference",
+        body("""
+            with nn.inference(model):
+                logits, saved = model.forward(x)
+            loss, grad = nn.cross_entropy(logits, label)
+            model.backward(saved, grad)
+            gpukit.clip_grad_norm(optimizer.parameters.grad, most)
+            optimizer.step()
+            return float(loss.copy_to_host())
+        """),
+        says="BatchNorm has seen no batch",
+    ),
+    Wrong(
+        "forward twice",
+        edit(
+            (
+                LOSS,
+                "    loss, _ = nn.cross_entropy(model.forward(x)[0], label)\n"
+                "    _, grad = nn.cross_entropy(logits, label)\n",
+            )
+        ),
+        says="BatchNorm counts each time",
+    ),
+    Wrong(
+        "the loss after the step",
+        edit(
+            (
+                f"    return {RETURNED}",
+                """    with nn.inference(model):
+        for layer in model.layers:
+            layer.training = False
+    mean, var = model.layers[1].mean.value.copy_to_host(), model.layers[1].var.value.copy_to_host()
+    for layer in model.layers:
+        layer.training = True
+    loss, _ = nn.cross_entropy(model.forward(x)[0], label)
+    model.layers[1].mean.value.copy_to_device(mean)
+    model.layers[1].var.value.copy_to_device(var)
+    return float(loss.copy_to_host())""",
+            )
+        ),
+        says="The loss returned is that after the step",
+    ),
+    Wrong(
+        "the sum of the losses",
+        over(RETURNED, f"{RETURNED} * len(x)"),
+        says="is the sum over the batch, not the mean",
+    ),
+    Wrong(
+        "the mean divided again",
+        over(RETURNED, f"{RETURNED} / len(x)"),
+        says="was the mean already",
+    ),
+    Wrong(
+        "the loss of the first sample",
+        over(RETURNED, "float(nn.cross_entropy(logits[:1], label[:1])[0].copy_to_host())"),
+        says="is that of the first sample",
+    ),
+    Wrong(
+        "the norm returned",
+        edit(
+            (CLIP, CLIP.replace("gpukit", "norm = gpukit", 1)), (RETURNED, "norm.copy_to_host()[0]")
+        ),
+        says="What is returned is the norm of the gradients",
+    ),
+    Wrong(
+        "the accuracy returned",
+        over(RETURNED, "(logits.copy_to_host().argmax(axis=1) == label.copy_to_host()).mean()"),
+        says="What is returned is the share of samples that are classified right",
+    ),
+    Wrong("nothing returned", without("return float"), says="training_step returned nothing"),
+    Wrong(
+        "the loss left on the device",
+        over(RETURNED, "loss"),
+        says="returned an array on the device",
+    ),
+    Wrong("a pair returned", over(RETURNED, f"{RETURNED}, grad"), says="Return one number"),
+    Wrong(
+        "fewer parameters",
+        edit(("x, label, most)", "x, label)"), (", most)\n", ", 1.0)\n")),
+        says="5 parameters. Yours has 4",
+    ),
+    Wrong(
+        "another name",
+        over("def training_step", "def train_step"),
+        says="Did you mean to call train_step that?",
+    ),
+    Wrong(
+        "the batch brought to the host",
+        over("model.forward(x)", "model.forward(gpukit.cuda.to_device(x.copy_to_host()))"),
+        says="every copy makes the GPU wait",
+        grade="but",
+    ),
+    Wrong(
+        "clipped on the host",
+        over(
+            CLIP,
+            """    grads = optimizer.parameters.grad
+    host = grads.copy_to_host()
+    norm = (host**2).sum() ** 0.5
+    if norm > most:
+        grads.copy_to_device(host * host.dtype.type(most / norm))
+""",
+        ),
+        says="fewer computes on the host",
+        grade="but",
+    ),
+    Wrong(
+        "nn.fit instead",
+        body("""
+            loader = nn.Loader(x.copy_to_host(), label.copy_to_host(), batch=len(x))
+            history = nn.fit(model, optimizer, loader, epochs=1, clip=most, report=False)
+            return float(history.losses[-1])
+        """),
+        says="launches",
+        grade="but",
+    ),
+    Wrong(
+        "the loss computed a second time",
+        over(
+            RETURNED,
+            "float(nn.cross_entropy(model.layers[3].forward(saved[3])[0], label)[0]"
+            ".copy_to_host())",
+        ),
+        says="of losses",
+    ),
+    Right(
+        "the loss read early, one name for all",
+        body("""
+            out = model.forward(x)
+            pair = nn.cross_entropy(out[0], label)
+            mean = pair[0].copy_to_host()
+            model.backward(out[1], pair[1])
+            gpukit.clip_grad_norm([optimizer.parameters.grad], max_norm=most)
+            optimizer.step()
+            return mean
+        """),
+    ),
+    Right(
+        "gradients set to 0, the loss and its gradient from the book",
+        body("""
+            parameters = optimizer.parameters
+            gpukit.fill(parameters.grad.size, 0, out=parameters.grad)
+            scores, saved = model.forward(x)
+            losses, grad = gpukit.cross_entropy_with_grad(scores, label)
+            for layer, kept in zip(reversed(model.layers), reversed(saved)):
+                grad = layer.backward(kept, grad)
+            gpukit.clip_grad_norm(parameters.grad, most)
+            optimizer.step()
+            return losses.copy_to_host().item()
+        """),
+    ),
+]
