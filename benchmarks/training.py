@@ -40,7 +40,7 @@ from gpukit.bench import gpu
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 RESULTS = ROOT / "benchmarks" / "results" / "training.json"
-RATES = {"lr": 0.001, "momentum": 0.9}
+RATES: dict[str, Any] = {"lr": 0.001, "momentum": 0.9}
 ROOM = 1e-4  # of the loss, after the steps that warm up
 WARM_UP = 3
 LEAST_ROUNDS = 5

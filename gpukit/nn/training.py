@@ -273,7 +273,7 @@ def _print_progress(history: History) -> None:
     done, total = len(history.losses), history.epochs * history.batches
     ended = done == total or history.stopped
     line = f"epoch {math.ceil(done / history.batches)}/{history.epochs}  step {done}/{total}"
-    line += f"  loss {history.losses[-min(done, history.batches) :].mean():.4f}"
+    line += f"  loss {history.losses[-min(history.batches, 50) :].mean():.4f}"
     if history.accuracies:
         line += f"  accuracy {100 * history.accuracies[-1]:.1f} %"
     if history.stopped:

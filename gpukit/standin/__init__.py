@@ -50,6 +50,8 @@ class Report(NamedTuple):
 def _holders() -> tuple[str, ...]:
     """Return the modules whose globals already hold an installed CUDA namespace."""
     reals = {id(m) for n, m in state.real.items() if ours_for(n) == CPU}
+    if not reals:  # nothing was imported that they could hold
+        return ()
     found = []
     for name, module in list(sys.modules.items()):
         values = list(getattr(module, "__dict__", {}).values())

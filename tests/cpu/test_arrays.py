@@ -1,9 +1,12 @@
 """Device arrays of the CPU target behave like those of a GPU, and refuse what a GPU refuses."""
 
+import copy
+
 import numpy as np
 import pytest
 
 from gpukit import errors
+from gpukit.cpu import dispatcher
 from gpukit.cpu.memory import allocations, arrays, contiguity
 from gpukit.cpu.memory.ndarray import DeviceNDArray, DeviceRecord
 
@@ -201,6 +204,25 @@ def test_reshape_is_a_view():
     d_a = arrays.to_device(np.arange(6))
     d_a.reshape(2, 3)[1, 2] = 99
     assert d_a[5] == 99
+
+
+def test_reshape_returns_the_same_view_each_time():
+    d_a = arrays.to_device(ramp((2, 3)))
+    assert d_a.reshape(3, 2) is d_a.reshape((3, 2))
+
+
+def test_a_deep_copy_of_an_array_that_a_kernel_had_is_memory_of_its_own():
+    @dispatcher.jit
+    def put_one(out):
+        out[0] = 1
+
+    d_a = arrays.to_device(np.zeros(1, np.int64))
+    put_one[1, 1](d_a)
+    flat = d_a.reshape(-1)
+    copied = copy.deepcopy(d_a)
+    d_a[0] = 5
+    put_one[1, 1](copied.reshape(-1))
+    assert (d_a[0], flat[0], copied[0]) == (5, 5, 1)
 
 
 def test_reshape_that_would_copy_is_refused():
