@@ -26,6 +26,7 @@ from gpukit.kernels import philox
 from gpukit.launch import Cost, Rung
 
 BLOCK = 256
+HALF = np.float32(0.5)
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -72,7 +73,7 @@ def augment_kernel(x, chance, most, flip, fill, out):
         choices = np.float32(2 * most + 1)
         from_row = row + int(chance[image, 0] * choices) - most
         from_col = col + int(chance[image, 1] * choices) - most
-        if flip and chance[image, 2] < np.float32(0.5):
+        if flip and chance[image, 2] < HALF:
             from_col = width - 1 - from_col
         inside = 0 <= from_row < height and 0 <= from_col < width
         out[image, channel, row, col] = x[image, channel, from_row, from_col] if inside else fill
