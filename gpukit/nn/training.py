@@ -252,10 +252,11 @@ def _fault_backward(model: Any) -> str:
 def _interrupts() -> Iterator[list[int]]:
     """Yield a list that the first Ctrl-C puts something into; the second one raises as usual."""
     seen: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
-        yield seen  # Ctrl-C never comes here
-        return
     before = signal.getsignal(signal.SIGINT)
+    # Ctrl-C comes to the main thread alone, and a shell may have told a job to ignore it.
+    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
+        yield seen
+        return
 
     def note(number: int, _frame: Any) -> None:
         seen.append(number)

@@ -107,6 +107,15 @@ def test_a_training_that_is_complete_is_not_repeated(tmp_path):
     assert_same(optimizer.parameters.state(), other.parameters.state())
 
 
+@pytest.fixture
+def interruptible():
+    """Let Ctrl-C raise, as it does unless a shell started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_ends_the_step_saves_and_returns(tmp_path):
     _, uninterrupted, _ = fitted()
 
@@ -123,6 +132,7 @@ def test_ctrl_c_ends_the_step_saves_and_returns(tmp_path):
     np.testing.assert_array_equal(resumed.losses, uninterrupted.losses)
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_ctrl_c_raises():
     def interrupt(history):  # at the end of the first epoch, and after the step that stops it
         os.kill(os.getpid(), signal.SIGINT)
@@ -130,6 +140,15 @@ def test_a_second_ctrl_c_raises():
 
     with pytest.raises(KeyboardInterrupt):
         fitted(report=interrupt)
+
+
+def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _, history, _ = fitted(report=lambda _: os.kill(os.getpid(), signal.SIGINT))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert (history.stopped, len(history.losses)) == (False, 3 * STEPS)
 
 
 KILLED = """
