@@ -34,11 +34,12 @@ class LiveLoss:
 
     def __call__(self, history: Any) -> None:
         """Draw the losses and accuracies of the history, if it is time to."""
-        total = history.epochs * history.batches
-        ended = len(history.losses) >= total or history.stopped
-        if not len(history.losses) or not (ended or time.perf_counter() - self._drawn >= PAUSE):
+        due = history.ended or time.perf_counter() - self._drawn >= PAUSE
+        if not len(history.losses) or not due:
             return
-        figure = loss_curve(history.losses, history.accuracies, steps=total, title=self.title)
+        figure = loss_curve(
+            history.losses, history.accuracies, steps=history.steps, title=self.title
+        )
         self.picture = style.show(figure, alt=loss_curve_in_words(history))
         self._show()
         self._drawn = time.perf_counter()
@@ -95,8 +96,8 @@ def loss_curve(
 
 def loss_curve_in_words(history: Any) -> str:
     """Say what `loss_curve` draws of an `nn.History`, for its alt text."""
-    losses, total = history.losses, history.epochs * history.batches
-    words = f"Loss of {len(losses):,} of {total:,} steps: {losses[0]:.2f} at first, "
+    losses = history.losses
+    words = f"Loss of {len(losses):,} of {history.steps:,} steps: {losses[0]:.2f} at first, "
     words += f"{np.mean(losses[-10:]):.2g} at last."
     if history.accuracies:
         first, last = history.accuracies[0], history.accuracies[-1]

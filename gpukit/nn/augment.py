@@ -30,9 +30,7 @@ class Augment:
         """Return the images; in inference x itself."""
         if not self.training:
             return x, None
-        batch = int(self.batches.value)
-        self.batches.value[...] = batch + 1
-        return gpukit.augment(x, *self.how, seed=self.seed, offset=batch), None
+        return gpukit.augment(x, *self.how, seed=self.seed, offset=self.batches.count()), None
 
     def backward(self, _: None, __: Any) -> None:
         """Images have no gradient."""

@@ -53,6 +53,12 @@ class Buffer:
         made = np.full(self.shape, self.fill, np.int64 if self.on_host else dtype)
         self.value = made if self.on_host else cuda.to_device(made)
 
+    def count(self) -> int:
+        """Return the number that lies on the host, and add 1 to it."""
+        number = int(self.value)
+        self.value[...] = number + 1
+        return number
+
 
 class Parameters:
     """All parameters of a model, on one flat array, and their gradients on another.

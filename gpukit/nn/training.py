@@ -59,6 +59,16 @@ class History:
     seconds_left: float = math.inf
     stopped: bool = False
 
+    @property
+    def steps(self) -> int:
+        """How many steps the whole training has."""
+        return self.epochs * self.batches
+
+    @property
+    def ended(self) -> bool:
+        """Whether no step will follow."""
+        return self.stopped or len(self.losses) >= self.steps
+
 
 def fit(
     model: Any, optimizer: Optimizer, loader: Loader, *, epochs: int,
@@ -105,24 +115,24 @@ class _Training:
 
     def __post_init__(self) -> None:
         self.parameters, self.workspace = self.optimizer.parameters, Workspace()
-        self.total = self.history.epochs * self.history.batches
-        self.losses = cuda.device_array(self.total, self.parameters.value.dtype)
+        self.losses = cuda.device_array(self.history.steps, self.parameters.value.dtype)
 
     def run(self) -> History:
         history, first = self.history, self._resume()
+        total = history.steps
         self._keep(first)
         begun = reported = time.perf_counter()
         with _interrupts() as interrupts:
-            for step, x, label in self._batches(first, self.total):
+            for step, x, label in self._batches(first, total):
                 self._step(x, label, step)
                 now, done = time.perf_counter(), step + 1
                 history.seconds = now - begun
-                history.seconds_left = history.seconds / (done - first) * (self.total - done)
-                history.stopped = bool(interrupts) and done < self.total
+                history.seconds_left = history.seconds / (done - first) * (total - done)
+                history.stopped = bool(interrupts) and done < total
                 epoch_ends = done % history.batches == 0
                 if epoch_ends and self.validate is not None:
                     history.accuracies.append(accuracy(self.model, *self.validate))
-                if history.stopped or done % self.every == 0 or done == self.total:
+                if history.stopped or done % self.every == 0 or done == total:
                     self._keep(done)
                     self._save()
                 if history.stopped or epoch_ends or now - reported > PAUSE:
@@ -271,9 +281,9 @@ def _interrupts() -> Iterator[list[int]]:
 
 def _print_progress(history: History) -> None:
     """Print one line that is written over, in terminals and notebooks; elsewhere one an epoch."""
-    done, total = len(history.losses), history.epochs * history.batches
-    ended = done == total or history.stopped
-    line = f"epoch {math.ceil(done / history.batches)}/{history.epochs}  step {done}/{total}"
+    done, ended = len(history.losses), history.ended
+    line = f"epoch {math.ceil(done / history.batches)}/{history.epochs}"
+    line += f"  step {done}/{history.steps}"
     line += f"  loss {history.losses[-min(history.batches, 50) :].mean():.4f}"
     if history.accuracies:
         line += f"  accuracy {100 * history.accuracies[-1]:.1f} %"
