@@ -13,12 +13,25 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from numba.core import analysis, compiler, typed_passes, untyped_passes
+from numba.core import analysis, compiler, compiler_machinery, typed_passes, untyped_passes
 from numba.core.compiler_machinery import PassManager
-from numba.core.registry import cpu_target
+from numba.core.target_extension import target_override
 from numba.cpython import numbers
 
 from gpukit.compiler import assembly
+from gpukit.compiler.kernel_target import kernel_target
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class InlineOverloads(typed_passes.InlineOverloads):
+    """Put in overloads with `inline="always"`, if such were ever called."""
+
+    _name = "gpukit_inline_overloads"
+
+    def run_pass(self, state: Any) -> bool:
+        if not any(template._inline_overloads for template in state.typingctx.inlined):
+            return False
+        return bool(super().run_pass(state))
 
 
 class LeanCompiler(compiler.CompilerBase):
@@ -37,6 +50,7 @@ class LeanCompiler(compiler.CompilerBase):
             (untyped_passes.ReconstructSSA, "single assignment form"),
             (typed_passes.NopythonTypeInference, "find types"),
             (typed_passes.PreLowerStripPhis, "remove phis"),
+            (InlineOverloads, "put in overloads that ask for it"),
             (typed_passes.IRLegalization, "check the IR"),
             (typed_passes.NativeLowering, "make LLVM IR"),
             (typed_passes.NoPythonBackend, "make machine code"),
@@ -48,8 +62,14 @@ class LeanCompiler(compiler.CompilerBase):
 
 @contextlib.contextmanager
 def kernel_code() -> Iterator[None]:
-    """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
-    with _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles():
+    """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused.
+
+    Code that asks Numba for the current target is told "cuda".
+    """
+    with (
+        _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles(),
+        target_override("cuda"),
+    ):  # fmt: skip
         yield
 
 
@@ -169,5 +189,5 @@ def _require_scipy() -> None:
 
 
 def _refresh() -> None:
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
+    kernel_target.typing_context.refresh()
+    kernel_target.target_context.refresh()

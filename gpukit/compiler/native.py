@@ -64,9 +64,9 @@ def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tup
     from numba.core import compiler, types
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.cpu import FastMathOptions
-    from numba.core.registry import cpu_target
 
     from gpukit.compiler import lean, optimise
+    from gpukit.compiler.kernel_target import kernel_target
 
     flags = compiler.Flags()
     flags.nrt = True
@@ -78,7 +78,7 @@ def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tup
     flags.fastmath = FastMathOptions(fastmath)
     with _lock, global_compiler_lock, lean.kernel_code():
         result = compiler.compile_extra(
-            cpu_target.typing_context, cpu_target.target_context, function,
+            kernel_target.typing_context, kernel_target.target_context, function,
             (types.int64,) * 5, types.none, flags, {}, library=optimise.library(function.__name__),
             pipeline_class=lean.LeanCompiler,
         )  # fmt: skip

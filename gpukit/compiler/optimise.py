@@ -10,12 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core.registry import cpu_target
+
+from gpukit.compiler.kernel_target import kernel_target
 
 
 def library(name: str) -> Any:
     """Return an empty numba code library that optimises in this way."""
-    codegen = cpu_target.target_context.codegen()
+    codegen = kernel_target.target_context.codegen()
     return _library_class(codegen._library_class)(codegen, name)
 
 

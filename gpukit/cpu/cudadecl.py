@@ -1,11 +1,8 @@
-"""`numba.cuda.cudadecl`: where other people's code says which types its functions have.
-
-Kernels here are compiled by Numba's CPU target: what is registered goes to that target's table.
-"""
+"""`numba.cuda.cudadecl`: where other people's code says which types its functions have."""
 
 from __future__ import annotations
 
-from numba.core.typing.templates import builtin_registry as registry
+from gpukit.compiler.kernel_target import declarations as registry
 
 register = registry.register
 register_attr = registry.register_attr

@@ -1,11 +1,8 @@
-"""`numba.cuda.cudaimpl`: where other people's code says what its functions become in LLVM.
-
-Kernels here are compiled by Numba's CPU target: what is registered goes to that target's table.
-"""
+"""`numba.cuda.cudaimpl`: where other people's code says what its functions become in LLVM."""
 
 from __future__ import annotations
 
-from numba.core.imputils import builtin_registry as registry
+from gpukit.compiler.kernel_target import implementations as registry
 
 lower = registry.lower
 lower_attr = registry.lower_getattr

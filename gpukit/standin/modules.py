@@ -27,7 +27,7 @@ ROOTS = {"numba.cuda": CPU, "numba_cuda_mlir": ""}
 # Submodules of the namespace that gpukit answers for, where it has them.
 CHILDREN = (
     "random", "libdevice", "vectorizers", "cudadrv", "args", "fp16", "cg", "extending",
-    "cudadecl", "cudaimpl", "models",
+    "cudadecl", "cudaimpl", "models", "target", "descriptor",
 )  # fmt: skip
 
 # Modules of numba-cuda that are copies of modules of Numba: kernels must see Numba's objects.

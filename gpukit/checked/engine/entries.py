@@ -10,8 +10,8 @@ import functools
 import hashlib
 from typing import Any
 
-from numba import cfunc
-from numba.core import config, types
+from numba.core import config, sigutils, types
+from numba.core.ccallback import CFunc
 
 from gpukit.checked.engine import (
     barriers,
@@ -25,6 +25,7 @@ from gpukit.checked.engine import (
 from gpukit.checked.engine import counting as counting_
 from gpukit.compiler import cache_folder
 from gpukit.compiler import checker_state as w
+from gpukit.compiler.kernel_target import kernel_target
 from gpukit.compiler.runtime.raw import peek, poke
 
 _I = types.int64
@@ -35,20 +36,34 @@ def _entry(name: str) -> Any:
     signature = _I(*[_I] * (1 + w.CALLS[name]))
 
     def compile_(function: Any) -> Any:
-        # Put into its C wrapper: words that are passed on by way of the stack stall a processor.
-        options = {"nopython": True, "error_model": "numpy", "forceinline": True}
         folder = _folder()
         if folder is None:
-            return cfunc(signature, **options)(function)
+            return _callback(function, signature)
         before, config.CACHE_DIR = config.CACHE_DIR, folder
         try:
-            return cfunc(signature, cache=True, **options)(function)
+            return _callback(function, signature, cache=True)
         except (OSError, RuntimeError):  # the folder cannot be written to
-            return cfunc(signature, **options)(function)
+            return _callback(function, signature)
         finally:
             config.CACHE_DIR = before
 
     return compile_
+
+
+class _Callback(CFunc):  # type: ignore[misc]
+    """A function for C to call, compiled for the target of the functions that it calls."""
+
+    _targetdescr = kernel_target
+
+
+def _callback(function: Any, signature: Any, *, cache: bool = False) -> _Callback:
+    # Put into its C wrapper: words that are passed on by way of the stack stall a processor.
+    options = {"nopython": True, "error_model": "numpy", "forceinline": True}
+    made = _Callback(function, sigutils.normalize_signature(signature), {}, options)
+    if cache:
+        made.enable_caching()
+    made.compile()
+    return made
 
 
 @functools.cache

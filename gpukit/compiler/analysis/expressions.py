@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numba.core import types
-from numba.core.registry import cpu_target
 from numba.np import numpy_support
 
 from gpukit.compiler import kinds, tree
 from gpukit.compiler.analysis import uniformity
+from gpukit.compiler.kernel_target import kernel_target
 from gpukit.compiler.unit import Unit
 
 _OPERATORS = {
@@ -79,7 +79,7 @@ class Expressions:
         one, other = self.type_of(node.body), self.type_of(node.orelse)
         if one is None or other is None:
             return None
-        return cpu_target.typing_context.unify_types(one, other)
+        return kernel_target.typing_context.unify_types(one, other)
 
     def _Call(self, node: ast.Call) -> Any:
         name = tree.called(node)
@@ -125,7 +125,7 @@ class Expressions:
         given = [self.type_of(a) for a in arguments]
         if any(g is None for g in given):
             return None
-        context = cpu_target.typing_context
+        context = kernel_target.typing_context
         try:
             kind = context.resolve_value_type(function)
             found = context.resolve_function_type(kind, tuple(given), {})

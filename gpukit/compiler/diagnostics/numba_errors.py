@@ -89,6 +89,11 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "leave it out",
     ),
     (
+        r"matches for function '<function (\w+) at \w+>' for the current target",
+        "The function {0} is registered with Numba for another target, not for kernels.",
+        'register it for kernels: @overload({0}, target="cuda"), or for all targets: "generic"',
+    ),
+    (
         r"Cannot unify (.+) and (.+) for '(\w+)",
         "{2} is of type {0} in one place and of type {1} in another.",
         "give each its own name",

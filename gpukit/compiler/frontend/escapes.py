@@ -81,7 +81,7 @@ def _check_constants(unit: Unit, nested: Any, node: ast.AST) -> None:
 
 def compiled(unit: Unit, node: ast.Name) -> Any:
     """Return a Numba function for the nested function that `node` names."""
-    import numba
+    from gpukit.compiler.kernel_target import jit
 
     nested = unit.nested[node.id]
     _check_constants(unit, nested, node)
@@ -97,7 +97,7 @@ def compiled(unit: Unit, node: ast.Name) -> Any:
     module = tree.settle(ast.Module([function], []))
     scope = {**unit.globals, **nested.fixed}
     exec(compile(module, unit.source.file, "exec"), scope)
-    return numba.njit(error_model="numpy", nogil=True)(scope["nested"])
+    return jit(error_model="numpy", nogil=True)(scope["nested"])
 
 
 def _check_alone(unit: Unit, nested: Any, node: ast.AST) -> None:

@@ -6,11 +6,11 @@ import ast
 import contextlib
 from typing import Any
 
-import numba
 from numba.core import types
 
 from gpukit import errors
 from gpukit.compiler import checker_state, describe, locations, pyfunc, refuse, shapes, tree
+from gpukit.compiler.kernel_target import jit
 from gpukit.compiler.lowering import scalar
 from gpukit.compiler.unit import Unit
 
@@ -83,7 +83,7 @@ def _make(dispatcher: Any) -> Any:
     plain = pyfunc.build(unit.tree.name, [_NAME, *unit.parameters], body, scope, unit)
     plain.__defaults__ = unit.function.__defaults__
     options = {**OPTIONS, **getattr(dispatcher, "device_options", {})}
-    made = without_literals(numba.njit(nogil=True, **options)(plain), first=1)
+    made = without_literals(jit(nogil=True, **options)(plain), first=1)
     made.gpukit_locations = frozenset(rewrite.used_locations)
     for name in itself:
         plain.__globals__[f"device_{name}"] = made

@@ -11,10 +11,10 @@ from typing import Any
 
 from numba.core import bytecode, compiler, typed_passes, types, untyped_passes
 from numba.core.compiler_machinery import PassManager
-from numba.core.registry import cpu_target
 
 from gpukit.compiler import kinds, lean, pyfunc, shapes, tree
 from gpukit.compiler.frontend import renaming
+from gpukit.compiler.kernel_target import kernel_target
 from gpukit.compiler.lowering import device, new_arrays, scalar
 from gpukit.compiler.runtime import mathematics
 from gpukit.compiler.unit import Unit
@@ -54,7 +54,7 @@ def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type
 
 def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
     """Run Numba's front end and type inference; return its state: func_ir, typemap, calltypes."""
-    typing_context, target_context = cpu_target.typing_context, cpu_target.target_context
+    typing_context, target_context = kernel_target.typing_context, kernel_target.target_context
     lean.fill_tables()
     flags = compiler.Flags()
     flags.nrt = True
@@ -89,7 +89,7 @@ def _by_variable(typemap: dict[str, types.Type]) -> dict[str, set[types.Type]]:
 
 def _common(kinds_: set[types.Type]) -> types.Type:
     several = sorted(kinds_, key=str)
-    common = cpu_target.typing_context.unify_types(*several) if len(several) > 1 else None
+    common = kernel_target.typing_context.unify_types(*several) if len(several) > 1 else None
     return several[0] if common is None else common
 
 

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
 from numba.core import types
+
+from gpukit.compiler.kernel_target import jit
 
 OPTIONS = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def compiled(function: Any) -> Any:
     """Return a function for kernels to call."""
-    return without_literals(njit(**OPTIONS)(function))
+    return without_literals(jit(**OPTIONS)(function))
 
 
 def inlined(function: Any) -> Any:
     """Return a function that LLVM must put in at its calls."""
-    return without_literals(njit(forceinline=True, **OPTIONS)(function))
+    return without_literals(jit(forceinline=True, **OPTIONS)(function))
 
 
 def without_literals(dispatcher: Any, first: int | None = None) -> Any:

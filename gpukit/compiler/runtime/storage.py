@@ -270,9 +270,9 @@ def array_bytes(dtype: types.Type, shape: tuple[int, ...]) -> int:
 
 def value_bytes(kind: types.Type) -> int:
     """Return the size of one value of `kind` in an array."""
-    from numba.core.registry import cpu_target
+    from gpukit.compiler.kernel_target import kernel_target
 
-    context = cpu_target.target_context
+    context = kernel_target.target_context
     return int(context.get_abi_sizeof(context.get_data_type(kind)))
 
 

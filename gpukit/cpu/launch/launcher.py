@@ -210,7 +210,7 @@ class Launcher:
 
     def _best(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the declared signature that fits the arguments best, as Numba chooses."""
-        from numba.core.registry import cpu_target
+        from gpukit.compiler.kernel_target import kernel_target
 
         actual = tuple(marshal.numba_type(k) for k in marshal.pack(arguments).kinds)
         ranked = []
@@ -218,7 +218,7 @@ class Launcher:
             pairs = list(zip(actual, types, strict=True)) if len(actual) == len(types) else None
             if pairs is None:
                 continue
-            found = [_conversion_cost(cpu_target.typing_context, a, t) for a, t in pairs]
+            found = [_conversion_cost(kernel_target.typing_context, a, t) for a, t in pairs]
             costs = [c for c in found if c is not None]
             if len(costs) == len(found):
                 ranked.append((sorted(costs, reverse=True), order, types))

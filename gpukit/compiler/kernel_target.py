@@ -1,0 +1,133 @@
+"""The Numba target of kernels: a CUDA target by its place among Numba's, a CPU by its code.
+
+What is registered with Numba for the target "cuda", "gpu" or "generic" is found in kernels, the
+most specific first; what is registered for "cpu" is not, and `numba.njit` sees nothing of what is
+registered for "cuda". A function that was decorated with `numba.njit` is compiled anew for kernels.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from numba.core import cpu, decorators, externals, imputils, registry, target_extension, typing
+from numba.core.dispatcher import Dispatcher
+from numba.core.typing import templates
+
+NAME = "gpukit"
+
+
+class CUDA(target_extension.CUDA):  # type: ignore[misc]
+    """The place of kernels in Numba's hierarchy of targets."""
+
+
+class _Declarations(templates.Registry):  # type: ignore[misc]
+    """Typing templates for kernels alone, which win over those that are registered for all."""
+
+    def register(self, item: Any) -> Any:
+        return super().register(_for_cuda(item))
+
+    def register_attr(self, item: Any) -> Any:
+        return super().register_attr(_for_cuda(item))
+
+
+def _for_cuda(template: Any) -> Any:
+    template.metadata = {"target": "cuda", **getattr(template, "metadata", {})}
+    return template
+
+
+# What other people's code declares by `cuda.cudadecl` and `cuda.cudaimpl`.
+declarations = _Declarations()
+implementations = imputils.Registry("gpukit")
+
+
+class CUDATypingContext(typing.BaseContext):  # type: ignore[misc]
+    """Finds the types of kernels; `inlined` are the overloads that may be put in at their calls.
+
+    It loads what Numba's CPU context loads without being one: people's code asks which it is.
+    """
+
+    def __init__(self) -> None:
+        self.inlined: list[Any] = []
+        super().__init__()
+
+    def insert_function(self, ft: Any) -> None:
+        self._note(ft)
+        super().insert_function(ft)
+
+    def insert_attributes(self, at: Any) -> None:
+        self._note(at)
+        super().insert_attributes(at)
+
+    def _note(self, template: Any) -> None:
+        inline = getattr(template, "_inline", None)
+        if inline is not None and not inline.is_never_inline:
+            self.inlined.append(template)
+
+    def refresh(self) -> None:
+        with target_extension.target_override(NAME):
+            super().refresh()
+
+    def load_additional_registries(self) -> None:
+        typing.Context.load_additional_registries(self)
+        self.install_registry(declarations)
+
+    def resolve_value_type(self, val: Any) -> Any:
+        return super().resolve_value_type(_for_kernels(val))
+
+
+class CUDATargetContext(cpu.CPUContext):  # type: ignore[misc]
+    """Makes LLVM IR of kernels, in the engine of Numba's CPU target."""
+
+    def init(self) -> None:
+        context = registry.cpu_target.target_context
+        self.is32bit, self._internal_codegen = context.is32bit, context.codegen()
+        externals.c_math_functions.install(self)
+
+    def refresh(self) -> None:
+        with target_extension.target_override(NAME):
+            super().refresh()
+
+    def load_additional_registries(self) -> None:
+        super().load_additional_registries()
+        self.install_registry(implementations)
+
+
+class _Target(registry.CPUTarget):  # type: ignore[misc]
+    @functools.cached_property
+    def _toplevel_typing_context(self) -> CUDATypingContext:
+        return CUDATypingContext()
+
+    @functools.cached_property
+    def _toplevel_target_context(self) -> CUDATargetContext:
+        return CUDATargetContext(self.typing_context, self._target_name)
+
+
+kernel_target = _Target(NAME)
+
+
+class KernelDispatcher(registry.CPUDispatcher):  # type: ignore[misc]
+    """A function that Numba compiles for kernels to call."""
+
+    targetdescr = kernel_target
+
+
+def jit(function: Any = None, **options: Any) -> Any:
+    """Return a function for kernels, as `numba.njit` does for the CPU."""
+    return decorators.jit(function, _target=NAME, **options)
+
+
+def _for_kernels(value: Any) -> Any:
+    """Return a function of `numba.njit` as one for kernels; anything else as it is."""
+    if not isinstance(value, Dispatcher) or isinstance(value, KernelDispatcher):
+        return value
+    made = vars(value).get("_gpukit_kernels")
+    if made is None:
+        made = KernelDispatcher(value.py_func, dict(value.locals), value.targetoptions)
+        value._gpukit_kernels = made
+    return made
+
+
+target_extension.target_registry[NAME] = CUDA
+target_extension.dispatcher_registry[CUDA] = KernelDispatcher
+target_extension.jit_registry[CUDA] = jit

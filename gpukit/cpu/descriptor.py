@@ -1,0 +1,7 @@
+"""`numba.cuda.descriptor`: the target of kernels, where other people's code asks for its contexts."""
+
+from __future__ import annotations
+
+from gpukit.compiler.kernel_target import kernel_target as cuda_target
+
+__all__ = ["cuda_target"]
