@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gpukit.compiler import extensions
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.unit import Unit
 
@@ -59,6 +60,8 @@ def device(dispatcher: Any, callers: tuple[Any, ...] = ()) -> str:
 
 
 def _function(unit: Unit, arrays: dict[str, str], callers: tuple[Any, ...]) -> str:
+    if extensions.used(unit):
+        raise Unkeepable
     at = f"{unit.source.file}:{unit.source.tree.lineno}:{unit.name}"
     lines = [at, *(ast.dump(t, include_attributes=False) for t in unit.trees), _lines(unit)]
     for name, captured in sorted(unit.globals.items()):

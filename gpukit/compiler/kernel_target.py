@@ -76,6 +76,17 @@ class CUDATypingContext(typing.BaseContext):  # type: ignore[misc]
         return super().resolve_value_type(_for_kernels(val))
 
 
+class _Registries(dict[Any, Any]):
+    """The registries of a context, of which Numba asks where to put what belongs to its target.
+
+    It takes the one that all targets share where that is there, else the first. `numba.njit` would
+    find in the shared one how methods are lowered that are meant for kernels.
+    """
+
+    def __contains__(self, registry: object) -> bool:
+        return registry is not imputils.builtin_registry and super().__contains__(registry)
+
+
 class CUDATargetContext(cpu.CPUContext):  # type: ignore[misc]
     """Makes LLVM IR of kernels, in the engine of Numba's CPU target."""
 
@@ -83,14 +94,15 @@ class CUDATargetContext(cpu.CPUContext):  # type: ignore[misc]
         context = registry.cpu_target.target_context
         self.is32bit, self._internal_codegen = context.is32bit, context.codegen()
         externals.c_math_functions.install(self)
+        self._registries = _Registries()
 
     def refresh(self) -> None:
         with target_extension.target_override(NAME):
             super().refresh()
 
     def load_additional_registries(self) -> None:
+        self.install_registry(implementations)  # the first
         super().load_additional_registries()
-        self.install_registry(implementations)
 
 
 class _Target(registry.CPUTarget):  # type: ignore[misc]
@@ -128,6 +140,17 @@ def _for_kernels(value: Any) -> Any:
     return made
 
 
+def _jit_overload(**options: Any) -> Any:
+    """Return what compiles the implementation of an overload, for its types above all."""
+
+    def decorate(function: Any) -> Any:
+        from gpukit.compiler.lowering import typing
+
+        return jit(typing.of_one_thread(function), **options)
+
+    return decorate
+
+
 target_extension.target_registry[NAME] = CUDA
 target_extension.dispatcher_registry[CUDA] = KernelDispatcher
-target_extension.jit_registry[CUDA] = jit
+target_extension.jit_registry[CUDA] = _jit_overload

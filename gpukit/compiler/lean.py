@@ -10,16 +10,35 @@ import contextlib
 import gc
 import importlib.util
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from numba.core import analysis, compiler, compiler_machinery, typed_passes, untyped_passes
+from numba.core import (
+    analysis,
+    compiler,
+    compiler_machinery,
+    errors,
+    typed_passes,
+    untyped_passes,
+)
 from numba.core.compiler_machinery import PassManager
 from numba.core.target_extension import target_override
 from numba.cpython import numbers
 
 from gpukit.compiler import assembly
-from gpukit.compiler.kernel_target import kernel_target
+from gpukit.compiler.kernel_target import NAME, kernel_target
+
+
+@compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
+class FindTypes(typed_passes.NopythonTypeInference):
+    """Find types; an overload that asks Numba for the current target is told "cuda"."""
+
+    _name = "gpukit_find_types"
+
+    def run_pass(self, state: Any) -> bool:
+        with target_override("cuda"):
+            return bool(super().run_pass(state))
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)
@@ -31,7 +50,9 @@ class InlineOverloads(typed_passes.InlineOverloads):
     def run_pass(self, state: Any) -> bool:
         if not any(template._inline_overloads for template in state.typingctx.inlined):
             return False
-        return bool(super().run_pass(state))
+        with warnings.catch_warnings():  # of the second call of one overload, in which all is well
+            warnings.simplefilter("ignore", errors.NumbaIRAssumptionWarning)
+            return bool(super().run_pass(state))
 
 
 class LeanCompiler(compiler.CompilerBase):
@@ -48,7 +69,7 @@ class LeanCompiler(compiler.CompilerBase):
             (untyped_passes.DeadBranchPrune, "drop dead branches"),
             (untyped_passes.GenericRewrites, "rewrite idioms such as static indexing"),
             (untyped_passes.ReconstructSSA, "single assignment form"),
-            (typed_passes.NopythonTypeInference, "find types"),
+            (FindTypes, "find types"),
             (typed_passes.PreLowerStripPhis, "remove phis"),
             (InlineOverloads, "put in overloads that ask for it"),
             (typed_passes.IRLegalization, "check the IR"),
@@ -62,13 +83,10 @@ class LeanCompiler(compiler.CompilerBase):
 
 @contextlib.contextmanager
 def kernel_code() -> Iterator[None]:
-    """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused.
-
-    Code that asks Numba for the current target is told "cuda".
-    """
+    """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
     with (
         _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles(),
-        target_override("cuda"),
+        target_override(NAME),
     ):  # fmt: skip
         yield
 

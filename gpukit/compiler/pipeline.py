@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -65,10 +66,13 @@ class Compiled:
         return self.per_thread * threads * copies + (self.per_block + dynamic) * copies + 128
 
 
-def front(function: Any, instrumented: str = "", *, whole: bool = False) -> Unit:
+def front(
+    function: Any, instrumented: str = "", *, whole: bool = False,
+    implement: Callable[[Unit], bool] = lambda _: False,
+) -> Unit:  # fmt: skip
     """Return a function resolved, normalised, inlined, its jumps replaced by flags.
 
-    `instrumented` and `whole` as in `Unit`.
+    `instrumented` and `whole` as in `Unit`, `implement` as of `inline.run`.
     """
     from gpukit.compiler.analysis import decided
     from gpukit.compiler.frontend import (
@@ -92,7 +96,7 @@ def front(function: Any, instrumented: str = "", *, whole: bool = False) -> Unit
             device.exception(unit, node)  # refuses what cannot be raised
     if instrumented == "access":
         unassigned.instrument(unit)
-    inline.run(unit)
+    inline.run(unit, implement)
     if instrumented:
         from gpukit.compiler.lowering import lockstep
 
@@ -183,9 +187,9 @@ def _loops(
 ) -> tuple[Unit, Any, ast.FunctionDef]:
     """Return a kernel's unit, who wrote its loops, and these; arguments as of `compile_kernel`."""
     from gpukit.compiler.frontend import absent
-    from gpukit.compiler.lowering import coarsening
+    from gpukit.compiler.lowering import coarsening, overloads
 
-    unit = front(function, options.instrumented)
+    unit = front(function, options.instrumented, implement=overloads.Implement(kinds, captured))
     unit.debug = debug
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})

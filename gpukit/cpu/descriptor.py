@@ -1,4 +1,4 @@
-"""`numba.cuda.descriptor`: the target of kernels, where other people's code asks for its contexts."""
+"""`numba.cuda.descriptor`: the target of kernels, whose contexts other people's code asks for."""
 
 from __future__ import annotations
 

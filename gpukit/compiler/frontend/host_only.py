@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import intrinsics, refuse
+from gpukit.compiler import extensions, intrinsics, refuse
 from gpukit.compiler.frontend import allocate
 from gpukit.compiler.unit import Unit
 
@@ -96,8 +96,11 @@ def _goes_through_an_array(function: ast.expr, meaning: Callable[[ast.AST], Any]
         return False
     found = meaning(function)
     if callable(found):
-        return any(found is known for known in _FUNCTIONS)
-    return isinstance(function, ast.Attribute) and function.attr in _METHODS
+        own = extensions.functions()
+        return any(found is known for known in _FUNCTIONS) and all(found is not o for o in own)
+    if not isinstance(function, ast.Attribute) or function.attr not in _METHODS:
+        return False
+    return function.attr not in extensions.attributes()
 
 
 def _is_random(function: Any) -> bool:

@@ -37,11 +37,12 @@ from __future__ import annotations
 import ast
 import copy
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import intrinsics, kinds, refuse, tree
+from gpukit.compiler import extensions, intrinsics, kinds, refuse, tree
 from gpukit.compiler.frontend import (
     allocate,
     binding,
@@ -75,10 +76,15 @@ def _calls(call: Any, names: frozenset[str]) -> bool:
     return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in names
 
 
-def run(unit: Unit) -> None:
-    """Normalise the unit and inline what must be inlined, in place."""
+def run(unit: Unit, implement: Callable[[Unit], bool] = lambda _: False) -> None:
+    """Normalise the unit and inline what must be inlined, in place.
+
+    `implement` puts device functions in place of other calls, and tells whether there were any.
+    """
     normalise.prepare(unit)
     unit.tree.body = _Inliner(unit).body(unit.tree.body, ())
+    while implement(unit):
+        unit.tree.body = _Inliner(unit).body(unit.tree.body, ())
     escapes.run(unit)
     allocate.check(unit)
     own_arrays.run(unit)
@@ -86,7 +92,10 @@ def run(unit: Unit) -> None:
 
 
 def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
-    """Tell whether a device function has a sync point, arrays that outlive it or *args."""
+    """Tell whether a device function has a sync point, arrays that outlive it or *args.
+
+    Or calls of other people's overloads, which are chosen by the types of the caller.
+    """
     if any(device is s for s in seen):
         return False
     inner = resolve.run(device.py_func, device=True)
@@ -98,7 +107,7 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
             isinstance(n, ast.Attribute) and n.attr == "dtype" for n in ast.walk(node)
         ):
             return True  # the dtype of an argument is known where the argument is
-    if inner.tree.args.vararg or inner.allocates:
+    if inner.tree.args.vararg or inner.allocates or extensions.used(inner):
         return True
     if any(not isinstance(a, np.ndarray) for a in inner.captured.values()):
         return True

@@ -9,14 +9,15 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from numba.core import bytecode, compiler, typed_passes, types, untyped_passes
+from numba.core import bytecode, compiler, types, untyped_passes
 from numba.core.compiler_machinery import PassManager
 
+from gpukit import errors
 from gpukit.compiler import kinds, lean, pyfunc, shapes, tree
 from gpukit.compiler.frontend import renaming
 from gpukit.compiler.kernel_target import kernel_target
 from gpukit.compiler.lowering import device, new_arrays, scalar
-from gpukit.compiler.runtime import mathematics
+from gpukit.compiler.runtime import mathematics, probe
 from gpukit.compiler.unit import Unit
 
 _MET_TYPES = {
@@ -41,15 +42,44 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
 
 
 def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
-    probe = _Probe(unit)
-    copy = ast.Module(tree.clone(unit.tree.body), [])
-    probe.generic_visit(copy)
-    everything = {**arguments, **probe.arguments}
-    scope = {**unit.globals, **probe.globals}
-    made = pyfunc.build(unit.tree.name, list(everything), copy.body, scope, unit)
-    inferred = infer(made, tuple(everything.values()))
+    inferred = typed(unit, arguments)
     new_arrays.check_types(unit, inferred)
     return dict(inferred.typemap)
+
+
+def typed(unit: Unit, arguments: dict[str, types.Type]) -> Any:
+    """Return Numba's state of the kernel as one thread sees it, types found."""
+    form = _Probe(unit)
+    copy = ast.Module(tree.clone(unit.tree.body), [])
+    form.generic_visit(copy)
+    everything = {**arguments, **form.arguments}
+    scope = {**unit.globals, **form.globals}
+    made = pyfunc.build(unit.tree.name, list(everything), copy.body, scope, unit)
+    return infer(made, tuple(everything.values()))
+
+
+def of_one_thread(function: Any) -> Any:
+    """Return a function that has the types of one that uses CUDA's names, for Numba to infer.
+
+    What it asks of its thread has a type and no value: whoever runs it gets an exception. One that
+    uses none of CUDA's names, or that is not ours to read, is returned as it is.
+    """
+    from gpukit.compiler.frontend import inline, resolve
+
+    try:
+        unit = resolve.run(function, device=True)
+        if not unit.devices and not any(map(tree.intrinsic, ast.walk(unit.tree))):
+            return function
+        inline.run(unit)
+    except errors.GpukitError:
+        return function
+    form = _Form(unit)
+    body = ast.Module(unit.tree.body, [])
+    form.generic_visit(body)
+    scope = {**unit.globals, **form.globals}
+    made = pyfunc.build(unit.tree.name, list(unit.parameters), body.body, scope, unit)
+    made.__defaults__ = function.__defaults__
+    return made
 
 
 def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
@@ -66,7 +96,7 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
     untyped_passes.ExtractByteCode().run_pass(state)
     manager = PassManager("gpukit-typing")
     manager.passes = list(compiler.DefaultPassBuilder.define_untyped_pipeline(state).passes)
-    manager.add_pass(typed_passes.NopythonTypeInference, "find types")
+    manager.add_pass(lean.FindTypes, "find types")
     manager.finalize()
     with lean.kernel_code():  # device functions are compiled on the way
         manager.run(state)
@@ -144,6 +174,18 @@ class _Probe(scalar.Scalar):
 
     def context(self) -> ast.expr:
         return self._argument("context", device.CONTEXT)
+
+
+class _Form(_Probe):
+    """Replace what depends on the thread by expressions that have a type and no value."""
+
+    def _argument(self, stem: str, kind: types.Type) -> ast.expr:
+        return tree.call(self.bind(stem, probe.no_value(kind)))  # type: ignore[no-any-return]
+
+    def synchronised(self, name: str, node: ast.Call) -> ast.expr:
+        if name in _VOTES:
+            return self._argument(name, _MET_TYPES[name])
+        return super().synchronised(name, node)
 
 
 def _word(dtype: Any) -> str:

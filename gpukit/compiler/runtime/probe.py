@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
+
+_NO_THREAD = "An overload asks which thread it runs in where gpukit cannot tell it."
 
 
 def _vote(result: types.Type) -> Any:
@@ -25,3 +28,19 @@ def _vote(result: types.Type) -> Any:
 
 all_sync = any_sync = eq_sync = _vote(types.boolean)
 ballot_sync = _vote(types.int32)
+
+
+@functools.cache
+def no_value(kind: types.Type) -> Any:
+    """Return a function without arguments that has a type, and raises where it is run."""
+
+    @intrinsic
+    def value(typingctx):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            with builder.if_then(cgutils.true_bit):
+                context.call_conv.return_user_exc(builder, RuntimeError, (_NO_THREAD,))
+            return context.get_constant_null(kind)
+
+        return kind(), codegen
+
+    return value

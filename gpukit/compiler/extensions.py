@@ -1,0 +1,58 @@
+"""What other people's code has registered with Numba: overloads of functions, methods, attributes.
+
+Where Numba is not imported there is nothing, and nothing is imported to find that out.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from types import BuiltinFunctionType
+from typing import Any
+
+from gpukit.compiler.unit import Unit
+
+# Modules of templates whose changes a compiled kernel's key shows anyhow. Numba makes those of
+# intrinsics and typers without a module, but their keys are what the kernel captured.
+_KNOWN = ("numba", "gpukit", "abc")
+
+
+def functions() -> list[Any]:
+    """Return the functions and operators that have implementations of other people's."""
+    return [template.key for template in _foreign("functions")]
+
+
+def attributes() -> set[str]:
+    """Return the names of methods and attributes that have implementations of other people's."""
+    found = set()
+    for template in _foreign("attributes"):
+        names = [getattr(template, "_attr", None), *vars(template)]
+        found |= {name.removeprefix("resolve_") for name in names if name}
+    return found
+
+
+def _foreign(kind: str) -> Iterator[Any]:
+    """Yield the typing templates of one kind, "functions" or "attributes", of other people."""
+    templates = sys.modules.get("numba.core.typing.templates")
+    ours = sys.modules.get("gpukit.compiler.kernel_target")
+    for registry in filter(None, (templates and templates.builtin_registry,
+                                  ours and ours.declarations)):  # fmt: skip
+        yield from filter(is_foreign, getattr(registry, kind))
+
+
+def is_foreign(template: Any) -> bool:
+    """Tell whether a typing template is of neither Numba nor gpukit."""
+    made = getattr(template, "_overload_func", template)
+    return (made.__module__ or _KNOWN[0]).partition(".")[0] not in _KNOWN
+
+
+def used(unit: Unit) -> bool:
+    """Tell whether a function, its names resolved, may use what other people's code registered."""
+    keys, names = functions(), attributes()
+    if any(isinstance(key, BuiltinFunctionType) for key in keys):
+        return True  # an operator, or a function of Python's that has no name in the tree
+    if any(value is key for value in unit.globals.values() for key in keys):
+        return True
+    nodes = (n for function in unit.trees for n in ast.walk(function))
+    return any(isinstance(n, ast.Attribute) and n.attr in names for n in nodes)
