@@ -10,7 +10,17 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from numba.core import cpu, decorators, externals, imputils, registry, target_extension, typing
+from numba.core import (
+    cpu,
+    decorators,
+    extending,
+    externals,
+    imputils,
+    registry,
+    target_extension,
+    types,
+    typing,
+)
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing import templates
 
@@ -151,6 +161,14 @@ def _jit_overload(**options: Any) -> Any:
     return decorate
 
 
+def _allocate(cls, allocsize, align):  # type: ignore[no-untyped-def]
+    """Make new arrays in the memory of Numba's CPU target, which says so for itself alone."""
+    from numba.np.arrayobj import intrin_alloc
+
+    return lambda cls, allocsize, align: intrin_alloc(allocsize, align)
+
+
 target_extension.target_registry[NAME] = CUDA
 target_extension.dispatcher_registry[CUDA] = KernelDispatcher
 target_extension.jit_registry[CUDA] = _jit_overload
+extending.overload_classmethod(types.Array, "_allocate", target=NAME)(_allocate)

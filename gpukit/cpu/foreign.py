@@ -1,22 +1,26 @@
 """`cuda.declare_device` without a GPU: device functions in CUDA C++ by the host's C++ compiler.
 
-Much CUDA C++ written for `declare_device` is plain C++ with `__device__` before it. Where a
+The source is given by `link`, of `declare_device` or of the `cuda.jit` whose kernel calls it. Much
+CUDA C++ written for `declare_device` is plain C++ with `__device__` before it. Where a
 C++ compiler is installed that is compiled, linked into a library and called from kernels. What
 needs a GPU's headers or registers is refused with the compiler's own words.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import hashlib
+import json
 import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from gpukit import errors
 
@@ -36,6 +40,17 @@ COMPILERS = ("c++", "g++", "clang++")
 _TEXTS = (".cu", ".cuh", ".c", ".cc", ".cpp")
 
 
+_linked: ContextVar[tuple[Any, ...]] = ContextVar("_linked", default=())
+
+
+class _Source(NamedTuple):
+    """CUDA C++: its text, its name, and the folder to look in for what it includes."""
+
+    text: str
+    name: str
+    folder: str = ""
+
+
 class CUSource:
     """CUDA C++ source in memory, as text or UTF-8 bytes, for `link`."""
 
@@ -51,7 +66,8 @@ def declare_device(
     `mul = cuda.declare_device("mul", "float32(float32, float32)", link="mul.cu")`. With Numba's
     convention the C++ function is `int mul(float *result, float x, float y)`, 0 for success;
     with `abi="c"` it is `float mul(float x, float y)`. `link` is a file, a `CUSource`, or a
-    collection of them. Nothing checks what C++ code does with memory.
+    collection of them; without it the kernel's own `cuda.jit(link=...)` is meant. Nothing checks
+    what C++ code does with memory.
     """
     signature = _signature(sig)
     if use_cooperative:
@@ -107,26 +123,65 @@ class _Lowering:
         return context.get_dummy_value() if void else builder.load(slot)
 
 
+@contextlib.contextmanager
+def linking(kernel: Any) -> Iterator[None]:
+    """Let the kernel that is compiled inside the `with` block call what its `link` holds."""
+    items = tuple(_links(kernel, []))
+    for item in items:
+        if isinstance(item, (str, os.PathLike)) and not Path(item).is_file():
+            raise _no_file("cuda.jit(link=...)", item)
+    token = _linked.set(items)
+    try:
+        yield
+    finally:
+        _linked.reset(token)
+
+
+def _links(function: Any, seen: list[Any]) -> Iterator[Any]:
+    """Yield what a kernel, and the device functions that it calls, are to be linked with."""
+    from gpukit.compiler.frontend import resolve
+
+    if any(function is s for s in seen):
+        return
+    seen.append(function)
+    yield from _items(getattr(function, "targetoptions", {}).get("link"))
+    for device in resolve.run(function.py_func, device=True).devices.values():
+        yield from _links(device, seen)
+
+
 def resolve(name: str, link: Any) -> str:
-    """Compile the sources in `link` and return the symbol under which LLVM finds `name`."""
+    """Compile the sources in `link` and return the symbol under which LLVM finds `name`.
+
+    Without `link` they are those of the kernel that is being compiled.
+    """
     import llvmlite.binding as llvm
 
-    sources = tuple(_source(item) for item in _items(link))
+    given = tuple(_items(link))
+    sources = tuple(map(_source, given or filter(_is_text, _linked.get())))
     if not sources:
-        raise errors.TargetError(
-            f"declare_device({name!r}): expected link= with CUDA C++ source, got none. Give the "
-            "file, or write the function in Python with @cuda.jit(device=True)."
-        )
+        raise _nothing_linked(name)
     library, digest = _library(sources, _search_path())
     symbol = f"gpukit_foreign_{digest}_{name}"
     try:
         llvm.add_symbol(symbol, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
     except AttributeError as error:
+        files = ", ".join(source.name for source in sources)
         raise errors.TargetError(
             f'declare_device({name!r}): expected a function of that name in extern "C", '
-            "the sources have none."
+            f"the sources ({files}) have none."
         ) from error
     return symbol
+
+
+def _nothing_linked(name: str) -> errors.TargetError:
+    """Return the error for a function that no CUDA C++ is given for."""
+    if _linked.get():
+        return _made_for_gpu(f"declare_device({name!r})", _linked.get()[0])
+    return errors.TargetError(
+        f"declare_device({name!r}): expected link= with CUDA C++ source, got none. Give the file "
+        "to declare_device or to the kernel's cuda.jit(link=[...]), or write the function in "
+        "Python with @cuda.jit(device=True)."
+    )
 
 
 def _items(link: Any) -> Iterable[Any]:
@@ -135,23 +190,39 @@ def _items(link: Any) -> Iterable[Any]:
     return link if isinstance(link, (list, tuple, set, frozenset)) else (link,)
 
 
-def _source(item: Any) -> tuple[str, str]:
-    """Return the text of a source and the folder to look in for what it includes."""
+def _is_text(item: Any) -> bool:
+    """Tell whether something to link is CUDA C++; anything else is code made for a GPU."""
+    if isinstance(item, (str, os.PathLike)):
+        return Path(item).suffix in _TEXTS
+    return type(item).__name__ == "CUSource" and getattr(item, "data", None) is not None
+
+
+def _source(item: Any) -> _Source:
+    if not _is_text(item):
+        raise _made_for_gpu("declare_device", item)
     if not isinstance(item, (str, os.PathLike)):
-        data = getattr(item, "data", None)
-        if type(item).__name__ != "CUSource" or data is None:
-            raise errors.TargetError(
-                f"declare_device: {type(item).__name__} holds code made for a GPU. On the CPU "
-                "target only CUDA C++ source can be linked."
-            )
-        return data.decode() if isinstance(data, bytes) else str(data), ""
+        text = item.data.decode() if isinstance(item.data, bytes) else str(item.data)
+        return _Source(text, str(getattr(item, "name", None) or "<memory>"))
     path = Path(item)
-    if path.suffix not in _TEXTS:
-        raise errors.TargetError(
-            f"declare_device: {path.name} holds code made for a GPU. On the CPU target only CUDA "
-            "C++ source can be linked."
-        )
-    return path.read_text(encoding="utf-8"), str(path.parent)
+    if not path.is_file():
+        raise _no_file("declare_device", item)
+    return _Source(path.read_text(encoding="utf-8"), str(path), str(path.parent))
+
+
+def _made_for_gpu(who: str, item: Any) -> errors.TargetError:
+    what = Path(item).name if isinstance(item, (str, os.PathLike)) else type(item).__name__
+    return errors.TargetError(
+        f"{who}: {what} holds code made for a GPU. On the CPU target only CUDA C++ source can be "
+        "linked: give that, write the function in Python with @cuda.jit(device=True), or run on a "
+        "GPU (GPUKIT_TARGET=cuda)."
+    )
+
+
+def _no_file(who: str, item: Any) -> errors.TargetError:
+    return errors.TargetError(
+        f"{who}: expected a file to link, there is none at {os.fspath(item)!r} (looked in "
+        f"{os.getcwd()}). Give its path from there, or an absolute one."
+    )
 
 
 def _search_path() -> tuple[str, ...]:
@@ -161,9 +232,7 @@ def _search_path() -> tuple[str, ...]:
 
 
 @functools.cache
-def _library(
-    sources: tuple[tuple[str, str], ...], search: tuple[str, ...]
-) -> tuple[ctypes.CDLL, str]:
+def _library(sources: tuple[_Source, ...], search: tuple[str, ...]) -> tuple[ctypes.CDLL, str]:
     digest = hashlib.sha256(repr((sources, search)).encode()).hexdigest()[:16]
     compiler = next(filter(None, map(shutil.which, COMPILERS)), None)
     if compiler is None:
@@ -176,17 +245,19 @@ def _library(
 
 
 def _build(
-    compiler: str, sources: Sequence[tuple[str, str]], search: Sequence[str], folder: Path
+    compiler: str, sources: Sequence[_Source], search: Sequence[str], folder: Path
 ) -> ctypes.CDLL:
     """Compile every source and load the library; the file may go once it is loaded."""
     prelude = folder / "prelude.h"
     prelude.write_text(PRELUDE, encoding="utf-8")
     files = []
-    for number, (text, _) in enumerate(sources):
+    for number, source in enumerate(sources):
         file = folder / f"source{number}.cpp"
+        # What the compiler says is to name the file and the line that people wrote.
+        text = f"#line 1 {json.dumps(source.name)}\n{source.text}"
         file.write_text(text, encoding="utf-8")
         files.append(str(file))
-    places = [f"-I{p}" for p in (*(place for _, place in sources), *search) if p]
+    places = [f"-I{p}" for p in (*(source.folder for source in sources), *search) if p]
     library = folder / "foreign.so"
     options = ["-shared", "-fPIC", "-O2", "-w", "-include", str(prelude)]
     command = [compiler, *options, *places, *files, "-o", str(library)]

@@ -60,16 +60,18 @@ def _compile(
 ) -> Any:
     from gpukit.compiler import pipeline
     from gpukit.compiler.emit.kernel import Options
+    from gpukit.cpu import foreign
 
     block, distinct, boundscheck, instrumented = chosen
-    return pipeline.compile_kernel(
-        kernel.py_func,
-        tuple(marshal.numba_type(k) for k in kinds),
-        Options(block, distinct, boundscheck, instrumented=instrumented),
-        fastmath=fastmath,
-        debug=debug,
-        captured=[marshal.numba_type(k) for k in captured.kinds],
-    )
+    with foreign.linking(kernel):
+        return pipeline.compile_kernel(
+            kernel.py_func,
+            tuple(marshal.numba_type(k) for k in kinds),
+            Options(block, distinct, boundscheck, instrumented=instrumented),
+            fastmath=fastmath,
+            debug=debug,
+            captured=[marshal.numba_type(k) for k in captured.kinds],
+        )
 
 
 def _captured(kernel: Any, instrumented: str = "") -> marshal.Packed:
@@ -96,12 +98,14 @@ def plain(kernel: Any, types: tuple[Any, ...]) -> Any:
     """Compile a kernel for numba types alone, to see what it needs."""
     from gpukit.compiler import pipeline
     from gpukit.compiler.emit.kernel import Options
+    from gpukit.cpu import foreign
 
     captured = _captured(kernel)
-    made = pipeline.compile_kernel(
-        kernel.py_func, types, Options(block=(0, 1, 1), distinct=True),
-        captured=[marshal.numba_type(k) for k in captured.kinds],
-    )  # fmt: skip
+    with foreign.linking(kernel):
+        made = pipeline.compile_kernel(
+            kernel.py_func, types, Options(block=(0, 1, 1), distinct=True),
+            captured=[marshal.numba_type(k) for k in captured.kinds],
+        )  # fmt: skip
     made.captured = captured
     return made
 
