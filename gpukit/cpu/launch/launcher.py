@@ -341,7 +341,8 @@ class Prepared:
         outcome = pool.run(
             functools.partial(compiled.entry, ctypes.addressof(buffer)),
             self.blocks, self.threads, self.scratch,
-            serial=compiled.whole_grid, pace=compiled.pace,
+            serial=compiled.whole_grid, pace=compiled.pace, reach=packed.reach(),
+            together=compiled.coarsened,
         )  # fmt: skip
         if outcome.context is not None:
             failure.name_thread(outcome.context, self.threads)

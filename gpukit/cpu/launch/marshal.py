@@ -38,6 +38,10 @@ class Packed:
     ranges: list[tuple[int, int]] = field(default_factory=list)
     names: tuple[str, ...] = ()
 
+    def reach(self) -> int:
+        """Return how many bytes the arrays cover."""
+        return sum(end - begin for begin, end in self.ranges)
+
     def distinct(self) -> bool:
         """Tell whether no two arrays overlap."""
         if len(self.ranges) < 2:
