@@ -78,8 +78,7 @@ class Launcher:
         """Run the kernel without a watcher."""
         retrieve: list[Any] = []
         packed = self.packed(shape, arguments, retrieve)
-        for begin, end in packed.ranges:
-            uninitialised.touch_range(begin, end)
+        uninitialised.touch_ranges(packed.ranges)
         self._prepared(shape, packed).run(packed)
         for action in retrieve:
             action()

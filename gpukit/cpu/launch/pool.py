@@ -106,6 +106,9 @@ class Outcome:
             other[layout.CANCEL] = 1
 
 
+_DONE = Outcome()  # that of every launch that one thread runs and that does not fail
+
+
 class Pace:
     """How long one thread of a kernel has taken, to tell which launches are short.
 
@@ -144,14 +147,15 @@ def run(
     """
     count = 1 if serial or pace.is_short(blocks * threads, reach) else min(workers(), blocks)
     if count == 1:
-        outcome = Outcome()
         bench = _bench
         bench.ready(scratch)
         start = _clock()
         status = call(0, blocks, bench.address, bench.scratch_address)
         pace.note(blocks * threads, _clock() - start, reach)
-        if status > 0:
-            outcome.fail(status, bench.context)
+        if status <= 0:
+            return _DONE
+        outcome = Outcome()
+        outcome.fail(status, bench.context)
         return outcome
     least = max(pace.chunk(threads, reach), together)
     outcome = _run_shared(call, blocks, scratch, count, least)
