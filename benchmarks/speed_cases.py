@@ -19,7 +19,7 @@ import numpy as np
 from gpukit import cuda
 from gpukit.kernels import reduce, reduce_trees, vector
 from gpukit.kernels.matmul import tiled
-from gpukit.launch import ceil_div
+from gpukit.launch import ceil_div, stride_blocks
 
 TILE = 32
 PADDED = TILE + 1
@@ -129,7 +129,7 @@ def vector_add(n: int) -> Iterator[Case]:
 def saxpy(n: int) -> Iterator[Case]:
     x, y, out = _normal(n), _normal(n)[::-1].copy(), np.full(n, np.nan, np.float32)
     alpha = np.float32(2.5)
-    grid = min(ceil_div(n, vector.BLOCK), vector.MAX_BLOCKS)
+    grid = stride_blocks(n, vector.BLOCK)
 
     def theirs() -> None:
         np.multiply(x, alpha, out=out)
@@ -144,7 +144,7 @@ def saxpy(n: int) -> Iterator[Case]:
 def reduction(n: int) -> Iterator[Case]:
     x, out = _normal(n), np.full(1, np.nan, np.float32)
     blocks = ceil_div(n, reduce.BLOCK)
-    few = min(blocks, reduce.MAX_BLOCKS)
+    few = stride_blocks(n, reduce.BLOCK)
     partials, last = np.empty(blocks, np.float32), np.empty(1, np.float32)
     expected = np.sum(x, dtype=np.float64)
     tolerance = 1e-5 * float(np.sum(np.abs(x), dtype=np.float64))
@@ -210,7 +210,7 @@ def transpose(n: int) -> Iterator[Case]:
 
 def histogram(n: int) -> Iterator[Case]:
     counts = np.full(BINS, -1, np.int32)
-    grid = min(ceil_div(n, BINS), vector.MAX_BLOCKS)
+    grid = stride_blocks(n, BINS)
     for dtype in (np.uint8, np.int64):
         values = np.random.default_rng(20261120).integers(0, BINS, n).astype(dtype)
 

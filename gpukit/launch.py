@@ -12,7 +12,9 @@ back an array of the kind that it was given. The helpers here keep the four step
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
+import math
 import operator
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
@@ -59,9 +61,10 @@ class Rung(NamedTuple):
 
     A block of `block` threads computes `tile` elements along x, y and z, as many as it has threads
     if there is no `tile`. A kernel that loops over the rest has at most `most_blocks` along the
-    last axis. With `x_is_row`, x runs down the rows. `needs` are the lowest and the highest compute
-    capability of a GPU that runs it. What a rung does not take, other `dtypes` or arrays that lie
-    misaligned, the rung `instead` takes.
+    last axis; with `grid_stride`, at most as many as the device holds at once. With `x_is_row`, x
+    runs down the rows. `needs` are the lowest and the highest compute capability of a GPU that
+    runs it. What a rung does not take, other `dtypes` or arrays that lie misaligned, the rung
+    `instead` takes.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Rung(NamedTuple):
     dtypes: tuple[type[np.generic], ...] = FLOATS
     needs: tuple[Capability, Capability] = ANY_GPU
     most_blocks: int | None = None
+    grid_stride: bool = False
     x_is_row: bool = False
     instead: str = ""
 
@@ -85,9 +89,16 @@ class Rung(NamedTuple):
         tiles = tile if isinstance(tile, tuple) else (tile,)
         along = sizes[::-1] if self.x_is_row else sizes
         *first, last = map(ceil_div, along, tiles)
-        grid = (*first, last if self.most_blocks is None else min(last, self.most_blocks))
+        grid = (*first, min(last, self._most(last)))
         check_grid(function, grid)
         return grid
+
+    def _most(self, unlimited: int) -> int:
+        """Return how many blocks there may be along the last axis."""
+        if self.grid_stride:
+            threads = self.block if isinstance(self.block, int) else math.prod(self.block)
+            return resident_blocks(threads)
+        return unlimited if self.most_blocks is None else self.most_blocks
 
 
 def pick(function: str, ladder: tuple[Rung, ...], name: str) -> Rung:
@@ -131,6 +142,37 @@ def grid_2d(function: str, cols: int, rows: int, block: tuple[int, int]) -> tupl
     grid = (ceil_div(cols, block[0]), ceil_div(rows, block[1]))
     check_grid(function, grid)
     return grid
+
+
+def stride_blocks(n: int, block: int, *, tile: int | None = None, shared: int = 0) -> int:
+    """Return the blocks of a grid-stride launch over n elements, `tile` per block and turn.
+
+    There is a block for each tile (`block` elements if there is no `tile`), but no more blocks than
+    are resident on the device at once: threads then take several elements each. The number of
+    blocks, and with it the order in which a kernel adds floating-point numbers, follows from n and
+    the device: it is the same in every run on one device and differs between devices.
+
+    >>> stride_blocks(1, 256), stride_blocks(10**9, 256) == resident_blocks(256)
+    (1, True)
+    """
+    return min(ceil_div(n, tile or block), resident_blocks(block, shared))
+
+
+def resident_blocks(block: int, shared: int = 0) -> int:
+    """Return how many blocks of `block` threads the device in use holds at once, all SMs together.
+
+    Threads per SM and `shared` bytes of shared memory per block limit it; registers, which only a
+    compiled kernel knows, are not counted. On the CPU target an SM is a core.
+    """
+    return _resident_blocks(cuda.get_current_device(), block, shared)
+
+
+@functools.lru_cache(maxsize=256)
+def _resident_blocks(device: Any, block: int, shared: int) -> int:
+    per_sm = device.MAX_THREADS_PER_MULTI_PROCESSOR // block
+    if shared:
+        per_sm = min(per_sm, device.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // shared)
+    return int(device.MULTIPROCESSOR_COUNT * max(per_sm, 1))
 
 
 def check_grid(function: str, grid: tuple[int, ...]) -> None:

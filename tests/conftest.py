@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
@@ -82,6 +82,25 @@ def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+class Device(NamedTuple):
+    """What a grid-stride launch asks of a device."""
+
+    MULTIPROCESSOR_COUNT: int
+    MAX_THREADS_PER_MULTI_PROCESSOR: int
+    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: int = 65536
+
+
+@pytest.fixture
+def use_device(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Let grids that the device sizes be those of a device with other limits."""
+    from gpukit import launch
+
+    def use(*limits: int) -> None:
+        monkeypatch.setattr(launch.cuda, "get_current_device", lambda: Device(*limits))
+
+    return use
 
 
 @pytest.fixture(scope="module")

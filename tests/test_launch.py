@@ -337,6 +337,47 @@ def test_a_rung_covers_all_elements_with_its_tiles(made, sizes, grid):
     assert made.grid("f", *sizes) == grid
 
 
+@pytest.mark.parametrize(
+    ("limits", "block", "shared", "blocks"),
+    [
+        ((40, 1024), 256, 0, 160),  # T4
+        ((132, 2048), 256, 0, 1056),  # H100
+        ((132, 2048), 1024, 0, 264),
+        ((108, 2048), 768, 0, 216),  # what is left of an SM takes no block
+        ((40, 1024), 256, 32768, 80),  # two blocks share the memory of an SM
+        ((40, 1024), 256, 65537, 40),  # the launch, not the grid, is then refused
+        ((1, 256), 512, 0, 1),
+    ],
+)
+def test_blocks_are_resident_as_threads_and_shared_memory_of_an_sm_allow(
+    limits, block, shared, blocks, use_device
+):
+    use_device(*limits)
+    assert launch.resident_blocks(block, shared) == blocks
+
+
+@pytest.mark.parametrize(
+    ("n", "tile", "blocks"),
+    [(1, None, 1), (256, None, 1), (257, None, 2), (2**30, None, 160), (1025, 1024, 2)],
+)
+def test_a_grid_that_strides_has_a_block_per_tile_up_to_those_resident(n, tile, blocks, use_device):
+    use_device(40, 1024)
+    assert launch.stride_blocks(n, 256, tile=tile) == blocks
+
+
+def test_a_rung_that_strides_has_as_many_blocks_as_are_resident(use_device):
+    use_device(40, 1024)
+    made = rung((32, 8), grid_stride=True)
+    assert (made.grid("f", 64, 24), made.grid("f", 64, 10**6)) == ((2, 3), (2, 160))
+
+
+def test_a_grid_follows_the_device_when_another_one_is_used(use_device):
+    use_device(40, 1024)
+    before = launch.resident_blocks(256)
+    use_device(132, 2048)
+    assert (before, launch.resident_blocks(256)) == (160, 1056)
+
+
 def test_a_grid_that_no_gpu_takes_is_refused_in_the_words_of_the_function():
     with pytest.raises(errors.LaunchError, match=r"^f: expected a grid of at most"):
         rung((16, 16)).grid("f", 1, 16 * 65536)

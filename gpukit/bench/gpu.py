@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from gpukit import cuda
+from gpukit import cuda, launch
 from gpukit.bench import rivals
 from gpukit.bench.register import Launch
 from gpukit.bench.timing import OURS, Clock, Contest, Spread, Work
@@ -42,9 +42,9 @@ class Events:
 
     def __init__(self) -> None:
         self.begin, self.end = cuda.event(), cuda.event()
-        rest = cuda.device_array(FLUSHED, np.float32)
+        rest, block = cuda.device_array(FLUSHED, np.float32), reduce_trees.BLOCK
         self.flush = Launch(
-            reduce.sum_grid_stride_kernel, reduce.MAX_BLOCKS, reduce_trees.BLOCK,
+            reduce.sum_grid_stride_kernel, launch.resident_blocks(block), block,
             rest, cuda.device_array(1, np.float32),
         )  # fmt: skip
 

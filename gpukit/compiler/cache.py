@@ -97,6 +97,7 @@ def load(name: str) -> Compiled | None:
         head["shared_bytes"], head["local_bytes"],
         Instrumentation(**head["instrumentation"]),
         {int(k): (getattr(builtins, kind), tuple(v)) for k, (kind, v) in head["raised"].items()},
+        head["coarsened"],
     )  # fmt: skip
 
 
@@ -121,6 +122,7 @@ def save(name: str, made: Compiled) -> None:
         "local_bytes": made.local_bytes,
         "instrumentation": asdict(made.instrumentation),
         "raised": {k: (kind.__name__, given) for k, (kind, given) in made.raised.items()},
+        "coarsened": made.coarsened,
     }  # fmt: skip
     text = json.dumps(head).encode()
     rest = len(text).to_bytes(8, "little") + text + made.code.object

@@ -42,7 +42,8 @@ class Instrumentation:
 class Compiled:
     """A kernel ready to run; `scratch` are the bytes it needs: a thread, a block, in all.
 
-    `raised` is what its `raise` statements raise, by location.
+    `coarsened` is how many neighbouring blocks run as one where there are as many; `raised` is
+    what its `raise` statements raise, by location.
     """
 
     entry: native.Entry
@@ -57,6 +58,7 @@ class Compiled:
         default_factory=lambda: Instrumentation()
     )  # of an instrumented kernel
     raised: dict[int, Any] = field(default_factory=dict)
+    coarsened: int = 1
     captured: Any = None
     pace: Any = None
 
@@ -231,6 +233,7 @@ def compile_kernel(
         {k: locations.get(k) for k in rewriter.used_locations}, memory.shared_bytes(),
         memory.local_bytes(), _instrumentation(unit, emitter),
         {k: v for k, v in locations.raised.items() if k in rewriter.used_locations},
+        memory.coarsened,
     )  # fmt: skip
 
 

@@ -28,9 +28,9 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import block_sum, block_tree_sum
-from gpukit.kernels.reduce import MAX_BLOCKS, WARPS
+from gpukit.kernels.reduce import WARPS
 from gpukit.kernels.reduce_trees import BLOCK
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Rung, ceil_div, stride_blocks
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ def dot_shuffle_kernel(x, y, out):
                and adds many times in one register before it meets another
     Shapes     x (n,), y (n,), out (1,); any n >= 1
     Dtypes     float32 or float64, one for all arrays and the accumulator
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: 2 itemsize (n + blocks); flops: 2 n + (5 BLOCK + WARPS) blocks;
                barriers: 1
@@ -97,7 +97,7 @@ def dot_shuffle_kernel(x, y, out):
 
 def dot_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """A product and an addition for each element; then the work of sum_shuffle_cost."""
-    blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
+    blocks = stride_blocks(n, BLOCK) if blocks is None else blocks
     return Cost(bytes=2 * itemsize * (n + blocks), flops=2 * n + (5 * BLOCK + WARPS) * blocks)
 
 
@@ -127,6 +127,6 @@ def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
 _rung = functools.partial(Rung, reference=dot_reference, block=BLOCK)
 LADDER = (
     _rung("tree", dot_tree_kernel, dot_tree_cost),
-    _rung("shuffle", dot_shuffle_kernel, dot_shuffle_cost, most_blocks=MAX_BLOCKS),
+    _rung("shuffle", dot_shuffle_kernel, dot_shuffle_cost, grid_stride=True),
 )
 __all__ = launch.public_names(globals())

@@ -22,7 +22,7 @@ Legend
 
 All kernels, unless one says otherwise
     Dtypes     float32 or float64, one for both arrays
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
 """
 
 from __future__ import annotations
@@ -35,13 +35,11 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import ALL_LANES, WARP, block_max, larger
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Rung, stride_blocks
 
 BLOCK = 256
 WARPS = BLOCK // WARP
 LOWEST = -np.inf
-# Enough blocks to fill the largest GPU of today once; with more, the second launch has more to do.
-MAX_BLOCKS = 1024
 
 
 # --- References ------------------------------------------------------------------------------
@@ -102,7 +100,7 @@ def max_kernel(x, found):
 
 def max_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """One load for each element, one store for each block; to compare is no arithmetic."""
-    return Cost(bytes=itemsize * (n + (blocks or _blocks(n))), flops=0)
+    return Cost(bytes=itemsize * (n + (blocks or stride_blocks(n, BLOCK))), flops=0)
 
 
 @cuda.jit
@@ -179,7 +177,7 @@ def argmax_kernel(x, places):
                A place of 4 bytes takes one register and one shuffle where one of 8 takes two
     Shapes     x (n,), places (blocks,); any n >= 1
     Dtypes     float32 or float64 in, int32 or int64 out: int32 while n fits it
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or less; x = element
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK), or less; x = element
     Shared     BLOCK / 32 * (itemsize + placesize) bytes, static
     Cost       bytes: itemsize n + placesize blocks; flops: 0; barriers: 1
     Errors     the host function rejects other dtypes and no elements; the kernel assumes its
@@ -204,7 +202,7 @@ def argmax_kernel(x, places):
 
 def argmax_cost(n: int, blocks: int | None = None, itemsize: int = 4, placesize: int = 4) -> Cost:
     """One load for each element, one store of a place for each block."""
-    return Cost(bytes=itemsize * n + placesize * (blocks or _blocks(n)), flops=0)
+    return Cost(bytes=itemsize * n + placesize * (blocks or stride_blocks(n, BLOCK)), flops=0)
 
 
 @cuda.jit
@@ -269,7 +267,7 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
     ValueError for none.
     """
     x = _adopt("argmax", x, stream)
-    blocks = _blocks(x.shape[0])
+    blocks = stride_blocks(x.shape[0], BLOCK)
     places, out = launch.empty((blocks,), place_dtype(x.shape[0])), launch.empty((1,), np.int64)
     argmax_kernel[blocks, BLOCK, stream](x, places)
     argmax_finish_kernel[1, BLOCK, stream](x, places, out)
@@ -279,7 +277,7 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
 def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
     """Find what is extreme in each block, then in what the blocks found."""
     x = _adopt(function, x, stream)
-    blocks = _blocks(x.shape[0])
+    blocks = stride_blocks(x.shape[0], BLOCK)
     found, out = launch.empty((blocks,), x.dtype), launch.empty((1,), x.dtype)
     kernel[blocks, BLOCK, stream](x, found)
     kernel[1, BLOCK, stream](found, out)
@@ -303,18 +301,14 @@ def place_dtype(n: int) -> type[np.int32 | np.int64]:
     return np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
 
-def _blocks(n: int) -> int:
-    """Return the blocks of a first launch. The name min is taken, in this file."""
-    return int(LADDER[0].grid("max", n)[0])
-
-
-_rung = functools.partial(Rung, block=BLOCK, most_blocks=MAX_BLOCKS)
+_rung = functools.partial(Rung, block=BLOCK, grid_stride=True)
 LADDER = (
     _rung("max", max_kernel, max_cost, max_reference),
     _rung("min", min_kernel, min_cost, min_reference),
     _rung("argmax", argmax_kernel, argmax_cost, argmax_reference),
-    _rung(
-        "argmax_finish", argmax_finish_kernel, argmax_finish_cost, argmax_reference, most_blocks=1
+    Rung(
+        "argmax_finish", argmax_finish_kernel, argmax_finish_cost, argmax_reference, BLOCK,
+        most_blocks=1,
     ),
-)
+)  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -23,11 +23,9 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels import vector
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Rung, stride_blocks
 
 BLOCK = 256
-# Enough blocks to fill the largest GPU of today once; more would only add up more copies.
-MAX_BLOCKS = 1024
 # The 48 KiB of shared memory that every GPU gives a block, in counts of 4 bytes.
 MAX_PRIVATE_BINS = 12288
 
@@ -77,8 +75,8 @@ def histogram_privatised_kernel(x, out):
     New here   atomics in shared memory are fast, and only the threads of one block wait for
                each other there; global memory sees one atomic a bin and block, whatever n is
     Shapes     x (n,), out (bins,); any n >= 1, bins 1 to MAX_PRIVATE_BINS
-    Launch     block BLOCK, grid ceil_div(n, max(BLOCK, bins)) up to MAX_BLOCKS, or any other;
-               x = value
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK, tile=max(BLOCK, bins), shared=4 bins), or
+               any other; x = value
     Shared     bins * 4 bytes, dynamic
     Cost       bytes: itemsize n + 8 bins blocks; flops: 0; barriers: 2
     Errors     values outside [0, bins) are not counted; the kernel assumes that out is 0 before
@@ -138,10 +136,12 @@ def bincount(
 def private_blocks(n: int, bins: int) -> int:
     """Return the grid of histogram_privatised_kernel: a block counts more values than it has bins.
 
-    >>> private_blocks(1000, 16), private_blocks(1000, 400), private_blocks(10**9, 16)
-    (4, 3, 1024)
+    The shared memory of the bins limits, too, how many blocks are resident at once.
+
+    >>> private_blocks(1000, 1000), private_blocks(1001, 1000)
+    (1, 2)
     """
-    return min(ceil_div(n, max(BLOCK, bins)), MAX_BLOCKS)
+    return stride_blocks(n, BLOCK, tile=max(BLOCK, bins), shared=4 * bins)
 
 
 _rung = functools.partial(
@@ -149,8 +149,6 @@ _rung = functools.partial(
 )
 LADDER = (
     _rung("atomic", histogram_atomic_kernel, histogram_atomic_cost),
-    _rung(
-        "privatised", histogram_privatised_kernel, histogram_privatised_cost, most_blocks=MAX_BLOCKS
-    ),
+    _rung("privatised", histogram_privatised_kernel, histogram_privatised_cost, grid_stride=True),
 )
 __all__ = launch.public_names(globals())

@@ -16,7 +16,7 @@ Legend
     WARPS      warps in a block                                       8
 
 All kernels, unless one says otherwise
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
     Errors     the host function rejects other dtypes; the kernel assumes its block is BLOCK
                and that out[0] is 0 before the launch
 """
@@ -33,12 +33,10 @@ from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum, block_tree_sum
 from gpukit.kernels import reduce_trees
 from gpukit.kernels.reduce_trees import BLOCK
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Rung, ceil_div, stride_blocks
 from gpukit.primitives.wide import WIDTH, is_aligned, load4
 
 WARPS = BLOCK // WARP
-# Enough blocks to fill the largest GPU of today once; with more, each only adds an atomic.
-MAX_BLOCKS = 1024
 
 
 # --- Reference -------------------------------------------------------------------------------
@@ -85,7 +83,9 @@ def sum_grid_stride_kernel(x, out):
     """Add up all elements in one launch, each thread first adding many of its own.
 
     New here   a grid-stride loop before the tree: most additions need no barrier and no shared
-               memory, and the number of atomics is that of the blocks, whatever n is
+               memory. As many blocks as are resident at once keep the device busy; more would only
+               add trees and atomics, so the grid is sized by the device, whatever n is. The order
+               of additions depends on the grid, and so do the last bits
     Shapes     x (n,), out (1,); any n >= 1
     Dtypes     float32 or float64, one for both arrays, the accumulator and the tree
     Shared     BLOCK * itemsize bytes, static
@@ -105,7 +105,7 @@ def sum_grid_stride_kernel(x, out):
 
 def sum_grid_stride_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """One addition for each element, then a tree and an atomic for each block."""
-    blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
+    blocks = stride_blocks(n, BLOCK) if blocks is None else blocks
     return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + BLOCK * blocks)
 
 
@@ -134,7 +134,7 @@ def sum_shuffle_kernel(x, out):
 
 def sum_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
     """One addition for each element; each thread adds at 5 shuffles, thread 0 all warps and out."""
-    blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS) if blocks is None else blocks
+    blocks = stride_blocks(n, BLOCK) if blocks is None else blocks
     return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + (5 * BLOCK + WARPS) * blocks)
 
 
@@ -147,7 +147,7 @@ def sum_vectorised_kernel(x, out):
                loaded one by one
     Shapes     x (n,), contiguous, at a multiple of 16 bytes; out (1,); any n >= 1
     Dtypes     float32 in, float32 out, float32 accumulator
-    Launch     block BLOCK, grid min(ceil_div(n, 4 BLOCK), MAX_BLOCKS), or any other;
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK, tile=4 BLOCK), or any other;
                x = four elements
     Shared     BLOCK / 32 * 4 bytes, static
     Cost       bytes: 4 (n + 2 blocks); flops: n + (5 BLOCK + WARPS) blocks; barriers: 1
@@ -172,8 +172,8 @@ def sum_vectorised_kernel(x, out):
 
 
 def sum_vectorised_cost(n: int, blocks: int | None = None) -> Cost:
-    """The work of sum_shuffle_cost, by a quarter of the blocks where they are not MAX_BLOCKS."""
-    blocks = min(ceil_div(n, WIDTH * BLOCK), MAX_BLOCKS) if blocks is None else blocks
+    """The work of sum_shuffle_cost, by a quarter of the blocks where the device holds as many."""
+    blocks = stride_blocks(n, BLOCK, tile=WIDTH * BLOCK) if blocks is None else blocks
     return sum_shuffle_cost(n, blocks)
 
 
@@ -207,11 +207,11 @@ def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> Any:
 _rung = functools.partial(Rung, reference=sum_reference, block=BLOCK)
 LADDER = (
     _rung("atomic", sum_atomic_kernel, sum_atomic_cost),
-    _rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, most_blocks=MAX_BLOCKS),
-    _rung("shuffle", sum_shuffle_kernel, sum_shuffle_cost, most_blocks=MAX_BLOCKS),
+    _rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, grid_stride=True),
+    _rung("shuffle", sum_shuffle_kernel, sum_shuffle_cost, grid_stride=True),
     _rung(
         "vectorised", sum_vectorised_kernel, sum_vectorised_cost, tile=WIDTH * BLOCK,
-        dtypes=(np.float32,), most_blocks=MAX_BLOCKS, instead="shuffle",
+        dtypes=(np.float32,), grid_stride=True, instead="shuffle",
     ),
 )  # fmt: skip
 

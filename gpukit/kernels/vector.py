@@ -32,9 +32,6 @@ from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, store4, zip4
 
 BLOCK = 256
-# A grid-stride launch needs enough blocks to fill the GPU and no more: the largest of today
-# runs about a thousand blocks of 256 threads at once.
-MAX_BLOCKS = 1024
 
 Float64 = npt.NDArray[np.float64]
 
@@ -176,10 +173,11 @@ def saxpy_cost(n: int, itemsize: int = 4) -> Cost:
 def saxpy_grid_stride_kernel(alpha, x, y, out):
     """Compute alpha * x + y, each thread taking every gridsize-th element.
 
-    New here   the loop: any grid is right for any n, so the grid can fit the GPU instead of
-               the data; neighbouring threads still touch neighbouring elements at every step
+    New here   the loop: any grid is right for any n, so the grid can fit the device instead of
+               the data: as many blocks as are resident at once. Neighbouring threads still touch
+               neighbouring elements at every step
     Shapes     alpha scalar, x (n,), y (n,), out (n,); any n >= 1
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
     Cost       bytes: 3 itemsize n; flops: 2 n; barriers: 0
     Source     Mark Harris, "Write Flexible Kernels with Grid-Stride Loops", NVIDIA blog, 2013
     """
@@ -314,7 +312,7 @@ SAXPY_LADDER = (
     _rung("saxpy", saxpy_kernel, saxpy_cost, saxpy_reference),
     _rung(
         "saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_grid_stride_cost, saxpy_reference,
-        most_blocks=MAX_BLOCKS,
+        grid_stride=True,
     ),
     _wide("saxpy_wide", saxpy_wide_kernel, saxpy_wide_cost, saxpy_reference, instead="saxpy"),
 )  # fmt: skip

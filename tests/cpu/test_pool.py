@@ -36,7 +36,7 @@ class Recorder:
 
 def pace(ns_per_thread):
     made = pool.Pace()
-    made.ns_per_thread = ns_per_thread
+    made.ns_per_thread[0] = ns_per_thread
     return made
 
 
@@ -75,7 +75,28 @@ def test_a_long_launch_of_few_threads_is_remembered():
 def test_a_short_launch_of_few_threads_tells_nothing():
     made = pool.Pace()
     made.note(512, pool.SHORT_NS // 2)
-    assert made.ns_per_thread is None
+    assert made.ns_per_thread == {}
+
+
+def test_times_of_large_and_small_arrays_are_apart():
+    made = pool.Pace()
+    for reach, ns in ((4 << 20, 10 * pool.SHORT_NS), (4 << 10, pool.SHORT_NS // 100)) * 2:
+        made.note(2048, ns, reach)
+    assert not made.is_short(2048, 4 << 20)
+    assert made.is_short(2048, 4 << 10)
+
+
+def test_a_launch_of_few_threads_on_much_memory_is_not_taken_for_short():
+    assert not pool.Pace().is_short(2048, 8 << 20)
+    assert pool.Pace().is_short(2048, 8 << 10)
+
+
+@pytest.mark.parametrize(("blocks", "chunks"), [(8, [4, 4]), (6, [3, 3]), (64, [16] * 4)])
+def test_blocks_that_are_faster_together_stay_together_as_long_as_all_cores_work(blocks, chunks):
+    call = Recorder(pause=0.01)
+    run(call, blocks, 256, together=16)
+    assert [last - first for _, first, last in call.ran] == chunks
+    assert len(call.threads()) == 2
 
 
 def test_quick_blocks_are_handed_out_in_large_chunks():
@@ -90,7 +111,7 @@ def test_waiting_is_not_taken_for_work():
         pytest.skip("this system's clock of a thread's work is too coarse")
     found = pace(1000.0)
     run(Recorder(pause=0.02), 8, 1024, pace=found)
-    assert found.ns_per_thread * 8 * 1024 < 20e6
+    assert found.ns_per_thread[0] * 8 * 1024 < 20e6
 
 
 def test_failure_keeps_its_context_and_ends_the_launch():

@@ -25,11 +25,21 @@ from typing import Any
 import numpy as np
 
 CAPABILITY = (9, 0)
-DEVICE = SimpleNamespace(
+
+
+class Device(SimpleNamespace):
+    """A device, which like Numba's can be the key of a dictionary."""
+
+    __hash__ = object.__hash__
+
+
+DEVICE = Device(
     id=0,
     name="Fake GPU",
     compute_capability=CAPABILITY,
     MULTIPROCESSOR_COUNT=132,
+    MAX_THREADS_PER_MULTI_PROCESSOR=2048,
+    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR=228 * 1024,
     CLOCK_RATE=1_980_000,  # kHz
     supports_bfloat16=True,
     supports_fp8=True,

@@ -87,7 +87,7 @@ def test_dot_pairs_each_element_with_its_own(rung):
 
 @rungs
 def test_dot_with_more_elements_than_threads_is_right(rung):
-    n = dot.MAX_BLOCKS * BLOCK + 3
+    n = launch.resident_blocks(BLOCK) * BLOCK + 3
     x, y = np.zeros(n, np.float32), np.ones(n, np.float32)
     x[[0, n - 3, n - 1]] = 1, 2, 4
     assert dot.dot(x, y, rung=rung) == 7

@@ -151,12 +151,13 @@ def test_bincount_takes_every_second_value_of_a_device_array():
 
 
 def test_a_block_counts_more_values_than_it_has_bins():
-    assert histogram.private_blocks(10_000, 16) == 40
-    assert histogram.private_blocks(10_000, 4096) == 3
+    assert histogram.private_blocks(2 * BLOCK, 16) == 2
+    assert histogram.private_blocks(2 * 4096, 4096) == 2
 
 
-def test_blocks_are_no_more_than_fill_a_gpu():
-    assert histogram.private_blocks(10**9, 16) == histogram.MAX_BLOCKS
+@pytest.mark.parametrize("bins", [16, MOST])
+def test_blocks_are_as_many_as_the_device_holds_when_there_are_many_values(bins):
+    assert histogram.private_blocks(10**9, bins) == launch.resident_blocks(BLOCK, 4 * bins)
 
 
 def test_private_bins_fit_into_the_shared_memory_of_every_gpu():

@@ -225,12 +225,12 @@ def counted(kernel, n, blocks, dtype=np.float32):
 
 
 def test_grid_stride_cost_does_not_count_more_blocks_than_are_launched():
-    n = 10**7
-    expected = launch.Cost(bytes=4 * n + 8 * 1024, flops=n + 256 * 1024)
+    n, most = 10**7, launch.resident_blocks(BLOCK)
+    expected = launch.Cost(bytes=4 * n + 8 * most, flops=n + 256 * most)
     assert reduce.sum_grid_stride_cost(n) == expected
 
 
 def test_shuffle_cost_does_not_count_more_blocks_than_are_launched():
-    n = 10**7
-    expected = launch.Cost(bytes=4 * n + 8 * 1024, flops=n + 1288 * 1024)
+    n, most = 10**7, launch.resident_blocks(BLOCK)
+    expected = launch.Cost(bytes=4 * n + 8 * most, flops=n + 1288 * most)
     assert reduce.sum_shuffle_cost(n) == expected

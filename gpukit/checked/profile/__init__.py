@@ -169,8 +169,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:
     with Bar(f"profile {kernel.py_func.__name__}") as bar:
         functions = bar.prepare(entries.counting)
         seen = launch.run(functions, races=False, progress=bar, words=words)
-    for begin, end in launch.packed.ranges:
-        uninitialised.touch_range(begin, end)
+    uninitialised.touch_ranges(launch.packed.ranges)
     assert seen.words is not None
     entries.finish()(int(seen.words.ctypes.data), len(table))
     if seen.error is not None:

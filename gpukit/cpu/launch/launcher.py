@@ -78,8 +78,7 @@ class Launcher:
         """Run the kernel without a watcher."""
         retrieve: list[Any] = []
         packed = self.packed(shape, arguments, retrieve)
-        for begin, end in packed.ranges:
-            uninitialised.touch_range(begin, end)
+        uninitialised.touch_ranges(packed.ranges)
         self._prepared(shape, packed).run(packed)
         for action in retrieve:
             action()
@@ -341,7 +340,8 @@ class Prepared:
         outcome = pool.run(
             functools.partial(compiled.entry, ctypes.addressof(buffer)),
             self.blocks, self.threads, self.scratch,
-            serial=compiled.whole_grid, pace=compiled.pace,
+            serial=compiled.whole_grid, pace=compiled.pace, reach=packed.reach(),
+            together=compiled.coarsened,
         )  # fmt: skip
         if outcome.context is not None:
             failure.name_thread(outcome.context, self.threads)

@@ -7,9 +7,7 @@ when a kernel is compiled.
 
 from __future__ import annotations
 
-import itertools
 import struct
-from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Number
 from types import FunctionType
@@ -23,7 +21,6 @@ from gpukit.cpu.memory.layout import Layout, layout_of
 Kind = Any
 
 
-@dataclass
 class Packed:
     """The arguments of one launch: their kinds, the values for `struct`, and what must live.
 
@@ -31,19 +28,34 @@ class Packed:
     the kernel calls them where they are arrays that it captured.
     """
 
-    arguments: tuple[Any, ...] = ()
-    kinds: list[Kind] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
-    keep: list[Any] = field(default_factory=list)
-    ranges: list[tuple[int, int]] = field(default_factory=list)
-    names: tuple[str, ...] = ()
+    __slots__ = ("arguments", "keep", "kinds", "names", "ranges", "values")
+
+    def __init__(self, arguments: tuple[Any, ...] = ()) -> None:
+        self.arguments = arguments
+        self.kinds: list[Kind] = []
+        self.values: list[Any] = []
+        self.keep: list[Any] = []
+        self.ranges: list[tuple[int, int]] = []
+        self.names: tuple[str, ...] = ()
+
+    def reach(self) -> int:
+        """Return how many bytes the arrays cover."""
+        total = 0
+        for begin, end in self.ranges:
+            total += end - begin
+        return total
 
     def distinct(self) -> bool:
         """Tell whether no two arrays overlap."""
         if len(self.ranges) < 2:
             return True
         ordered = sorted(self.ranges)
-        return all(a[1] <= b[0] for a, b in itertools.pairwise(ordered))
+        end = ordered[0][0]
+        for begin, behind in ordered:
+            if begin < end:
+                return False
+            end = behind
+        return True
 
 
 def pack(arguments: tuple[Any, ...], wanted: tuple[Any, ...] | None = None) -> Packed:

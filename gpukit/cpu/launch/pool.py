@@ -16,8 +16,8 @@ from gpukit.compiler import context as layout
 
 # A launch that takes less is over before another core could have begun.
 SHORT_NS = 200_000
-# Until a kernel was timed once: so many threads in all are taken to be short.
-SMALL_LAUNCH = 1 << 15
+# Until a kernel was timed once: so many threads in all are taken to be short, on so many bytes.
+SMALL_LAUNCH, SMALL_REACH = 1 << 15, 1 << 20
 _PREDICTABLE = 2048  # threads from which on a launch tells how fast the kernel is
 _CHUNKS_PER_WORKER = 16
 _CHUNK_NS = 50_000  # blocks are handed out in chunks of at least so much work
@@ -106,45 +106,60 @@ class Outcome:
             other[layout.CANCEL] = 1
 
 
+_DONE = Outcome()  # that of every launch that one thread runs and that does not fail
+
+
 class Pace:
-    """How long one thread of a kernel has taken, to tell which launches are short."""
+    """How long one thread of a kernel has taken, to tell which launches are short.
+
+    Threads that stride through the grid take longer the more memory there is, so arrays of a
+    similar size, up to twice as large, have a time of their own: `reach` are all their bytes.
+    """
 
     def __init__(self) -> None:
-        self.ns_per_thread: float | None = None
+        self.ns_per_thread: dict[int, float] = {}
 
-    def is_short(self, threads: int) -> bool:
+    def is_short(self, threads: int, reach: int = 0) -> bool:
         """Tell whether a launch of so many threads is over before help would come."""
-        if self.ns_per_thread is None:
-            return threads <= SMALL_LAUNCH
-        return threads * self.ns_per_thread < SHORT_NS
+        known = self.ns_per_thread.get(reach.bit_length())
+        if known is None:
+            return threads <= SMALL_LAUNCH and reach <= SMALL_REACH
+        return threads * known < SHORT_NS
 
-    def chunk(self, threads: int) -> int:
+    def chunk(self, threads: int, reach: int = 0) -> int:
         """Return how many blocks of so many threads are enough work to be handed out."""
-        return int(_CHUNK_NS / max(threads * (self.ns_per_thread or 100.0), 1.0))
+        known = self.ns_per_thread.get(reach.bit_length(), 100.0)
+        return int(_CHUNK_NS / max(threads * known, 1.0))
 
-    def note(self, threads: int, ns: int) -> None:
+    def note(self, threads: int, ns: int, reach: int = 0) -> None:
         """Remember how long a launch took, in time of one core; tiny ones tell nothing."""
         if threads >= _PREDICTABLE or ns >= SHORT_NS:
-            self.ns_per_thread = ns / threads
+            self.ns_per_thread[reach.bit_length()] = ns / threads
 
 
 def run(
-    call: Call, blocks: int, threads: int, scratch: int, *, serial: bool, pace: Pace
-) -> Outcome:
-    """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them first."""
-    count = 1 if serial or pace.is_short(blocks * threads) else min(workers(), blocks)
+    call: Call, blocks: int, threads: int, scratch: int,
+    *, serial: bool, pace: Pace, reach: int = 0, together: int = 1,
+) -> Outcome:  # fmt: skip
+    """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them first.
+
+    `reach` as of `Pace`; `together` is how many neighbouring blocks are faster in one chunk.
+    """
+    count = 1 if serial or pace.is_short(blocks * threads, reach) else min(workers(), blocks)
     if count == 1:
-        outcome = Outcome()
         bench = _bench
         bench.ready(scratch)
         start = _clock()
         status = call(0, blocks, bench.address, bench.scratch_address)
-        pace.note(blocks * threads, _clock() - start)
-        if status > 0:
-            outcome.fail(status, bench.context)
+        pace.note(blocks * threads, _clock() - start, reach)
+        if status <= 0:
+            return _DONE
+        outcome = Outcome()
+        outcome.fail(status, bench.context)
         return outcome
-    outcome = _run_shared(call, blocks, scratch, count, pace.chunk(threads))
-    pace.note(blocks * threads, outcome.work_ns)
+    least = max(pace.chunk(threads, reach), together)
+    outcome = _run_shared(call, blocks, scratch, count, least)
+    pace.note(blocks * threads, outcome.work_ns, reach)
     return outcome
 
 

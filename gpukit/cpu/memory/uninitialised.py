@@ -61,13 +61,14 @@ def touch(host: NDArray[Any]) -> None:
     part[...] = np.zeros((), kind)
 
 
-def touch_range(begin: int, end: int) -> None:
+def touch_ranges(ranges: list[tuple[int, int]]) -> None:
     """Say that a kernel that nobody instrumented may have written these addresses."""
     if not _live:
         return
-    for start, found in list(_live.items()):
-        if found.begin < end and begin < found.end:
-            _live.pop(start, None)
+    for begin, end in ranges:
+        for start, found in list(_live.items()):
+            if found.begin < end and begin < found.end:
+                _live.pop(start, None)
 
 
 def cells(begin: int, end: int, granule: int) -> NDArray[np.bool_] | None:

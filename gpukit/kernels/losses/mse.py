@@ -31,12 +31,10 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum
 from gpukit.kernels.losses.totals import TOTAL, check_reduction, scales
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Rung, stride_blocks
 
 BLOCK = 256
 WARPS = BLOCK // WARP
-# Enough blocks to fill the largest GPU of today once; with more, the second launch has more to do.
-MAX_BLOCKS = 1024
 
 Float64 = npt.NDArray[np.float64]
 
@@ -94,7 +92,7 @@ def mse_sum_kernel(x, target, parts):
     New here   difference, square and sum in one launch: no array of squares is written. The sums
                of the blocks are added up by loss_total_kernel, so the bits are always the same
     Shapes     x (n,), target (n,), parts (blocks,); any n >= 0
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS), or any other; x = element
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK), or any other; x = element
     Shared     BLOCK / 32 * itemsize bytes, static
     Cost       bytes: itemsize (2 n + blocks); flops: 3 n + (5 BLOCK + WARPS - 1) blocks;
                barriers: 1
@@ -113,7 +111,7 @@ def mse_sum_kernel(x, target, parts):
 
 def mse_sum_cost(n: int, itemsize: int = 4) -> Cost:
     """Two loads and three operations for each element, then the sum over each block."""
-    blocks = min(ceil_div(n, BLOCK), MAX_BLOCKS)
+    blocks = stride_blocks(n, BLOCK)
     flops = 3 * n + (5 * BLOCK + WARPS - 1) * blocks
     return Cost(bytes=itemsize * (2 * n + blocks), flops=flops)
 
@@ -211,7 +209,7 @@ def _flat(function: str, stream: Any, **arrays: Any) -> list[Any]:
 _rung = functools.partial(Rung, block=BLOCK)
 LADDER = (
     _rung("terms", mse_terms_kernel, mse_terms_cost, mse_terms_reference),
-    _rung("sum", mse_sum_kernel, mse_sum_cost, mse_sum_reference, most_blocks=MAX_BLOCKS),
+    _rung("sum", mse_sum_kernel, mse_sum_cost, mse_sum_reference, grid_stride=True),
     _rung("grad", mse_grad_kernel, mse_grad_cost, mse_grad_reference),
 )
 TERMS, SUM, GRAD = LADDER

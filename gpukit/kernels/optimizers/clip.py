@@ -42,12 +42,10 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum
 from gpukit.kernels.optimizers.fused import BLOCK, bring_back, check, choose, in_quads
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Rung, stride_blocks
 from gpukit.primitives.wide import WIDTH, load4, store4
 
 WARPS = BLOCK // WARP
-# Sums of squares of one gradient: enough blocks to fill a GPU, few enough to add up in one more.
-MAX_BLOCKS = 1024
 EPS = 1e-6
 
 
@@ -78,7 +76,7 @@ def square_sum_kernel(x, at, partials):
     New here   no atomic: each block stores its sum in a place of its own, behind those of the
                gradients before this one, so the order of additions is the same in every run
     Shapes     x (n,), partials (at + blocks or more,); any n >= 1
-    Launch     block BLOCK, grid min(ceil_div(n, BLOCK), MAX_BLOCKS); x = element
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK); x = element
     Shared     WARPS * itemsize bytes, static
     Cost       bytes: itemsize (n + blocks); flops: 2 n + (5 BLOCK + WARPS - 1) blocks;
                barriers: 1
@@ -97,7 +95,7 @@ def square_sum_kernel(x, at, partials):
 
 def square_sum_cost(n: int, itemsize: int = 4) -> Cost:
     """One product and one sum for each element; shuffles in every warp, then one thread."""
-    return _square_sum_cost(n, min(ceil_div(n, BLOCK), MAX_BLOCKS), itemsize)
+    return _square_sum_cost(n, stride_blocks(n, BLOCK), itemsize)
 
 
 def _square_sum_cost(n: int, blocks: int, itemsize: int) -> Cost:
@@ -113,7 +111,7 @@ def square_sum_vectorised_kernel(x, at, partials):
     New here   loads of 16 bytes
     Shapes     x (n,) at a multiple of 16 bytes, partials (at + blocks or more,); any n >= 1
     Dtypes     float32, as the accumulator
-    Launch     block BLOCK, grid min(ceil_div(n, 4 BLOCK), MAX_BLOCKS); x = four elements
+    Launch     block BLOCK, grid stride_blocks(n, BLOCK, tile=4 BLOCK); x = four elements
     Shared     WARPS * 4 bytes, static
     Cost       bytes: 4 (n + blocks); flops: 2 n + (5 BLOCK + WARPS - 1) blocks, and one more for
                each thread that has an element behind the last four; barriers: 1
@@ -136,8 +134,8 @@ def square_sum_vectorised_kernel(x, at, partials):
 
 
 def square_sum_vectorised_cost(n: int) -> Cost:
-    """The work of square_sum_cost, by a quarter of the blocks where they are not MAX_BLOCKS."""
-    return _square_sum_cost(n, min(ceil_div(n, WIDTH * BLOCK), MAX_BLOCKS), 4)
+    """The work of square_sum_cost, by a quarter of the blocks where the device holds as many."""
+    return _square_sum_cost(n, stride_blocks(n, BLOCK, tile=WIDTH * BLOCK), 4)
 
 
 @cuda.jit
@@ -273,11 +271,11 @@ _rung = functools.partial(Rung, block=BLOCK)
 SQUARE_SUM_LADDER = (
     _rung(
         "square_sum", square_sum_kernel, square_sum_cost, square_sum_reference,
-        most_blocks=MAX_BLOCKS,
+        grid_stride=True,
     ),
     in_quads(
         "square_sum_vectorised", square_sum_vectorised_kernel, square_sum_vectorised_cost,
-        square_sum_reference, most_blocks=MAX_BLOCKS,
+        square_sum_reference, grid_stride=True,
     ),
 )  # fmt: skip
 CLIP_SCALE = _rung("clip_scale", clip_scale_kernel, clip_scale_cost, clip_grad_norm_reference)

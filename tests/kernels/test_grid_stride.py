@@ -1,0 +1,108 @@
+"""Kernels that stride through the grid: grids that the device sizes, results on any device."""
+
+import numpy as np
+import pytest
+
+from gpukit import launch
+from gpukit.bench.cases import CASES
+from gpukit.kernels import dot, extremes, histogram, losses, optimizers, reduce, vector
+from gpukit.kernels.losses import mse
+from gpukit.kernels.optimizers import clip
+
+# SMs and threads per SM: a block of 256 at a time, cores of the CPU target, a T4, an H100.
+DEVICES = [(1, 256), (2, 1024), (40, 1024), (132, 2048)]
+N = 70_001  # more than 256 threads, less than an H100 holds
+
+devices = pytest.mark.parametrize("limits", DEVICES, ids=str)
+
+
+def striding():
+    return {name: entry.rung for name, entry in CASES.items() if entry.rung.grid_stride}
+
+
+def test_a_rung_is_sized_by_the_device_if_and_only_if_its_kernel_strides_through_the_grid():
+    loops = {
+        name for name, entry in CASES.items()
+        if "gridsize" in entry.kernel.py_func.__code__.co_names
+    }  # fmt: skip
+    assert loops == set(striding()) != set()
+
+
+@devices
+@pytest.mark.parametrize("name", [name for name in striding() if "histogram" not in name])
+def test_a_cost_counts_the_blocks_that_the_device_holds(name, limits, use_device):
+    """What grows with the blocks grows as the grid does, from one device to the next."""
+    rung = striding()[name]
+    use_device(1, 256)
+    one = rung.cost(N)
+    use_device(*limits)
+    (blocks,) = rung.grid(name, N)
+    use_device(1, 512)
+    two = rung.cost(N)
+    use_device(*limits)
+    for field in ("bytes", "flops"):
+        first, step = getattr(one, field), getattr(two, field) - getattr(one, field)
+        assert getattr(rung.cost(N), field) == first + (blocks - 1) * step
+
+
+@devices
+@pytest.mark.parametrize("rung", ["grid_stride", "shuffle", "vectorised"])
+def test_sum_is_right_on_every_device(rung, limits, use_device):
+    use_device(*limits)
+    assert reduce.sum(np.ones(N, np.float32), rung=rung) == N
+
+
+@devices
+def test_dot_is_right_on_every_device(limits, use_device):
+    use_device(*limits)
+    x = np.arange(N, dtype=np.float32) % 3
+    assert dot.dot(x, x) == int((x.astype(int) ** 2).sum())
+
+
+@devices
+@pytest.mark.parametrize("name", ["max", "min", "argmax"])
+def test_extremes_are_right_on_every_device(name, limits, use_device, rng):
+    use_device(*limits)
+    x = rng.permutation(N).astype(np.float32)
+    assert getattr(extremes, name)(x) == getattr(np, name)(x)
+
+
+@devices
+def test_saxpy_is_right_on_every_device(limits, use_device, rng):
+    use_device(*limits)
+    x, y = rng.integers(0, 99, (2, N)).astype(np.float32)
+    out = np.full(N, np.nan, np.float32)
+    np.testing.assert_array_equal(vector.saxpy(2, x, y, out=out), 2 * x + y)
+
+
+@devices
+@pytest.mark.parametrize("bins", [7, histogram.MAX_PRIVATE_BINS])
+def test_bincount_is_right_on_every_device(bins, limits, use_device, rng):
+    use_device(*limits)
+    x = rng.integers(0, bins, N).astype(np.int32)
+    np.testing.assert_array_equal(histogram.bincount(x, bins), np.bincount(x, minlength=bins))
+
+
+@devices
+def test_mse_loss_is_right_on_every_device(limits, use_device):
+    use_device(*limits)
+    assert losses.mse_loss(np.full(N, 3, np.float32), np.ones(N, np.float32)) == 4
+
+
+@devices
+@pytest.mark.parametrize(("dtype", "room"), [(np.float32, 1e-5), (np.float64, 1e-12)])
+def test_a_clipped_norm_is_right_on_every_device(dtype, room, limits, use_device):
+    use_device(*limits)
+    norm = optimizers.clip_grad_norm(np.full(4 * N, 2, dtype), 1)
+    assert norm == pytest.approx(4 * np.sqrt(N), rel=room)
+
+
+@pytest.mark.parametrize("kernel", [mse.mse_sum_kernel, clip.square_sum_kernel])
+def test_sums_of_blocks_that_are_stored_have_the_same_bits_in_every_run(kernel, rng):
+    x = rng.normal(size=N).astype(np.float32)
+    parts = np.full((2, launch.stride_blocks(N, 256)), np.nan, np.float32)
+    for part in parts:
+        given = (x, x[::-1].copy()) if kernel is mse.mse_sum_kernel else (x, 0)
+        kernel[part.shape, 256](*given, part)
+    assert not np.isnan(parts).any()
+    assert parts[0].tobytes() == parts[1].tobytes()
