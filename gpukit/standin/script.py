@@ -1,8 +1,8 @@
 """Runs an unmodified script on gpukit: the work behind `gpukit run script.py`.
 
 The script sees what `python script.py a b` would give it: `sys.argv`, its own folder first on
-`sys.path`, `__name__ == "__main__"`; a module what `python -m module a b` would. `numba.cuda` is gpukit's while it runs, in the Python
-processes that it starts too.
+`sys.path`, `__name__ == "__main__"`; a module what `python -m module a b` would. `numba.cuda` is
+gpukit's while it runs, in the Python processes that it starts too.
 """
 
 from __future__ import annotations
