@@ -82,8 +82,6 @@ def _import_gpu(modules: tuple[str, ...]) -> ModuleType:
 
 def choose() -> ModuleType:
     """Return the namespace of this process's target."""
-    if target.active().name == "checked":
-        importlib.import_module("gpukit.checked.process").install()
     if target.active().name != "cuda":
         return importlib.import_module(CPU)
     try:

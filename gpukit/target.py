@@ -1,4 +1,4 @@
-"""Which target this process uses, and why.
+"""Which target this process uses, why, and what runs its launches.
 
 `GPUKIT_TARGET` is one of `auto` (the default), `cuda`, `cpu` and `checked`. With `auto` the
 target is `cuda` where a GPU answers and a Numba CUDA package is installed, else `cpu`.
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 import importlib.util
 import os
 import sys
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from gpukit import errors
 
@@ -20,6 +22,9 @@ CHOICES = ("auto", "cuda", "cpu", "checked")
 
 # What to import for a Numba CUDA package, by the name of the package to look for.
 PACKAGES = {"numba_cuda": "numba.cuda", "numba_cuda_mlir": "numba_cuda_mlir.cuda"}
+
+# What runs every launch on a target, by module and function; elsewhere the launcher runs it.
+_OBSERVERS = {"checked": ("gpukit.checked.process", "raise_findings")}
 
 # No index has gpukit: its extras are installed from a clone.
 INSTALL = "in your clone of gpukit: python -m pip install -c constraints.txt -e '.[cuda13]'"
@@ -139,6 +144,19 @@ def active() -> Target:
     if choice == "checked":
         return Target(
             "checked",
-            f"{VARIABLE}=checked: every launch runs on the CPU and is looked at by the checker",
+            f"{VARIABLE}=checked: every launch runs on the CPU under the checker, and an error is "
+            "raised",
         )
     return _best()
+
+
+def observer() -> Callable[..., None] | None:
+    """Return what runs every launch of this process; None where the launcher does it alone.
+
+    The launcher asks, so it does not matter how the program was started.
+    """
+    if active().name not in _OBSERVERS:
+        return None
+    module, function = _OBSERVERS[active().name]
+    found: Any = getattr(importlib.import_module(module), function)
+    return found  # type: ignore[no-any-return]

@@ -57,7 +57,7 @@ PACKAGES = {
     "__init__": set(),
     "errors": set(),
     "target": set(),
-    "standin": {*USUAL, "sitecustomize"},
+    "standin": {*USUAL, "sitecustomize", "pytest"},
     "gradients": {"numpy"},
     "collectives": set(),
     "kernels": {"numpy"},

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from gpukit import errors
 from gpukit.checked import check, profile, recording
 from gpukit.checked.report import Report
 from gpukit.checked.verb import observing
-from gpukit.cpu.launch import launcher
+
+_PACKAGE = str(Path(errors.__file__).parent) + os.sep
 
 
-def install() -> None:
-    """Check all launches of this process from now on; an error is raised where it was launched."""
-    launcher.observe_launches(_raise_findings)
-
-
-def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+def raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+    """Run a launch under the checker; raise the first error where it was launched."""
     report = check.run(kernel, shape, arguments)
     if report.errors:
         first = report.errors[0]
@@ -33,7 +33,16 @@ def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None
         )  # fmt: skip
     for found in report.warnings:
         text = f"{found.file}:{found.line}: {found.kind}: {found.message} What to do: {found.fix}"
-        warnings.warn(errors.CheckWarning(text), stacklevel=4)
+        warnings.warn(errors.CheckWarning(text), stacklevel=_level_of_the_launch())
+
+
+def _level_of_the_launch() -> int:
+    """Return how many frames above this function's caller the nearest one outside gpukit is."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 @contextlib.contextmanager

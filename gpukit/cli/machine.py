@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     from gpukit.standin import script
 
     try:
-        return script.run(arguments.script, arguments.arguments).code
+        return script.run(arguments.script, arguments.arguments, module=arguments.module).code
     except errors.GpukitError:
         raise
     except Exception as error:

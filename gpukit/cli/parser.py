@@ -113,6 +113,10 @@ def _code_verbs(verbs: Any) -> None:
 
 
 def _script(parser: Any) -> None:
+    parser.add_argument(
+        "-m", dest="module", action="store_true",
+        help="SCRIPT.py is the name of a module, as after `python -m`",
+    )  # fmt: skip
     parser.add_argument("script", metavar="SCRIPT.py")
     parser.add_argument(
         "arguments",

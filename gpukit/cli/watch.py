@@ -105,7 +105,7 @@ def _run(verb: str, arguments: argparse.Namespace) -> int | None:
     from gpukit.standin import script
 
     try:
-        return script.run(arguments.script, arguments.arguments, verb).code
+        return script.run(arguments.script, arguments.arguments, verb, module=arguments.module).code
     except (errors.TargetError, script.ScriptError):
         raise  # the machine's fault, or misuse: there is nothing to report
     except Exception as error:

@@ -12,11 +12,11 @@ from gpukit.compiler.frontend import unsaved
 def reduced(made: Any, make: Callable[..., Any], *rest: Any) -> Any:
     """Return what `__reduce__` must return for a decorated function.
 
-    Where its module has it under its name, others find it there. Otherwise `make(function, *rest)`
-    makes it anew, of the function by value: its code and what it captured, and its text where no
-    file has it.
+    Where its module has it under its name, others find it there, but for a notebook and a prompt,
+    which no other process can import. Otherwise `make(function, *rest)` makes it anew, of the
+    function by value: its code and what it captured, and its text where no file has it.
     """
-    found: Any = sys.modules.get(made.__module__)
+    found: Any = _importable(made.__module__)
     for name in made.__qualname__.split("."):
         found = getattr(found, name, None)
     if found is made:
@@ -25,6 +25,12 @@ def reduced(made: Any, make: Callable[..., Any], *rest: Any) -> Any:
 
     text = unsaved.known(made.py_func)
     return _made, (make, cloudpickle.dumps(made.py_func), text, *rest)
+
+
+def _importable(name: str) -> Any:
+    """Return a module that another process may import, or None."""
+    module = sys.modules.get(name)
+    return None if name == "__main__" and not hasattr(module, "__file__") else module
 
 
 def _made(make: Callable[..., Any], pickled: bytes, text: str, *rest: Any) -> Any:

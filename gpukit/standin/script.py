@@ -1,13 +1,14 @@
 """Runs an unmodified script on gpukit: the work behind `gpukit run script.py`.
 
 The script sees what `python script.py a b` would give it: `sys.argv`, its own folder first on
-`sys.path`, `__name__ == "__main__"`. `numba.cuda` is gpukit's while it runs, in the Python
-processes that it starts too.
+`sys.path`, `__name__ == "__main__"`; a module what `python -m module a b` would. `numba.cuda` is
+gpukit's while it runs, in the Python processes that it starts too.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import runpy
 import sys
 from collections.abc import Iterator, Sequence
@@ -25,18 +26,23 @@ class Outcome(NamedTuple):
     report: standin.Report
 
 
-def run(path: str, argv: Sequence[str] = (), verb: str = "run") -> Outcome:
-    """Run the script at `path` with the arguments `argv` and return how it ended.
+def run(path: str, argv: Sequence[str] = (), verb: str = "run", *, module: bool = False) -> Outcome:
+    """Run the script at `path`, or the module of that name, and return how it ended.
 
     `run("vadd.py", ["--n", "100"])`. `sys.exit(n)` in the script becomes the code; every other
     exception comes out as it is. Raises `ScriptError`, which names the `verb`, where there is no
     such script.
     """
-    script = find(path, verb)
-    with _as_main(script, argv):
+    script = Path(path) if module else find(path, verb)
+    with _as_main(script, argv, Path.cwd() if module else script.resolve().parent):
         report = standin.install(children=True)
         try:
-            return Outcome(0, runpy.run_path(str(script), run_name="__main__"), report)
+            if module:
+                _look_for_module(path, verb)
+                made = runpy.run_module(path, run_name="__main__", alter_sys=True)
+            else:
+                made = runpy.run_path(str(script), run_name="__main__")
+            return Outcome(0, made, report)
         except SystemExit as stop:
             return Outcome(exit_code(stop.code), {}, report)
         finally:
@@ -63,6 +69,16 @@ def find(path: str, verb: str = "run") -> Path:
     return script
 
 
+def _look_for_module(name: str, verb: str) -> None:
+    with contextlib.suppress(ModuleNotFoundError, ValueError):
+        if importlib.util.find_spec(name) is not None:
+            return
+    raise ScriptError(
+        f"{verb}: expected the name of a module after -m, got {name!r}, which is not found. Check "
+        "the name and the folder."
+    )
+
+
 def exit_code(code: object) -> int:
     """Turn the argument of `sys.exit` into an exit code as Python does.
 
@@ -84,12 +100,12 @@ def _flush() -> None:
 
 
 @contextlib.contextmanager
-def _as_main(script: Path, argv: Sequence[str]) -> Iterator[None]:
+def _as_main(script: Path, argv: Sequence[str], folder: Path) -> Iterator[None]:
     """Set `sys.argv` and `sys.path` as Python does for a script, and put them back."""
     saved_argv, saved_path, was_installed = sys.argv, sys.path[:], standin.is_installed()
     sys.argv = [str(script), *argv]
-    if script.is_file() and script.suffix != ".zip":  # runpy adds folders and zip files itself
-        sys.path.insert(0, str(script.resolve().parent))
+    if not script.is_dir() and script.suffix != ".zip":  # runpy adds folders and zip files itself
+        sys.path.insert(0, str(folder))
     try:
         yield
     finally:

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import target
+from gpukit import errors, target
 
 VARIABLE = "GPUKIT_CONFORMANCE"
 
@@ -112,6 +112,12 @@ def add_options(parser: Any) -> None:
 
 def begin(options: Any, install: Callable[..., Any]) -> None:
     """Stand in for the whole of a pytest run; `install` is `standin.install`."""
+    import pytest
+
+    try:
+        target.active()
+    except errors.TargetError as error:
+        raise pytest.UsageError(str(error)) from None
     if getattr(options, "gpukit_as_simulator", False):
         be_the_simulator(install, options.gpukit_run_skipped)
     install(children=True)

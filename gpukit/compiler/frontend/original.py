@@ -28,6 +28,7 @@ _PARTS = (
 _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
+_CELL = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # outside functions, in a cell of a notebook
 _FAR = 1 << 20  # a line that no text has
 
 
@@ -35,13 +36,18 @@ def definition(text: str, code: CodeType, scope: dict[str, Any]) -> Definition |
     """Return the definition in `text` that compiles to `code`; None if there is none.
 
     `scope` are the function's globals. Of several equal ones, the nearest to the code's line.
+    The text may have been compiled as one, as a file is, or statement by statement, as a cell of
+    a notebook is: Python calls `cuda.grid` otherwise where it sees the import of `cuda`.
     """
-    try:
-        known = _definitions(text, code.co_flags & _FUTURE, _pytest_loader(scope))
-    except (SyntaxError, ValueError):
-        return None
-    found = [node for node, made in known if same(made, code)]
-    return min(found, key=lambda n: abs(_line(n) - code.co_firstlineno), default=None)
+    for apart in (False, True):
+        try:
+            known = _definitions(text, code.co_flags & _FUTURE, _pytest_loader(scope), apart)
+        except (SyntaxError, ValueError):
+            continue
+        found = [node for node, made in known if same(made, code)]
+        if found:
+            return min(found, key=lambda n: abs(_line(n) - code.co_firstlineno))
+    return None
 
 
 def same(one: CodeType, other: CodeType) -> bool:
@@ -61,19 +67,27 @@ def _same_constant(one: Any, other: Any) -> bool:
     return type(one) is type(other) and repr(one) == repr(other)  # 1, 1.0 and True are equal
 
 
-@functools.lru_cache(maxsize=16)
-def _definitions(text: str, flags: int, loader: Any) -> list[tuple[Definition, CodeType]]:
-    """Return every definition in a text with the code that it compiles to."""
+@functools.lru_cache(maxsize=32)
+def _definitions(
+    text: str, flags: int, loader: Any, apart: bool
+) -> list[tuple[Definition, CodeType]]:
+    """Return every definition in a text with the code that it compiles to.
+
+    `apart` compiles every statement of the text on its own.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they were shown when the text was run
         tree = ast.parse(text)
         nodes = [n for n in ast.walk(tree) if isinstance(n, Definition)]
         keys = [(_line(n), getattr(n, "name", "<lambda>")) for n in nodes]
-        plain: Any = text
+        plain: Any = tree if apart else text
         if loader is not None or len(set(keys)) < len(keys):
             keys, plain = _set_apart(keys), _marked(text, loader)
-        module = compile(plain, "<source>", "exec", flags, dont_inherit=True)
-    made = {(c.co_firstlineno, c.co_name): c for c in _codes(module)}
+        units = [ast.Module([node], []) for node in plain.body] if apart else [plain]
+        codes = [
+            compile(unit, "<source>", "exec", flags | _CELL, dont_inherit=True) for unit in units
+        ]
+    made = {(c.co_firstlineno, c.co_name): c for code in codes for c in _codes(code)}
     return [(node, made[key]) for node, key in zip(nodes, keys, strict=True) if key in made]
 
 

@@ -64,12 +64,12 @@ def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:
 def _texts(function: Callable[..., Any]) -> Iterator[list[str]]:
     """Yield the lines of the texts that a function may come from, the likeliest first."""
     file, scope = function.__code__.co_filename, function.__globals__
-    known = linecache.getlines(file, scope)  # perhaps as they were when the file was imported
-    if known:
-        yield known
     run = unsaved.known(function)
     if run:
         yield [f"{line}\n" for line in run.split("\n")]
+    known = linecache.getlines(file, scope)  # perhaps as they were when the file was imported
+    if known:
+        yield known
     linecache.checkcache(file)
     now = linecache.getlines(file, scope)
     if now and now is not known:
@@ -86,8 +86,8 @@ def _missing(function: Callable[..., Any], *, edited: bool) -> str:
     fix = (
         "what came through a pipe cannot be read again: save the program in a file and run that."
         if file == "<stdin>"
-        else "define the kernel in a file or a notebook cell; where exec runs it, keep its text in "
-        "a variable: text = ...; exec(text)."
+        else "define the kernel in a file or a notebook cell (not below %%timeit); where exec "
+        "runs it, keep its text in a variable: text = ...; exec(text)."
     )
     return (
         f"The source of kernel {name!r} is not available ({file}). gpukit compiles from source: "

@@ -1,4 +1,4 @@
-"""Find the text of functions that come from no file: from `exec`, `python -c` or the plain prompt.
+"""Find the text of functions that come from no file: of cells, `exec`, `python -c`, the prompt.
 
 The text is looked for when a function is decorated, while what runs it is still on the stack: in
 the variables and constants of the callers, on the command line, in what was typed. As everywhere,
@@ -14,6 +14,7 @@ a text counts only if it compiles to the function's code (`original`).
 from __future__ import annotations
 
 import contextlib
+import inspect
 import linecache
 import os
 import stat
@@ -34,10 +35,10 @@ _texts: weakref.WeakKeyDictionary[Callable[..., Any], str] = weakref.WeakKeyDict
 def remember(function: Callable[..., Any]) -> None:
     """Look for the text of a function that no file has, and keep it as long as the function."""
     code = function.__code__
-    if known(function) or Path(code.co_filename).exists():
+    if known(function) or _can_be_read_again(code.co_filename):
         return
     with contextlib.suppress(RecursionError):  # which the first launch will report
-        for text in _candidates(code.co_filename, code.co_name):
+        for text in _candidates(function):
             if original.definition(text, code, function.__globals__) is not None:
                 keep(function, text)
                 return
@@ -53,17 +54,31 @@ def known(function: Callable[..., Any]) -> str:
     return _texts.get(function, "")
 
 
-def _candidates(file: str, name: str) -> Iterator[str]:
-    word = "lambda" if name == "<lambda>" else f"def {name}"
-    for text in _everywhere(file):
+def _can_be_read_again(file: str) -> bool:
+    """Tell whether a file is there, and no cell that goes by its name.
+
+    What runs cells gives linecache their texts without a time. Several may go by one name.
+    """
+    known_text: Sequence[Any] = linecache.cache.get(file, ())
+    return Path(file).exists() and not (len(known_text) > 1 and known_text[1] is None)
+
+
+def _candidates(function: Callable[..., Any]) -> Iterator[str]:
+    name = function.__code__.co_name
+    word = "lambda" if name == "<lambda>" else name
+    for text in _everywhere(function):
         if word in text:
             yield text
             if text[:1].isspace():
                 yield textwrap.dedent(text)
 
 
-def _everywhere(file: str) -> Iterator[str]:
-    yield "".join(linecache.getlines(file))
+def _everywhere(function: Callable[..., Any]) -> Iterator[str]:
+    file = function.__code__.co_filename
+    yield "".join(linecache.getlines(file, function.__globals__))
+    yield _of_loader(function.__globals__)
+    with contextlib.suppress(OSError, TypeError):  # the prompts of Python 3.13 keep texts by code
+        yield "".join(inspect.findsource(function)[0])
     yield command(sys.orig_argv) or ""
     if file == "<stdin>":
         yield _redirected()
@@ -77,6 +92,14 @@ def _everywhere(file: str) -> Iterator[str]:
             modules.add(id(frame.f_globals))
             yield from _texts_of_variables(frame.f_globals)
         frame = frame.f_back
+
+
+def _of_loader(scope: Mapping[str, Any]) -> str:
+    """Return the text of a module that lies in an archive, or an empty string."""
+    spec = scope.get("__spec__")
+    with contextlib.suppress(Exception):  # any loader may be there, and none
+        return str(spec.loader.get_source(spec.name) or "")
+    return ""
 
 
 def _texts_of_variables(variables: Mapping[str, Any]) -> Iterator[str]:

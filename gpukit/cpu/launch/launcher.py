@@ -9,7 +9,7 @@ import struct
 import threading
 from typing import Any
 
-from gpukit import errors
+from gpukit import errors, target
 from gpukit.cpu import limits
 from gpukit.cpu.launch import configure, failure, marshal, pool
 from gpukit.cpu.memory import uninitialised
@@ -69,8 +69,9 @@ class Launcher:
 
     def launch(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
         """Run the kernel on all blocks and wait until it is done."""
-        if _observer is not None:
-            _observer(self.kernel, shape, arguments)
+        observer = target.observer() if _observer is _OF_THE_TARGET else _observer
+        if observer is not None:
+            observer(self.kernel, shape, arguments)
         else:
             self.run_plain(shape, arguments)
 
@@ -349,16 +350,17 @@ class Prepared:
 
 
 def observe_launches(observer: Any) -> Any:
-    """Let `watcher(kernel, shape, arguments)` run every launch; None for nobody.
+    """Let `observer(kernel, shape, arguments)` run every launch; None for the launcher alone.
 
-    Returns the one before.
+    Returns the one before. At first it is the target's (`target.observer`).
     """
     global _observer
     before, _observer = _observer, observer
     return before
 
 
-_observer: Any = None
+_OF_THE_TARGET: Any = object()
+_observer: Any = _OF_THE_TARGET
 
 
 def _conversion_cost(context: Any, actual: Any, wanted: Any) -> int | None:

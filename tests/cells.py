@@ -1,0 +1,59 @@
+"""A notebook kernel of its own, as JupyterLab starts one, and what its cells show."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from tests.conftest import ROOT
+
+SECONDS_PER_CELL = 120
+
+
+class Shown(NamedTuple):
+    """What a cell wrote and returned, and the error that stopped it, or an empty string."""
+
+    text: str
+    error: str
+
+
+class Notebook:
+    """A running kernel. `notebook.run(cell)` runs a cell in it."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def run(self, cell: str) -> Shown:
+        """Run a cell and wait until it is done."""
+        texts: list[str] = []
+        errors: list[str] = []
+
+        def see(message: dict[str, Any]) -> None:
+            content = message["content"]
+            if message["msg_type"] == "stream":
+                texts.append(content["text"])
+            elif message["msg_type"] in ("execute_result", "display_data"):
+                texts.append(content["data"].get("text/plain", "") + "\n")
+            elif message["msg_type"] == "error":
+                errors.append(f"{content['ename']}: {content['evalue']}")
+
+        self._client.execute_interactive(cell, output_hook=see, timeout=SECONDS_PER_CELL)
+        return Shown("".join(texts), re.sub(r"\x1b\[[\d;]*m", "", "\n".join(errors)))
+
+
+@contextmanager
+def notebook(folder: Any = ROOT, **environment: str) -> Iterator[Notebook]:
+    """Start a kernel in a folder; it ends with the `with` block."""
+    from jupyter_client.manager import start_new_kernel
+
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    around = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "default", **environment}
+    manager, client = start_new_kernel(kernel_name="python3", env=around, cwd=str(folder))
+    try:
+        yield Notebook(client)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)

@@ -1,0 +1,209 @@
+"""Kernels of notebook cells and of everything else that is code and no plain file.
+
+Each way of running code stands in a table with what is to be shown. The cells of a case run one
+after the other in a kernel whose names were forgotten before; only the last one's text counts.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from tests.cells import notebook
+from tests.conftest import ROOT
+from tests.safety.attempt import on_cpu
+
+pytestmark = on_cpu
+
+IMPORT = "import numpy as np\nfrom gpukit import cuda\n"
+DEFINE = "@cuda.jit\ndef set_kernel(a):\n    a[0] = cuda.grid(1) + {}\n"
+LAUNCH = "a = np.full(1, np.nan)\nset_kernel[1, 1](a)\nprint('it is', a[0])\n"
+ONE = DEFINE.format(1)
+CELL = f"{IMPORT}\n{ONE}\n{LAUNCH}"
+OTHER = CELL.replace("+ 1", "+ 2")
+TIMED_LAUNCH = "%time set_kernel[1, 1](np.zeros(1))\n"
+MARIMO = f"""
+import linecache
+text, name = {CELL!r}, "/tmp/marimo_1/__marimo__cell_Hbol_.py"
+linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+exec(compile(compile(text, "<unknown>", "exec", 0x2400), name, "exec"))
+"""
+DEVICE = """
+add = cuda.jit(device=True)(lambda x: x + cuda.grid(1) + 1)
+@cuda.jit
+def set_kernel(a):
+    a[0] = add(a[0] * 0)
+a = np.full(1, 7.0)
+set_kernel[1, 1](a)
+print("it is", a[0])
+"""
+COPIED = """
+from numba import cloudpickle
+copy, a = cloudpickle.loads(cloudpickle.dumps(set_kernel)), np.full(1, np.nan)
+copy[1, 1](a)
+print("it is", a[0])
+"""
+
+
+def indented(text):
+    return "".join(f"    {line}\n" for line in text.splitlines())
+
+
+# What the last cell prints, by the cells.
+CELLS = {
+    "one cell": [CELL],
+    "one cell, twice": [CELL, CELL],
+    "a cell that was edited": [CELL, OTHER],
+    "three cells": [IMPORT, ONE, LAUNCH],
+    "import and kernel, launch": [IMPORT + ONE, LAUNCH],
+    "kernel of an earlier cell of its name": [
+        f"{IMPORT}{ONE}first = set_kernel", OTHER, "set_kernel = first\n" + LAUNCH,
+    ],
+    "%%time": ["%%time\n" + CELL],
+    "%%time, twice": ["%%time\n" + CELL] * 2,
+    "%%time, a value last": [f"%%time\n{CELL}\na[0]"],
+    "%%capture": ["%%capture shown\n" + CELL, "print(shown)"],
+    "%%prun": ["%%prun -q\n" + CELL],
+    "%time": [IMPORT, ONE + TIMED_LAUNCH + LAUNCH],
+    "%run": [f"%%writefile made.py\n{CELL}", "%run made.py"],
+    "%run -i": [f"%%writefile part.py\n{ONE}\n{LAUNCH}", IMPORT, "%run -i part.py"],
+    "%run of cells": [f"%%writefile made.ipy\n{CELL}", "%run made.ipy"],
+    "import of a new file": [f"%%writefile made_2.py\n{CELL}", "import made_2"],
+    "%autoreload": [
+        "%load_ext autoreload\n%autoreload 2\n",
+        f"%%writefile made_3.py\n{OTHER}",
+        "import made_3",
+        f"%%writefile made_3.py\n{CELL}",
+        "import made_3, numpy as np, os\nos.utime('made_3.py', (9e9, 9e9))",
+        "a = np.full(1, np.nan)\nmade_3.set_kernel[1, 1](a)\nprint('it is', a[0])",
+    ],
+    "another folder": ["!mkdir -p below\n%cd below", CELL + "%cd .."],
+    "exec of a variable": [f"text = {CELL!r}\nexec(text)"],
+    "exec of a constant": [f"exec({CELL!r})"],
+    "await": [f"import asyncio\nawait asyncio.sleep(0)\n{CELL}"],
+    "from __future__": [f"from __future__ import annotations\n{CELL}", CELL],
+    "in a function": [f"def run():\n{indented(CELL)}\nrun()"],
+    "in an if": [f"if True:\n{indented(CELL)}"],
+    "in a class": [f"{IMPORT}class A:\n{indented(ONE)}\nset_kernel = A.set_kernel\n{LAUNCH}"],
+    "beside magics": [f"%colors NoColor\n!true\n{CELL}"],
+    "a forgetful linecache": [IMPORT + ONE, f"import linecache\nlinecache.clearcache()\n{LAUNCH}"],
+    "a lambda": [IMPORT + DEVICE],
+    "a copy by cloudpickle": [IMPORT + ONE + COPIED],
+    "marimo": [MARIMO],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A kernel for cases that it does not matter to whether it is new."""
+    with notebook(tmp_path_factory.mktemp("cells")) as running:
+        yield running
+
+
+@pytest.mark.parametrize("case", CELLS)
+def test_kernel_of_a_cell_runs(shared, case):
+    shared.run("%reset -f")
+    for cell in CELLS[case]:
+        shown = shared.run(cell)
+        assert shown.error == ""
+    assert "it is " + ("2.0" if case == "a cell that was edited" else "1.0") in shown.text
+
+
+def test_kernel_below_timeit_is_refused_with_what_to_do(shared):
+    cell = CELL.replace("+ 1", "+ 4")
+    assert "not below %%timeit" in shared.run(f"%%timeit -n1 -r1\n{cell}").error
+
+
+@pytest.mark.parametrize("name", ["<cell>", "/tmp/none_such/cell.py", "there.py"])
+def test_kernels_of_cells_with_one_file_name_stay_what_they_were(tmp_path, name):
+    (tmp_path / "there.py").write_text("# %%\nprint('not a cell')\n", encoding="utf-8")
+    with notebook(tmp_path, IPYKERNEL_CELL_NAME=name) as running:
+        running.run(f"{IMPORT}{ONE}first = set_kernel")
+        assert running.run(OTHER).text == "it is 2.0\n"
+        assert running.run(f"set_kernel = first\n{LAUNCH}").text == "it is 1.0\n"
+
+
+# --- Without a notebook ----------------------------------------------------------------------
+
+PRINTED = "it is 1.0\n"
+DOCTEST = '"""\n' + "".join(
+    f"{'...' if line[:1] == ' ' or line.startswith('def') else '>>>'} {line}\n"
+    for line in f"{IMPORT}{ONE} \n{LAUNCH}".splitlines()
+) + 'it is 1.0\n"""\n'  # fmt: skip
+# What Python is given, in a folder with made.py, packed.zip, documented.py and test_made.py.
+PROCESSES = {
+    "a file": ["made.py"],
+    "-m": ["-m", "made"],
+    "runpy.run_path": ["-c", "import runpy; runpy.run_path('made.py')"],
+    "runpy.run_module": ["-c", "import runpy; runpy.run_module('made')"],
+    "zip": ["packed.zip"],
+    "a module in a zip": ["-c", "import sys; sys.path.insert(0, 'packed.zip'); import inner"],
+    "runpy of a zip": ["-c", "import runpy; runpy.run_path('packed.zip')"],
+    "-c": ["-c", CELL],
+    "gpukit run": ["-m", "gpukit", "run", "made.py"],
+    "gpukit run of a zip": ["-m", "gpukit", "run", "packed.zip"],
+    "ipython file": ["-m", "IPython", "made.py"],
+    "ipython -c": ["-m", "IPython", "-c", CELL],
+}
+TYPED = {
+    "-i": (["-i", "made.py"], "set_kernel[1, 1](a)\nprint('it is', a[0])\n"),
+    "ipython": (
+        ["-m", "IPython", "--simple-prompt", "--no-banner", "--no-confirm-exit"],
+        f"{IMPORT}{ONE}\n\n{LAUNCH}",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with one kernel in files of several kinds."""
+    path = tmp_path_factory.mktemp("programs")
+    (path / "made.py").write_text(CELL, encoding="utf-8")
+    (path / "documented.py").write_text(DOCTEST, encoding="utf-8")
+    with zipfile.ZipFile(path / "packed.zip", "w") as packed:
+        packed.writestr("__main__.py", CELL)
+        packed.writestr("inner.py", CELL)
+    return path
+
+
+def python(folder, *arguments, given=None):
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "GPUKIT_TARGET": "cpu", "IPYTHONDIR": str(folder),
+    }  # fmt: skip
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, input=given,
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PROCESSES)
+def test_kernel_of_a_process_runs(folder, case):
+    done = python(folder, *PROCESSES[case])
+    assert done.stdout == PRINTED, done.stderr
+
+
+@pytest.mark.parametrize("case", TYPED)
+def test_kernel_before_or_at_a_prompt_runs(folder, case):
+    arguments, typed = TYPED[case]
+    done = python(folder, *arguments, given=typed)
+    assert PRINTED in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("runner", [["doctest"], ["pytest", "-q", "--doctest-modules"]])
+def test_kernel_of_a_doctest_runs(folder, runner):
+    done = python(folder, "-m", *runner, "documented.py")
+    assert done.returncode == 0, done.stdout
+
+
+def test_kernel_of_a_notebook_is_pickled_with_what_calls_it(folder):
+    with notebook(folder) as running:
+        running.run(f"{IMPORT}{ONE}def run():\n{indented(LAUNCH)}")
+        keep = "from pathlib import Path\nfrom numba import cloudpickle\n"
+        shown = running.run(f"{keep}Path('run.pickle').write_bytes(cloudpickle.dumps(run))")
+    assert shown.error == ""
+    done = python(folder, "-c", "import pickle; pickle.load(open('run.pickle', 'rb'))()")
+    assert done.stdout == PRINTED, done.stderr
