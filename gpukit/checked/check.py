@@ -206,9 +206,11 @@ def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
 def _gap(launch: Launch, seen: Seen, region: Region, array: Array) -> dict[str, Any] | None:
     """Return which elements of an output nobody wrote, if that is worth saying.
 
-    It is a warning where nothing was written, and where the array is cut off at one end though all
+    It is a warning where the shape of the launch explains it: where nothing was written though
+    each thread has a place of its own there, and where the array is cut off at one end though all
     of it is meant, as by a grid that is too small. Another gap is a note, and only of memory that
-    had no value before or of an array that is cut off.
+    had no value before or of an array that is cut off. Where data decides what is written, nobody
+    here knows the reasons: a flag that is raised in case of an overflow stays as it is.
     """
     if not array.host.flags.c_contiguous or array.itemsize % region.granule:
         return None
@@ -223,19 +225,18 @@ def _gap(launch: Launch, seen: Seen, region: Region, array: Array) -> dict[str, 
         return None
     first = int(np.argmin(written))
     cut = _cut_off(written.reshape(array.shape)) if count else []
-    # Places that depend on data are left out for reasons that nobody here knows.
-    if (
-        region.uninitialised is None
-        and count
-        and (not cut or array.name in launch.compiled.instrumentation.by_data)
-    ):
+    instrumentation = launch.compiled.instrumentation
+    explained = array.name in instrumentation.by_shape or array.name not in instrumentation.stores
+    if count:
+        explained = bool(cut) and array.name not in instrumentation.by_data
+    if region.uninitialised is None and not explained:
         return None
     extents = Extents(launch.kernel.py_func, launch.names, launch.arguments)
     meant = any(extents.is_whole(array.name, axis, array.shape[axis]) for axis in cut)
     index = tuple(int(k) for k in np.unravel_index(first, array.shape))
     return {
         "written": count, "elements": total, "first_unwritten": index, "index": index,
-        "severity": "" if meant or not count else INFO,
+        "severity": "" if explained and (meant or not count) else INFO,
     }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ class Instrumentation:
 
     `locations` are the process-wide numbers of its locations, in its own order; `regions` the
     arrays that it makes itself (`instruments.OwnRegion`); `stores` and `loads` those that it writes
-    and reads, `by_data` those written at places that depend on data; `flops` the operations of
+    and reads, `by_data` and `by_shape` as in `provenance.Stores`; `flops` the operations of
     statements by the kernel's own location; `variables` those of a recording, by number; `ordered`
     whether the order of blocks could show in the result; `fences` whether fences and atomics may
     put accesses in order; `decided` has 1 for each of its locations that is reached only if an
@@ -31,6 +31,7 @@ class Instrumentation:
     stores: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     by_data: list[str] = field(default_factory=list)
+    by_shape: list[str] = field(default_factory=list)
     flops: dict[str, dict[str, int]] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)
     ordered: bool = True
@@ -238,19 +239,26 @@ def compile_kernel(
 
 
 def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
-    from gpukit.compiler.analysis import block_order, decided, provenance
+    from gpukit.compiler.analysis import arrays, block_order, decided, provenance
 
     if not unit.instrumented:
         return Instrumentation()
     rewriter, instruments = emitter.rewriter, emitter.instruments
     own = {*emitter.memory.shared, *emitter.memory.local}
+    roots, stores = arrays.Roots(unit), provenance.stores(unit)
     return Instrumentation(
-        [location for location, *_ in rewriter.own_locations], [asdict(r) for r in
-        instruments.regions], sorted(rewriter.stores), sorted(rewriter.loads),
-        sorted(provenance.written_by_data(unit)), {str(k): v for k, v in instruments.flops.items()},
-        list(instruments.variables), block_order.matters(unit, own), decided.has_fences(unit),
-        [int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
-    )  # fmt: skip
+        locations=[location for location, *_ in rewriter.own_locations],
+        regions=[asdict(r) for r in instruments.regions],
+        stores=sorted(roots.behind_all(rewriter.stores)),
+        loads=sorted(roots.behind_all(rewriter.loads)),
+        by_data=sorted(stores.by_data),
+        by_shape=sorted(stores.by_shape),
+        flops={str(k): v for k, v in instruments.flops.items()},
+        variables=list(instruments.variables),
+        ordered=block_order.matters(unit, own),
+        fences=decided.has_fences(unit),
+        decided=[int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
+    )
 
 
 def _check_local_memory(unit: Unit, size: int) -> None:

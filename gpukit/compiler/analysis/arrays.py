@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from typing import Any
+
+from numba.core import types
 
 from gpukit.compiler import kinds, shapes, tree
 from gpukit.compiler.unit import Unit
@@ -14,6 +17,48 @@ def root(node: ast.expr) -> str:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def base(node: ast.expr) -> ast.expr:
+    """Return what an expression such as `a[i].x[k]` is taken from, here `a`."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        node = node.value
+    return node
+
+
+class Roots:
+    """The arrays that variables reach into: `row = a[i]`, `r = points[i]`, `pair = (a, b)`."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.known: dict[str, set[str]] = {}
+        views = [s for s in tree.statements(unit.tree.body) if isinstance(s, ast.Assign)]
+        before = -1
+        while before != sum(map(len, self.known.values())):
+            before = sum(map(len, self.known.values()))
+            for s in views:
+                for name in filter(self._reaches, tree.writes(s)):
+                    self.known.setdefault(name, set()).update(self._made_of(s.value))
+
+    def of(self, node: ast.expr) -> set[str]:
+        """Return the names of the arrays that an expression such as `r.x[k]` may reach into."""
+        first = base(node)
+        return self.behind(first.id) if isinstance(first, ast.Name) else set()
+
+    def behind(self, name: str) -> set[str]:
+        """Return the names of the arrays that a variable may reach into: itself, if it is one."""
+        return self.known.get(name) or {name}
+
+    def behind_all(self, names: Iterable[str]) -> set[str]:
+        """Return the names of the arrays that any of these variables may reach into."""
+        return set().union(*map(self.behind, names))
+
+    def _made_of(self, value: ast.expr) -> set[str]:
+        return self.behind_all(filter(self._reaches, tree.reads(value)))
+
+    def _reaches(self, name: str) -> bool:
+        kind = self.unit.types.get(name)
+        return isinstance(kind, (types.Array, types.Record, types.BaseTuple))
 
 
 def is_whole(unit: Unit, node: ast.Subscript) -> bool:

@@ -1,80 +1,166 @@
-"""Which variables depend on data: on what memory holds, not only on indices and sizes.
+"""What stores depend on: on what memory holds, or on the shape of the launch alone.
 
 >>> from gpukit.compiler import intrinsics as cuda
->>> def kernel(keys, out, n):
+>>> def kernel(keys, out, flag, n):
 ...     i = cuda.grid(1)
 ...     k = keys[i]
 ...     last = n - 1
 ...     kept = 0
 ...     if k > 0:
 ...         kept = last
+...         flag[0] = 1
 ...     out[k] = i
->>> from gpukit.compiler.frontend import resolve
+...     keys[i] = 0
+>>> from gpukit.compiler.frontend import inline, resolve
 >>> unit = resolve.run(kernel)
->>> sorted(from_data(unit)), sorted(written_by_data(unit))
-(['k', 'kept'], ['out'])
+>>> inline.run(unit)
+>>> found = stores(unit)
+>>> sorted(found.by_data), sorted(found.by_shape)
+(['flag', 'out'], ['keys'])
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from numba.core import types
 
 from gpukit.compiler import kinds, tree
-from gpukit.compiler.analysis import uniformity
+from gpukit.compiler.analysis import arrays, expressions, uniformity
 from gpukit.compiler.unit import Unit
 
+_EXCHANGES = kinds.SHUFFLES | kinds.VOTES | kinds.BARRIERS
+_GEOMETRY = kinds.THREAD_VALUES | {f"blockIdx.{a}" for a in tree.AXES}
 
-def from_data(unit: Unit) -> set[str]:
-    """Return the variables whose values depend on what memory holds."""
-    found: set[str] = set()
-    before = -1
-    while before != len(found):
-        before = len(found)
-        _scan(unit.tree.body, found, False)
+
+class Stores(NamedTuple):
+    """The arrays of a kernel by what decides which of their elements are written.
+
+    `by_data` have a store at a place, or under a condition, that depends on what memory holds;
+    `by_shape` one that goes to the place of the thread or block, and that neither data nor the
+    value of an argument can leave out. An array with stores of both kinds is in both.
+    """
+
+    by_data: set[str]
+    by_shape: set[str]
+
+
+def stores(unit: Unit) -> Stores:
+    """Return what decides which elements of the unit's arrays are written."""
+    data, geometry = _Data(unit), _Geometry(unit)
+    settings = _Settings(unit, geometry)
+    roots = arrays.Roots(unit)
+    found = Stores(set(), set())
+    both = zip(data.placed(unit.tree.body), settings.placed(unit.tree.body), strict=True)
+    for (s, under), (_, set_) in both:
+        for target in _targets(s):
+            names = roots.of(target)
+            indices = [n.slice for n in _chain(target) if isinstance(n, ast.Subscript)]
+            base = arrays.base(target)
+            if under or any(map(data.depends, [*indices, base])):
+                found.by_data.update(names)
+            elif not set_ and any(map(geometry.depends, [*indices, base])):
+                found.by_shape.update(names)
     return found
 
 
-def _scan(body: list[ast.stmt], found: set[str], under: bool) -> None:
-    for s in body:
-        if isinstance(s, (ast.If, ast.For, ast.While)):
-            inner = under or any(_depends(h, found) for h in tree.heads(s))
-            if isinstance(s, ast.For) and inner:
-                found |= tree.writes(s.target)
+def _targets(s: ast.stmt) -> Iterator[ast.expr]:
+    """Yield the elements, fields and parts of arrays that a statement writes."""
+    own = tree.heads(s) if tree.blocks(s) else [s]
+    for n in tree.walk(own):
+        if isinstance(n, (ast.Subscript, ast.Attribute)) and isinstance(n.ctx, ast.Store):
+            yield n
+
+
+def _chain(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield an expression such as `a[i].x[k]` and what it is taken from, the outermost first."""
+    while isinstance(node, (ast.Subscript, ast.Attribute)):
+        yield node
+        node = node.value
+
+
+class _Source:
+    """The variables of a unit that depend on something, directly or by what decides their value."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.names: set[str] = set()
+        before = -1
+        while before != len(self.names):
+            before = len(self.names)
+            for s, under in self.placed(unit.tree.body):
+                loop = isinstance(s, ast.For) and (under or self.depends(s.iter))
+                plain = not tree.blocks(s) and (under or self.depends(s))
+                self.names |= tree.writes(s.target if loop else s) if loop or plain else set()  # type: ignore[attr-defined]
+
+    def is_source(self, node: ast.AST) -> bool:
+        """Tell whether a node itself is what variables are asked about."""
+        raise NotImplementedError
+
+    def depends(self, node: ast.AST) -> bool:
+        """Tell whether an expression or statement reads a source, or a variable made of one."""
+        return any(
+            self.is_source(n)
+            or (isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in self.names)
+            for n in ast.walk(node)
+        )
+
+    def decides(self, head: ast.expr) -> bool:
+        """Tell whether a source decides if the body of a statement with this head is reached."""
+        return self.depends(head)
+
+    def placed(self, body: list[ast.stmt], under: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
+        """Yield all statements; True for those that are reached only if a source says so."""
+        for s in body:
+            yield s, under
+            inner = under or any(map(self.decides, tree.heads(s)))
             for block in tree.blocks(s):
-                _scan(block, found, inner)
-        elif under or _depends(s, found):
-            found |= tree.writes(s)
+                yield from self.placed(block, inner)
+            under = under or self._leaves(s)
+
+    def _leaves(self, s: ast.stmt) -> bool:
+        """Tell whether a source decides if what stands behind a statement is reached."""
+        inside = [h for n in tree.statements([s]) for h in tree.heads(n)]
+        return bool(tree.exits([s])) and any(map(self.decides, inside))
 
 
-def _depends(node: ast.AST, found: set[str]) -> bool:
-    for n in ast.walk(node):
-        if isinstance(n, ast.Name) and n.id in found and isinstance(n.ctx, ast.Load):
-            return True
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Load):
-            if not uniformity.is_size(n):
-                return True
-        name = tree.called(n) or ""
-        if name.startswith("atomic.") or name in kinds.SHUFFLES | kinds.VOTES | kinds.BARRIERS:
-            return True
-    return False
+class _Data(_Source):
+    """What depends on what memory holds, or on other threads."""
+
+    def __init__(self, unit: Unit) -> None:
+        self.expressions = expressions.Expressions(unit)
+        super().__init__(unit)
+
+    def is_source(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            view = isinstance(self.expressions.type_of(node), (types.Array, types.Record))
+            return not view and not uniformity.is_size(node)
+        name = tree.called(node) or ""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id in self.unit.devices  # which may read memory
+        return name.startswith("atomic.") or name in _EXCHANGES
 
 
-def written_by_data(unit: Unit) -> set[str]:
-    """Return the arrays that are written at places, or under conditions, that depend on data."""
-    found = from_data(unit)
-    places: set[str] = set()
-    _stores(unit.tree.body, found, False, places)
-    return places
+class _Geometry(_Source):
+    """What depends on which thread of which block it is."""
+
+    def is_source(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Attribute) and tree.intrinsic(node) in _GEOMETRY
 
 
-def _stores(body: list[ast.stmt], found: set[str], under: bool, places: set[str]) -> None:
-    for s in body:
-        if isinstance(s, (ast.If, ast.For, ast.While)):
-            inner = under or any(_depends(h, found) for h in tree.heads(s))
-            for block in tree.blocks(s):
-                _stores(block, found, inner, places)
-            continue
-        for n in ast.walk(s):
-            if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
-                if under or _depends(n.slice, found) or not isinstance(n.value, ast.Name):
-                    places |= tree.reads(n.value)
+class _Settings(_Source):
+    """What depends on a condition that is the same for all threads: on the value of an argument."""
+
+    def __init__(self, unit: Unit, geometry: _Geometry) -> None:
+        self.geometry = geometry
+        super().__init__(unit)
+
+    def is_source(self, node: ast.AST) -> bool:
+        return False  # a value decides nothing; only a condition does
+
+    def decides(self, head: ast.expr) -> bool:
+        if isinstance(head, (ast.Constant, ast.Call)):  # `while True`, `range(n)`
+            return False
+        return any(self.depends(c) or not self.geometry.depends(c) for c in tree.conjuncts(head))
