@@ -175,7 +175,7 @@ def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> li
 def _atomic_location(launch: Launch) -> Any:
     """Return the first line with an atomic: there the blocks meet."""
     found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
-    return next(s for s in found if "atomic." in s.what)
+    return next(s for s in found if s.operation.startswith("atomic."))
 
 
 def _block(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -261,7 +261,7 @@ def _cut_off(written: np.ndarray[Any, Any]) -> list[int]:
 
 def _store_location(launch: Launch, name: str) -> Any:
     found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
-    named = [s for s in found if s.array == name and not s.what.startswith("cuda.")]
+    named = [s for s in found if s.array == name and not s.operation]
     return named[-1] if named else None
 
 

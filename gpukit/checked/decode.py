@@ -240,7 +240,7 @@ class _Row:
         if self.what in (checker_state.OUTSIDE, checker_state.NEGATIVE, checker_state.WIDE):
             index = tuple(self.row[checker_state.F_INDEX : checker_state.F_INDEX + ndim])
             shape = tuple(self.row[checker_state.F_SHAPE : checker_state.F_SHAPE + ndim])
-            own = {r["name"]: r["space"] for r in self.seen.compiled.instrumentation.regions}
+            own = {r["spelled"]: r["space"] for r in self.seen.compiled.instrumentation.regions}
             return {
                 "array": location.array or "the array", "space": own.get(location.array, "global"),
                 "index": index, "shape": shape,

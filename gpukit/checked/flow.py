@@ -148,7 +148,7 @@ def _holds(s: ast.stmt, line: int) -> bool:
 def _is_access(node: ast.AST, location: Any, kind: type[ast.expr_context]) -> bool:
     if not isinstance(node, ast.Subscript) or node.lineno != location.line:
         return False
-    return isinstance(node.ctx, kind) and location.what in (ast.unparse(node), refuse.written(node))
+    return isinstance(node.ctx, kind) and location.what == refuse.written(node)
 
 
 def _targets(s: ast.stmt) -> set[str] | None:

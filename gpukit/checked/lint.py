@@ -111,7 +111,10 @@ class Finder:
     def run(self) -> None:
         """Look at every statement."""
         self._find_narrowed()
+        self._library()
         for s in tree.statements(self.unit.tree.body):
+            if _is_library(s):
+                continue
             value = getattr(s, "value", None)
             if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name):
                 self._assigned(s)
@@ -124,6 +127,18 @@ class Finder:
             if (choice := facts.of(s).chosen) is not None:
                 self._walk(choice)
 
+    def _library(self) -> None:
+        """Report the calls of gpukit's own functions that return float64.
+
+        What they compute inside is not the person's to change.
+        """
+        nodes = (n for n in ast.walk(self.unit.tree) if not facts.of(n).library_line)
+        wanted = tree.reads(n for n in nodes if isinstance(n, ast.Name))
+        for s in tree.statements(self.unit.tree.body):
+            if isinstance(s, ast.Assign) and _is_library(s) and tree.writes(s.targets) & wanted:
+                if self.expressions.type_of(s.value) in _WIDE:
+                    self._report(s.value, "call")
+
     def _assigned(self, s: ast.Assign) -> None:
         """Report `total = 0.0`: the variable is float64 from here on."""
         literal = s.value.operand if isinstance(s.value, ast.UnaryOp) else s.value
@@ -135,6 +150,7 @@ class Finder:
         target = tree.clone(s.target)
         target.ctx = ast.Load()
         both = tree.at(ast.BinOp(target, s.op, s.value), s)
+        both.facts = facts.of(s)  # it is shown as `a += b`
         if self._is_single(target) and self._narrows(both):
             self.narrowed.add(id(both))
         self._walk(both)
@@ -235,8 +251,9 @@ class Finder:
         location = locations.get(locations.number(self.unit, node, "", ""))
         if location.line not in self.lines:
             self.lines.add(location.line)
-            causes = tuple(dict.fromkeys(map(refuse.written, self._causes(node))))
-            self.found.append(Accident(location, refuse.written(node), reason, causes))
+            causes = (refuse.written(c, self.unit) for c in self._causes(node))
+            what = refuse.written(node, self.unit)
+            self.found.append(Accident(location, what, reason, tuple(dict.fromkeys(causes))))
 
     def _causes(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the literals that make an expression float64, in the order of the source."""
@@ -257,6 +274,12 @@ class Finder:
                     yield side
                 else:
                     yield from self._causes(side)
+
+
+def _is_library(s: ast.stmt) -> bool:
+    """Tell whether a statement is one of a function of gpukit."""
+    parts = (s, getattr(s, "value", s))
+    return any(part is not None and facts.of(part).library_line for part in parts)
 
 
 def _sides(node: ast.BinOp) -> tuple[ast.expr, ast.expr]:

@@ -20,12 +20,12 @@ class SharedArray(NamedTuple):
 class Facts(NamedTuple):
     """All that may be known of a node beside its fields."""
 
-    # The text of an expression, as the person wrote it.
+    # The text of an expression or of a simple statement, as the person wrote it.
     written: str = ""
-    # The text of the target of `a[i] += v`, as it was before its index was given a name.
-    target: str = ""
     # Function and file of a node that was inlined.
     inlined_from: tuple[str, str] | None = None
+    # The line in gpukit's own file, of a node that stands for a call of a function of gpukit.
+    library_line: int = 0
     # Of a call that makes a shared array of a device function (`own_arrays`).
     shared_array: SharedArray | None = None
     # The NumPy function that a statement calls to make an array (`allocate`).

@@ -6,13 +6,16 @@ import ast
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gpukit.compiler import refuse
+from gpukit.compiler import refuse, tree
 from gpukit.compiler.unit import Unit
 
 
 @dataclass(frozen=True)
 class SourceLocation:
-    """One place in a kernel's source; `what` is the text of the access or call."""
+    """One place in a kernel's source; `what` is the text of the access or call.
+
+    `operation` is the intrinsic that is called there, as `atomic.add`.
+    """
 
     kernel: str
     file: str
@@ -20,6 +23,7 @@ class SourceLocation:
     source: str
     array: str
     what: str
+    operation: str = ""
 
 
 _locations: list[SourceLocation] = []
@@ -29,12 +33,15 @@ raised: dict[int, Any] = {}
 
 
 def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
-    """Return the number under which compiled code reports this place."""
-    if not array.isidentifier() and what.endswith("]") and not what.startswith("cuda."):
-        array = _base(what)  # `node` may be rewritten already; `what` is as it was written
+    """Return the number under which compiled code reports this place.
+
+    `array` is named as the tree names it, `what` is the person's own text.
+    """
+    if not array.isidentifier() and (base := _base(what)):
+        array = base  # `node` may be rewritten already
     kernel, file, line, text = refuse.where(unit, node)
     location = SourceLocation(
-        kernel, file, line, text, unit.as_written(array), unit.as_written(what)
+        kernel, file, line, text, unit.as_written(array), what, tree.called(node) or ""
     )
     if location not in _numbers:
         _numbers[location] = len(_locations)
@@ -43,13 +50,17 @@ def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
 
 
 def _base(text: str) -> str:
-    """Return what is indexed in the text of a subscript.
+    """Return what is indexed in the text of a subscript; "" in any other text.
 
-    >>> _base("a[r][c]")
-    'a[r]'
+    >>> _base("a[r][c]"), _base("cuda.atomic.add(a[r], c, 1)")
+    ('a[r]', '')
     """
-    found = ast.parse(text, mode="eval").body
-    return ast.unparse(found.value) if isinstance(found, ast.Subscript) else text
+    try:
+        found = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    base = found.value if isinstance(found, ast.Subscript) else None
+    return (base and ast.get_source_segment(text, base)) or ""
 
 
 def get(index: int) -> SourceLocation:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import functools
 import linecache
+import os
 import sys
+from pathlib import Path
 from typing import Any, TypeVar
 
 from gpukit import errors
@@ -13,6 +15,8 @@ from gpukit.compiler import facts, tree
 from gpukit.compiler.unit import Unit
 
 _Error = TypeVar("_Error", bound=errors.CompileError)
+_PACKAGE = os.path.join(Path(__file__).resolve().parents[1], "")  # noqa: PTH118  (with a separator)
+_BOOK = os.path.join(_PACKAGE, "kernels", "")  # noqa: PTH118
 
 # Nodes that a kernel may hold. Everything else is refused at its line.
 ALLOWED: tuple[type[ast.AST], ...] = (
@@ -96,16 +100,56 @@ def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
     return name, file, line, linecache.getline(file, line).rstrip("\n")
 
 
-def written(node: ast.AST) -> str:
-    """Return an expression as the person wrote it; one that a pass made as it stands."""
-    return facts.of(node).written or ast.unparse(node)
+def written(node: ast.AST, unit: Unit | None = None) -> str:
+    """Return an expression as the person wrote it; one that a pass made, by its written parts.
+
+    `unit` knows what the person calls the variables that were renamed.
+    """
+    known = facts.of(node).written
+    return known or ast.unparse(_Spelling(unit).generic_visit(tree.clone(node)))
 
 
-def mark(unit: Unit) -> None:
-    """Let the nodes of a function that is about to be inlined know where they stand."""
+class _Spelling(ast.NodeTransformer):
+    """Puts the person's own text in the place of every part that has one."""
+
+    def __init__(self, unit: Unit | None) -> None:
+        self.names = unit.stems if unit else {}
+
+    def visit(self, node: ast.AST) -> Any:
+        text = facts.of(node).written if isinstance(node, ast.expr) else ""
+        if text:
+            atom = isinstance(node, (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call))
+            return tree.name(text if atom else f"({text})")
+        return super().visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return tree.name(self.names.get(node.id, node.id))
+
+
+def is_library(file: str, caller: str) -> bool:
+    """Tell whether a file is gpukit's own, to a caller in another file.
+
+    Of kernels of the book, which are there to be read, it is what they call outside of the book.
+    """
+    own = file.startswith(_PACKAGE) and not file.startswith(_BOOK)
+    return own or (file.startswith(_BOOK) and not caller.startswith(_BOOK))
+
+
+def mark(unit: Unit, caller: Unit, call: ast.Call) -> None:
+    """Let the nodes of a function that is about to be inlined know where they stand.
+
+    What gpukit's own functions do stands at the call: no other line of it is the person's.
+    """
+    origin, text = (unit.name, unit.source.file), ""
+    library = is_library(unit.source.file, caller.source.file)
+    if library:
+        origin, text = facts.of(call).inlined_from, written(call, caller)  # type: ignore[assignment]
     for node in (n for function in unit.trees for n in ast.walk(function)):
-        if facts.of(node).inlined_from is None:
-            facts.note(node, inlined_from=(unit.name, unit.source.file))
+        if library and isinstance(node, (ast.expr, ast.stmt)):
+            facts.note(node, inlined_from=origin, written=text, library_line=node.lineno)
+            node.lineno = call.lineno
+        elif facts.of(node).inlined_from is None:
+            facts.note(node, inlined_from=origin)
 
 
 def check_nodes(unit: Unit) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from gpukit.checked.messages.phrases import Facts, name_element, one_line, parsed, some
+from gpukit.checked.messages.phrases import Facts, name_element, one_line, parsed, segment, some
 
 Words = tuple[str, str]
 
@@ -78,9 +78,9 @@ def int32_overflow(facts: Facts) -> Words:
 def float64(facts: Facts) -> Words:
     """An expression of a float32 kernel that is float64; `reason` says what made it so."""
     reason, what = str(facts.get("reason")), facts.get("what")
-    causes = [one_line(c) for c in facts.get("causes", ())]
+    causes = [str(c) for c in facts.get("causes", ())]
     why = "is float64"
-    if causes and causes != [one_line(what)]:
+    if causes and causes != [what]:
         why = f"is float64 because of {_literals(causes)}"
     elif "literal" in reason:
         why = "is a literal of type float64"
@@ -95,6 +95,8 @@ def float64(facts: Facts) -> Words:
     )
     if causes:
         return message, f"write {_listed(f'np.float32({c})' for c in causes)}"
+    if reason == "call":
+        return message, "call the function's float32 form, if it has one"
     return message, _as_float32(what)
 
 
@@ -115,16 +117,19 @@ def _listed(texts: Iterable[str]) -> str:
 def _as_float32(what: str) -> str:
     """Write the expression so that it stays float32, where that is easy to see.
 
-    >>> _as_float32("0.5"), _as_float32("math.sqrt(n)")
-    ('write `np.float32(0.5)`', 'write `math.sqrt(np.float32(n))`')
+    >>> _as_float32("0.5"), _as_float32("math.sqrt(n)"), _as_float32("total /= n")
+    ('write `np.float32(0.5)`', 'write `math.sqrt(np.float32(n))`', 'write `total /= np.float32(n)`')
     """
     tree = parsed(what) if what else None
     if isinstance(tree, (ast.Constant, ast.UnaryOp)):
-        return f"write `np.float32({ast.unparse(tree)})`"
+        return f"write `np.float32({what})`"
+    if isinstance(tree, ast.AugAssign):
+        value = segment(what, tree.value)
+        return f"write `{what.removesuffix(value)}np.float32({value})`"
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div):
-        left, right = ast.unparse(tree.left), ast.unparse(tree.right)
+        left, right = segment(what, tree.left), segment(what, tree.right)
         return f"write `np.float32({left}) / np.float32({right})`"
     if isinstance(tree, ast.Call) and tree.args and not tree.keywords:
-        inner = ", ".join(f"np.float32({ast.unparse(part)})" for part in tree.args)
-        return f"write `{ast.unparse(tree.func)}({inner})`"
+        inner = ", ".join(f"np.float32({segment(what, part)})" for part in tree.args)
+        return f"write `{segment(what, tree.func)}({inner})`"
     return "make its numbers float32, for example `np.float32(0.5)` instead of `0.5`"

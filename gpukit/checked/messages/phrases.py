@@ -117,7 +117,7 @@ class Facts:
 
     def quoted(self, default: str) -> str:
         """Return the text of the call or expression between backticks."""
-        return f"`{one_line(self.get('what', default))}`"
+        return f"`{self.get('what', default)}`"
 
 
 def triple(values: Iterable[int]) -> str:
@@ -209,12 +209,22 @@ def verb(numbers: Any, one: str, many: str) -> str:
     return one if _numbers(numbers).isdigit() else many
 
 
-def parsed(text: Any) -> ast.expr | None:
-    """Return an expression's tree, or None for text that is no expression."""
+def parsed(text: Any) -> ast.AST | None:
+    """Return the tree of an expression or of a statement, or None for other text."""
     try:
-        return ast.parse(str(text), mode="eval").body
+        (found,) = ast.parse(str(text)).body
     except (SyntaxError, ValueError):
         return None
+    return found.value if isinstance(found, ast.Expr) else found
+
+
+def segment(text: Any, node: ast.AST) -> str:
+    """Return how a part of a text is written; `node` is of its tree.
+
+    >>> segment("x [i,0.]", parsed("x [i,0.]").slice)
+    'i,0.'
+    """
+    return ast.get_source_segment(str(text), node) or ""
 
 
 _ATOMICS: dict[type[ast.operator], str] = {
@@ -232,8 +242,9 @@ def atomic_update(source: Any, element: Any) -> str:
     >>> atomic_update("tile[tid] += tile[tid + step]", "tile[tid]")
     ''
     """
+    source = str(source).strip()
     try:
-        lines = ast.parse(str(source).strip())
+        lines = ast.parse(source)
     except (SyntaxError, ValueError):
         return ""
     for s in ast.walk(lines):
@@ -245,28 +256,32 @@ def atomic_update(source: Any, element: Any) -> str:
                 continue
         else:
             continue
-        if isinstance(target, ast.Subscript) and ast.unparse(target) == element:
-            at = ast.unparse(target.slice)
+        if isinstance(target, ast.Subscript) and segment(source, target) == element:
+            at = segment(source, target.slice)
             at = f"({at})" if isinstance(target.slice, ast.Tuple) and at[0] != "(" else at
             name = _ATOMICS.get(type(op))
-            array = ast.unparse(target.value)
-            if array in map(ast.unparse, ast.walk(value)):  # a tree: another element is added
-                return ""
-            return f"cuda.atomic.{name}({array}, {at}, {ast.unparse(value)})" if name else ""
+            array = segment(source, target.value)
+            if ast.unparse(target.value) in map(ast.unparse, ast.walk(value)):
+                return ""  # a tree: another element is added
+            return f"cuda.atomic.{name}({array}, {at}, {segment(source, value)})" if name else ""
     return ""
 
 
 def index_text(what: Any, axis: int) -> str:
     """Return how the source writes the index of one axis, or `...`.
 
-    >>> index_text("x[row, col + 1]", 1), index_text("x[place]", 1)
-    ('col + 1', '...')
+    >>> index_text("x[row, col + 1]", 1), index_text("x[place]", 1), index_text("p[i]['x']", 0)
+    ('col + 1', '...', 'i')
     """
     tree = parsed(what)
+    while isinstance(tree, ast.Attribute) or (
+        isinstance(tree, ast.Subscript) and isinstance(getattr(tree.slice, "value", 0), str)
+    ):
+        tree = tree.value  # a field of a record
     if not isinstance(tree, ast.Subscript):
         return "..."
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    return ast.unparse(parts[axis]) if axis < len(parts) else "..."
+    return segment(what, parts[axis]) if axis < len(parts) else "..."
 
 
 def index_from_end(text: str, size: str) -> str:

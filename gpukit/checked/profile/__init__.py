@@ -121,9 +121,9 @@ class Profile:
 
     def _named(self, text: str) -> Access:
         for access in self.accesses:
-            if text in (access.text, profile_source.text_of(access, self)):
+            if text == access.text:
                 return access
-        known = ", ".join(dict.fromkeys(profile_source.text_of(a, self) for a in self.accesses))
+        known = ", ".join(dict.fromkeys(a.text for a in self.accesses))
         raise ValueError(
             f"pattern: expected an access of {self.kernel}, got {text!r}. Take one of {known}."
         )

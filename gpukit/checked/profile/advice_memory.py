@@ -17,7 +17,6 @@ from gpukit.checked.profile.cells import (
     plain,
     sum_of,
 )
-from gpukit.checked.profile.source import text_of
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile
@@ -55,7 +54,7 @@ def advice(profile: Profile) -> Iterator[Advice]:
 
 
 def _subject(profile: Profile, access: Access) -> str:
-    what = text_of(access, profile) if access.op != "atomic" else access.array
+    what = access.text if access.op != "atomic" else access.array
     return f"Line {access.line}: the {_WORDS[access.op]} `{what}`"
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gpukit.checked.profile import Access, Profile
+    from gpukit.checked.profile import Profile
 
 
 @dataclass(frozen=True)
@@ -97,19 +96,3 @@ def _docstring(text: str) -> tuple[int, int]:
         node = function.body[0]
         return node.lineno - 1, (node.end_lineno or node.lineno) - 1
     return 0, 0
-
-
-def text_of(access: Access, profile: Profile) -> str:
-    """Return an access as it stands in the source.
-
-    Where a device function became part of the kernel, its names have got numbers and its arrays
-    the names that the kernel gives them.
-    """
-    text = re.sub(r"^cuda\.(atomic\.\w+) on (.*)$", r"\1(\2)", access.text or access.array)
-    line = next((s for n, s in profile.every_line() if n == access.line), "")
-    bare = re.sub(r"_\d+\b", "", text)
-    if text in line or bare in line:
-        return text if text in line else bare
-    index = bare[bare.find("[") :] if "[" in bare else ""
-    found = re.search(rf"\w+{re.escape(index)}", line) if index else None
-    return found[0] if found else text

@@ -20,7 +20,6 @@ from gpukit.checked.profile.cells import (
     plain,
     sum_of,
 )
-from gpukit.checked.profile.source import text_of
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile
@@ -188,7 +187,7 @@ def _price(counts: Counts) -> tuple[str, str, str]:
 def accesses(profile: Profile) -> Table:
     """Return what each access of the source costs, in order of lines, with its worst request."""
     rows = [
-        (str(a.line), text_of(a, profile), f"{a.space} {a.op}", *_price(a.counts), worst(a))
+        (str(a.line), a.text, f"{a.space} {a.op}", *_price(a.counts), worst(a))
         for a in profile.accesses
     ]
     headers = ("line", "access", "kind", "requests", "cost", "a request", "worst request")

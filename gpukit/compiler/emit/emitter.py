@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.emit import entry
 from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
@@ -224,7 +224,7 @@ class Emitter:
     ) -> ast.stmt:
         """Return the statement that stops the kernel where not all threads reach a barrier."""
         with self.rewriter.for_block():
-            origin = self.rewriter.origin(step.call, "", ast.unparse(step.call))
+            origin = self.rewriter.origin(step.call, "", refuse.written(step.call, self.rewriter.unit))
         returned = jumps.RETURNED in self.schedule.live_across
         name = "barrier_with_returned" if returned else "barrier"
         arguments: list[ast.expr] = [origin, tree.name(step.mask or "")]

@@ -15,7 +15,7 @@ from typing import Any
 
 from numba.core import types
 
-from gpukit.compiler import checker_state, facts, tree
+from gpukit.compiler import checker_state, facts, refuse, tree
 from gpukit.compiler.analysis import expressions
 from gpukit.compiler.emit import accesses
 from gpukit.compiler.emit.kernel import Kernel
@@ -140,7 +140,7 @@ class Instruments:
         """Tell of a barrier of the block or, `grid_barrier`, of the grid."""
         if not self.instrumented:
             return []
-        return self.record(name, call, tree.const(self._location(call, ast.unparse(call))))
+        return self.record(name, call, tree.const(self._location(call, refuse.written(call, self.unit))))
 
     def record_returned(self, call: ast.Call, name: str = "after_return") -> list[ast.stmt]:
         """Tell who has returned before a barrier."""
@@ -150,7 +150,7 @@ class Instruments:
             or everywhere != self.schedule.whole_grid
         ):
             return []
-        location = tree.const(self._location(call, ast.unparse(call)))
+        location = tree.const(self._location(call, refuse.written(call, self.unit)))
         count = tree.name("_all_threads" if everywhere else "threads")
         gone = self.mask_address(self.rewriter.returned, tree.const(0))
         return self.record(name, call, location, count, gone)
@@ -158,7 +158,7 @@ class Instruments:
     def record_warps(self, step: region_tree.WarpBarrier) -> list[ast.stmt]:
         """Tell of a syncwarp or a fence."""
         active = self.mask_address(step.mask, tree.const(0))
-        location = tree.const(self._location(step.call, ast.unparse(step.call)))
+        location = tree.const(self._location(step.call, refuse.written(step.call, self.unit)))
         return self.record("sync_warps", step.call, location, tree.name("_all_threads"), active)
 
     def record_branch(self, step: region_tree.Branch) -> list[ast.stmt]:
@@ -274,7 +274,7 @@ class Instruments:
         if how == checker_state.LOAD:  # of `a[i] += v`, whose write is another access
             node = copy.copy(node)
             node.ctx = ast.Load()
-        location = self.rewriter.location(node, array, ast.unparse(node))
+        location = self.rewriter.location(node, array, refuse.written(node, self.unit))
         following = tree.expr("low + 1", low=low)
         ends = [
             ast.Tuple([self.rewriter.expression(f.at(x)) for f in forms], ast.Load())
@@ -328,7 +328,7 @@ class Instruments:
                 for x, k in places
             ]
             array = node.value.id  # type: ignore[attr-defined]
-            location = self.rewriter.location(node, array, ast.unparse(node))
+            location = self.rewriter.location(node, array, refuse.written(node, self.unit))
             thread = tree.expr("row_start + low - first_thread", low=low)
             count = tree.expr("high - low", high=high, low=low)
             parts = [tree.const(location), tree.name(array), *ends, thread, count, tree.const(0)]

@@ -42,7 +42,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import extensions, intrinsics, kinds, refuse, tree
+from gpukit.compiler import extensions, facts, intrinsics, kinds, refuse, tree
 from gpukit.compiler.frontend import (
     allocate,
     binding,
@@ -212,7 +212,7 @@ class _Inliner:
         escapes.check_constants(self.unit, call)
         inner = resolve.run(device.py_func, device=True)
         self.unit.allocates |= inner.allocates
-        refuse.mark(inner)
+        refuse.mark(inner, self.unit, call)
         normalise.prepare(inner)
         first = binding.unpack(self.unit, inner.tree, call)
         bound = binding.of_device(self.unit, inner, call)
@@ -273,6 +273,9 @@ class _Inliner:
         direct = binding.direct(bound, written, starred)
         own = (written | set(bound)) - set(direct)
         names = {n: self.unit.renamed(n) for n in sorted(own)}
+        if device is not None and facts.of(function).library_line:
+            shown = f"{refuse.written(call.func, self.unit)}(...)"  # whose names nobody knows
+            self.unit.stems |= dict.fromkeys(names.values(), shown)
         everything = {**outer, **names}
 
         def rename(body: Any, more: dict[str, str]) -> Any:

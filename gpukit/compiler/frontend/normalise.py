@@ -36,7 +36,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from gpukit.compiler import kinds, refuse, tree
+from gpukit.compiler import facts, kinds, refuse, tree
 from gpukit.compiler.unit import Unit
 
 
@@ -250,7 +250,7 @@ class _Normaliser:
 
     def _temporary(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:
         name = self.unit.fresh("met")
-        return tree.assign(name, value, value), tree.at(tree.name(name), value)
+        return tree.assign(name, value, value), _standing_for(value, name)
 
     def expression(self, e: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
         """Return statements to run first and an expression without meetings."""
@@ -295,7 +295,7 @@ class _Normaliser:
             branch = tree.at(ast.If(test, [*more, tree.assign(name, value, e)], []), e)
             inner.append(branch)
             inner = branch.body
-        return before, tree.at(tree.name(name), e)
+        return before, _standing_for(e, name)
 
     def _if_expression(self, e: ast.IfExp) -> tuple[list[ast.stmt], ast.expr]:
         before, test = self.expression(e.test)
@@ -305,7 +305,18 @@ class _Normaliser:
         branch = ast.If(
             test, [*first, tree.assign(name, value, e)], [*second, tree.assign(name, other, e)]
         )
-        return [*before, tree.at(branch, e)], tree.at(tree.name(name), e)
+        return [*before, tree.at(branch, e)], _standing_for(e, name)
+
+
+def _standing_for(e: ast.expr, name: str) -> ast.expr:
+    """Return a name that holds the value of an expression, and is shown as it."""
+    made: ast.expr = tree.at(tree.name(name), e)
+    origin = facts.of(e)
+    facts.note(
+        made, written=refuse.written(e), inlined_from=origin.inlined_from,
+        library_line=origin.library_line,
+    )  # fmt: skip
+    return made
 
 
 def _parts(e: ast.expr) -> list[tuple[Any, ast.expr]]:

@@ -8,7 +8,9 @@ be the function's source (`original`): a file may have been edited since it was 
 from __future__ import annotations
 
 import ast
+import io
 import linecache
+import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,14 +53,32 @@ def find(function: Callable[..., Any]) -> Source:
 
 
 def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:
-    """Let every expression know how it is written, for messages; passes rewrite names."""
+    """Let expressions and simple statements know how they are written, for messages.
+
+    Passes rewrite them.
+    """
     for node in ast.walk(function):
-        if isinstance(node, ast.expr) and node.end_lineno is not None:
+        simple = isinstance(node, ast.stmt) and not tree.blocks(node)
+        if isinstance(node, ast.expr) or simple:
             whole = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
             whole[-1] = whole[-1][: node.end_col_offset]  # columns count bytes
             whole[0] = whole[0][node.col_offset :]
-            spelled = b" ".join(line.strip() for line in whole).decode()
-            facts.note(node, written=spelled)
+            facts.note(node, written=_on_one_line(b"".join(whole).decode()))
+
+
+def _on_one_line(text: str) -> str:
+    """Return code on one line, without the comments at the ends of its lines.
+
+    >>> _on_one_line("x[i] +  # left\\n    x[i + 1]")
+    'x[i] + x[i + 1]'
+    """
+    lines = text.splitlines()
+    if len(lines) > 1 and "#" in text:
+        for token in tokenize.generate_tokens(io.StringIO(f"(\n{text}\n)").readline):
+            if token.type == tokenize.COMMENT:
+                row, column = token.start[0] - 2, token.start[1]
+                lines[row] = lines[row][:column]
+    return " ".join(line.strip() for line in lines)
 
 
 def _texts(function: Callable[..., Any]) -> Iterator[list[str]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gpukit.compiler import context as layout
-from gpukit.compiler import facts, tree
+from gpukit.compiler import refuse, tree
 from gpukit.compiler.runtime import memory
 
 
@@ -36,11 +36,6 @@ def _is_shape(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr in ("shape", "strides")
 
 
-def array_name(node: ast.expr) -> str:
-    """Return how the person wrote the array."""
-    return ast.unparse(node)
-
-
 def check_beside_slices(rewrite: Any, node: ast.Subscript, what: str) -> None:
     """Let the single indices of `a[i, :]` and `a[..., i]` be checked, in place."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -52,7 +47,7 @@ def check_beside_slices(rewrite: Any, node: ast.Subscript, what: str) -> None:
         if _is_slice(part) or k == middle:
             continue
         at = k if k < middle else k - len(axes)  # behind an ellipsis they count from the end
-        origin = rewrite.origin(node, array_name(node.value), what)
+        origin = rewrite.origin(node, ast.unparse(node.value), what)
         check = rewrite.bind(f"axis_{at}".replace("-", "last_"), memory.AXIS_CHECKED[at])
         call = tree.call(check, origin, tree.clone(node.value), part)
         parts[parts.index(part)] = tree.at(call, node)
@@ -91,14 +86,14 @@ def checked_load(rewrite: Any, node: ast.Subscript, what: str) -> ast.expr:
     check_beside_slices(rewrite, node, what)
     if not isinstance(node.ctx, ast.Load) or not is_element(rewrite, node):
         return node
-    origin = rewrite.origin(node, array_name(node.value), what)
+    origin = rewrite.origin(node, ast.unparse(node.value), what)
     call = tree.call(rewrite.helper("generic", "item"), origin, node.value, node.slice)
     return tree.at(call, node)  # type: ignore[no-any-return]
 
 
 def checked_store(rewrite: Any, target: ast.Subscript, value: ast.expr, what: str) -> ast.stmt:
     """Return the statement that writes an element with a check."""
-    origin = rewrite.origin(target, array_name(target.value), what)
+    origin = rewrite.origin(target, ast.unparse(target.value), what)
     call = tree.call(
         rewrite.helper("generic", "set_item"), origin, target.value, target.slice, value
     )
@@ -113,7 +108,7 @@ def rewrite_assign(rewrite: Any, node: ast.Assign) -> Any:
     simple = [t for t in node.targets if not _holds_element(rewrite, t)]
     if len(simple) == len(node.targets):
         node.value = value
-        whats = [ast.unparse(t) for t in node.targets]
+        whats = [refuse.written(t, rewrite.unit) for t in node.targets]
         node.targets = [rewrite.visit(t) for t in node.targets]
         pairs = zip(node.targets, whats, strict=True)
         return _after(
@@ -149,13 +144,8 @@ def _spread(rewrite: Any, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
     return [tree.at(ast.Assign([rewrite.visit(target)], value), target)]
 
 
-def source_text(node: ast.AST) -> str:
-    """Return the text of an access as it was before its index was given a name."""
-    return facts.of(node).target or ast.unparse(node)
-
-
 def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
-    what = source_text(target)
+    what, text = refuse.written(target, rewrite.unit), ast.unparse(target)
     if getattr(rewrite, "instrumented", "") and rewrite.record_field(target) is not None:
         return tree.at(ast.Assign([rewrite.visit(target)], value), target)
     if not is_element(rewrite, target):
@@ -167,7 +157,7 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)
     return (
-        rewrite.element_store(target, value, what)
+        rewrite.element_store(target, value, what, text)
         if hasattr(rewrite, "element_store")
         else checked_store(rewrite, target, value, what)
     )
@@ -185,7 +175,7 @@ def _record_part(rewrite: Any, target: ast.expr, what: str) -> list[ast.stmt]:
     new = _worked_out(rewrite, target, _calls)
     part = tree.clone(target)
     part.ctx = ast.Load()
-    origin = rewrite.origin(target, array_name(target.value), what)
+    origin = rewrite.origin(target, ast.unparse(target.value), what)
     return [*new, *_record(rewrite, origin, part, target)]
 
 
@@ -245,12 +235,9 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
             value = ast.BinOp(rewrite.visit(old), node.op, node.value)
             return tree.at(ast.Assign([node.target], value), node)
         return node
-    text = ast.unparse(node.target)
     first = _worked_out(rewrite, node.target, lambda e: _once(rewrite, e))
     for s in first:
         s.value = rewrite.visit(s.value)
-    if first:
-        facts.note(node.target, target=text)
     _leave_out_ellipsis(rewrite, node.target)
     if _is_part(rewrite, node.target):
         return [*first, *_in_place(rewrite, node, node.target)]
@@ -270,7 +257,7 @@ def _is_part(rewrite: Any, target: ast.Subscript) -> bool:
 
 def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[ast.stmt]:
     """Return the statements that change all elements of a part: no new array is made."""
-    what = ast.unparse(target)
+    what = refuse.written(target, rewrite.unit)
     part = rewrite.unit.fresh("part")
     target.ctx = ast.Load()  # a view is taken, and its indices are checked as those of one
     view = rewrite.visit(target)
@@ -278,7 +265,7 @@ def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[
     change = tree.at(ast.AugAssign(tree.store(part), node.op, rewrite.visit(node.value)), node)
     if not getattr(rewrite, "instrumented", ""):
         return [*made, change]
-    origin = rewrite.origin(target, array_name(target.value), what)
+    origin = rewrite.origin(target, ast.unparse(target.value), what)
     return [*made, *_record(rewrite, origin, tree.name(part), node), change]
 
 

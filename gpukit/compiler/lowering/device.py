@@ -177,7 +177,7 @@ class DeviceBody(scalar.Scalar):
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         from gpukit.compiler.lowering import access
 
-        what = ast.unparse(node)
+        what = refuse.written(node, self.unit)
         self.generic_visit(node)
         return access.checked_load(self, node, what)
 
@@ -203,7 +203,7 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
     from gpukit.compiler.runtime import atomics
 
     arguments = list(node.args)
-    array = ast.unparse(arguments[0])
+    array, what = ast.unparse(arguments[0]), refuse.written(node, rewrite.unit)
     if name == "compare_and_swap":
         name = "cas"
         arguments.insert(1, tree.const(0))
@@ -212,13 +212,13 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
         raise refuse.invalid(rewrite.unit, node, f"There is no cuda.atomic.{name}.")
     key = f"rt_{'shared' if shared else 'global'}_{name}"
     rewrite.globals[key] = table[name]
-    origin = rewrite.origin(node, array, f"cuda.atomic.{name} on {array}")
+    origin = rewrite.origin(node, array, what)
     return tree.call(tree.name(key), origin, *arguments)
 
 
 def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
     """Return the statement that stops the kernel for a `raise`."""
-    origin = rewrite.origin(node, "", ast.unparse(node))
+    origin = rewrite.origin(node, "", refuse.written(node, rewrite.unit))
     location = checker_state.location_number(origin.elts[1].value)
     locations.raised[location] = exception(rewrite.unit, node)
     call = tree.call(rewrite.helper("control", "stop_raised"), origin)
@@ -227,7 +227,7 @@ def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:
 
 def assert_call(rewrite: Any, node: ast.Assert) -> ast.stmt:
     """Return the statement that stops the kernel where an `assert` does not hold."""
-    origin = rewrite.origin(node, "", ast.unparse(node))
+    origin = rewrite.origin(node, "", refuse.written(node, rewrite.unit))
     text = node.msg.value if isinstance(node.msg, ast.Constant) else refuse.written(node.test)
     locations.raised[checker_state.location_number(origin.elts[1].value)] = AssertionError, (text,)
     stop = ast.Expr(tree.call(rewrite.helper("control", "stop_raised"), origin))

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, tree
+from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, refuse, tree
 from gpukit.compiler.analysis import arrays
 from gpukit.compiler.lowering import access, device, scalar, waiting
 from gpukit.compiler.runtime import memory, storage
@@ -36,7 +36,7 @@ class Rewriter(scalar.Scalar):
         self.uses_origin = False  # whether an error might have to say which thread it was
         self.instrumented = ""  # as `Unit.instrumented`
         # The numbers that an instrumented kernel gives its locations.
-        self.own_locations: dict[tuple[int, str, int, str, str], int] = {}
+        self.own_locations: dict[tuple[int, str, int, str, str, int], int] = {}
         self.decided: set[int] = set()  # of those, what `analysis.decided` has marked
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
@@ -97,7 +97,7 @@ class Rewriter(scalar.Scalar):
         # Two accesses of one text in one line are two places, so are the two of `a[i] += v`, and
         # one access in a function that is inlined twice: its array may be global, then shared.
         context, column = type(getattr(node, "ctx", None)).__name__, getattr(node, "col_offset", 0)
-        key = (location, context, column, array, what)
+        key = (location, context, column, array, what, facts.of(node).library_line)
         own = self.own_locations.setdefault(
             key, min(len(self.own_locations), checker_state.MAX_LOCATIONS - 1)
         )
@@ -172,13 +172,13 @@ class Rewriter(scalar.Scalar):
             return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
         if self.instrumented and self.record_field(node) is not None:
             return self._recorded_field(node)
-        text = ast.unparse(node)
+        text, what = ast.unparse(node), refuse.written(node, self.unit)
         (self.loads if isinstance(node.ctx, ast.Load) else self.stores).add(arrays.root(node.value))
         self.generic_visit(node)
         if self.readable:
             return node
         if self.boundscheck:
-            access.check_beside_slices(self, node, text)
+            access.check_beside_slices(self, node, what)
         if not isinstance(node.ctx, ast.Load):
             return node
         if text in self.hoisted:
@@ -186,7 +186,7 @@ class Rewriter(scalar.Scalar):
             return tree.at(tree.call(load, node.value, node.slice), node)  # type: ignore[no-any-return]
         if not access.is_element(self, node):
             return node
-        origin = self._check_origin(node, ast.unparse(node.value), access.source_text(node))
+        origin = self._check_origin(node, ast.unparse(node.value), what)
         form = self._form(node)
         load = self.helper(*form[0])
         return tree.at(tree.call(load, origin, node.value, node.slice), node)  # type: ignore[no-any-return]
@@ -203,7 +203,8 @@ class Rewriter(scalar.Scalar):
         base: ast.Subscript = node.value  # type: ignore[assignment]
         reading = isinstance(node.ctx, ast.Load)
         (self.loads if reading else self.stores).add(arrays.root(base.value))
-        origin = self.origin(node, ast.unparse(base.value), ast.unparse(node))
+        what = refuse.written(node, self.unit)
+        origin = self.origin(node, ast.unparse(base.value), what)
         kind = checker_state.LOAD if reading else checker_state.STORE
         made = self.bind("field", memory.record_field(*field, kind))
         self.generic_visit(base)
@@ -255,10 +256,12 @@ class Rewriter(scalar.Scalar):
         put = tree.call(self.helper("storage", "put"), target.value, target.slice, node.value)
         return tree.at(ast.Expr(put), node)  # type: ignore[no-any-return]
 
-    def element_store(self, target: ast.Subscript, value: ast.expr, what: str) -> ast.stmt:
-        """Return the statement that writes one element (see `access`)."""
+    def element_store(
+        self, target: ast.Subscript, value: ast.expr, what: str, text: str
+    ) -> ast.stmt:
+        """Return the statement that writes one element (see `access`); `text` as in `hoisted`."""
         self.stores.add(arrays.root(target.value))
-        if what in self.hoisted:
+        if text in self.hoisted:
             store = self.helper("memory", "store")
             call = tree.call(store, target.value, target.slice, value)
         else:
@@ -279,7 +282,7 @@ class Rewriter(scalar.Scalar):
         if self.instrumented != "access" or loop is None or not waiting.is_wait(loop):
             return [], []
         begin = tree.call(self.helper("control", "begin_waiting"), tree.name("_context"))
-        origin = self.origin(loop, "", f"while {ast.unparse(loop.test)}")
+        origin = self.origin(loop, "", f"while {refuse.written(loop.test, self.unit)}")
         most = tree.const(waiting.MOST_ROUNDS)
         rounds = tree.call(self.helper("control", "wait"), origin, most)
         return [tree.at(ast.Expr(begin), loop)], [tree.at(ast.Expr(rounds), loop)]
