@@ -9,19 +9,32 @@ from pathlib import Path
 from typing import Any
 
 from gpukit import errors
-from gpukit.checked import check, profile, recording
+from gpukit.checked import check, ordering, profile, recording
+from gpukit.checked.finding import Finding
 from gpukit.checked.report import Report
 from gpukit.checked.verb import observing
-from gpukit.cpu.launch import launcher
+from gpukit.cpu.launch import failure, launcher
 
 
 def install() -> None:
     """Check all launches of this process from now on; an error is raised where it was launched."""
     launcher.observe_launches(_raise_findings)
+    ordering.install(_raise_race)
+
+
+def _raise_race(found: Finding) -> None:
+    """Raise a race outside of a launch; a warning goes to the line that it is about."""
+    try:
+        _raise(Report([found], launches=0), stacklevel=1)
+    except errors.CheckFailed as error:
+        raise failure.at_line(error) from None
 
 
 def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
-    report = check.run(kernel, shape, arguments)
+    _raise(check.run(kernel, shape, arguments), stacklevel=5)
+
+
+def _raise(report: Report, stacklevel: int) -> None:
     if report.errors:
         first = report.errors[0]
         more = len(report.errors) - 1
@@ -33,7 +46,7 @@ def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None
         )  # fmt: skip
     for found in report.warnings:
         text = f"{found.file}:{found.line}: {found.kind}: {found.message} What to do: {found.fix}"
-        warnings.warn(errors.CheckWarning(text), stacklevel=4)
+        warnings.warn(errors.CheckWarning(text), stacklevel=stacklevel)
 
 
 @contextlib.contextmanager
@@ -48,7 +61,7 @@ def checking() -> Iterator[list[Report]]:
             reports.append(check.unfinished(kernel, shape))
             raise
 
-    with observing(observer):
+    with observing(observer), check.following(reports):
         yield reports
 
 
