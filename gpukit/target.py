@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gpukit import errors
@@ -23,8 +22,8 @@ CHOICES = ("auto", "cuda", "cpu", "checked")
 # What to import for a Numba CUDA package, by the name of the package to look for.
 PACKAGES = {"numba_cuda": "numba.cuda", "numba_cuda_mlir": "numba_cuda_mlir.cuda"}
 
-# What runs every launch on a target, by module and function; elsewhere the launcher runs it.
-_OBSERVERS = {"checked": ("gpukit.checked.process", "raise_findings")}
+# What observes every launch and operation on a target, by its module.
+_OBSERVERS = {"checked": "gpukit.checked.process"}
 
 # No index has gpukit: its extras are installed from a clone.
 INSTALL = "in your clone of gpukit: python -m pip install -c constraints.txt -e '.[cuda13]'"
@@ -150,13 +149,11 @@ def active() -> Target:
     return _best()
 
 
-def observer() -> Callable[..., None] | None:
-    """Return what runs every launch of this process; None where the launcher does it alone.
+def observers() -> Any:
+    """Return the module that observes the launches and operations of this process, or None.
 
-    The launcher asks, so it does not matter how the program was started.
+    Its `raise_findings` runs a launch, its `order()` follows the order of operations. The launcher
+    and `cpu.operations` ask, so it does not matter how the program was started.
     """
-    if active().name not in _OBSERVERS:
-        return None
-    module, function = _OBSERVERS[active().name]
-    found: Any = getattr(importlib.import_module(module), function)
-    return found  # type: ignore[no-any-return]
+    name = _OBSERVERS.get(active().name)
+    return importlib.import_module(name) if name else None

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import sys
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gpukit import errors
-from gpukit.checked import decode, gpus, lint, occupancy, order, slips
+from gpukit.checked import decode, gpus, lint, occupancy, order, ordering, slips
 from gpukit.checked.extent import Extents
 from gpukit.checked.finding import INFO, Finding
 from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen
+from gpukit.checked.messages.phrases import some
+from gpukit.checked.ordering import launches
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
 from gpukit.checked.report import Report, content
@@ -32,7 +36,24 @@ def check(kernel: Any) -> Verb:
     are taken too: their Python function is run on the CPU. `gpukit.check(function)(*arguments)`
     calls a function that launches kernels, and returns one report for all of its launches.
     """
-    return Verb("check", kernel, run, _refused, join=Report.merge)
+    return Verb("check", kernel, run, _refused, join=Report.merge, around=following)
+
+
+@contextlib.contextmanager
+def following(reports: list[Report]) -> Iterator[None]:
+    """Follow the order of operations inside a `with` block; the list gets a report for each race.
+
+    Races of a launch are in the launch's own report. Copies in streams are worth one, too.
+    """
+
+    def deliver(found: Finding) -> None:
+        reports.append(Report([found], launches=0))
+
+    with ordering.following(deliver) as tracker:
+        yield
+    if tracker.streams and not reports:
+        note = f"The order of the copies on {some(tracker.streams, 'stream')} was checked."
+        reports.append(Report([], launches=0, notes=[note]))
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
@@ -52,7 +73,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     try:
         with Bar(f"check {kernel.py_func.__name__}") as bar:
             functions = bar.prepare(entries.checking)
-            seen = launch.run(functions, progress=bar, uninitialised=without_value)
+            reads = functools.partial(launches.notes_reads, shape.stream)
+            seen = launch.run(functions, progress=bar, uninitialised=without_value, reads=reads)
     except Interrupted as stop:
         _print_so_far(kernel, shape, stop)
         raise
@@ -64,7 +86,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     for region in seen.regions:
         if region.space == "global":
             _note_written(seen, region)
-    found += [*_lint(kernel, launch), *_slips(kernel, launch)]
+    found += [*_lint(kernel, launch), *_slips(kernel, launch), *launches.add(launch, seen)]
     counts = seen.seconds, shape.blocks, _notes(seen), seen.idle_warps
     return _report(kernel, shape, found, *counts)
 

@@ -1,7 +1,7 @@
 """What checked mode can find: the classes of findings, how bad each is, and one finding.
 
 Severities and tool names follow NVIDIA's compute-sanitizer (documentation of version 13.4):
-`memcheck`, `racecheck`, `initcheck`, `synccheck`; `launch` and `lint` are gpukit's own.
+`memcheck`, `racecheck`, `initcheck`, `synccheck`; `order`, `launch` and `lint` are gpukit's own.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ KINDS = {
     "warp-mask": Kind("synccheck", ERROR, "mask that does not fit the lanes that call"),
     "shuffle-source": Kind("synccheck", WARNING, "shuffle from a lane that takes no part"),
     "cooperative-misuse": Kind("synccheck", ERROR, "grid.sync that cannot work"),
+    "stream-race": Kind("order", ERROR, "operations of two streams in no order"),
+    "host-race": Kind("order", ERROR, "host access before the stream is synchronized"),
     "launch-refused": Kind("launch", ERROR, "launch that a GPU refuses"),
     "raised": Kind("launch", ERROR, "the kernel raised an exception"),
     "idle-threads": Kind("launch", INFO, "threads with nothing to do"),

@@ -90,21 +90,25 @@ class Launch:
 
     def run(
         self, functions: tuple[int, ...], *, races: bool = True, progress: Progress | None = None,
-        words: dict[int, int] | None = None, uninitialised: Any = None,
+        words: dict[int, int] | None = None, uninitialised: Any = None, reads: Any = None,
     ) -> Seen:  # fmt: skip
         """Run all blocks in order; `functions` (`engine/entries.py`) see what happens.
 
-        `words` go into the checker; `uninitialised(region)` returns flags of cells without a value.
+        `words` go into the checker; `uninitialised(region)` returns flags of cells without a value,
+        `reads(region)` whether reads are noted where the launch writes nothing, too.
         """
         with _lock:
-            return self._run(functions, races, progress, words or {}, uninitialised)
+            return self._run(functions, races, progress, words or {}, uninitialised, reads)
 
-    def _run(self, functions: Any, races: bool, progress: Any, words: Any, unset: Any) -> Seen:
+    def _run(
+        self, functions: Any, races: bool, progress: Any, words: Any, unset: Any, reads: Any
+    ) -> Seen:
         all_regions = self.regions()
         first = MEMORY.begin()
         for region in all_regions:
             region.uninitialised = unset(region) if unset else None
-            region.constant = region.uninitialised is None and self._is_constant(region)
+            noted = region.uninitialised is not None or (reads is not None and reads(region))
+            region.constant = not noted and self._is_constant(region)
             region.cells = MEMORY.cells(region.cell_count, clear=region.uninitialised is not None)
             if region.uninitialised is not None:
                 flagged = region.cells[0, : len(region.uninitialised)]

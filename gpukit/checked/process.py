@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import warnings
@@ -12,16 +13,35 @@ from types import FrameType
 from typing import Any
 
 from gpukit import errors
-from gpukit.checked import check, profile, recording
+from gpukit.checked import check, ordering, profile, recording
+from gpukit.checked.finding import Finding
 from gpukit.checked.report import Report
 from gpukit.checked.verb import observing
+from gpukit.cpu.launch import failure
 
 _PACKAGE = str(Path(errors.__file__).parent) + os.sep
 
 
+@functools.cache
+def order() -> ordering.Tracker:
+    """Return what follows the order of this process's operations, and raises races as errors."""
+    return ordering.process_tracker(_raise_race)
+
+
+def _raise_race(found: Finding) -> None:
+    """Raise a race outside of a launch; a warning goes to the line that it is about."""
+    try:
+        _raise(Report([found], launches=0))
+    except errors.CheckFailed as error:
+        raise failure.at_line(error) from None
+
+
 def raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
     """Run a launch under the checker; raise the first error where it was launched."""
-    report = check.run(kernel, shape, arguments)
+    _raise(check.run(kernel, shape, arguments))
+
+
+def _raise(report: Report) -> None:
     if report.errors:
         first = report.errors[0]
         more = len(report.errors) - 1
@@ -57,7 +77,7 @@ def checking() -> Iterator[list[Report]]:
             reports.append(check.unfinished(kernel, shape))
             raise
 
-    with observing(observer):
+    with observing(observer), check.following(reports):
         yield reports
 
 

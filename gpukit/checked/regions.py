@@ -88,7 +88,7 @@ def _collect(found: list[Array], name: str, value: Any) -> None:
         value = value.value
     if isinstance(value, np.ndarray):
         if value.size:
-            found.append(of_array(name, value, on_device))
+            found.append(of_array(name, np.asarray(value), on_device))
     elif isinstance(value, tuple):
         for k, part in enumerate(value):
             _collect(found, f"{name}[{k}]", part)

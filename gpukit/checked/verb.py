@@ -22,6 +22,8 @@ Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
 Refused = Callable[[Any, Any, errors.LaunchError], Any]
 # What the verb returns for each launch of a function -> what it returns for the function
 Join = Callable[[list[Any]], Any]
+# Around the call of a function; gets the list of answers, to add to
+Around = Callable[[list[Any]], contextlib.AbstractContextManager[None]]
 
 
 @contextlib.contextmanager
@@ -46,12 +48,13 @@ class Verb:
 
     def __init__(
         self, name: str, kernel: Any, run: Run, refused: Refused | None = None,
-        join: Join | None = None,
+        join: Join | None = None, around: Around | None = None,
     ) -> None:  # fmt: skip
         self.name = name
         self.kernel = _kernel_of(name, kernel)
         self._function = kernel if inspect.isroutine(kernel) else None
         self._join = join
+        self._around = around
         self._run = run
         self._refused = refused
 
@@ -106,7 +109,8 @@ class Verb:
         def run(kernel: Any, shape: Any, given: tuple[Any, ...]) -> None:
             answers.append(self._run(kernel, shape, given))
 
-        with observing(run):
+        around = self._around(answers) if self._around else contextlib.nullcontext()
+        with observing(run), around:
             self._function(*arguments, **named)
         if not answers:
             raise errors.LaunchError(

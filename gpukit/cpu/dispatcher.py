@@ -67,6 +67,9 @@ def _make(function: Any, signatures: list[Any], options: dict[str, Any]) -> Any:
 class Kernel:
     """A kernel. Launch it with `kernel[grid, block, stream, shared_bytes](*arguments)`."""
 
+    # The parameters whose NumPy arrays a GPU launch copies back to the host; None for all.
+    outputs: tuple[str, ...] | None = None
+
     def __init__(
         self, function: Callable[..., Any], signatures: list[Any], options: dict[str, Any]
     ) -> None:

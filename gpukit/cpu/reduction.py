@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from gpukit import errors
 from gpukit.compiler import intrinsics
 from gpukit.cpu.device_function import DeviceFunction
 from gpukit.cpu.dispatcher import jit
+from gpukit.cpu.memory import allocations
 from gpukit.cpu.memory.arrays import as_cuda_array, is_cuda_array
 from gpukit.cpu.memory.contiguity import host_of, is_cuda_ndarray
+from gpukit.cpu.memory.ndarray import DeviceNDArray
 
 # Elements are combined in chunks and the chunks' results after that, as blocks of a GPU do:
 # sums of many float32 values lose less this way than one after the other.
@@ -66,16 +66,20 @@ class Reduce:
         if getattr(host, "ndim", 0) != 1:
             raise TypeError("only support 1D array")
         host = host if size is None else host[:size]
-        total = np.full(1, init, host.dtype)
+        total = DeviceNDArray.around(allocations.empty((1,), host.dtype))
+        total.host[0] = init
         if host.size:
-            parts = np.empty(-(-host.size // CHUNK), host.dtype)
+            parts = allocations.empty((-(-host.size // CHUNK),), host.dtype)
             self._chunks[-(-parts.size // _BLOCK), _BLOCK, stream](host, parts)
             self._parts[1, 1, stream](parts, total)
         if res is None:
             return total[0]
         if not hasattr(res, "__setitem__"):
             raise errors.ArgumentError(f"Reduce: expected a device array for res, got {res!r}")
-        res[0] = total[0]
+        if is_cuda_ndarray(res):
+            res[:1].copy_to_device(total, stream)
+        else:
+            res[0] = total[0]
         return None
 
 

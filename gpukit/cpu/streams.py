@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from gpukit import errors
+from gpukit.cpu import operations
 from gpukit.cpu.driver_errors import CudaAPIError
 
 if TYPE_CHECKING:  # both take long to import and few programs need them
@@ -36,6 +37,7 @@ _NAMES = {
 _INVALID_HANDLE = 400
 
 _handles = itertools.count(16)
+_numbers = itertools.count(1)
 _alive: weakref.WeakSet[Stream] = weakref.WeakSet()
 
 Callback = Callable[["Stream", int, Any], object]
@@ -43,6 +45,8 @@ Callback = Callable[["Stream", int, Any], object]
 
 class Stream:
     """A queue of work. Here all work before a call is done when the call is made."""
+
+    number = 0  # of those that `stream()` made, in order, from 1
 
     def __init__(self, handle: int, finalizer: object = None, external: bool = False) -> None:
         self.handle = handle
@@ -66,6 +70,13 @@ class Stream:
 
     def synchronize(self) -> None:
         """Wait until everything in this stream, callbacks included, is done."""
+        self._finish()
+        observer = operations.observer()
+        if observer is not None:
+            observer.synchronized(self)
+
+    def _finish(self) -> None:
+        """Wait until the callbacks are done."""
         self._launched_at = None
         with self._lock:
             pending, self._pending = self._pending, []
@@ -83,6 +94,12 @@ class Stream:
 
         As with CUDA the callback must not launch kernels; an exception in it is a warning.
         """
+        observer = operations.observer()
+        if observer is not None:
+            callback = observer.called_back(callback, self)
+        self._submit(callback, arg)
+
+    def _submit(self, callback: Callback, arg: Any) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
         with self._lock:
@@ -104,14 +121,17 @@ class Stream:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Stream] = loop.create_future()
 
-        def resolve() -> None:
+        def resolve(*_: object) -> None:
             if not future.done():
                 future.set_result(self)
 
-        def callback(stream: Stream, status: int, arg: Any) -> None:
-            loop.call_soon_threadsafe(resolve)
+        observer = operations.observer()
+        resolved = resolve if observer is None else observer.called_back(resolve, self)
 
-        self.add_callback(callback)
+        def callback(stream: Stream, status: int, arg: Any) -> None:
+            loop.call_soon_threadsafe(resolved, stream, status, arg)
+
+        self._submit(callback, None)
         return future
 
 
@@ -150,18 +170,31 @@ class Event:
         self._recorded_ns = time.perf_counter_ns()
         if _is_apart(stream) and stream._launched_at is not None:
             self._recorded_ns -= _Launches.total - stream._launched_at
+        observer = operations.observer()
+        if observer is not None:
+            observer.recorded(self, stream)
 
     def query(self) -> bool:
         """Return True: work before the event is always done."""
+        self._completed()
         return True
 
     def synchronize(self) -> None:
         """Return at once: work before the event is always done."""
         if _is_apart(self._stream):
             self._stream._launched_at = None
+        self._completed()
+
+    def _completed(self) -> None:
+        observer = operations.observer()
+        if observer is not None:
+            observer.completed(self)
 
     def wait(self, stream: Any = 0) -> None:
         """Return at once: later work in the stream always finds the event done."""
+        observer = operations.observer()
+        if observer is not None:
+            observer.awaited(self, stream)
 
     def elapsed_time(self, evtend: Event) -> float:
         """Return the milliseconds from this event to `evtend`."""
@@ -179,6 +212,7 @@ class Event:
                 _INVALID_HANDLE,
                 f"elapsed_time: the {role} event was never recorded. Call record() on it first.",
             )
+        self._completed()  # a GPU refuses to tell the time of an event that is not done
         return self._recorded_ns
 
 
@@ -199,7 +233,9 @@ _per_thread = Stream(PER_THREAD)
 
 def stream() -> Stream:
     """Create a stream."""
-    return Stream(next(_handles))
+    made = Stream(next(_handles))
+    made.number = next(_numbers)
+    return made
 
 
 def default_stream() -> Stream:
@@ -228,4 +264,7 @@ def external_stream(ptr: int) -> Stream:
 def synchronize() -> None:
     """Wait until all launches and callbacks are done. Launches always are, when they return."""
     for known in list(_alive):
-        known.synchronize()
+        known._finish()
+    observer = operations.observer()
+    if observer is not None:
+        observer.synchronized(None)

@@ -56,7 +56,7 @@ class Case:
     @property
     def lines(self) -> set[int]:
         """The lines of the file that carry the mark."""
-        return set().union(*(_marked(f.py_func) for f in (self.buggy, *self.parts)))
+        return set().union(*(marked(f.py_func) for f in (self.buggy, *self.parts)))
 
     def wanted(self) -> tuple[Any, ...]:
         """The values that the mended twin leaves in its last arguments, from NumPy."""
@@ -96,7 +96,7 @@ def case(
         raise ValueError(f"two bugs of the corpus are called {made.name!r}")
 
 
-def _marked(function: Callable[..., Any]) -> set[int]:
+def marked(function: Callable[..., Any]) -> set[int]:
     lines, first = inspect.getsourcelines(function)
     return {first + k for k, line in enumerate(lines) if line.rstrip().endswith(MARK)}
 

@@ -13,12 +13,14 @@ import pytest
 import gpukit
 from gpukit.checked.finding import KINDS
 from tests.bugs.case import CASES, Case, Launch, on_host
+from tests.bugs.pair import PAIRS, Pair
 
 for _file in sorted(Path(__file__).resolve().parent.glob("*.py")):
     if _file.stem != "case" and not _file.stem.startswith("test_"):
         importlib.import_module(f"tests.bugs.{_file.stem}")
 
 BUGS = pytest.mark.parametrize("bug", CASES.values(), ids=CASES.keys())
+PROGRAMS = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 
 # What NVIDIA's manual of compute-sanitizer shows each tool with, a bug of the corpus that is in
 # the same situation, and the severity that the tool gives it.
@@ -69,6 +71,30 @@ def test_a_mended_twin_gives_no_finding_and_the_right_answer(bug: Case) -> None:
         np.testing.assert_allclose(on_host(left), right, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.corpus
+@PROGRAMS
+def test_a_race_of_a_host_program_is_found_with_its_kind_and_both_lines(pair: Pair) -> None:
+    report = gpukit.check(pair.racing)()
+    found = {(f.kind, f.line, f.other_line) for f in report.findings}
+    pairs = {(line, other) for line in pair.lines for other in pair.lines}
+    apart = {(line, other) for line, other in pairs if line != other or len(pair.lines) == 1}
+    assert {(kind, *lines) for kind, *lines in found} <= {(pair.kind, *two) for two in apart}
+    assert found, "no race at all"
+
+
+@pytest.mark.corpus
+@PROGRAMS
+def test_the_fixed_twin_of_a_host_program_has_no_finding(pair: Pair) -> None:
+    assert in_words(gpukit.check(pair.ordered)().findings) == []
+
+
+@pytest.mark.corpus
+@PROGRAMS
+def test_a_host_program_and_its_twin_compute_the_same_on_a_cpu(pair: Pair) -> None:
+    for run in (pair.racing, pair.ordered):
+        np.testing.assert_allclose(*run(), rtol=1e-4)
+
+
 @pytest.mark.parametrize("situation", SITUATIONS)
 def test_a_situation_of_the_sanitizer_has_its_tool_and_severity(situation: str) -> None:
     name, severity = SITUATIONS[situation]
@@ -78,14 +104,16 @@ def test_a_situation_of_the_sanitizer_has_its_tool_and_severity(situation: str) 
 
 def test_the_corpus_has_at_least_180_bugs_of_all_classes() -> None:
     """Every class of findings has a bug, and no class has only one."""
-    classes = Counter(bug.kind for bug in CASES.values())
+    classes = Counter(bug.kind for bug in (*CASES.values(), *PAIRS.values()))
     assert len(CASES) >= 180
+    assert len(PAIRS) >= 12
     assert set(classes) == set(KINDS)
     assert min(classes.values()) >= 2
 
 
 def test_every_bug_marks_a_line() -> None:
-    assert [bug.name for bug in CASES.values() if not bug.lines] == []
+    bugs = [*CASES.values(), *PAIRS.values()]
+    assert [bug.name for bug in bugs if not bug.lines] == []
 
 
 def test_every_bug_and_its_mended_twin_say_in_one_line_what_they_do() -> None:
@@ -94,4 +122,5 @@ def test_every_bug_and_its_mended_twin_say_in_one_line_what_they_do() -> None:
         for bug in CASES.values()
         for kernel in (bug.buggy, bug.mended)
     ]
+    texts += [(f.__name__, f.__doc__) for p in PAIRS.values() for f in (p.racing, p.ordered)]
     assert [name for name, text in texts if not text.endswith(".") or "\n" in text] == []

@@ -42,6 +42,15 @@ DETAILS = {
     "warp-mask": {**CAUGHT, "mask": -1, "lanes": "16-31", "what": "cuda.shfl_sync(-1, v, 0)"},
     "shuffle-source": {**CAUGHT, "lanes": "20", "what": "cuda.shfl_sync(m, v, 20)"},
     "cooperative-misuse": {"line": 15, "given": 5000, "limit": 264, "what": "grid.sync()"},
+    "stream-race": {
+        "line": 15, "other_line": 12, "array": "d_x", "use": "read", "other_use": "write",
+        "call": "the launch of `sum_kernel`", "other_call": "the copy to the device",
+        "stream": "s2", "stream_number": 2, "other_stream": "s1", "other_stream_number": 1,
+    },
+    "host-race": {
+        "line": 15, "other_line": 12, "array": "h_x", "use": "read", "other_use": "write",
+        "other_call": "the copy to the host", "other_stream": "s1", "other_stream_number": 1,
+    },
     "launch-refused": {"reason": "a block of 2048 has too many threads. Use smaller blocks."},
     "raised": {**CAUGHT, "reason": "ValueError: n must be even"},
     "idle-threads": {"idle": 3, "total": 7},

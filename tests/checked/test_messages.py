@@ -9,7 +9,7 @@ from gpukit.checked.finding import KINDS
 from gpukit.checked.messages import describe
 from tests.checked.findings import ACROSS, DETAILS, RACE
 
-TWO_THREADS = [kind for kind in KINDS if kind.endswith("-race")]
+TWO_THREADS = [kind for kind in KINDS if len(DETAILS[kind].get("threads", ())) == 2]
 ONE_THREAD = [
     kind for kind in KINDS if len(DETAILS[kind].get("threads", ())) == 1
     and not kind.startswith("barrier")
@@ -90,6 +90,35 @@ def test_race_names_element_threads_blocks_and_lines(kind):
 def test_access_names_thread_block_and_line(kind):
     assert "hread 3 of block 2" in message(kind)
     assert "line 15" in message(kind)
+
+
+@pytest.mark.parametrize("kind", ["stream-race", "host-race"])
+def test_race_of_operations_names_array_lines_and_streams(kind):
+    text = message(kind)
+    for part in (DETAILS[kind]["array"], "line 15", "line 12", "stream `s1`"):
+        assert part in text
+
+
+def test_race_of_streams_is_mended_by_an_event_between_the_lines():
+    assert fix("stream-race") == (
+        "record an event on stream `s1` after line 12 and make stream `s2` wait for it before line "
+        "15: `done.record(s1)`, then `done.wait(s2)`; or use one stream for both"
+    )
+
+
+def test_host_race_is_mended_by_a_synchronization_before_the_line():
+    assert fix("host-race") == "call `s1.synchronize()` before line 15"
+
+
+def test_streams_of_one_name_are_told_apart_by_their_numbers():
+    text = message("stream-race", stream="s", other_stream="s")
+    assert "stream `s` (number 1)" in text
+    assert "stream `s` (number 2)" in text
+
+
+def test_stream_without_a_name_has_its_number():
+    assert "stream 1 " in message("host-race", other_stream="")
+    assert "the default stream" in message("host-race", other_stream_number=0)
 
 
 def test_earlier_access_of_a_race_comes_first():

@@ -30,6 +30,13 @@
     first_unwritten              and the first that it left
     idle, total                  idle-threads: blocks in which no thread touched memory, of all
     count, elements              block-order: how many elements differ, of how many
+    call, other_call             stream-race, host-race: the operations in words, as in "the copy to
+                                 the host"; the earlier one is the other one
+    use, other_use               what each does: "read", "write" or "atomic"; of the host also
+                                 "free", and "unlock" at the end of `with cuda.pinned(...)`
+    stream, other_stream         the names of their streams; with `_number` their numbers, 0 for
+                                 the default stream
+    other_file                   the file of the earlier operation, if it is another one
 """
 
 from __future__ import annotations
@@ -37,7 +44,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpukit.checked.messages import launch, memory, race, slips, sync
+from gpukit.checked.messages import launch, memory, ordering, race, slips, sync
 from gpukit.checked.messages.phrases import Facts, sentence
 
 _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
@@ -59,6 +66,8 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "warp-mask": sync.warp_mask,
     "shuffle-source": sync.shuffle_source,
     "cooperative-misuse": sync.cooperative_misuse,
+    "stream-race": ordering.stream_race,
+    "host-race": ordering.host_race,
     "launch-refused": launch.launch_refused,
     "raised": launch.raised,
     "idle-threads": launch.idle_threads,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpukit.cpu import operations
 from gpukit.cpu.devices import Context, Device, get_current_device
 from gpukit.cpu.driver_errors import CudaAPIError, CudaDriverError
 from gpukit.cpu.machine import MemoryInfo
@@ -26,9 +27,7 @@ class LinkerError(RuntimeError):
 
 def _bytes(obj: Any) -> NDArray[np.uint8]:
     """Return the memory of a host or device array, or of a piece of memory, as bytes."""
-    host = obj.host if isinstance(obj, Memory) else host_of(obj)
-    if isinstance(host, (np.void, np.generic)):
-        host = np.asarray(host)
+    host = np.asarray(obj.host if isinstance(obj, Memory) else host_of(obj))
     order: Any = "F" if host.flags.f_contiguous and not host.flags.c_contiguous else "C"
     flat: NDArray[np.uint8] = host.reshape(-1, order=order).view(np.uint8)
     return flat
@@ -65,14 +64,22 @@ def host_memory_extents(obj: NDArray[Any]) -> tuple[int, int]:
 
 def device_memset(dst: Any, val: int, size: int, stream: Any = 0) -> None:
     """Set `size` bytes of device memory to `val`."""
-    _bytes(dst)[:size] = val
-    uninitialised.touch(_bytes(dst)[:size])
+    target = _bytes(dst)[:size]
+    observer = operations.observer()
+    if observer is not None:
+        observer.filled(target, stream)
+    target[...] = val
+    uninitialised.touch(target)
 
 
 def host_to_device(dst: Any, src: Any, size: int, stream: Any = 0) -> None:
     """Copy `size` bytes from host to device memory."""
-    _bytes(dst)[:size] = _bytes(src)[:size]
-    uninitialised.touch(_bytes(dst)[:size])
+    target, source = _bytes(dst)[:size], _bytes(src)[:size]
+    observer = operations.observer()
+    if observer is not None:
+        observer.copied(target, source, stream, source)
+    np.copyto(target, source)
+    uninitialised.touch(target)
 
 
 device_to_host = host_to_device

@@ -69,7 +69,7 @@ class Launcher:
 
     def launch(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
         """Run the kernel on all blocks and wait until it is done."""
-        observer = target.observer() if _observer is _OF_THE_TARGET else _observer
+        observer = _launch_observer()
         if observer is not None:
             observer(self.kernel, shape, arguments)
         else:
@@ -352,11 +352,18 @@ class Prepared:
 def observe_launches(observer: Any) -> Any:
     """Let `observer(kernel, shape, arguments)` run every launch; None for the launcher alone.
 
-    Returns the one before. At first it is the target's (`target.observer`).
+    Returns the one before. At first it is the target's (`target.observers`).
     """
     global _observer
     before, _observer = _observer, observer
     return before
+
+
+def _launch_observer() -> Any:
+    if _observer is not _OF_THE_TARGET:
+        return _observer
+    found = target.observers()
+    return None if found is None else found.raise_findings
 
 
 _OF_THE_TARGET: Any = object()

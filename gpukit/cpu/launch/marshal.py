@@ -232,7 +232,7 @@ def _pack_hint(packed: Packed, hint: Any, wanted: Any, position: int) -> Kind:
     """Pack `cuda.In(a)` and its kin: what the kernel writes may have to stay unseen."""
     value = getattr(hint.value, "host", hint.value)
     if isinstance(value, np.ndarray) and not hint.copy_out:
-        value = value.copy()
+        value = np.array(value, order="C")
     return _pack_one(packed, value, wanted, position)
 
 

@@ -12,8 +12,18 @@ from numpy.typing import NDArray
 ALIGNMENT = 256  # what cudaMalloc promises
 POISON = 0xA5
 
+# Where memory lies, in CUDA's words. Pageable is what the program itself has from NumPy.
+DEVICE, PINNED, MAPPED, MANAGED, PAGEABLE = "device", "pinned", "mapped", "managed", "pageable"
+
+
+class Allocation(np.ndarray[Any, np.dtype[np.uint8]]):
+    """The bytes of one allocation, and the kind of memory that they are on a GPU."""
+
+    kind = DEVICE
+
+
 # Every live allocation by its address: a pointer from elsewhere can be traced to its owner.
-_live: weakref.WeakValueDictionary[int, NDArray[np.uint8]] = weakref.WeakValueDictionary()
+_live: weakref.WeakValueDictionary[int, Allocation] = weakref.WeakValueDictionary()
 
 
 def poison(array: NDArray[Any]) -> None:
@@ -36,9 +46,10 @@ def poison(array: NDArray[Any]) -> None:
         array.fill(np.frombuffer(pattern, array.dtype)[0])
 
 
-def allocate(nbytes: int) -> tuple[NDArray[np.uint8], int]:
+def allocate(nbytes: int, kind: str = DEVICE) -> tuple[NDArray[np.uint8], int]:
     """Return fresh memory and the offset in it where `nbytes` aligned bytes start."""
-    room = np.empty(nbytes + ALIGNMENT, np.uint8)
+    room = Allocation(nbytes + ALIGNMENT, np.uint8)
+    room.kind = kind
     room.fill(POISON)
     _live[room.ctypes.data] = room
     return room, -room.ctypes.data % ALIGNMENT
@@ -51,15 +62,18 @@ def span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tup
 
 
 def empty(
-    shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[int, ...] | None = None
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    strides: tuple[int, ...] | None = None,
+    kind: str = DEVICE,
 ) -> NDArray[Any]:
-    """Return a poisoned array in fresh device memory, in C order where no strides are given."""
+    """Return a poisoned array in fresh memory, in C order where no strides are given."""
     if strides is None:
         strides = fill_strides(shape, dtype, "C")
     if 0 in shape:
         return np.ndarray(shape, dtype, strides=strides)
     before, after = span(shape, strides, dtype.itemsize)
-    room, start = allocate(before + after)
+    room, start = allocate(before + after, kind)
     array: NDArray[Any] = np.ndarray(shape, dtype, room, start + before, strides)
     poison(array)
     return array
@@ -78,6 +92,13 @@ def fill_strides(shape: tuple[int, ...], dtype: np.dtype[Any], order: str) -> tu
         strides.append(step)
         step *= length
     return tuple(reversed(strides) if order == "C" else strides)
+
+
+def root(host: NDArray[Any]) -> NDArray[Any]:
+    """Return the array that owns the memory of a view."""
+    while isinstance(host.base, np.ndarray):
+        host = host.base
+    return host
 
 
 def owner_of(address: int) -> NDArray[np.uint8] | None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpukit import errors
-from gpukit.cpu import streams
+from gpukit.cpu import operations, streams
 from gpukit.cpu.memory import allocations, uninitialised
 from gpukit.cpu.memory.contiguity import host_of, is_cuda_ndarray, sentry_contiguous
 from gpukit.cpu.memory.ndarray import DeviceNDArray, DeviceRecord, ManagedNDArray, MappedNDArray
@@ -60,9 +60,21 @@ def mapped_array(
 ) -> MappedNDArray:
     """Return an empty array that host and device both reach."""
     shape, strides, dtype = prepare(shape, strides, dtype, order)
-    array = allocations.empty(shape, dtype, strides).view(MappedNDArray)
+    host = allocations.empty(shape, dtype, strides, allocations.MAPPED)
+    made: MappedNDArray = _both_reach(host.view(MappedNDArray), stream)
+    return made
+
+
+def _both_reach(array: Any, stream: Any) -> Any:
+    """Return an array of host and device with its default stream."""
     array.stream = stream
-    return array
+    return _watched(array)
+
+
+def _watched(array: Any) -> Any:
+    """Return an array as the host uses it; an observer sees its reads and writes, too."""
+    observer = operations.observer()
+    return array if observer is None else observer.watched(array)
 
 
 def managed_array(
@@ -75,9 +87,9 @@ def managed_array(
 ) -> ManagedNDArray:
     """Return an empty array that moves between host and device by itself."""
     shape, strides, dtype = prepare(shape, strides, dtype, order)
-    array = allocations.empty(shape, dtype, strides).view(ManagedNDArray)
-    array.stream = stream
-    return array
+    host = allocations.empty(shape, dtype, strides, allocations.MANAGED)
+    made: ManagedNDArray = _both_reach(host.view(ManagedNDArray), stream)
+    return made
 
 
 def pinned_array(
@@ -85,7 +97,8 @@ def pinned_array(
 ) -> Array:
     """Return an empty host array. On a GPU its memory would be page-locked for fast copies."""
     shape, strides, dtype = prepare(shape, strides, dtype, order)
-    return allocations.empty(shape, dtype, strides)
+    made: Array = _watched(allocations.empty(shape, dtype, strides, allocations.PINNED))
+    return made
 
 
 def _strides_like(ary: Any) -> tuple[int, ...] | None:
@@ -222,7 +235,21 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 @contextlib.contextmanager
 def pinned(*arylist: Any) -> Iterator[None]:
     """Page-lock host arrays for a while; on the CPU target there is nothing to do."""
-    yield
+    with _locked([host_of(a) for a in arylist], allocations.PINNED):
+        yield
+
+
+@contextlib.contextmanager
+def _locked(hosts: list[Array], kind: str) -> Iterator[None]:
+    """Tell an observer while host arrays are page-locked."""
+    observer = operations.observer()
+    if observer is not None:
+        observer.locked(hosts, kind)
+    try:
+        yield
+    finally:
+        if observer is not None:
+            observer.unlocked(hosts)
 
 
 @contextlib.contextmanager
@@ -230,8 +257,10 @@ def mapped(*arylist: Any, **kws: Any) -> Iterator[Any]:
     """Make host arrays device arrays for a while: the same memory, not copies."""
     if set(kws) - {"stream"}:
         raise TypeError(f"mapped: expected only 'stream' as keyword, got {sorted(kws)}")
-    made = [DeviceNDArray.around(host_of(a), kws.get("stream", 0)) for a in arylist]
-    yield made[0] if len(made) == 1 else made
+    hosts = [np.asarray(host_of(a)) for a in arylist]
+    made = [DeviceNDArray.around(host, kws.get("stream", 0)) for host in hosts]
+    with _locked(hosts, allocations.MAPPED):
+        yield made[0] if len(made) == 1 else made
 
 
 def open_ipc_array(

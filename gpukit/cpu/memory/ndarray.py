@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpukit import errors
-from gpukit.cpu import streams
+from gpukit.cpu import operations, streams
 from gpukit.cpu.memory import allocations, uninitialised
 from gpukit.cpu.memory.contiguity import (
     array_core,
@@ -110,6 +110,9 @@ class DeviceMemory:
             order = "C" if mine.flags.c_contiguous else "F"
             core = np.asarray(core, order=order)  # type: ignore[call-overload]
         check_array_compatibility(mine, core)
+        observer = operations.observer()
+        if observer is not None:
+            observer.copied(mine, core, stream or self.stream, source)
         np.copyto(mine, core)
         uninitialised.touch(mine)
 
@@ -120,10 +123,19 @@ class DeviceMemory:
                 f"D->H copy not implemented for negative strides: {self.host.strides}"
             )
         if ary is None:
-            return np.array(self.host, order="K", copy=True, subok=False)
+            made = np.array(self.host, order="K", copy=True, subok=False)
+            self._observe_copy(made, stream)
+            return made
         check_array_compatibility(self.host, ary)
-        np.copyto(ary, self.host.reshape(ary.shape))
+        self._observe_copy(ary, stream)
+        np.copyto(np.asarray(ary), self.host.reshape(ary.shape))
         return ary
+
+    def _observe_copy(self, target: Any, stream: Any) -> None:
+        """Report a copy of this array to memory of the host."""
+        observer = operations.observer()
+        if observer is not None:
+            observer.copied(target, self.host, stream or self.stream, self.host)
 
     def get_ipc_handle(self) -> Any:
         """Refuse: sharing memory between processes needs a GPU."""
@@ -177,6 +189,7 @@ class DeviceRecord(DeviceMemory):
 
     def setitem(self, key: str, value: Any, stream: Any = 0) -> None:
         """Set a field."""
+        _observe_assignment(self.host[key], value, stream or self.stream)
         self.host[key] = host_of(value)
         if not (stream or self.stream):
             streams.default_stream().synchronize()
@@ -185,13 +198,28 @@ class DeviceRecord(DeviceMemory):
         self.setitem(key, value)
 
 
+def _observe_assignment(target: Array, value: Any, stream: Any) -> None:
+    """Report that elements are set; without a stream the host waits until that is done."""
+    observer = operations.observer()
+    if observer is not None:
+        observer.assigned(target, host_of(value), stream)
+
+
 def _wrap(part: Any, stream: Any) -> Any:
     """Turn a part of a host array into a device array, a record, or a host scalar."""
     if part.dtype.names is not None and part.shape == ():
         return DeviceRecord(part.dtype, stream, part)
     if part.shape == ():
-        return part[()]
+        return _element(part, stream)
     return DeviceNDArray.around(part, stream)
+
+
+def _element(part: Array, stream: Any) -> Any:
+    """Return the only element of an array, copied to the host."""
+    observer = operations.observer()
+    if observer is not None:
+        observer.copied(np.empty((), part.dtype), part, stream, part)
+    return part[()]
 
 
 def _check_index(index: Any) -> Any:
@@ -355,10 +383,10 @@ class DeviceNDArray(DeviceMemory):
         part = self.host[_check_index(item)]
         if isinstance(part, np.ndarray):
             return self.around(part, stream or self.stream)
+        index = item if isinstance(item, tuple) else (item,)
         if isinstance(part, np.void):
-            index = item if isinstance(item, tuple) else (item,)
             return DeviceRecord(self.dtype, stream or self.stream, self.host[(*index, ...)])
-        return part
+        return _element(self.host[(*index, ...)], stream or self.stream)
 
     def __getitem__(self, item: Any) -> Any:
         return self.getitem(item)
@@ -378,6 +406,7 @@ class DeviceNDArray(DeviceMemory):
                     f"Can't copy sequence with size {theirs} to array axis {axis} "
                     f"with dimension {mine}"
                 )
+        _observe_assignment(target, value, stream or self.stream)
         target[...] = source
         uninitialised.touch(target)
         if not (stream or self.stream):

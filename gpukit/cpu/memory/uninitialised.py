@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpukit.cpu.memory import allocations
+
 
 class Allocation:
     """Memory of an empty device array; `unset` holds a flag for each byte once parts are set."""
@@ -35,23 +37,17 @@ def note(host: NDArray[Any]) -> None:
     """Remember a new empty array; it is forgotten with its memory."""
     if not host.size:
         return
-    root = _root(host)
+    root = allocations.root(host)
     begin = int(root.__array_interface__["data"][0])
     _live[begin] = Allocation(begin, begin + root.nbytes)
     weakref.finalize(root, _live.pop, begin, None)
-
-
-def _root(host: NDArray[Any]) -> NDArray[Any]:
-    while isinstance(host.base, np.ndarray):
-        host = host.base
-    return host
 
 
 def touch(host: NDArray[Any]) -> None:
     """Say that the host has written all elements of an array or view."""
     if not _live or not host.size:
         return
-    found = _live.get(int(_root(host).__array_interface__["data"][0]))
+    found = _live.get(int(allocations.root(host).__array_interface__["data"][0]))
     if found is None:
         return
     at = int(host.__array_interface__["data"][0]) - found.begin

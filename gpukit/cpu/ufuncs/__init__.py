@@ -46,7 +46,7 @@ class ArrayFunction:
         self.nin = nin
         self.loops = {loops.dtypes(args): args for args, _ in signatures}
         count = len(signatures[0][0])
-        self._kernels = kernels.Kernels(self.py_func, count, result)
+        self._kernels = kernels.Kernels(self.py_func, count, nin, result)
 
     def prepare(self, *args: Any, out: Any = None, stream: Any = 0) -> Call:
         """Return the launch that a call with these arguments makes."""

@@ -35,7 +35,8 @@ class Kernels:
     writes to its last argument.
     """
 
-    def __init__(self, function: Any, count: int, result: bool) -> None:
+    def __init__(self, function: Any, count: int, inputs: int, result: bool) -> None:
+        self._read = inputs  # arguments that the function reads
         self._name = function.__name__ if function.__name__.isidentifier() else "lambda_"
         self._inputs = _parameters(function, count)
         self._outputs = [_fresh("out", self._inputs)] if result else []
@@ -68,7 +69,9 @@ class Kernels:
             f"        {store}{own['function']}({passed})\n"
         )
         scope = {own["cuda"]: intrinsics, own["function"]: self._device}
-        return Kernel(_defined(self._name, text, scope), [], {})
+        made = Kernel(_defined(self._name, text, scope), [], {})
+        made.outputs = tuple(names[self._read :])
+        return made
 
 
 @functools.cache

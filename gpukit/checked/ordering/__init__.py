@@ -1,0 +1,36 @@
+"""The order of operations in streams and on the host, in checked mode.
+
+`clocks` says what happens before what, `memory` which bytes are touched, `tracker` follows a
+program's operations, `launches` adds what a launch has read and written, `host_arrays` shows what
+the host does with memory that it shares with the device, `races` puts a race into words with the
+names and lines of `places`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+from collections.abc import Callable, Iterator
+
+from gpukit.checked.finding import Finding
+from gpukit.checked.ordering.tracker import Tracker
+from gpukit.cpu import operations
+
+
+def process_tracker(deliver: Callable[[Finding], None]) -> Tracker:
+    """Return a tracker for the rest of this process; what it finds last is delivered at its end."""
+    tracker = Tracker(deliver)
+    atexit.register(tracker.finish)
+    return tracker
+
+
+@contextlib.contextmanager
+def following(deliver: Callable[[Finding], None]) -> Iterator[Tracker]:
+    """Follow the operations inside a `with` block; `deliver` gets races outside of launches."""
+    tracker = Tracker(deliver)
+    before = operations.observe(tracker)
+    try:
+        yield tracker
+    finally:
+        operations.observe(before)
+        tracker.finish()

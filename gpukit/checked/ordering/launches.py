@@ -1,0 +1,117 @@
+"""What a launch reads and writes, as an operation in its stream.
+
+Device, mapped and managed arrays are accessed by the kernel, element by element. A NumPy array is
+copied to the device before the launch and back after it, as Numba does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpukit.checked.finding import Finding
+from gpukit.checked.instrumented import Launch, Seen
+from gpukit.checked.ordering.clocks import LEGACY
+from gpukit.checked.ordering.memory import HOST_KINDS, READ, UPDATE, WRITE, of_flags
+from gpukit.checked.ordering.tracker import Access, Tracker, key_of
+from gpukit.checked.regions import Region
+from gpukit.compiler import checker_state
+from gpukit.cpu import operations
+from gpukit.cpu.memory import allocations
+
+
+def notes_reads(stream: Any, region: Region) -> bool:
+    """Tell whether the reads of a region are wanted, also where the launch writes nothing in it."""
+    tracker = operations.observer()
+    if not isinstance(tracker, Tracker) or region.space != "global":
+        return False
+    kind = tracker.kinds.of(region.arrays[0].host)
+    shared = kind in (allocations.MAPPED, allocations.MANAGED)
+    return shared or (kind == allocations.DEVICE and key_of(stream) != LEGACY)
+
+
+def add(launch: Launch, seen: Seen) -> list[Finding]:
+    """Add a launch that was checked to the operations of the program; return its races."""
+    tracker = operations.observer()
+    if not isinstance(tracker, Tracker):
+        return []
+    stream = launch.shape.stream
+    copies = list(_copies(tracker, launch))
+    if copies and not stream:
+        tracker.synchronized(stream)  # each is copied in before the launch
+    accesses = [a for r in seen.regions for a in _accesses(tracker, r, seen)]
+    accesses += [a for copy in copies for a in copy.accesses(tracker)]
+    what = f"the launch of `{launch.kernel.py_func.__name__}`"
+    found = tracker.enqueue(what, stream, accesses)
+    waits = any(c.out and (not stream or c.kind == allocations.PAGEABLE) for c in copies)
+    if waits or launch.kernel.targetoptions.get("debug"):
+        tracker.synchronized(stream)
+    return found
+
+
+class _Copy(NamedTuple):
+    """A NumPy argument, and whether it is copied to the device and back."""
+
+    name: str
+    host: NDArray[Any]
+    kind: str
+    to: bool
+    out: bool
+
+    def accesses(self, tracker: Tracker) -> list[Access]:
+        uses = ((WRITE, self.out), (READ, self.to))
+        return [
+            a for use, is_so in uses if is_so
+            for a in tracker.accesses(self.host, use, self.kind, self.name)
+        ]  # fmt: skip
+
+
+def _copies(tracker: Tracker, launch: Launch) -> Iterator[_Copy]:
+    outputs = launch.kernel.outputs
+    for name, value in zip(launch.names, launch.arguments, strict=False):
+        back = outputs is None or name in outputs
+        yield from _copies_of(tracker, name, value, True, back)
+
+
+def _copies_of(tracker: Tracker, name: str, value: Any, to: bool, back: bool) -> Iterator[_Copy]:
+    if isinstance(value, tuple):
+        for k, part in enumerate(value):
+            yield from _copies_of(tracker, f"{name}[{k}]", part, to, back)
+    elif hasattr(value, "copy_out") and hasattr(value, "value"):  # cuda.In, Out, InOut
+        yield from _copies_of(tracker, name, value.value, value.copy_in, value.copy_out)
+    elif isinstance(value, np.ndarray) and value.size:
+        kind = tracker.kinds.of(value)
+        if kind in HOST_KINDS:
+            yield _Copy(name, np.asarray(value), kind, to, back)
+
+
+def _accesses(tracker: Tracker, region: Region, seen: Seen) -> Iterator[Access]:
+    """Yield what a launch did with a region of memory of the device."""
+    if region.space != "global":
+        return
+    first, array = region.arrays[0], region.arrays[0].host
+    kind = tracker.kinds.of(array)
+    if kind == allocations.PAGEABLE and first.on_device:  # a copy that Python made
+        kind = allocations.DEVICE
+    if kind in HOST_KINDS:
+        return
+    if kind == allocations.DEVICE and key_of(seen.shape.stream) == LEGACY:
+        return
+    for use, flags in _uses(region, seen.first_stamp << checker_state.STAMP):
+        touched = of_flags(flags, region.begin, region.granule)
+        if touched is not None:
+            yield tracker.access(array, use, touched, kind, first.name)
+
+
+def _uses(region: Region, begin: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield for each use of memory which cells of a region the launch used so."""
+    writes, reads = region.cells[:, : region.cell_count]
+    written = writes >= begin
+    plain = checker_state.ATOMIC | checker_state.PLAIN
+    atomic = written & ((writes & plain) == checker_state.ATOMIC)
+    yield WRITE, written & ~atomic
+    yield UPDATE, atomic
+    yield READ, reads >= begin

@@ -1,0 +1,332 @@
+"""Follow the operations of a program, and find those that nothing puts in order.
+
+An operation happens before another one in the same stream, before those that wait for an event
+recorded after it, and before all that the host does after it has waited for it. Two operations
+that touch the same bytes, at least one of them writing, must be in order.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpukit.checked.finding import Finding
+from gpukit.checked.ordering import host_arrays, places, races
+from gpukit.checked.ordering.clocks import LEGACY, Clock, Clocks, join
+from gpukit.checked.ordering.memory import (
+    HOST_KINDS,
+    READ,
+    UPDATE,
+    WRITE,
+    Bytes,
+    Kinds,
+    of_array,
+)
+from gpukit.checked.ordering.places import Place
+from gpukit.cpu import streams
+from gpukit.cpu.memory import allocations
+
+_MOST = 1024  # accesses that are kept for one allocation
+_HELD = (allocations.PINNED, allocations.MAPPED)  # cuMemFree of other memory waits for the device
+_SHARED = (allocations.PINNED, allocations.MAPPED, allocations.MANAGED)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Work in a stream: its number there, what it is in words, and the line that asked for it."""
+
+    key: int
+    number: int
+    what: str
+    stream: int  # its number in the order of creation, 0 for a default stream
+    handle: Any  # a weak reference to the stream
+    place: Place
+
+
+class Access(NamedTuple):
+    """What an operation does with bytes of one allocation; `name` is what it calls the array."""
+
+    root: int
+    use: str
+    bytes: Bytes
+    kind: str
+    name: str = ""
+    operation: Any = None
+
+
+class Tracker:
+    """The observer of a program's operations; `deliver` gets what is found outside of launches."""
+
+    def __init__(self, deliver: Callable[[Finding], None]) -> None:
+        self.kinds = Kinds()
+        self._clocks = Clocks()
+        self._deliver = deliver
+        self._accesses: dict[int, list[Access]] = {}
+        self._events: weakref.WeakKeyDictionary[Any, Clock] = weakref.WeakKeyDictionary()
+        self._reported: set[Any] = set()
+        self._racing: set[Operation] = set()
+        self._late: list[Finding] = []
+        self._known: set[int] = set()  # streams that are followed to their end
+        self.streams = 0  # how many beside the default ones had work
+        self._lock = threading.RLock()
+        self._local = threading.local()
+
+    # ---- what the host asks for -----------------------------------------------------------------
+
+    def copied(
+        self, target: NDArray[Any], source: NDArray[Any], stream: Any, given: NDArray[Any]
+    ) -> None:
+        """Add a copy. The host waits as CUDA's documentation of `cuMemcpyAsync` says."""
+        if not target.size:
+            return
+        to, of = self.kinds.of(target), self.kinds.of(source)
+        if allocations.root(given) is not allocations.root(source):
+            self.host_access(given, READ)  # NumPy has put it in order for the copy
+        accesses = [*self.accesses(target, WRITE, to), *self.accesses(source, READ, of)]
+        self._report(self.enqueue(_copy_in_words(to, of), stream, accesses))
+        among_device = to not in HOST_KINDS and of not in HOST_KINDS
+        if to == allocations.PAGEABLE or (not stream and not among_device):
+            self.synchronized(stream)
+
+    def assigned(self, target: NDArray[Any], value: Any, stream: Any) -> None:
+        """Add an assignment to elements of a device array."""
+        accesses = self.accesses(target, WRITE, self.kinds.of(target))
+        if isinstance(value, np.ndarray):
+            accesses += self.accesses(value, READ, self.kinds.of(value))
+        self._report(self.enqueue("the assignment", stream, accesses))
+        if not stream:
+            self.synchronized(stream)
+
+    def filled(self, target: NDArray[Any], stream: Any) -> None:
+        """Add a memset, for which the host does not wait."""
+        accesses = self.accesses(target, WRITE, self.kinds.of(target))
+        self._report(self.enqueue("the memset", stream, accesses))
+
+    def recorded(self, event: Any, stream: Any) -> None:
+        """Let an event stand for the work in a stream so far."""
+        with self._lock:
+            self._events[event] = dict(self._clocks.before(key_of(stream)))
+
+    def awaited(self, event: Any, stream: Any) -> None:
+        """Let a stream wait for an event; one that was never recorded is done."""
+        with self._lock:
+            self._clocks.wait(key_of(stream), self._events.get(event, {}))
+
+    def completed(self, event: Any) -> None:
+        """Let the host know that an event is done."""
+        with self._lock:
+            join(self._clocks.host, self._events.get(event, {}))
+
+    def synchronized(self, stream: Any) -> None:
+        """Let the host wait for a stream; for all where it is None."""
+        with self._lock:
+            if stream is None:
+                self._clocks.synchronize_all()
+            else:
+                self._clocks.synchronize(key_of(stream))
+
+    def called_back(self, callback: Any, stream: Any) -> Any:
+        """Return a callback that knows of the work before it, and the host after it."""
+        with self._lock:
+            known = dict(self._clocks.before(key_of(stream)))
+
+        def run(*arguments: Any) -> None:
+            self._local.known = known
+            try:
+                callback(*arguments)
+            finally:
+                self._local.known = {}
+                with self._lock:
+                    join(self._clocks.host, known)
+
+        return run
+
+    # ---- memory of the host ---------------------------------------------------------------------
+
+    def watched(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return an array whose reads and writes by the host are seen."""
+        return host_arrays.watched(array)
+
+    def locked(self, arrays: Iterable[NDArray[Any]], kind: str) -> None:
+        """Remember that host memory is page-locked."""
+        for array in arrays:
+            if array.size:
+                self.kinds.lock(array, kind)
+
+    def unlocked(self, arrays: Iterable[NDArray[Any]]) -> None:
+        """Look whether work in flight still needs the page lock."""
+        for array in arrays:
+            if array.size:
+                self._against_host(array, races.UNLOCK)
+                self.kinds.unlock(array)
+
+    def host_access(self, array: NDArray[Any], use: str) -> None:
+        """Look whether the host reads or writes what work in flight needs."""
+        if array.size:
+            self._against_host(array, use)
+
+    def _against_host(self, array: NDArray[Any], use: str) -> None:
+        with self._lock:
+            root = _address(allocations.root(array))
+            if not self._accesses.get(root):
+                return
+            mine, frame = of_array(array), places.caller()
+            clashes = [a for a in self._in_flight(root) if _clash(a.use, use, a.bytes, mine)]
+            found = [self._finding(races.host_race, a, use, frame) for a in clashes]
+        self._report(found)
+
+    def _freed(self, root: int) -> None:
+        """Look whether work in flight still needs host memory that is gone."""
+        with self._lock:
+            frame = places.caller()
+            left = [a for a in self._in_flight(root) if a.kind in _HELD]
+            self._accesses.pop(root, None)
+            left = [a for a in left if frame is not None and a.operation not in self._racing]
+            found = [self._finding(races.host_race, a, races.FREE, frame) for a in left]
+        self._late += filter(None, found)  # nothing can be raised out of here
+
+    def _in_flight(self, root: int) -> list[Access]:
+        """Return the accesses of an allocation that the host has not waited for."""
+        host = self._clocks.host
+        left = [a for a in self._accesses.get(root, []) if not _is_known(a, host)]
+        self._accesses[root] = left
+        here = getattr(self._local, "known", {})
+        return [a for a in left if not _is_known(a, here)]
+
+    # ---- operations in streams ------------------------------------------------------------------
+
+    def accesses(self, array: NDArray[Any], use: str, kind: str, name: str = "") -> list[Access]:
+        """Return the access to all of an array; none where it can clash with nothing."""
+        if not array.size or kind == allocations.PAGEABLE:
+            return []
+        return [self.access(array, use, of_array(array), kind, name)]
+
+    def access(
+        self, array: NDArray[Any], use: str, touched: Bytes, kind: str, name: str = ""
+    ) -> Access:
+        """Return the access to some bytes of the memory that an array lies in."""
+        owner = allocations.root(array)
+        root = _address(owner)
+        if root not in self._accesses:
+            self._accesses[root] = []
+            weakref.finalize(owner, self._freed, root).atexit = False
+        return Access(root, use, touched, kind, name)
+
+    def enqueue(self, what: str, stream: Any, accesses: list[Access]) -> list[Finding]:
+        """Add an operation to a stream; return its races with those before it."""
+        frame, key = places.caller(), key_of(stream)
+        with self._lock:
+            clock = dict(self._clocks.before(key))
+            number = self._clocks.enqueue(key)
+            operation = Operation(key, number, what, *_known_by(stream), places.of_frame(frame))
+            mine = [a._replace(operation=operation) for a in accesses if _matters(a, key)]
+            found = []
+            for access in mine:
+                for other in self._in_flight(access.root):
+                    if not _is_known(other, clock) and _clash(
+                        other.use, access.use, other.bytes, access.bytes
+                    ):
+                        found.append(self._finding(races.stream_race, other, access, frame))
+            for access in mine:
+                self._keep(access)
+            self._follow(key, stream)
+        return [f for f in found if f is not None]
+
+    def _keep(self, access: Access) -> None:
+        """Add an access, in the place of one that it says more about."""
+        kept = self._accesses[access.root]
+        kept[:] = [a for a in kept if not _is_outdone(a, access)][-_MOST + 1 :]
+        kept.append(access)
+
+    def _follow(self, key: int, stream: Any) -> None:
+        if key > streams.PER_THREAD and key not in self._known:
+            self._known.add(key)
+            self.streams += 1
+            weakref.finalize(stream, self._destroyed, key).atexit = False
+
+    def _destroyed(self, key: int) -> None:
+        """Forget a stream of which the host has seen the end."""
+        with self._lock:
+            for root in self._accesses:
+                self._in_flight(root)
+            self._clocks.forget(key)
+
+    # ---- findings -------------------------------------------------------------------------------
+
+    def _finding(self, make: Any, other: Access, mine: Any, frame: Any) -> Finding | None:
+        """Return the finding for two accesses, once for two lines."""
+        lines = make, other.operation.place, places.of_frame(frame)
+        if lines in self._reported:
+            return None
+        self._reported.add(lines)
+        self._racing.add(other.operation)
+        found: Finding = make(other, mine, frame)
+        return found
+
+    def finish(self) -> None:
+        """Deliver what was found when memory was freed."""
+        self._report([])
+
+    def _report(self, found: Iterable[Finding | None]) -> None:
+        late, self._late = self._late, []
+        for finding in (*late, *found):
+            if finding is not None:
+                self._deliver(finding)
+
+
+def key_of(stream: Any) -> int:
+    """Return what tells a stream from others; that of the default stream under both its names."""
+    handle = int(stream or streams.DEFAULT)
+    if handle == streams.PER_THREAD:
+        return -1 - threading.get_ident()
+    return LEGACY if handle in (streams.DEFAULT, streams.LEGACY) else handle
+
+
+def _known_by(stream: Any) -> tuple[int, Any]:
+    """Return the number of a stream and a weak reference to it."""
+    if not isinstance(stream, streams.Stream):
+        return 0, lambda: None
+    return stream.number, weakref.ref(stream)
+
+
+def _address(owner: NDArray[Any]) -> int:
+    return int(owner.__array_interface__["data"][0])
+
+
+def _is_known(access: Access, clock: Clock) -> bool:
+    operation = access.operation
+    return bool(clock.get(operation.key, 0) >= operation.number)
+
+
+def _matters(access: Access, key: int) -> bool:
+    """Tell whether anything can clash: device memory is safe in the default stream."""
+    return key != LEGACY or access.kind in _SHARED
+
+
+def _clash(early: str, late: str, early_bytes: Bytes, late_bytes: Bytes) -> bool:
+    """Tell whether two accesses must be in order; two atomics need not be."""
+    both = {early, late}
+    return both not in ({READ}, {UPDATE}) and early_bytes.overlap(late_bytes)
+
+
+def _is_outdone(old: Access, new: Access) -> bool:
+    """Tell whether whatever clashes with an access clashes with a later one of the same line."""
+    same = (old.operation.key, old.operation.place, old.use) == (
+        new.operation.key, new.operation.place, new.use,
+    )  # fmt: skip
+    return same and new.bytes.covers(old.bytes)
+
+
+def _copy_in_words(to: str, of: str) -> str:
+    if of in HOST_KINDS:
+        return "the copy to the device"
+    return "the copy to the host" if to in HOST_KINDS else "the copy on the device"
+
+
+__all__ = ["READ", "UPDATE", "WRITE", "Tracker"]
