@@ -223,7 +223,7 @@ def _made_for_gpu(who: str, item: Any) -> errors.TargetError:
 def _no_file(who: str, item: Any) -> errors.TargetError:
     return errors.TargetError(
         f"{who}: expected a file to link, there is none at {os.fspath(item)!r} (looked in "
-        f"{os.getcwd()}). Give its path from there, or an absolute one."
+        f"{Path.cwd()}). Give its path from there, or an absolute one."
     )
 
 
