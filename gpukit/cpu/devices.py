@@ -1,20 +1,22 @@
 """The one device of the CPU target, its context, and what both say about themselves.
 
-Limits are those of a GPU, because launches are held to them. What describes the hardware is
-this machine's own: its processor's name, its cores, its memory.
+Limits are those of a GPU, because launches are held to them, and rates those of the modelled one
+(`attributes`). Name, cores and memory are this machine's own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from gpukit import errors
 from gpukit.cpu import machine, streams
+from gpukit.cpu.attributes import ATTRIBUTES
 from gpukit.cpu.deallocations import Deallocations
-from gpukit.cpu.limits import COMPUTE_CAPABILITY, FACTS, LIMITS
+from gpukit.cpu.limits import COMPUTE_CAPABILITY, LIMITS
 from gpukit.cpu.memory import allocations, arrays, contiguity
 from gpukit.cpu.memory.ndarray import DeviceNDArray
 
@@ -43,13 +45,12 @@ class Device:
         return machine.cores()
 
     def __getattr__(self, name: str) -> int:
-        if name in LIMITS:
-            return LIMITS[name]
-        if name in FACTS:
-            return FACTS[name]
+        if name in ATTRIBUTES:
+            return ATTRIBUTES[name]
+        near = difflib.get_close_matches(name, [*ATTRIBUTES, "MULTIPROCESSOR_COUNT"], 3, 0.75)
         raise AttributeError(
-            f"{name}: the CPU target does not know this device attribute. "
-            "It describes GPU hardware, and there is none here."
+            f"{name}: CUDA has no device attribute of this name."
+            + f" Did you mean {' or '.join(near)}?" * bool(near)
         )
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextvars import ContextVar
@@ -74,6 +75,7 @@ def declare_device(
         raise errors.TargetError(f"declare_device({name!r}): cooperative C++ needs an NVIDIA GPU.")
     declared = _function(name, signature, link, abi)
     declared.name, declared.sig = name, signature
+    declared.links_with_kernel = link is None
     return declared
 
 
@@ -221,7 +223,7 @@ def _made_for_gpu(who: str, item: Any) -> errors.TargetError:
 def _no_file(who: str, item: Any) -> errors.TargetError:
     return errors.TargetError(
         f"{who}: expected a file to link, there is none at {os.fspath(item)!r} (looked in "
-        f"{os.getcwd()}). Give its path from there, or an absolute one."
+        f"{Path.cwd()}). Give its path from there, or an absolute one."
     )
 
 
@@ -260,6 +262,8 @@ def _build(
     places = [f"-I{p}" for p in (*(source.folder for source in sources), *search) if p]
     library = folder / "foreign.so"
     options = ["-shared", "-fPIC", "-O2", "-w", "-include", str(prelude)]
+    if sys.platform.startswith("linux"):  # a function calls its own `times`, not the C library's
+        options.append("-Wl,-Bsymbolic")
     command = [compiler, *options, *places, *files, "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -34,29 +34,3 @@ LIMITS = {
     "MAX_BLOCKS_PER_MULTIPROCESSOR": 16,
     "TEXTURE_ALIGNMENT": 512,
 }
-
-# What is true of a CPU that stands in for a GPU: it shares its memory with the host, runs one
-# launch at a time, and sits on no bus.
-FACTS = {
-    "CAN_MAP_HOST_MEMORY": 1,
-    "INTEGRATED": 1,
-    "UNIFIED_ADDRESSING": 1,
-    "MANAGED_MEMORY": 1,
-    "PAGEABLE_MEMORY_ACCESS": 1,
-    "CONCURRENT_MANAGED_ACCESS": 1,
-    "COOPERATIVE_LAUNCH": 1,
-    "CONCURRENT_KERNELS": 0,
-    "ASYNC_ENGINE_COUNT": 0,
-    "GPU_OVERLAP": 0,
-    "KERNEL_EXEC_TIMEOUT": 0,
-    "COMPUTE_MODE": 0,
-    "ECC_ENABLED": 0,
-    "TCC_DRIVER": 0,
-    "MULTI_GPU_BOARD": 0,
-    "PCI_BUS_ID": 0,
-    "PCI_DEVICE_ID": 0,
-    "PCI_DOMAIN_ID": 0,
-    "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 2,
-    "COMPUTE_CAPABILITY_MAJOR": COMPUTE_CAPABILITY[0],
-    "COMPUTE_CAPABILITY_MINOR": COMPUTE_CAPABILITY[1],
-}

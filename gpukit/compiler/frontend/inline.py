@@ -94,7 +94,8 @@ def run(unit: Unit, implement: Callable[[Unit], bool] = lambda _: False) -> None
 def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     """Tell whether a device function has a sync point, arrays that outlive it or *args.
 
-    Or calls of other people's overloads, which are chosen by the types of the caller.
+    Or calls of other people's overloads, which the caller's types choose, or of functions in C++
+    that the kernel is linked with.
     """
     if any(device is s for s in seen):
         return False
@@ -110,6 +111,8 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     if inner.tree.args.vararg or inner.allocates or extensions.used(inner):
         return True
     if any(not isinstance(a, np.ndarray) for a in inner.captured.values()):
+        return True
+    if any(getattr(g, "links_with_kernel", False) is True for g in inner.globals.values()):
         return True
     return any(must_inline(d, (*seen, device)) for d in inner.devices.values())
 
