@@ -114,6 +114,22 @@ def test_a_warning_is_a_check_warning_with_the_line(script):
     assert total == "7.0"
 
 
+@pytest.mark.parametrize("launch", ["half_kernel.forall(70)(x, out)", "half(x)"])
+def test_a_warning_stands_at_the_line_of_the_script_when_gpukit_launches(script, launch):
+    done = script(f"""
+        @cuda.vectorize(["float32(float32)"])
+        def half(a):
+            return 0.1 * a
+
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            {launch}
+        print({{(w.category.__name__, w.lineno, w.filename[-9:]) for w in caught}})
+    """)
+    at = HEAD.count("\n") + 8
+    assert done.stdout == f"{{('CheckWarning', {at}, 'script.py')}}\n"
+
+
 def test_warnings_that_are_errors_stop_the_script(script):
     done = script("half_kernel[3, 32](x, out)\nprint('not reached')")
     assert done.returncode == 1
