@@ -119,7 +119,7 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     from gpukit.compiler.emit.emitter import Emitter
     from gpukit.compiler.emit.kernel import Kernel
     from gpukit.compiler.frontend import own_arrays
-    from gpukit.compiler.lowering import references, schedule, typing, whole_bounds
+    from gpukit.compiler.lowering import schedule, typing, whole_bounds
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -128,8 +128,6 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     if whole_bounds.run(unit):
         unit.types = typing.run(unit, arguments)
     own_arrays.share(unit)
-    if unit.instrumented:
-        references.run(unit)
     emitter = Emitter(Kernel(unit, schedule.run(unit), arguments, options))
     return emitter, emitter.function()
 

@@ -11,12 +11,14 @@ from numba.core import types
 from gpukit.compiler import kinds, shapes, tree
 from gpukit.compiler.unit import Unit
 
+SIZES = ("shape", "strides", "size", "ndim", "itemsize", "nbytes")  # what reads no element
+
 
 def root(node: ast.expr) -> str:
-    """Return the name that an expression such as `a[i]` begins with; none for `a.shape`."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    """Return the name that an expression such as `a[i].x` begins with; none for `a.shape`."""
+    sizes = any(isinstance(n, ast.Attribute) and n.attr in SIZES for n in ast.walk(node))
+    first = base(node)
+    return first.id if isinstance(first, ast.Name) and not sizes else ""
 
 
 def base(node: ast.expr) -> ast.expr:

@@ -36,6 +36,10 @@ class Expressions:
         found = getattr(self, f"_{type(node).__name__}", lambda _: None)(node)
         return types.unliteral(found) if found is not None else None
 
+    def is_view(self, node: ast.AST) -> bool:
+        """Tell whether an expression stands for a part of an array, and reads nothing of it."""
+        return isinstance(self.type_of(node), (types.Array, types.Record))
+
     def _Constant(self, node: ast.Constant) -> Any:
         return _CONSTANTS.get(type(node.value))
 
@@ -49,16 +53,23 @@ class Expressions:
     def _Attribute(self, node: ast.Attribute) -> Any:
         if tree.intrinsic(node) in kinds.VALUES:
             return types.int32
+        base = self.type_of(node.value)
+        field = _field(base, node.attr)
+        if field is not None:
+            return field
         whole = node.attr in ("size", "ndim", "itemsize", "nbytes")
-        return types.intp if whole and hasattr(self.type_of(node.value), "layout") else None
+        return types.intp if whole and hasattr(base, "layout") else None
 
     def _Subscript(self, node: ast.Subscript) -> Any:
         if uniformity.is_size(node):
             return types.intp
         base = self.type_of(node.value)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if any(isinstance(p, ast.Slice) for p in parts):
-            return None
+        if isinstance(node.slice, ast.Constant) and isinstance(base, (types.Array, types.Record)):
+            if isinstance(base, types.Record) or isinstance(node.slice.value, str):
+                return _field(base, node.slice.value)
+        if any(isinstance(p, ast.Slice) or _is_literal(p, ...) for p in parts):
+            return _part(base, parts)
         if isinstance(base, types.UniTuple):
             return base.dtype
         if not hasattr(base, "layout") or len(parts) > base.ndim:
@@ -153,3 +164,40 @@ class Expressions:
             if isinstance(kind, types.Float):
                 found[str(kind)] = found.get(str(kind), 0) + count
         return found
+
+
+def _is_literal(node: ast.expr, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def _part(base: Any, parts: list[ast.expr]) -> Any:
+    """Return the type of a part of an array that is taken with slices or an ellipsis."""
+    if not hasattr(base, "layout"):
+        return None
+    kept = [isinstance(p, ast.Slice) or _is_literal(p, ...) or _is_literal(p, None) for p in parts]
+    new = sum(_is_literal(p, None) for p in parts)
+    left = base.ndim - kept.count(False) + new
+    return base.copy(ndim=left, layout="A") if left > 0 else base.dtype
+
+
+def _field(base: Any, key: Any) -> Any:
+    """Return the type of `r.x`, `r["x"]` or `r[0]` of a record, or of an array of records."""
+    record = base if isinstance(base, types.Record) else getattr(base, "dtype", None)
+    name = field_name(record, key)
+    if name is None:
+        return None
+    kind = record.typeof(name)
+    if isinstance(base, types.Record):
+        return kind
+    inner = (kind.dtype, kind.ndim) if isinstance(kind, types.NestedArray) else (kind, 0)
+    return base.copy(dtype=inner[0], ndim=base.ndim + inner[1], layout="A")
+
+
+def field_name(record: Any, key: Any) -> str | None:
+    """Return the name of a record's field that a name or a number stands for, None for others."""
+    if not isinstance(record, types.Record):
+        return None
+    names = list(record.fields)
+    if type(key) is int and -len(names) <= key < len(names):
+        return names[key]
+    return key if isinstance(key, str) and key in names else None

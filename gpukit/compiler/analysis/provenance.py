@@ -135,8 +135,10 @@ class _Data(_Source):
 
     def is_source(self, node: ast.AST) -> bool:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            view = isinstance(self.expressions.type_of(node), (types.Array, types.Record))
-            return not view and not uniformity.is_size(node)
+            return not self.expressions.is_view(node) and not uniformity.is_size(node)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            record = isinstance(self.expressions.type_of(node.value), types.Record)
+            return record and not self.expressions.is_view(node)
         name = tree.called(node) or ""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return node.func.id in self.unit.devices  # which may read memory

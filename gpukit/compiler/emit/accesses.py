@@ -216,7 +216,7 @@ def _hides_accesses(kernel: Kernel, s: ast.stmt) -> bool:
 def _hidden(kernel: Kernel, node: ast.AST) -> list[ast.AST]:
     """Return the parts of a node that may not be evaluated when it is, or are recorded apart."""
     fields = isinstance(node, (ast.Attribute, ast.Subscript))
-    if fields and kernel.rewriter.record_field(node) is not None:
+    if fields and (kernel.rewriter.record_field(node) is not None or _is_record(kernel, node)):
         return [node]  # recorded field by field
     if isinstance(node, ast.Lambda) or hasattr(node, "generators"):
         return [node]
@@ -227,8 +227,14 @@ def _hidden(kernel: Kernel, node: ast.AST) -> list[ast.AST]:
     return list(node.comparators[1:]) if isinstance(node, ast.Compare) else []
 
 
+def _is_record(kernel: Kernel, node: ast.AST) -> bool:
+    return isinstance(kernel.rewriter.expressions.type_of(node), types.Record)
+
+
 def touches(kernel: Kernel, node: ast.AST) -> bool:
     """Tell whether a node itself reads or writes an array, as far as its form tells."""
+    if isinstance(node, ast.Attribute):
+        return kernel.rewriter.record_field(node) is not None
     if isinstance(node, ast.Call):
         name = tree.called(node)
         if name is not None:

@@ -76,7 +76,7 @@ def _leave_out_ellipsis(rewrite: Any, node: ast.Subscript) -> None:
 
 def _array_type(rewrite: Any, node: ast.Subscript) -> Any:
     """Return the type of the array in a subscript, None where it is not known to be one."""
-    kind = rewrite.unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    kind = rewrite.expressions.type_of(node.value)
     return kind if hasattr(kind, "layout") else None
 
 
@@ -102,18 +102,21 @@ def checked_store(rewrite: Any, target: ast.Subscript, value: ast.expr, what: st
 
 def rewrite_assign(rewrite: Any, node: ast.Assign) -> Any:
     """Rewrite `a[i] = v`, also as one of several targets or in a tuple."""
-    value = rewrite.visit(node.value)
+    named = all(isinstance(t, ast.Name) for t in node.targets)
+    value = rewrite.visit(tree.clone(node.value))
+    if not named:
+        value = rewrite.whole_read(node.value, value)
     for inner in (n for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Subscript)):
         _leave_out_ellipsis(rewrite, inner)
     simple = [t for t in node.targets if not _holds_element(rewrite, t)]
     if len(simple) == len(node.targets):
         node.value = value
-        whats = [refuse.written(t, rewrite.unit) for t in node.targets]
-        node.targets = [rewrite.visit(t) for t in node.targets]
-        pairs = zip(node.targets, whats, strict=True)
-        return _after(
-            rewrite, [s for t, what in pairs for s in _record_part(rewrite, t, what)], node
-        )
+        recorded = []
+        for k, target in enumerate(node.targets):
+            what, is_part = refuse.written(target, rewrite.unit), _is_recorded_part(rewrite, target)
+            node.targets[k] = rewrite.visit(target)
+            recorded += _record_part(rewrite, node.targets[k], what) if is_part else []
+        return _after(rewrite, recorded, node)
     if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
         return _store(rewrite, node.targets[0], value)
     new: list[ast.stmt] = []
@@ -146,14 +149,15 @@ def _spread(rewrite: Any, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
 
 def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
     what, text = refuse.written(target, rewrite.unit), ast.unparse(target)
-    if getattr(rewrite, "instrumented", "") and rewrite.record_field(target) is not None:
+    if rewrite.instrumented and rewrite.record_field(target) is not None:
         return tree.at(ast.Assign([rewrite.visit(target)], value), target)
     if not is_element(rewrite, target):
+        is_part = _is_recorded_part(rewrite, target)
         target.value = rewrite.visit(target.value)
         target.slice = rewrite.visit(target.slice)
         check_beside_slices(rewrite, target, what)
         made = tree.at(ast.Assign([target], value), target)
-        return _after(rewrite, _record_part(rewrite, target, what), made)
+        return _after(rewrite, _record_part(rewrite, target, what) if is_part else [], made)
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)
     return (
@@ -163,16 +167,24 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
     )
 
 
-def _record_part(rewrite: Any, target: ast.expr, what: str) -> list[ast.stmt]:
+def _is_recorded_part(rewrite: Any, target: ast.expr) -> bool:
+    """Tell whether a store to a part of an array, `a[i, :] = v`, is reported to the checker."""
+    if not rewrite.instrumented or not isinstance(target, ast.Subscript):
+        return False
+    return _array_type(rewrite, target) is not None and rewrite.expressions.is_view(target)
+
+
+def _record_part(rewrite: Any, target: ast.Subscript, what: str) -> list[ast.stmt]:
     """Return the statements that report `a[i, :] = v` to the checker, before it is done.
 
-    They work out the indices, once: what stands in `target` from then on is their values.
+    They work out the array and the indices, once: what stands in `target` from then on is their
+    values.
     """
-    if not getattr(rewrite, "instrumented", "") or not isinstance(target, ast.Subscript):
-        return []
-    if _array_type(rewrite, target) is None:
-        return []
     new = _worked_out(rewrite, target, _calls)
+    if _calls(target.value):
+        name = rewrite.unit.fresh("part")
+        new.insert(0, tree.assign(name, target.value, target))
+        target.value = tree.name(name)
     part = tree.clone(target)
     part.ctx = ast.Load()
     origin = rewrite.origin(target, ast.unparse(target.value), what)
@@ -260,11 +272,13 @@ def _in_place(rewrite: Any, node: ast.AugAssign, target: ast.Subscript) -> list[
     what = refuse.written(target, rewrite.unit)
     part = rewrite.unit.fresh("part")
     target.ctx = ast.Load()  # a view is taken, and its indices are checked as those of one
-    view = rewrite.visit(target)
-    made = [tree.assign(part, view, node)]
-    change = tree.at(ast.AugAssign(tree.store(part), node.op, rewrite.visit(node.value)), node)
-    if not getattr(rewrite, "instrumented", ""):
+    view = rewrite.visit(tree.clone(target))
+    made = [tree.assign(part, rewrite.whole_read(target, view), node)]
+    value = rewrite.whole_read(node.value, rewrite.visit(tree.clone(node.value)))
+    change = tree.at(ast.AugAssign(tree.store(part), node.op, value), node)
+    if not rewrite.instrumented:
         return [*made, change]
+    target.ctx = ast.Store()
     origin = rewrite.origin(target, ast.unparse(target.value), what)
     return [*made, *_record(rewrite, origin, tree.name(part), node), change]
 
@@ -278,7 +292,7 @@ def _record(rewrite: Any, origin: ast.expr, view: ast.expr, node: ast.AST) -> li
 def _once(rewrite: Any, e: ast.expr) -> bool:
     """Tell whether an index must be worked out once: it acts, or what it reads is recorded."""
     reads = any(isinstance(n, ast.Subscript) for n in ast.walk(e))
-    return _acts(rewrite, e) or (reads and bool(getattr(rewrite, "instrumented", "")))
+    return _acts(rewrite, e) or (reads and bool(rewrite.instrumented))
 
 
 def _acts(rewrite: Any, e: ast.expr) -> bool:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import kinds, tree
-from gpukit.compiler.analysis import loops, uniformity
+from gpukit.compiler.analysis import arrays, loops, uniformity
 from gpukit.compiler.lowering import waiting
 from gpukit.compiler.unit import Unit
 
@@ -42,6 +42,7 @@ class _Marks:
     def __init__(self, unit: Unit, every: bool) -> None:
         self.unit = unit
         self.every = every
+        self.variables = tree.writes(unit.tree)
 
     def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         new: list[ast.stmt] = []
@@ -85,6 +86,8 @@ class _Marks:
         for n in ast.walk(node):
             if isinstance(n, ast.Subscript) and not uniformity.is_size(n):
                 return True
+            if isinstance(n, ast.Attribute) and self._is_field(n):
+                return True
             name = tree.called(n)
             if name is not None and name.startswith(("atomic.", "threadfence")):
                 return True
@@ -92,6 +95,11 @@ class _Marks:
                 if n.func.id in self.unit.devices:
                     return True
         return False
+
+    def _is_field(self, node: ast.Attribute) -> bool:
+        """Tell whether an attribute may be a field of a record that a variable stands for."""
+        of_variable = isinstance(node.value, ast.Name) and node.value.id in self.variables
+        return of_variable and node.attr not in arrays.SIZES
 
 
 _JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Pass, ast.Raise, ast.Assert)

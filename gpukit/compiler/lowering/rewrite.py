@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, refuse, tree
-from gpukit.compiler.analysis import arrays
+from gpukit.compiler.analysis import arrays, expressions
 from gpukit.compiler.lowering import access, device, scalar, waiting
-from gpukit.compiler.runtime import memory, storage
+from gpukit.compiler.runtime import memory
 from gpukit.compiler.unit import Unit
 
 _ZERO = tree.const(0)
@@ -34,7 +34,6 @@ class Rewriter(scalar.Scalar):
         self.in_thread = True
         self.uses_thread = False
         self.uses_origin = False  # whether an error might have to say which thread it was
-        self.instrumented = ""  # as `Unit.instrumented`
         # The numbers that an instrumented kernel gives its locations.
         self.own_locations: dict[tuple[int, str, int, str, str, int], int] = {}
         self.decided: set[int] = set()  # of those, what `analysis.decided` has marked
@@ -173,7 +172,10 @@ class Rewriter(scalar.Scalar):
         if self.instrumented and self.record_field(node) is not None:
             return self._recorded_field(node)
         text, what = ast.unparse(node), refuse.written(node, self.unit)
-        (self.loads if isinstance(node.ctx, ast.Load) else self.stores).add(arrays.root(node.value))
+        if isinstance(node.ctx, ast.Store):
+            self.stores.add(arrays.root(node.value))
+        elif not self.expressions.is_view(node):
+            self.loads.add(arrays.root(node.value))
         self.generic_visit(node)
         if self.readable:
             return node
@@ -198,40 +200,38 @@ class Rewriter(scalar.Scalar):
         return self._recorded_field(node)
 
     def _recorded_field(self, node: ast.Attribute | ast.Subscript) -> ast.AST:
-        field = self.record_field(node)
-        assert field is not None
-        base: ast.Subscript = node.value  # type: ignore[assignment]
-        reading = isinstance(node.ctx, ast.Load)
-        (self.loads if reading else self.stores).add(arrays.root(base.value))
-        what = refuse.written(node, self.unit)
-        origin = self.origin(node, ast.unparse(base.value), what)
+        """Report an access to a field; a record or an array in a record is only referred to."""
+        name, what = self.record_field(node), refuse.written(node, self.unit)
+        reading, view = isinstance(node.ctx, ast.Load), self.expressions.is_view(node)
+        array = ast.unparse(arrays.base(node))
+        node.value = self.visit(node.value)
+        if isinstance(node, ast.Subscript):
+            node.slice = tree.const(name)
+        if reading and view:
+            return node
+        (self.loads if reading else self.stores).add(arrays.root(arrays.base(node)))
+        origin = self.origin(node, array, what)
         kind = checker_state.LOAD if reading else checker_state.STORE
-        made = self.bind("field", memory.record_field(*field, kind))
-        self.generic_visit(base)
-        node.value = tree.at(tree.call(made, origin, base.value, base.slice), base)
+        made = self.bind("field", memory.record_field(name, kind))
+        node.value = tree.at(tree.call(made, origin, node.value), node)
         return node
 
-    def record_field(self, node: ast.AST) -> tuple[int, int] | None:
-        """Return offset and size of the field of `a[i].x` or `a[i]["x"]`.
-
-        The size is 0 where the field is an array: nothing is read before that has an index.
-        """
-        base, name = getattr(node, "value", None), getattr(node, "attr", "")
+    def record_field(self, node: ast.AST) -> str | None:
+        """Return the name of the field in `r.x`, `r["x"]` and `r[0]`, where `r` is a record."""
+        if isinstance(node, ast.Attribute):
+            return expressions.field_name(self.expressions.type_of(node.value), node.attr)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            name = node.slice.value
-        if (
-            not isinstance(name, str)
-            or not isinstance(base, ast.Subscript)
-            or not arrays.is_whole(self.unit, base)
-        ):
-            return None
-        kind = self.unit.types[base.value.id].dtype  # type: ignore[attr-defined]
-        fields = getattr(kind, "fields", None) or {}
-        if name not in fields:
-            return None
-        if hasattr(kind.typeof(name), "ndim"):
-            return 0, 0
-        return int(kind.offset(name)), int(storage.value_bytes(kind.typeof(name)))
+            return expressions.field_name(self.expressions.type_of(node.value), node.slice.value)
+        return None
+
+    def whole_read(self, node: ast.expr, value: ast.expr) -> ast.expr:
+        """Return an expression's value, and report that all of a record or array is read."""
+        if not self.instrumented or not self.expressions.is_view(node):
+            return value
+        self.loads.add(arrays.root(node))
+        first = arrays.base(node)
+        origin = self.origin(node, ast.unparse(first), refuse.written(node, self.unit))
+        return tree.at(tree.call(self.helper("memory", "whole_read"), origin, value), node)  # type: ignore[no-any-return]
 
     def _form(self, node: ast.Subscript) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return the runtime functions to read and write a subscript."""

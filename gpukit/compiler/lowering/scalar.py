@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from gpukit.compiler import intrinsics, kinds, refuse, tree
+from gpukit.compiler.analysis import expressions
 from gpukit.compiler.lowering import polling
 from gpukit.compiler.runtime import mathematics
 from gpukit.compiler.unit import Unit
@@ -33,6 +34,8 @@ class Scalar(ast.NodeTransformer):
         self.globals: dict[str, Any] = {}
         self.loops = 0  # around what is visited
         self.short: Collection[str] = ()  # texts of ranges that need no polls
+        self.instrumented = ""  # as `Unit.instrumented`
+        self.expressions = expressions.Expressions(unit)
         self.used_locations: set[int] = set()  # those of the device functions that it calls, too
 
     def bind(self, stem: str, value: Any) -> ast.Name:
@@ -126,6 +129,10 @@ class Scalar(ast.NodeTransformer):
         if shift is None or self.readable or _fits(node.right):
             return node
         return tree.at(tree.call(self.helper("shifts", shift), node.left, node.right), node)  # type: ignore[no-any-return]
+
+    def whole_read(self, node: ast.expr, value: ast.expr) -> ast.expr:
+        """Return the value of an expression that is about to be stored somewhere else."""
+        return value
 
     def divisor(self, node: ast.BinOp | ast.AugAssign, value: ast.expr) -> ast.expr:
         """Return what stands for the right side of an operation."""

@@ -6,6 +6,7 @@ whether a launch is checked, counted or recorded; the kernel's code is the same.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from llvmlite import ir
@@ -49,27 +50,80 @@ def linear(builder: Any, address: Any, thread: list[Any]) -> Any:
 def see(
     context: Any, builder: Any, array_type: Any, pointer: Any, origin: Any, kind: int, value: Any
 ) -> None:
-    """Tell an access to one element.
-
-    `value` is what a store is about to write, offset and size of a record's field, or None. A
-    field of size 0 is not accessed yet.
-    """
-    if isinstance(value, tuple) and value[1] == 0:
-        return
-    address, location, *thread = origin
+    """Tell an access to one element; `value` is what a store is about to write, or None."""
     element = context.get_data_type(array_type.dtype)
-    offset, size = 0, context.get_abi_sizeof(element)
     new = word(0)
-    if isinstance(value, tuple):
-        offset, size = value
-    elif value is not None:
+    if value is not None:
         slot = cgutils.alloca_once(builder, element)
         context.pack_value(builder, array_type.dtype, value, slot)
         new = builder.ptrtoint(slot, WORD)
-    at = builder.add(builder.ptrtoint(pointer, WORD), word(offset))
+    at = builder.ptrtoint(pointer, WORD)
+    see_bytes(builder, at, context.get_abi_sizeof(element), origin, kind, new)
+
+
+def see_bytes(builder: Any, at: Any, size: int, origin: Any, kind: int, new: Any = None) -> None:
+    """Tell an access to some bytes; `new` is where a store finds what it is about to write."""
+    address, location, *thread = origin
     number = linear(builder, address, thread)
     call(builder, address, "access", kernel_location(builder, location), number, at, word(size),
-         word(kind), new)  # fmt: skip
+         word(kind), new or word(0))  # fmt: skip
+
+
+def see_value(
+    context: Any, builder: Any, kind: Any, at: Any, origin: Any, how: int, alignment: int = 16
+) -> None:
+    """Tell an access to all of a value in memory: a number, a record or a nested array.
+
+    It is one access, of a record's fields or an array's elements each only where these are read
+    and have gaps, to which nobody gives a value, and where the whole would seem misaligned.
+    """
+    size = value_bytes(context, kind)
+    misaligned = size in (2, 4, 8, 16) and alignment % size
+    if not isinstance(kind, _COMPOSITE) or not (
+        misaligned or (how == w.LOAD and _has_gaps(context, kind))
+    ):
+        see_bytes(builder, at, size, origin, how)
+    elif isinstance(kind, types.NestedArray):
+        step = value_bytes(context, kind.dtype)
+        with cgutils.for_range(builder, word(kind.nitems)) as loop:
+            element = builder.add(at, builder.mul(loop.index, word(step)))
+            inner = math.gcd(alignment, step)
+            see_value(context, builder, kind.dtype, element, origin, how, inner)
+    else:
+        for name in kind.fields:
+            see_field(context, builder, kind, name, at, origin, how, alignment)
+
+
+def see_field(
+    context: Any, builder: Any, record: Any, name: str, at: Any, origin: Any, how: int,
+    alignment: int = 16,
+) -> None:  # fmt: skip
+    """Tell an access to a field of a record at an address."""
+    field, offset = builder.add(at, word(record.offset(name))), record.offset(name)
+    inner = math.gcd(alignment, offset, record.size)
+    see_value(context, builder, record.typeof(name), field, origin, how, inner)
+
+
+_COMPOSITE = (types.Record, types.NestedArray)
+
+
+def _has_gaps(context: Any, kind: Any) -> bool:
+    if isinstance(kind, types.NestedArray):
+        return _has_gaps(context, kind.dtype)
+    if not isinstance(kind, types.Record):
+        return False
+    fields = [kind.typeof(name) for name in kind.fields]
+    covered = sum(value_bytes(context, f) for f in fields)
+    return covered < kind.size or any(_has_gaps(context, f) for f in fields)
+
+
+def value_bytes(context: Any, kind: Any) -> int:
+    """Return the size of a value in memory."""
+    if isinstance(kind, types.NestedArray):
+        return int(kind.nitems) * value_bytes(context, kind.dtype)
+    if isinstance(kind, types.Record):
+        return int(kind.size)
+    return int(context.get_abi_sizeof(context.get_data_type(kind)))
 
 
 def kernel_location(builder: Any, location: Any) -> Any:

@@ -8,11 +8,13 @@ kernel before an access outside the array.
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numba.np.arrayobj import load_item, make_array, populate_array, store_item
 
@@ -78,6 +80,9 @@ def _require_writable(typingctx: Any, array: Any, value: Any) -> None:
         raise TypingError(f"a value of type {value} cannot be stored in an array of {array.dtype}")
 
 
+REFERRED_TO = object()  # a record of which nothing is read or written yet
+
+
 class Origin(list[Any]):
     """Who accesses: context address, source location, thread x, y, z.
 
@@ -100,6 +105,7 @@ def checked_pointer(
     """Return a pointer to an element after a bounds check; without an origin it only wraps.
 
     An instrumented access, of a `kind` of `checker_state`, is reported; a store with its `value`.
+    Of an element that is only `REFERRED_TO` an index outside is reported, and no access.
     """
     zero = ir.Constant(WORD, 0)
     shape = cgutils.unpack_tuple(builder, array.shape, array_type.ndim)
@@ -150,7 +156,8 @@ def _instrumented_pointer(
                 )
                 hooks.see_outside(builder, array_type, values, shape, origin, what)
             pointer = _pointer(context, builder, array_type, array, wrapped)
-            hooks.see(context, builder, array_type, pointer, origin, kind, value)
+            if value is not REFERRED_TO:
+                hooks.see(context, builder, array_type, pointer, origin, kind, value)
             builder.store(pointer, slot)
     return builder.load(slot)
 
@@ -180,7 +187,11 @@ def load_checked(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
         ary = make_array(array)(context, builder, args[1])
         values = index_values(context, builder, idx, args[2])
         where = origin_of(context, builder, origin, args[0])
-        pointer = checked_pointer(context, builder, array, ary, values, where, checker_state.LOAD)
+        # A record is referred to: what is done with it reads it.
+        how = REFERRED_TO if isinstance(array.dtype, types.Record) else None
+        pointer = checked_pointer(
+            context, builder, array, ary, values, where, checker_state.LOAD, how
+        )
         return load_item(context, builder, array, pointer)
 
     return array.dtype(origin, array, idx), codegen
@@ -252,24 +263,55 @@ AXIS_CHECKED = {k: axis_checked(k) for k in range(-layout.MAX_NDIM, layout.MAX_N
 
 
 @functools.cache  # Numba keeps what an intrinsic registers for good
-def record_field(offset: int, size: int, kind: int) -> Any:
-    """Return an intrinsic (place, array, idx) -> record, whose access touches one field only."""
+def record_field(name: str, kind: int) -> Any:
+    """Return an intrinsic (place, record) -> record, which reports an access to one field."""
 
     @intrinsic
-    def reach(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
-        _require(array, idx)
+    def reach(typingctx, origin, record):  # type: ignore[no-untyped-def]
+        if not isinstance(record, types.Record):
+            raise TypingError(f"{record} has no field {name}")
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            ary = make_array(array)(context, builder, args[1])
-            values = index_values(context, builder, idx, args[2])
             where = origin_of(context, builder, origin, args[0])
-            field = (offset, size)
-            pointer = checked_pointer(context, builder, array, ary, values, where, kind, field)
-            return load_item(context, builder, array, pointer)
+            at = builder.ptrtoint(args[1], WORD)
+            hooks.see_field(context, builder, record, name, at, where, kind)
+            return args[1]
 
-        return array.dtype(origin, array, idx), codegen
+        return record(origin, record), codegen
 
     return reach
+
+
+@intrinsic
+def whole_read(typingctx, origin, value):  # type: ignore[no-untyped-def]
+    """Tell the checker that a record, or all elements of an array, are read; return the value."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        where = origin_of(context, builder, origin, args[0])
+        if isinstance(value, types.Record):
+            at = builder.ptrtoint(args[1], WORD)
+            hooks.see_value(context, builder, value, at, where, checker_state.LOAD)
+        elif isinstance(value, types.Array):
+            _see_all(context, builder, value, args[1], where, checker_state.LOAD)
+        return impl_ret_borrowed(context, builder, value, args[1])
+
+    return value(origin, value), codegen
+
+
+def _see_all(
+    context: Any, builder: Any, view: types.Array, value: Any, where: Any, kind: int
+) -> None:
+    """Tell an access to all elements of a view; what lies in one piece of known size is one."""
+    array = make_array(view)(context, builder, value)
+    if isinstance(view, types.NestedArray):
+        at = builder.ptrtoint(array.data, WORD)
+        alignment = math.gcd(16, hooks.value_bytes(context, view.dtype))
+        hooks.see_value(context, builder, view, at, where, kind, alignment)
+        return
+    shape = cgutils.unpack_tuple(builder, array.shape, view.ndim)
+    with cgutils.loop_nest(builder, shape, WORD) as at:
+        pointer = builder.ptrtoint(_pointer(context, builder, view, array, list(at)), WORD)
+        hooks.see_value(context, builder, view.dtype, pointer, where, kind)
 
 
 @intrinsic
@@ -306,12 +348,8 @@ def record_part(typingctx, origin, view):  # type: ignore[no-untyped-def]
         raise TypingError("a part of an array is needed")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        array = make_array(view)(context, builder, args[1])
-        shape = cgutils.unpack_tuple(builder, array.shape, view.ndim)
         where = origin_of(context, builder, origin, args[0])
-        with cgutils.loop_nest(builder, shape, WORD) as at:
-            pointer = _pointer(context, builder, view, array, list(at))
-            hooks.see(context, builder, view, pointer, where, checker_state.STORE, None)
+        _see_all(context, builder, view, args[1], where, checker_state.STORE)
         return context.get_dummy_value()
 
     return types.void(origin, view), codegen
