@@ -32,8 +32,9 @@
     count, elements              block-order: how many elements differ, of how many
     call, other_call             stream-race, host-race: the operations in words, as in "the copy to
                                  the host"; the earlier one is the other one
-    use, other_use               what each does: "read", "write" or "atomic"; of the host also
-                                 "free", and "unlock" at the end of `with cuda.pinned(...)`
+    use, other_use               what each does: "read", "write", "both", "atomic"; of the host also
+                                 "free", "unlock" at the end of `with cuda.pinned(...)`, and
+                                 "change" where only the changed bytes are known
     stream, other_stream         the names of their streams; with `_number` their numbers, 0 for
                                  the default stream
     other_file                   the file of the earlier operation, if it is another one

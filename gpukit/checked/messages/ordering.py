@@ -5,7 +5,10 @@ from __future__ import annotations
 from gpukit.checked.messages.phrases import ONCE, Facts
 
 Words = tuple[str, str]
-_ING = {"read": "reading", "write": "writing", "atomic": "updating"}
+_DOES = {**ONCE, "both": "reads and writes"}
+_DOING = {
+    "read": "reading", "write": "writing", "atomic": "updating", "both": "reading and writing",
+}  # fmt: skip
 
 
 def stream_race(facts: Facts) -> Words:
@@ -13,9 +16,9 @@ def stream_race(facts: Facts) -> Words:
     early, late = str(facts.get("other_use", "write")), str(facts.get("use", "write"))
     one, two = _stream(facts, "other_stream"), _stream(facts, "stream")
     message = (
-        f"{facts.get('other_call', 'an operation')}{_other_line(facts)} on {one} {ONCE[early]} "
-        f"{facts.array}, and {facts.get('call', 'an operation')}{facts.here} on {two} {ONCE[late]} "
-        f"the same bytes; no event and no synchronization orders the two, so "
+        f"{facts.get('other_call', 'an operation')}{_other_line(facts)} on {one} {_DOES[early]} "
+        f"{_array(facts)}, and {facts.get('call', 'an operation')}{facts.here} on {two} "
+        f"{_DOES[late]} the same bytes; no event and no synchronization orders the two, so "
         f"{_consequence(early, late)}"
     )
     return message, (
@@ -29,16 +32,27 @@ def host_race(facts: Facts) -> Words:
     use, other = str(facts.get("use", "read")), str(facts.get("other_use", "write"))
     stream = _stream(facts, "other_stream")
     does = {
-        "unlock": f"the page lock of {facts.array} is lifted{facts.here}",
-        "free": f"{facts.array} is freed{facts.here}",
-    }.get(use, f"the host {ONCE.get(use, 'uses')} {facts.array}{facts.here}")
+        "unlock": f"the page lock of {_array(facts)} is lifted{facts.here}",
+        "change": f"the host changes {_array(facts)}{_between(facts)}",
+        "free": f"{_array(facts)} is freed{facts.here}",
+    }.get(use, f"the host {ONCE.get(use, 'uses')} {_array(facts)}{facts.here}")
     message = (
         f"{does}, while {facts.get('other_call', 'an operation')}{_other_line(facts)} on {stream} "
-        f"may still be {_ING[other]} it; nothing waits for the stream in between"
+        f"may still be {_DOING[other]} it; nothing waits for the stream in between"
     )
-    if use in ONCE:
+    if use in ONCE or use == "change":
         message += f", so {_consequence(other, use)}"
-    return message, f"{_synchronize(facts)} before {_later(facts)}{_keep(use)}"
+    return message, f"{_synchronize(facts)} before {_until(facts, use)}{_keep(use)}"
+
+
+def _array(facts: Facts) -> str:
+    """Return the array's name, or the kind of memory that it has."""
+    return str(facts.get("array") or f"the {facts.get('memory', '')} array".replace("  ", " "))
+
+
+def _between(facts: Facts) -> str:
+    """Say where a change was noticed: the line in which it was made is not known."""
+    return f" before line {facts.line}" if facts.line else ""
 
 
 def _keep(use: str) -> str:
@@ -46,11 +60,15 @@ def _keep(use: str) -> str:
 
 
 def _consequence(early: str, late: str) -> str:
-    if late == "read":
+    if late in ("read", "both"):
         return "the values read may be the old or the new ones"
-    if early == "read":
+    if early in ("read", "both"):
         return "the earlier operation may read the new values"
     return "either result may remain"
+
+
+def _until(facts: Facts, use: str) -> str:
+    return f"{_array(facts)} is changed" if use == "change" else _later(facts)
 
 
 def _earlier(facts: Facts) -> str:

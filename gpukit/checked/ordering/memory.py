@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpukit.cpu.memory import allocations
 
-READ, WRITE, UPDATE = "read", "write", "atomic"
+READ, WRITE, UPDATE, BOTH = "read", "write", "atomic", "both"
 HOST_KINDS = (allocations.PAGEABLE, allocations.PINNED)
 _MOST_ROWS = 1 << 16  # of an array that is not contiguous; one with more counts as one piece
 

@@ -12,7 +12,7 @@ from gpukit.checked.ordering import places
 from gpukit.checked.ordering.memory import of_array
 from gpukit.cpu.memory import allocations
 
-UNLOCK, FREE = "unlock", "free"
+UNLOCK, FREE, CHANGE = "unlock", "free", "change"
 
 
 def stream_race(other: Any, mine: Any, frame: Any) -> Finding:

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from gpukit.checked.finding import Finding
 from gpukit.checked.ordering import host_arrays, places, races
 from gpukit.checked.ordering.clocks import LEGACY, Clock, Clocks, join
+from gpukit.checked.ordering.contents import Contents
 from gpukit.checked.ordering.memory import (
+    BOTH,
     HOST_KINDS,
     READ,
     UPDATE,
@@ -37,7 +39,7 @@ _HELD = (allocations.PINNED, allocations.MAPPED)  # cuMemFree of other memory wa
 _SHARED = (allocations.PINNED, allocations.MAPPED, allocations.MANAGED)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation:
     """Work in a stream: its number there, what it is in words, and the line that asked for it."""
 
@@ -73,6 +75,7 @@ class Tracker:
         self._racing: set[Operation] = set()
         self._late: list[Finding] = []
         self._known: set[int] = set()  # streams that are followed to their end
+        self._contents = Contents()
         self.streams = 0  # how many beside the default ones had work
         self._lock = threading.RLock()
         self._local = threading.local()
@@ -89,6 +92,7 @@ class Tracker:
         if allocations.root(given) is not allocations.root(source):
             self.host_access(given, READ)  # NumPy has put it in order for the copy
         accesses = [*self.accesses(target, WRITE, to), *self.accesses(source, READ, of)]
+        self._changed(lambda access: _overwrites(accesses, access))
         self._report(self.enqueue(_copy_in_words(to, of), stream, accesses))
         among_device = to not in HOST_KINDS and of not in HOST_KINDS
         if to == allocations.PAGEABLE or (not stream and not among_device):
@@ -122,6 +126,7 @@ class Tracker:
         """Let the host know that an event is done."""
         with self._lock:
             join(self._clocks.host, self._events.get(event, {}))
+        self._settle()
 
     def synchronized(self, stream: Any) -> None:
         """Let the host wait for a stream; for all where it is None."""
@@ -130,20 +135,27 @@ class Tracker:
                 self._clocks.synchronize_all()
             else:
                 self._clocks.synchronize(key_of(stream))
+        self._settle()
 
     def called_back(self, callback: Any, stream: Any) -> Any:
-        """Return a callback that knows of the work before it, and the host after it."""
+        """Return a callback that knows of the work before it, and the host after it.
+
+        Later work of the stream waits for it, which here it may already have overtaken.
+        """
+        key = key_of(stream)
         with self._lock:
-            known = dict(self._clocks.before(key_of(stream)))
+            known = dict(self._clocks.before(key))
 
         def run(*arguments: Any) -> None:
-            self._local.known = known
+            self._changed(lambda access: _is_known(access, known))
+            self._local.callback = key, known
             try:
                 callback(*arguments)
             finally:
-                self._local.known = {}
+                self._local.callback = None
                 with self._lock:
                     join(self._clocks.host, known)
+                    self._contents.changed(lambda access: access.operation.key == key)
 
         return run
 
@@ -166,6 +178,20 @@ class Tracker:
                 self._against_host(array, races.UNLOCK)
                 self.kinds.unlock(array)
 
+    def _settle(self) -> None:
+        """Look at the memory of the copies that the host has just waited for."""
+        self._changed(lambda access: _is_known(access, self._clocks.host))
+        self.finish()
+
+    def _changed(self, is_over: Callable[[Access], bool]) -> None:
+        """Report accesses that are over if their bytes have changed meanwhile."""
+        with self._lock:
+            changed = self._contents.changed(is_over)
+            left = [a for a in changed if a.operation not in self._racing]
+            frame = places.caller() if left else None
+            found = [self._finding(races.host_race, a, races.CHANGE, frame) for a in left]
+        self._late += filter(None, found)
+
     def host_access(self, array: NDArray[Any], use: str) -> None:
         """Look whether the host reads or writes what work in flight needs."""
         if array.size:
@@ -185,6 +211,7 @@ class Tracker:
         """Look whether work in flight still needs host memory that is gone."""
         with self._lock:
             frame = places.caller()
+            self._contents.changed(lambda access: access.root == root)
             left = [a for a in self._in_flight(root) if a.kind in _HELD]
             self._accesses.pop(root, None)
             left = [a for a in left if frame is not None and a.operation not in self._racing]
@@ -196,8 +223,8 @@ class Tracker:
         host = self._clocks.host
         left = [a for a in self._accesses.get(root, []) if not _is_known(a, host)]
         self._accesses[root] = left
-        here = getattr(self._local, "known", {})
-        return [a for a in left if not _is_known(a, here)]
+        key, known = getattr(self._local, "callback", None) or (None, {})
+        return [a for a in left if a.operation.key != key and not _is_known(a, known)]
 
     # ---- operations in streams ------------------------------------------------------------------
 
@@ -226,13 +253,15 @@ class Tracker:
             number = self._clocks.enqueue(key)
             operation = Operation(key, number, what, *_known_by(stream), places.of_frame(frame))
             mine = [a._replace(operation=operation) for a in accesses if _matters(a, key)]
-            found = []
-            for access in mine:
-                for other in self._in_flight(access.root):
-                    if not _is_known(other, clock) and _clash(
-                        other.use, access.use, other.bytes, access.bytes
-                    ):
-                        found.append(self._finding(races.stream_race, other, access, frame))
+            clashes = [
+                (other, access)
+                for access in mine
+                for other in self._in_flight(access.root)
+                if not _is_known(other, clock)
+                and _clash(other.use, access.use, other.bytes, access.bytes)
+            ]
+            found = [self._finding(races.stream_race, *pair, frame) for pair in _joined(clashes)]
+            self._contents.changed(lambda access: _overwrites(mine, access))
             for access in mine:
                 self._keep(access)
             self._follow(key, stream)
@@ -243,6 +272,8 @@ class Tracker:
         kept = self._accesses[access.root]
         kept[:] = [a for a in kept if not _is_outdone(a, access)][-_MOST + 1 :]
         kept.append(access)
+        if (access.use, access.kind) == (READ, allocations.PINNED):
+            self._contents.keep(access)
 
     def _follow(self, key: int, stream: Any) -> None:
         if key > streams.PER_THREAD and key not in self._known:
@@ -313,6 +344,29 @@ def _clash(early: str, late: str, early_bytes: Bytes, late_bytes: Bytes) -> bool
     """Tell whether two accesses must be in order; two atomics need not be."""
     both = {early, late}
     return both not in ({READ}, {UPDATE}) and early_bytes.overlap(late_bytes)
+
+
+def _overwrites(accesses: list[Access], old: Access) -> bool:
+    """Tell whether an operation writes what an earlier one reads."""
+    return any(_clash(old.use, a.use, old.bytes, a.bytes) for a in accesses)
+
+
+def _joined(clashes: list[tuple[Access, Access]]) -> list[tuple[Access, Access]]:
+    """Make one of the clashes of two operations in one allocation, with all that each does."""
+    pairs: dict[Any, list[tuple[Access, Access]]] = {}
+    for one, two in clashes:
+        pairs.setdefault((one.operation, one.root), []).append((one, two))
+    return [
+        tuple(
+            side[0]._replace(use=_together({a.use for a in side}))
+            for side in zip(*found, strict=True)
+        )
+        for found in pairs.values()
+    ]
+
+
+def _together(uses: set[str]) -> str:
+    return next(iter(uses)) if len(uses) == 1 else BOTH
 
 
 def _is_outdone(old: Access, new: Access) -> bool:
