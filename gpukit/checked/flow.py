@@ -37,6 +37,7 @@ class Flow:
         try:
             unit = resolve.run(function)
             self.body, self.devices = unit.tree.body, frozenset(unit.devices)
+            self.as_written = unit.as_written
         except errors.GpukitError:  # its source is gone
             self.body, self.devices = [], frozenset()
         self.function = function
@@ -86,10 +87,16 @@ class Flow:
             for s, rest in _placed(self.body):
                 own = [s] if not tree.blocks(s) else tree.heads(s)
                 accesses = (
-                    n for part in own for n in ast.walk(part) if _is_access(n, location, kind)
+                    n for part in own for n in ast.walk(part) if self._is_access(n, location, kind)
                 )
                 if any(accesses):
                     yield s, rest
+
+    def _is_access(self, node: ast.AST, location: Any, kind: type[ast.expr_context]) -> bool:
+        if not isinstance(node, ast.Subscript) or node.lineno != location.line:
+            return False
+        texts = self.as_written(ast.unparse(node)), refuse.written(node)
+        return isinstance(node.ctx, kind) and location.what in texts
 
     def _drops(self, s: ast.stmt, rest: list[ast.stmt]) -> bool:
         if isinstance(s, ast.Expr):
@@ -143,12 +150,6 @@ def _around(body: list[ast.stmt], line: int) -> list[ast.stmt]:
 def _holds(s: ast.stmt, line: int) -> bool:
     """Tell whether a line stands in the blocks of a statement."""
     return s.lineno < line <= (s.end_lineno or 0)
-
-
-def _is_access(node: ast.AST, location: Any, kind: type[ast.expr_context]) -> bool:
-    if not isinstance(node, ast.Subscript) or node.lineno != location.line:
-        return False
-    return isinstance(node.ctx, kind) and location.what in (ast.unparse(node), refuse.written(node))
 
 
 def _targets(s: ast.stmt) -> set[str] | None:

@@ -44,9 +44,7 @@ def orders(blocks: int) -> Iterator[tuple[str, list[int]]]:
 def is_worth_it(launch: Launch) -> bool:
     """Tell whether the order of blocks could matter to a launch, and can be tried in short time."""
     instrumentation = launch.compiled.instrumentation
-    atomic = instrumentation.ordered and any(
-        "atomic." in launch.compiled.locations[k].what for k in instrumentation.locations
-    )
+    atomic = instrumentation.ordered and instrumentation.atomics
     return atomic and 1 < launch.shape.blocks <= MOST_BLOCKS and not launch.compiled.whole_grid
 
 

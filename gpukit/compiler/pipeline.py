@@ -22,7 +22,8 @@ class Instrumentation:
     statements by the kernel's own location; `variables` those of a recording, by number; `ordered`
     whether the order of blocks could show in the result; `fences` whether fences and atomics may
     put accesses in order; `decided` has 1 for each of its locations that is reached only if an
-    atomic returned a certain value, else 0.
+    atomic returned a certain value, else 0; `steps` what a recording shows a statement as, by the
+    kernel's own location, "" for one that the compiler has added; `atomics` whether it has any.
     """
 
     locations: list[int] = field(default_factory=list)
@@ -35,6 +36,8 @@ class Instrumentation:
     ordered: bool = True
     fences: bool = False
     decided: list[int] = field(default_factory=list)
+    steps: dict[str, str] = field(default_factory=dict)
+    atomics: bool = False
 
 
 @dataclass
@@ -238,12 +241,19 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
     rewriter, instruments = emitter.rewriter, emitter.instruments
     own = {*emitter.memory.shared, *emitter.memory.local}
     return Instrumentation(
-        [location for location, *_ in rewriter.own_locations], [asdict(r) for r in
-        instruments.regions], sorted(rewriter.stores), sorted(rewriter.loads),
-        sorted(provenance.written_by_data(unit)), {str(k): v for k, v in instruments.flops.items()},
+        [location for location, *_ in rewriter.own_locations],
+        [asdict(r) for r in instruments.regions], _written(unit, rewriter.stores),
+        _written(unit, rewriter.loads), _written(unit, provenance.written_by_data(unit)),
+        {str(k): v for k, v in instruments.flops.items()},
         list(instruments.variables), block_order.matters(unit, own), decided.has_fences(unit),
         [int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
+        {str(k): v for k, v in instruments.steps.items()}, rewriter.atomics,
     )  # fmt: skip
+
+
+def _written(unit: Unit, arrays: set[str]) -> list[str]:
+    """Return the names of arrays as the person wrote those of the kernel's parameters."""
+    return sorted(unit.as_written(name) if name in unit.moved else name for name in arrays)
 
 
 def _check_local_memory(unit: Unit, size: int) -> None:

@@ -155,7 +155,7 @@ def source_text(node: ast.AST) -> str:
 
 
 def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
-    what = source_text(target)
+    what, key = source_text(target), tree.key(target)
     if getattr(rewrite, "instrumented", "") and rewrite.record_field(target) is not None:
         return tree.at(ast.Assign([rewrite.visit(target)], value), target)
     if not is_element(rewrite, target):
@@ -167,7 +167,7 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)
     return (
-        rewrite.element_store(target, value, what)
+        rewrite.element_store(target, value, what, key)
         if hasattr(rewrite, "element_store")
         else checked_store(rewrite, target, value, what)
     )
