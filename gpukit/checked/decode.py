@@ -14,7 +14,6 @@ from gpukit.checked.instrumented import Seen
 from gpukit.checked.messages.phrases import listed_lines
 from gpukit.checked.regions import Region
 from gpukit.compiler import checker_state
-from gpukit.compiler.frontend import unassigned
 from gpukit.cpu.launch import failure
 
 _HAZARDS = ("write-write", "read-write", "write-read")
@@ -203,8 +202,8 @@ class _Row:
         if self.what != checker_state.GRID_RETURN:  # which speaks of a whole block
             details["threads"], details["blocks"] = self._who(other is not None)
         kind, severity = self._kind(), ""
-        variable = str(details.get("array", "")).removeprefix(unassigned.PREFIX)
-        if self.what == checker_state.UNSET and variable != details["array"]:
+        variable = self.region.variable if self.region is not None else ""
+        if self.what == checker_state.UNSET and variable:
             details |= {"array": variable, "index": (), "what": variable, "variable": True}
             severity = WARNING if _only_keeps(location.source) else ""
             return make(kind, location, other, severity, **details)

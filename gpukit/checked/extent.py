@@ -8,7 +8,6 @@ the first half is a part on purpose.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,7 +18,8 @@ _VALUES = (
     ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript, ast.Call,
     ast.operator, ast.unaryop, ast.expr_context,
 )  # fmt: skip
-_CALLS = {"len": len, "min": min, "max": max, "int": int, "abs": abs}
+_CALLS = (len, min, max, int, abs)
+_PLACES = frozenset(["grid", *(f"threadIdx.{a}" for a in tree.AXES)])
 _DIVISIONS = (ast.Div, ast.FloorDiv, ast.RShift)
 
 
@@ -35,7 +35,8 @@ class Extents:
             self.body: list[ast.stmt] = []
             return
         self.body = unit.tree.body
-        self.scope = {**unit.globals, **dict(zip(names, arguments, strict=False)), **_CALLS}
+        self.scope = {**unit.globals, **dict(zip(unit.parameters, arguments, strict=False))}
+        self.names = dict(zip(names, unit.parameters, strict=False))
         self.made: dict[str, ast.expr] = {}
         found = [n for n in ast.walk(unit.tree) if isinstance(n, ast.Name)]
         stores = [n.id for n in found if isinstance(n.ctx, ast.Store)]
@@ -46,6 +47,7 @@ class Extents:
 
     def is_whole(self, array: str, axis: int, size: int) -> bool:
         """Tell whether an axis of an array is to be written as a whole."""
+        array = self.names.get(array, array) if self.body else array
         stores = list(self._stores(self.body, array, []))
         return not stores or any(self._covers(*s, array, axis, size) for s in stores)
 
@@ -74,7 +76,7 @@ class Extents:
         ends = [e for g in guards if self._names(g) & names for e in _ends(g)]
         known = [(e, v) for e in map(self._spelled_out, ends) if (v := self._value(e)) is not None]
         if not [v for _, v in known if v > 1]:
-            return bool(re.search(r"cuda\.(threadIdx|grid\()", ast.unparse(index)))
+            return any(tree.intrinsic(n) in _PLACES for n in ast.walk(index))
         return any(size - 1 <= v <= size or _is_size_of(e, array) for e, v in known)
 
     def _names(self, node: ast.AST) -> set[str]:
@@ -96,9 +98,7 @@ class Extents:
         """Return the value of an expression that is the same in all threads, None for others."""
         if not all(isinstance(n, _VALUES) for n in ast.walk(node)):
             return None
-        if any(
-            isinstance(n, ast.Call) and tree.dotted(n.func) not in _CALLS for n in ast.walk(node)
-        ):
+        if any(isinstance(n, ast.Call) and not tree.calls(n, *_CALLS) for n in ast.walk(node)):
             return None
         code = compile(ast.fix_missing_locations(ast.Expression(tree.clone(node))), "", "eval")
         try:
@@ -127,7 +127,7 @@ def _ends(guard: ast.expr) -> Iterator[ast.expr]:
     for node in ast.walk(guard):
         if isinstance(node, ast.Compare):
             yield from [node.left, *node.comparators]
-        elif isinstance(node, ast.Call) and tree.dotted(node.func) == "range":
+        elif isinstance(node, ast.Call) and tree.calls(node, range):
             yield node.args[min(1, len(node.args) - 1)]
 
 

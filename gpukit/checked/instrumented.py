@@ -155,7 +155,7 @@ class Launch:
         if region.space == "constant":
             return True
         instrumentation = self.compiled.instrumentation
-        own = {r["name"] for r in instrumentation.regions}
+        own = {r[name] for r in instrumentation.regions for name in ("name", "spelled")}
         known = set(instrumentation.stores) <= own | set(self.names)
         named = {a.name.partition("[")[0] for a in region.arrays}
         return region.space == "global" and known and not named & set(instrumentation.stores)

@@ -44,10 +44,7 @@ def orders(blocks: int) -> Iterator[tuple[str, list[int]]]:
 def is_worth_it(launch: Launch) -> bool:
     """Tell whether the order of blocks could matter to a launch, and can be tried in short time."""
     instrumentation = launch.compiled.instrumentation
-    atomic = instrumentation.ordered and any(
-        launch.compiled.locations[k].operation.startswith("atomic.")
-        for k in instrumentation.locations
-    )
+    atomic = instrumentation.ordered and instrumentation.atomics
     return atomic and 1 < launch.shape.blocks <= MOST_BLOCKS and not launch.compiled.whole_grid
 
 

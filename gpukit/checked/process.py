@@ -15,6 +15,7 @@ from typing import Any
 from gpukit import errors
 from gpukit.checked import check, ordering, profile, recording
 from gpukit.checked.finding import Finding
+from gpukit.checked.ordering.tracker import Tracker
 from gpukit.checked.report import Report
 from gpukit.checked.verb import observing
 from gpukit.cpu.launch import failure
@@ -23,7 +24,7 @@ _PACKAGE = str(Path(errors.__file__).parent) + os.sep
 
 
 @functools.cache
-def order() -> ordering.Tracker:
+def order() -> Tracker:
     """Return what follows the order of this process's operations, and raises races as errors."""
     return ordering.process_tracker(_raise_race)
 

@@ -177,6 +177,7 @@ class _Steps:
             launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations
         ]
         self.arrays = arrays
+        self.kinds = launch.compiled.instrumentation.steps
         self.variables = launch.compiled.instrumentation.variables
         self.threads, self.blocks = launch.shape.threads, launch.shape.blocks
         self.steps: list[dict[str, Any]] = []
@@ -193,7 +194,7 @@ class _Steps:
             running = block
             place = self.locations[location] if 0 <= location < len(self.locations) else None
             if kind == checker_state.E_WORK:
-                self._work(place, block, thread, rest[0])
+                self._work(place, self.kinds.get(str(location), ""), block, thread, rest[0])
             elif kind == checker_state.E_ACCESS:
                 self._access(place, block, thread, *rest)
             elif kind == checker_state.E_VALUE:
@@ -221,7 +222,7 @@ class _Steps:
         self.open[block, warp] = step
         return step
 
-    def _work(self, place: Any, block: int, thread: int, lanes: int) -> None:
+    def _work(self, place: Any, kind: str, block: int, thread: int, lanes: int) -> None:
         warp, last = thread // 32, self.open.get((block, thread // 32))
         lanes &= _ALL
         text = place.what
@@ -229,7 +230,6 @@ class _Steps:
         if same and not last["lanes"] & lanes and lanes > last["lanes"]:  # type: ignore[index]
             last["lanes"] |= lanes  # type: ignore[index]  # the next row of the same warp
             return
-        kind = _kind(text)
         if kind == "return":
             self.returned[block, warp] = self.returned.get((block, warp), 0) | lanes
         if kind:
@@ -279,21 +279,6 @@ class _Steps:
                 here = whole & ~self.returned.get((b, every), 0)
                 if here:
                     self._begin(b, every, line, name, here)
-
-
-def _kind(text: str) -> str:
-    """Return what a statement is to people; "" for one that the compiler has added.
-
-    >>> _kind("in_if_1[thread] = i < n;"), _kind("in_else_2[thread] = not in_if_1[thread];")
-    ('branch', '')
-    """
-    if text.startswith("returned ="):
-        return "return" if "True" in text else ""
-    if text.startswith(("in_else_", "in_while_")):
-        return ""
-    if text.startswith("if in_"):  # a mask of a loop: set to True first, then to its condition
-        return "" if "[thread] = True" in text else "branch"
-    return "branch" if text.startswith("in_") else "run"
 
 
 def _decode(bits: int, more: int, dtype: str) -> Any:

@@ -54,6 +54,7 @@ class Region:
     cells: Any = None
     constant: bool = False  # nobody writes it in this launch
     uninitialised: Any = None  # a flag for each cell, or None if all of it has values
+    variable: str = ""  # whether it is assigned, the region tells (`frontend.unassigned`)
 
     @property
     def base(self) -> int:
@@ -146,7 +147,9 @@ def own(described: list[dict[str, Any]], dynamic: int, blocks: int, threads: int
         array = Array(d["spelled"], 0, shape, strides, itemsize, d["dtype"])
         whole = "Record" not in d["dtype"]  # whose fields may have any size
         granule = (d["granule"] or granule_of(itemsize)) if whole else 1
-        found.append(Region(d["space"], 0, max(stride * copies, 1), granule, [array], stride))
+        region = Region(d["space"], 0, max(stride * copies, 1), granule, [array], stride)
+        region.variable = d["variable"]
+        found.append(region)
     return found
 
 

@@ -22,6 +22,8 @@ class Facts(NamedTuple):
 
     # The text of an expression or of a simple statement, as the person wrote it.
     written: str = ""
+    # The object that a name from outside the function stands for (`resolve`).
+    means: Any = None
     # Function and file of a node that was inlined.
     inlined_from: tuple[str, str] | None = None
     # The line in gpukit's own file, of a node that stands for a call of a function of gpukit.
@@ -45,6 +47,8 @@ class Facts(NamedTuple):
     why_inside: str = ""
     # A statement that the compiler added and no person wrote.
     added: bool = False
+    # A statement that says who takes part in what follows: what a recording shows it as.
+    step: str | None = None
     # An access that is reached only if an atomic returned a certain value (`decided`).
     decided: bool = False
 

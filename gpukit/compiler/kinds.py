@@ -9,6 +9,7 @@ from gpukit.compiler import intrinsics, tree
 BARRIERS = frozenset(intrinsics.BARRIER_NAMES)
 SHUFFLES = frozenset(intrinsics.SHUFFLE_NAMES)
 VOTES = frozenset(intrinsics.VOTE_NAMES)
+MATCHES = frozenset(["match_any_sync", "match_all_sync"])
 GRID_SYNC = "cg.sync"
 # Calls at which threads of a block synchronise, or look at each other.
 # The marks that `lowering.lockstep` puts behind the accesses of instrumented kernels.

@@ -23,7 +23,8 @@ class Instrumentation:
     statements by the kernel's own location; `variables` those of a recording, by number; `ordered`
     whether the order of blocks could show in the result; `fences` whether fences and atomics may
     put accesses in order; `decided` has 1 for each of its locations that is reached only if an
-    atomic returned a certain value, else 0.
+    atomic returned a certain value, else 0; `steps` what a recording shows a statement as, by the
+    kernel's own location, "" for one that the compiler has added; `atomics` whether it has any.
     """
 
     locations: list[int] = field(default_factory=list)
@@ -37,6 +38,8 @@ class Instrumentation:
     ordered: bool = True
     fences: bool = False
     decided: list[int] = field(default_factory=list)
+    steps: dict[str, str] = field(default_factory=dict)
+    atomics: bool = False
 
 
 @dataclass
@@ -247,16 +250,23 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
     return Instrumentation(
         locations=[location for location, *_ in rewriter.own_locations],
         regions=[asdict(r) for r in instruments.regions],
-        stores=sorted(roots.behind_all(rewriter.stores)),
-        loads=sorted(roots.behind_all(rewriter.loads)),
-        by_data=sorted(stores.by_data),
-        by_shape=sorted(stores.by_shape),
+        stores=_written(unit, roots.behind_all(rewriter.stores)),
+        loads=_written(unit, roots.behind_all(rewriter.loads)),
+        by_data=_written(unit, stores.by_data),
+        by_shape=_written(unit, stores.by_shape),
         flops={str(k): v for k, v in instruments.flops.items()},
         variables=list(instruments.variables),
         ordered=block_order.matters(unit, own),
         fences=decided.has_fences(unit),
         decided=[int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
+        steps={str(k): v for k, v in instruments.steps.items()},
+        atomics=rewriter.atomics,
     )
+
+
+def _written(unit: Unit, arrays: set[str]) -> list[str]:
+    """Return the names of arrays as the person wrote those of the kernel's parameters."""
+    return sorted(unit.as_written(name) if name in unit.moved else name for name in arrays)
 
 
 def _check_local_memory(unit: Unit, size: int) -> None:

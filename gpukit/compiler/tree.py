@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, cast
 
 from gpukit.compiler import facts
 
 # Names that the compiler gives to its own variables; a kernel's own are renamed if they clash.
 AXES = ("x", "y", "z")
+GEOMETRY = [f"{n}_{a}" for n in ("threadIdx", "blockIdx", "blockDim", "gridDim") for a in AXES]
+# Python's functions that a tree calls by their own names, whatever the person calls them.
+BUILTINS = {f.__name__: f for f in (range, min, max, abs, len, int, float, bool)}
 RESERVED = frozenset(
-    [f"{n}_{a}" for n in ("threadIdx", "blockIdx", "blockDim", "gridDim") for a in AXES]
-    + ["_args", "_first", "_last", "_context", "_scratch", "_block", "_at", "_thread_index"]
-    + ["_dynamic_bytes", "_all_threads", "_coarsened", "_neighbour", "_wide"]
-    + ["thread", "threads", "row_start", "first_thread", "first_block", "cuda"]
-)
+    [
+        *GEOMETRY, *(f"_{name}" for name in GEOMETRY), *BUILTINS,
+        "_args", "_first", "_last", "_context", "_scratch", "_block", "_at", "_thread_index",
+        "_dynamic", "_dynamic_bytes", "_all_threads", "_coarsened", "_neighbour", "_wide",
+        "thread", "threads", "row_start", "first_thread", "first_block", "cuda",
+    ]
+)  # fmt: skip
 
 
 def name(text: str) -> ast.Name:
@@ -125,6 +130,33 @@ def settle(module: ast.Module) -> ast.Module:
     return module
 
 
+def builtin(function: Any) -> ast.Name:
+    """Return the name of one of Python's functions, `range` and its kin."""
+    made = name(function.__name__)
+    facts.note(made, means=function)
+    return made
+
+
+def over(*arguments: ast.expr) -> ast.Call:
+    """Return a range.
+
+    >>> ast.unparse(over(const(0), name("n"))), calls(over(name("n")), range)
+    ('range(0, n)', True)
+    """
+    return ast.Call(builtin(range), list(arguments), [])
+
+
+def function_of(node: ast.AST) -> Any:
+    """Return the object from outside the function that `node` calls, or None."""
+    return facts.of(node.func).means if isinstance(node, ast.Call) else None
+
+
+def calls(node: ast.AST, *functions: Any) -> bool:
+    """Tell whether `node` calls one of these objects, whatever its name."""
+    function = function_of(node)
+    return function is not None and any(function is f for f in functions)
+
+
 def call(function: ast.expr | str, *arguments: ast.expr) -> ast.Call:
     """Return a call with positional arguments."""
     callee = expr(function) if isinstance(function, str) else function
@@ -172,6 +204,29 @@ def reads(node: ast.AST | Iterable[ast.AST]) -> set[str]:
 def writes(node: ast.AST | Iterable[ast.AST]) -> set[str]:
     """Return the names written anywhere in a node or nodes."""
     return {n.id for n in walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def in_order(names: Collection[str], node: ast.AST | Iterable[ast.AST]) -> list[str]:
+    """Return those of some names that stand in a node or nodes, in the order in which they do."""
+    found = (n.id for n in walk(node) if isinstance(n, ast.Name) and n.id in names)
+    return list(dict.fromkeys(found))
+
+
+def key(node: ast.AST | None) -> Any:
+    """Return what two expressions have in common that are the same, read or written.
+
+    >>> load, stored = expr("a[i + 1]"), stmts("a[i+1] = 0")[0].targets[0]
+    >>> key(load) == key(stored), key(expr("a[1]")) == key(expr("a[True]"))
+    (True, False)
+    """
+    if isinstance(node, ast.Constant):
+        return type(node.value), repr(node.value)
+    if isinstance(node, list):
+        return tuple(map(key, node))
+    if not isinstance(node, ast.AST):
+        return node
+    fields = (f for f in node._fields if f != "ctx")
+    return type(node), *(key(getattr(node, f, None)) for f in fields)
 
 
 def walk(node: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:

@@ -48,6 +48,16 @@ class Unit:
     counter: int = 0
     # What the person calls the variables that passes have renamed.
     stems: dict[str, str] = field(default_factory=dict)
+    # Of those, the ones whose own names the compiler needs for itself (`frontend.resolve`).
+    moved: set[str] = field(default_factory=set)
+    # All names that passes have made, and those made beside others: by form and name.
+    made: set[str] = field(default_factory=set)
+    beside: dict[tuple[str, str], str] = field(default_factory=dict)
+    # The flags that stand for jumps, and that of threads that have returned (`frontend.jumps`).
+    flags: set[str] = field(default_factory=set)
+    returned: str = ""
+    # The arrays that tell whether a variable is assigned, with it (`frontend.unassigned`).
+    assigned: dict[str, str] = field(default_factory=dict)
 
     @property
     def detailed(self) -> bool:
@@ -79,28 +89,60 @@ class Unit:
             nested={name: replace(n, tree=tree.clone(n.tree)) for name, n in self.nested.items()},
             globals=dict(self.globals), devices=dict(self.devices), captured=dict(self.captured),
             constants=dict(self.constants), types=dict(self.types), stems=dict(self.stems),
+            moved=set(self.moved), made=set(self.made), beside=dict(self.beside),
+            flags=set(self.flags), assigned=dict(self.assigned),
         )  # fmt: skip
+
+    def is_free(self, name: str) -> bool:
+        """Tell whether nothing has a name: no variable, nothing captured, nothing of ours."""
+        taken = name in self.spelled or name in self.globals or name in self.made
+        return not taken and name not in tree.RESERVED
 
     def fresh(self, stem: str) -> str:
         """Return a name that nothing else uses."""
         while True:
             self.counter += 1
             name = f"{stem}_{self.counter}"
-            if name not in self.spelled:
+            if self.is_free(name):
+                self.made.add(name)
                 return name
 
-    def renamed(self, name: str, stem: str = "") -> str:
-        """Return a fresh name for the person's variable `name`, made of `stem`."""
+    def named(self, form: str, name: str = "") -> str:
+        """Return the name of what stands beside `name`, such as "{}_of": one that nothing else has.
+
+        It is the same at each call.
+        """
+        key = form, name
+        if key not in self.beside:
+            wanted = form.format(name)
+            self.beside[key] = wanted if self.is_free(wanted) else self.fresh(wanted)
+            self.made.add(self.beside[key])
+        return self.beside[key]
+
+    def renamed(self, name: str, stem: str = "", of: Unit | None = None) -> str:
+        """Return a fresh name for the person's variable `name` of a unit, made of `stem`."""
         new = self.fresh(stem or name)
-        self.stems[new] = self.stems.get(name, name)
+        self.stems[new] = (of or self).stems.get(name, name)
         return new
+
+    def may_name(self, name: str, value: Any) -> bool:
+        """Tell whether a name that no variable has may stand for an object from outside."""
+        if name in tree.BUILTINS:
+            return tree.BUILTINS[name] is value
+        ours = name in self.made or name in tree.RESERVED
+        return not ours and self.globals.get(name, value) is value
 
     def as_written(self, text: str) -> str:
         """Return an expression with the person's own names for its variables."""
         return _NAME.sub(lambda name: self.stems.get(name[0], name[0]), text)
 
+    def is_written(self, name: str) -> bool:
+        """Tell whether a variable is the person's own, and of this very function."""
+        return name in self.moved or name in self.spelled
+
     @functools.cached_property
     def spelled(self) -> frozenset[str]:
         """The names that the person wrote."""
-        names = {n.id for n in ast.walk(self.source.tree) if isinstance(n, ast.Name)}
-        return frozenset(names | set(self.parameters))
+        nodes = list(ast.walk(self.source.tree))
+        names = {n.id for n in nodes if isinstance(n, ast.Name)}
+        return frozenset(names | {n.arg for n in nodes if isinstance(n, ast.arg)})

@@ -19,6 +19,8 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
+from numba.core import types
+
 from gpukit.compiler import kinds, tree
 from gpukit.compiler.analysis import rematerialise
 
@@ -37,11 +39,6 @@ class Form:
         if self.factor == 0:
             return self.rest
         return _add(_times(x, tree.const(self.factor)), self.rest)
-
-
-_TO_INTEGERS = frozenset(
-    ["int", "int8", "int16", "int32", "int64", "intp", "uint8", "uint16", "uint32"]
-)
 
 
 class Forms:
@@ -70,12 +67,10 @@ class Forms:
             if node.id in self.rematerialised:
                 return self.is_fixed(self.rematerialised[node.id])
             return node.id in self.fixed
-        if rematerialise.is_shape(node):
+        if rematerialise.is_shape(node, self.types):
             return all(self.is_fixed(n) for n in ast.walk(node) if isinstance(n, ast.Name))
         if isinstance(node, ast.Call):
-            if node.keywords or rematerialise.call_name(node) not in rematerialise.PURE_CALLS:
-                return False
-            return all(self.is_fixed(a) for a in node.args)
+            return rematerialise.is_pure(node) and all(self.is_fixed(a) for a in node.args)
         if not isinstance(node, rematerialise.PURE_NODES) or isinstance(node, ast.Attribute):
             return False
         return all(self.is_fixed(child) for child in ast.iter_child_nodes(node))
@@ -87,11 +82,11 @@ class Forms:
         if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.Pow)):
             return False
         if isinstance(node, ast.Call):
-            name = rematerialise.call_name(node)
-            if name in _TO_INTEGERS:  # whatever it converts; `int` keeps what uint64 is
-                return name != "int" or not any(map(self._is_uint64, ast.walk(node)))
-            if name in ("float", "float32", "float64"):
+            kind = rematerialise.cast(node)
+            if isinstance(kind, types.Float) or kind == types.uint64:
                 return False
+            if kind is not None:  # whatever it converts; `int` keeps what uint64 is
+                return not (tree.calls(node, int) and any(map(self._is_uint64, ast.walk(node))))
         if isinstance(node, ast.Name) and node.id in self.types:
             kind = self.types[node.id]
             signed = getattr(kind, "signed", None)
@@ -117,7 +112,7 @@ class Forms:
             # A step that large could go round the 64 bits within a row.
             return found if found is not None and abs(found.factor) < 2**31 else None
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
-            if rematerialise.call_name(node) in ("int", "int64", "intp"):
+            if rematerialise.cast(node) == types.int64:
                 return self.of(node.args[0])
         return None
 

@@ -10,9 +10,7 @@ from gpukit.compiler.unit import Unit
 
 def is_range(unit: Unit, node: ast.expr) -> bool:
     """Tell whether an expression is a call of Python's `range`."""
-    if not isinstance(node, ast.Call) or node.keywords:
-        return False
-    return isinstance(node.func, ast.Name) and unit.globals.get(node.func.id) is range
+    return isinstance(node, ast.Call) and not node.keywords and tree.calls(node, range)
 
 
 def is_positive(unit: Unit, node: ast.expr) -> bool:

@@ -16,7 +16,7 @@ A guard that the person wrote proves what it says: behind `row < m` with `m = a.
 >>> known = Ranges(None, {"a": 2})
 >>> known.learn(tree.stmts("m, n = a.shape")[0])
 >>> known.size(tree.expr("m")), known.holds(tree.expr("0 <= cuda.blockIdx.x + m"))
-('a.shape[0]', True)
+(('a', 0), True)
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from gpukit.compiler import tree
 from gpukit.compiler.context import WIDEST
 
 Interval = tuple[int, int]
+Axis = tuple[str, int]
 # No array has an axis as long as this that holds an element and can be reached.
 LARGEST = 1 << 60
 _SAFE = 1 << 62  # far enough from where 64 bits wrap
@@ -51,7 +52,7 @@ class Ranges:
         self, block: tuple[int, int, int] | None, arrays: dict[str, int] | None = None
     ) -> None:
         self.known: dict[str, Interval] = {}
-        self.sizes: dict[str, str] = {}  # names of axes: "m" is "a.shape[0]"
+        self.sizes: dict[str, Axis] = {}  # of names: "m" is ("a", 0)
         self.arrays = arrays or {}
         for axis, size in zip(tree.AXES, block or (0, 0, 0), strict=True):
             exact = {"threadIdx": (0, size - 1), "blockDim": (size, size)} if size else _LIMITS
@@ -138,14 +139,14 @@ class Ranges:
         low, high = (parts[0], parts[1]) if len(parts) == 2 else ((0, 0), parts[0])
         return (low[0], max(low[0], high[1] - 1))  # type: ignore[index]
 
-    def size(self, node: ast.expr) -> str | None:
-        """Return how an axis of an array is spelled, `a.shape[0]`, if that is what `node` is."""
+    def size(self, node: ast.expr) -> Axis | None:
+        """Return the axis of which array an expression is the size, such as `a.shape[0]`."""
         array, axis = _axis(node)
         if isinstance(node, ast.Name):
             return self.sizes.get(node.id)
         if array not in self.arrays or (axis is None and self.arrays[array] != 1):
             return None
-        return f"{array}.shape[{axis or 0}]"
+        return array, axis or 0
 
     def of(self, node: ast.expr) -> Interval | None:
         """Return the least and the greatest value of an expression, if they are known."""
@@ -197,6 +198,6 @@ def _axis(node: ast.expr) -> tuple[str, int | None]:
             return getattr(base.value, "id", ""), axis
     if isinstance(node, ast.Attribute) and node.attr == "size":
         return getattr(node.value, "id", ""), None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
+    if isinstance(node, ast.Call) and tree.calls(node, len):
         return getattr(node.args[0], "id", "") if node.args else "", None
     return "", None

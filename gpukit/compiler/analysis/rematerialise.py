@@ -22,6 +22,12 @@ memory; every use stands after it, in the same innermost loop.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numba.core import types
+from numba.np import numpy_support
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis.uniformity import Uniformity
@@ -31,12 +37,6 @@ PURE_NODES = (
     ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp, ast.Tuple, ast.Attribute, ast.expr_context,
     ast.operator, ast.unaryop, ast.Compare, ast.cmpop, ast.BoolOp, ast.boolop,
 )  # fmt: skip
-PURE_CALLS = frozenset(
-    [
-        "int", "float", "bool", "min", "max", "abs", "len", "int8", "int16", "int32", "int64",
-        "uint8", "uint16", "uint32", "uint64", "float32", "float64", "intp", "uintp",
-    ]
-)  # fmt: skip
 _MAX_NODES = 60
 
 
@@ -45,22 +45,38 @@ def run(unit: Unit, uniformity: Uniformity) -> dict[str, ast.expr]:
     return _Finder(unit, uniformity).find()
 
 
-def is_shape(node: ast.AST) -> bool:
-    """Tell whether an expression reads the shape of an array: `a.shape[0]`, `a.size`."""
+def is_shape(node: ast.AST, kinds: Mapping[str, Any]) -> bool:
+    """Tell whether an expression reads the shape of an array: `a.shape[0]`, `a.size`.
+
+    `kinds` are the Numba types of variables: a record may have a field of such a name.
+    """
     if isinstance(node, ast.Subscript):
-        base = node.value
-        return (
-            isinstance(base, ast.Attribute)
-            and base.attr in ("shape", "strides")
-            and isinstance(base.value, ast.Name)
-        )
-    return isinstance(node, ast.Attribute) and node.attr in ("size", "ndim", "shape", "itemsize")
+        whole = isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
+        return whole and isinstance(node.value.value, ast.Name) and is_shape(node.value, kinds)  # type: ignore[attr-defined]
+    if not isinstance(node, ast.Attribute) or node.attr not in _SIZES:
+        return False
+    base = kinds.get(node.value.id) if isinstance(node.value, ast.Name) else None
+    return not isinstance(base, (types.Record, types.BaseTuple))
 
 
-def call_name(node: ast.Call) -> str:
-    """Return the last part of the name of a called function: `int32` for `np_int32(x)`."""
-    spelled = tree.dotted(node.func) or ""
-    return spelled.rpartition(".")[2].rpartition("_")[2]
+_SIZES = ("size", "ndim", "shape", "strides", "itemsize")
+_PURE = (min, max, abs, len, bool)
+
+
+def cast(node: ast.AST) -> types.Type | None:
+    """Return the number type to which a call converts; of `int` and `float` the widest."""
+    function = tree.function_of(node)
+    if function is int or function is float:
+        return types.int64 if function is int else types.float64
+    if isinstance(function, type) and issubclass(function, (np.integer, np.floating)):
+        function = numpy_support.from_dtype(np.dtype(function))
+    whole = isinstance(function, types.Integer)
+    return function if whole or function in (types.float32, types.float64) else None
+
+
+def is_pure(node: ast.Call) -> bool:
+    """Tell whether a call does no more than give a value: that of a cast, `min` and its kin."""
+    return not node.keywords and (tree.calls(node, *_PURE) or cast(node) is not None)
 
 
 class _Finder:
@@ -127,13 +143,11 @@ class _Finder:
             return True
         if isinstance(node, ast.Name):
             return self._name_is_stable(node.id, rematerialised)
-        if is_shape(node):
+        if is_shape(node, self.unit.types):
             inner = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
             return all(self._name_is_stable(n.id, rematerialised) for n in inner)
         if isinstance(node, ast.Call):
-            if node.keywords or call_name(node) not in PURE_CALLS:
-                return False
-            return all(self._pure(a, rematerialised) for a in node.args)
+            return is_pure(node) and all(self._pure(a, rematerialised) for a in node.args)
         if not isinstance(node, PURE_NODES) or isinstance(node, ast.Attribute):
             return False
         return all(self._pure(child, rematerialised) for child in ast.iter_child_nodes(node))

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from numba.core import types
 
@@ -23,9 +24,9 @@ _PLAIN = (ast.Assign, ast.AugAssign, ast.Expr)
 
 def affine(
     kernel: Kernel, thread_loop: region_tree.ThreadLoop
-) -> dict[str, tuple[str, list[Form]]]:
+) -> dict[Any, tuple[str, list[Form]]]:
     """Return the accesses whose range over the row is known before the loop: array and indices."""
-    found: dict[str, tuple[str, list[Form]]] = {}
+    found: dict[Any, tuple[str, list[Form]]] = {}
     # Not of arrays that each thread has its own of: their shapes may differ.
     varying = (
         tree.writes(thread_loop.body) | kernel.rewriter.thread_arrays | kernel.schedule.live_across
@@ -39,7 +40,7 @@ def affine(
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         forms = [thread_loop.forms.of(p) for p in parts]
         if all(f is not None for f in forms):
-            found[ast.unparse(node)] = (name, forms)  # type: ignore[assignment]
+            found[tree.key(node)] = (name, forms)  # type: ignore[assignment]
     return found
 
 
@@ -47,17 +48,19 @@ class InLoops:
     """The accesses of a thread loop whose range over the row and over short loops is known before.
 
     `found` has array, axis and form of an index at all ends of the loops that it depends on, by the
-    text of the access; `factors` multiply the variables of loops, so they must be small. `short`
-    are texts of ranges. In an instrumented kernel there are none in loops (`of_row`).
+    key of the access; `factors` multiply the variables of loops, so they must be small. `short`
+    are keys of ranges, `texts` those accesses as they stand. In an instrumented kernel there are
+    none in loops (`of_row`).
     """
 
     def __init__(
-        self, kernel: Kernel, thread_loop: region_tree.ThreadLoop, short: Collection[str]
+        self, kernel: Kernel, thread_loop: region_tree.ThreadLoop, short: Collection[Any]
     ) -> None:
         self.kernel, self.short = kernel, short
-        self.found: dict[str, list[tuple[str, int, Form]]] = {}
-        self.factors: dict[str, ast.expr] = {}
-        self._unknown: set[str] = set()
+        self.found: dict[Any, list[tuple[str, int, Form]]] = {}
+        self.texts: dict[Any, str] = {}
+        self.factors: dict[Any, ast.expr] = {}
+        self._unknown: set[Any] = set()
         body = thread_loop.body
         names = [n for n in tree.walk(body) if isinstance(n, ast.Name)]
         counts = Counter(n.id for n in names if isinstance(n.ctx, ast.Store))
@@ -66,8 +69,8 @@ class InLoops:
         # An array with a name that the thread sets may be another one.
         self._varying = kept | set(counts) | set(thread_loop.forms.rematerialised)
         self._walk(body, thread_loop.forms, [])
-        for text in self._unknown:
-            self.found.pop(text, None)
+        for key in self._unknown:
+            self.found.pop(key, None)
 
     def _walk(self, body: list[ast.stmt], forms: Forms, loops: list[_Loop]) -> None:
         for s in body:
@@ -100,7 +103,7 @@ class InLoops:
         step = polling.step(s.iter) or 1
         count = polling.trips(s.iter)
         near = count is not None and count * step <= polling.MOST_ROUNDS
-        if not near and ast.unparse(s.iter) not in self.short:
+        if not near and tree.key(s.iter) not in self.short:
             return None
         last = tree.expr("stop - 1", stop=stop)
         if step != 1:
@@ -108,7 +111,7 @@ class InLoops:
         return _Loop(s.target.id, start, last)
 
     def _access(self, node: ast.Subscript, forms: Forms, loops: list[_Loop]) -> None:
-        text, array = ast.unparse(node), node.value.id  # type: ignore[attr-defined]
+        key, array = tree.key(node), node.value.id  # type: ignore[attr-defined]
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         found: list[tuple[str, int, Form]] = []
         factors: list[ast.expr] = []
@@ -116,11 +119,12 @@ class InLoops:
             form = None if array in self._varying else forms.of(part)
             ends = None if form is None else _at_ends(form, loops, factors)
             if ends is None:
-                self._unknown.add(text)
+                self._unknown.add(key)
                 return
             found += [(array, axis, end) for end in ends]
-        self.found[text] = found
-        self.factors |= {ast.unparse(f): f for f in factors}
+        self.found[key] = found
+        self.texts[key] = ast.unparse(node)
+        self.factors |= {tree.key(f): f for f in factors}
 
 
 def _at_ends(form: Form, loops: list[_Loop], factors: list[ast.expr]) -> list[Form] | None:
@@ -169,10 +173,10 @@ def of_row(kernel: Kernel, thread_loop: region_tree.ThreadLoop) -> list[RowAcces
         for node, kind in _in_order(s):
             if not touches(kernel, node):
                 continue
-            text = ast.unparse(node)
-            if not isinstance(node, ast.Subscript) or text not in known:
+            key = tree.key(node)
+            if not isinstance(node, ast.Subscript) or key not in known:
                 return None
-            found.append((node, kind, known[text][1]))
+            found.append((node, kind, known[key][1]))
     return found or None
 
 

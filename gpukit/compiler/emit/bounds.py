@@ -6,9 +6,11 @@ import ast
 import contextlib
 import functools
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis.affine import Form, Forms
+from gpukit.compiler.analysis.ranges import Axis
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.layout import Memory
 from gpukit.compiler.lowering import polling, region_tree
@@ -23,7 +25,7 @@ class Bounds:
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
         self.kernel, self.memory = kernel, memory
         self.ranges, self.rewriter = kernel.ranges, kernel.rewriter
-        self.guards: list[tuple[Form, str]] = []
+        self.guards: list[tuple[Form, Axis]] = []
 
     @contextlib.contextmanager
     def behind(self, guards: list[Guard], *, without: str = "") -> Iterator[None]:
@@ -44,11 +46,11 @@ class Bounds:
 
         Each is given by array, axis and form.
         """
-        found: dict[str, ast.expr] = {}
+        found: dict[Any, ast.expr] = {}
         for array, axis, form in indices:
             test = self._test(array, axis, form, low, high)
             if test is not None:
-                found.setdefault(ast.unparse(test), test)
+                found.setdefault(tree.key(test), test)
         both = list(found.values())
         return [functools.reduce(lambda a, b: ast.BinOp(a, ast.BitAnd(), b), both)] if both else []
 
@@ -82,20 +84,20 @@ class Bounds:
 
     def short_loops(
         self, thread_loop: region_tree.ThreadLoop
-    ) -> tuple[set[str], dict[str, ast.expr]]:
+    ) -> tuple[set[Any], dict[Any, ast.expr]]:
         """Return the loops of a thread whose rounds are known along the row, and tests of them.
 
-        The loops are given by the texts of their ranges, the tests stand under their own. Where all
+        The loops are given by the keys of their ranges, the tests stand under their own. Where all
         tests hold, no thread has more than `MOST_ROUNDS` rounds in a nest of them.
         """
-        texts: set[str] = set()
-        tests: dict[str, ast.expr] = {}
-        self._short_loops(thread_loop.body, thread_loop.forms, None, texts, tests)
-        return texts, tests
+        ranges: set[Any] = set()
+        tests: dict[Any, ast.expr] = {}
+        self._short_loops(thread_loop.body, thread_loop.forms, None, ranges, tests)
+        return ranges, tests
 
     def _short_loops(
-        self, body: list[ast.stmt], forms: Forms, around: ast.expr | None, texts: set[str],
-        tests: dict[str, ast.expr],
+        self, body: list[ast.stmt], forms: Forms, around: ast.expr | None, ranges: set[Any],
+        tests: dict[Any, ast.expr],
     ) -> None:  # fmt: skip
         most = polling.MOST_ROUNDS
         for s in body:
@@ -106,15 +108,15 @@ class Bounds:
                 inner = tree.expr("float(k)", k=number)
                 found: list[ast.expr] = []
                 if not isinstance(rounds, ast.Constant):
-                    texts.add(ast.unparse(s.iter))
+                    ranges.add(tree.key(s.iter))
                     inside = self.rewriter.helper("bounds", "inside")  # no factor is negative
                     found.append(tree.call(inside, tree.const(most + 1), number))
                 if around is not None:
                     inner = tree.expr("n * k", n=around, k=inner)
                     found.append(tree.expr("n <= most", n=inner, most=tree.const(most)))
-                tests |= {ast.unparse(test): test for test in found}
+                tests |= {tree.key(test): test for test in found}
             for block in tree.blocks(s):
-                self._short_loops(block, forms, inner, texts, tests)
+                self._short_loops(block, forms, inner, ranges, tests)
 
     def small(self, factors: Iterable[ast.expr]) -> list[ast.expr]:
         """Return the tests that numbers are from 0 on and below 2**31."""
@@ -126,10 +128,10 @@ class Bounds:
             or not self.ranges.holds(tree.expr("f < most", f=f, most=most))
         ]
 
-    def _is_guarded(self, index: Form, size: str | None) -> bool:
-        rest = ast.unparse(index.rest)
+    def _is_guarded(self, index: Form, size: Axis | None) -> bool:
+        rest = tree.key(index.rest)
         return size is not None and any(
-            size == known and index.factor == form.factor and rest == ast.unparse(form.rest)
+            size == known and index.factor == form.factor and rest == tree.key(form.rest)
             for form, known in self.guards
         )
 
@@ -145,7 +147,7 @@ def _most_rounds(loop: ast.For, forms: Forms) -> ast.expr | None:
     ends = polling.ends(loop.iter)
     if ends is None:
         return None
-    starts, stops = _arguments(ends[0], "max"), _arguments(ends[1], "min")
+    starts, stops = _arguments(ends[0], max), _arguments(ends[1], min)
     for start in starts:
         for stop in stops:
             form = forms.of(tree.expr("b - a", a=start, b=stop))
@@ -154,8 +156,8 @@ def _most_rounds(loop: ast.For, forms: Forms) -> ast.expr | None:
     return None
 
 
-def _arguments(e: ast.expr, function: str) -> list[ast.expr]:
+def _arguments(e: ast.expr, function: Any) -> list[ast.expr]:
     """Return the arguments of a call of `min` or `max`; anything else alone."""
-    if isinstance(e, ast.Call) and isinstance(e.func, ast.Name) and e.func.id == function:
+    if isinstance(e, ast.Call) and tree.calls(e, function):
         return [*e.args, e]
     return [e]

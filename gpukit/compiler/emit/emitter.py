@@ -10,7 +10,6 @@ from gpukit.compiler.emit.instruments import Instruments
 from gpukit.compiler.emit.kernel import Kernel
 from gpukit.compiler.emit.layout import Memory
 from gpukit.compiler.emit.threads import ThreadLoops
-from gpukit.compiler.frontend import jumps
 from gpukit.compiler.lowering import region_tree
 
 
@@ -95,10 +94,12 @@ class Emitter:
                 new += [*entry.next_block(self.kernel), *self.memory.poison()]
         written = entry.written_parameters(self.kernel)
         kept = [name for name in written if name in self.schedule.live_across]
-        new += [tree.assign(n, tree.name(f"_given_{n}")) for n in written if n not in kept]
+        given = {n: entry.given(self.kernel, n) for n in written}
+        new += [tree.assign(n, tree.name(given[n])) for n in written if n not in kept]
         if kept:
-            puts = [tree.stmts(f"{name}_of[thread] = _given_{name}")[0] for name in kept]
-            self.rewriter.thread_arrays |= {f"{name}_of" for name in kept}
+            arrays = {name: self.kernel.kept(name) for name in kept}
+            puts = [tree.stmts(f"{a}[thread] = {given[n]}")[0] for n, a in arrays.items()]
+            self.rewriter.thread_arrays |= set(arrays.values())
             new += self.threads.of_block([region_tree.ThreadLoop(puts, self.schedule.forms)])
         return new
 
@@ -151,13 +152,14 @@ class Emitter:
         if target not in self.schedule.live_across:
             return [ast.For(tree.clone(step.loop.target), over, body, [])]
         # The threads keep a variable of this name; let each have the loop's value.
-        keep = tree.stmts(f"{target}_of[thread] = _step_{target}")
+        round_ = self.unit.named("_step_{}", target)
+        keep = tree.stmts(f"{self.kernel.kept(target)}[thread] = {round_}")
         body = [
-            *tree.stmts(f"{target} = _step_{target}"),
+            *tree.stmts(f"{target} = {round_}"),
             *self.threads.of_block([region_tree.ThreadLoop(keep, self.schedule.forms, step.mask)]),
             *body,
         ]
-        return [ast.For(tree.store(f"_step_{target}"), over, body, [])]
+        return [ast.For(tree.store(round_), over, body, [])]
 
     def _BlockWhile(self, step: region_tree.BlockWhile) -> list[ast.stmt]:
         self.ranges.forget(_written(step.body))
@@ -224,12 +226,13 @@ class Emitter:
     ) -> ast.stmt:
         """Return the statement that stops the kernel where not all threads reach a barrier."""
         with self.rewriter.for_block():
-            origin = self.rewriter.origin(step.call, "", refuse.written(step.call, self.rewriter.unit))
-        returned = jumps.RETURNED in self.schedule.live_across
+            what = refuse.written(step.call, self.rewriter.unit)
+            origin = self.rewriter.origin(step.call, "", what)
+        returned = self.unit.returned in self.schedule.live_across
         name = "barrier_with_returned" if returned else "barrier"
         arguments: list[ast.expr] = [origin, tree.name(step.mask or "")]
         if returned:
-            arguments.append(tree.name(f"{jumps.RETURNED}_of"))
+            arguments.append(tree.name(self.rewriter.returned))
         arguments += [tree.name("threads"), tree.name("_all_threads")]
         if everywhere:
             name = f"grid_{name}"
@@ -239,16 +242,12 @@ class Emitter:
     def _Count(self, step: region_tree.Count) -> list[ast.stmt]:
         if self.options.readable:
             return tree.stmts(f"{step.target} = {step.kind}({step.values})")
-        self.ranges.forget({step.target or ""})
+        self.ranges.forget({step.target})
         name = step.kind + ("" if step.mask is None else "_masked")
         arguments = [tree.name(step.values)]
         arguments += [] if step.mask is None else [tree.name(step.mask)]
         helper = self.rewriter.helper("control", name)
-        return [
-            tree.assign(
-                step.target or "_", tree.call(helper, *arguments, tree.name("_all_threads"))
-            )
-        ]
+        return [tree.assign(step.target, tree.call(helper, *arguments, tree.name("_all_threads")))]
 
 
 def _written(steps: list[region_tree.Step]) -> set[str]:
@@ -259,7 +258,7 @@ def _written(steps: list[region_tree.Step]) -> set[str]:
             names |= tree.writes(step.statement)
         elif isinstance(step, region_tree.BlockFor):
             names |= tree.writes(step.loop.target)
-        elif isinstance(step, region_tree.Count) and step.target:
+        elif isinstance(step, region_tree.Count):
             names.add(step.target)
         if not isinstance(step, region_tree.ParallelRegion):
             for name in ("head", "body", "orelse"):

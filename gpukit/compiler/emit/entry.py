@@ -40,12 +40,21 @@ def prologue(kernel: Kernel) -> list[ast.stmt]:
         read = kernel.rewriter.bind(f"argument_{name}", argument)
         new.append(tree.assign(name, tree.call(read, tree.name("_args"))))
         offset += storage.value_size(kind)
-    return [*new, *(tree.assign(f"_given_{n}", tree.name(n)) for n in written_parameters(kernel))]
+    return [
+        *new,
+        *(tree.assign(given(kernel, n), tree.name(n)) for n in written_parameters(kernel)),
+    ]
 
 
 def written_parameters(kernel: Kernel) -> list[str]:
     """Return the parameters that the kernel changes: each block begins with what was given."""
-    return sorted(set(kernel.arguments) & tree.writes(kernel.unit.tree))
+    written = tree.writes(kernel.unit.tree)
+    return [name for name in kernel.arguments if name in written]
+
+
+def given(kernel: Kernel, name: str) -> str:
+    """Return the name of what the caller gave for a parameter."""
+    return kernel.unit.named("_given_{}", name)
 
 
 def flat_axes(kernel: Kernel) -> list[ast.stmt]:

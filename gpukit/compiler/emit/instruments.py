@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -29,7 +30,8 @@ class OwnRegion:
     """An array that a kernel makes itself, as a region of `checker_state`.
 
     `spelled` is what the person called it. `stride` bytes lie between the arrays of two blocks or
-    threads; `granule` is the size of a cell, if it is not that of an element.
+    threads; `granule` is the size of a cell, if it is not that of an element. An array that tells
+    whether a variable is assigned (`frontend.unassigned`) names this `variable`.
     """
 
     name: str
@@ -40,13 +42,15 @@ class OwnRegion:
     shape: tuple[int, ...]
     stride: int
     granule: int = 0
+    variable: str = ""
 
 
 class Instruments:
     """Writes the calls that report what an instrumented kernel does; nothing for others.
 
     `regions` are the kernel's own arrays, `variables` those of a recording with their numbers,
-    `flops` the operations of the statements of a profile by their own location.
+    `flops` the operations of the statements of a profile by their own location, `steps` what a
+    recording shows a statement as, by the same.
     """
 
     def __init__(self, kernel: Kernel, memory: Memory) -> None:
@@ -56,6 +60,7 @@ class Instruments:
         self.regions: list[OwnRegion] = []
         self.variables: dict[str, int] = {}
         self.flops: dict[int, dict[str, int]] = {}
+        self.steps: dict[int, str] = {}
         self.expressions = expressions.Expressions(kernel.unit)
         self.recorded: dict[
             int, str
@@ -89,7 +94,9 @@ class Instruments:
         return new
 
     def _region(self, name: str, *described: Any) -> None:
-        self.regions.append(OwnRegion(name, self.unit.as_written(name), *described))
+        region = OwnRegion(name, self.unit.as_written(name), *described)
+        variable = self.unit.assigned.get(name, "")
+        self.regions.append(dataclasses.replace(region, variable=variable))
 
     def _record_region(self, name: str, size: str) -> ast.stmt:
         hook = self.rewriter.helper("hooks", "region")
@@ -126,9 +133,18 @@ class Instruments:
             return []
         location = self._location(s, f"{ast.unparse(s)};")
         self.flops[location] = self.expressions.flops(s)
+        self.steps[location] = self._step(s)
         nothing = tree.const(0)
         parts = [tree.const(location), nothing, tree.name("_all_threads"), nothing, nothing]
         return self.record("work", s, *parts)
+
+    def _step(self, s: ast.stmt) -> str:
+        """Return what a recording shows a statement as; "" for one that the compiler has added."""
+        if self.unit.returned in tree.writes(s):
+            leaves = isinstance(s, ast.Assign) and getattr(s.value, "value", False)
+            return "return" if leaves else ""
+        step = facts.of(s).step
+        return "run" if step is None else step
 
     def record_test(self, test: ast.expr) -> list[ast.stmt]:
         """Tell of a condition that is the same for the whole block (recordings)."""
@@ -200,10 +216,13 @@ class Instruments:
 
     def _values(self, names: set[str], thread: ast.expr) -> list[ast.stmt]:
         new: list[ast.stmt] = []
-        for name in sorted(names & self.unit.spelled):
+        for name in tree.in_order(names, self.unit.tree):
+            if not self.unit.is_written(name):
+                continue
             kind = self.unit.types.get(name)
             if isinstance(kind, (types.Integer, types.Float, types.Boolean)):
-                number = self.variables.setdefault(name, len(self.variables))
+                written = self.unit.as_written(name)
+                number = self.variables.setdefault(written, len(self.variables))
                 call = tree.call(
                     self.rewriter.helper("hooks", "value"), tree.name("_context"), thread,
                     tree.const(number), tree.name(name),
@@ -236,6 +255,7 @@ class Instruments:
             if getattr(s, "lineno", 0) and by_person:
                 location = self._location(s, f"{ast.unparse(s)};")
                 self.flops[location] = self.expressions.flops(s)
+                self.steps[location] = self._step(s)
                 thread = tree.expr("row_start + low - first_thread", low=low)
                 count = tree.expr("high - low", high=high, low=low)
                 mask = self.mask_address(thread_loop.mask, tree.expr("row_start + low", low=low))
@@ -339,7 +359,7 @@ class Instruments:
 
     def _at_round(self, e: ast.expr, target: str, start: ast.expr, k: int) -> ast.expr:
         value = tree.expr("s + k", s=start, k=tree.const(k))
-        return self.rewriter.expression(tree.expr(ast.unparse(e), **{target: value}))
+        return self.rewriter.expression(tree.fill(e, **{target: value}))
 
 
 def _names_all_lanes(s: ast.stmt) -> bool:

@@ -8,7 +8,6 @@ from numba.core import types
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis import ranges
-from gpukit.compiler.frontend import jumps
 from gpukit.compiler.lowering import rewrite, schedule
 from gpukit.compiler.unit import Unit
 
@@ -46,9 +45,13 @@ class Kernel:
             unit, readable=options.readable, boundscheck=options.boundscheck
         )
         self.rewriter.instrumented = options.instrumented
-        if jumps.RETURNED in schedule.live_across:
-            self.rewriter.returned = f"{jumps.RETURNED}_of"
+        if unit.returned in schedule.live_across:
+            self.rewriter.returned = self.kept(unit.returned)
         kept = {n: t for n, t in arguments.items() if n not in tree.writes(unit.tree)}
         axes = {n: t.ndim for n, t in kept.items() if isinstance(t, types.Array)}
         self.ranges = ranges.Ranges(options.block, axes)
         self.width = tree.name("blockDim_x")
+
+    def kept(self, name: str) -> str:
+        """Return the name of the thread array in which threads keep a variable."""
+        return self.unit.named("{}_of", name)

@@ -53,7 +53,7 @@ class Memory:
     """
 
     def __init__(self, kernel: Kernel) -> None:
-        self.unit, self.schedule = kernel.unit, kernel.schedule
+        self.kernel, self.unit, self.schedule = kernel, kernel.unit, kernel.schedule
         self.options, self.rewriter = kernel.options, kernel.rewriter
         self.per_thread = 0
         self.per_block = 0
@@ -77,21 +77,20 @@ class Memory:
     def _types_of_thread_arrays(self) -> dict[str, types.Type]:
         """Return the type of everything that is kept once a thread."""
         found: dict[str, types.Type] = dict.fromkeys(self.schedule.masks, types.boolean)
-        for name in sorted(self.schedule.live_across):
+        for name in self.schedule.live_across:
             # Numba gives no types to code that it finds can never run.
-            found[f"{name}_of"] = self.unit.types.get(name, types.int64)
-        for name, kind in self.schedule.values.items():
-            found[name] = self._value_type(kind)
+            found[self.kernel.kept(name)] = self.unit.types.get(name, types.int64)
+        for name, value in self.schedule.values.items():
+            found[name] = self._value_type(value)
         return found
 
-    def _value_type(self, kind: str) -> types.Type:
-        if kind == "boolean":
+    def _value_type(self, value: region_tree.Published) -> types.Type:
+        if value.boolean:
             return types.boolean
-        how, _, of = kind.partition(" of ")
-        known = self.unit.types.get(of)
-        if how == "first":
-            return known[0] if known is not None else types.int64
-        return known if known is not None else types.int64
+        known = self.unit.types.get(value.of)
+        if known is None:
+            return types.int64
+        return known[0] if value.first else known
 
     def _coarsened_blocks(self) -> int:
         """Return how many neighbouring blocks begin as one wide block; 1 if none do."""
@@ -101,10 +100,11 @@ class Memory:
         used: set[str] = set()
         for thread_loop in region_tree.thread_loops(self.schedule.steps[: self.schedule.coarsened]):
             used |= tree.reads(thread_loop.body) | tree.writes(thread_loop.body)
-        self.wide = {name for name in self.thread_arrays if name.removesuffix("_of") in used}
-        kept = sum(storage.thread_bytes(self.thread_arrays[name]) for name in self.wide)
+        kept = {self.kernel.kept(name): name for name in self.schedule.live_across}
+        self.wide = {array for array in self.thread_arrays if kept.get(array, array) in used}
+        size = sum(storage.thread_bytes(self.thread_arrays[name]) for name in self.wide)
         blocks = 1
-        while 2 * blocks * width <= WIDEST and 2 * blocks * width * kept <= _COARSENED_BYTES:
+        while 2 * blocks * width <= WIDEST and 2 * blocks * width * size <= _COARSENED_BYTES:
             blocks *= 2
         if blocks == 1:
             self.wide = set()
@@ -159,11 +159,11 @@ class Memory:
             self.rewriter.thread_arrays.add(name)
             new += self._find_thread_array(name, kind, storage.thread_bytes(kind), scratch)
             new += self._margin(scratch)
-        for name in sorted(self.stored_locals):
+        for name in (n for n in self.local if n in self.stored_locals):
             shape, dtype = self.local[name]
             new += self._place(name, scratch)
             size = padded(storage.array_bytes(dtype, shape))
-            new += self._find_thread_array(f"{name}_of_all", types.uint8, size, scratch)
+            new += self._find_thread_array(self._of_all(name), types.uint8, size, scratch)
         for name, (shape, dtype) in self.shared.items():
             if shape != (0,):
                 size = padded(storage.array_bytes(dtype, shape))
@@ -215,8 +215,8 @@ class Memory:
         if scratch.threads:
             self.places[name] = scratch.now
             return []
-        self.places[name] = f"{name}_at"
-        return tree.stmts(f"{name}_at = {scratch.now}")
+        self.places[name] = self.unit.named("{}_at", name)
+        return tree.stmts(f"{self.places[name]} = {scratch.now}")
 
     def _reserve(self, scratch: _Scratch, size: int) -> list[ast.stmt]:
         """Reserve `size` bytes a thread."""
@@ -254,7 +254,7 @@ class Memory:
     def local_arrays(self, names: set[str]) -> list[ast.stmt]:
         """Return what binds the local arrays of one thread, of those with these names."""
         new: list[ast.stmt] = []
-        for name in sorted(set(self.local) & names):
+        for name in (n for n in self.local if n in names):
             if name in self.stored_locals:
                 self.rewriter.uses_thread = True
                 new.append(tree.assign(name, self.of_thread(name, tree.name("thread"))))
@@ -272,7 +272,11 @@ class Memory:
         made = self.rewriter.bind("local", storage.array_of_thread(kind, shape))
         size = padded(storage.array_bytes(dtype, shape))
         at = tree.expr(f"t * {size}", t=thread)
-        return tree.call(made, tree.name(f"{name}_of_all"), at)
+        return tree.call(made, tree.name(self._of_all(name)), at)
+
+    def _of_all(self, name: str) -> str:
+        """Return the name of the memory of a local array of all threads."""
+        return self.unit.named("{}_of_all", name)
 
     def fixed_shape(self, name: str) -> tuple[int, ...] | None:
         """Return the shape of an array of the kernel's own, unless its size is dynamic."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
+from typing import Any
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis import liveness
@@ -235,7 +236,7 @@ class ThreadLoops:
         short, few = (set(), {}) if instrumented else self.bounds.short_loops(thread_loop)
         known = accesses.InLoops(self.kernel, thread_loop, short)
         if self.options.readable:
-            texts = ", ".join(known.found)
+            texts = ", ".join(known.texts[key] for key in known.found)
             note = ast.Expr(tree.call("check_range", tree.const(texts), low, high))
             loop = self._thread_loop(thread_loop, low, high, known.found)
             return [note, loop] if texts else [loop]
@@ -268,7 +269,7 @@ class ThreadLoops:
         if (
             mode is None
             or not kept
-            or self.memory.thread_arrays[f"{target}_of"] not in shuffles.KINDS
+            or self.memory.thread_arrays[self.kernel.kept(target)] not in shuffles.KINDS
         ):
             return None
         shown, _active, _mask, offset = s.value.args  # type: ignore[attr-defined]
@@ -279,7 +280,7 @@ class ThreadLoops:
         ends = [tree.expr("row_start + x", x=x) for x in (low, high)]
         steps = self.rewriter.expression(thread_loop.forms.written_out(offset))
         parts = [
-            shown, tree.name(f"{target}_of"), mask, *ends, tree.name("first_thread"),
+            shown, tree.name(self.kernel.kept(target)), mask, *ends, tree.name("first_thread"),
             tree.name("threads"), tree.const(mode), steps,
         ]  # fmt: skip
         call = tree.call(self.rewriter.helper("shuffles", "row"), *parts)
@@ -290,8 +291,8 @@ class ThreadLoops:
         thread_loop: region_tree.ThreadLoop,
         low: ast.expr,
         high: ast.expr,
-        hoisted: Collection[str] = (),
-        short: Collection[str] = (),
+        hoisted: Collection[Any] = (),
+        short: Collection[Any] = (),
     ) -> ast.stmt:
         """Return the loop; `hoisted` accesses need no checks, `short` loops no polls."""
         rewriter = self.rewriter
@@ -327,7 +328,7 @@ class ThreadLoops:
         """
         if self.options.readable:
             return body
-        own = {name: self.unit.renamed(name) for name in sorted(names)}
+        own = {name: self.unit.renamed(name) for name in tree.in_order(names, body)}
         made: list[ast.stmt] = tree.clone(body)
         tree.rename(made, own)
         return made
@@ -337,11 +338,11 @@ class ThreadLoops:
         exposed, sure = liveness.flow(thread_loop.body)
         written = tree.writes(thread_loop.body)
         thread_arrays = self.schedule.live_across - thread_loop.forms.fixed
-        loads = sorted(thread_arrays & (exposed | (written - sure)))
-        stores = sorted(thread_arrays & written)
+        loads = exposed | (written - sure)
+        kept = {n: self.kernel.kept(n) for n in self.schedule.live_across if n in thread_arrays}
         return (
-            [tree.stmts(f"{n} = {n}_of[thread]")[0] for n in loads],
-            [tree.stmts(f"{n}_of[thread] = {n}")[0] for n in stores],
+            [tree.stmts(f"{n} = {array}[thread]")[0] for n, array in kept.items() if n in loads],
+            [tree.stmts(f"{array}[thread] = {n}")[0] for n, array in kept.items() if n in written],
         )
 
     def _rematerialised(self, thread_loop: region_tree.ThreadLoop) -> list[ast.stmt]:

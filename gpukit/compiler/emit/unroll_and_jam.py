@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import Any
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis.affine import Form, Forms
@@ -81,8 +82,8 @@ def whole(kernel: Kernel, row: region_tree.RowFor, high: ast.expr) -> Whole:
         *(ast.If(ast.UnaryOp(ast.Not(), test), [none], []) for test in tests),
         tree.assign(end, groups),
     ]
-    over = tree.call("range", start, tree.name(end), _times(by, _TOGETHER))
-    return Whole(before, over, rows, guards, tree.call("range", tree.name(end), stop, by))
+    over = tree.over(start, tree.name(end), _times(by, _TOGETHER))
+    return Whole(before, over, rows, guards, tree.over(tree.name(end), stop, by))
 
 
 def _proved_for_all(
@@ -97,7 +98,7 @@ def _proved_for_all(
     They grow with the loop's variable, one by one: a larger step could go round the 64 bits.
     """
     proved: list[Guard] = []
-    tests: dict[str, ast.expr] = {}
+    tests: dict[Any, ast.expr] = {}
     inside = kernel.rewriter.helper("bounds", "inside")
     thread, last = tree.expr("cuda.threadIdx.x"), tree.expr(f"{end} - 1")
     for thread_loop in region_tree.thread_loops_of(guard.body):
@@ -107,12 +108,12 @@ def _proved_for_all(
                 along = row.forms.of(tree.fill(form.rest, **{row.target: thread}))
                 if kernel.ranges.size(size) is None or along is None or along.factor != 1:
                     continue
-                if any(ast.unparse(size) == ast.unparse(n) for _, n in guard.guards):
+                if any(tree.key(size) == tree.key(n) for _, n in guard.guards):
                     continue
                 proved.append((form, size))
                 most = tree.fill(form.at(last_thread), **{row.target: last})
                 test = tree.call(inside, *map(kernel.rewriter.expression, (size, most)))
-                tests.setdefault(ast.unparse(test), test)
+                tests.setdefault(tree.key(test), test)
     return proved, list(tests.values())
 
 

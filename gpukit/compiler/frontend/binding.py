@@ -9,7 +9,7 @@ A parameter that is never written and gets a plain name, a number or an intrinsi
 it; `*args` by a tuple of such, so that `len(args)`, `args[0]` and `func(*args)` can be written
 out. Every other parameter becomes a variable.
 
->>> call = tree.expr("f(*(x, y), len((x, y)), (x, y)[1])")
+>>> call = tree.expr("f(*(x, y), size((x, y)), (x, y)[1])", size=tree.builtin(len))
 >>> ast.unparse(Rename({"x": "x_1"}, {"y": tree.const(2)}).visit(call))
 'f(x_1, 2, 2, 2)'
 """
@@ -157,7 +157,7 @@ class Rename(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         node.args = [part for a in node.args for part in _spread(a)]
-        if isinstance(node.func, ast.Name) and node.func.id == "len" and len(node.args) == 1:
+        if tree.calls(node, len) and len(node.args) == 1:
             if isinstance(node.args[0], ast.Tuple):
                 return ast.copy_location(tree.const(len(node.args[0].elts)), node)
         return node

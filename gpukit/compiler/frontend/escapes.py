@@ -27,6 +27,7 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.compiler import refuse, tree
+from gpukit.compiler.frontend import scopes
 from gpukit.compiler.unit import Unit
 
 
@@ -87,17 +88,13 @@ def compiled(unit: Unit, node: ast.Name) -> Any:
     _check_constants(unit, nested, node)
     _check_alone(unit, nested, node)
     function = tree.clone(nested.tree)
-    back = dict(nested.spelled)
-    for n in ast.walk(function):
-        if isinstance(n, ast.arg):
-            n.arg = back[n.arg]
-        elif isinstance(n, ast.Name):
-            n.id = back.get(n.id, n.id)
-    function.name = "nested"
+    outer = {n: unit.named("outer_{}", n) for n in nested.reads - nested.own}
+    scopes.rename(function, {**nested.spelled, **outer})
+    function.name = unit.named("nested")
     module = tree.settle(ast.Module([function], []))
-    scope = {**unit.globals, **nested.fixed}
+    scope = {outer.get(n, n): value for n, value in {**unit.globals, **nested.fixed}.items()}
     exec(compile(module, unit.source.file, "exec"), scope)
-    return jit(error_model="numpy", nogil=True)(scope["nested"])
+    return jit(error_model="numpy", nogil=True)(scope[function.name])
 
 
 def _check_alone(unit: Unit, nested: Any, node: ast.AST) -> None:

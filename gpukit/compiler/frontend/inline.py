@@ -220,7 +220,7 @@ class _Inliner:
         first = binding.unpack(self.unit, inner.tree, call)
         bound = binding.of_device(self.unit, inner, call)
         outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
-        first += self._rename(inner.tree, bound, call, outer, inner.nested, device)
+        first += self._rename(inner, bound, call, outer, inner.nested, device)
         return first + self._body(inner.tree, inner.name, call, target, (*callers, device))
 
     def _expand_nested(
@@ -233,7 +233,7 @@ class _Inliner:
         normalise.prepare(own)
         self.unit.counter = own.counter
         inside = {k: self.unit.nested[k] for k in function.inside}
-        first = self._rename(own.tree, bound, call, {}, inside)
+        first = self._rename(own, bound, call, {}, inside)
         return first + self._body(
             own.tree, function.name.strip("_") or "function", call, target,
             (*callers, function.origin),
@@ -255,7 +255,7 @@ class _Inliner:
     ) -> list[ast.stmt]:  # fmt: skip
         """Return what the body of an inlined function becomes; its value goes to `target`."""
         result = target or self.unit.fresh(f"{name}_value")
-        flag = self.unit.fresh(f"{name}_done")
+        flag = jumps.flag(self.unit, f"{name}_done")
         # Branches that its arguments rule out go first: they may not even have types.
         body = normalise.live(function.body) or [tree.at(ast.Pass(), call)]
         body = jumps.without_returns(body, result, flag)
@@ -263,19 +263,21 @@ class _Inliner:
         return self.body(body, callers)
 
     def _rename(
-        self, function: ast.FunctionDef, bound: binding.Bound, call: ast.Call,
+        self, inner: Unit, bound: binding.Bound, call: ast.Call,
         outer: dict[str, str], inside: dict[str, nested.Nested], device: Any = None,
     ) -> list[ast.stmt]:  # fmt: skip
         """Give the inner function's names a place in the caller; return what to run first.
 
         Parameters that are never written and bound to a plain name are replaced by it.
         """
+        function = inner.tree
         starred = function.args.vararg.arg if function.args.vararg else ""
         written = tree.writes(function)
         first = [] if starred in written else binding.settle(self.unit, bound, starred, call)
         direct = binding.direct(bound, written, starred)
         own = (written | set(bound)) - set(direct)
-        names = {n: self.unit.renamed(n) for n in sorted(own)}
+        ordered = dict.fromkeys([*bound, *tree.in_order(own, function)])
+        names = {n: self.unit.renamed(n, of=inner) for n in ordered if n in own}
         if device is not None and facts.of(function).library_line:
             shown = f"{refuse.written(call.func, self.unit)}(...)"  # whose names nobody knows
             self.unit.stems |= dict.fromkeys(names.values(), shown)
@@ -298,7 +300,7 @@ class _Inliner:
         value = inner.captured.get(name, inner.globals.get(name))
         new = name
         taken = tree.writes(self.unit.tree) | set(self.unit.parameters)
-        while new in taken or self.unit.globals.get(new, value) is not value:
+        while new in taken or not self.unit.may_name(new, value):
             new += "_"
         self.unit.globals[new] = value
         for table in ("devices", "captured", "constants"):

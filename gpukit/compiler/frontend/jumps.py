@@ -51,18 +51,25 @@ from typing import Any
 from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.unit import Unit
 
-RETURNED = "returned"
-_LEFT = "left"  # stem of the flags of threads that have left a loop
-
 
 def run(unit: Unit) -> None:
     """Rewrite the kernel's tree in place."""
     meets = kinds.any_synchronises(unit.tree.body)
-    keep = meets and "return" in tree.exits(unit.tree.body)
-    unit.tree.body = without_returns(unit.tree.body, "", RETURNED, keep_flag=keep)
+    returns = "return" in tree.exits(unit.tree.body)
+    if returns:
+        unit.returned = unit.named("returned")
+        unit.flags.add(unit.returned)
+        unit.tree.body = without_returns(unit.tree.body, "", unit.returned, keep_flag=meets)
     if meets:
         unit.tree.body = _loops(unit, unit.tree.body, lambda loop: kinds.any_synchronises([loop]))
     ast.fix_missing_locations(unit.tree)
+
+
+def flag(unit: Unit, stem: str) -> str:
+    """Return the name of a new flag."""
+    name = unit.fresh(stem)
+    unit.flags.add(name)
+    return name
 
 
 def always_returns(body: list[ast.stmt]) -> bool:
@@ -170,8 +177,8 @@ class _Loop:
     def __init__(self, unit: Unit, loop: ast.For | ast.While) -> None:
         self.unit = unit
         self.loop = loop
-        self.left = unit.fresh(_LEFT) if "break" in tree.exits(loop.body) else ""
-        self.skip = unit.fresh("skip")
+        self.left = flag(unit, "left") if "break" in tree.exits(loop.body) else ""
+        self.skip = flag(unit, "skip")
 
     def rewrite(self) -> list[ast.stmt]:
         first: list[ast.stmt] = []
@@ -222,19 +229,18 @@ class _Loop:
         return new
 
 
-def left(test: ast.expr) -> tuple[ast.expr | None, ast.expr]:
+def left(unit: Unit, test: ast.expr) -> tuple[ast.expr | None, ast.expr]:
     """Split `not left_1 and test`, as `break` makes it, into its two parts."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
         first, *rest = test.values
-        if isinstance(first, ast.UnaryOp) and getattr(first.operand, "id", "").startswith(_LEFT):
+        if is_flag(unit, first):
             return first, tree.conjunction(rest)
     return None, test
 
 
-def is_flag(test: ast.expr) -> bool:
+def is_flag(unit: Unit, test: ast.expr) -> bool:
     """Tell whether a condition asks only for a flag of this pass."""
-    name = getattr(test.operand, "id", "") if isinstance(test, ast.UnaryOp) else ""
-    return name == RETURNED or name.startswith(("skip_", f"{_LEFT}_")) or name.endswith("_done")
+    return isinstance(test, ast.UnaryOp) and getattr(test.operand, "id", "") in unit.flags
 
 
 def as_while(unit: Unit, loop: ast.For) -> tuple[list[ast.stmt], ast.While]:

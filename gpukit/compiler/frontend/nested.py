@@ -74,7 +74,7 @@ def find_constants(unit: Unit) -> None:
     whole.tree.body = [s for f in unit.trees for s in f.body]
     known = {*unit.globals, *unit.nested, *unit.captured}
     for nested in unit.nested.values():
-        for name in sorted(nested.reads - nested.own - known):
+        for name in tree.in_order(nested.reads - nested.own - known, nested.tree):
             value = shapes.constant(whole, tree.name(name))
             if value is None or not _is_literal(whole, name):
                 nested.varying[name] = name
@@ -175,7 +175,8 @@ class _Taker:
         stem = s.name.strip("_") or "function"
         key = self.unit.fresh(stem)
         own = {a.arg for a in scopes.arguments(s)} | tree.writes(s.body)
-        names = {n: self.unit.renamed(n, f"{stem}_{n.strip('_')}") for n in sorted(own)}
+        ordered = [*(a.arg for a in scopes.arguments(s)), *tree.in_order(own, s.body)]
+        names = {n: self.unit.renamed(n, f"{stem}_{n.strip('_')}") for n in dict.fromkeys(ordered)}
         spelled = {names[a.arg]: a.arg for a in scopes.arguments(s)}
         scopes.rename(s, names)
         for f in (self.unit.nested[k].tree for k in inner):

@@ -135,4 +135,4 @@ def _kind(unit: Unit, given: ast.expr) -> object:
         return type(given.value) if isinstance(given.value, float) else repr(given.value)
     if isinstance(given, ast.Tuple):
         return tuple(_kind(unit, e) for e in given.elts)
-    return ast.unparse(given)
+    return tree.key(given)

@@ -32,7 +32,7 @@ import numpy as np
 
 from gpukit import errors
 from gpukit.compiler import facts, intrinsics, kinds, refuse, tree
-from gpukit.compiler.frontend import allocate, captures, host_only, nested, source
+from gpukit.compiler.frontend import allocate, captures, host_only, nested, scopes, source
 from gpukit.compiler.unit import Unit
 
 _MISSING = object()
@@ -128,16 +128,12 @@ def meaning(function: Any, found: source.Source) -> Callable[[ast.AST], Any]:
 
 def _rename_reserved(unit: Unit) -> None:
     """Give a new name to the function's own variables that the compiler needs for itself."""
-    own = tree.writes(unit.tree) | set(unit.parameters)
-    clash = own & tree.RESERVED
-    # The emitter keeps `x` of all threads in `x_of`, and finds local arrays at `x_at`.
-    clash |= {n for n in own if n[-3:] in ("_of", "_at") and n[:-3] in own}
-    clash |= {n for n in own if n.startswith(("_", "rt_", "returned"))}
-    for node in (n for function in unit.trees for n in ast.walk(function)):
-        if isinstance(node, ast.Name) and node.id in clash:
-            node.id = f"own_{node.id}"
-        elif isinstance(node, ast.arg) and node.arg in clash:
-            node.arg = f"own_{node.arg}"
+    own = [*unit.parameters, *tree.in_order(tree.writes(unit.tree), unit.tree)]
+    names = {n: unit.renamed(n, f"own_{n}") for n in dict.fromkeys(own) if n in tree.RESERVED}
+    unit.moved |= set(names.values())
+    for function in unit.trees:
+        scopes.rename(function, names)
+        tree.rename(function.args.defaults, names)
 
 
 class _Resolver(ast.NodeTransformer):
@@ -337,16 +333,16 @@ class _Resolver(ast.NodeTransformer):
             made: ast.expr = tree.const(32 if name else value)
         else:
             made = tree.name(self._name_for(value, spelled))
+            facts.note(made, means=value)
         facts.note(made, written=spelled)
         return ast.copy_location(made, node)
 
     def _name_for(self, value: Any, spelled: str) -> str:
         """Return the name under which the tree may use `value`."""
         unit = self.unit
-        stem = spelled.replace(".", "_")
-        while stem in self.locals or unit.globals.get(stem, value) is not value:
-            stem += "_"
-        if stem in tree.RESERVED:
+        builtin = any(value is f for f in tree.BUILTINS.values())
+        stem = value.__name__ if builtin else spelled.replace(".", "_")
+        while stem in self.locals or not unit.may_name(stem, value):
             stem += "_"
         if captures.is_array(value):
             unit.captured[stem] = value

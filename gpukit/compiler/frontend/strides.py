@@ -103,10 +103,10 @@ def _only_start(unit: Unit, before: list[ast.stmt], name: str) -> ast.Assign | N
 
 
 def _as_for(unit: Unit, loop: ast.While, name: str, first: ast.Assign) -> ast.stmt:
-    unit.globals.setdefault("range", range)
+    unit.globals["range"] = range
     by = _step(loop.body[-1])[1]  # type: ignore[index]
     stop = loop.test.comparators[0]  # type: ignore[attr-defined]
-    over = tree.call("range", first.value, stop, by)
+    over = tree.over(first.value, stop, by)
     facts.note(over, was_while=True)
     body = loop.body[:-1] or [ast.Pass()]
     return tree.at(ast.For(tree.store(name), over, body, []), loop)  # type: ignore[no-any-return]

@@ -41,7 +41,6 @@ from gpukit import errors
 from gpukit.compiler import kinds, tree
 from gpukit.compiler.unit import Unit
 
-PREFIX = "assigned_"  # of the arrays; the rest is the variable's name
 _ARRAY = "cuda.local.array(1, 'int8')"
 _MEETING = kinds.SHUFFLES | kinds.VOTES  # lanes hand over what nobody looks at
 
@@ -59,16 +58,16 @@ class Read(NamedTuple):
 
 def instrument(unit: Unit) -> None:
     """Let an instrumented kernel keep for each doubtful variable whether it is assigned."""
-    reads = _Walk(unit.tree, strict=True).reads
-    found = [read for read in reads if f"{PREFIX}{read.name}" not in unit.spelled]
-    names = {read.name for read in found}
-    if not names:
+    found = _Walk(unit.tree, strict=True).reads
+    arrays = {read.name: unit.named("assigned_{}", read.name) for read in found}
+    if not arrays:
         return
+    unit.assigned = {array: unit.as_written(name) for name, array in arrays.items()}
     before: dict[int, list[str]] = {}
     for read in found:
         before.setdefault(id(read.statement), []).append(read.name)
-    body = _marked(unit.tree.body, names, before)
-    made = [s for n in sorted(names) for s in _at(f"{PREFIX}{n} = {_ARRAY}", unit.tree)]
+    body = _marked(unit, unit.tree.body, arrays, before)
+    made = [s for array in arrays.values() for s in _at(f"{array} = {_ARRAY}", unit.tree)]
     unit.tree.body = [*made, *body]
     ast.fix_missing_locations(unit.tree)
 
@@ -97,16 +96,17 @@ def doubtful(unit: Unit) -> list[Read]:
 
 
 def _marked(
-    body: list[ast.stmt], names: set[str], before: Mapping[int, list[str]]
+    unit: Unit, body: list[ast.stmt], arrays: dict[str, str], before: Mapping[int, list[str]]
 ) -> list[ast.stmt]:
     new: list[ast.stmt] = []
     for s in body:
         for name in before.get(id(s), ()):
-            new += _at(f"seen_{name} = {PREFIX}{name}[0]", s)
+            new += _at(f"{unit.named('seen_{}', name)} = {arrays[name]}[0]", s)
         for part in ("body", "orelse"):
             if getattr(s, part, None):
-                setattr(s, part, _marked(getattr(s, part), names, before))
-        marks = [m for n in sorted(_sets(s) & names) for m in _at(f"{PREFIX}{n}[0] = 1", s)]
+                setattr(s, part, _marked(unit, getattr(s, part), arrays, before))
+        own = _sets(s)
+        marks = [m for n, a in arrays.items() if n in own for m in _at(f"{a}[0] = 1", s)]
         if isinstance(s, ast.For):
             s.body = [*marks, *s.body]
         new += [s] if isinstance(s, ast.For) else [s, *marks]
@@ -174,7 +174,9 @@ class _Walk:
 
     def _check(self, s: ast.stmt, state: _State) -> None:
         heads: list[ast.AST] = list(tree.heads(s)) if tree.blocks(s) else [s]
-        for name in sorted({n for head in heads for n in _read(head)} & self.own):
+        for name in dict.fromkeys(n for head in heads for n in _read(head)):
+            if name not in self.own:
+                continue
             if state.get(name, {name}) != _ASSIGNED and (self.strict or name in state):
                 self.reads.append(Read(name, s))
                 state[name] = _ASSIGNED  # said once
@@ -250,7 +252,7 @@ def _runs(s: ast.For | ast.While) -> bool:
     """Tell whether a loop surely runs once: over a range of a constant length."""
     if not isinstance(s, ast.For) or not isinstance(s.iter, ast.Call):
         return False
-    if tree.dotted(s.iter.func) != "range":
+    if not tree.calls(s.iter, range):
         return False
     numbers = [a.value for a in s.iter.args if isinstance(a, ast.Constant)]
     whole = len(numbers) == len(s.iter.args) and all(type(n) is int for n in numbers)

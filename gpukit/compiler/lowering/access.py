@@ -148,7 +148,7 @@ def _spread(rewrite: Any, target: ast.expr, value: ast.expr) -> list[ast.stmt]:
 
 
 def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
-    what, text = refuse.written(target, rewrite.unit), ast.unparse(target)
+    what, key = refuse.written(target, rewrite.unit), tree.key(target)
     if rewrite.instrumented and rewrite.record_field(target) is not None:
         return tree.at(ast.Assign([rewrite.visit(target)], value), target)
     if not is_element(rewrite, target):
@@ -161,7 +161,7 @@ def _store(rewrite: Any, target: ast.Subscript, value: ast.expr) -> Any:
     target.value = rewrite.visit(target.value)
     target.slice = rewrite.visit(target.slice)
     return (
-        rewrite.element_store(target, value, what, text)
+        rewrite.element_store(target, value, what, key)
         if hasattr(rewrite, "element_store")
         else checked_store(rewrite, target, value, what)
     )

@@ -28,6 +28,8 @@ _PLACES = {
 def native(dispatcher: Any) -> Any:
     """Return the numba function that runs a device function; `gpukit_locations` are its locations.
 
+    `gpukit_parameters` are those of its parameters that have other names there.
+
     It is kept on the device function, and made anew when what that captured has changed: a kernel
     sees captured values as they are when it is compiled, whether other kernels came before or not.
     """
@@ -85,8 +87,9 @@ def _make(dispatcher: Any) -> Any:
     options = {**OPTIONS, **getattr(dispatcher, "device_options", {})}
     made = without_literals(jit(nogil=True, **options)(plain), first=1)
     made.gpukit_locations = frozenset(rewrite.used_locations)
+    made.gpukit_parameters = {unit.stems[n]: n for n in unit.parameters if n in unit.moved}
     for name in itself:
-        plain.__globals__[f"device_{name}"] = made
+        plain.__globals__[unit.named("device_{}", name)] = made
     if getattr(dispatcher, "device", False) and dispatcher.signatures:
         compile_for(made, dispatcher.signatures)
         made.disable_compile()  # calls with other types are cast, as on Numba's CUDA target
@@ -113,9 +116,11 @@ class DeviceBody(scalar.Scalar):
     def plain_call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in self.itself:
-            return ast.Call(
-                tree.name(f"device_{name}"), [self.context(), *node.args], node.keywords
-            )
+            parameters = {self.unit.stems[n]: n for n in self.unit.moved}
+            for keyword in node.keywords:
+                keyword.arg = parameters.get(keyword.arg or "", keyword.arg)
+            itself = self.unit.named("device_{}", name)
+            return ast.Call(tree.name(itself), [self.context(), *node.args], node.keywords)
         return super().plain_call(node)
 
     def _part(self, k: int) -> ast.expr:
@@ -210,7 +215,7 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
     table = atomics.SHARED if shared else atomics.GLOBAL
     if name not in table:
         raise refuse.invalid(rewrite.unit, node, f"There is no cuda.atomic.{name}.")
-    key = f"rt_{'shared' if shared else 'global'}_{name}"
+    key = rewrite.unit.named("rt_{}", f"{'shared' if shared else 'global'}_{name}")
     rewrite.globals[key] = table[name]
     origin = rewrite.origin(node, array, what)
     return tree.call(tree.name(key), origin, *arguments)

@@ -10,7 +10,7 @@ A loop inside of another one polls from its second strip on, so that short loops
 strips of loops that hold others are shorter: at most some hundred thousand rounds lie between two
 polls of a nest of two.
 
->>> loop = ast.parse("for i in range(n):\\n    s += i").body[0]
+>>> loop = ast.For(tree.store("i"), tree.over(tree.name("n")), tree.stmts("s += i"), [])
 >>> poll = ast.parse("poll()").body[0]
 >>> print(ast.unparse(polled(loop, poll, lambda stem: stem, inside=True)[0]))
 for strip in range(0, n, 4096):
@@ -53,10 +53,10 @@ def polled(
     end = "min(s + width, stop)" if by > 0 else "max(s + width, stop)"
     limit = tree.expr(end, s=strip, width=width, stop=stop)
     parts = [strip, limit] + ([] if by == 1 else [tree.const(by)])
-    inner = ast.For(loop.target, tree.call("range", *parts), loop.body, [])
+    inner = ast.For(loop.target, tree.over(*parts), loop.body, [])
     if inside:
         poll = ast.If(tree.expr("s != start", s=strip, start=start), [poll], [])
-    strips = tree.call("range", start, stop, width)
+    strips = tree.over(start, stop, width)
     outer = ast.For(tree.store(strip.id), strips, [poll, inner], [])
     return [*before, tree.at(outer, loop)]
 
@@ -116,7 +116,7 @@ def _ends(over: ast.expr) -> tuple[ast.expr, ast.expr]:
 def step(over: ast.expr) -> int | None:
     """Return the step of a range, if it is a constant other than 0."""
     arguments = getattr(over, "args", None)
-    if not arguments or not isinstance(over, ast.Call) or tree.dotted(over.func) != "range":
+    if not arguments or not tree.calls(over, range):
         return None
     if len(arguments) < 3:
         return 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gpukit.compiler.analysis.affine import Bound, Form, Forms
 
@@ -165,10 +166,21 @@ class Branch:
 class Count:
     """syncthreads_count, _and or _or over published values."""
 
-    target: str | None
+    target: str
     kind: str
     values: str
     mask: str | None
+
+
+class Published(NamedTuple):
+    """What threads put where others can see it: a boolean, or a value of the type of a variable.
+
+    With `first` it is of the type of that variable's first part.
+    """
+
+    of: str = ""
+    boolean: bool = False
+    first: bool = False
 
 
 Step = (

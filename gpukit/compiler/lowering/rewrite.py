@@ -20,7 +20,7 @@ class Rewriter(scalar.Scalar):
     """Rewrites expressions and statements of one kernel.
 
     `thread_arrays` are names of per-thread storage, `shared` of shared arrays; `hoisted` holds the
-    texts of the accesses that were checked before the loop. With `readable` the result is for
+    keys of the accesses that were checked before the loop. With `readable` the result is for
     people: accesses and atomics stay as they were written.
     """
 
@@ -30,7 +30,7 @@ class Rewriter(scalar.Scalar):
         self.boundscheck = boundscheck
         self.thread_arrays: set[str] = set()
         self.shared: set[str] = set()
-        self.hoisted: Collection[str] = ()
+        self.hoisted: Collection[Any] = ()
         self.in_thread = True
         self.uses_thread = False
         self.uses_origin = False  # whether an error might have to say which thread it was
@@ -39,6 +39,7 @@ class Rewriter(scalar.Scalar):
         self.decided: set[int] = set()  # of those, what `analysis.decided` has marked
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
+        self.atomics = False  # whether it has any
         self.returned = ""  # the thread array of the flags of threads that have returned
 
     # ---- values ---------------------------------------------------------------------------
@@ -66,13 +67,13 @@ class Rewriter(scalar.Scalar):
     def _cast(self, kind: str, value: ast.expr) -> ast.expr:
         from numba.core import types
 
-        self.globals[f"rt_{kind}"] = getattr(types, kind)
-        return tree.call(tree.name(f"rt_{kind}"), value)
+        name = self.unit.named("rt_{}", kind)
+        self.globals[name] = getattr(types, kind)
+        return tree.call(tree.name(name), value)
 
     def context(self) -> ast.expr:
-        names = [f"{n}_{a}" for n in _DIM3 for a in tree.AXES]
         values: list[ast.expr] = [tree.name("_context")]
-        for name in names:
+        for name in tree.GEOMETRY:
             thread = name.startswith("threadIdx")
             values.append(tree.name(name) if self.in_thread or not thread else tree.const(0))
         return ast.Tuple(values, ast.Load())
@@ -142,7 +143,7 @@ class Rewriter(scalar.Scalar):
         if name in ("clz", "brev", "ffs", "popc"):
             for k, a in enumerate(node.args):
                 kind = self.unit.types.get(a.id) if isinstance(a, ast.Name) else None
-                small = isinstance(a, ast.Name) and a.id.startswith(_DIM3)
+                small = isinstance(a, ast.Name) and a.id in tree.GEOMETRY
                 if kind == types.int32 or small:
                     node.args[k] = self._cast("int32", a)
         return super().function(name, node)
@@ -157,6 +158,7 @@ class Rewriter(scalar.Scalar):
         base = node.args[0]
         self.stores.add(arrays.root(base))
         self.loads.add(arrays.root(base))
+        self.atomics = True
         shared = isinstance(base, ast.Name) and base.id in self.shared
         return device.atomic_call(self, name, node, shared=shared)
 
@@ -171,7 +173,7 @@ class Rewriter(scalar.Scalar):
             return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
         if self.instrumented and self.record_field(node) is not None:
             return self._recorded_field(node)
-        text, what = ast.unparse(node), refuse.written(node, self.unit)
+        key, what = tree.key(node), refuse.written(node, self.unit)
         if isinstance(node.ctx, ast.Store):
             self.stores.add(arrays.root(node.value))
         elif not self.expressions.is_view(node):
@@ -183,7 +185,7 @@ class Rewriter(scalar.Scalar):
             access.check_beside_slices(self, node, what)
         if not isinstance(node.ctx, ast.Load):
             return node
-        if text in self.hoisted:
+        if key in self.hoisted:
             load = self.helper("memory", "load")
             return tree.at(tree.call(load, node.value, node.slice), node)  # type: ignore[no-any-return]
         if not access.is_element(self, node):
@@ -257,11 +259,11 @@ class Rewriter(scalar.Scalar):
         return tree.at(ast.Expr(put), node)  # type: ignore[no-any-return]
 
     def element_store(
-        self, target: ast.Subscript, value: ast.expr, what: str, text: str
+        self, target: ast.Subscript, value: ast.expr, what: str, key: Any
     ) -> ast.stmt:
-        """Return the statement that writes one element (see `access`); `text` as in `hoisted`."""
+        """Return the statement that writes one element (see `access`); `key` as in `hoisted`."""
         self.stores.add(arrays.root(target.value))
-        if text in self.hoisted:
+        if key in self.hoisted:
             store = self.helper("memory", "store")
             call = tree.call(store, target.value, target.slice, value)
         else:
@@ -331,5 +333,4 @@ class Rewriter(scalar.Scalar):
         return self.visit(tree.clone(e))  # type: ignore[no-any-return]
 
 
-_DIM3 = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 _PLAIN = frozenset(["popc", "clz", "brev", "ffs", "fma", "selp", "threadfence"]) | kinds.ARRAYS

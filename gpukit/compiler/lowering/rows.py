@@ -233,11 +233,14 @@ class RowPlanner:
         return good >= bad
 
 
-def flag(mask: str, value: ast.expr, like: ast.AST) -> ast.stmt:
-    """Return the statement that sets a thread's flag in a mask, none of the person's."""
+def flag(mask: str, value: ast.expr, like: ast.AST, step: str = "") -> ast.stmt:
+    """Return the statement that sets a thread's flag in a mask, none of the person's.
+
+    `step` is what a recording shows it as.
+    """
     target = ast.Subscript(tree.name(mask), tree.name("thread"), ast.Store())
     made = tree.at(ast.Assign([target], value), like)
-    facts.note(made, added=True)
+    facts.note(made, added=True, step=step)
     return made  # type: ignore[no-any-return]
 
 

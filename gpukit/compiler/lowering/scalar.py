@@ -33,7 +33,7 @@ class Scalar(ast.NodeTransformer):
         self.native = native  # makes the Numba function of a device function
         self.globals: dict[str, Any] = {}
         self.loops = 0  # around what is visited
-        self.short: Collection[str] = ()  # texts of ranges that need no polls
+        self.short: Collection[Any] = ()  # keys of ranges that need no polls
         self.instrumented = ""  # as `Unit.instrumented`
         self.expressions = expressions.Expressions(unit)
         self.used_locations: set[int] = set()  # those of the device functions that it calls, too
@@ -48,7 +48,7 @@ class Scalar(ast.NodeTransformer):
         """Return a name for a function of a room of the runtime."""
         if self.readable:
             return tree.name(name)
-        key = f"rt_{room}_{name}"
+        key = self.unit.named("rt_{}", f"{room}_{name}")
         if key not in self.globals:
             from importlib import import_module
 
@@ -75,7 +75,7 @@ class Scalar(ast.NodeTransformer):
         )
 
     def visit_For(self, node: ast.For) -> Any:
-        short = ast.unparse(node.iter) in self.short
+        short = bool(self.short) and tree.key(node.iter) in self.short
         with self._inside_loop():
             self.generic_visit(node)
         return node if short else self.polled(node)
@@ -180,9 +180,11 @@ class Scalar(ast.NodeTransformer):
             return tree.at(ast.Call(own, node.args, []), node)  # type: ignore[no-any-return]
         if name not in self.unit.devices:
             return node
-        key = f"device_{name}"
+        key = self.unit.named("device_{}", name)
         self.globals[key] = made = self.native(self.unit.devices[name])
         self.used_locations |= made.gpukit_locations
+        for keyword in node.keywords:
+            keyword.arg = made.gpukit_parameters.get(keyword.arg, keyword.arg)
         return ast.Call(tree.name(key), [self.context(), *node.args], node.keywords)
 
     def address(self) -> ast.expr | None:

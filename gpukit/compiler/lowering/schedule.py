@@ -7,6 +7,7 @@ and holds a synchronisation point is done under a mask: one flag a thread that s
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Set
 
 from gpukit.compiler import facts, kinds, refuse, tree
 from gpukit.compiler.analysis import liveness, loops, rematerialise
@@ -15,6 +16,8 @@ from gpukit.compiler.analysis.uniformity import Uniformity
 from gpukit.compiler.frontend import jumps
 from gpukit.compiler.lowering import region_tree, rows
 from gpukit.compiler.unit import Unit
+
+BRANCH = "branch"
 
 
 class Schedule:
@@ -28,7 +31,7 @@ class Schedule:
         self.unit = unit
         self.whole_grid = whole_grid
         self.masks: list[str] = []
-        self.values: dict[str, str] = {}  # name of a published value -> variable it is of
+        self.values: dict[str, region_tree.Published] = {}
         self.forced: set[str] = set()
         self._plan_whole(unit.coarsened)
         if self.coarsened and not self._may_coarsen():
@@ -124,11 +127,12 @@ class Schedule:
             body, orelse = self._steps(s.body, mask), self._steps(s.orelse, mask)
             return [*self._branch(s, None, mask), region_tree.BlockIf(s.test, body, orelse)]
         then = self._mask("in_if")
-        steps: list[region_tree.Step] = [self._set_mask(then, s.test, mask, s)]
+        steps: list[region_tree.Step] = [self._set_mask(then, s.test, mask, s, BRANCH)]
         steps += self._branch(s, then, mask)
         other = self._mask("in_else") if s.orelse else None
         if other:
-            steps.append(self._set_mask(other, tree.expr("not m", m=flag_of(then)), mask, s))
+            opposite = tree.expr("not m", m=flag_of(then))
+            steps.append(self._set_mask(other, opposite, mask, s))
         steps.append(region_tree.AnyThread(then, self._steps(s.body, then)))
         if other:
             steps.append(region_tree.AnyThread(other, self._steps(s.orelse, other)))
@@ -137,17 +141,17 @@ class Schedule:
     def _masked_while(self, s: ast.While, mask: str | None) -> list[region_tree.Step]:
         inside = self._mask("in_while")
         first = self._set_mask(inside, tree.const(True), mask, s)
-        gone, test = jumps.left(s.test) if self.unit.detailed else (None, s.test)
-        heads = [self._set_mask(inside, gone, inside, s)] if gone is not None else []
+        gone, test = jumps.left(self.unit, s.test) if self.unit.detailed else (None, s.test)
+        heads = [self._set_mask(inside, gone, inside, s, BRANCH)] if gone is not None else []
         heads += self._branch(s, inside, None, "before")
-        heads.append(self._set_mask(inside, test, inside, s))
+        heads.append(self._set_mask(inside, test, inside, s, BRANCH))
         heads += self._branch(s, inside, None, "after")
         return [first, region_tree.UntilNone(inside, heads, self._steps(s.body, inside), s)]
 
     def _branch(
         self, s: ast.stmt, taken: str | None, mask: str | None, when: str = ""
     ) -> list[region_tree.Step]:
-        written = not any(jumps.is_flag(h) for h in tree.heads(s))
+        written = not any(jumps.is_flag(self.unit, h) for h in tree.heads(s))
         return [region_tree.Branch(s, taken, mask, when)] if self.unit.detailed and written else []
 
     def _mask(self, stem: str) -> str:
@@ -156,14 +160,17 @@ class Schedule:
         return name
 
     def _set_mask(
-        self, mask: str, test: ast.expr, parent: str | None, like: ast.stmt
+        self, mask: str, test: ast.expr, parent: str | None, like: ast.stmt, step: str = ""
     ) -> region_tree.Step:
-        """Return loops that set `mask` to `test` for the threads in `parent`, else to False."""
-        body = [rows.flag(mask, test, like)]
+        """Return loops that set `mask` to `test` for the threads in `parent`, else to False.
+
+        `step` is what a recording shows them as.
+        """
+        body = [rows.flag(mask, test, like, step)]
         if parent is not None:
             clear = [] if parent == mask else [rows.flag(mask, tree.const(False), like)]
             body = [tree.at(ast.If(flag_of(parent), body, clear), like)]
-            facts.note(body[0], added=True)
+            facts.note(body[0], added=True, step=step)
         return region_tree.ParallelRegion([region_tree.ThreadLoop(body, self.forms)])
 
     # ---- sync points ----------------------------------------------------------------------
@@ -190,7 +197,12 @@ class Schedule:
         return self._warp(name, call, target, mask, s)
 
     def _publish(
-        self, stem: str, value: ast.expr, kind: str, mask: str | None, like: ast.AST
+        self,
+        stem: str,
+        value: ast.expr,
+        kind: region_tree.Published,
+        mask: str | None,
+        like: ast.AST,
     ) -> tuple[str, region_tree.Step]:
         """Return loops in which every thread puts `value` where the others can see it."""
         name = self.unit.fresh(stem)
@@ -203,7 +215,9 @@ class Schedule:
         self, name: str, call: ast.Call, target: str | None, mask: str | None
     ) -> list[region_tree.Step]:
         test = tree.expr("bool(v)", v=call.args[0])
-        values, step = self._publish("counted", test, "boolean", mask, call)
+        values, step = self._publish(
+            "counted", test, region_tree.Published(boolean=True), mask, call
+        )
         steps = [step]
         if mask is not None or self.unit.instrumented:
             steps.append(region_tree.Barrier(call, mask))
@@ -233,7 +247,7 @@ class Schedule:
         elif name in kinds.SHUFFLES:
             at = 2 if name == "shfl_sync_intrinsic" else 1
             value = arguments[at] if at in arguments else arguments["value"]
-            kind = f"type of {target}" if name != "shfl_sync_intrinsic" else f"first of {target}"
+            kind = region_tree.Published(target or "", first=name == "shfl_sync_intrinsic")
             published, step = self._publish("shown", value, kind, mask, s)
             steps = [step]
             others = [a for k, a in enumerate(call.args) if k != at]
@@ -242,11 +256,10 @@ class Schedule:
             value = arguments.get(1, arguments.get(2, tree.const(True)))
             if name == "vote_sync_intrinsic":
                 value = arguments[2]
-            kind = f"value of {ast.unparse(value)}" if name.startswith("match") else "boolean"
-            if kind == "boolean":
-                value_ = tree.expr("bool(v)", v=value)
-            else:
-                value_ = value
+            kind = region_tree.Published(
+                getattr(value, "id", ""), boolean=name not in kinds.MATCHES
+            )
+            value_ = tree.expr("bool(v)", v=value) if kind.boolean else value
             published, step = self._publish("shown", value_, kind, mask, s)
             others = [a for a in call.args if a is not value]
             read = tree.call(f"cuda.warp.{name}", tree.name(published), _active(mask), *others)
@@ -311,7 +324,8 @@ class Schedule:
         own = tree.writes(self.unit.tree) | set(self.unit.parameters)
         return own - self.uniformity.varying
 
-    def _find_live_across(self) -> set[str]:
+    def _find_live_across(self) -> Set[str]:
+        """Return the variables that threads keep, in the order in which the kernel names them."""
         own = tree.writes(self.unit.tree) | set(self.unit.parameters)
         own |= {
             n
@@ -326,9 +340,17 @@ class Schedule:
             )
         barriers = region_tree.Barrier, region_tree.GridBarrier
         if self.unit.instrumented or any(isinstance(s, barriers) for s in _all_steps(self.steps)):
-            if jumps.RETURNED in self.uniformity.varying:
-                live_across.add(jumps.RETURNED)
-        return live_across - kinds.own_arrays(self.unit.tree.body)
+            if self.unit.returned in self.uniformity.varying:
+                live_across.add(self.unit.returned)
+        live_across -= kinds.own_arrays(self.unit.tree.body)
+        ordered = [*self.unit.parameters, *tree.in_order(live_across, self._nodes())]
+        return dict.fromkeys(n for n in ordered if n in live_across).keys()
+
+    def _nodes(self) -> Iterator[ast.AST]:
+        """Yield the kernel's statements, then those that the plan has made."""
+        yield self.unit.tree
+        for thread_loop in region_tree.thread_loops(self.steps):
+            yield from thread_loop.body
 
 
 class NeedsWholeGrid(Exception):

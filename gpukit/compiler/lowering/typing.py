@@ -131,7 +131,7 @@ class _Probe(scalar.Scalar):
         self.arguments: dict[str, types.Type] = {}
 
     def _argument(self, stem: str, kind: types.Type) -> ast.expr:
-        name = f"_{stem}"
+        name = self.unit.named("_{}", stem)
         if self.arguments.setdefault(name, kind) != kind:
             name = self.unit.fresh(name)
             self.arguments[name] = kind

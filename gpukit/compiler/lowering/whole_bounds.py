@@ -33,8 +33,6 @@ from gpukit.compiler import facts, tree
 from gpukit.compiler.analysis import expressions, loops
 from gpukit.compiler.unit import Unit
 
-_WHOLE = "whole_int32"
-
 
 def run(unit: Unit) -> bool:
     """Rewrite the unit's tree in place; tell whether types must be found again."""
@@ -78,8 +76,11 @@ class _Bounds(ast.NodeTransformer):
         if not self._is_float(bound):
             return bound
         self.changed = True
-        self.unit.globals[_WHOLE] = types.int32
-        return tree.at(tree.call(tree.name(_WHOLE), bound), bound)  # type: ignore[no-any-return]
+        name = self.unit.named("whole_int32")
+        self.unit.globals[name] = types.int32
+        whole = tree.name(name)
+        facts.note(whole, means=types.int32)
+        return tree.at(tree.call(whole, bound), bound)  # type: ignore[no-any-return]
 
     def _while(self, loop: ast.For) -> list[ast.stmt]:
         self.changed = True
