@@ -90,6 +90,25 @@ def test_folder_with_main_runs_as_in_python(tmp_path):
     assert run(tmp_path).stdout.strip() == "main"
 
 
+def test_module_runs_as_python_m_runs_it(tmp_path, monkeypatch, capsys):
+    from gpukit import cli
+
+    (tmp_path / "package").mkdir()
+    write(tmp_path, "import sys; print(__name__, __package__, sys.argv[1:])", "package/tool.py")
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["run", "-m", "package.tool", "-m", "a"]) == 0
+    assert capsys.readouterr().out == "__main__ package ['-m', 'a']\n"
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.tool"])
+def test_missing_module_is_an_error_that_names_it(name, capsys):
+    from gpukit import cli
+
+    assert cli.main(["check", "-m", name]) == 2
+    words = f"check: expected the name of a module after -m, got {name!r}"
+    assert words in capsys.readouterr().err
+
+
 def test_classes_of_the_script_can_be_pickled(tmp_path):
     text = "import pickle\nclass A: pass\nprint(type(pickle.loads(pickle.dumps(A()))) is A)\n"
     assert run(write(tmp_path, text)).stdout.strip() == "True"

@@ -2,7 +2,8 @@
 
 Each program launches a kernel without a mistake and then one with a race, and prints a line after
 each. `unset` and `cpu` run both; `checked` stops at the race; `cuda` and a name that is no target
-are refused before anything is launched.
+are refused before anything is launched. Two of the ways are tried by `make test`, all of them by
+`make test-programs`.
 """
 
 from __future__ import annotations
@@ -87,6 +88,10 @@ WAYS = {
     "pytest": ([*PYTEST, "test_ours.py"], 2),
     "pytest -p gpukit.standin": ([*PYTEST, "-p", "gpukit.standin", "test_theirs.py"], 4),
 }
+SHORT = ("gpukit run", "pytest -p gpukit.standin")
+EACH_WAY = [
+    pytest.param(way, id=way, marks=() if way in SHORT else pytest.mark.programs) for way in WAYS
+]
 TARGETS = {"unset": None, "cpu": "cpu", "checked": "checked", "cuda": "cuda", "misspelt": "chekced"}
 REFUSED = {
     "cuda": "GPUKIT_TARGET=cuda, but no",
@@ -129,7 +134,7 @@ def needs_no_gpu(name):
 
 
 @pytest.mark.parametrize("name", ["unset", "cpu"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH_WAY)
 def test_race_is_not_looked_for_on_the_cpu(folder, way, name):
     needs_no_gpu(name)
     code, printed, complaints = python(folder, name, *WAYS[way][0])
@@ -137,7 +142,7 @@ def test_race_is_not_looked_for_on_the_cpu(folder, way, name):
     assert "2 passed" in printed or printed == "clean passed\nracy passed\n"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH_WAY)
 def test_race_is_an_error_at_its_line_when_launches_are_checked(folder, way):
     code, printed, complaints = python(folder, "checked", *WAYS[way][0])
     assert code == 1
@@ -155,7 +160,7 @@ def test_race_is_an_error_at_its_line_when_launches_are_checked(folder, way):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", EACH_WAY)
 def test_target_that_cannot_be_had_is_refused_before_any_launch(folder, way, name):
     needs_no_gpu(name)
     code, printed, complaints = python(folder, name, *WAYS[way][0])
@@ -170,6 +175,7 @@ def test_target_that_cannot_be_had_is_refused_before_any_launch(folder, way, nam
 LOOKING = {"check": 1, "profile": 0, "play": 0}
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("name", ["unset", "cpu", "checked"])
 @pytest.mark.parametrize("verb", LOOKING)
 def test_command_that_looks_at_launches_does_so_with_every_target(folder, verb, name):

@@ -12,6 +12,7 @@ import pytest
 
 from gpukit import cuda, errors
 from gpukit.checked import process, progress
+from gpukit.checked.engine import entries
 
 BLOCK = 32
 HEAD = """
@@ -158,6 +159,26 @@ def test_a_launch_in_another_thread_is_checked(script):
         print(seen)
     """)
     assert done.stdout == "['CheckFailed']\n"
+
+
+def test_functions_of_the_checker_are_compiled_once_when_two_threads_launch():
+    compiled, begun, go_on = [], threading.Event(), threading.Event()
+
+    def compile_slowly():
+        compiled.append(1)
+        begun.set()
+        return go_on.wait(30)
+
+    functions = entries.once(compile_slowly)
+    threads = [threading.Thread(target=functions) for _ in range(2)]
+    threads[0].start()
+    begun.wait(30)
+    threads[1].start()
+    threads[1].join(0.2)  # it would be compiling by now
+    go_on.set()
+    for thread in threads:
+        thread.join(30)
+    assert compiled == [1]
 
 
 def test_a_launch_by_forall_is_checked(script):

@@ -138,3 +138,13 @@ def test_finding_out_about_gpus_imports_no_cuda_package(fresh_python):
         "assert not {'numba', 'numpy', 'numba_cuda'} & set(sys.modules)"
     )
     assert fresh_python("-c", code).stderr == ""
+
+
+def test_launches_of_the_checked_target_alone_have_an_observer(monkeypatch):
+    with_gpu(monkeypatch, None)
+    observers = {}
+    for name in ("auto", "cpu", "checked"):
+        monkeypatch.setenv(target.VARIABLE, name)
+        target.active.cache_clear()
+        observers[name] = getattr(target.observer(), "__name__", None)
+    assert observers == {"auto": None, "cpu": None, "checked": "raise_findings"}

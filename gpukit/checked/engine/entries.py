@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from typing import Any
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from numba.core import config, sigutils, types
 from numba.core.ccallback import CFunc
@@ -29,6 +31,8 @@ from gpukit.compiler.kernel_target import kernel_target
 from gpukit.compiler.runtime.raw import peek, poke
 
 _I = types.int64
+_Made = TypeVar("_Made")
+_compiling = threading.RLock()
 
 
 def _entry(name: str) -> Any:
@@ -78,13 +82,25 @@ def _folder() -> str | None:
     return str(where.with_name(f"{where.name}-checker") / digest[:16])
 
 
+def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
+    """Let the first call make a value for all; threads wait, for Numba's folder is changed."""
+    made = functools.cache(make)
+
+    @functools.wraps(make)
+    def one_at_a_time() -> _Made:
+        with _compiling:
+            return made()
+
+    return one_at_a_time
+
+
 def compile_all() -> None:
     """Compile all of them into the cache, as `make` does, so that nobody waits in a lesson."""
     for functions in (checking, counting, finish, recording, settle, silent):
         functions()
 
 
-@functools.cache
+@once
 def checking() -> tuple[int, ...]:
     """Return the addresses of the functions that look for races and unset memory."""
 
@@ -120,7 +136,7 @@ def checking() -> tuple[int, ...]:
     return _table({**_common(), **own})
 
 
-@functools.cache
+@once
 def counting() -> tuple[int, ...]:
     """Return the addresses of the functions that count requests, branches and work."""
 
@@ -158,7 +174,7 @@ def counting() -> tuple[int, ...]:
     return _table({**_common(), **own, "work": work})
 
 
-@functools.cache
+@once
 def recording() -> tuple[int, ...]:
     """Return the addresses of the functions that write down every event."""
 
@@ -209,7 +225,7 @@ def recording() -> tuple[int, ...]:
     return _table({**_common(), **own, "sync_warps": sync_warps, "work": work, "value": value})
 
 
-@functools.cache
+@once
 def settle() -> Any:
     """Return the function (checker) that writes down what the last atomic of a launch left."""
 
@@ -221,7 +237,7 @@ def settle() -> Any:
     return last.ctypes
 
 
-@functools.cache
+@once
 def finish() -> Any:
     """Return the function (checker, locations) that counts what is open at the end of a launch."""
 
@@ -233,7 +249,7 @@ def finish() -> Any:
     return close_all.ctypes
 
 
-@functools.cache
+@once
 def silent() -> tuple[int, ...]:
     """Return the addresses of functions that see nothing."""
 
@@ -249,7 +265,7 @@ def silent() -> tuple[int, ...]:
     return _table(dict.fromkeys(w.CALLS, nothing) | {"row_free": free})
 
 
-@functools.cache
+@once
 def _common() -> dict[str, Any]:
     """Return the functions that every kind of watching uses."""
 

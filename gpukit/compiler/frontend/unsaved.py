@@ -77,7 +77,7 @@ def _everywhere(function: Callable[..., Any]) -> Iterator[str]:
     file = function.__code__.co_filename
     yield "".join(linecache.getlines(file, function.__globals__))
     yield _of_loader(function.__globals__)
-    with contextlib.suppress(OSError, TypeError):  # the prompts of Python 3.13 keep texts by code
+    with contextlib.suppress(Exception):  # the prompts of Python 3.13 keep texts by code
         yield "".join(inspect.findsource(function)[0])
     yield command(sys.orig_argv) or ""
     if file == "<stdin>":
@@ -96,7 +96,7 @@ def _everywhere(function: Callable[..., Any]) -> Iterator[str]:
 
 def _of_loader(scope: Mapping[str, Any]) -> str:
     """Return the text of a module that lies in an archive, or an empty string."""
-    spec = scope.get("__spec__")
+    spec: Any = scope.get("__spec__")
     with contextlib.suppress(Exception):  # any loader may be there, and none
         return str(spec.loader.get_source(spec.name) or "")
     return ""
