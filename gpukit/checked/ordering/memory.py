@@ -51,10 +51,12 @@ class Bytes(NamedTuple):
 
 def of_flags(flags: NDArray[np.bool_], begin: int, granule: int) -> Bytes | None:
     """Return the bytes of the cells that are flagged; None if there are none."""
-    edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
-    if not len(edges):
-        return None
-    begins, ends = (begin + granule * edges[k::2] for k in (0, 1))
+    count = np.count_nonzero(flags)
+    if count in (0, len(flags)):
+        return Bytes(begin, begin + granule * len(flags)) if count else None
+    edges = 1 + np.flatnonzero(flags[1:] != flags[:-1])
+    sides = [0] * bool(flags[0]), edges, [len(flags)] * bool(flags[-1])
+    begins, ends = np.concatenate(sides).astype(np.int64).reshape(-1, 2).T * granule + begin
     parts = (begins, ends) if len(begins) > 1 else None
     return Bytes(int(begins[0]), int(ends[-1]), parts)
 

@@ -210,16 +210,16 @@ def _wrap(part: Any, stream: Any) -> Any:
     if part.dtype.names is not None and part.shape == ():
         return DeviceRecord(part.dtype, stream, part)
     if part.shape == ():
-        return _element(part, stream)
+        _observe_element(part, stream)
+        return part[()]
     return DeviceNDArray.around(part, stream)
 
 
-def _element(part: Array, stream: Any) -> Any:
-    """Return the only element of an array, copied to the host."""
+def _observe_element(part: Array, stream: Any) -> None:
+    """Report that the only element of an array is copied to the host."""
     observer = operations.observer()
     if observer is not None:
         observer.copied(np.empty((), part.dtype), part, stream, part)
-    return part[()]
 
 
 def _check_index(index: Any) -> Any:
@@ -383,10 +383,13 @@ class DeviceNDArray(DeviceMemory):
         part = self.host[_check_index(item)]
         if isinstance(part, np.ndarray):
             return self.around(part, stream or self.stream)
-        index = item if isinstance(item, tuple) else (item,)
         if isinstance(part, np.void):
+            index = item if isinstance(item, tuple) else (item,)
             return DeviceRecord(self.dtype, stream or self.stream, self.host[(*index, ...)])
-        return _element(self.host[(*index, ...)], stream or self.stream)
+        if operations.observer() is not None:
+            index = item if isinstance(item, tuple) else (item,)
+            _observe_element(self.host[(*index, ...)], stream or self.stream)
+        return part
 
     def __getitem__(self, item: Any) -> Any:
         return self.getitem(item)
