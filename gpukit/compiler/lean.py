@@ -11,14 +11,19 @@ import gc
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from types import BuiltinFunctionType
 from typing import Any
 
-from numba.core import analysis, compiler, typed_passes, untyped_passes
+from numba.core import analysis, compiler, targetconfig, typed_passes, types, untyped_passes
 from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 from numba.cpython import numbers
 
 from gpukit.compiler import assembly
+
+# Functions of Numba's own and their arguments, of which the types say all.
+_FUNCTIONS = (types.Function, types.NumberClass, BuiltinFunctionType)
+_PLAIN = (types.Number, types.Boolean, types.Array)
 
 
 class LeanCompiler(compiler.CompilerBase):
@@ -49,8 +54,45 @@ class LeanCompiler(compiler.CompilerBase):
 @contextlib.contextmanager
 def kernel_code() -> Iterator[None]:
     """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
-    with _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles():
+    with (
+        _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles(),
+        _calls_typed_once(),
+    ):  # fmt: skip
         yield
+
+
+@contextlib.contextmanager
+def _calls_typed_once() -> Iterator[None]:
+    """Let Numba find the type of `a - b` and other calls once for each types of the arguments.
+
+    Numba tries what it knows of a function, one after the other, at every call; a large kernel has
+    thousands of calls and a few hundred different ones. Only functions whose answer the types
+    alone decide are remembered, under the flags of one compilation, to the end of the `with` block.
+    """
+    context = cpu_target.typing_context
+    if "resolve_function_type" in vars(context):  # inside such a block already
+        yield
+        return
+    usual = context.resolve_function_type
+    known: dict[Any, Any] = {}
+
+    def resolve(func: Any, args: Any, kws: Any) -> Any:
+        if kws or not isinstance(func, _FUNCTIONS) or not all(isinstance(a, _PLAIN) for a in args):
+            return usual(func, args, kws)
+        # The flags stand for themselves, and stay alive as long as their number is used.
+        flags = targetconfig.ConfigStack.top_or_none()
+        key = id(flags), func, tuple(args)
+        found = known.get(key)
+        if found is None:
+            found = flags, usual(func, args, kws)
+            known[key] = found
+        return found[1]
+
+    context.resolve_function_type = resolve
+    try:
+        yield
+    finally:
+        del context.resolve_function_type
 
 
 @contextlib.contextmanager
