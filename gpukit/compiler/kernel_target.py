@@ -7,7 +7,10 @@ registered for "cuda". A function that was decorated with `numba.njit` is compil
 
 from __future__ import annotations
 
+import contextlib
 import functools
+from collections.abc import Iterator
+from types import BuiltinFunctionType
 from typing import Any
 
 from numba.core import (
@@ -18,6 +21,7 @@ from numba.core import (
     imputils,
     registry,
     target_extension,
+    targetconfig,
     types,
     typing,
 )
@@ -51,6 +55,11 @@ declarations = _Declarations()
 implementations = imputils.Registry("gpukit")
 
 
+# Functions of Numba's own and their arguments, of which the types say all.
+_FUNCTIONS = (types.Function, types.NumberClass, BuiltinFunctionType)
+_PLAIN = (types.Number, types.Boolean, types.Array)
+
+
 class CUDATypingContext(typing.BaseContext):  # type: ignore[misc]
     """Finds the types of kernels; `inlined` are the overloads that may be put in at their calls.
 
@@ -59,6 +68,7 @@ class CUDATypingContext(typing.BaseContext):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.inlined: list[Any] = []
+        self._typed: dict[Any, Any] | None = None
         super().__init__()
 
     def insert_function(self, ft: Any) -> None:
@@ -84,6 +94,32 @@ class CUDATypingContext(typing.BaseContext):  # type: ignore[misc]
 
     def resolve_value_type(self, val: Any) -> Any:
         return super().resolve_value_type(_for_kernels(val))
+
+    @contextlib.contextmanager
+    def calls_typed_once(self) -> Iterator[None]:
+        """Find the type of `a - b` and other calls once for equal types of the arguments.
+
+        Numba tries what it knows of a function, one after the other, at every call; a large kernel
+        has thousands of calls and a few hundred different ones. Only functions whose answer the
+        types alone decide are remembered, under the flags of one compilation, to the end of the
+        `with` block.
+        """
+        before, self._typed = self._typed, {} if self._typed is None else self._typed
+        try:
+            yield
+        finally:
+            self._typed = before
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        plain = isinstance(func, _FUNCTIONS) and all(isinstance(a, _PLAIN) for a in args)
+        if self._typed is None or kws or not plain:
+            return super().resolve_function_type(func, args, kws)
+        # The flags stand for themselves, and stay alive as long as their number is used.
+        flags = targetconfig.ConfigStack.top_or_none()
+        key = id(flags), func, tuple(args)
+        if key not in self._typed:
+            self._typed[key] = flags, super().resolve_function_type(func, args, kws)
+        return self._typed[key][1]
 
 
 class _Registries(dict[Any, Any]):

@@ -54,7 +54,6 @@ class InlineOverloads(typed_passes.InlineOverloads):
             warnings.simplefilter("ignore", errors.NumbaIRAssumptionWarning)
             return bool(super().run_pass(state))
 
-
 class LeanCompiler(compiler.CompilerBase):
     """Bytecode to typed IR to machine code, and nothing else."""
 
@@ -86,7 +85,7 @@ def kernel_code() -> Iterator[None]:
     """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
     with (
         _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles(),
-        target_override(NAME),
+        target_override(NAME), kernel_target.typing_context.calls_typed_once(),
     ):  # fmt: skip
         yield
 

@@ -44,6 +44,18 @@ def affine(
     return found
 
 
+def checked_one_by_one(
+    kernel: Kernel, thread_loop: region_tree.ThreadLoop, known: Collection[str]
+) -> bool:
+    """Tell whether a thread checks an access by itself, for it is not among those `known`."""
+    return any(
+        isinstance(node, ast.Subscript)
+        and arrays.is_whole(kernel.unit, node)
+        and ast.unparse(node) not in known
+        for node in tree.walk(thread_loop.body)
+    )
+
+
 class InLoops:
     """The accesses of a thread loop whose range over the row and over short loops is known before.
 

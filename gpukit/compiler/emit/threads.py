@@ -2,7 +2,8 @@
 
 The innermost loop exists twice: one without checks, taken where both ends of every index range
 of the row lie inside the array, and one that checks each access. Where block, constants and
-guards prove the range, only the first exists.
+guards prove the range, only the first exists; where a long loop checks some accesses in any case,
+only the second.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from gpukit.compiler.emit.layout import Memory
 from gpukit.compiler.lowering import region_tree, schedule, warps
 from gpukit.compiler.runtime import shuffles
 
+# From so many statements on, a loop that keeps checks anyway is not worth compiling twice.
+_LONG = 64
 _INDEX = tuple(f"threadIdx_{a}" for a in tree.AXES)
 
 
@@ -240,6 +243,8 @@ class ThreadLoops:
             note = ast.Expr(tree.call("check_range", tree.const(texts), low, high))
             loop = self._thread_loop(thread_loop, low, high, known.found)
             return [note, loop] if texts else [loop]
+        if not instrumented and self._stays_checked(thread_loop, known.found):
+            return [*before, self._thread_loop(thread_loop, low, high)]
         indices = [index for found in known.found.values() for index in found]
         tests = [
             *few.values(),
@@ -253,6 +258,14 @@ class ThreadLoops:
             return [*before, *fast]
         slow = self._thread_loop(thread_loop, low, high)
         return [*before, ast.If(tree.conjunction([*tests, *free]), fast, [slow])]
+
+    def _stays_checked(self, thread_loop: region_tree.ThreadLoop, known: Collection[str]) -> bool:
+        """Tell whether a loop is long, and so its own checks that it is not vectorised anyway."""
+        return (
+            self.options.boundscheck
+            and sum(1 for _ in tree.statements(thread_loop.body)) >= _LONG
+            and accesses.checked_one_by_one(self.kernel, thread_loop, known)
+        )
 
     def _shuffled(
         self, thread_loop: region_tree.ThreadLoop, low: ast.expr, high: ast.expr
