@@ -7,8 +7,8 @@ import builtins
 from typing import Any
 
 _MODULES = frozenset(
-    ["IPython", "_pytest.debugging", "bdb", "bpdb", "bpython", "code", "debugpy", "ipdb", "pdb", "pudb", "pydevd", "rpdb",
-     "trepan", "wdb", "web_pdb"]
+    ["IPython", "_pytest.debugging", "bdb", "bpdb", "bpython", "code", "debugpy", "ipdb", "pdb",
+     "pudb", "pydevd", "rpdb", "trepan", "wdb", "web_pdb"]
 )  # fmt: skip
 
 RULE = (
