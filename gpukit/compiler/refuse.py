@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpukit import errors
-from gpukit.compiler import facts, tree
+from gpukit.compiler import debuggers, facts, tree
 from gpukit.compiler.unit import Unit
 
 _Error = TypeVar("_Error", bound=errors.CompileError)
@@ -173,6 +173,8 @@ def _check_node(unit: Unit, node: ast.AST) -> None:
             unit, node, "A kernel cannot assign to a starred name.",
             "name each part, or slice the tuple",
         )  # fmt: skip
+    if debuggers.imports(node):
+        raise invalid(unit, node, debuggers.RULE, debuggers.FIX)
     for kind, (what, fix) in _FIX.items():
         if isinstance(node, kind):
             raise invalid(unit, node, f"A kernel cannot contain {what}.", fix)

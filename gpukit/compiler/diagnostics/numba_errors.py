@@ -160,7 +160,8 @@ def type_error_class() -> type[errors.KernelTypeError]:
 def _translated(unit: Unit, kinds: tuple[Any, ...], error: Any) -> errors.KernelTypeError:
     text = str(getattr(error, "msg", error)).strip()
     place = _place(unit, text, getattr(getattr(error, "loc", None), "line", 0))
-    known = mistakes.explain(unit, place["kernel"], place["line"], text)
+    inferred = getattr(error, "inferred", None)
+    known = mistakes.explain(unit, place["kernel"], place["line"], text, inferred)
     if known is not None:
         if known.function is not None:
             place = _at(known.function, source.find(known.function), known.line)

@@ -1,7 +1,8 @@
 """Refuse what only the host can do, and what Numba would take here and refuse on a GPU.
 
-Random numbers of Python and NumPy, what goes through a whole array (`tile.sum()`), a new value for
-`cuda.threadIdx.x`, `cuda.threadIdx[0]`, an atomic or a shuffle with other arguments than it takes.
+Debuggers, random numbers of Python and NumPy, what goes through a whole array (`tile.sum()`), a new
+value for `cuda.threadIdx.x`, `cuda.threadIdx[0]`, an atomic or a shuffle with other arguments than
+it takes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import extensions, intrinsics, refuse
+from gpukit.compiler import debuggers, extensions, intrinsics, refuse
 from gpukit.compiler.frontend import allocate
 from gpukit.compiler.unit import Unit
 
@@ -21,6 +22,8 @@ from gpukit.compiler.unit import Unit
 def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
     """Raise `errors.Invalid` at the first such thing; `meaning` tells what names stand for."""
     for node in (n for function in unit.trees for n in ast.walk(function)):
+        if isinstance(node, ast.Call) and debuggers.is_debugger(meaning(node.func)):
+            raise refuse.invalid(unit, node, debuggers.RULE, debuggers.FIX)
         if isinstance(node, ast.Call) and _is_random(meaning(node.func)):
             called = ast.unparse(node.func)
             raise refuse.invalid(

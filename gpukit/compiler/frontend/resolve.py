@@ -32,11 +32,18 @@ import numpy as np
 
 from gpukit import errors
 from gpukit.compiler import facts, intrinsics, kinds, refuse, tree
-from gpukit.compiler.frontend import allocate, captures, host_only, nested, scopes, source
+from gpukit.compiler.frontend import (
+    allocate,
+    captures,
+    host_only,
+    nested,
+    scopes,
+    source,
+    unknown_names,
+)
 from gpukit.compiler.unit import Unit
 
 _MISSING = object()
-_BUILTINS = ("range", "min", "max", "abs", "len", "print", "round", "enumerate", "zip", "float")
 _PLAIN = (bool, int, float, complex, str, type(None))
 _ALLOCATING = frozenset(
     [
@@ -371,11 +378,9 @@ class _Resolver(ast.NodeTransformer):
         raise refuse.invalid(self.unit, node, f"There is no {spelled}.", fix)
 
     def _unknown(self, node: ast.Name) -> None:
-        scope = [*self.locals, *self.unit.function.__globals__, *self.closure, *_BUILTINS]
-        close = difflib.get_close_matches(node.id, scope, 1)
-        fix = f"did you mean {close[0]!r}?" if close else "define it, or pass it as an argument"
-        if node.id in intrinsics.namespace():
-            fix = f"write cuda.{node.id}"
+        scope = self.unit.function.__globals__
+        own = [*self.locals, *scope, *self.closure]
+        fix = unknown_names.advice(node.id, own, scope)
         raise refuse.invalid(self.unit, node, f"The name {node.id!r} is not defined.", fix)
 
 

@@ -7,10 +7,12 @@ as int32 arguments. Nothing is compiled.
 from __future__ import annotations
 
 import ast
+import contextlib
 from typing import Any
 
-from numba.core import bytecode, compiler, types, untyped_passes
+from numba.core import bytecode, compiler, typed_passes, types, untyped_passes
 from numba.core.compiler_machinery import PassManager
+from numba.core.errors import NumbaError
 
 from gpukit import errors
 from gpukit.compiler import kinds, lean, pyfunc, shapes, tree
@@ -99,8 +101,22 @@ def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
     manager.add_pass(lean.FindTypes, "find types")
     manager.finalize()
     with lean.kernel_code():  # device functions are compiled on the way
-        manager.run(state)
+        try:
+            manager.run(state)
+        except NumbaError as error:
+            error.inferred = _inferred(state)  # for what is said of it
+            raise
     return state
+
+
+def _inferred(state: Any) -> tuple[Any, dict[str, types.Type]] | None:
+    """Return the code of a function that has no types, and those that its variables got so far."""
+    with contextlib.suppress(Exception):  # there may be no code yet
+        found = typed_passes.type_inference_stage(
+            state.typingctx, state.targetctx, state.func_ir, state.args, None, raise_errors=False
+        )
+        return state.func_ir, found.typemap
+    return None
 
 
 def _by_variable(typemap: dict[str, types.Type]) -> dict[str, set[types.Type]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from gpukit.compiler import tree
+from gpukit.compiler import debuggers, tree
 from gpukit.compiler.diagnostics.mistakes.line import Advice, Line, functions, line_of
 from gpukit.compiler.frontend import source
 
@@ -39,6 +39,8 @@ def _suspects(line: Line) -> Iterator[Line]:
 
 
 def _unusable(name: str, value: Any) -> Advice:
+    if debuggers.is_debugger(value):
+        return Advice(debuggers.RULE, debuggers.FIX)
     if isinstance(value, FunctionType) and _is_library(value):
         return Advice(
             f"{name} is a Python function of {value.__module__}, which a kernel cannot call.",

@@ -23,7 +23,10 @@ class Advice(NamedTuple):
 
 @dataclass
 class Line:
-    """A line that was refused: its expressions, what its names mean, and what Numba said."""
+    """A line that was refused: its expressions, what its names mean, and what Numba said.
+
+    `inferred` are Numba's code of the function, and the types that its variables got.
+    """
 
     unit: Unit
     python: Any
@@ -31,6 +34,7 @@ class Line:
     nodes: list[ast.AST]
     meaning: Callable[[ast.AST], Any]
     said: str
+    inferred: tuple[Any, dict[str, Any]] | None = None
 
     def of_kind(self, *kinds: type[Any]) -> Iterator[Any]:
         """Yield the nodes of some kinds, outer before inner."""
