@@ -42,6 +42,7 @@ DETAILS = {
     "warp-mask": {**CAUGHT, "mask": -1, "lanes": "16-31", "what": "cuda.shfl_sync(-1, v, 0)"},
     "shuffle-source": {**CAUGHT, "lanes": "20", "what": "cuda.shfl_sync(m, v, 20)"},
     "cooperative-misuse": {"line": 15, "given": 5000, "limit": 264, "what": "grid.sync()"},
+    "returned-local": {"line": 15, "reason": "r is gone.", "advice": "pass it in"},
     "launch-refused": {"reason": "a block of 2048 has too many threads. Use smaller blocks."},
     "raised": {**CAUGHT, "reason": "ValueError: n must be even"},
     "idle-threads": {"idle": 3, "total": 7},

@@ -59,6 +59,7 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "warp-mask": sync.warp_mask,
     "shuffle-source": sync.shuffle_source,
     "cooperative-misuse": sync.cooperative_misuse,
+    "returned-local": launch.returned_local,
     "launch-refused": launch.launch_refused,
     "raised": launch.raised,
     "idle-threads": launch.idle_threads,
