@@ -99,6 +99,10 @@ class Invalid(CompileError):
     """A construct that no CUDA target will ever accept."""
 
 
+class ReturnedLocal(Invalid):
+    """A device function returns memory of its own local array, which ends with the call."""
+
+
 class KernelTypeError(CompileError, TypeError):
     """Numba could not find types for the kernel with these arguments."""
 

@@ -64,11 +64,15 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         launch = Launch(kernel, shape, arguments, "access")
     except errors.LaunchError as refused:
         return _refused(kernel, (shape.grid, shape.block), refused)
+    except errors.ReturnedLocal as refused:
+        said = {"reason": refused.message, "advice": refused.fix}
+        found = decode.make("returned-local", refused, **said)
+        return _report(kernel, shape, [found], 0.0, 0, [])
     most = _most_together(launch)
     if shape.blocks > most:
         given = {"given": shape.blocks, "limit": most, "what": "blocks with a grid.sync"}
-        found = [decode.make("launch-refused", _definition(kernel), **given)]
-        return _report(kernel, shape, found, 0.0, 0, [])
+        beyond = decode.make("launch-refused", _definition(kernel), **given)
+        return _report(kernel, shape, [beyond], 0.0, 0, [])
     arrays = _Arguments(launch)
     try:
         with Bar(f"check {kernel.py_func.__name__}") as bar:

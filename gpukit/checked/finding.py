@@ -36,6 +36,7 @@ KINDS = {
     ),
     "uninitialised-global": Kind("initcheck", ERROR, "read of device memory never written"),
     "never-written": Kind("initcheck", WARNING, "output that no thread wrote"),
+    "returned-local": Kind("memcheck", ERROR, "local array that outlives its device function"),
     "barrier-divergence": Kind("synccheck", ERROR, "barrier that not all threads reach"),
     "barrier-after-return": Kind("synccheck", WARNING, "barrier after some threads returned"),
     "endless-wait": Kind("synccheck", ERROR, "loop that waits for ever"),

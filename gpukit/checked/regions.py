@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpukit.compiler import checker_state
+from gpukit.cpu.launch import marshal
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,8 @@ def _collect(found: list[Array], name: str, value: Any) -> None:
     value = value.host if on_device else value
     if hasattr(value, "copy_out") and hasattr(value, "value"):  # cuda.In, Out, InOut
         value = value.value
+    if not isinstance(value, (np.ndarray, tuple)):
+        value = marshal.foreign_host(value)
     if isinstance(value, np.ndarray):
         if value.size:
             found.append(of_array(name, np.asarray(value), on_device))

@@ -51,6 +51,7 @@ DETAILS = {
         "line": 15, "other_line": 12, "array": "h_x", "use": "read", "other_use": "write",
         "other_call": "the copy to the host", "other_stream": "s1", "other_stream_number": 1,
     },
+    "returned-local": {"line": 15, "reason": "r is gone.", "advice": "pass it in"},
     "launch-refused": {"reason": "a block of 2048 has too many threads. Use smaller blocks."},
     "raised": {**CAUGHT, "reason": "ValueError: n must be even"},
     "idle-threads": {"idle": 3, "total": 7},

@@ -69,6 +69,7 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "cooperative-misuse": sync.cooperative_misuse,
     "stream-race": ordering.stream_race,
     "host-race": ordering.host_race,
+    "returned-local": launch.returned_local,
     "launch-refused": launch.launch_refused,
     "raised": launch.raised,
     "idle-threads": launch.idle_threads,

@@ -24,6 +24,12 @@ def launch_refused(facts: Facts) -> Words:
     return "a GPU refuses this launch", "check the grid, the block and the shared memory"
 
 
+def returned_local(facts: Facts) -> Words:
+    """A device function that returns its local array; `reason` and `advice` are the compiler's."""
+    reason = one_line(facts.get("reason", "a device function returns its local array"))
+    return reason.removesuffix("."), one_line(facts.get("advice", "pass the array in"))
+
+
 def raised(facts: Facts) -> Words:
     """An exception that the kernel's own code raised."""
     who = facts.who if facts.get("threads", ()) else "the kernel"

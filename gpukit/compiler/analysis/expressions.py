@@ -54,28 +54,16 @@ class Expressions:
         if tree.intrinsic(node) in kinds.VALUES:
             return types.int32
         base = self.type_of(node.value)
-        field = _field(base, node.attr)
-        if field is not None:
-            return field
+        of_record = field(base, node.attr)
+        if of_record is not None:
+            return of_record
         whole = node.attr in ("size", "ndim", "itemsize", "nbytes")
         return types.intp if whole and hasattr(base, "layout") else None
 
     def _Subscript(self, node: ast.Subscript) -> Any:
         if uniformity.is_size(node):
             return types.intp
-        base = self.type_of(node.value)
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if isinstance(node.slice, ast.Constant) and isinstance(base, (types.Array, types.Record)):
-            if isinstance(base, types.Record) or isinstance(node.slice.value, str):
-                return _field(base, node.slice.value)
-        if any(isinstance(p, ast.Slice) or _is_literal(p, ...) for p in parts):
-            return _part(base, parts)
-        if isinstance(base, types.UniTuple):
-            return base.dtype
-        if not hasattr(base, "layout") or len(parts) > base.ndim:
-            return None
-        left = base.ndim - len(parts)
-        return base.copy(ndim=left) if left else base.dtype
+        return subscript(self.type_of(node.value), node.slice)
 
     def _UnaryOp(self, node: ast.UnaryOp) -> Any:
         if isinstance(node.op, ast.Not):
@@ -170,6 +158,22 @@ def _is_literal(node: ast.expr, value: object) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
 
+def subscript(base: Any, index: ast.expr) -> Any:
+    """Return the type of `base[index]`, None where that is not easy to say."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    if isinstance(index, ast.Constant) and isinstance(base, (types.Array, types.Record)):
+        if isinstance(base, types.Record) or isinstance(index.value, str):
+            return field(base, index.value)
+    if any(isinstance(p, ast.Slice) or _is_literal(p, ...) for p in parts):
+        return _part(base, parts)
+    if isinstance(base, types.UniTuple):
+        return base.dtype
+    if not hasattr(base, "layout") or len(parts) > base.ndim:
+        return None
+    left = base.ndim - len(parts)
+    return base.copy(ndim=left) if left else base.dtype
+
+
 def _part(base: Any, parts: list[ast.expr]) -> Any:
     """Return the type of a part of an array that is taken with slices or an ellipsis."""
     if not hasattr(base, "layout"):
@@ -180,7 +184,7 @@ def _part(base: Any, parts: list[ast.expr]) -> Any:
     return base.copy(ndim=left, layout="A") if left > 0 else base.dtype
 
 
-def _field(base: Any, key: Any) -> Any:
+def field(base: Any, key: Any) -> Any:
     """Return the type of `r.x`, `r["x"]` or `r[0]` of a record, or of an array of records."""
     record = base if isinstance(base, types.Record) else getattr(base, "dtype", None)
     name = field_name(record, key)

@@ -54,6 +54,7 @@ from gpukit.compiler.frontend import (
     normalise,
     own_arrays,
     resolve,
+    returned,
 )
 from gpukit.compiler.unit import Unit
 
@@ -100,6 +101,8 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     if any(device is s for s in seen):
         return False
     inner = resolve.run(device.py_func, device=True)
+    if not own_arrays.has_frame(device):
+        return True  # what it makes is its caller's
     for node in (n for function in inner.trees for n in ast.walk(function)):
         if isinstance(node, ast.Attribute) and tree.intrinsic(node) in _OWNS:
             return True
@@ -214,6 +217,8 @@ class _Inliner:
         self._check_depth(device, name, call, callers)
         escapes.check_constants(self.unit, call)
         inner = resolve.run(device.py_func, device=True)
+        if own_arrays.has_frame(device):
+            returned.check(inner)
         self.unit.allocates |= inner.allocates
         refuse.mark(inner, self.unit, call)
         normalise.prepare(inner)

@@ -96,13 +96,18 @@ class _Move(ast.NodeTransformer):
     visit_If = visit_For = visit_While = _inside
 
 
+def has_frame(device: Any) -> bool:
+    """Tell whether a device function is called, and not put in place of its calls by Numba."""
+    return getattr(device, "targetoptions", {}).get("inline") not in (True, "always")
+
+
 def mark(function: ast.FunctionDef, device: Any, given: list[ast.expr]) -> None:
     """Let the shared arrays of a device function know whose they are.
 
     `given` are what stands for its parameters where its body is put. A function that Numba puts
     there itself, with `inline`, has its arrays once a call.
     """
-    if getattr(device, "targetoptions", {}).get("inline") in (True, "always"):
+    if not has_frame(device):
         return
     calls = (n for n in ast.walk(function) if tree.called(n) == "shared.array")
     for number, call in enumerate(calls):

@@ -63,13 +63,15 @@ _in_making: list[Any] = []
 
 
 def _make(dispatcher: Any) -> Any:
-    from gpukit.compiler.frontend import inline, resolve
+    from gpukit.compiler.frontend import inline, own_arrays, resolve, returned
     from gpukit.compiler.runtime import half_rules
     from gpukit.compiler.runtime.compiled import OPTIONS, without_literals
 
     half_rules.install()
     unit = resolve.run(dispatcher.py_func, device=True)
     unit.debug = bool(getattr(dispatcher, "targetoptions", {}).get("debug", False))
+    if own_arrays.has_frame(dispatcher):
+        returned.check(unit)
     inline.run(unit)
     rewrite = DeviceBody(unit, native)
     # A function that calls itself finds itself under its own name.

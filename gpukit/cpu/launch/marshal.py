@@ -83,6 +83,8 @@ def _pack_one(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
             f"argument {position + 1}: the kernel's signature says {wanted}, got the number "
             f"{value!r}. Pass an array, for one number np.array([x])."
         )
+    if _is_tuple(wanted):
+        return _pack_tuple(packed, value, wanted, position)
     if wanted is not None and not _is_structured(wanted):
         return _pack_as(packed, value, wanted, position)
     if type(value) is int:
@@ -213,11 +215,30 @@ def _pack_other(packed: Packed, value: Any, position: int) -> Kind:
         packed.values.extend((value.real, value.imag))
         return "complex128"
     if isinstance(value, tuple):
-        parts = tuple(_pack_one(packed, v, None, position) for v in value)
-        return ("tuple", type(value) if hasattr(value, "_fields") else tuple, parts)
+        return _pack_tuple(packed, value, None, position)
     if value is None:
         return "none"
     return _pack_general(packed, value, position)
+
+
+def _is_tuple(wanted: Any) -> bool:
+    """Tell whether a numba type is one of tuples."""
+    return hasattr(wanted, "types") and hasattr(wanted, "count")
+
+
+def _pack_tuple(packed: Packed, value: Any, wanted: Any, position: int) -> Kind:
+    """Pack the parts of a tuple, each as what the signature says of it."""
+    count = len(value) if isinstance(value, tuple) else None
+    kinds = (None,) * (count or 0) if wanted is None else tuple(wanted.types)
+    if count != len(kinds):
+        got = f"{value!r}" if count is None else f"a tuple of {count}"
+        raise errors.ArgumentError(
+            f"argument {position + 1}: the kernel's signature says {wanted}, got {got}. Pass a "
+            f"tuple of {len(kinds)}."
+        )
+    pairs = zip(value, kinds, strict=True)
+    parts = tuple(_pack_one(packed, v, kind, position) for v, kind in pairs)
+    return ("tuple", type(value) if hasattr(value, "_fields") else tuple, parts)
 
 
 def _pack_record(packed: Packed, value: np.void) -> Kind:
@@ -243,12 +264,9 @@ def _pack_general(packed: Packed, value: Any, position: int) -> Kind:
     if isinstance(value, enum.Enum):
         inner = _pack_one(packed, value.value, None, position)
         return ("enum", type(value), inner)
-    if hasattr(value, "__array_interface__"):
-        return _pack_array(packed, np.asarray(value), None, position)
-    if hasattr(value, "__cuda_array_interface__"):
-        from gpukit.cpu.memory import arrays
-
-        return _pack_array(packed, arrays.as_cuda_array(value).host, None, position)
+    host = foreign_host(value)
+    if host is not None:
+        return _pack_array(packed, host, None, position)
     hint = "Pass numbers, NumPy arrays, device arrays, or tuples of these."
     if isinstance(value, list):
         hint = "Convert the list with np.array(x, dtype=np.float32)."
@@ -258,6 +276,17 @@ def _pack_general(packed: Packed, value: Any, position: int) -> Kind:
         f"argument {position + 1} is of type {type(value).__name__}, which a kernel cannot take. "
         f"{hint}"
     )
+
+
+def foreign_host(value: Any) -> np.ndarray | None:
+    """Return the array over the memory of another library's array; None for what is none."""
+    if hasattr(value, "__array_interface__") and not isinstance(value, np.generic):
+        return np.asarray(value)
+    if hasattr(value, "__cuda_array_interface__"):
+        from gpukit.cpu.memory import arrays
+
+        return arrays.as_cuda_array(value).host
+    return None
 
 
 # ---- from kinds to struct formats and numba types ---------------------------------------------

@@ -222,6 +222,7 @@ def from_cuda_array_interface(
             "target pass NumPy arrays or make device arrays with cuda.to_device."
         )
     host: Array = np.ndarray(shape, dtype, room, address - room.ctypes.data, strides)
+    host.flags.writeable = host.flags.writeable and not desc["data"][1]
     return DeviceNDArray.around(host, stream)
 
 

@@ -1,0 +1,223 @@
+"""Refuse device functions that return memory of their own local arrays.
+
+On a GPU a local array lies in the frame of the function that makes it, and is gone when that
+returns: `return r`, and so `return r[1:]`, a record in it, a tuple that holds it. A function that
+Numba itself puts in place of its calls (`inline="always"`), or that is defined inside another,
+has no frame: what it makes belongs to its caller. Shared arrays last as long as the block.
+
+>>> from gpukit.compiler import intrinsics as cuda
+>>> import numpy as np
+>>> def pair(x, y):
+...     r = cuda.local.array(2, np.float32)
+...     r[0] = x
+...     return r[0] + y if x > y else r
+>>> from gpukit.compiler.frontend import own_arrays, resolve
+>>> check(resolve.run(pair))
+Traceback (most recent call last):
+gpukit.errors.ReturnedLocal: ...
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import numpy as np
+from numba.core import types
+
+from gpukit import errors
+from gpukit.compiler import facts, refuse, shapes, tree
+from gpukit.compiler.analysis import expressions
+from gpukit.compiler.frontend import own_arrays, resolve
+from gpukit.compiler.unit import Unit
+
+_VIEWS = frozenset(["reshape", "view", "ravel", "transpose", "swapaxes"])
+_NUMPY_VIEWS = (np.reshape, np.ravel, np.transpose, np.flip, np.fliplr, np.flipud, np.swapaxes)
+# What variables stand for, as far as that is memory of local arrays: types, or tuples of these.
+_Memory = dict[str, Any]
+
+
+def check(unit: Unit) -> None:
+    """Raise `errors.ReturnedLocal` at a `return` of a device function's own local memory."""
+    _Walk(unit, own=True, refuses=True).body(unit.tree.body, {})
+
+
+class _Walk:
+    """Follows the memory of local arrays through a function, to what it returns.
+
+    `own` are its own arrays followed, too; where it `refuses`, to return any is an error.
+    """
+
+    def __init__(
+        self, unit: Unit, *, own: bool, refuses: bool = False, callers: tuple[Any, ...] = ()
+    ) -> None:
+        self.unit, self.own, self.refuses, self.callers = unit, own, refuses, callers
+        self.returned: Any = None
+
+    # ---- statements -----------------------------------------------------------------------
+
+    def body(self, body: list[ast.stmt], known: _Memory) -> _Memory:
+        """Go through statements with what is known of variables before; return it for after."""
+        for s in body:
+            known = self._statement(s, known)
+        return known
+
+    def _statement(self, s: ast.stmt, known: _Memory) -> _Memory:
+        if isinstance(s, ast.Return):
+            self._return(s, None if s.value is None else self.of(s.value, known))
+        elif isinstance(s, ast.Assign):
+            value = self.of(s.value, known)
+            for target in s.targets:
+                known = {**known, **_unpacked(target, value)}
+        elif tree.blocks(s):
+            branches = [self.body(block, known) for block in tree.blocks(s)]
+            if isinstance(s, (ast.For, ast.While)):  # what a round sets, the next one reads
+                branches = [self.body(b, _joined(known, *branches)) for b in tree.blocks(s)]
+            whole = isinstance(s, ast.If) and len(branches) == 2
+            known = _joined(*branches) if whole else _joined(known, *branches)
+        return known
+
+    def _return(self, s: ast.Return, value: Any) -> None:
+        self.returned = self.returned or value
+        if value is None or not self.refuses:
+            return
+        kernel, file, line, source = refuse.where(self.unit, s)
+        name, text = self.unit.name, refuse.written(s.value)  # type: ignore[arg-type]
+        raise refuse.numba_class(errors.ReturnedLocal)(
+            f"The device function {name} returns {text}, memory of a cuda.local.array of its own: "
+            f"on a GPU that memory is gone when {name} returns.",
+            kernel=kernel, file=file, line=line, source=source,
+            fix=f"make the array in the caller and pass it to {name} as an argument, or return "
+            "its values, as numbers or a tuple of numbers",
+        )  # fmt: skip
+
+    # ---- expressions ----------------------------------------------------------------------
+
+    def of(self, node: ast.expr, known: _Memory) -> Any:
+        """Return the type of the local memory that an expression stands for, None for values."""
+        if isinstance(node, ast.Name):
+            return known.get(node.id)
+        if isinstance(node, ast.Tuple):
+            parts = tuple(self.of(e, known) for e in node.elts)
+            return parts if any(p is not None for p in parts) else None
+        if isinstance(node, ast.IfExp):
+            return self._first([node.body, node.orelse], known)
+        if isinstance(node, (ast.BoolOp, ast.BinOp)):  # of tuples
+            return self._first(node.values if isinstance(node, ast.BoolOp) else
+                               [node.left, node.right], known)  # fmt: skip
+        if isinstance(node, ast.Starred):
+            return self.of(node.value, known)
+        if isinstance(node, ast.Subscript):
+            return self._element(self.of(node.value, known), node)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(self.of(node.value, known), node.attr)
+        return self._call(node, known) if isinstance(node, ast.Call) else None
+
+    def _first(self, nodes: list[ast.expr], known: _Memory) -> Any:
+        return next((m for n in nodes if (m := self.of(n, known)) is not None), None)
+
+    def _element(self, base: Any, node: ast.Subscript) -> Any:
+        if not isinstance(base, tuple):
+            return None if base is None else _memory(expressions.subscript(base, node.slice))
+        index = shapes.constant(self.unit, node.slice)
+        if type(index) is int and -len(base) <= index < len(base):
+            return base[index]
+        return next((part for part in base if part is not None), None)
+
+    def _attribute(self, base: Any, name: str) -> Any:
+        if isinstance(base, types.Array) and name in ("T", "real", "imag"):
+            return base
+        return _memory(expressions.field(base, name))
+
+    def _call(self, node: ast.Call, known: _Memory) -> Any:
+        if tree.called(node) == "local.array":
+            return self._made(node) if self.own and not facts.of(node).allocates else None
+        given = [self.of(a, known) for a in node.args]
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr in _VIEWS:
+            return _reshaped(self.of(function.value, known), _axes(function.attr, node.args))
+        name = function.id if isinstance(function, ast.Name) else ""
+        if name in self.unit.nested:
+            return self._nested(self.unit.nested[name].tree, node, given, known)
+        if name in self.unit.devices:
+            return self._device(self.unit.devices[name], node, given, known)
+        called = self.unit.globals.get(name)
+        if given and any(called is f for f in _NUMPY_VIEWS):
+            return _reshaped(given[0], _axes(called.__name__, node.args[1:]))
+        return None
+
+    def _made(self, node: ast.Call) -> Any:
+        try:
+            shape, dtype = shapes.request(self.unit, node)
+        except errors.GpukitError:  # its dtype is an argument's
+            shape, dtype = (), types.undefined
+            given = node.args[0] if node.args else None
+            shape = (0,) * (len(given.elts) if isinstance(given, ast.Tuple) else 1)
+        return types.Array(dtype, len(shape), "C")
+
+    def _nested(
+        self, function: ast.FunctionDef, node: ast.Call, given: list[Any], known: _Memory
+    ) -> Any:
+        inner = _Walk(self.unit, own=self.own, callers=self.callers)
+        inner.body(function.body, {**known, **self._bound(function, node, given, known)})
+        return inner.returned
+
+    def _device(self, device: Any, node: ast.Call, given: list[Any], known: _Memory) -> Any:
+        """Return what of the memory that it is given a device function returns."""
+        if any(device is c for c in self.callers) or not hasattr(device.py_func, "__code__"):
+            return None
+        unit = resolve.run(device.py_func, device=True)
+        own = self.own and not own_arrays.has_frame(device)
+        bound = self._bound(unit.tree, node, given, known)
+        if not own and not any(m is not None for m in bound.values()):
+            return None
+        inner = _Walk(unit, own=own, callers=(*self.callers, device))
+        inner.body(unit.tree.body, bound)
+        return inner.returned
+
+    def _bound(
+        self, function: ast.FunctionDef, node: ast.Call, given: list[Any], known: _Memory
+    ) -> _Memory:
+        names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+        bound = dict(zip(names, given, strict=False))
+        bound |= {k.arg: self.of(k.value, known) for k in node.keywords if k.arg}
+        if function.args.vararg:
+            bound[function.args.vararg.arg] = tuple(given[len(names) :])
+        return bound
+
+
+def _memory(kind: Any) -> Any:
+    """Return a type if it is one of memory, None for that of a number."""
+    return kind if isinstance(kind, (types.Array, types.Record)) else None
+
+
+def _reshaped(base: Any, ndim: int | None = None) -> Any:
+    """Return the type of a view with other axes, as many as before where that is not known."""
+    return base.copy(ndim=ndim or base.ndim, layout="A") if isinstance(base, types.Array) else None
+
+
+def _axes(name: str, given: list[ast.expr]) -> int | None:
+    """Return how many axes a view that is made by a call has; None for as many as before."""
+    if name == "ravel":
+        return 1
+    if name != "reshape":
+        return None
+    whole = given[0] if len(given) == 1 else None
+    return len(whole.elts) if isinstance(whole, ast.Tuple) else len(given)
+
+
+def _unpacked(target: ast.expr, value: Any) -> _Memory:
+    """Return what an assignment gives to variables; what is stored in memory is a copy."""
+    if isinstance(target, ast.Name):
+        return {target.id: value}
+    if not isinstance(target, ast.Tuple):
+        return {}
+    parts = value if isinstance(value, tuple) else (None,) * len(target.elts)
+    pairs = zip(target.elts, parts, strict=False)
+    return {name: m for t, part in pairs for name, m in _unpacked(t, part).items()}
+
+
+def _joined(*branches: _Memory) -> _Memory:
+    """Return what variables may stand for where branches come together."""
+    return {name: next((b[name] for b in branches if b.get(name) is not None), None)
+            for name in set().union(*branches)}  # fmt: skip

@@ -1,0 +1,422 @@
+"""Device functions that return arrays: those of their callers, and not local ones of their own."""
+
+from __future__ import annotations
+
+import inspect
+
+import numba
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, errors
+from gpukit.compiler.frontend import resolve, returned
+
+PAIR = np.dtype([("x", np.float32), ("y", np.float32)])
+NESTED = np.dtype([("id", np.int32), ("props", (np.float32, 3)), ("pair", PAIR)])
+
+
+@cuda.jit(device=True)
+def itself(x):
+    r = cuda.local.array(2, np.float32)
+    r[0] = x
+    return r  # refused
+
+
+@cuda.jit(device=True)
+def at_once(x):
+    return cuda.local.array(2, np.float32)  # refused
+
+
+@cuda.jit(device=True)
+def alias(x):
+    r = cuda.local.array(2, np.float32)
+    other = r
+    last = other
+    return last  # refused
+
+
+@cuda.jit(device=True)
+def in_a_branch(x, given):
+    r = cuda.local.array(2, np.float32)
+    if x > 0:
+        return r  # refused
+    return given
+
+
+@cuda.jit(device=True)
+def chosen(x, given):
+    r = cuda.local.array(2, np.float32)
+    return r if x > 0 else given  # refused
+
+
+@cuda.jit(device=True)
+def one_of_two(x, given):
+    r = given
+    if x > 0:
+        r = cuda.local.array(2, np.float32)
+    return r  # refused
+
+
+@cuda.jit(device=True)
+def set_in_a_loop(x, given):
+    mine = cuda.local.array(2, np.float32)
+    r = given
+    for _ in range(3):
+        given = r
+        r = mine
+    return given  # refused
+
+
+@cuda.jit(device=True)
+def part(x):
+    r = cuda.local.array(4, np.float32)
+    return r[1:3]  # refused
+
+
+@cuda.jit(device=True)
+def row(x):
+    r = cuda.local.array((2, 3), np.float32)
+    return r[1]  # refused
+
+
+@cuda.jit(device=True)
+def with_ellipsis(x):
+    r = cuda.local.array((2, 3), np.float32)
+    return r[..., 0]  # refused
+
+
+@cuda.jit(device=True)
+def reshaped(x):
+    r = cuda.local.array(6, np.float32)
+    return r.reshape(2, 3)  # refused
+
+
+@cuda.jit(device=True)
+def row_of_reshaped(x):
+    r = cuda.local.array(6, np.float32)
+    return r.reshape((2, 3))[0]  # refused
+
+
+@cuda.jit(device=True)
+def transposed(x):
+    r = cuda.local.array((2, 3), np.float32)
+    return r.T  # refused
+
+
+@cuda.jit(device=True)
+def flattened(x):
+    r = cuda.local.array((2, 3), np.float32)
+    return np.ravel(r)  # refused
+
+
+@cuda.jit(device=True)
+def record(x):
+    r = cuda.local.array(1, PAIR)[0]
+    r.x = x
+    return r  # refused
+
+
+@cuda.jit(device=True)
+def field_array(x):
+    r = cuda.local.array(1, NESTED)
+    return r[0].props  # refused
+
+
+@cuda.jit(device=True)
+def field_record(x):
+    r = cuda.local.array(1, NESTED)
+    return r[0]["pair"]  # refused
+
+
+@cuda.jit(device=True)
+def fields(x):
+    r = cuda.local.array(3, PAIR)
+    return r.x  # refused
+
+
+@cuda.jit(device=True)
+def in_a_tuple(x):
+    r = cuda.local.array(2, np.float32)
+    return r, x  # refused
+
+
+@cuda.jit(device=True)
+def out_of_a_tuple(x, given):
+    r = cuda.local.array(2, np.float32)
+    both = (given, (x, r))
+    return both[1]  # refused
+
+
+@cuda.jit(device=True)
+def unpacked(x, given):
+    r = cuda.local.array(2, np.float32)
+    _, other = given, r
+    return other  # refused
+
+
+@cuda.jit(device=True)
+def tail(a, n):
+    return a[n:]
+
+
+@cuda.jit(device=True)
+def larger(a, b):
+    if a[0] > b[0]:
+        return a
+    return b
+
+
+@cuda.jit(device=True)
+def by_a_function(x):
+    r = cuda.local.array(4, np.float32)
+    return tail(r, 2)  # refused
+
+
+@cuda.jit(device=True)
+def by_two_functions(x, given):
+    r = cuda.local.array(4, np.float32)
+    return larger(given, tail(a=r, n=1))  # refused
+
+
+@cuda.jit(device=True)
+def by_a_nested_function(x):
+    r = cuda.local.array(4, np.float32)
+
+    def inner():
+        return r
+
+    return inner()  # refused
+
+
+@cuda.jit(device=True)
+def made_in_a_nested_function(x):
+    def inner(n):
+        mine = cuda.local.array(4, np.float32)
+        mine[0] = n
+        return mine
+
+    return inner(2)  # refused
+
+
+@cuda.jit(device=True, inline="always")
+def made_for_the_caller(x):
+    mine = cuda.local.array(4, np.float32)
+    mine[0] = x
+    return mine
+
+
+@cuda.jit(device=True)
+def made_by_an_inlined_function(x):
+    return made_for_the_caller(x)  # refused
+
+
+@cuda.jit("float32[:](float32)", device=True)
+def with_a_signature(x):
+    r = cuda.local.array(2, np.float32)
+    return r  # refused
+
+
+@numba.njit
+def by_njit(x):
+    r = cuda.local.array(2, np.float32)
+    return r  # refused
+
+
+@cuda.jit(device=True, forceinline=True)
+def with_forceinline(x):
+    r = cuda.local.array(2, np.float32)
+    return r  # refused
+
+
+REFUSED = [
+    itself, at_once, alias, in_a_branch, chosen, one_of_two, set_in_a_loop, part, row,
+    with_ellipsis, reshaped, row_of_reshaped, transposed, flattened, record, field_array,
+    field_record, fields, in_a_tuple, out_of_a_tuple, unpacked, by_a_function, by_two_functions,
+    by_a_nested_function, made_in_a_nested_function, made_by_an_inlined_function,
+    with_a_signature, by_njit, with_forceinline,
+]  # fmt: skip
+
+
+@cuda.jit(device=True)
+def numbers(x):
+    r = cuda.local.array(2, np.float32)
+    r[0] = r[1] = x
+    return r[0], r[1]
+
+
+@cuda.jit(device=True)
+def numbers_of_a_row(x):
+    r = cuda.local.array((2, 2), np.float32)
+    mine = r[1]
+    mine[0] = x
+    first = mine[0]
+    return first + r[0, 0]
+
+
+@cuda.jit(device=True)
+def number_of_a_record(x):
+    r = cuda.local.array(1, NESTED)
+    r[0].pair.x = x
+    return r[0].pair.x + r[0].props[1] + r[0]["id"]
+
+
+@cuda.jit(device=True)
+def size_of(x):
+    r = cuda.local.array(4, np.float32)
+    return r.size + r.shape[0]
+
+
+@cuda.jit(device=True)
+def given_back(a):
+    a[0] = 1
+    return a
+
+
+@cuda.jit(device=True)
+def part_of_given(a):
+    work = cuda.local.array(4, np.float32)
+    work[0] = a[0]
+    a[0] = work[0]
+    return a[1:]
+
+
+@cuda.jit(device=True)
+def shared(x):
+    tile = cuda.shared.array(4, np.float32)
+    tile[0] = x
+    return tile
+
+
+@cuda.jit(device=True)
+def number_by_a_function(x):
+    r = cuda.local.array(4, np.float32)
+    return tail(r, 1)[0]
+
+
+@cuda.jit(device=True)
+def name_that_is_a_number_later(x):
+    r = cuda.local.array(4, np.float32)
+    r[0] = x
+    a = r
+    a = r[0]
+    return a
+
+
+@cuda.jit(device=True)
+def number_out_of_a_tuple(x):
+    both = cuda.local.array(4, np.float32), x
+    return both[1]
+
+
+ALLOWED = [
+    numbers, numbers_of_a_row, number_of_a_record, size_of, given_back, part_of_given, shared,
+    number_by_a_function, name_that_is_a_number_later, number_out_of_a_tuple,
+]  # fmt: skip
+
+
+def name(device):
+    return device.py_func.__name__
+
+
+def marked_line(device):
+    lines, first = inspect.getsourcelines(device.py_func)
+    return first + next(k for k, text in enumerate(lines) if "# refused" in text)
+
+
+@pytest.mark.parametrize("device", REFUSED, ids=name)
+def test_a_device_function_is_refused_when_it_returns_its_own_local_memory(device):
+    with pytest.raises(errors.ReturnedLocal, match=r"memory of a cuda\.local\.array") as caught:
+        returned.check(resolve.run(device.py_func, device=True))
+    assert caught.value.line == marked_line(device)
+    assert "pass it to" in caught.value.fix
+
+
+@pytest.mark.parametrize("device", ALLOWED, ids=name)
+def test_a_device_function_may_return_numbers_and_what_its_caller_has(device):
+    returned.check(resolve.run(device.py_func, device=True))
+
+
+@cuda.jit
+def array_kernel(out):
+    i = cuda.grid(1)
+    out[i] = itself(i)[0]
+
+
+@cuda.jit
+def record_kernel(out):
+    i = cuda.grid(1)
+    out[i] = record(i).x
+
+
+@cuda.jit
+def signature_kernel(out):
+    i = cuda.grid(1)
+    out[i] = with_a_signature(np.float32(i))[0]
+
+
+@cuda.jit
+def barrier_kernel(out):
+    i = cuda.grid(1)
+    cuda.syncthreads()
+    out[i] = by_a_function(i)[0]
+    cuda.syncthreads()
+
+
+KERNELS = {
+    array_kernel: itself, record_kernel: record, signature_kernel: with_a_signature,
+    barrier_kernel: by_a_function,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=name)
+def test_a_launch_is_refused_when_a_device_function_returns_its_local_memory(kernel):
+    with pytest.raises(errors.ReturnedLocal) as caught:
+        kernel[1, 4](np.zeros(4, np.float32))
+    assert caught.value.line == marked_line(KERNELS[kernel])
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=name)
+def test_the_checker_finds_that_a_device_function_returns_its_local_memory(kernel):
+    (found,) = gpukit.check(kernel)[1, 4](np.zeros(4, np.float32)).findings
+    assert (found.kind, found.severity) == ("returned-local", "error")
+    assert (found.kernel, found.line) == (name(KERNELS[kernel]), marked_line(KERNELS[kernel]))
+
+
+def test_the_finding_has_the_words_of_the_refusal():
+    (found,) = gpukit.check(array_kernel)[1, 4](np.zeros(4, np.float32)).findings
+    with pytest.raises(errors.ReturnedLocal) as caught:
+        array_kernel[1, 4](np.zeros(4, np.float32))
+    assert (found.message, found.fix) == (caught.value.message, caught.value.fix)
+
+
+@cuda.jit
+def caller_kernel(out):
+    i = cuda.grid(1)
+    mine = made_for_the_caller(i)
+    other = made_for_the_caller(i + 1)
+    out[i] = 10 * mine[0] + other[0]
+
+
+def test_an_array_lasts_that_numba_makes_in_the_caller():
+    """With inline="always" Numba puts the function's body there, on a GPU too."""
+    out = np.zeros(4, np.float32)
+    caller_kernel[1, 4](out)
+    assert out.tolist() == [1, 12, 23, 34]
+
+
+@cuda.jit
+def own_nested_kernel(out):
+    def made(n):
+        mine = cuda.local.array(2, np.float32)
+        mine[0] = n
+        return mine
+
+    i = cuda.grid(1)
+    out[i] = made(i)[0]
+
+
+def test_an_array_lasts_that_a_nested_function_makes_in_the_kernel():
+    out = np.zeros(4, np.float32)
+    own_nested_kernel[1, 4](out)
+    assert out.tolist() == [0, 1, 2, 3]
