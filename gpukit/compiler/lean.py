@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from numba.core import analysis, compiler, typed_passes, untyped_passes
+from numba.core.base import BaseContext
 from numba.core.compiler_machinery import PassManager
 from numba.core.registry import cpu_target
 from numba.cpython import numbers
 
 from gpukit.compiler import assembly
+from gpukit.compiler.runtime import lowerings
 
 
 class LeanCompiler(compiler.CompilerBase):
@@ -49,8 +51,44 @@ class LeanCompiler(compiler.CompilerBase):
 @contextlib.contextmanager
 def kernel_code() -> Iterator[None]:
     """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
-    with _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles():
+    with contextlib.ExitStack() as rules:
+        for rule in (
+            _wrapping_integers, _division_by_zero, lowerings.of_kernels, assembly.refused,
+            _quick_liveness, _no_search_for_cycles,
+        ):  # fmt: skip
+            rules.enter_context(rule())
         yield
+
+
+@contextlib.contextmanager
+def _division_by_zero() -> Iterator[None]:
+    """Let Numba's own functions divide by the rule of the function that calls them.
+
+    Left alone, it compiles them by Python's: `x ** -2` then raises where x is 0. What it has
+    compiled of them for others is put aside meanwhile.
+    """
+    context = cpu_target.target_context
+    usual, compiled = BaseContext._compile_subroutine_no_cache, context.cached_internal_func
+
+    def compile_it(self: Any, builder: Any, impl: Any, sig: Any, locals: Any = None,
+                   flags: Any = None) -> Any:  # fmt: skip
+        if flags is None:
+            flags = compiler.Flags()
+            flags.nrt = True
+            python = self.error_model is not None and self.error_model.raise_on_fp_zero_division
+            flags.error_model = "python" if python else "numpy"
+        return usual(self, builder, impl, sig, locals, flags)
+
+    BaseContext._compile_subroutine_no_cache = compile_it
+    context.cached_internal_func = _of_kernels
+    try:
+        yield
+    finally:
+        BaseContext._compile_subroutine_no_cache = usual
+        context.cached_internal_func = compiled
+
+
+_of_kernels: dict[Any, Any] = {}  # what Numba has compiled of its own functions for kernels
 
 
 @contextlib.contextmanager
