@@ -14,6 +14,7 @@ from types import BuiltinFunctionType
 from typing import Any
 
 from numba.core import (
+    compiler,
     cpu,
     decorators,
     extending,
@@ -149,6 +150,20 @@ class CUDATargetContext(cpu.CPUContext):  # type: ignore[misc]
     def load_additional_registries(self) -> None:
         self.install_registry(implementations)  # the first
         super().load_additional_registries()
+
+    def _compile_subroutine_no_cache(
+        self, builder: Any, impl: Any, sig: Any, locals: Any = None, flags: Any = None
+    ) -> Any:
+        """Let Numba's own functions divide by the rule of the function that calls them.
+
+        Left alone, it compiles them by Python's: `x ** -2` then raises where x is 0.
+        """
+        if flags is None:
+            flags = compiler.Flags()
+            flags.nrt = True
+            python = self.error_model is not None and self.error_model.raise_on_fp_zero_division
+            flags.error_model = "python" if python else "numpy"
+        return super()._compile_subroutine_no_cache(builder, impl, sig, locals, flags)
 
 
 class _Target(registry.CPUTarget):  # type: ignore[misc]

@@ -28,6 +28,7 @@ from numba.cpython import numbers
 
 from gpukit.compiler import assembly
 from gpukit.compiler.kernel_target import NAME, kernel_target
+from gpukit.compiler.runtime import lowerings  # noqa: F401  (adds functions)
 
 
 @compiler_machinery.register_pass(mutates_CFG=True, analysis_only=False)

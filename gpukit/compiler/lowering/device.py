@@ -214,6 +214,7 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
     if name == "compare_and_swap":
         name = "cas"
         arguments.insert(1, tree.const(0))
+    arguments[1] = place(rewrite, arguments[1])
     table = atomics.SHARED if shared else atomics.GLOBAL
     if name not in table:
         raise refuse.invalid(rewrite.unit, node, f"There is no cuda.atomic.{name}.")
@@ -221,6 +222,13 @@ def atomic_call(rewrite: Any, name: str, node: ast.Call, *, shared: bool) -> ast
     rewrite.globals[key] = table[name]
     origin = rewrite.origin(node, array, what)
     return tree.call(tree.name(key), origin, *arguments)
+
+
+def place(rewrite: Any, idx: ast.expr) -> ast.expr:
+    """Return the index of an atomic, whose float is taken for an integer."""
+    if isinstance(idx, (ast.Constant, ast.Tuple)):
+        return idx
+    return tree.call(rewrite.helper("atomics", "place"), idx)
 
 
 def raise_call(rewrite: Any, node: ast.Raise) -> ast.stmt:

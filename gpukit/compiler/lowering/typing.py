@@ -186,7 +186,8 @@ class _Probe(scalar.Scalar):
     def atomic(self, name: str, node: ast.Call) -> ast.expr:
         if name == "compare_and_swap":
             return ast.Subscript(node.args[0], tree.const(0), ast.Load())
-        return ast.Subscript(node.args[0], node.args[1], ast.Load())
+        idx = device.place(self, node.args[1])
+        return ast.Subscript(node.args[0], idx, ast.Load())
 
     def context(self) -> ast.expr:
         return self._argument("context", device.CONTEXT)

@@ -129,6 +129,17 @@ def _swap_loop(builder: Any, pointer: Any, new_of: Any) -> Any:
     return builder.bitcast(old, kind)
 
 
+@intrinsic
+def place(typingctx, idx):  # type: ignore[no-untyped-def]
+    """Return an index; a float, as `math.floor` gives it, as the integer that numba-cuda takes."""
+    whole = types.intp if isinstance(idx, types.Float) else idx
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return context.cast(builder, args[0], idx, whole)
+
+    return whole(idx), codegen
+
+
 def _require(name: str, array: Any, idx: Any) -> None:
     if not isinstance(array, types.Array):
         raise TypingError(f"cuda.atomic.{name} works on an element of an array, not on {array}")

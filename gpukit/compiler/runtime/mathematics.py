@@ -31,12 +31,9 @@ def _ieee_remainder(x, y):  # type: ignore[no-untyped-def]
 @overload(math.modf)
 def _modf(x):  # type: ignore[no-untyped-def]
     def parts(x):  # type: ignore[no-untyped-def]
-        if math.isnan(x):
-            return same_kind(x, x), same_kind(x, x)
-        if math.isinf(x):
-            return same_kind(math.copysign(0.0, x), x), same_kind(x, x)
-        whole = math.copysign(math.floor(abs(x)), x)
-        return same_kind(math.copysign(x - whole, x), x), same_kind(whole, x)
+        whole = np.trunc(x)
+        part = same_kind(0.0, x) if math.isinf(x) else x - whole
+        return math.copysign(part, x), whole
 
     return parts
 

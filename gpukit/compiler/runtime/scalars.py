@@ -14,11 +14,12 @@ from gpukit.compiler.runtime.compiled import compiled
 
 
 def _integer(name, value):  # type: ignore[no-untyped-def]
+    """Return the type whose bits are looked at: that of the value, and int8 of a bool."""
     if isinstance(value, types.Boolean):
-        return types.int32
+        return types.int8
     if not isinstance(value, types.Integer):
         raise TypingError(f"cuda.{name} works on integers, not on {value}")
-    return value if value.bitwidth in (32, 64) else types.int32
+    return value
 
 
 def _common(name, typingctx, *values):  # type: ignore[no-untyped-def]
@@ -48,7 +49,7 @@ def brev(typingctx, value):  # type: ignore[no-untyped-def]
     result = types.uint64 if kind.bitwidth == 64 else types.uint32
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        return builder.bitreverse(context.cast(builder, args[0], value, kind))
+        return builder.bitreverse(context.cast(builder, args[0], value, result))
 
     return result(value), codegen
 

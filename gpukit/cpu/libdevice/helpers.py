@@ -16,46 +16,6 @@ SQRT_2 = math.sqrt(2)
 
 
 @jit(device=True)
-def to_i32(v):
-    """A whole float64 as int32, held to its range; NaN gives 0, as on a GPU."""
-    if v != v:
-        return np.int32(0)
-    return np.int32(min(max(v, -2147483648.0), 2147483647.0))
-
-
-@jit(device=True)
-def to_u32(v):
-    """A whole float64 as the bits of a uint32, held to its range; NaN gives 0."""
-    if v != v:
-        return np.int32(0)
-    return np.int32(np.uint32(np.int64(min(max(v, 0.0), 4294967295.0))))
-
-
-@jit(device=True)
-def to_i64(v):
-    """A whole float64 as int64, held to its range; NaN gives the lowest, as on a GPU."""
-    if v != v or v < -9223372036854775808.0:
-        return np.int64(-9223372036854775808)
-    if v >= 9223372036854775808.0:
-        return np.int64(9223372036854775807)
-    return np.int64(v)
-
-
-@jit(device=True)
-def to_u64(v):
-    """A whole float64 as the bits of a uint64, held to its range."""
-    if v != v:
-        return np.int64(-9223372036854775808)
-    if v <= 0.0:
-        return np.int64(0)
-    if v >= 18446744073709551616.0:
-        return np.int64(-1)
-    if v >= 9223372036854775808.0:
-        return np.int64(v - 9223372036854775808.0) ^ np.int64(-9223372036854775808)
-    return np.int64(v)
-
-
-@jit(device=True)
 def round_away(v):
     """The nearest whole number, halves away from zero."""
     whole = np.trunc(v)
@@ -136,7 +96,7 @@ def ull_rest(x, v):
     """The sign of what v, the nearest float64, lacks of the uint64 with the bits of x."""
     if v >= 18446744073709551616.0:
         return -1.0
-    return np.float64(x - to_u64(v))
+    return np.float64(x - np.int64(np.uint64(v)))
 
 
 @jit(device=True)
@@ -173,8 +133,9 @@ def logb(x):
 
 @jit(device=True)
 def half_turn(x):
-    """x brought into [-1, 1] by whole turns of 2, exactly."""
-    return x - 2.0 * np.rint(x * 0.5)
+    """x brought into [-1, 1] by whole turns of 2, exactly, with its sign where it becomes zero."""
+    rest = x - 2.0 * np.rint(x * 0.5)
+    return math.copysign(rest, x) if rest == 0.0 else rest
 
 
 @jit(device=True)
