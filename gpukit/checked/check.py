@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import sys
 from typing import Any, NamedTuple
 
@@ -19,6 +17,7 @@ from gpukit.checked.regions import Array, Region
 from gpukit.checked.report import Report, content
 from gpukit.checked.verb import Verb
 from gpukit.compiler import checker_state, locations
+from gpukit.compiler.frontend import source
 from gpukit.compiler.lowering import waiting
 from gpukit.cpu.launch import marshal
 from gpukit.cpu.memory import uninitialised
@@ -308,18 +307,7 @@ class _Place(NamedTuple):
 
 def _definition(kernel: Any) -> _Place:
     """Return the line of a kernel's `def`."""
-    return _definition_of(kernel.py_func)
-
-
-@functools.lru_cache(maxsize=256)  # reading the source costs more than checking a small launch
-def _definition_of(function: Any) -> _Place:
-    try:
-        lines, start = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        return _Place(function.__name__, function.__code__.co_filename, 0, "")
-    at = next((k for k, text in enumerate(lines) if "def " in text or "lambda" in text), 0)
-    line = max(start, 1) + at
-    return _Place(function.__name__, function.__code__.co_filename, line, lines[at].strip())
+    return _Place(*source.place(source.shown(kernel.py_func)))
 
 
 def _refused(kernel: Any, items: Any, refused: errors.LaunchError) -> Report:

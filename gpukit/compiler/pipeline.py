@@ -239,11 +239,16 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
     own = {*emitter.memory.shared, *emitter.memory.local}
     return Instrumentation(
         [location for location, *_ in rewriter.own_locations], [asdict(r) for r in
-        instruments.regions], sorted(rewriter.stores), sorted(rewriter.loads),
-        sorted(provenance.written_by_data(unit)), {str(k): v for k, v in instruments.flops.items()},
+        instruments.regions], _spelled(unit, rewriter.stores), _spelled(unit, rewriter.loads),
+        _spelled(unit, provenance.written_by_data(unit)), {str(k): v for k, v in instruments.flops.items()},
         list(instruments.variables), block_order.matters(unit, own), decided.has_fences(unit),
         [int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
     )  # fmt: skip
+
+
+def _spelled(unit: Unit, names: set[str]) -> list[str]:
+    """Return names of arrays, those of parameters as the person wrote them."""
+    return sorted(unit.as_written(n) if n in unit.parameters else n for n in names)
 
 
 def _check_local_memory(unit: Unit, size: int) -> None:

@@ -224,7 +224,9 @@ class Emitter:
     ) -> ast.stmt:
         """Return the statement that stops the kernel where not all threads reach a barrier."""
         with self.rewriter.for_block():
-            origin = self.rewriter.origin(step.call, "", refuse.written(step.call, self.rewriter.unit))
+            origin = self.rewriter.origin(
+                step.call, "", refuse.written(step.call, self.rewriter.unit)
+            )
         returned = jumps.RETURNED in self.schedule.live_across
         name = "barrier_with_returned" if returned else "barrier"
         arguments: list[ast.expr] = [origin, tree.name(step.mask or "")]

@@ -133,6 +133,7 @@ def _rename_reserved(unit: Unit) -> None:
     # The emitter keeps `x` of all threads in `x_of`, and finds local arrays at `x_at`.
     clash |= {n for n in own if n[-3:] in ("_of", "_at") and n[:-3] in own}
     clash |= {n for n in own if n.startswith(("_", "rt_", "returned"))}
+    unit.stems |= {f"own_{n}": n for n in clash}
     for node in (n for function in unit.trees for n in ast.walk(function)):
         if isinstance(node, ast.Name) and node.id in clash:
             node.id = f"own_{node.id}"
