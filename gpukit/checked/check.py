@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit import errors
-from gpukit.checked import decode, gpus, lint, occupancy, order, slips
+from gpukit.checked import decode, gpus, lint, occupancy, order, slips, stop
 from gpukit.checked.extent import Extents
 from gpukit.checked.finding import INFO, Finding
 from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
-from gpukit.checked.report import Report, content
+from gpukit.checked.report import Report, content, merging
 from gpukit.checked.verb import Verb
 from gpukit.compiler import checker_state, locations
 from gpukit.compiler.frontend import source
@@ -31,7 +31,16 @@ def check(kernel: Any) -> Verb:
     are taken too: their Python function is run on the CPU. `gpukit.check(function)(*arguments)`
     calls a function that launches kernels, and returns one report for all of its launches.
     """
-    return Verb("check", kernel, run, _refused, join=Report.merge)
+    return Verb("check", kernel, run_aloud, _refused, join=Report.merge)
+
+
+def run_aloud(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
+    """Run one launch as `run` does; print what was found so far where it is interrupted."""
+    try:
+        return run(kernel, shape, arguments)
+    except Interrupted as stopped:
+        sys.stderr.write(f"{stopped.report}\n")
+        raise
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
@@ -52,8 +61,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         with Bar(f"check {kernel.py_func.__name__}") as bar:
             functions = bar.prepare(entries.checking)
             seen = launch.run(functions, progress=bar, uninitialised=without_value)
-    except Interrupted as stop:
-        _print_so_far(kernel, shape, stop)
+    except Interrupted as stopped:
+        stopped.report = _so_far(kernel, shape, stopped)
         raise
     found = decode.findings(seen, kernel.py_func)
     if seen.error is not None:
@@ -64,30 +73,33 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         if region.space == "global":
             _note_written(seen, region)
     found += [*_lint(kernel, launch), *_slips(kernel, launch)]
-    counts = seen.seconds, shape.blocks, _notes(seen), seen.idle_warps
-    return _report(kernel, shape, found, *counts)
+    cut_short = seen.error is not None or seen.stopped
+    counts = seen.seconds, seen.blocks_done, _notes(seen), seen.idle_warps
+    return _report(kernel, shape, found, *counts, stopped=_AN_ERROR if cut_short else "")
+
+
+_AN_ERROR = "an error"
 
 
 def unfinished(kernel: Any, shape: Any) -> Report:
-    """Return the report of a launch that was interrupted: nothing is known of it."""
-    report = _report(kernel, shape, [], 0.0, 0, [])
+    """Return the report of a launch that was interrupted before or after its blocks ran."""
+    report = _report(kernel, shape, [], 0.0, 0, [], stopped=stop.cause())
     name = content.shaped(report.launched[0])
-    report.notes.append(f"{name} was interrupted while it ran; its findings are not known.")
+    report.notes.append(
+        f"{name} was stopped by {stop.cause()} while it was prepared or judged: what was found "
+        "in it is not known."
+    )
     return report
 
 
-def _print_so_far(kernel: Any, shape: Any, stop: Interrupted) -> None:
-    """Say on the error stream where Ctrl-C stopped a launch, and what was found before."""
-    seen = stop.seen
-    location = seen.last_location()
-    at = (
-        f" at line {location.line} of {location.file}: {location.source.strip()}"
-        if location
-        else ""
-    )
-    note = f"The launch was stopped by Ctrl-C{at}"
-    report = _report(kernel, shape, decode.findings(seen), seen.seconds, shape.blocks, [note])
-    sys.stderr.write(f"{report}\n")
+def _so_far(kernel: Any, shape: Any, stopped: Interrupted) -> Report:
+    """Return the report of a launch that was interrupted: what was found before."""
+    seen = stopped.seen
+    note = f"{stopped.words()}: findings and totals are those up to there."
+    return _report(
+        kernel, shape, decode.findings(seen), seen.seconds, seen.blocks_done, [note],
+        seen.idle_warps, stopped=stopped.cause,
+    )  # fmt: skip
 
 
 def _most_together(launch: Launch) -> int:
@@ -352,10 +364,12 @@ def _name(error: BaseException) -> str:
 
 def _report(
     kernel: Any, shape: Any, found: list[Finding], seconds: float, blocks: int, notes: list[str],
-    idle_warps: int = 0,
+    idle_warps: int = 0, stopped: str = "",
 ) -> Report:  # fmt: skip
-    name, counts = kernel.py_func.__name__, (1, seconds, blocks, idle_warps)
-    return Report(found, name, shape.grid, shape.block, *counts, notes=notes)
+    name = kernel.py_func.__name__
+    made = merging.Launch(name, shape.grid, shape.block, 1, blocks, seconds, idle_warps, stopped)
+    counts = 1, seconds, blocks, idle_warps
+    return Report(found, name, shape.grid, shape.block, *counts, notes=notes, launched=(made,))
 
 
 __all__ = ["check", "run"]

@@ -21,7 +21,7 @@ def install() -> None:
 
 
 def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
-    report = check.run(kernel, shape, arguments)
+    report = check.run_aloud(kernel, shape, arguments)
     if report.errors:
         first = report.errors[0]
         more = len(report.errors) - 1
@@ -44,8 +44,9 @@ def checking() -> Iterator[list[Report]]:
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         try:
             reports.append(check.run(kernel, shape, arguments))
-        except KeyboardInterrupt:
-            reports.append(check.unfinished(kernel, shape))
+        except KeyboardInterrupt as stopped:
+            known = getattr(stopped, "report", None)
+            reports.append(known or check.unfinished(kernel, shape))
             raise
 
     with observing(observer):
