@@ -218,8 +218,76 @@ def test_check_that_takes_too_long_is_stopped_and_says_what_it_ran(slow, script,
     words = " ".join(capsys.readouterr().out.split())
     line = Path(path).read_text(encoding="utf-8").count("\n")
     assert f"stopped in line {line} of script.py, after the 600 seconds of --timeout" in words
-    assert ("spin_kernel[2, 32] was interrupted while it ran" in words) == ("spin" in slow)
+    stopped = "spin_kernel was stopped by the 600 seconds of --timeout after 0 of its 2 blocks"
+    assert (stopped in words) == ("spin" in slow)
+    assert "Ctrl-C" not in words
     assert ("3 of 5 blocks" if "spin" in slow else "3 blocks") in words
+
+
+SPIN = f"{ENDLESS}spin_kernel[2, 32](sys.at_work)\n"
+
+
+@pytest.mark.usefixtures("time_is_up_at_work")
+def test_json_of_a_stopped_check_marks_the_launch_as_partial(script, capsys):
+    assert cli.main(["check", "--timeout", "600", "--json", script(SPIN)]) == 1
+    report = json.loads(capsys.readouterr().out)
+    fill, spin = report["launches"]
+    assert (fill["blocks_run"], fill["stopped"]) == (3, "")
+    assert (spin["blocks_run"], spin["stopped"]) == (0, "the 600 seconds of --timeout")
+    assert report["exit_code"] == 1
+
+
+@pytest.mark.usefixtures("time_is_up_at_work")
+def test_junit_and_html_of_a_stopped_check_say_how_far_it_came(script, tmp_path):
+    xml, page = tmp_path / "found.xml", tmp_path / "found.html"
+    given = ["--timeout", "600", "--junit", str(xml), "--html", str(page)]
+    cli.main(["check", *given, script(SPIN)])
+    suite = ElementTree.fromstring(xml.read_text(encoding="utf-8"))
+    (error,) = suite.iter("error")
+    assert suite.get("errors") == "1"
+    assert error.get("message") == "stopped by the 600 seconds of --timeout after 0 of 2 blocks"
+    words = page.read_text(encoding="utf-8")
+    assert "No findings so far" in words
+    assert "stopped by the 600 seconds of --timeout after 0 of its 2 blocks" in words
+
+
+@pytest.mark.usefixtures("time_is_up_at_work")
+@pytest.mark.parametrize("verb", ["profile", "play"])
+def test_a_verb_that_takes_too_long_says_which_launch_it_does_not_show(verb, script, capsys):
+    assert cli.main([verb, "--timeout", "600", script(SPIN)]) == 1
+    shown = capsys.readouterr()
+    assert "fill_kernel" in shown.out
+    assert "spin_kernel" not in shown.out
+    assert "spin_kernel was stopped by the 600 seconds of --timeout after 0 of its" in shown.err
+    assert "in line" in shown.err
+
+
+@pytest.mark.usefixtures("time_is_up_at_work")
+def test_a_stopped_array_function_is_named_with_its_own_line(script, capsys):
+    slow = """
+    @cuda.vectorize(["float64(float64)"])
+    def heavy(x):
+        while x < 2:
+            x = 1
+        return x
+    import threading
+    threading.Timer(0.5, lambda: sys.at_work.fill(1)).start()
+    heavy(np.zeros(512))
+    """
+    assert cli.main(["check", "--timeout", "600", script(slow)]) == 1
+    words = " ".join(capsys.readouterr().out.split())
+    assert "of 2 blocks" in words
+    assert "cuda.vectorize" not in words
+    assert "heavy" in words
+
+
+@pytest.mark.parametrize("verb", ["check", "profile", "play"])
+def test_a_script_that_is_stopped_by_ctrl_c_says_so_and_exits_with_130(verb, script, capsys):
+    assert cli.main([verb, script(f"{SOUND}raise KeyboardInterrupt")]) == 130
+    shown = capsys.readouterr()
+    words = " ".join((shown.out + shown.err).split())
+    assert "script.py, by Ctrl-C; what it would have done after that was not" in words
+    assert "fill_kernel" in shown.out
 
 
 def test_check_within_its_time_is_as_without_a_limit(script, capsys):

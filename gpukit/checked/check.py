@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit import errors
-from gpukit.checked import decode, gpus, lint, occupancy, order, ordering, slips
+from gpukit.checked import decode, gpus, lint, occupancy, order, ordering, slips, stop
 from gpukit.checked.extent import Extents
 from gpukit.checked.finding import INFO, Finding
 from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen
@@ -20,9 +19,10 @@ from gpukit.checked.messages.phrases import some
 from gpukit.checked.ordering import launches
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
-from gpukit.checked.report import Report, content
+from gpukit.checked.report import Report, content, merging
 from gpukit.checked.verb import Verb
 from gpukit.compiler import checker_state, locations
+from gpukit.compiler.frontend import source
 from gpukit.compiler.lowering import waiting
 from gpukit.cpu.launch import marshal
 from gpukit.cpu.memory import uninitialised
@@ -36,7 +36,7 @@ def check(kernel: Any) -> Verb:
     are taken too: their Python function is run on the CPU. `gpukit.check(function)(*arguments)`
     calls a function that launches kernels, and returns one report for all of its launches.
     """
-    return Verb("check", kernel, run, _refused, join=Report.merge, around=following)
+    return Verb("check", kernel, run_aloud, _refused, join=Report.merge, around=following)
 
 
 @contextlib.contextmanager
@@ -56,6 +56,15 @@ def following(reports: list[Report]) -> Iterator[None]:
         reports.append(Report([], launches=0, notes=[note]))
 
 
+def run_aloud(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
+    """Run one launch as `run` does; print what was found so far where it is interrupted."""
+    try:
+        return run(kernel, shape, arguments)
+    except Interrupted as stopped:
+        sys.stderr.write(f"{stopped.report}\n")
+        raise
+
+
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     """Run one launch and return what is wrong with it."""
     from gpukit.checked.engine import entries
@@ -66,8 +75,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         return _refused(kernel, (shape.grid, shape.block), refused)
     except errors.ReturnedLocal as refused:
         said = {"reason": refused.message, "advice": refused.fix}
-        found = decode.make("returned-local", refused, **said)
-        return _report(kernel, shape, [found], 0.0, 0, [])
+        local = decode.make("returned-local", refused, **said)
+        return _report(kernel, shape, [local], 0.0, 0, [])
     most = _most_together(launch)
     if shape.blocks > most:
         given = {"given": shape.blocks, "limit": most, "what": "blocks with a grid.sync"}
@@ -79,8 +88,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
             functions = bar.prepare(entries.checking)
             reads = functools.partial(launches.notes_reads, shape.stream)
             seen = launch.run(functions, progress=bar, uninitialised=without_value, reads=reads)
-    except Interrupted as stop:
-        _print_so_far(kernel, shape, stop)
+    except Interrupted as stopped:
+        stopped.report = _so_far(kernel, shape, stopped)
         raise
     found = decode.findings(seen, kernel.py_func)
     if seen.error is not None:
@@ -91,30 +100,33 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         if region.space == "global":
             _note_written(seen, region)
     found += [*_lint(kernel, launch), *_slips(kernel, launch), *launches.add(launch, seen)]
-    counts = seen.seconds, shape.blocks, _notes(seen), seen.idle_warps
-    return _report(kernel, shape, found, *counts)
+    cut_short = seen.error is not None or seen.stopped
+    counts = seen.seconds, seen.blocks_done, _notes(seen), seen.idle_warps
+    return _report(kernel, shape, found, *counts, stopped=_AN_ERROR if cut_short else "")
+
+
+_AN_ERROR = "an error"
 
 
 def unfinished(kernel: Any, shape: Any) -> Report:
-    """Return the report of a launch that was interrupted: nothing is known of it."""
-    report = _report(kernel, shape, [], 0.0, 0, [])
+    """Return the report of a launch that was interrupted before or after its blocks ran."""
+    report = _report(kernel, shape, [], 0.0, 0, [], stopped=stop.cause())
     name = content.shaped(report.launched[0])
-    report.notes.append(f"{name} was interrupted while it ran; its findings are not known.")
+    report.notes.append(
+        f"{name} was stopped by {stop.cause()} while it was prepared or judged: what was found "
+        "in it is not known."
+    )
     return report
 
 
-def _print_so_far(kernel: Any, shape: Any, stop: Interrupted) -> None:
-    """Say on the error stream where Ctrl-C stopped a launch, and what was found before."""
-    seen = stop.seen
-    location = seen.last_location()
-    at = (
-        f" at line {location.line} of {location.file}: {location.source.strip()}"
-        if location
-        else ""
-    )
-    note = f"The launch was stopped by Ctrl-C{at}"
-    report = _report(kernel, shape, decode.findings(seen), seen.seconds, shape.blocks, [note])
-    sys.stderr.write(f"{report}\n")
+def _so_far(kernel: Any, shape: Any, stopped: Interrupted) -> Report:
+    """Return the report of a launch that was interrupted: what was found before."""
+    seen = stopped.seen
+    note = f"{stopped.words()}: findings and totals are those up to there."
+    return _report(
+        kernel, shape, decode.findings(seen), seen.seconds, seen.blocks_done, [note],
+        seen.idle_warps, stopped=stopped.cause,
+    )  # fmt: skip
 
 
 def _most_together(launch: Launch) -> int:
@@ -335,18 +347,7 @@ class _Place(NamedTuple):
 
 def _definition(kernel: Any) -> _Place:
     """Return the line of a kernel's `def`."""
-    return _definition_of(kernel.py_func)
-
-
-@functools.lru_cache(maxsize=256)  # reading the source costs more than checking a small launch
-def _definition_of(function: Any) -> _Place:
-    try:
-        lines, start = inspect.getsourcelines(function)
-    except (OSError, TypeError):
-        return _Place(function.__name__, function.__code__.co_filename, 0, "")
-    at = next((k for k, text in enumerate(lines) if "def " in text or "lambda" in text), 0)
-    line = max(start, 1) + at
-    return _Place(function.__name__, function.__code__.co_filename, line, lines[at].strip())
+    return _Place(*source.place(source.shown(kernel.py_func)))
 
 
 def _refused(kernel: Any, items: Any, refused: errors.LaunchError) -> Report:
@@ -391,10 +392,12 @@ def _name(error: BaseException) -> str:
 
 def _report(
     kernel: Any, shape: Any, found: list[Finding], seconds: float, blocks: int, notes: list[str],
-    idle_warps: int = 0,
+    idle_warps: int = 0, stopped: str = "",
 ) -> Report:  # fmt: skip
-    name, counts = kernel.py_func.__name__, (1, seconds, blocks, idle_warps)
-    return Report(found, name, shape.grid, shape.block, *counts, notes=notes)
+    name = kernel.py_func.__name__
+    made = merging.Launch(name, shape.grid, shape.block, 1, blocks, seconds, idle_warps, stopped)
+    counts = 1, seconds, blocks, idle_warps
+    return Report(found, name, shape.grid, shape.block, *counts, notes=notes, launched=(made,))
 
 
 __all__ = ["check", "run"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
-from gpukit.checked import regions
+from gpukit.checked import regions, stop
 from gpukit.checked.regions import Region
 from gpukit.checked.shadow_memory import MEMORY
 from gpukit.compiler import checker_state
@@ -53,6 +53,14 @@ class Seen:
         )
 
     @property
+    def blocks_done(self) -> int:
+        """How many blocks came to their end."""
+        if self.error is None and not self.stopped:
+            return int(self.shape.blocks)
+        begun = int(self.words[checker_state.BLOCKS_SEEN]) if self.words is not None else 0
+        return max(begun - 1, 0)
+
+    @property
     def idle_warps(self) -> int:
         """How many warps touched no memory."""
         return int(self.words[checker_state.IDLE_WARPS]) if self.words is not None else 0
@@ -65,11 +73,27 @@ class Seen:
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in an instrumented launch, with what was `seen` before."""
+    """A KeyboardInterrupt in an instrumented launch, with what was `seen` before.
 
-    def __init__(self, reason: KeyboardInterrupt, seen: Seen) -> None:
+    `report` is what the launch has to say so far, where it was checked.
+    """
+
+    def __init__(self, reason: KeyboardInterrupt, seen: Seen, name: str) -> None:
         super().__init__(*reason.args)
         self.seen = seen
+        self.name = name
+        self.cause = stop.cause()
+        self.report: Any = None
+
+    def words(self) -> str:
+        """Say what stopped the launch, how far it had come, and in which line it was."""
+        seen, place = self.seen, self.seen.last_location()
+        at = f", in line {place.line} of {errors.file_name(place.file)}" if place else ""
+        at += f" (`{place.source.strip()}`)" if place and place.source else ""
+        return (
+            f"{self.name} was stopped by {self.cause} after {seen.blocks_done:,} of its "
+            f"{seen.shape.blocks:,} blocks{at}"
+        )
 
 
 Progress = Callable[[int, int], None]  # (blocks done, blocks in all)
@@ -118,6 +142,8 @@ class Launch:
         error: BaseException | None = None
         try:
             error = self._blocks(state, progress)
+        except KeyboardInterrupt as between_blocks:
+            error = between_blocks
         finally:
             MEMORY.stamp = int(state.words[checker_state.NOW]) + state.blocks + 1
             for region in all_regions:
@@ -128,7 +154,7 @@ class Launch:
             action()
         seen = state.seen(self, all_regions, first, seconds, error)
         if isinstance(error, KeyboardInterrupt):
-            raise Interrupted(error, seen)
+            raise Interrupted(error, seen, self.kernel.py_func.__name__)
         return seen
 
     def regions(self) -> list[Region]:

@@ -147,11 +147,8 @@ class Finder:
             self._report(s.value, "literal")
 
     def _combined(self, s: ast.AugAssign) -> None:
-        target = tree.clone(s.target)
-        target.ctx = ast.Load()
-        both = tree.at(ast.BinOp(target, s.op, s.value), s)
-        both.facts = facts.of(s)  # it is shown as `a += b`
-        if self._is_single(target) and self._narrows(both):
+        both = tree.updated(s)
+        if self._is_single(both.left) and self._narrows(both):
             self.narrowed.add(id(both))
         self._walk(both)
 

@@ -39,7 +39,7 @@ def _raise_race(found: Finding) -> None:
 
 def raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
     """Run a launch under the checker; raise the first error where it was launched."""
-    _raise(check.run(kernel, shape, arguments))
+    _raise(check.run_aloud(kernel, shape, arguments))
 
 
 def _raise(report: Report) -> None:
@@ -74,8 +74,9 @@ def checking() -> Iterator[list[Report]]:
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         try:
             reports.append(check.run(kernel, shape, arguments))
-        except KeyboardInterrupt:
-            reports.append(check.unfinished(kernel, shape))
+        except KeyboardInterrupt as stopped:
+            known = getattr(stopped, "report", None)
+            reports.append(known or check.unfinished(kernel, shape))
             raise
 
     with observing(observer), check.following(reports):

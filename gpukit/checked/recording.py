@@ -15,6 +15,7 @@ from gpukit.checked.instrumented import Launch, Seen
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Region
 from gpukit.compiler import checker_state
+from gpukit.compiler.frontend import source
 from gpukit.cpu.launch import configure
 
 MOST_EVENTS = 400_000
@@ -51,8 +52,8 @@ def record(
     steps = _Steps(launch, arrays).of(events[:count])
     recording = {
         "version": 1, "kernel": kernel.py_func.__name__,
-        "file": errors.file_name(kernel.py_func.__code__.co_filename),
-        "source": _source(kernel.py_func),
+        "file": errors.file_name(source.shown(kernel.py_func).__code__.co_filename),
+        "source": _source(source.shown(kernel.py_func)),
         "grid": list(shape.grid), "block": list(shape.block),
         "warp_size": 32, "arrays": arrays.listed, "variables":
         launch.compiled.instrumentation.variables, "steps": steps, "findings": [_placed(f.as_dict(),

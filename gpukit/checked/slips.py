@@ -1,7 +1,7 @@
-"""What a kernel's text says and cannot mean: values that get lost, division by a literal zero,
-and globals that were changed after the kernel was compiled.
+"""What a kernel's text says and cannot mean: values that get lost, expressions whose value nobody
+takes, division by a literal zero, and globals that were changed after the kernel was compiled.
 
-Numba's CUDA target accepts all three silently.
+Numba's CUDA target accepts all four silently.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ def written(function: Any, arguments: tuple[types.Type, ...]) -> list[Slip]:
     """
     whole = resolve.run(function)
     given = dict(zip(whole.parameters, arguments, strict=True))
-    found = list(_lost(whole, given)) + list(_divisions(whole))
+    found = [*_lost(whole, given), *_without_effect(whole), *_divisions(whole)]
     for called in mistakes.functions(whole)[1:]:
         unit = resolve.run(called, device=True)
-        found += [*_lost(unit, {}), *_divisions(unit)]
+        if not refuse.is_library(unit.source.file, whole.source.file):
+            found += [*_lost(unit, {}), *_without_effect(unit), *_divisions(unit)]
     return found
 
 
@@ -127,6 +128,34 @@ def _only_sets(s: ast.stmt, name: str) -> bool:
     return _sets(s, name)
 
 
+# ---- expressions whose value nobody takes -------------------------------------------------------
+
+
+def _without_effect(unit: Unit) -> Iterator[Slip]:
+    """Find statements that compute a value and drop it, as `a[i] == 0` where `=` is meant.
+
+    `p == 0 and f(a)` calls something under a condition, which is an effect.
+    """
+    for s in (s for function in unit.trees for s in tree.statements(function.body)):
+        if isinstance(s, ast.Expr) and not _is_called(s.value):
+            reason = "equality" if _may_store(s.value) else ""
+            yield _slip(unit, s, "no-effect", refuse.written(s.value), reason)
+
+
+def _is_called(e: ast.expr) -> bool:
+    """Tell whether an expression is a call, or one under a condition."""
+    if isinstance(e, (ast.BoolOp, ast.IfExp)):
+        return any(isinstance(n, ast.Call) for n in ast.walk(e))
+    return isinstance(e, (ast.Call, ast.Constant))
+
+
+def _may_store(e: ast.expr) -> bool:
+    """Tell whether a comparison would be an assignment, were its `==` written as `=`."""
+    if not isinstance(e, ast.Compare) or [type(op) for op in e.ops] != [ast.Eq]:
+        return False
+    return isinstance(e.left, (ast.Name, ast.Subscript, ast.Attribute))
+
+
 # ---- division by zero --------------------------------------------------------------------------
 
 
@@ -137,8 +166,7 @@ def _divisions(unit: Unit) -> Iterator[Slip]:
             continue
         divisor = node.right if isinstance(node, ast.BinOp) else node.value
         if isinstance(node.op, (ast.FloorDiv, ast.Mod, ast.Div)) and _is_zero(divisor):
-            text = refuse.written(node) if isinstance(node, ast.BinOp) else ast.unparse(node)
-            yield _slip(unit, node, "zero-division", text)
+            yield _slip(unit, node, "zero-division", refuse.written(node))
 
 
 def _is_zero(node: ast.expr) -> bool:

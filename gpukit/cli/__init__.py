@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-WELL, FINDINGS, MISUSE, MACHINE = 0, 1, 2, 3
+WELL, FINDINGS, MISUSE, MACHINE, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(parser.verb(arguments.verb)(arguments))
     except KeyboardInterrupt:
         print("gpukit: stopped.", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader went away, as in `gpukit list | head -1`. Keep Python's exit quiet too.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -11,23 +11,30 @@ import traceback
 from types import TracebackType
 from typing import Any
 
+from gpukit.checked import stop
+
 _AGAIN = 5.0  # seconds until a script that has caught its Ctrl-C gets another
 
 
 class TimeLimit:
     """Stops the body of a `with` block after `seconds`, in the main thread; None sets no limit.
 
-    `expired` says whether it was stopped, `line` in which line of `file`, 0 if in none.
+    `expired` says whether it was stopped, `error` is the KeyboardInterrupt that did it.
     """
 
     def __init__(self, seconds: float | None, file: str) -> None:
         self.seconds, self.file = seconds, file
         self.expired = False
-        self.line = 0
+        self.error: BaseException | None = None
         self._over = threading.Event()
         self._before: Any = None
 
+    def cause(self) -> str:
+        """Return what a KeyboardInterrupt comes from."""
+        return f"the {self.seconds:g} seconds of --timeout" if self.expired else stop.CTRL_C
+
     def __enter__(self) -> TimeLimit:
+        stop.explain(self.cause)
         if self.seconds is not None:
             # A parent may have left SIGINT ignored, as a shell does for jobs in the background.
             self._before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -40,14 +47,11 @@ class TimeLimit:
     ) -> bool:  # fmt: skip
         with contextlib.suppress(KeyboardInterrupt):  # sent as the body came to its end
             self._over.set()
+        stop.explain(None)
         if self.seconds is not None:
             signal.signal(signal.SIGINT, self._before or signal.SIG_DFL)
         stopped = self.expired and kind is not None and issubclass(kind, KeyboardInterrupt)
-        if stopped:
-            wanted = os.path.realpath(self.file)
-            places = [(f.f_code.co_filename, line) for f, line in traceback.walk_tb(frames)]
-            lines = [line for name, line in places if os.path.realpath(name) == wanted]
-            self.line = lines[-1] if lines else 0
+        self.error = error if stopped else None
         self.expired = stopped
         return stopped
 
@@ -56,6 +60,14 @@ class TimeLimit:
         while not self._over.wait(wait):
             self.expired, wait = True, _AGAIN
             _interrupt()
+
+
+def line_in(file: str, error: BaseException | None) -> int:
+    """Return the line of a file at which an error passed through it, 0 if at none."""
+    frames = traceback.walk_tb(error.__traceback__ if error else None)
+    places = [(frame.f_code.co_filename, line) for frame, line in frames]
+    lines = [line for name, line in places if os.path.realpath(name) == os.path.realpath(file)]
+    return lines[-1] if lines else 0
 
 
 def _interrupt() -> None:

@@ -77,10 +77,6 @@ def _watch_verbs(verbs: Any) -> None:
     check = _add(verbs, "check", "watch.check", text)
     check.add_argument("--junit", metavar="FILE", help="write the findings as JUnit XML too")
     check.add_argument("--html", metavar="FILE", help="write them as a page too")
-    check.add_argument(
-        "--timeout", type=_seconds, default=None, metavar="S",
-        help="stop the script after S seconds, say what was checked, and exit with 1",
-    )  # fmt: skip
     text = "run a script and count what its launches ask of memory, line by line"
     profile = _add(verbs, "profile", "watch.profile", text)
     profile.add_argument(
@@ -94,6 +90,10 @@ def _watch_verbs(verbs: Any) -> None:
         "--launches", type=_count, default=5, metavar="N", help="record the first N (default 5)"
     )
     for parser in (check, profile, play):
+        parser.add_argument(
+            "--timeout", type=_seconds, default=None, metavar="S",
+            help="stop the script after S seconds, say how far it came, and exit with 1",
+        )  # fmt: skip
         _script(parser)
 
 

@@ -7,43 +7,39 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpukit.cli import FINDINGS, MISUSE, WELL, show
+from gpukit.cli import FINDINGS, INTERRUPTED, MISUSE, WELL, show
 
 
 def check(arguments: argparse.Namespace) -> int:
     """Run a script with every launch checked, and print what is wrong with them."""
     from gpukit.checked import process
     from gpukit.checked.report import merge
-    from gpukit.cli.limit import TimeLimit
 
-    code: int | None = None  # as of a script that stopped with an error
-    limit = TimeLimit(arguments.timeout, arguments.script)
-    with process.checking() as reports, _output_aside(arguments.json), limit:
-        code = _run("check", arguments)
+    with process.checking() as reports, _output_aside(arguments.json):
+        ran = _run("check", arguments)
     report = merge(reports)
-    if limit.expired:
-        at = f" in line {limit.line} of {Path(arguments.script).name}" if limit.line else ""
-        report.notes.append(
-            f"The script was stopped{at}, after the {limit.seconds:g} seconds of --timeout; what "
-            "it would have done after that was not checked."
-        )
+    if ran.stopped:
+        report.notes.append(f"{ran.stopped}; what it would have done after that was not checked.")
     if arguments.junit:
         Path(arguments.junit).write_text(report.to_junit(), encoding="utf-8")
     if arguments.html:
         Path(arguments.html).write_text(_page(report), encoding="utf-8")
     if arguments.json:
         show.text(report.to_json())
-    elif reports or limit.expired:
+    elif reports or (ran.stopped and not ran.failed):
         show.text(report.text(colour=show.fancy(sys.stdout)))
     else:
-        show.text(f"Nothing was checked: {_STOPPED if code is None else _NO_LAUNCH}")
-        if code is not None:
+        show.text(f"Nothing was checked: {ran.nothing}")
+        if not ran.failed:
             show.text(_what_to_launch(Path(arguments.script)))
-    nothing = code is not None and not reports and not limit.expired
-    return report.exit_code or _exit_code(code) or (MISUSE if nothing else WELL)
+    nothing = not (ran.stopped or reports)
+    if ran.code == INTERRUPTED:
+        return ran.code
+    return report.exit_code or ran.code or (MISUSE if nothing else WELL)
 
 
 def _what_to_launch(script: Path) -> str:
@@ -63,17 +59,17 @@ def profile(arguments: argparse.Namespace) -> int:
     from gpukit.checked import process
 
     with process.profiling() as profiles, _output_aside(arguments.json):
-        code = _run("profile", arguments)
+        ran = _run("profile", arguments)
     if arguments.json:
         show.data([p.as_dict() for p in profiles])
-        return _exit_code(code)
+        return ran.explained("counted")
     if not profiles:
-        show.text(f"Nothing was counted: {_STOPPED if code is None else _NO_LAUNCH}")
+        show.text(f"Nothing was counted: {ran.nothing}")
     for k, made in enumerate(profiles):
         if k:
             show.text()
         show.text(made.text(colour=show.fancy(sys.stdout), occupancy=arguments.occupancy))
-    return _exit_code(code)
+    return ran.explained("counted")
 
 
 def play(arguments: argparse.Namespace) -> int:
@@ -83,7 +79,7 @@ def play(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.folder)
     earlier = set(folder.glob("*.html"))
     with process.recording_to(folder, arguments.launches) as pages, _output_aside(arguments.json):
-        code = _run("play", arguments)
+        ran = _run("play", arguments)
     if arguments.json:
         show.data([str(p) for p in pages])
     elif pages:
@@ -91,16 +87,70 @@ def play(arguments: argparse.Namespace) -> int:
             show.text(f"{'replaced' if path in earlier else 'wrote'} {path}")
         show.text("Open a page in a browser; the arrow keys step forward and back.")
     else:
-        show.text(f"Nothing was recorded: {_STOPPED if code is None else _NO_LAUNCH}")
-    return _exit_code(code)
+        show.text(f"Nothing was recorded: {ran.nothing}")
+    return ran.explained("recorded")
 
 
-_NO_LAUNCH = "the script launched no kernel."
-_STOPPED = "the script stopped with an error before a launch was done."
+@dataclass
+class _Ran:
+    """How a script ended: its exit code, or what `stopped` it, in words; `failed` by an error.
+
+    `launch` says which launch was stopped and how far it had come, "" if none was.
+    """
+
+    code: int
+    stopped: str = ""
+    failed: bool = False
+    launch: str = ""
+
+    @property
+    def nothing(self) -> str:
+        """Why nothing was seen."""
+        if self.failed:
+            return "the script stopped with an error before a launch was done."
+        return "no launch was done." if self.stopped else "the script launched no kernel."
+
+    def explained(self, done: str) -> int:
+        """Say on the error stream why not all was counted or recorded; return the exit code."""
+        if self.stopped and not self.failed:
+            launch = f"{self.launch}: it was not {done}. " if self.launch else ""
+            after = f"what it would have done after that was not {done}."
+            sys.stderr.write(f"Note: {launch}{self.stopped}; {after}\n")
+        return self.code
 
 
-def _run(verb: str, arguments: argparse.Namespace) -> int | None:
-    """Run the script; return its exit code, None where it stopped with an error."""
+def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
+    """Run the script until its end, an error, Ctrl-C or the end of its time."""
+    from gpukit.cli import limit
+
+    timer = limit.TimeLimit(arguments.timeout, arguments.script)
+    code: int | None = None
+    try:
+        with timer:
+            code = _code_of(verb, arguments)
+    except KeyboardInterrupt as error:
+        return _interrupted(arguments, error, "by Ctrl-C", INTERRUPTED)
+    if timer.expired:
+        return _interrupted(arguments, timer.error, f"after {timer.cause()}", FINDINGS)
+    if code is None:
+        return _Ran(FINDINGS, "The script was stopped by an error", failed=True)
+    return _Ran(code)
+
+
+def _interrupted(
+    arguments: argparse.Namespace, error: BaseException | None, why: str, code: int
+) -> _Ran:
+    from gpukit.checked.instrumented import Interrupted
+    from gpukit.cli import limit
+
+    line = limit.line_in(arguments.script, error)
+    at = f" in line {line} of {Path(arguments.script).name}," if line else ""
+    launch = error.words() if isinstance(error, Interrupted) else ""
+    return _Ran(code, f"The script was stopped{at} {why}", launch=launch)
+
+
+def _code_of(verb: str, arguments: argparse.Namespace) -> int | None:
+    """Return the script's own exit code, None where it stopped with an error."""
     from gpukit import errors
     from gpukit.standin import script
 
@@ -111,10 +161,6 @@ def _run(verb: str, arguments: argparse.Namespace) -> int | None:
     except Exception as error:
         show.traceback_from(error)
         return None
-
-
-def _exit_code(code: int | None) -> int:
-    return FINDINGS if code is None else code
 
 
 @contextlib.contextmanager

@@ -55,6 +55,7 @@ class InlineOverloads(typed_passes.InlineOverloads):
             warnings.simplefilter("ignore", errors.NumbaIRAssumptionWarning)
             return bool(super().run_pass(state))
 
+
 class LeanCompiler(compiler.CompilerBase):
     """Bytecode to typed IR to machine code, and nothing else."""
 

@@ -40,6 +40,7 @@ def number(unit: Unit, node: ast.AST, array: str = "", what: str = "") -> int:
     if not array.isidentifier() and (base := _base(what)):
         array = base  # `node` may be rewritten already
     kernel, file, line, text = refuse.where(unit, node)
+    what = array if refuse.is_made(unit, node) else what
     location = SourceLocation(
         kernel, file, line, text, unit.as_written(array), what, tree.called(node) or ""
     )

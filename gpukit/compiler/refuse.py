@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from gpukit import errors
 from gpukit.compiler import debuggers, facts, tree
+from gpukit.compiler.frontend import source
 from gpukit.compiler.unit import Unit
 
 _Error = TypeVar("_Error", bound=errors.CompileError)
@@ -94,10 +95,17 @@ def where(unit: Unit, node: ast.AST) -> tuple[str, str, int, str]:
     """Return function, file, line and text of a node; an inlined one stands elsewhere."""
     line = getattr(node, "lineno", unit.tree.lineno)
     origin = facts.of(node).inlined_from
+    if is_made(unit, node):
+        return source.place(source.shown(unit.function))
     if origin is None:
         return unit.name, unit.source.file, line, unit.source.line(line)
     name, file = origin
     return name, file, line, linecache.getline(file, line).rstrip("\n")
+
+
+def is_made(unit: Unit, node: ast.AST) -> bool:
+    """Tell whether a node stands in the kernel of an array function, which no person wrote."""
+    return hasattr(unit.function, "stands_for") and facts.of(node).inlined_from is None
 
 
 def written(node: ast.AST, unit: Unit | None = None) -> str:
@@ -118,7 +126,9 @@ class _Spelling(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         text = facts.of(node).written if isinstance(node, ast.expr) else ""
         if text:
-            atom = isinstance(node, (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call))
+            atom = isinstance(
+                node, (ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Call)
+            )
             return tree.name(text if atom else f"({text})")
         return super().visit(node)
 

@@ -94,13 +94,30 @@ def assign(target: str, value: ast.expr, like: ast.AST | None = None) -> ast.Ass
     return at(node, like) if like is not None else node
 
 
+def updated(s: ast.AugAssign) -> ast.BinOp:
+    """Return the value that `a += b` stores, which is shown as that statement.
+
+    >>> ast.unparse(updated(ast.parse("a[i] += b").body[0]))
+    'a[i] + b'
+    """
+    old = clone(s.target)
+    old.ctx = ast.Load()
+    value: ast.BinOp = at(ast.BinOp(old, s.op, s.value), s)
+    facts.note(value, **facts.of(s)._asdict())
+    return value
+
+
 def at(node: Any, like: ast.AST) -> Any:
     """Give `node` and all new nodes in it the position of `like`; return it."""
-    line = getattr(like, "lineno", 1)
+    line, known = getattr(like, "lineno", 1), facts.of(like)
     for child in ast.walk(node):
         if not hasattr(child, "lineno"):
             child.lineno = line  # type: ignore[attr-defined]
             child.col_offset = 0  # type: ignore[attr-defined]
+            if known.inlined_from and isinstance(child, (ast.expr, ast.stmt)):
+                facts.note(child, inlined_from=known.inlined_from)
+            if known.library_line and isinstance(child, (ast.expr, ast.stmt)):
+                facts.note(child, library_line=known.library_line)
     return node
 
 

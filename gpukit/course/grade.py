@@ -26,7 +26,7 @@ WRONG_BY_LUCK = {"warp-race", "shuffle-source", "block-order"}
 # Findings that do no harm here and would do elsewhere.
 DOUBTFUL = {"negative-index", "barrier-after-return", "same-value-race"}
 # Findings that are no fault by themselves and say why a value is wrong.
-TELLING = {"negative-index", "lost-value", "barrier-after-return"}
+TELLING = {"negative-index", "lost-value", "no-effect", "barrier-after-return"}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""What Numba takes without a word and nobody can mean: lost values, a literal zero as a divisor,
-and globals that change after the first launch.
+"""What Numba takes without a word and nobody can mean: lost values, statements without an effect,
+a literal zero as a divisor, and globals that change after the first launch.
 """
 
 import numpy as np
@@ -189,3 +189,58 @@ for _kernel, _arguments in (
         mended_arguments=lambda: (reals(N), np.array([1, 3], np.float32), blank(N)),
         expected=lambda a, table, out: a * 3,
     )  # fmt: skip
+
+
+@cuda.jit
+def clear_by_comparing_kernel(slots, out):
+    """Compares where it means to store."""
+    i = cuda.grid(1)
+    if i < slots.shape[0]:
+        out[i] = slots[i]
+        slots[i] == 0  # BUG
+
+
+@cuda.jit
+def clear_kernel(slots, out):
+    """Stores a zero behind each value that it took."""
+    i = cuda.grid(1)
+    if i < slots.shape[0]:
+        out[i] = slots[i]
+        slots[i] = 0
+
+
+case(
+    clear_by_comparing_kernel, clear_kernel, "no-effect", Launch(1, BLOCK),
+    arguments=lambda: (reals(N), blank(N)),
+    expected=lambda slots, out: slots,
+)  # fmt: skip
+
+
+@cuda.jit(device=True)
+def next_place(p, size):
+    """Computes the place behind p, and keeps p."""
+    p + 1  # BUG
+    return p % size
+
+
+@cuda.jit
+def shift_by_nothing_kernel(x, out):
+    """Calls a function that adds and does not store."""
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        out[i] = x[next_place(i, x.shape[0])]
+
+
+@cuda.jit
+def shift_kernel(x, out):
+    """Takes the next element, the first behind the last."""
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        out[i] = x[(i + 1) % x.shape[0]]
+
+
+case(
+    shift_by_nothing_kernel, shift_kernel, "no-effect", Launch(1, BLOCK),
+    arguments=lambda: (reals(N), blank(N)),
+    expected=lambda x, out: np.roll(x, -1), parts=(next_place,),
+)  # fmt: skip

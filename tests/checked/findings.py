@@ -61,6 +61,7 @@ DETAILS = {
     "int32-overflow": {"line": 15, "what": "row * width", "given": 3000000000},
     "float64": {"line": 15, "what": "0.5", "reason": "literal"},
     "lost-value": {"line": 15, "what": "total", "reason": "number"},
+    "no-effect": {"line": 15, "what": "out[i] == 0", "reason": "equality"},
     "zero-division": {"line": 15, "what": "100 // 0"},
     "stale-constant": {"line": 15, "what": "table"},
 }  # fmt: skip

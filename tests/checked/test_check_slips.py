@@ -9,7 +9,7 @@ import gpukit
 from gpukit import cuda
 from tests.compiler import texts
 
-SLIPS = {"lost-value", "zero-division", "stale-constant"}
+SLIPS = {"lost-value", "no-effect", "zero-division", "stale-constant"}
 NOTHING = 0
 
 # Bodies of `kernel(a, n, x)` with an array, an integer and a float, in which nothing is lost.
@@ -28,6 +28,9 @@ FINE = [
     "a[0] = twice(x)",
     "if NOTHING > 0:\n    a[0] = n // NOTHING",
     "a[0] = x / 0.0",
+    "'text'\n...\na[0] = x",
+    "if n == 5:\n    twice(x)\na[0] = x",
+    "cuda.atomic.add(a, 0, 1)",
 ]
 
 
@@ -88,3 +91,33 @@ def test_a_changed_global_is_named_once_with_its_first_line():
     (found,) = slips(kernel, np.zeros(8))
     assert (found.kind, found.source) == ("stale-constant", "a[0] = SCALE")
     assert "pass `SCALE`" in found.fix
+
+
+WITHOUT_EFFECT = {
+    "a[0] == n": ("a[0] == n", "`a[0] = n`"),
+    "x == twice(x)": ("x == twice(x)", "`x = twice(x)`"),
+    "a[0] + 1": ("a[0] + 1", "leave the line out"),
+    "if n > 3:\n    a[0] < x": ("a[0] < x", "leave the line out"),
+    "n": ("n", "leave the line out"),
+}
+
+
+@pytest.mark.parametrize("body", WITHOUT_EFFECT)
+def test_a_statement_without_an_effect_is_found_with_what_to_write(body):
+    kernel = texts.kernel_of(f"{body}\na[1] = x", "a, n, x", twice=twice)
+    (found,) = slips(kernel, np.zeros(8), 5, 1.5)
+    what, fix = WITHOUT_EFFECT[body]
+    assert (found.kind, found.severity, found.details["what"]) == ("no-effect", "warning", what)
+    assert fix in found.fix
+
+
+@cuda.jit(device=True)
+def compares(a):
+    a[0] == 3
+    return a[1]
+
+
+def test_a_statement_without_an_effect_is_found_in_a_device_function():
+    kernel = texts.kernel_of("a[2] = compares(a)", "a, n, x", compares=compares)
+    (found,) = slips(kernel, np.zeros(8), 5, 1.5)
+    assert (found.kind, found.kernel, found.source) == ("no-effect", "compares", "a[0] == 3")

@@ -20,6 +20,7 @@
                                  where the caller is not in its own mask; block-order: how the
                                  blocks ran ("in reverse"); else a clause, put in as it is
                                  lost-value: whose it is, "number", "array" or "function"
+                                 no-effect: "equality" where `=` may be meant
     severity                     that of the finding
     variable                     `array` is the name of a variable, not of an array
     unused                       nothing is done with a value that was never written
@@ -77,6 +78,7 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "int32-overflow": launch.int32_overflow,
     "float64": launch.float64,
     "lost-value": slips.lost_value,
+    "no-effect": slips.no_effect,
     "zero-division": slips.zero_division,
     "stale-constant": slips.stale_constant,
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpukit.checked.messages.phrases import Facts
+import ast
+
+from gpukit.checked.messages.phrases import Facts, parsed, segment
 
 Words = tuple[str, str]
 
@@ -27,6 +29,17 @@ def lost_value(facts: Facts) -> Words:
         "it",
         f"pass an array of one element, and write `cuda.atomic.add({name}, 0, value)`",
     )
+
+
+def no_effect(facts: Facts) -> Words:
+    """A statement that computes a value, and does nothing with it."""
+    what = facts.get("what")
+    message = f"{facts.quoted('an expression')}{facts.here} computes a value that nothing takes"
+    tree = parsed(what)
+    if facts.get("reason") == "equality" and isinstance(tree, ast.Compare):
+        left, right = segment(what, tree.left), segment(what, tree.comparators[0])
+        return f"{message}: `==` compares, and stores nothing", f"write `{left} = {right}`"
+    return message, "store it, as in `y = ...`, or leave the line out"
 
 
 def zero_division(facts: Facts) -> Words:

@@ -22,6 +22,7 @@ from gpukit.checked.profile.pattern import Pattern
 from gpukit.checked.progress import Bar
 from gpukit.checked.verb import Verb
 from gpukit.compiler import checker_state
+from gpukit.compiler.frontend import source
 from gpukit.cpu.memory import uninitialised
 
 _OPS = {checker_state.LOAD: "load", checker_state.STORE: "store", checker_state.UPDATE: "atomic"}
@@ -193,7 +194,7 @@ def _raise_outside(seen: Seen, kernel: Any) -> None:
 
 def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile:
     compiled, shape = launch.compiled, launch.shape
-    function = launch.kernel.py_func
+    function = source.shown(launch.kernel.py_func)
     total, accesses, places = Counts(), [], []
     lines: dict[int, Counts] = {}
     arrays: dict[str, Counts] = {}
@@ -212,11 +213,11 @@ def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile
             arrays.setdefault(name, Counts()).merge(counts)
             accesses.append(_access(seen, row, place, name, counts))
     accesses.sort(key=lambda a: (a.line, a.text))
-    source = _source(function)
+    text = _source(function)
     return Profile(
         function.__name__, function.__code__.co_filename, shape.grid, shape.block,
-        source, total, dict(sorted(lines.items())), arrays, accesses, seen.seconds,
-        compiled.shared_bytes, shape.shared, [], profile_source.called(places, source),
+        text, total, dict(sorted(lines.items())), arrays, accesses, seen.seconds,
+        compiled.shared_bytes, shape.shared, [], profile_source.called(places, text),
         profile_occupancy.Remembered(launch.kernel, launch.arguments),
     )  # fmt: skip
 

@@ -67,8 +67,11 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """What a command that prints this report exits with: 1 with errors, else 0."""
-        return 0 if self.ok else 1
+        """What a command that prints this report exits with.
+
+        1 with errors and where a launch did not come to its end, else 0.
+        """
+        return 0 if self.ok and not any(launch.stopped for launch in self.launched) else 1
 
     def __repr__(self) -> str:
         return self.text()

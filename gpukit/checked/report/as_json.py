@@ -4,10 +4,11 @@ schema      always "gpukit-check"
 version     1; it grows when a key changes its meaning or goes away
 target      what ran the kernels, "checked"
 ok          whether there are no errors
-exit_code   1 with errors, else 0
+exit_code   1 with errors, or where a launch did not come to its end, else 0
 counts      how many findings of each severity: error, warning, info
 launches    for each kernel and shape: kernel, grid, block, launches, blocks_run, seconds,
-            idle_warps (warps that read and wrote nothing)
+            idle_warps (warps that read and wrote nothing), stopped (what ended it before its
+            last block, "" if nothing did: the counts are those up to there)
 notes       what else there is to know, as sentences
 findings    worst first; each with kind, tool, title, severity, kernel, file, line, source,
             other_line, other_source, array, index, threads, blocks, message, fix, count, and

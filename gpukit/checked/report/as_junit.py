@@ -6,12 +6,14 @@ same from run to run. Errors fail their case; warnings and information are its o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from gpukit.checked.finding import ERROR, KINDS, Finding
 from gpukit.checked.report import as_text, content
+from gpukit.checked.report.merging import Launch
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report
@@ -25,8 +27,11 @@ def render(report: Report) -> str:
     failed = sum(case.find("failure") is not None for case in cases)
     for key, value in (("tests", len(cases)), ("failures", failed), ("errors", 0), ("skipped", 0)):
         suite.set(key, str(value))
+    unfinished = [_unfinished(launch) for launch in report.launched if launch.stopped]
+    suite.set("tests", str(len(cases) + len(unfinished)))
+    suite.set("errors", str(len(unfinished)))
     suite.set("time", f"{report.seconds:.3f}")
-    suite.extend(cases)
+    suite.extend([*cases, *unfinished])
     summary = [content.summary(report), *report.notes]
     ElementTree.SubElement(suite, "system-out").text = content.clean("\n".join(summary))
     ElementTree.indent(suite)
@@ -52,6 +57,16 @@ def _case(report: Report, kernel: str, kind: str) -> ElementTree.Element:
     others = [finding for finding in mine if finding.severity != ERROR]
     if others:
         ElementTree.SubElement(case, "system-out").text = _text(others)
+    return case
+
+
+def _unfinished(launch: Launch) -> ElementTree.Element:
+    """Return the test case of a launch that did not come to its end, which is an error."""
+    group = content.clean(f"gpukit.launch.{launch.kernel}")
+    case = ElementTree.Element("testcase", classname=group, name="unfinished", time="0.000")
+    blocks = math.prod(launch.grid) * launch.launches
+    message = f"stopped by {launch.stopped} after {launch.blocks_run:,} of {blocks:,} blocks"
+    ElementTree.SubElement(case, "error", type="unfinished", message=content.clean(message))
     return case
 
 

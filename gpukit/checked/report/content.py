@@ -89,7 +89,8 @@ def summary(report: Report) -> str:
     if not report.findings:
         if not report.launched:
             return "Nothing was checked: no kernel was launched."
-        return f"No findings: {_ran(report)} in {_what(report)} checked for {WHAT}."
+        so_far = " so far" if any(launch.stopped for launch in report.launched) else ""
+        return f"No findings{so_far}: {_ran(report)} in {_what(report)} checked for {WHAT}."
     if not report.launched:
         return f"{counts(report)}."
     return f"{counts(report)} in {_what(report)}: {_ran(report)} checked."
@@ -124,10 +125,11 @@ def _axes(sizes: tuple[int, ...]) -> str:
 
 def _ran(report: Report) -> str:
     """Return how many blocks were run, of how many where some were not."""
-    if not report.blocks_run:
-        return "no block"
     asked = sum(math.prod(launch.grid) * launch.launches for launch in report.launched)
     all_known = all(launch.grid for launch in report.launched)
+    if not report.blocks_run:
+        stopped = any(launch.stopped for launch in report.launched)
+        return f"none of {some(asked, 'block')}" if stopped and all_known else "no block"
     part = f"{report.blocks_run} of " if all_known and asked > report.blocks_run else ""
     blocks = some(asked if part else report.blocks_run, "block")
     threads = {math.prod(launch.block) for launch in report.launched if launch.block}

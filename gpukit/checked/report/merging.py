@@ -12,7 +12,8 @@ from gpukit.checked.finding import Finding
 class Launch(NamedTuple):
     """Launches of one kernel in one shape; the counts and `seconds` are sums over them.
 
-    `idle_warps` are the warps of which no thread read or wrote anything.
+    `idle_warps` are the warps of which no thread read or wrote anything, `stopped` is what ended
+    one of the launches before its last block: the counts are those up to there.
     """
 
     kernel: str
@@ -22,6 +23,7 @@ class Launch(NamedTuple):
     blocks_run: int = 0
     seconds: float = 0.0
     idle_warps: int = 0
+    stopped: str = ""
 
     @property
     def shape(self) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
@@ -69,6 +71,7 @@ def launches(made: Iterable[Launch]) -> list[Launch]:
                 blocks_run=old.blocks_run + new.blocks_run,
                 seconds=old.seconds + new.seconds,
                 idle_warps=old.idle_warps + new.idle_warps,
+                stopped=old.stopped or new.stopped,
             )
         folded[new.shape] = new
     return list(folded.values())

@@ -156,7 +156,9 @@ class Instruments:
         """Tell of a barrier of the block or, `grid_barrier`, of the grid."""
         if not self.instrumented:
             return []
-        return self.record(name, call, tree.const(self._location(call, refuse.written(call, self.unit))))
+        return self.record(
+            name, call, tree.const(self._location(call, refuse.written(call, self.unit)))
+        )
 
     def record_returned(self, call: ast.Call, name: str = "after_return") -> list[ast.stmt]:
         """Tell who has returned before a barrier."""

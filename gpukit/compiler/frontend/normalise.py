@@ -142,7 +142,9 @@ def _grid_groups(unit: Unit) -> None:
             if isinstance(f, ast.Attribute) and f.attr == "sync":
                 of_name = isinstance(f.value, ast.Name) and f.value.id in groups
                 if of_name or tree.called(f.value) == "cg.this_grid":
-                    return tree.at(tree.expr("cuda.cg.sync()"), node)  # type: ignore[no-any-return]
+                    made: ast.Call = tree.at(tree.expr("cuda.cg.sync()"), node)
+                    facts.note(made, written=refuse.written(node))
+                    return made
             return node
 
     Rewrite().visit(unit.tree)
@@ -244,9 +246,7 @@ class _Normaliser:
         return first + more
 
     def _plain(self, s: ast.AugAssign) -> ast.Assign:
-        old = tree.clone(s.target)
-        old.ctx = ast.Load()
-        return tree.at(ast.Assign([s.target], ast.BinOp(old, s.op, s.value)), s)  # type: ignore[no-any-return]
+        return tree.at(ast.Assign([s.target], tree.updated(s)), s)  # type: ignore[no-any-return]
 
     def _temporary(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:
         name = self.unit.fresh("met")

@@ -121,7 +121,7 @@ def _target(s: ast.stmt) -> str:
 
 def _value(s: ast.stmt) -> ast.expr:
     if isinstance(s, ast.AugAssign):
-        return ast.BinOp(tree.name(_target(s)), s.op, s.value)
+        return tree.updated(s)
     assert isinstance(s, ast.Assign)
     return s.value
 

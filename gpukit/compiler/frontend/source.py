@@ -8,6 +8,8 @@ be the function's source (`original`): a file may have been edited since it was 
 from __future__ import annotations
 
 import ast
+import functools
+import inspect
 import io
 import linecache
 import tokenize
@@ -50,6 +52,23 @@ def find(function: Callable[..., Any]) -> Source:
             return Source(made, code.co_filename, tuple(lines))
     edited = bool(lines) and Path(code.co_filename).exists()
     raise errors.SourceError(_missing(function, edited=edited))
+
+
+def shown(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that the person wrote: of an array function's kernel, what it calls."""
+    return getattr(function, "stands_for", function)
+
+
+@functools.lru_cache(maxsize=256)  # reading the source costs more than checking a small launch
+def place(function: Callable[..., Any]) -> tuple[str, str, int, str]:
+    """Return name, file, line and text of a function's `def`; line 0 where its text is gone."""
+    name, file = function.__name__, function.__code__.co_filename
+    try:
+        lines, start = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return name, file, 0, ""
+    at = next((k for k, text in enumerate(lines) if "def " in text or "lambda" in text), 0)
+    return name, file, max(start, 1) + at, lines[at].strip()
 
 
 def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:

@@ -235,9 +235,7 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
     """Rewrite `a[i] += v` as a read and a write of the same element; a part changes in place."""
     if not isinstance(node.target, ast.Subscript):
         if isinstance(node.op, (ast.LShift, ast.RShift, ast.Pow)):  # expressions have own forms
-            old = tree.clone(node.target)
-            old.ctx = ast.Load()
-            made = ast.Assign([node.target], ast.BinOp(old, node.op, node.value))
+            made = ast.Assign([node.target], tree.updated(node))
             return rewrite.visit(tree.at(made, node))
         node.value = rewrite.divisor(node, rewrite.visit(node.value))
         if isinstance(node.target, ast.Attribute):
@@ -253,9 +251,7 @@ def rewrite_aug_assign(rewrite: Any, node: ast.AugAssign) -> Any:
     _leave_out_ellipsis(rewrite, node.target)
     if _is_part(rewrite, node.target):
         return [*first, *_in_place(rewrite, node, node.target)]
-    old = tree.clone(node.target)
-    old.ctx = ast.Load()
-    assign = ast.Assign([node.target], ast.BinOp(old, node.op, node.value))
+    assign = ast.Assign([node.target], tree.updated(node))
     made = rewrite_assign(rewrite, tree.at(assign, node))
     return [*first, *made] if isinstance(made, list) else [*first, made]
 

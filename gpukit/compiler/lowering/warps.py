@@ -58,7 +58,10 @@ def _check(
     """Return the call that checks the mask of a warp operation (instrumented kernels only)."""
     active = node.args[0]
     call = facts.of(node).checked or node
-    location = rewriter.location(call, "", refuse.written(call, rewriter.unit)) >> checker_state.LOCATION_SHIFT
+    location = (
+        rewriter.location(call, "", refuse.written(call, rewriter.unit))
+        >> checker_state.LOCATION_SHIFT
+    )
     at = rewriter.helper("hooks", "mask_at")
     everyone = isinstance(active, ast.Constant)
     here = tree.const(0) if everyone else tree.call(at, active, tree.name("first_thread"))

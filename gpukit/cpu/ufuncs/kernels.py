@@ -40,6 +40,7 @@ class Kernels:
         self._name = function.__name__ if function.__name__.isidentifier() else "lambda_"
         self._inputs = _parameters(function, count)
         self._outputs = [_fresh("out", self._inputs)] if result else []
+        self._function = function
         self._device = DeviceFunction(function, [], {})
         self._made: dict[tuple[Any, ...], Kernel] = {}
 
@@ -69,9 +70,11 @@ class Kernels:
             f"        {store}{own['function']}({passed})\n"
         )
         scope = {own["cuda"]: intrinsics, own["function"]: self._device}
-        made = Kernel(_defined(self._name, text, scope), [], {})
-        made.outputs = tuple(names[self._read :])
-        return made
+        made = _defined(self._name, text, scope)
+        made.stands_for = self._function  # in messages and profiles
+        kernel = Kernel(made, [], {})
+        kernel.outputs = tuple(names[self._read :])
+        return kernel
 
 
 @functools.cache

@@ -1,0 +1,215 @@
+"""Messages quote the person's own text and lines, and nothing that passes have made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import collectives, cuda, errors
+from gpukit.checked import process
+from gpukit.cpu import random
+from tests.bugs.case import Case
+from tests.bugs.test_corpus import CASES, checked
+from tests.checked.quoted import foreign
+from tests.programs.running import PROGRAMS, Program, run
+
+N = 32
+
+
+def numbers(*shape: int) -> Any:
+    return np.ones(shape, np.float32)
+
+
+@cuda.jit(device=True)
+def mean_of(points, count):
+    mean = cuda.local.array(2, np.float32)
+    mean[0] = 0
+    for k in range(count):
+        mean[0] += points[k]
+    mean[0] /= count
+    return mean[0]
+
+
+@cuda.jit
+def means_kernel(x, out):
+    i = cuda.grid(1)
+    number = 0
+    for k in range(x.shape[1]):
+        if x[i, k] > 0:
+            number += 1
+    out[i] = mean_of(x[i], number)
+
+
+@cuda.jit
+def zero_kernel(x, out):
+    i = cuda.grid(1)
+    out[i] = x[i] + 2 * i * 0.0
+
+
+@cuda.jit
+def reserved_kernel(_x, out):
+    _tile = cuda.shared.array(N, np.float32)
+    i = cuda.threadIdx.x
+    _tile[i] = _x[i]
+    out[i] = _tile[N - 1 - i]
+
+
+@cuda.jit
+def outside_kernel(_x, out):
+    i = cuda.threadIdx.x
+    place = lambda k: k + 1
+    out[i] = _x[place(i)]
+
+
+@cuda.jit
+def spread_kernel(x, out):
+    i = cuda.threadIdx.x
+    out[i] = x[
+        i  # from here
+        + 1
+    ]
+
+
+@cuda.jit
+def drawing_kernel(states, out):
+    i = cuda.grid(1)
+    v = random.xoroshiro128p_uniform_float64(states, i // 2)
+    out[i] = v
+
+
+@cuda.jit
+def drawing_outside_kernel(states, out):
+    i = cuda.grid(1)
+    v = random.xoroshiro128p_uniform_float32(states, i + 1)
+    out[i] = v
+
+
+@cuda.jit
+def summing_kernel(x, out):
+    totals = cuda.shared.array(1, np.float32)
+    i = cuda.threadIdx.x
+    if i < N // 2:
+        out[0] = collectives.block_sum(x[i], totals, i, 1)
+
+
+@cuda.vectorize(["float32(float32)"])
+def doubled(x):
+    return 2 * x
+
+
+def states() -> Any:
+    return random.create_xoroshiro128p_states(N, seed=1)
+
+
+# Kernels with something to say, and what they are launched with.
+SAID = {
+    "an inlined variable": (means_kernel, lambda: (numbers(N, 8), numbers(N))),
+    "a literal": (zero_kernel, lambda: (numbers(N), numbers(N))),
+    "reserved names": (reserved_kernel, lambda: (numbers(N), numbers(N))),
+    "a lambda": (outside_kernel, lambda: (numbers(N), numbers(N))),
+    "two lines": (spread_kernel, lambda: (numbers(N), numbers(N))),
+    "random numbers": (drawing_kernel, lambda: (states(), numbers(N))),
+    "states outside": (drawing_outside_kernel, lambda: (states(), numbers(N))),
+    "a collective": (summing_kernel, lambda: (numbers(N), numbers(1))),
+}
+STOPPED = ("a lambda", "two lines", "states outside", "a collective")
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_findings_quote_only_the_source_of_the_kernel(case: str) -> None:
+    kernel, arguments = SAID[case]
+    report = gpukit.check(kernel)[1, N](*arguments())
+    assert report.findings
+    assert foreign(report) == []
+
+
+@pytest.mark.parametrize("case", [case for case in SAID if case not in STOPPED])
+def test_a_profile_quotes_only_the_source_of_the_kernel(case: str) -> None:
+    kernel, arguments = SAID[case]
+    assert foreign(gpukit.profile(kernel)[1, N](*arguments())) == []
+
+
+@pytest.mark.parametrize("case", STOPPED)
+def test_an_error_quotes_only_the_source_of_the_kernel(case: str) -> None:
+    kernel, arguments = SAID[case]
+    with pytest.raises(errors.KernelError) as stopped:
+        kernel[1, N](*arguments())
+    assert foreign(stopped.value) == []
+
+
+def test_float64_of_an_update_is_quoted_and_mended_as_it_is_written() -> None:
+    report = gpukit.check(means_kernel)[1, N](numbers(N, 8), numbers(N))
+    (found,) = [f for f in report.findings if f.kind == "float64"]
+    assert (found.kernel, found.source) == ("mean_of", "mean[0] /= count")
+    assert found.fix == "write `mean[0] /= np.float32(count)`"
+
+
+def test_a_literal_is_quoted_with_its_point() -> None:
+    (found,) = gpukit.check(zero_kernel)[1, N](numbers(N), numbers(N)).findings
+    assert "`0.`" in found.message
+    assert "`np.float32(0.)`" in found.fix
+
+
+def test_random_numbers_of_float32_are_no_float64_of_the_kernel() -> None:
+    report = gpukit.check(drawing_outside_kernel)[1, N - 1](states(), numbers(N - 1))
+    assert [f.kind for f in report.findings] == []
+
+
+def test_a_race_inside_a_function_of_gpukit_stands_at_its_call() -> None:
+    report = gpukit.check(drawing_kernel)[1, N](states(), numbers(N))
+    (found,) = report.errors
+    assert (found.kind, found.array) == ("global-race", "states")
+    assert found.source == "v = random.xoroshiro128p_uniform_float64(states, i // 2)"
+
+
+def test_a_profile_of_an_array_function_shows_the_function_itself() -> None:
+    profile = gpukit.profile(doubled)(numbers(N))
+    assert [text.strip() for _, text in profile.source][-1] == "return 2 * x"
+    assert {profile.source[1][1]} == {dict(profile.source)[a.line] for a in profile.accesses}
+
+
+BUGS = pytest.mark.parametrize("bug", CASES.values(), ids=CASES.keys())
+
+
+@pytest.mark.corpus
+@BUGS
+def test_findings_of_a_bug_quote_only_its_own_source(bug: Case) -> None:
+    assert foreign(checked(bug.buggy, bug.launch, bug.arguments())) == []
+
+
+@pytest.mark.corpus
+@BUGS
+def test_the_profile_of_a_mended_bug_quotes_only_its_own_source(bug: Case) -> None:
+    launch = bug.mended_launch
+    shape = launch.grid, launch.block, 0, launch.shared
+    assert foreign(gpukit.profile(bug.mended)[shape](*bug.mended_arguments())) == []
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("kind", ["out-of-bounds", "barrier-divergence", "raised"])
+def test_errors_of_bugs_quote_only_their_own_source(kind: str) -> None:
+    bugs = [bug for bug in CASES.values() if bug.kind == kind]
+    assert {bug.name: found for bug in bugs if (found := foreign(_error(bug)))} == {}
+
+
+def _error(bug: Case) -> Any:
+    launch = bug.launch
+    try:
+        with np.errstate(all="ignore"):
+            bug.buggy[launch.grid, launch.block, 0, launch.shared](*bug.arguments())
+    except errors.KernelError as error:
+        return error
+    return errors.KernelError("")
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_findings_and_profiles_of_a_program_quote_only_its_own_source(program: Program) -> None:
+    with process.checking() as reports:
+        run(program)
+    with process.profiling() as profiles:
+        run(program)
+    assert [text for found in (*reports, *profiles) for text in foreign(found)] == []
