@@ -229,7 +229,7 @@ def in_order(names: Collection[str], node: ast.AST | Iterable[ast.AST]) -> list[
     return list(dict.fromkeys(found))
 
 
-def key(node: ast.AST | None) -> Any:
+def key(node: Any) -> Any:
     """Return what two expressions have in common that are the same, read or written.
 
     >>> load, stored = expr("a[i + 1]"), stmts("a[i+1] = 0")[0].targets[0]

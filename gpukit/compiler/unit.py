@@ -12,7 +12,7 @@ from typing import Any
 from gpukit.compiler import tree
 from gpukit.compiler.frontend.source import Source
 
-_NAME = re.compile(r"\b[^\W\d]\w*")
+_NAME = re.compile(r"(?<![\w.])[^\W\d]\w*")  # but no attribute
 
 
 @dataclass

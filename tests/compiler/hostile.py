@@ -234,7 +234,7 @@ def form(
             [marshal.numba_type(k) for k in captured.kinds],
         )  # fmt: skip
         told = asdict(pipeline._instrumentation(unit, emitter))
-    scope = {**unit.globals, **emitter.rewriter.globals}
+    scope = {**tree.BUILTINS, **unit.globals, **emitter.rewriter.globals}
     names = {n.id for n in ast.walk(loops) if isinstance(n, ast.Name)}
     code = _without_names(loops, scope)
     back = exchange.names[kernel.py_func.__name__]
@@ -260,9 +260,10 @@ def _told(told: Any, back: dict[str, str]) -> Any:
 
 
 def _before(names: Any, back: dict[str, str]) -> Any:
+    """Return the names of the kernel's own; those of functions in their place have others."""
     if isinstance(names, str):
-        return back.get(names, names)
-    return sorted(back.get(name, name) for name in names)
+        return back.get(names, "?")
+    return sorted(back.get(name, "?") for name in names)
 
 
 def _without_names(loops: ast.FunctionDef, scope: dict[str, Any]) -> str:

@@ -45,11 +45,9 @@ from gpukit.compiler.unit import Unit
 
 _MISSING = object()
 _PLAIN = (bool, int, float, complex, str, type(None))
-_ALLOCATING = frozenset(
-    [
-        "zeros", "ones", "empty", "full", "array", "arange", "linspace", "zeros_like",
-        "ones_like", "empty_like", "full_like", "concatenate", "copy", "eye",
-    ]
+_ALLOCATING = (
+    np.zeros, np.ones, np.empty, np.full, np.array, np.arange, np.linspace, np.zeros_like,
+    np.ones_like, np.empty_like, np.full_like, np.concatenate, np.copy, np.eye,
 )  # fmt: skip
 
 
@@ -238,15 +236,13 @@ class _Resolver(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         function = self._static(node.func)
-        if getattr(function, "__module__", None) == "numpy" or _is_numpy(function):
-            made = getattr(function, "__name__", "") in _ALLOCATING
-            if made and not allocate.allowed(function):
-                raise refuse.invalid(
-                    self.unit, node,
-                    f"A kernel cannot make a new array with np.{function.__name__}.",
-                    "use cuda.local.array(shape, dtype) for one thread, "
-                    "cuda.shared.array(shape, dtype) for a block, or pass an array in",
-                )  # fmt: skip
+        if any(function is maker for maker in _ALLOCATING) and not allocate.allowed(function):
+            raise refuse.invalid(
+                self.unit, node,
+                f"A kernel cannot make a new array with np.{function.__name__}.",
+                "use cuda.local.array(shape, dtype) for one thread, "
+                "cuda.shared.array(shape, dtype) for a block, or pass an array in",
+            )  # fmt: skip
         return self.generic_visit(node)
 
     def _check_shapes(self) -> None:
@@ -390,11 +386,6 @@ def _is_store(node: ast.AST) -> bool:
 
 def _stores(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
-
-
-def _is_numpy(function: Any) -> bool:
-    module = getattr(function, "__module__", "") or ""
-    return module.startswith("numpy")
 
 
 def _is_not_data(value: Any) -> bool:

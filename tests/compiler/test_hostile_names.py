@@ -1,0 +1,111 @@
+"""What a kernel's names are changes nothing: neither its code, nor what it does.
+
+Every variable, parameter, function and module of the book's kernels, of the programs and of
+kernels made by chance gets a name that a compiler could take for its own (`hostile.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from typing import Any
+
+import pytest
+
+from gpukit import cuda
+from gpukit.bench.cases import CASES
+from gpukit.bench.launches import first_launch
+from gpukit.cpu.launch import launcher
+from tests.compiler import hostile
+from tests.compiler.hostile import MODES, Exchange
+from tests.compiler.hostile_runs import outcome, recording
+from tests.compiler.strategies import Program, make_program
+from tests.programs.running import PROGRAMS, run
+
+MADE = int(os.environ.get("GPUKIT_EXAMPLES", "500"))
+TOGETHER = 25  # kernels of one test
+# One case for each kernel of the book.
+BOOK = list({id(case.kernel): name for name, case in CASES.items()}.values())
+
+
+def assert_same_code(kernel: Any, arguments: Any, block: Any, mode: str, seed: int) -> None:
+    """Demand that hostile names change nothing in a kernel's code but the names."""
+    wanted, ours = hostile.form(Exchange(hostile.same), kernel, arguments, block, mode)
+    exchange = Exchange(hostile.hostile(seed, ours))
+    found, _ = hostile.form(exchange, kernel, arguments, block, mode)
+    assert found == wanted
+
+
+def made_kernel(seed: int) -> tuple[Program, Any, tuple[Any, ...]]:
+    program = make_program(random.Random(seed).randint, 6, walks=seed % 5 == 4)
+    return program, program.load(cuda), tuple(program.arguments().values())
+
+
+@pytest.mark.parametrize("name", BOOK)
+def test_code_of_the_book_is_the_same_under_hostile_names(name):
+    given = first_launch(name)
+    assert_same_code(given.kernel, given.arguments, given.shape.block, "", BOOK.index(name))
+
+
+@pytest.mark.watched
+@pytest.mark.parametrize("name", BOOK)
+def test_instrumented_code_of_the_book_is_the_same_under_hostile_names(name):
+    given = first_launch(name)
+    for mode in MODES[1:]:
+        assert_same_code(given.kernel, given.arguments, given.shape.block, mode, BOOK.index(name))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_code_of_a_kernel_made_by_chance_is_the_same_under_hostile_names(seed):
+    program, kernel, arguments = made_kernel(seed)
+    for mode in MODES:
+        assert_same_code(kernel, arguments, (*program.block, 1, 1)[:3], mode, seed)
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("first", range(0, MADE, TOGETHER))
+def test_code_of_many_kernels_made_by_chance_is_the_same_under_hostile_names(first):
+    for seed in range(first, first + TOGETHER):
+        program, kernel, arguments = made_kernel(seed)
+        block = (*program.block, 1, 1)[:3]
+        assert_same_code(kernel, arguments, block, MODES[seed % len(MODES)], seed)
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("seed", range(1000, 1006))
+def test_a_kernel_made_by_chance_does_the_same_under_hostile_names(seed):
+    program, kernel, arguments = made_kernel(seed)
+    given = kernel, (program.grid, program.block), arguments
+    wanted = outcome(Exchange(hostile.same), *given)
+    _, ours = hostile.form(Exchange(hostile.same), kernel, arguments, (*program.block, 1, 1)[:3])
+    exchange = Exchange(hostile.hostile(seed, ours))
+    assert outcome(exchange, *given) == wanted
+    assert recording(exchange, *given) == recording(Exchange(hostile.same), *given)
+
+
+@pytest.mark.watched
+@pytest.mark.parametrize("name", BOOK[::12])
+def test_a_kernel_of_the_book_does_the_same_under_hostile_names(name):
+    kernel, shape, arguments = first_launch(name)
+    given = kernel, (shape.grid, shape.block, 0, shape.shared), arguments
+    exchange = Exchange(hostile.hostile(BOOK.index(name)))
+    assert outcome(exchange, *given) == outcome(Exchange(hostile.same), *given)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
+def test_a_program_gives_its_values_under_hostile_names(program, monkeypatch):
+    exchange = Exchange(hostile.hostile(0))
+
+    def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
+        launcher.observe_launches(None)
+        try:
+            exchange(kernel)[shape.grid, shape.block, shape.stream, shape.shared](*arguments)
+        finally:
+            launcher.observe_launches(observer)
+
+    before = launcher.observe_launches(observer)
+    try:
+        assert run(program) > 0
+    finally:
+        launcher.observe_launches(before)
