@@ -1,12 +1,16 @@
 """What is left out of Numba's compiler, and that its other users do not notice."""
 
 import gc
+import operator
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba.core import analysis, controlflow
+from numba.core import analysis, compiler, controlflow, targetconfig, types
+from numba.core.cpu import FastMathOptions
+from numba.core.registry import cpu_target
 
 from gpukit.compiler import lean
 from tests.safety.attempt import on_cpu
@@ -119,3 +123,64 @@ def test_other_users_of_numba_find_live_variables_as_before():
     with lean.kernel_code():
         assert analysis.compute_live_map is lean.live_map
     assert analysis.compute_live_map is usual
+
+
+# ---- equal calls are typed once --------------------------------------------------------------
+
+CONTEXT = cpu_target.typing_context
+ADD = operator.add
+FLOATS = (types.float32, types.float32)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What Numba itself was asked for, call by call."""
+    calls = []
+    usual = type(CONTEXT).resolve_function_type
+
+    def resolve(self, func, args, kws):
+        calls.append((func, args))
+        return usual(self, func, args, kws)
+
+    monkeypatch.setattr(type(CONTEXT), "resolve_function_type", resolve)
+    lean.fill_tables()
+    return calls
+
+
+def test_a_call_is_typed_once_for_each_types_of_its_arguments(asked):
+    with lean.kernel_code():
+        results = [
+            CONTEXT.resolve_function_type(ADD, args, {}).return_type
+            for args in (FLOATS, FLOATS, (types.int64, types.int64), FLOATS)
+        ]
+    assert results == [types.float32, types.float32, types.int64, types.float32]
+    assert asked.count((ADD, FLOATS)) == 1
+
+
+def test_a_call_is_typed_anew_under_other_flags(asked):
+    with lean.kernel_code():
+        for fastmath in (False, True):
+            flags = compiler.Flags()
+            flags.fastmath = FastMathOptions(fastmath)
+            with targetconfig.ConfigStack().enter(flags):
+                CONTEXT.resolve_function_type(ADD, FLOATS, {})
+    assert asked.count((ADD, FLOATS)) == 2
+
+
+def test_a_call_that_failed_is_tried_again(asked):
+    with lean.kernel_code():
+        for _ in range(2):
+            with pytest.raises(numba.TypingError):
+                CONTEXT.resolve_function_type(operator.lshift, FLOATS, {})
+    assert asked.count((operator.lshift, FLOATS)) == 2
+
+
+def test_other_users_of_numba_have_their_calls_typed_as_before(asked):
+    with lean.kernel_code():
+        with lean.kernel_code():  # a device function that is compiled on the way
+            CONTEXT.resolve_function_type(ADD, FLOATS, {})
+        CONTEXT.resolve_function_type(ADD, FLOATS, {})
+        assert asked.count((ADD, FLOATS)) == 1
+    for _ in range(2):
+        CONTEXT.resolve_function_type(ADD, FLOATS, {})
+    assert asked.count((ADD, FLOATS)) == 3

@@ -1,10 +1,16 @@
 """Loops of a thread: inside or outside of the loop over threads, and checked once a row."""
 
+import ast
+
 import numpy as np
 import pytest
+from numba import typeof
 
 import gpukit
 from gpukit import cuda, errors, target
+from gpukit.compiler import pipeline
+from gpukit.compiler.emit.kernel import Options
+from tests.compiler.texts import kernel_of
 
 pytestmark = pytest.mark.skipif(target.wanted() == "cuda", reason="these are loops of a CPU")
 RNG = np.random.default_rng(5)
@@ -326,3 +332,55 @@ def test_device_function_that_calls_itself_may_index_an_array():
     out = np.full(1, np.nan)
     kernel[1, 1](np.arange(7.0), out)
     assert out[0] == 6
+
+
+# ---- long loops ------------------------------------------------------------------------------
+
+
+def long_kernel(statements, checks):
+    """A kernel of so many statements and more; data say where it writes last if it `checks`."""
+    last = "table[places[i]] = v" if checks else "table[i] = v"
+    sums = "\n".join(f"    v = v * x[i] + {k}" for k in range(statements))
+    return kernel_of(
+        f"i = cuda.grid(1)\nif i < x.shape[0]:\n    v = x[i]\n{sums}\n    {last}",
+        "x, places, table",
+    )
+
+
+def forms_of(kernel):
+    """How often the loop over threads stands in what a kernel becomes."""
+    kinds = tuple(typeof(a) for a in (np.zeros(1, np.float32), np.zeros(1, int), np.zeros(1)))
+    _, _, loops = pipeline._loops(kernel.py_func, kinds, Options((0, 1, 1), distinct=True), [])
+    stores = [
+        node for node in ast.walk(loops)
+        if isinstance(node, ast.Call) and "memory_store" in ast.unparse(node.func)
+    ]  # fmt: skip
+    return len(stores)
+
+
+@pytest.mark.parametrize(
+    ("statements", "checks", "forms"), [(3, True, 2), (80, True, 1), (80, False, 2)]
+)
+def test_a_long_loop_that_checks_some_accesses_anyway_has_one_form(statements, checks, forms):
+    assert forms_of(long_kernel(statements, checks)) == forms
+
+
+@pytest.mark.parametrize("statements", [3, 80])
+def test_a_long_loop_computes_what_a_short_one_computes(statements):
+    x, places = np.linspace(-1, 1, 70), RNG.permutation(70)
+    expected, v = np.empty(70), x.copy()
+    for k in range(statements):
+        v = v * x + k
+    expected[places] = v
+    table = np.full(70, np.nan)
+    long_kernel(statements, checks=True)[3, 32](x, places, table)
+    np.testing.assert_allclose(table, expected, rtol=1e-12)
+
+
+def test_a_long_loop_stops_before_an_access_outside():
+    places = np.arange(40)
+    places[33] = 40
+    table = np.full(41, np.nan)
+    with pytest.raises(errors.OutOfBounds, match=r"table\[places\[i\]\]"):
+        long_kernel(80, checks=True)[2, 32](np.ones(40), places, table[:40])
+    assert np.isnan(table[40])

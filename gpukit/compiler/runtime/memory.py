@@ -21,7 +21,15 @@ from numba.np.arrayobj import load_item, make_array, populate_array, store_item
 from gpukit.compiler import checker_state
 from gpukit.compiler import context as layout
 from gpukit.compiler.runtime import hooks
-from gpukit.compiler.runtime.words import WORD, abort, index_types, index_values, put
+from gpukit.compiler.runtime.words import (
+    WORD,
+    abort,
+    index_types,
+    index_values,
+    leave,
+    note,
+    put,
+)
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, values: list[Any]) -> Any:
@@ -49,7 +57,7 @@ def load(typingctx, array, idx):  # type: ignore[no-untyped-def]
     _require(array, idx)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        ary = make_array(array)(context, builder, args[0])
+        ary = Given(context, builder, array, args[0])
         values = index_values(context, builder, idx, args[1])
         return load_item(context, builder, array, _pointer(context, builder, array, ary, values))
 
@@ -63,7 +71,7 @@ def store(typingctx, array, idx, value):  # type: ignore[no-untyped-def]
     _require_writable(typingctx, array, value)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        ary = make_array(array)(context, builder, args[0])
+        ary = Given(context, builder, array, args[0])
         values = index_values(context, builder, idx, args[1])
         pointer = _pointer(context, builder, array, ary, values)
         cast = context.cast(builder, args[2], value, array.dtype)
@@ -81,6 +89,19 @@ def _require_writable(typingctx: Any, array: Any, value: Any) -> None:
 
 
 REFERRED_TO = object()  # a record of which nothing is read or written yet
+
+
+class Given:
+    """An array that is only read from: its fields, taken out of the value that an argument is.
+
+    Numba's `make_array` would put the value into memory first, seven words for each access.
+    """
+
+    def __init__(self, context: Any, builder: Any, kind: types.Array, value: Any) -> None:
+        model = context.data_model_manager[kind]
+        self.data, self.shape, self.strides = (
+            model.get(builder, value, field) for field in ("data", "shape", "strides")
+        )
 
 
 class Origin(list[Any]):
@@ -121,14 +142,36 @@ def checked_pointer(
         return _instrumented_pointer(context, builder, parts, origin, kind, value)
     if origin is not None:
         with builder.if_then(bad, likely=False):
-            address, location, *thread = origin
-            put(builder, address, layout.NDIM, ir.Constant(WORD, array_type.ndim))
-            for k, (v, n) in enumerate(zip(values, shape, strict=True)):
-                if k < layout.MAX_NDIM:
-                    put(builder, address, layout.INDEX + k, v)
-                    put(builder, address, layout.SHAPE + k, n)
-            abort(context, builder, address, layout.OUT_OF_BOUNDS, location, thread)
+            ends = list(zip(values, shape, strict=True))[: layout.MAX_NDIM]
+            sizes = [ir.Constant(WORD, array_type.ndim), *(word for end in ends for word in end)]
+            builder.call(_noting_outside(builder.module, len(ends)), [*origin, *sizes])
+            leave(context, builder)
     return _pointer(context, builder, array_type, array, wrapped)
+
+
+def _noting_outside(module: ir.Module, axes: int) -> ir.Function:
+    """Return the function that notes an index outside an array, made once for a module.
+
+    It takes an origin, the number of axes, and index and size along each of the first ones. In
+    every access its stores would be most of what LLVM has to look at.
+    """
+    name = f"gpukit_note_outside_{axes}"
+    if name in module.globals:
+        return module.globals[name]
+    kind = ir.FunctionType(ir.VoidType(), [WORD] * (6 + 2 * axes))
+    function = ir.Function(module, kind, name)
+    function.linkage = "internal"
+    for attribute in ("noinline", "cold", "nounwind"):
+        function.attributes.add(attribute)
+    builder = ir.IRBuilder(function.append_basic_block())
+    address, location, x, y, z, count, *ends = function.args
+    put(builder, address, layout.NDIM, count)
+    for k in range(axes):
+        put(builder, address, layout.INDEX + k, ends[2 * k])
+        put(builder, address, layout.SHAPE + k, ends[2 * k + 1])
+    note(builder, address, layout.OUT_OF_BOUNDS, location, (x, y, z))
+    builder.ret_void()
+    return function
 
 
 def _instrumented_pointer(
@@ -184,7 +227,7 @@ def load_checked(typingctx, origin, array, idx):  # type: ignore[no-untyped-def]
     _require(array, idx)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        ary = make_array(array)(context, builder, args[1])
+        ary = Given(context, builder, array, args[1])
         values = index_values(context, builder, idx, args[2])
         where = origin_of(context, builder, origin, args[0])
         # A record is referred to: what is done with it reads it.
@@ -204,7 +247,7 @@ def store_checked(typingctx, origin, array, idx, value):  # type: ignore[no-unty
     _require_writable(typingctx, array, value)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        ary = make_array(array)(context, builder, args[1])
+        ary = Given(context, builder, array, args[1])
         values = index_values(context, builder, idx, args[2])
         where = origin_of(context, builder, origin, args[0])
         cast = context.cast(builder, args[3], value, array.dtype)

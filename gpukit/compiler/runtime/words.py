@@ -31,11 +31,21 @@ def put(builder: Any, address: Any, word: int, value: Any) -> None:
 
 def abort(context: Any, builder: Any, address: Any, code: int, location: Any, thread: Any) -> None:
     """Note the reason in the context and leave the kernel with an error status."""
+    note(builder, address, code, location, thread)
+    leave(context, builder)
+
+
+def note(builder: Any, address: Any, code: int, location: Any, thread: Any) -> None:
+    """Note in the context for what reason, where and by which thread a kernel is left."""
     put(builder, address, layout.CODE, ir.Constant(WORD, code))
     location = builder.and_(location, ir.Constant(WORD, checker_state.location_number(-1)))
     put(builder, address, layout.LOCATION, location)
     for k, value in enumerate(thread):
         put(builder, address, layout.THREAD + k, value)
+
+
+def leave(context: Any, builder: Any) -> None:
+    """Leave the kernel with an error status."""
     context.call_conv.return_user_exc(builder, KernelAbort, ())
 
 
