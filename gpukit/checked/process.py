@@ -10,7 +10,7 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.checked import check, ordering, profile, recording
-from gpukit.checked.finding import Finding
+from gpukit.checked.finding import ERROR, Finding
 from gpukit.checked.report import Report
 from gpukit.checked.verb import observing
 from gpukit.cpu.launch import failure, launcher
@@ -23,30 +23,34 @@ def install() -> None:
 
 
 def _raise_race(found: Finding) -> None:
-    """Raise a race outside of a launch; a warning goes to the line that it is about."""
-    try:
-        _raise(Report([found], launches=0), stacklevel=1)
-    except errors.CheckFailed as error:
-        raise failure.at_line(error) from None
+    """Raise a race outside of a launch, or warn of it, at the line that it is about."""
+    if found.severity == ERROR:
+        raise failure.at_line(_failed(found), "<module>")
+    warnings.warn_explicit(_warning(found), None, found.file, found.line)
 
 
 def _raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
-    _raise(check.run(kernel, shape, arguments), stacklevel=5)
-
-
-def _raise(report: Report, stacklevel: int) -> None:
+    report = check.run(kernel, shape, arguments)
     if report.errors:
-        first = report.errors[0]
         more = len(report.errors) - 1
         rest = f" ({more} more: run gpukit check to see all.)" if more else ""
-        raise errors.CheckFailed(
-            f"{first.kind}: {first.message}{rest}", kernel=first.kernel, file=first.file,
-            line=first.line, source=first.source, fix=first.fix, array=first.array,
-            index=first.index,
-        )  # fmt: skip
+        raise _failed(report.errors[0], rest)
     for found in report.warnings:
-        text = f"{found.file}:{found.line}: {found.kind}: {found.message} What to do: {found.fix}"
-        warnings.warn(errors.CheckWarning(text), stacklevel=stacklevel)
+        warnings.warn(_warning(found), stacklevel=4)
+
+
+def _failed(found: Finding, rest: str = "") -> errors.CheckFailed:
+    """Return the error for a finding."""
+    return errors.CheckFailed(
+        f"{found.kind}: {found.message}{rest}", kernel=found.kernel, file=found.file,
+        line=found.line, source=found.source, fix=found.fix, array=found.array, index=found.index,
+    )  # fmt: skip
+
+
+def _warning(found: Finding) -> errors.CheckWarning:
+    """Return the warning for a finding."""
+    text = f"{found.file}:{found.line}: {found.kind}: {found.message} What to do: {found.fix}"
+    return errors.CheckWarning(text)
 
 
 @contextlib.contextmanager
