@@ -14,7 +14,7 @@ from typing import Any
 
 from gpukit import errors
 from gpukit.checked import check, ordering, profile, recording
-from gpukit.checked.finding import Finding
+from gpukit.checked.finding import ERROR, Finding
 from gpukit.checked.ordering.tracker import Tracker
 from gpukit.checked.report import Report
 from gpukit.checked.verb import observing
@@ -30,31 +30,21 @@ def order() -> Tracker:
 
 
 def _raise_race(found: Finding) -> None:
-    """Raise a race outside of a launch; a warning goes to the line that it is about."""
-    try:
-        _raise(Report([found], launches=0))
-    except errors.CheckFailed as error:
-        raise failure.at_line(error) from None
+    """Raise a race outside of a launch, or warn of it, at the line that it is about."""
+    if found.severity == ERROR:
+        raise failure.at_line(_failed(found), "<module>")
+    warnings.warn_explicit(_warning(found), None, found.file, found.line)
 
 
 def raise_findings(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
     """Run a launch under the checker; raise the first error where it was launched."""
-    _raise(check.run_aloud(kernel, shape, arguments))
-
-
-def _raise(report: Report) -> None:
+    report = check.run_aloud(kernel, shape, arguments)
     if report.errors:
-        first = report.errors[0]
         more = len(report.errors) - 1
         rest = f" ({more} more: run gpukit check to see all.)" if more else ""
-        raise errors.CheckFailed(
-            f"{first.kind}: {first.message}{rest}", kernel=first.kernel, file=first.file,
-            line=first.line, source=first.source, fix=first.fix, array=first.array,
-            index=first.index,
-        )  # fmt: skip
+        raise _failed(report.errors[0], rest)
     for found in report.warnings:
-        text = f"{found.file}:{found.line}: {found.kind}: {found.message} What to do: {found.fix}"
-        warnings.warn(errors.CheckWarning(text), stacklevel=_level_of_the_launch())
+        warnings.warn(_warning(found), stacklevel=_level_of_the_launch())
 
 
 def _level_of_the_launch() -> int:
@@ -64,6 +54,20 @@ def _level_of_the_launch() -> int:
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _failed(found: Finding, rest: str = "") -> errors.CheckFailed:
+    """Return the error for a finding."""
+    return errors.CheckFailed(
+        f"{found.kind}: {found.message}{rest}", kernel=found.kernel, file=found.file,
+        line=found.line, source=found.source, fix=found.fix, array=found.array, index=found.index,
+    )  # fmt: skip
+
+
+def _warning(found: Finding) -> errors.CheckWarning:
+    """Return the warning for a finding."""
+    text = f"{found.file}:{found.line}: {found.kind}: {found.message} What to do: {found.fix}"
+    return errors.CheckWarning(text)
 
 
 @contextlib.contextmanager

@@ -17,7 +17,7 @@ def join(clock: Clock, other: Clock) -> None:
     >>> clock = {1: 4, 2: 1}; join(clock, {2: 3, 5: 1}); clock
     {1: 4, 2: 3, 5: 1}
     """
-    for key, number in other.items():
+    for key, number in list(other.items()):  # memory may be freed meanwhile, and a stream forgotten
         if number > clock.get(key, 0):
             clock[key] = number
 
@@ -54,13 +54,13 @@ class Clocks:
 
     def synchronize_all(self) -> None:
         """Let the host wait for all streams."""
-        for clock in self._streams.values():
+        for clock in list(self._streams.values()):
             join(self.host, clock)
 
     def forget(self, key: int) -> None:
         """Drop a stream that nobody can use any more, if the host has waited for all of it."""
         clock = self._streams.get(key, {})
         if key != LEGACY and clock.get(key, 0) <= self.host.get(key, 0):
+            self._streams.pop(key, None)
             for known in (self.host, *self._streams.values()):
                 known.pop(key, None)
-            self._streams.pop(key, None)

@@ -284,7 +284,7 @@ class Tracker:
     def _destroyed(self, key: int) -> None:
         """Forget a stream of which the host has seen the end."""
         with self._lock:
-            for root in self._accesses:
+            for root in list(self._accesses):
                 self._in_flight(root)
             self._clocks.forget(key)
 

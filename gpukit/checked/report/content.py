@@ -58,7 +58,8 @@ def _short(file: str) -> str:
 def source_lines(finding: Finding) -> list[Line]:
     """Return the lines of a finding as they stand in the file, without the indent they share."""
     texts = {finding.line: finding.source}
-    if finding.other_source and finding.other_line:
+    here = not finding.details.get("other_file")
+    if here and finding.other_source and finding.other_line:
         texts.setdefault(finding.other_line, finding.other_source)
     found = {
         number + offset: (text, number == finding.line)

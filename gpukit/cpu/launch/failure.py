@@ -10,14 +10,17 @@ from gpukit import errors
 from gpukit.compiler import context as layout
 
 
-def at_line(error: errors.GpukitError) -> errors.GpukitError:
-    """Return an error whose traceback is the kernel's own line, and nothing of gpukit."""
+def at_line(error: errors.GpukitError, function: str = "<kernel>") -> errors.GpukitError:
+    """Return an error whose traceback is the kernel's own line, and nothing of gpukit.
+
+    `function` is what the line stands in where the error knows no kernel.
+    """
     error = error.with_traceback(None)
     file, line = getattr(error, "file", ""), getattr(error, "line", 0)
     if not file or line < 1:
         return error
     code = compile("\n" * (line - 1) + "raise error", file, "exec")
-    code = code.replace(co_name=getattr(error, "kernel", "") or "<kernel>")
+    code = code.replace(co_name=getattr(error, "kernel", "") or function)
     try:
         exec(code, {"error": error})
     except errors.GpukitError as raised:

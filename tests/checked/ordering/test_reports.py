@@ -143,3 +143,28 @@ def test_race_with_memory_that_is_freed_is_raised_by_the_next_operation(program,
     done = fresh_python(program(package="gpukit", **order), GPUKIT_TARGET="checked")
     assert "host-race: The pinned array is freed" in done.stderr
     assert (done.stdout, done.returncode) == ("", 1)
+
+
+def test_warning_of_the_checked_target_is_at_the_line_of_the_program(program, fresh_python):
+    script = program(
+        upload="uploads.synchronize(); h_x = np.zeros(70, np.float32); lock = cuda.pinned(h_x); "
+        "lock.__enter__()",
+        download="lock.__exit__(None, None, None); compute.synchronize()",
+        package="gpukit",
+    )
+    done = fresh_python("-W", "default", script, GPUKIT_TARGET="checked")
+    assert f"pipeline.py:{DOWNLOAD + 1}: CheckWarning: " in done.stderr
+    assert "host-race: The page lock of h_x is lifted" in done.stderr
+    assert (done.stdout, done.returncode) == ("70.0\n", 0)
+
+
+def test_error_at_the_level_of_a_module_is_in_the_module(tmp_path, fresh_python):
+    path = tmp_path / "pipeline.py"
+    path.write_text(
+        "import numpy as np\nfrom gpukit import cuda\n"
+        "h, s = cuda.pinned_array(8), cuda.stream()\n"
+        "cuda.to_device(np.zeros(8)).copy_to_host(h, stream=s)\nprint(h)\n",
+        encoding="utf-8",
+    )
+    done = fresh_python(str(path), GPUKIT_TARGET="checked")
+    assert last_place(done) == '", line 5, in <module>'
