@@ -89,7 +89,7 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "leave it out",
     ),
     (
-        r"matches for function '<function (\w+) at \w+>' for the current target",
+        r"matches for function '<function (?:[\w<>]+\.)*(\w+) at \w+>' for the current target",
         "The function {0} is registered with Numba for another target, not for kernels.",
         'register it for kernels: @overload({0}, target="cuda"), or for all targets: "generic"',
     ),

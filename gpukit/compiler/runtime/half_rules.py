@@ -1,4 +1,4 @@
-"""Teaches Numba's CPU target float16: what it looks like, its conversions, operators, `math`.
+"""Teaches Numba float16, in kernels and on the CPU: its model, conversions, operators, `math`.
 
 The typing rules are those of Numba's CUDA target. float16 with float16, int8 or bool gives
 float16; with anything else Numba's own rules hold, for which float16 is a narrower float32.
@@ -20,6 +20,7 @@ from numba.core.imputils import lower_cast, lower_constant
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
+from gpukit.compiler.kernel_target import NAME
 from gpukit.compiler.runtime import formulas, mathematics
 from gpukit.compiler.runtime import half_convert as convert
 
@@ -55,7 +56,7 @@ _installed = False
 
 
 def install() -> None:
-    """Make float16 known to Numba's CPU target; the second call does nothing."""
+    """Make float16 known to kernels and to Numba's CPU target; the second call does nothing."""
     global _installed
     with _lock:
         if _installed:
@@ -151,9 +152,6 @@ def _template(function: Any, result: Any, count: int) -> None:
     """Let a function of `count` float16s have a result of its own."""
 
     class Halves(AbstractTemplate):
-        # More specific than Numba's own templates, so it is asked first.
-        metadata = {"target": "cpu"}  # noqa: RUF012
-
         def generic(self, args: Any, kws: Any) -> Any:
             if kws or len(args) != count or HALF not in args:
                 return None
@@ -161,7 +159,10 @@ def _template(function: Any, result: Any, count: int) -> None:
                 return None
             return signature(result, *[HALF] * count)
 
-    infer_global(function)(Halves)
+    # More specific than Numba's own templates, so it is asked first; in kernels and on the host.
+    for target in (NAME, "cpu"):
+        body = {"metadata": {"target": target}}
+        infer_global(function)(type("Halves", (Halves,), body))
 
 
 def _install_operators() -> None:
