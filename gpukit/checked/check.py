@@ -141,7 +141,11 @@ def _note_written(seen: Seen, region: Region) -> None:
 
 
 def _notes(seen: Seen) -> list[str]:
-    notes = []
+    notes = [
+        f"What {name} reads and writes was not looked at: it calls itself, or Numba or another "
+        "compiler makes its code."
+        for name in seen.compiled.instrumentation.unseen
+    ]
     if seen.lost:
         notes.append(f"{seen.lost} more findings are left out: there were too many kinds.")
     if seen.words is not None and seen.words[checker_state.NODES_LOST]:
@@ -160,7 +164,7 @@ def _notes(seen: Seen) -> list[str]:
 def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> list[Finding]:
     place = _definition(launch.kernel)
     found = _never_written(launch, seen, place)
-    if seen.idle_blocks:
+    if seen.idle_blocks and not seen.compiled.instrumentation.unseen:
         idle = {"idle": seen.idle_blocks, "total": launch.shape.blocks}
         first = _block(seen.first_idle, launch.shape.grid)
         found.append(decode.make("idle-threads", place, blocks=(first,), **idle))
