@@ -45,8 +45,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         return _refused(kernel, (shape.grid, shape.block), refused)
     except errors.ReturnedLocal as refused:
         said = {"reason": refused.message, "advice": refused.fix}
-        found = decode.make("returned-local", refused, **said)
-        return _report(kernel, shape, [found], 0.0, 0, [])
+        dangling = decode.make("returned-local", refused, **said)
+        return _report(kernel, shape, [dangling], 0.0, 0, [])
     most = _most_together(launch)
     if shape.blocks > most:
         given = {"given": shape.blocks, "limit": most, "what": "blocks with a grid.sync"}

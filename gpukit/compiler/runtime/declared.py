@@ -45,7 +45,7 @@ def _chosen(typingctx: Any, name: str, cases: Sequence[Signature], given: Any) -
     if found is None:
         known = "; ".join(str(c.args) for c in cases)
         raise TypingError(f"{name} was declared for {known}, and is called with {given}")
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _intrinsic(count: int, typed: Any) -> Any:
@@ -53,4 +53,4 @@ def _intrinsic(count: int, typed: Any) -> Any:
     names = ", ".join(f"a{k}" for k in range(count))
     space = {"typed": typed}
     exec(f"def cast(typingctx, {names}):\n    return typed(typingctx, ({names},))\n", space)
-    return intrinsic(space["cast"])  # type: ignore[arg-type]
+    return intrinsic(space["cast"])
