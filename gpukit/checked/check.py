@@ -75,8 +75,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         return _refused(kernel, (shape.grid, shape.block), refused)
     except errors.ReturnedLocal as refused:
         said = {"reason": refused.message, "advice": refused.fix}
-        local = decode.make("returned-local", refused, **said)
-        return _report(kernel, shape, [local], 0.0, 0, [])
+        dangling = decode.make("returned-local", refused, **said)
+        return _report(kernel, shape, [dangling], 0.0, 0, [])
     most = _most_together(launch)
     if shape.blocks > most:
         given = {"given": shape.blocks, "limit": most, "what": "blocks with a grid.sync"}
@@ -175,7 +175,11 @@ def _note_written(seen: Seen, region: Region) -> None:
 
 
 def _notes(seen: Seen) -> list[str]:
-    notes = []
+    notes = [
+        f"What {name} reads and writes was not looked at: it calls itself, or Numba or another "
+        "compiler makes its code."
+        for name in seen.compiled.instrumentation.unseen
+    ]
     if seen.lost:
         notes.append(f"{seen.lost} more findings are left out: there were too many kinds.")
     if seen.words is not None and seen.words[checker_state.NODES_LOST]:
@@ -194,7 +198,7 @@ def _notes(seen: Seen) -> list[str]:
 def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> list[Finding]:
     place = _definition(launch.kernel)
     found = _never_written(launch, seen, place)
-    if seen.idle_blocks:
+    if seen.idle_blocks and not seen.compiled.instrumentation.unseen:
         idle = {"idle": seen.idle_blocks, "total": launch.shape.blocks}
         first = _block(seen.first_idle, launch.shape.grid)
         found.append(decode.make("idle-threads", place, blocks=(first,), **idle))

@@ -19,18 +19,20 @@ class Instrumentation:
 
     `locations` are the process-wide numbers of its locations, in its own order; `regions` the
     arrays that it makes itself (`instruments.OwnRegion`); `stores` and `loads` those that it writes
-    and reads, `by_data` and `by_shape` as in `provenance.Stores`; `flops` the operations of
-    statements by the kernel's own location; `variables` those of a recording, by number; `ordered`
-    whether the order of blocks could show in the result; `fences` whether fences and atomics may
-    put accesses in order; `decided` has 1 for each of its locations that is reached only if an
-    atomic returned a certain value, else 0; `steps` what a recording shows a statement as, by the
-    kernel's own location, "" for one that the compiler has added; `atomics` whether it has any.
+    and reads, `unseen` functions that do so and are not instrumented, `by_data` and `by_shape` as
+    in `provenance.Stores`; `flops` the operations of statements by the kernel's own location;
+    `variables` those of a recording, by number; `ordered` whether the order of blocks could show
+    in the result; `fences` whether fences and atomics may put accesses in order; `decided` has 1
+    for each of its locations that is reached only if an atomic returned a certain value, else 0;
+    `steps` what a recording shows a statement as, by the kernel's own location, "" for one that
+    the compiler has added; `atomics` whether it has any.
     """
 
     locations: list[int] = field(default_factory=list)
     regions: list[dict[str, Any]] = field(default_factory=list)
     stores: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
     by_data: list[str] = field(default_factory=list)
     by_shape: list[str] = field(default_factory=list)
     flops: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -252,6 +254,7 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
         regions=[asdict(r) for r in instruments.regions],
         stores=_written(unit, roots.behind_all(rewriter.stores)),
         loads=_written(unit, roots.behind_all(rewriter.loads)),
+        unseen=sorted(rewriter.unseen),
         by_data=_written(unit, stores.by_data),
         by_shape=_written(unit, stores.by_shape),
         flops={str(k): v for k, v in instruments.flops.items()},

@@ -186,7 +186,7 @@ def _part(base: Any, parts: list[ast.expr]) -> Any:
 
 def field(base: Any, key: Any) -> Any:
     """Return the type of `r.x`, `r["x"]` or `r[0]` of a record, or of an array of records."""
-    record = base if isinstance(base, types.Record) else getattr(base, "dtype", None)
+    record: Any = base if isinstance(base, types.Record) else getattr(base, "dtype", None)
     name = field_name(record, key)
     if name is None:
         return None
@@ -201,7 +201,7 @@ def field_name(record: Any, key: Any) -> str | None:
     """Return the name of a record's field that a name or a number stands for, None for others."""
     if not isinstance(record, types.Record):
         return None
-    names = list(record.fields)
+    names: list[str] = list(record.fields)
     if type(key) is int and -len(names) <= key < len(names):
         return names[key]
     return key if isinstance(key, str) and key in names else None

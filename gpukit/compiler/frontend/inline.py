@@ -47,6 +47,7 @@ from gpukit.compiler.frontend import (
     allocate,
     binding,
     captures,
+    declared,
     escapes,
     inplace,
     jumps,
@@ -120,17 +121,18 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     return any(must_inline(d, (*seen, device)) for d in inner.devices.values())
 
 
-def may_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
+def may_inline(device: Any, seen: tuple[Any, ...] = (), *, cast: bool = False) -> bool:
     """Tell whether a device function that need not stand in its caller can stand there.
 
-    Not one that calls itself, nor one that casts its arguments to the types it was declared for.
+    Not one that calls itself. One that casts its arguments to the types that it was declared for
+    only if they may be `cast` there, which hides what is known of them.
     """
-    if any(device is s for s in seen) or captures.declared(device):
+    if any(device is s for s in seen) or (captures.declared(device) and not cast):
         return False
     if not isinstance(getattr(device.py_func, "__code__", None), types.CodeType):
         return False
     inner = resolve.run(device.py_func, device=True)
-    return all(may_inline(d, (*seen, device)) for d in inner.devices.values())
+    return all(may_inline(d, (*seen, device), cast=cast) for d in inner.devices.values())
 
 
 def indexes(device: Any, seen: tuple[Any, ...] = ()) -> bool:
@@ -180,13 +182,14 @@ class _Inliner:
                 given = [*call.args, *(k.value for k in call.keywords)]
                 device = self.unit.devices[name]
                 takes = any(self._is_function(a) for a in given)
-                if takes or must_inline(device) or (self._gains(device) and may_inline(device)):
+                if takes or must_inline(device) or self._gains(device):
                     found.add(name)
         return frozenset(found)
 
     def _gains(self, device: Any) -> bool:
         """Tell whether the caller can do more for the function: count or bound its accesses."""
-        return self.unit.whole or bool(self.unit.instrumented) or indexes(device)
+        watched = self.unit.whole or bool(self.unit.instrumented)
+        return (watched or indexes(device)) and may_inline(device, cast=watched)
 
     def _is_function(self, argument: ast.expr) -> bool:
         if isinstance(argument, ast.Name):
@@ -224,9 +227,13 @@ class _Inliner:
         normalise.prepare(inner)
         first = binding.unpack(self.unit, inner.tree, call)
         bound = binding.of_device(self.unit, inner, call)
+        casts = declared.Casts(self.unit, device, call)
+        first += [] if must_inline(device) else casts.arguments(bound)
+        value, last = casts.result(target)
         outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
         first += self._rename(inner, bound, call, outer, inner.nested, device)
-        return first + self._body(inner.tree, inner.name, call, target, (*callers, device))
+        body = self._body(inner.tree, inner.name, call, value, (*callers, device))
+        return [*first, *body, *last]
 
     def _expand_nested(
         self, function: nested.Nested, call: ast.Call, target: str, callers: tuple[Any, ...]

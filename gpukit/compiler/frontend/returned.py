@@ -142,9 +142,10 @@ class _Walk:
         if name in self.unit.devices:
             return self._device(self.unit.devices[name], node, given, known)
         called = self.unit.globals.get(name)
-        if given and any(called is f for f in _NUMPY_VIEWS):
-            return _reshaped(given[0], _axes(called.__name__, node.args[1:]))
-        return None
+        view = next((f for f in _NUMPY_VIEWS if f is called), None)
+        if view is None or not given:
+            return None
+        return _reshaped(given[0], _axes(view.__name__, node.args[1:]))
 
     def _made(self, node: ast.Call) -> Any:
         try:

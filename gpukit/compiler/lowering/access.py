@@ -174,7 +174,7 @@ def _is_recorded_part(rewrite: Any, target: ast.expr) -> bool:
     return _array_type(rewrite, target) is not None and rewrite.expressions.is_view(target)
 
 
-def _record_part(rewrite: Any, target: ast.Subscript, what: str) -> list[ast.stmt]:
+def _record_part(rewrite: Any, target: Any, what: str) -> list[ast.stmt]:
     """Return the statements that report `a[i, :] = v` to the checker, before it is done.
 
     They work out the array and the indices, once: what stands in `target` from then on is their

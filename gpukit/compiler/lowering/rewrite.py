@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Collection, Iterable, Iterator
+from types import FunctionType
 from typing import Any
+
+from numba.core.extending import _Intrinsic
 
 from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, refuse, tree
 from gpukit.compiler.analysis import arrays, expressions
@@ -40,6 +43,7 @@ class Rewriter(scalar.Scalar):
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
         self.atomics = False  # whether it has any
+        self.unseen: set[str] = set()  # functions that are given memory and not instrumented
         self.returned = ""  # the thread array of the flags of threads that have returned
 
     # ---- values ---------------------------------------------------------------------------
@@ -112,6 +116,7 @@ class Rewriter(scalar.Scalar):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = tree.called(node) or ""
+        self._note_unseen(node)
         if name.startswith("warp.") and not self.readable:
             node.args = [self.visit(a) for a in node.args]
             from gpukit.compiler.lowering import warps
@@ -122,6 +127,20 @@ class Rewriter(scalar.Scalar):
             self.generic_visit_arguments(node)
             return node
         return super().visit_Call(node)
+
+    def _note_unseen(self, node: ast.Call) -> None:
+        """Note a function that is given arrays, and whose accesses the checker does not see."""
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        called = self.unit.globals.get(name)
+        compiled = isinstance(called, (FunctionType, _Intrinsic)) and not _is_ours(called)
+        if not self.instrumented or not (name in self.unit.devices or compiled):
+            return
+        given = [n for a in node.args for n in (a, *getattr(a, "args", ()))]
+        views = [a for a in given if self.expressions.is_view(a)]
+        if views:
+            self.unseen.add(getattr(called, "__name__", name))
+            self.loads.update(map(arrays.root, views))
+            self.stores.add("?")
 
     def generic_visit_arguments(self, node: ast.Call) -> None:
         node.args = [self.visit(a) for a in node.args]
@@ -331,6 +350,11 @@ class Rewriter(scalar.Scalar):
     def expression(self, e: ast.expr) -> ast.expr:
         """Rewrite a copy of an expression."""
         return self.visit(tree.clone(e))  # type: ignore[no-any-return]
+
+
+def _is_ours(function: Any) -> bool:
+    module = getattr(function, "__module__", None) or ""
+    return module.partition(".")[0] in ("gpukit", "numba", "numpy", "math")
 
 
 _PLAIN = frozenset(["popc", "clz", "brev", "ffs", "fma", "selp", "threadfence"]) | kinds.ARRAYS

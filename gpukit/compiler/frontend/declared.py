@@ -1,0 +1,69 @@
+"""Put a device function that was declared with signatures in its caller, its casts included.
+
+Before                                     After
+    @cuda.jit("f4(f4[:], i4)", ...)            i_1 = cast(a, j)      (to int32)
+    def at(a, i):                              at_value_2 = a[i_1]
+        return a[i]                            v = cast(a, j, at_value_2)      (to float32)
+    v = at(a, j)
+
+Which of several signatures that is, is known when types are.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from numba.core import types
+from numba.core.typing.templates import Signature
+
+from gpukit.compiler import numba_types, tree
+from gpukit.compiler.frontend import binding, captures
+from gpukit.compiler.runtime import declared
+from gpukit.compiler.unit import Unit
+
+
+class Casts:
+    """The casts of one call; none of a function without signatures."""
+
+    def __init__(self, unit: Unit, device: Any, call: ast.Call) -> None:
+        self.unit, self.name, self.call = unit, device.py_func.__name__, call
+        given = [numba_types.signature(s) for s in captures.declared(device)]
+        self.cases = [Signature(r or types.undefined, kinds, None) for kinds, r in given]
+        self.values: list[ast.expr] = []
+
+    def arguments(self, bound: binding.Bound) -> list[ast.stmt]:
+        """Cast the arguments, in place, and return what to run first; arrays stay as they are."""
+        if not self.cases or any(len(c.args) != len(bound) for c in self.cases):
+            self.cases = []
+            return []
+        first: list[ast.stmt] = []
+        for parameter, value in bound.items():
+            if not binding.is_plain(value):
+                name = self.unit.fresh("given")
+                first.append(tree.at(tree.assign(name, value), self.call))
+                bound[parameter] = tree.name(name)
+        self.values = list(bound.values())
+        for k, parameter in enumerate(bound):
+            if not all(isinstance(c.args[k], _MEMORY) for c in self.cases):
+                cast = declared.argument(self.name, self.cases, k)
+                bound[parameter] = self._call(cast, self.values)
+        return first
+
+    def result(self, target: str) -> tuple[str, list[ast.stmt]]:
+        """Return the name that gets the function's value, and what makes `target` of it."""
+        if not target or not self.values or all(c.return_type in _NOTHING for c in self.cases):
+            return target, []
+        name = self.unit.fresh(f"{self.name}_value")
+        cast = declared.result(self.name, self.cases)
+        made = self._call(cast, [*self.values, tree.name(name)])
+        return name, [tree.at(tree.assign(target, made), self.call)]
+
+    def _call(self, cast: Any, values: list[ast.expr]) -> ast.expr:
+        name = self.unit.fresh("cast")
+        self.unit.globals[name] = cast
+        return tree.at(tree.call(tree.name(name), *tree.clone(values)), self.call)  # type: ignore[no-any-return]
+
+
+_MEMORY = (types.Array, types.Record)
+_NOTHING = (types.undefined, types.none)
