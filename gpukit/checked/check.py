@@ -72,7 +72,7 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     for region in seen.regions:
         if region.space == "global":
             _note_written(seen, region)
-    found += [*_lint(kernel, launch), *_slips(kernel, launch)]
+    found += [*_locks(seen), *_lint(kernel, launch), *_slips(kernel, launch)]
     cut_short = seen.error is not None or seen.stopped
     counts = seen.seconds, seen.blocks_done, _notes(seen), seen.idle_warps
     return _report(kernel, shape, found, *counts, stopped=_AN_ERROR if cut_short else "")
@@ -273,6 +273,15 @@ def _store_location(launch: Launch, name: str) -> Any:
     found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
     named = [s for s in found if s.array == name and not s.operation]
     return named[-1] if named else None
+
+
+def _locks(seen: Seen) -> list[Finding]:
+    """Return what there is to say of a lock that lanes of one warp have taken in turn."""
+    number = int(seen.words[checker_state.LOCK_SHARED]) - 1 if seen.words is not None else -1
+    if number < 0:
+        return []
+    location = seen.compiled.locations[seen.compiled.instrumentation.locations[number]]
+    return [decode.make("spin-lock", location, what=location.what)]
 
 
 def _lint(kernel: Any, launch: Launch) -> list[Finding]:

@@ -39,6 +39,7 @@ KINDS = {
     "barrier-divergence": Kind("synccheck", ERROR, "barrier that not all threads reach"),
     "barrier-after-return": Kind("synccheck", WARNING, "barrier after some threads returned"),
     "endless-wait": Kind("synccheck", ERROR, "loop that waits for ever"),
+    "spin-lock": Kind("synccheck", INFO, "lock that lanes of one warp wait for in turn"),
     "warp-mask": Kind("synccheck", ERROR, "mask that does not fit the lanes that call"),
     "shuffle-source": Kind("synccheck", WARNING, "shuffle from a lane that takes no part"),
     "cooperative-misuse": Kind("synccheck", ERROR, "grid.sync that cannot work"),

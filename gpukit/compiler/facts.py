@@ -45,6 +45,8 @@ class Facts(NamedTuple):
     why_inside: str = ""
     # A statement that the compiler added and no person wrote.
     added: bool = False
+    # A loop that takes a lock which a statement behind it gives back (`lockstep`).
+    keeps_lock: bool = False
     # An access that is reached only if an atomic returned a certain value (`decided`).
     decided: bool = False
 

@@ -57,6 +57,7 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "barrier-divergence": sync.barrier_divergence,
     "barrier-after-return": sync.barrier_after_return,
     "endless-wait": sync.endless_wait,
+    "spin-lock": sync.spin_lock,
     "warp-mask": sync.warp_mask,
     "shuffle-source": sync.shuffle_source,
     "cooperative-misuse": sync.cooperative_misuse,

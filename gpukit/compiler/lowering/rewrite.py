@@ -285,7 +285,10 @@ class Rewriter(scalar.Scalar):
         origin = self.origin(loop, "", f"while {refuse.written(loop.test, self.unit)}")
         most = tree.const(waiting.MOST_ROUNDS)
         rounds = tree.call(self.helper("control", "wait"), origin, most)
-        return [tree.at(ast.Expr(begin), loop)], [tree.at(ast.Expr(rounds), loop)]
+        first = [begin]
+        if facts.of(loop).keeps_lock:
+            first.append(tree.call(self.helper("control", "take_lock"), origin))
+        return [tree.at(ast.Expr(call), loop) for call in first], [tree.at(ast.Expr(rounds), loop)]
 
     def visit_For(self, node: ast.For) -> Any:
         found = super().visit_For(node)
