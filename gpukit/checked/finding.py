@@ -47,6 +47,7 @@ KINDS = {
     "raised": Kind("launch", ERROR, "the kernel raised an exception"),
     "idle-threads": Kind("launch", INFO, "threads with nothing to do"),
     "block-order": Kind("launch", WARNING, "answer that depends on the order of the blocks"),
+    "not-reproducible": Kind("launch", INFO, "sum whose last bits depend on the order"),
     "int32-overflow": Kind("lint", WARNING, "index beyond 32 bits"),
     "float64": Kind("lint", WARNING, "float64 arithmetic by accident"),
     "lost-value": Kind("lint", WARNING, "value that nothing reads and nobody gets"),

@@ -22,7 +22,8 @@ class Instrumentation:
     statements by the kernel's own location; `variables` those of a recording, by number; `ordered`
     whether the order of blocks could show in the result; `fences` whether fences and atomics may
     put accesses in order; `decided` has 1 for each of its locations that is reached only if an
-    atomic returned a certain value, else 0.
+    atomic returned a certain value, else 0; `rounding` are the locations of atomics whose result
+    is rounded.
     """
 
     locations: list[int] = field(default_factory=list)
@@ -35,6 +36,7 @@ class Instrumentation:
     ordered: bool = True
     fences: bool = False
     decided: list[int] = field(default_factory=list)
+    rounding: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -243,6 +245,7 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
         _spelled(unit, provenance.written_by_data(unit)), {str(k): v for k, v in instruments.flops.items()},
         list(instruments.variables), block_order.matters(unit, own), decided.has_fences(unit),
         [int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
+        sorted(rewriter.rounding),
     )  # fmt: skip
 
 

@@ -49,6 +49,7 @@ DETAILS = {
     "block-order": {
         "array": "out", "index": (5,), "count": 2, "elements": 131, "reason": "in reverse",
     },
+    "not-reproducible": {"line": 15, "array": "total", "what": "cuda.atomic.add(total, 0, x[i])"},
     "int32-overflow": {"line": 15, "what": "row * width", "given": 3000000000},
     "float64": {"line": 15, "what": "0.5", "reason": "literal"},
     "lost-value": {"line": 15, "what": "total", "reason": "number"},

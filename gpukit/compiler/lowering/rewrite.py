@@ -38,6 +38,7 @@ class Rewriter(scalar.Scalar):
         # The numbers that an instrumented kernel gives its locations.
         self.own_locations: dict[tuple[int, str, int, str, str, int], int] = {}
         self.decided: set[int] = set()  # of those, what `analysis.decided` has marked
+        self.rounding: set[int] = set()  # of those, atomic sums of floats
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
         self.returned = ""  # the thread array of the flags of threads that have returned
@@ -159,7 +160,12 @@ class Rewriter(scalar.Scalar):
         self.stores.add(arrays.root(base))
         self.loads.add(arrays.root(base))
         shared = isinstance(base, ast.Name) and base.id in self.shared
-        return device.atomic_call(self, name, node, shared=shared)
+        rounds = self.instrumented == "access" and _rounds(self.unit, name, node)
+        made = device.atomic_call(self, name, node, shared=shared)
+        if rounds:
+            origin: ast.Tuple = made.args[0]  # type: ignore[attr-defined]
+            self.rounding.add(origin.elts[1].value >> checker_state.LOCATION_SHIFT)  # type: ignore[attr-defined]
+        return made
 
     # ---- accesses -------------------------------------------------------------------------
 
@@ -332,6 +338,18 @@ class Rewriter(scalar.Scalar):
     def expression(self, e: ast.expr) -> ast.expr:
         """Rewrite a copy of an expression."""
         return self.visit(tree.clone(e))  # type: ignore[no-any-return]
+
+
+def _rounds(unit: Unit, name: str, node: ast.Call) -> bool:
+    """Tell whether an atomic is a sum of floats that depends on its order; ones add up exactly."""
+    from numba.core import types
+
+    array, value = node.args[0], node.args[-1]
+    kind = unit.types.get(array.id) if isinstance(array, ast.Name) else None
+    if name not in ("add", "sub") or not isinstance(getattr(kind, "dtype", None), types.Float):
+        return False
+    whole = value.value if isinstance(value, ast.Constant) else 0.5
+    return not (isinstance(whole, (int, float)) and float(whole).is_integer())
 
 
 _DIM3 = ("threadIdx", "blockIdx", "blockDim", "gridDim")
