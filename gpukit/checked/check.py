@@ -99,7 +99,8 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     for region in seen.regions:
         if region.space == "global":
             _note_written(seen, region)
-    found += [*_lint(kernel, launch), *_slips(kernel, launch), *launches.add(launch, seen)]
+    found += [*_locks(seen), *_sums(seen), *_lint(kernel, launch), *_slips(kernel, launch)]
+    found += launches.add(launch, seen)
     cut_short = seen.error is not None or seen.stopped
     counts = seen.seconds, seen.blocks_done, _notes(seen), seen.idle_warps
     return _report(kernel, shape, found, *counts, stopped=_AN_ERROR if cut_short else "")
@@ -305,6 +306,27 @@ def _store_location(launch: Launch, name: str) -> Any:
     found = [launch.compiled.locations[k] for k in launch.compiled.instrumentation.locations]
     named = [s for s in found if s.array == name and not s.operation]
     return named[-1] if named else None
+
+
+def _locks(seen: Seen) -> list[Finding]:
+    """Return what there is to say of a lock that lanes of one warp have taken in turn."""
+    number = int(seen.words[checker_state.LOCK_SHARED]) - 1 if seen.words is not None else -1
+    if number < 0:
+        return []
+    location = seen.compiled.locations[seen.compiled.instrumentation.locations[number]]
+    return [decode.make("spin-lock", location, what=location.what)]
+
+
+def _sums(seen: Seen) -> list[Finding]:
+    """Return the lines at which several threads add floats to one element, in any order."""
+    instrumentation = seen.compiled.instrumentation
+    places = sorted(set(seen.added_together) & set(instrumentation.rounding))
+    found = [seen.compiled.locations[instrumentation.locations[k]] for k in places]
+    lines = {(place.file, place.line): place for place in reversed(found)}
+    return [
+        decode.make("not-reproducible", place, what=place.what, array=place.array)
+        for place in reversed(lines.values())
+    ]
 
 
 def _lint(kernel: Any, launch: Launch) -> list[Finding]:

@@ -255,6 +255,14 @@ class _Row:
             "index": array.index_of(address),
         }  # fmt: skip
 
+    def _mixed(self) -> dict[str, Any]:
+        """Return which access is an atomic, of two of which only one is."""
+        atomic = [
+            place is not None and place.operation.startswith("atomic.")
+            for place in (self.location, self.other)
+        ]
+        return {"mixed": "caught" if atomic[0] else "other"} if sum(atomic) == 1 else {}
+
     def _who(self, both: bool) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         threads, blocks = [self.row[checker_state.F_THREAD]], [self.row[checker_state.F_BLOCK]]
         if both and self.row[checker_state.F_OTHER_THREAD] >= 0:
@@ -298,7 +306,7 @@ class _Row:
             return {
                 "hazard": hazard, "same_warp": same, "atomic": bool(self.row[checker_state.F_B]),
                 "elsewhere": self.row[checker_state.F_OTHER_BLOCK] == checker_state.NOBODY,
-                "block_count": self.seen.shape.blocks,
+                "block_count": self.seen.shape.blocks, **self._mixed(),
             }  # fmt: skip
         return {}
 

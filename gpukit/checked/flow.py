@@ -20,12 +20,14 @@ class Around(NamedTuple):
     """What stands around two accesses, as far as it says where a barrier may stand.
 
     `skipped_if` is the line of the outermost `if` around both that some threads of the block skip,
-    0 if there is none; `loop` whether both are in one loop, `waits` whether it has a barrier.
+    0 if there is none; `loop` whether both are in one loop, `waits` whether it has a barrier,
+    `parts` whether some threads leave it before others, or do not come to it: it can have none.
     """
 
     skipped_if: int
     loop: bool
     waits: bool
+    parts: bool = False
 
 
 class Flow:
@@ -71,7 +73,16 @@ class Flow:
         skipped = [s for s in around if isinstance(s, ast.If) and self._uniformity.varies(s.test)]
         waits = any(tree.called(n) in kinds.BARRIERS for s in loops[-1:] for n in ast.walk(s))
         outside = not skipped or any(_holds(skipped[0], s.lineno) for s in loops)
-        return Around(0 if outside else skipped[0].lineno, bool(loops), waits)
+        parts = not waits and any(self._parts(s) for s in loops[-1:])
+        return Around(0 if outside else skipped[0].lineno, bool(loops), waits, parts)
+
+    def _parts(self, loop: ast.stmt) -> bool:
+        """Tell whether the threads of a block may go round a loop a different number of times."""
+        if any(map(self._uniformity.varies, tree.heads(loop))):
+            return True
+        ifs = (s for s in tree.statements(loop.body) if isinstance(s, ast.If))  # type: ignore[attr-defined]
+        ways = (s for s in ifs if self._uniformity.varies(s.test))
+        return any(tree.exits(block) for s in ways for block in tree.blocks(s))
 
     @functools.cached_property
     def _uniformity(self) -> Uniformity:

@@ -42,6 +42,8 @@ class Seen:
     error: BaseException | None = None
     words: np.ndarray[Any, Any] | None = field(default=None, repr=False)
     stopped: bool = False  # by us, because it did not end
+    # The kernel's own numbers of the places at which atomics of several threads met.
+    added_together: list[int] = field(default_factory=list)
 
     def last_location(self) -> Any:
         """Return the place of the last access; None if there was none."""
@@ -315,6 +317,8 @@ class CheckerState:
         instrumentation = launch.compiled.instrumentation
         self.decided = np.array([*instrumentation.decided, 0], np.uint8)
         put(checker_state.DECIDED, self.decided.ctypes.data)
+        self.adders = np.zeros_like(self.decided)
+        put(checker_state.ADDERS, self.adders.ctypes.data)
         if instrumentation.fences and races:
             self._follow_fences(all_regions, shape)
         self.words[checker_state.FUNCTIONS : checker_state.FUNCTIONS + len(functions)] = functions
@@ -366,7 +370,7 @@ class CheckerState:
                     int(self.words[checker_state.LOST]),
                     int(self.words[checker_state.IDLE_BLOCKS]),
                     int(self.words[checker_state.FIRST_IDLE]), first, seconds, error, self.words,
-                    self.stopped)  # fmt: skip
+                    self.stopped, np.flatnonzero(self.adders).tolist())  # fmt: skip
 
 
 __all__ = ["Launch", "Seen", "errors"]

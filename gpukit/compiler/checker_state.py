@@ -54,6 +54,10 @@ RACES = 69  # 1 to look for races; 0 where only counters are wanted
 PENDING = 71  # address of the event of an atomic that is not done yet
 TICK = 64  # grows with every loop over the threads of a block (profiles only)
 LAST_SYNCWARP = 70  # stamp of the last syncwarp of any warp, or fence of any thread
+# Which warp last took a lock that it gives back behind the loop that waits for it, by which thread;
+# and 1 + the location of such a loop, once two lanes of a warp have come to one.
+LOCK_WARP, LOCK_THREAD, LOCK_SHARED = 30, 31, 95
+ADDERS = 94  # address of a flag for each location: an atomic there met one of another thread
 FUNCTIONS = 72  # addresses of the native functions that kernels call, in the order of CALLS
 SNAPSHOT = 96  # lanes of 32 warps that were in a loop before its condition was evaluated
 WRITES = 128  # grows with every write that is recorded

@@ -49,6 +49,8 @@ class Facts(NamedTuple):
     added: bool = False
     # A statement that says who takes part in what follows: what a recording shows it as.
     step: str | None = None
+    # A loop that takes a lock which a statement behind it gives back (`lockstep`).
+    keeps_lock: bool = False
     # An access that is reached only if an atomic returned a certain value (`decided`).
     decided: bool = False
 

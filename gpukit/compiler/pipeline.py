@@ -25,7 +25,8 @@ class Instrumentation:
     in the result; `fences` whether fences and atomics may put accesses in order; `decided` has 1
     for each of its locations that is reached only if an atomic returned a certain value, else 0;
     `steps` what a recording shows a statement as, by the kernel's own location, "" for one that
-    the compiler has added; `atomics` whether it has any.
+    the compiler has added; `atomics` whether it has any; `rounding` are the locations of atomics
+    whose result is rounded.
     """
 
     locations: list[int] = field(default_factory=list)
@@ -42,6 +43,7 @@ class Instrumentation:
     decided: list[int] = field(default_factory=list)
     steps: dict[str, str] = field(default_factory=dict)
     atomics: bool = False
+    rounding: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -264,6 +266,7 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
         decided=[int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
         steps={str(k): v for k, v in instruments.steps.items()},
         atomics=rewriter.atomics,
+        rounding=sorted(rewriter.rounding),
     )
 
 

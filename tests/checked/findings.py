@@ -39,6 +39,7 @@ DETAILS = {
         **CAUGHT, "waiting": "0-7", "missing": "8", "what": "cuda.syncthreads()",
     },
     "endless-wait": {**CAUGHT, "limit": 1000000},
+    "spin-lock": {"line": 15, "what": "while cuda.atomic.cas(lock, 0, 0, 1) != 0"},
     "warp-mask": {**CAUGHT, "mask": -1, "lanes": "16-31", "what": "cuda.shfl_sync(-1, v, 0)"},
     "shuffle-source": {**CAUGHT, "lanes": "20", "what": "cuda.shfl_sync(m, v, 20)"},
     "cooperative-misuse": {"line": 15, "given": 5000, "limit": 264, "what": "grid.sync()"},
@@ -58,6 +59,7 @@ DETAILS = {
     "block-order": {
         "array": "out", "index": (5,), "count": 2, "elements": 131, "reason": "in reverse",
     },
+    "not-reproducible": {"line": 15, "array": "total", "what": "cuda.atomic.add(total, 0, x[i])"},
     "int32-overflow": {"line": 15, "what": "row * width", "given": 3000000000},
     "float64": {"line": 15, "what": "0.5", "reason": "literal"},
     "lost-value": {"line": 15, "what": "total", "reason": "number"},

@@ -22,7 +22,7 @@ from gpukit.checked.engine.stamps import (
 )  # fmt: skip
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled, inlined
-from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke
+from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke, poke8
 
 # For functions with one caller, the one that a kernel calls.
 
@@ -321,6 +321,8 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
     # Never beyond the region, whatever size an access is reported to have.
     last = (min(address + size, peek(region, w.END)) - 1 - begin) >> shift
     cells = peek(region, w.CELLS)
+    if kind == w.UPDATE:
+        _note_adder(checker, cells + 8 * first, location, thread)
     if space == w.SHARED and first == last and peek(checker, w.KNOWN) == 0:
         if _in_order(checker, region, cells + 8 * first, location, thread, kind):
             return
@@ -331,6 +333,16 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
     heads = peek(region, w.HEADS)
     if kind == w.UPDATE and heads:
         fences.atomic(checker, heads + 8 * first, since(checker, space), thread)
+
+
+@compiled
+def _note_adder(checker, cell, location, thread):  # type: ignore[no-untyped-def]
+    """Note that an atomic changes what an atomic of another thread has changed in this launch."""
+    word = peek(cell, 0)
+    if (word & w.ATOMIC != 0) & (word >= peek(checker, w.LAUNCH) << w.STAMP):
+        other = (word >> w.WRITE_THREAD) & w.THREAD_MASK != thread
+        if other | (word < peek(checker, w.BLOCK) << w.STAMP):
+            poke8(peek(checker, w.ADDERS), location, 1)
 
 
 @compiled

@@ -12,6 +12,9 @@
     block_count                  how many blocks the launch has
     other_what, source           the text of the earlier access; the line that was caught
     atomic                       for atomic-race: whether the access that was caught is atomic
+    mixed                        of a race in which one access is atomic: "other" where it is the
+                                 earlier one, else "caught"
+    parts                        whether threads leave the loop around both at different times
     waiting, missing             threads as text, such as "0-15"
     what                         text of the call, access or expression, as in the source
     mask, lanes                  of a warp function: the mask as a number; the lanes that are
@@ -65,6 +68,7 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "barrier-divergence": sync.barrier_divergence,
     "barrier-after-return": sync.barrier_after_return,
     "endless-wait": sync.endless_wait,
+    "spin-lock": sync.spin_lock,
     "warp-mask": sync.warp_mask,
     "shuffle-source": sync.shuffle_source,
     "cooperative-misuse": sync.cooperative_misuse,
@@ -75,6 +79,7 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "raised": launch.raised,
     "idle-threads": launch.idle_threads,
     "block-order": launch.block_order,
+    "not-reproducible": launch.not_reproducible,
     "int32-overflow": launch.int32_overflow,
     "float64": launch.float64,
     "lost-value": slips.lost_value,

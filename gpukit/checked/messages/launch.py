@@ -67,6 +67,19 @@ def block_order(facts: Facts) -> Words:
     )
 
 
+def not_reproducible(facts: Facts) -> Words:
+    """A sum of floats to which threads add in any order."""
+    message = (
+        f"several threads add floats to one element of {facts.array}{facts.here}, in any order, and "
+        "each sum is rounded: the last bits may differ from run to run"
+    )
+    return message, (
+        "if runs must agree bit for bit, sum in a fixed order (each block its own part, then one "
+        "block all parts), or add integers, as in fixed-point arithmetic; otherwise compare with "
+        "a tolerance"
+    )
+
+
 def int32_overflow(facts: Facts) -> Words:
     """An index that 32 bits cannot hold."""
     value = f" reaches {facts.get('given')}" if facts.has("given") else " grows too large"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpukit.checked.messages.phrases import ONCE, Facts, in_line
+import ast
+
+from gpukit.checked.messages.phrases import ONCE, Facts, in_line, parsed, segment
 
 Words = tuple[str, str]
 
@@ -40,6 +42,11 @@ def _between(facts: Facts, call: str, all_of_them: str) -> str:
     """Say where a barrier belongs; a line that comes before the earlier one is run in a loop."""
     early, late = facts.other_line, facts.line
     reach = f"where {all_of_them} reach it"
+    if facts.get("parts", False):
+        return (
+            f"use atomics for both accesses, or let {all_of_them} go round the loop equally often, "
+            f"with `{call}` between the two: threads leave this loop at different times"
+        )
     if not early or not late:
         return f"put `{call}` between the two accesses, {reach}"
     skipped, loop = facts.get("skipped_if", 0), facts.get("loop", True)
@@ -132,11 +139,29 @@ def atomic_race(facts: Facts) -> Words:
 
 def warp_race(facts: Facts) -> Words:
     """Two lanes of a warp, no syncwarp: it works where a warp runs in step, which none must."""
+    if facts.has("mixed"):
+        return _mixed(facts)
     message = (
         f"{_clash(facts)}, with no `cuda.syncwarp()` in between, and lanes of a warp need not "
         f"run in step, {_effect(facts)}"
     )
     return message, _order(facts, "cuda.syncwarp()", "all lanes of the warp")
+
+
+def _mixed(facts: Facts) -> Words:
+    """One of two lanes updates with an atomic, the other reads or writes plainly."""
+    plain = parsed(facts.get("what" if facts.get("mixed") == "other" else "other_what"))
+    does = _verbs(facts)[1 if facts.get("mixed") == "other" else 0]
+    message = f"{_clash(facts)}, one of them atomically and the other not, {_effect(facts)}"
+    if not isinstance(plain, ast.Subscript):
+        return message, "use an atomic for both accesses"
+    text = facts.get("what" if facts.get("mixed") == "other" else "other_what")
+    index = segment(text, plain.slice)
+    index = f"({index})" if isinstance(plain.slice, ast.Tuple) and index[0] != "(" else index
+    place = f"{segment(text, plain.value)}, {index}"
+    if does == "reads":
+        return message, f"read it with an atomic too: `cuda.atomic.add({place}, 0)`"
+    return message, f"write it with an atomic too: `cuda.atomic.exch({place}, value)`"
 
 
 def same_value_race(facts: Facts) -> Words:

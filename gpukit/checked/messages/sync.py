@@ -58,6 +58,20 @@ def endless_wait(facts: Facts) -> Words:
     )
 
 
+def spin_lock(facts: Facts) -> Words:
+    """A lock that several lanes of a warp take by themselves, and keep behind the loop."""
+    message = (
+        f"several threads of one warp wait in {facts.quoted('a loop')}{facts.here} for a lock that "
+        "one of them gives back behind the loop: GPUs with independent thread scheduling (compute "
+        "capability 7.0 and later) let that thread go on, on older ones the warp may wait for ever"
+    )
+    return message, (
+        "let one thread per warp or block take the lock, or do the work and give the lock back in "
+        "the loop that takes it, `if cuda.atomic.cas(...) == 0:`; an atomic on the data itself is "
+        "faster than a lock"
+    )
+
+
 def _mask(facts: Facts) -> str:
     mask = facts.get("mask", None)
     if mask is None:

@@ -46,8 +46,12 @@ class _Marks:
 
     def body(self, body: list[ast.stmt]) -> list[ast.stmt]:
         new: list[ast.stmt] = []
-        for s in body:
+        held = 0  # statements up to the one that gives back the lock that was taken
+        for k, s in enumerate(body):
             new.append(s)
+            held = max(held - 1, waiting.kept(s, body[k + 1 :]))
+            if held > 0:
+                continue
             if isinstance(s, (ast.If, ast.For, ast.While)):
                 self._inside(s)
             elif self._touches(s) or (self.every and not isinstance(s, _JUMPS)):

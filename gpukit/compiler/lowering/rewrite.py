@@ -40,6 +40,7 @@ class Rewriter(scalar.Scalar):
         # The numbers that an instrumented kernel gives its locations.
         self.own_locations: dict[tuple[int, str, int, str, str, int], int] = {}
         self.decided: set[int] = set()  # of those, what `analysis.decided` has marked
+        self.rounding: set[int] = set()  # of those, atomic sums of floats
         self.stores: set[str] = set()  # names of arrays that are written, and that are read
         self.loads: set[str] = set()
         self.atomics = False  # whether it has any
@@ -179,7 +180,12 @@ class Rewriter(scalar.Scalar):
         self.loads.add(arrays.root(base))
         self.atomics = True
         shared = isinstance(base, ast.Name) and base.id in self.shared
-        return device.atomic_call(self, name, node, shared=shared)
+        rounds = self.instrumented == "access" and _rounds(self.unit, name, node)
+        made = device.atomic_call(self, name, node, shared=shared)
+        if rounds:
+            origin: ast.Tuple = made.args[0]  # type: ignore[attr-defined]
+            self.rounding.add(origin.elts[1].value >> checker_state.LOCATION_SHIFT)  # type: ignore[attr-defined]
+        return made
 
     # ---- accesses -------------------------------------------------------------------------
 
@@ -306,7 +312,10 @@ class Rewriter(scalar.Scalar):
         origin = self.origin(loop, "", f"while {refuse.written(loop.test, self.unit)}")
         most = tree.const(waiting.MOST_ROUNDS)
         rounds = tree.call(self.helper("control", "wait"), origin, most)
-        return [tree.at(ast.Expr(begin), loop)], [tree.at(ast.Expr(rounds), loop)]
+        first = [begin]
+        if facts.of(loop).keeps_lock:
+            first.append(tree.call(self.helper("control", "take_lock"), origin))
+        return [tree.at(ast.Expr(call), loop) for call in first], [tree.at(ast.Expr(rounds), loop)]
 
     def visit_For(self, node: ast.For) -> Any:
         found = super().visit_For(node)
@@ -355,6 +364,18 @@ class Rewriter(scalar.Scalar):
 def _is_ours(function: Any) -> bool:
     module = getattr(function, "__module__", None) or ""
     return module.partition(".")[0] in ("gpukit", "numba", "numpy", "math")
+
+
+def _rounds(unit: Unit, name: str, node: ast.Call) -> bool:
+    """Tell whether an atomic is a sum of floats that depends on its order; ones add up exactly."""
+    from numba.core import types
+
+    array, value = node.args[0], node.args[-1]
+    kind = unit.types.get(array.id) if isinstance(array, ast.Name) else None
+    if name not in ("add", "sub") or not isinstance(getattr(kind, "dtype", None), types.Float):
+        return False
+    whole = value.value if isinstance(value, ast.Constant) else 0.5
+    return not (isinstance(whole, (int, float)) and float(whole).is_integer())
 
 
 _PLAIN = frozenset(["popc", "clz", "brev", "ffs", "fma", "selp", "threadfence"]) | kinds.ARRAYS

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from gpukit.compiler import facts, kinds, tree
 from gpukit.compiler.analysis import affine, loops
 from gpukit.compiler.analysis.affine import Forms
-from gpukit.compiler.lowering import polling
+from gpukit.compiler.lowering import polling, waiting
 from gpukit.compiler.lowering.region_tree import Row, RowFor, RowIf, RowSpan, ThreadLoop
 from gpukit.compiler.unit import Unit
 
@@ -47,13 +47,15 @@ class RowPlanner:
         rows: list[Row] = []
         pending: list[ast.stmt] = []
         body = [s for s in body if not (isinstance(s, ast.Pass) or _is_rematerialised(s, forms))]
-        for s in body:
+        held = 0  # statements up to the one that gives back a lock
+        for k, s in enumerate(body):
             if kinds.is_in_step(s):
                 if pending:
                     rows.append(ThreadLoop(pending, forms, mask))
                     pending = []
                 continue
-            special = self._special(s, body, forms, mask)
+            held = max(held - 1, waiting.kept(s, body[k + 1 :]))
+            special = None if held > 0 else self._special(s, body, forms, mask)
             if special is None:
                 pending.append(_without_marks(s))
                 continue

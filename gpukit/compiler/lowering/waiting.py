@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import tree
-from gpukit.compiler.analysis import uniformity
+from gpukit.compiler import facts, kinds, tree
+from gpukit.compiler.analysis import arrays, uniformity
 
 LOCKS = frozenset(["atomic.cas", "atomic.compare_and_swap", "atomic.exch"])
 MOST_ROUNDS = 1_000_000
@@ -38,3 +38,41 @@ def _changed(body: list[ast.stmt]) -> set[str]:
     stored = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
     given = [a for n in nodes if isinstance(n, ast.Call) for a in n.args]
     return tree.writes(body) | {name for n in [*stored, *given] for name in tree.reads(n)}
+
+
+def kept(s: ast.stmt, rest: list[ast.stmt]) -> int:
+    """Return how many statements behind a loop that takes a lock it is kept; 0 if it takes none.
+
+    The last of them changes the lock. One thread does them all before the next one takes the lock:
+    in step, the threads that wait for it would keep the thread that has it from giving it back.
+    """
+    locks = _taken(s)
+    for k, later in enumerate(rest if locks else []):
+        if kinds.synchronises(later):
+            return 0
+        if any(_changes(n) and _array(n) in locks for n in ast.walk(later)):
+            facts.note(s, keeps_lock=True)
+            return k + 1
+    return 0
+
+
+def _taken(s: ast.stmt) -> set[str]:
+    """Return the arrays of the locks that a loop waits for and does not give back itself."""
+    if not isinstance(s, ast.While):
+        return set()
+    taking = [n for n in ast.walk(s) if tree.called(n) in LOCKS]
+    others = (n for n in ast.walk(s) if _changes(n) and n not in taking)
+    return {_array(n) for n in taking[:1]} - {_array(n) for n in [*taking[1:], *others]}
+
+
+def _changes(n: ast.AST) -> bool:
+    """Tell whether a node is an atomic, or a plain store to an element."""
+    if isinstance(n, ast.Subscript):
+        return isinstance(n.ctx, ast.Store)
+    return (tree.called(n) or "").startswith("atomic.")
+
+
+def _array(n: ast.AST) -> str:
+    """Return the name of the array that an atomic or a subscript is about."""
+    base = n.args[0] if isinstance(n, ast.Call) else n.value  # type: ignore[attr-defined]
+    return arrays.root(base)

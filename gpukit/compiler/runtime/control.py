@@ -6,9 +6,10 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
+from gpukit.compiler import checker_state as w
 from gpukit.compiler import context as layout
 from gpukit.compiler.runtime.compiled import compiled
-from gpukit.compiler.runtime.hooks import mask_at
+from gpukit.compiler.runtime.hooks import kernel_location, linear, mask_at, word
 from gpukit.compiler.runtime.memory import origin_of
 from gpukit.compiler.runtime.raw import first_set, peek, peek8
 from gpukit.compiler.runtime.storage import get
@@ -148,6 +149,30 @@ def wait(typingctx, origin, most):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.void(origin, most), codegen
+
+
+@intrinsic
+def take_lock(typingctx, origin):  # type: ignore[no-untyped-def]
+    """Note that a thread takes a lock, and whether another lane of its warp did so before."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        address, location, *thread = origin_of(context, builder, origin, args[0])
+        checker = builder.load(word_pointer(builder, address, layout.CHECKER))
+        number = linear(builder, address, thread)
+        block = builder.load(word_pointer(builder, checker, w.BLOCK_NUMBER))
+        warp = builder.add(builder.mul(block, word(32)), builder.lshr(number, word(5)))
+        warp = builder.add(warp, word(1))
+        places = [word_pointer(builder, checker, k) for k in (w.LOCK_WARP, w.LOCK_THREAD)]
+        same = builder.icmp_signed("==", builder.load(places[0]), warp)
+        other = builder.icmp_signed("!=", builder.load(places[1]), number)
+        with builder.if_then(builder.and_(same, other), likely=False):
+            place = builder.add(kernel_location(builder, location), word(1))
+            builder.store(place, word_pointer(builder, checker, w.LOCK_SHARED))
+        builder.store(warp, places[0])
+        builder.store(number, places[1])
+        return context.get_dummy_value()
+
+    return types.void(origin), codegen
 
 
 def _failing(code: int):  # type: ignore[no-untyped-def]
