@@ -293,10 +293,10 @@ class Tracker:
     def _finding(self, make: Any, other: Access, mine: Any, frame: Any) -> Finding | None:
         """Return the finding for two accesses, once for two lines."""
         lines = make, other.operation.place, places.of_frame(frame)
+        self._racing.add(other.operation)
         if lines in self._reported:
             return None
         self._reported.add(lines)
-        self._racing.add(other.operation)
         found: Finding = make(other, mine, frame)
         return found
 
