@@ -197,7 +197,7 @@ class _Row:
         details = {
             "times": self.row[checker_state.F_COUNT],
             "what": location.what,
-            **self._element(location),
+            **self._element(location, context.function),
         }
         if self.what != checker_state.GRID_RETURN:  # which speaks of a whole block
             details["threads"], details["blocks"] = self._who(other is not None)
@@ -234,7 +234,7 @@ class _Row:
     def _space(self) -> str:
         return self.region.space if self.region is not None else "global"
 
-    def _element(self, location: Any) -> dict[str, Any]:
+    def _element(self, location: Any, function: Any) -> dict[str, Any]:
         ndim = self.row[checker_state.F_NDIM]
         if self.what in (checker_state.OUTSIDE, checker_state.NEGATIVE, checker_state.WIDE):
             index = tuple(self.row[checker_state.F_INDEX : checker_state.F_INDEX + ndim])
@@ -250,10 +250,10 @@ class _Row:
         address = self.row[checker_state.F_ADDRESS]
         if self.region.stride:
             address = (address - self.region.begin) % self.region.stride
-        return {
+        return _as_passed(function, {
             "array": array.name, "space": self.region.space, "shape": array.shape,
             "index": array.index_of(address),
-        }  # fmt: skip
+        })  # fmt: skip
 
     def _mixed(self) -> dict[str, Any]:
         """Return which access is an atomic, of two of which only one is."""
@@ -309,6 +309,18 @@ class _Row:
                 "block_count": self.seen.shape.blocks, **self._mixed(),
             }  # fmt: skip
         return {}
+
+
+def _as_passed(function: Any, element: dict[str, Any]) -> dict[str, Any]:
+    """Return an element as the function of a ufunc sees it, to which its kernel passes a part."""
+    kept = getattr(function, "gpukit_passed", {}).get(element["array"], ())
+    if not kept or len(element["index"]) < len(kept):
+        return element
+    index, shape = (
+        (begin,) * sum(kept) + tuple(element[part][len(kept) :])
+        for part, begin in (("index", 0), ("shape", 1))
+    )
+    return {**element, "index": index, "shape": shape}
 
 
 def _only_keeps(source: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -32,11 +32,11 @@ from numba.core.typing import templates
 NAME = "gpukit"
 
 
-class CUDA(target_extension.CUDA):  # type: ignore[misc]
+class CUDA(target_extension.CUDA):
     """The place of kernels in Numba's hierarchy of targets."""
 
 
-class _Declarations(templates.Registry):  # type: ignore[misc]
+class _Declarations(templates.Registry):
     """Typing templates for kernels alone, which win over those that are registered for all."""
 
     def register(self, item: Any) -> Any:
@@ -61,7 +61,7 @@ _FUNCTIONS = (types.Function, types.NumberClass, BuiltinFunctionType)
 _PLAIN = (types.Number, types.Boolean, types.Array)
 
 
-class CUDATypingContext(typing.BaseContext):  # type: ignore[misc]
+class CUDATypingContext(typing.BaseContext):
     """Finds the types of kernels; `inlined` are the overloads that may be put in at their calls.
 
     It loads what Numba's CPU context loads without being one: people's code asks which it is.
@@ -134,7 +134,7 @@ class _Registries(dict[Any, Any]):
         return registry is not imputils.builtin_registry and super().__contains__(registry)
 
 
-class CUDATargetContext(cpu.CPUContext):  # type: ignore[misc]
+class CUDATargetContext(cpu.CPUContext):
     """Makes LLVM IR of kernels, in the engine of Numba's CPU target."""
 
     def init(self) -> None:
@@ -166,7 +166,7 @@ class CUDATargetContext(cpu.CPUContext):  # type: ignore[misc]
         return super()._compile_subroutine_no_cache(builder, impl, sig, locals, flags)
 
 
-class _Target(registry.CPUTarget):  # type: ignore[misc]
+class _Target(registry.CPUTarget):
     @functools.cached_property
     def _toplevel_typing_context(self) -> CUDATypingContext:
         return CUDATypingContext()
@@ -179,7 +179,7 @@ class _Target(registry.CPUTarget):  # type: ignore[misc]
 kernel_target = _Target(NAME)
 
 
-class KernelDispatcher(registry.CPUDispatcher):  # type: ignore[misc]
+class KernelDispatcher(registry.CPUDispatcher):
     """A function that Numba compiles for kernels to call."""
 
     targetdescr = kernel_target
@@ -201,13 +201,17 @@ def _for_kernels(value: Any) -> Any:
     return made
 
 
+# What makes of an overload's implementation one that Numba can find types for (`lowering.typing`).
+forms: list[Callable[[Any], Any]] = []
+
+
 def _jit_overload(**options: Any) -> Any:
     """Return what compiles the implementation of an overload, for its types above all."""
 
     def decorate(function: Any) -> Any:
-        from gpukit.compiler.lowering import typing
-
-        return jit(typing.of_one_thread(function), **options)
+        for form in forms:
+            function = form(function)
+        return jit(function, **options)
 
     return decorate
 

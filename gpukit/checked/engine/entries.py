@@ -54,7 +54,7 @@ def _entry(name: str) -> Any:
     return compile_
 
 
-class _Callback(CFunc):  # type: ignore[misc]
+class _Callback(CFunc):
     """A function for C to call, compiled for the target of the functions that it calls."""
 
     _targetdescr = kernel_target

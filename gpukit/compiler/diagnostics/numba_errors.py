@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import linecache
 import re
@@ -11,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from gpukit import errors
-from gpukit.compiler import refuse
+from gpukit.compiler import facts, refuse
 from gpukit.compiler.diagnostics import mistakes
 from gpukit.compiler.frontend import source
 from gpukit.compiler.unit import Unit
@@ -54,6 +55,11 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         "use cuda.local.array(shape, dtype)",
     ),
     (
+        r"setitem\(array\(([^,]+),.*(?:Literal\[str\]|unicode_type|\[(?:unichr|char) x \d+\])",
+        "Text (a str) cannot be stored in an array of {0}.",
+        "store a number; a kernel cannot work with text",
+    ),
+    (
         r"setitem\(array\(([^,]+),.*, (?:Uni)?Tuple",
         "A tuple cannot be stored in one element of an array of {0}.",
         "store its parts one by one",
@@ -72,11 +78,6 @@ _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
         r"[gs]etitem\(array\(\[(?:unichr|char)",
         "The kernel uses an array of text.",
         "pass numbers; a kernel cannot work with text",
-    ),
-    (
-        r"setitem\(array\(([^,]+),.*(?:Literal\[str\]|unicode_type|\[(?:unichr|char) x \d+\])",
-        "Text (a str) cannot be stored in an array of {0}.",
-        "store a number; a kernel cannot work with text",
     ),
     (
         r"Variable '(\w+)' is not defined",
@@ -212,7 +213,22 @@ def _place(unit: Unit, text: str, line: int) -> dict[str, Any]:
         file, line, name = found[1], int(found[2]), found[3]
         text = linecache.getline(file, line).strip()
         return {"kernel": name, "file": file, "line": line, "source": text}
+    inlined = _inlined(unit, line)
+    if inlined is not None:
+        name, file = inlined
+        text = linecache.getline(file, line).strip()
+        return {"kernel": name, "file": file, "line": line, "source": text}
     return _at(unit.function, unit.source, line or unit.tree.lineno)
+
+
+def _inlined(unit: Unit, line: int) -> tuple[str, str] | None:
+    """Return function and file of a line that only inlined functions have, if it is one."""
+    origins = {
+        facts.of(node).inlined_from
+        for node in ast.walk(unit.tree)
+        if isinstance(node, (ast.stmt, ast.expr)) and getattr(node, "lineno", 0) == line
+    }
+    return origins.pop() if len(origins) == 1 else None
 
 
 def _at(function: Any, found: source.Source, line: int) -> dict[str, Any]:

@@ -79,6 +79,6 @@ def _called(module: Any, usual: str, scope: dict[str, Any]) -> str:
 def _write(spelled: str, scope: dict[str, Any]) -> str:
     module = spelled.partition(".")[0]
     imports = {"math": "import math", "np": "import numpy as np"}
-    if module in scope or module not in imports:
+    if isinstance(scope.get(module), ModuleType) or module not in imports:
         return f"write {spelled}"
     return f"write {spelled}, with `{imports[module]}` at the top of the file"

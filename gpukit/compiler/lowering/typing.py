@@ -17,7 +17,7 @@ from numba.core.errors import NumbaError
 from gpukit import errors
 from gpukit.compiler import kinds, lean, pyfunc, shapes, tree
 from gpukit.compiler.frontend import renaming
-from gpukit.compiler.kernel_target import kernel_target
+from gpukit.compiler.kernel_target import forms, kernel_target
 from gpukit.compiler.lowering import device, new_arrays, scalar
 from gpukit.compiler.runtime import mathematics, probe
 from gpukit.compiler.unit import Unit
@@ -82,6 +82,9 @@ def of_one_thread(function: Any) -> Any:
     made = pyfunc.build(unit.tree.name, list(unit.parameters), body.body, scope, unit)
     made.__defaults__ = function.__defaults__
     return made
+
+
+forms.append(of_one_thread)
 
 
 def infer(function: Any, arguments: tuple[types.Type, ...]) -> Any:
@@ -197,7 +200,7 @@ class _Form(_Probe):
     """Replace what depends on the thread by expressions that have a type and no value."""
 
     def _argument(self, stem: str, kind: types.Type) -> ast.expr:
-        return tree.call(self.bind(stem, probe.no_value(kind)))  # type: ignore[no-any-return]
+        return tree.call(self.bind(stem, probe.no_value(kind)))
 
     def synchronised(self, name: str, node: ast.Call) -> ast.expr:
         if name in _VOTES:

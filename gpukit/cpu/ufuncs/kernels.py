@@ -10,6 +10,7 @@ They are kernels as any other, so what the function does is checked, instrumente
 
 from __future__ import annotations
 
+import ast
 import functools
 import inspect
 import linecache
@@ -72,6 +73,9 @@ class Kernels:
         scope = {own["cuda"]: intrinsics, own["function"]: self._device}
         made = _defined(self._name, text, scope)
         made.stands_for = self._function  # in messages and profiles
+        made.gpukit_passed = {
+            n: _kept(u.format(n, **own)) for u, n in zip(uses, self._inputs, strict=True)
+        }
         kernel = Kernel(made, [], {})
         kernel.outputs = tuple(names[self._read :])
         return kernel
@@ -89,6 +93,16 @@ def broadcast(full: tuple[bool, ...]) -> str:
     places = _PLACES[len(full)]
     parts = (f"{{{p}}}" if own else "0" for p, own in zip(places, full, strict=True))
     return f"{{0}}[{', '.join(parts)}]"
+
+
+def _kept(passed: str) -> tuple[bool, ...]:
+    """Return for each axis that a call narrows whether the function's argument still has it.
+
+    >>> _kept("a[row, col]"), _kept("a[i : i + 1]"), _kept("a")
+    ((False, False), (True,), ())
+    """
+    part = getattr(ast.parse(passed, mode="eval").body, "slice", ast.Tuple([]))
+    return tuple(isinstance(p, ast.Slice) for p in getattr(part, "elts", [part]))
 
 
 def _parameters(function: Any, count: int) -> list[str]:

@@ -59,8 +59,8 @@ def _advice(
     changes = _changes(line, name) if isinstance(operand, ast.Name) else []
     rule = f"{sign} works on the bits of integers, and {name} is a {kind}"
     mixed = _mixed(changes)
-    if mixed is not None and isinstance(changes[0].statement, ast.Assign):
-        return _of_two_types(rule, name, changes[0].statement, *mixed)
+    if mixed is not None:
+        return _of_two_types(rule, name, changes, *mixed)
     divided = next((c for c in changes if _divides(c.statement)), None)
     if divided is not None:
         where = divided.statement.lineno
@@ -74,13 +74,19 @@ def _advice(
 
 
 def _of_two_types(
-    rule: str, name: str, begin: ast.Assign, one: _Change, other: _Change
+    rule: str, name: str, changes: list[_Change], one: _Change, other: _Change
 ) -> Advice:  # fmt: skip
+    """Advise to make signed what first gives the variable an unsigned value."""
+    fix = f"give it one type: np.int64(...) where {name} gets an unsigned value"
+    for statement, kind in changes:
+        if isinstance(statement, ast.Assign) and not getattr(kind, "signed", True):
+            value = f"{name} = np.int64({ast.unparse(statement.value)})"
+            fix = f"give it one type: {value} in line {statement.lineno}"
+            break
     return Advice(
         f"{rule}: it is {one.kind} in line {one.statement.lineno} and {other.kind} in line "
         f"{other.statement.lineno}, and the common type of these is float64.",
-        f"give it the one type from the start: {name} = np.{other.kind}({ast.unparse(begin.value)})"
-        f" in line {begin.lineno}",
+        fix,
     )
 
 
@@ -151,7 +157,7 @@ class _Types:
             if target.loc.line == line and not target.name.startswith("$"):
                 self.itself = target.name.partition(".")[0]
                 computed = isinstance(value, ir.Var) or _is_binary(value)
-                return self._of(value if computed else target)
+                return self._of(value) if computed else self._found(target)
         return None
 
     def _assignments(self) -> Iterator[tuple[Any, Any]]:
@@ -162,9 +168,14 @@ class _Types:
                 if not (isinstance(statement.value, ir.Expr) and statement.value.op == "phi"):
                     yield statement.target, statement.value
 
+    def _found(self, variable: Any) -> Any:
+        from numba.core import types
+
+        return types.unliteral(self.kinds.get(variable.name, types.undefined))
+
     def _of(self, value: Any) -> Any:
         """Return the type of an operand or of what computes it."""
-        from numba.core import ir, types
+        from numba.core import ir
         from numba.core.errors import TypingError
 
         from gpukit.compiler.kernel_target import kernel_target
@@ -175,7 +186,7 @@ class _Types:
             made = next((v for t, v in self._assignments() if t.name == value.name), None)
             if value.is_temp and _is_binary(made):
                 return self._of(made)
-            return types.unliteral(self.kinds.get(value.name, types.undefined))
+            return self._found(value)
         sides = self._of(value.lhs), self._of(value.rhs)
         with contextlib.suppress(TypingError):
             found = kernel_target.typing_context.resolve_function_type(value.fn, sides, {})
