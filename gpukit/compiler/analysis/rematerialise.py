@@ -58,9 +58,14 @@ def is_shape(node: ast.AST) -> bool:
 
 
 def call_name(node: ast.Call) -> str:
-    """Return the last part of the name of a called function: `int32` for `np_int32(x)`."""
+    """Return the last part of the name of a called function: `int32` for `np_int32(x)`.
+
+    Methods have none, and neither has what reads an array: `tile.max()`, `max(tile)`.
+    """
     spelled = tree.dotted(node.func) or ""
-    return spelled.rpartition(".")[2].rpartition("_")[2]
+    name = spelled.rpartition(".")[2].rpartition("_")[2]
+    reads = name in ("max", "min") and (spelled != name or len(node.args) < 2)
+    return "" if reads else name
 
 
 class _Finder:

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, tree
+from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, reductions, tree
 from gpukit.compiler.analysis import arrays
 from gpukit.compiler.lowering import access, device, scalar, waiting
 from gpukit.compiler.runtime import memory, storage
@@ -121,7 +121,23 @@ class Rewriter(scalar.Scalar):
         if self.readable and (name.startswith(("atomic.", "warp.", "fp16.")) or name in _PLAIN):
             self.generic_visit_arguments(node)
             return node
+        if reductions.reads_array(self.unit, node):
+            return self._reduction(node)
         return super().visit_Call(node)
+
+    def _reduction(self, node: ast.Call) -> ast.AST:
+        """Let the checker see what `tile.sum()` reads."""
+        what, array = ast.unparse(node), reductions.operand(node)
+        text = ast.unparse(array)
+        self.loads.add(arrays.root(array))
+        made = super().visit_Call(node)
+        if self.instrumented:
+            read = self.helper("memory", "read_whole")
+            origin = self.origin(node, text, what)
+            reductions.replace(
+                node, tree.at(tree.call(read, origin, reductions.operand(node)), node)
+            )
+        return made
 
     def generic_visit_arguments(self, node: ast.Call) -> None:
         node.args = [self.visit(a) for a in node.args]

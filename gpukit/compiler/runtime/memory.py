@@ -13,6 +13,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numba.np.arrayobj import load_item, make_array, populate_array, store_item
 
@@ -306,12 +307,30 @@ def record_part(typingctx, origin, view):  # type: ignore[no-untyped-def]
         raise TypingError("a part of an array is needed")
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        array = make_array(view)(context, builder, args[1])
-        shape = cgutils.unpack_tuple(builder, array.shape, view.ndim)
-        where = origin_of(context, builder, origin, args[0])
-        with cgutils.loop_nest(builder, shape, WORD) as at:
-            pointer = _pointer(context, builder, view, array, list(at))
-            hooks.see(context, builder, view, pointer, where, checker_state.STORE, None)
+        _see_all(context, builder, signature.args, args, checker_state.STORE)
         return context.get_dummy_value()
 
     return types.void(origin, view), codegen
+
+
+@intrinsic
+def read_whole(typingctx, origin, view):  # type: ignore[no-untyped-def]
+    """Return a view, all of whose elements the checker takes for read; or what is no array."""
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        if isinstance(view, types.Array):
+            _see_all(context, builder, signature.args, args, checker_state.LOAD)
+        return impl_ret_borrowed(context, builder, view, args[1])
+
+    return view(origin, view), codegen
+
+
+def _see_all(context: Any, builder: Any, kinds: Any, args: Any, access: int) -> None:
+    """Tell the checker of an access to each element of a view; `args` are place and view."""
+    place, view = kinds
+    array = make_array(view)(context, builder, args[1])
+    shape = cgutils.unpack_tuple(builder, array.shape, view.ndim)
+    where = origin_of(context, builder, place, args[0])
+    with cgutils.loop_nest(builder, shape, WORD) as at:
+        pointer = _pointer(context, builder, view, array, list(at))
+        hooks.see(context, builder, view, pointer, where, access, None)
