@@ -60,7 +60,7 @@ def is_shape(node: ast.AST, kinds: Mapping[str, Any]) -> bool:
 
 
 _SIZES = ("size", "ndim", "shape", "strides", "itemsize")
-_PURE = (min, max, abs, len, bool)
+_PURE = (abs, len, bool)
 
 
 def cast(node: ast.AST) -> types.Type | None:
@@ -75,8 +75,13 @@ def cast(node: ast.AST) -> types.Type | None:
 
 
 def is_pure(node: ast.Call) -> bool:
-    """Tell whether a call does no more than give a value: that of a cast, `min` and its kin."""
-    return not node.keywords and (tree.calls(node, *_PURE) or cast(node) is not None)
+    """Tell whether a call does no more than give a value: that of a cast, `min` and its kin.
+
+    `max(tile)` does more: it reads an array.
+    """
+    of_numbers = tree.calls(node, min, max) and len(node.args) > 1
+    pure = of_numbers or tree.calls(node, *_PURE) or cast(node) is not None
+    return not node.keywords and pure
 
 
 class _Finder:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import ast
 
-from gpukit.compiler import kinds, tree
+from gpukit.compiler import kinds, reductions, tree
 from gpukit.compiler.unit import Unit
 
 _VARYING_CALLS = kinds.SHUFFLES | kinds.VOTES
@@ -72,6 +72,8 @@ class Uniformity:
     def _call_varies(self, n: ast.Call) -> bool:
         name = tree.called(n)
         if name is None:
+            if self.unit.instrumented and reductions.reads_array(n):
+                return True
             return isinstance(n.func, ast.Name) and n.func.id in self.unit.devices
         if self.whole_grid and name in kinds.BARRIERS:
             return True

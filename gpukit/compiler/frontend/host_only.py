@@ -1,8 +1,8 @@
 """Refuse what only the host can do, and what Numba would take here and refuse on a GPU.
 
-Debuggers, random numbers of Python and NumPy, what goes through a whole array (`tile.sum()`), a new
-value for `cuda.threadIdx.x`, `cuda.threadIdx[0]`, an atomic or a shuffle with other arguments than
-it takes.
+Debuggers, random numbers of Python and NumPy, what sorts or scans a whole array (`tile.sort()`), a
+new value for `cuda.threadIdx.x`, `cuda.threadIdx[0]`, an atomic or a shuffle with other arguments
+than it takes.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def check(unit: Unit, meaning: Callable[[ast.AST], Any]) -> None:
         if isinstance(node, ast.Call) and _goes_through_an_array(node.func, meaning):
             called = ast.unparse(node.func)
             raise refuse.invalid(
-                unit, node, f"A kernel cannot call {called}: Numba has it on a CPU, not on a GPU.",
-                "write a loop over the elements, or let the threads share the work",
+                unit, node, f"gpukit has no {called} for kernels.",
+                next((fix for f, fix in _INSTEAD.items() if meaning(node.func) is f), _LOOP),
             )  # fmt: skip
         if isinstance(node, ast.Call):
             _check_count(unit, node, intrinsics.name_of(meaning(node.func)) or "")
@@ -80,21 +80,21 @@ def _check_count(unit: Unit, node: ast.Call, name: str) -> None:
         )  # fmt: skip
 
 
-_METHODS = frozenset(
-    ["all", "any", "argmax", "argmin", "argsort", "cumprod", "cumsum", "dot", "max", "mean", "min",
-     "prod", "ptp", "sort", "std", "sum", "var"]
+_METHODS = frozenset(["argsort", "cumprod", "cumsum", "dot", "ptp", "sort"])
+_FUNCTIONS = (
+    np.amax, np.amin, np.argsort, np.bincount, np.convolve, np.correlate, np.count_nonzero,
+    np.cumprod, np.cumsum, np.diff, np.dot, np.histogram, np.interp, np.median, np.nanmedian,
+    np.percentile, np.ptp, np.quantile, np.searchsorted, np.sort, np.unique, np.vdot,
 )  # fmt: skip
-_FUNCTIONS = tuple(
-    getattr(np, name)
-    for name in (
-        *(_METHODS - {"ptp"}), "bincount", "convolve", "correlate", "count_nonzero", "diff",
-        "histogram", "interp", "median", "percentile", "searchsorted", "unique", "vdot",
-    )
-)  # fmt: skip
+_LOOP = "write a loop over the elements, or let the threads share the work"
+_INSTEAD = {np.amax: "write np.max", np.amin: "write np.min"}
 
 
 def _goes_through_an_array(function: ast.expr, meaning: Callable[[ast.AST], Any]) -> bool:
-    """Tell whether a call is of a NumPy function or method for a whole array, which a GPU lacks."""
+    """Tell whether a call is of a NumPy function or method for a whole array, which kernels lack.
+
+    The others are in `reductions`.
+    """
     if allocate.switched_on():  # numba-cuda has them where it has memory of its own for kernels
         return False
     found = meaning(function)

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.compiler import refuse
+from gpukit.compiler import reductions, refuse
 from gpukit.compiler.diagnostics import mistakes
 from gpukit.compiler.frontend import allocate
 from gpukit.compiler.unit import Unit
 
-_METHODS = frozenset(["copy", "astype", "flatten", "repeat", "argsort", "take", "dot", "nonzero"])
+_METHODS = reductions.METHODS.union(  # of several axes, by one of them
+    ["copy", "astype", "flatten", "repeat", "argsort", "take", "dot", "nonzero"]
+)
 _FIX = (
     "write a loop over the elements, or give the array an index for each axis; "
     "cuda.local.array(shape, dtype) is memory for one thread"
@@ -83,6 +85,8 @@ def _makes(value: Any, typemap: dict[str, Any]) -> bool:
     if isinstance(function, types.Dispatcher):
         return _calls_itself(function.dispatcher)
     called = getattr(function, "typing_key", None)
+    if any(called is reduction for reduction in reductions.FUNCTIONS):
+        return True
     return isinstance(called, np.ufunc) and len(value.args) + len(value.kws) == called.nin
 
 

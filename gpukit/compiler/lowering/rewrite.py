@@ -10,7 +10,16 @@ from typing import Any
 
 from numba.core.extending import _Intrinsic
 
-from gpukit.compiler import checker_state, facts, intrinsics, kinds, locations, refuse, tree
+from gpukit.compiler import (
+    checker_state,
+    facts,
+    intrinsics,
+    kinds,
+    locations,
+    reductions,
+    refuse,
+    tree,
+)
 from gpukit.compiler.analysis import arrays, expressions
 from gpukit.compiler.lowering import access, device, scalar, waiting
 from gpukit.compiler.runtime import memory
@@ -127,6 +136,8 @@ class Rewriter(scalar.Scalar):
         if self.readable and (name.startswith(("atomic.", "warp.", "fp16.")) or name in _PLAIN):
             self.generic_visit_arguments(node)
             return node
+        if reductions.reads_array(node):
+            return self._reduction(node)
         return super().visit_Call(node)
 
     def _note_unseen(self, node: ast.Call) -> None:
@@ -142,6 +153,18 @@ class Rewriter(scalar.Scalar):
             self.unseen.add(getattr(called, "__name__", name))
             self.loads.update(map(arrays.root, views))
             self.stores.add("?")
+
+    def _reduction(self, node: ast.Call) -> ast.AST:
+        """Let the checker see what `tile.sum()` reads."""
+        what, array = refuse.written(node, self.unit), reductions.operand(node)
+        text = ast.unparse(array)
+        self.loads.add(arrays.root(array))
+        made = super().visit_Call(node)
+        if self.instrumented:
+            read, origin = self.helper("memory", "whole_read"), self.origin(node, text, what)
+            seen = tree.call(read, origin, reductions.operand(node))
+            reductions.replace(node, tree.at(seen, node))
+        return made
 
     def generic_visit_arguments(self, node: ast.Call) -> None:
         node.args = [self.visit(a) for a in node.args]
