@@ -242,7 +242,8 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
     return Instrumentation(
         [location for location, *_ in rewriter.own_locations], [asdict(r) for r in
         instruments.regions], _spelled(unit, rewriter.stores), _spelled(unit, rewriter.loads),
-        _spelled(unit, provenance.written_by_data(unit)), {str(k): v for k, v in instruments.flops.items()},
+        _spelled(unit, provenance.written_by_data(unit)),
+        {str(k): v for k, v in instruments.flops.items()},
         list(instruments.variables), block_order.matters(unit, own), decided.has_fences(unit),
         [int(k in rewriter.decided) for k in range(len(rewriter.own_locations))],
         sorted(rewriter.rounding),
