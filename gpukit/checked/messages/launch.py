@@ -70,8 +70,8 @@ def block_order(facts: Facts) -> Words:
 def not_reproducible(facts: Facts) -> Words:
     """A sum of floats to which threads add in any order."""
     message = (
-        f"several threads add floats to one element of {facts.array}{facts.here}, in any order, and "
-        "each sum is rounded: the last bits may differ from run to run"
+        f"several threads add floats to one element of {facts.array}{facts.here}, in any order, "
+        "and each sum is rounded: the last bits may differ from run to run"
     )
     return message, (
         "if runs must agree bit for bit, sum in a fixed order (each block its own part, then one "
@@ -137,7 +137,8 @@ def _as_float32(what: str) -> str:
     """Write the expression so that it stays float32, where that is easy to see.
 
     >>> _as_float32("0.5"), _as_float32("math.sqrt(n)"), _as_float32("total /= n")
-    ('write `np.float32(0.5)`', 'write `math.sqrt(np.float32(n))`', 'write `total /= np.float32(n)`')
+    ('write `np.float32(0.5)`', 'write `math.sqrt(np.float32(n))`',
+     'write `total /= np.float32(n)`')
     """
     tree = parsed(what) if what else None
     if isinstance(tree, (ast.Constant, ast.UnaryOp)):

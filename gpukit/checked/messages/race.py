@@ -73,6 +73,8 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
         return _between(facts, call, all_of_them)
     if facts.update:
         return f"update it with `{facts.update}`, which no other update comes in between"
+    if facts.get("parts", False):
+        return _without_barrier(facts)
     end = f"if line {facts.line} stands in a loop, end the loop's body with `{call}`"
     split = f"read into a variable, call `{call}`, then write"
     if facts.get("waits", False) and facts.get("hazard") != "write-write":
@@ -82,6 +84,13 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
             f"let each thread write an element of its own, or add up with `cuda.atomic.add`; {end}"
         )
     return f"{end}, where {all_of_them} reach it; otherwise write to another array, or {split}"
+
+
+def _without_barrier(facts: Facts) -> str:
+    """Say how to mend one line of a loop that threads leave at different times."""
+    if facts.get("hazard") == "write-write":
+        return "let each thread write an element of its own, or add up with `cuda.atomic.add`"
+    return "write to another array, or use atomics for both accesses"
 
 
 def shared_race(facts: Facts) -> Words:
@@ -131,6 +140,8 @@ def atomic_race(facts: Facts) -> Words:
     effect = "so updates may be lost" if plain == "writes" else _ANY_EFFECT
     if plain == "reads":
         effect = "so some of the updates may be missing from the value read"
+    if facts.same_block and facts.get("parts", False):
+        return f"{clash}, {effect}", "use an atomic for both accesses"
     order = _between(facts, "cuda.syncthreads()", "all threads of the block")
     if not facts.same_block:
         order = "do one of the two in a second launch, or behind `grid.sync()`"

@@ -22,7 +22,7 @@ from gpukit.checked.profile.pattern import Pattern
 from gpukit.checked.progress import Bar
 from gpukit.checked.verb import Verb
 from gpukit.compiler import checker_state
-from gpukit.compiler.frontend import source
+from gpukit.compiler.frontend import source as frontend_source
 from gpukit.cpu.memory import uninitialised
 
 _OPS = {checker_state.LOAD: "load", checker_state.STORE: "store", checker_state.UPDATE: "atomic"}
@@ -194,7 +194,7 @@ def _raise_outside(seen: Seen, kernel: Any) -> None:
 
 def _profile(launch: Launch, seen: Seen, table: np.ndarray[Any, Any]) -> Profile:
     compiled, shape = launch.compiled, launch.shape
-    function = source.shown(launch.kernel.py_func)
+    function = frontend_source.shown(launch.kernel.py_func)
     total, accesses, places = Counts(), [], []
     lines: dict[int, Counts] = {}
     arrays: dict[str, Counts] = {}

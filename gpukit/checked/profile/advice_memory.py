@@ -43,22 +43,22 @@ def advice(profile: Profile) -> Iterator[Advice]:
     sectors = sum_of(profile.total, "global", "sectors")
     for access in profile.accesses:
         if access.space == "global":
-            yield from _spread(profile, access, sectors)
+            yield from _spread(access, sectors)
             yield from _again(profile, access, sectors)
         elif access.space == "shared":
-            yield from _conflicts(profile, access)
+            yield from _conflicts(access)
         elif access.space == "constant":
-            yield from _apart(profile, access)
+            yield from _apart(access)
         if access.op == "atomic":
-            yield from _in_turn(profile, access)
+            yield from _in_turn(access)
 
 
-def _subject(profile: Profile, access: Access) -> str:
+def _subject(access: Access) -> str:
     what = access.text if access.op != "atomic" else access.array
     return f"Line {access.line}: the {_WORDS[access.op]} `{what}`"
 
 
-def _spread(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
+def _spread(access: Access, sectors: int) -> Iterator[Advice]:
     """Notice requests that touch more sectors than their elements fill."""
     least, times = needed([access]), excess(access)
     here, requests = (sum_of(access.counts, "global", what) for what in ("sectors", "requests"))
@@ -66,7 +66,7 @@ def _spread(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
         return
     step = access.pattern.step if access.pattern else None
     shown, ideal = beside(here / requests, least / requests)
-    fact = f"{_subject(profile, access)} touches {shown} sectors a request where {ideal} would do"
+    fact = f"{_subject(access)} touches {shown} sectors a request where {ideal} would do"
     if times < _UNCOALESCED or (step == access.size and times < 2 * _UNCOALESCED):
         yield Advice(here - least, access.line, fact, (
             "Where warps begin in the middle of a sector, let rows begin at a multiple of 32 "
@@ -100,12 +100,12 @@ def _again(profile: Profile, access: Access, sectors: int) -> Iterator[Advice]:
     times = moved / access.array_bytes
     if times >= _AGAIN and moved >= _MUCH * 32 * sectors:
         yield Advice((moved - access.array_bytes) / 32, access.line, (
-            f"{_subject(profile, access)} moves {moved:,} bytes of an array of "
+            f"{_subject(access)} moves {moved:,} bytes of an array of "
             f"{access.array_bytes:,}, each about {times:.0f} times"
         ), "Caches may help; loading it once a block into shared memory does.")  # fmt: skip
 
 
-def _conflicts(profile: Profile, access: Access) -> Iterator[Advice]:
+def _conflicts(access: Access) -> Iterator[Advice]:
     conflicts = sum_of(access.counts, "shared", "conflicts")
     if degree(access.counts) < _CONFLICT or access.op == "atomic":
         return
@@ -113,7 +113,7 @@ def _conflicts(profile: Profile, access: Access) -> Iterator[Advice]:
     passes = sum_of(access.counts, "shared", "wavefronts") / requests
     shown, ideal = beside(passes, passes - conflicts / requests)
     fact = (
-        f"{_subject(profile, access)} takes {passes_a_request(shown)} where {ideal} "
+        f"{_subject(access)} takes {passes_a_request(shown)} where {ideal} "
         f"would do: up to {access.worst} lanes want different words of one bank"
     )
     fix = (
@@ -124,26 +124,26 @@ def _conflicts(profile: Profile, access: Access) -> Iterator[Advice]:
     yield Advice(conflicts, access.line, fact, fix)
 
 
-def _apart(profile: Profile, access: Access) -> Iterator[Advice]:
+def _apart(access: Access) -> Iterator[Advice]:
     """Notice reads of constant memory whose lanes want different addresses."""
     requests, passes = access.counts["constant_requests"], access.counts["constant_passes"]
     if passes < _CONFLICT * requests:
         return
     shown, ideal = beside(passes / requests, 1.0)
     fact = (
-        f"{_subject(profile, access)} takes {passes_a_request(shown)} where {ideal} would do: "
+        f"{_subject(access)} takes {passes_a_request(shown)} where {ideal} would do: "
         f"constant memory serves one address at a time, and the lanes want up to {access.worst}"
     )
     fix = f"Give `{access.array}` to the kernel as an argument, or copy it to shared memory."
     yield Advice(passes - requests, access.line, fact, fix)
 
 
-def _in_turn(profile: Profile, access: Access) -> Iterator[Advice]:
+def _in_turn(access: Access) -> Iterator[Advice]:
     turns = in_turn(access.counts)
     if turns >= _IN_TURN:
         most = access.counts["atomic_contention"]
         where = "within a warp" if access.space == "shared" else "in shared memory, block by block"
         yield Advice(access.counts["atomic_serial"], access.line, (
-            f"{_subject(profile, access)} updates one element for {plain(turns)} lanes of a warp "
+            f"{_subject(access)} updates one element for {plain(turns)} lanes of a warp "
             f"at once, one after the other, and one element {many(most, 'time')} in all"
         ), f"Add up {where}, then do one atomic.")  # fmt: skip

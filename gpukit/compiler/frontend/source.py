@@ -77,8 +77,8 @@ def _keep_spelling(function: ast.FunctionDef, lines: list[str]) -> None:
     Passes rewrite them.
     """
     for node in ast.walk(function):
-        simple = isinstance(node, ast.stmt) and not tree.blocks(node)
-        if isinstance(node, ast.expr) or simple:
+        whole_block = isinstance(node, ast.stmt) and tree.blocks(node)
+        if isinstance(node, (ast.expr, ast.stmt)) and not whole_block:
             whole = [line.encode() for line in lines[node.lineno - 1 : node.end_lineno]]
             whole[-1] = whole[-1][: node.end_col_offset]  # columns count bytes
             whole[0] = whole[0][node.col_offset :]
