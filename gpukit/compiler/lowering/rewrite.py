@@ -174,7 +174,8 @@ class Rewriter(scalar.Scalar):
             return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
         if self.instrumented and self.record_field(node) is not None:
             return self._recorded_field(node)
-        text, key = ast.unparse(node), tree.key(node)
+        text = ast.unparse(node)
+        is_hoisted = bool(self.hoisted) and tree.key(node) in self.hoisted
         (self.loads if isinstance(node.ctx, ast.Load) else self.stores).add(arrays.root(node.value))
         self.generic_visit(node)
         if self.readable:
@@ -183,7 +184,7 @@ class Rewriter(scalar.Scalar):
             access.check_beside_slices(self, node, text)
         if not isinstance(node.ctx, ast.Load):
             return node
-        if key in self.hoisted:
+        if is_hoisted:
             load = self.helper("memory", "load")
             return tree.at(tree.call(load, node.value, node.slice), node)  # type: ignore[no-any-return]
         if not access.is_element(self, node):
