@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 from numba.core import types
-from numba.np import numpy_support
 
 from gpukit.compiler import tree
 from gpukit.compiler.analysis.uniformity import Uniformity
@@ -68,10 +67,16 @@ def cast(node: ast.AST) -> types.Type | None:
     function = tree.function_of(node)
     if function is int or function is float:
         return types.int64 if function is int else types.float64
-    if isinstance(function, type) and issubclass(function, (np.integer, np.floating)):
-        function = numpy_support.from_dtype(np.dtype(function))
-    whole = isinstance(function, types.Integer)
-    return function if whole or function in (types.float32, types.float64) else None
+    return next((kind for f, kind in _CASTS if function is f or function is kind), None)
+
+
+_CASTS = [
+    (getattr(np, name), getattr(types, name))
+    for name in (
+        "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
+        "float64", "intp", "uintp",
+    )
+]  # fmt: skip
 
 
 def is_pure(node: ast.Call) -> bool:

@@ -221,7 +221,8 @@ class Rewriter(scalar.Scalar):
             return tree.at(tree.call(get, node.value, self.visit(node.slice)), node)  # type: ignore[no-any-return]
         if self.instrumented and self.record_field(node) is not None:
             return self._recorded_field(node)
-        key, what = tree.key(node), refuse.written(node, self.unit)
+        what = refuse.written(node, self.unit)
+        is_hoisted = bool(self.hoisted) and tree.key(node) in self.hoisted
         if isinstance(node.ctx, ast.Store):
             self.stores.add(arrays.root(node.value))
         elif not self.expressions.is_view(node):
@@ -233,7 +234,7 @@ class Rewriter(scalar.Scalar):
             access.check_beside_slices(self, node, what)
         if not isinstance(node.ctx, ast.Load):
             return node
-        if key in self.hoisted:
+        if is_hoisted:
             load = self.helper("memory", "load")
             return tree.at(tree.call(load, node.value, node.slice), node)  # type: ignore[no-any-return]
         if not access.is_element(self, node):
