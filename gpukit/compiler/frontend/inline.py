@@ -225,9 +225,9 @@ class _Inliner:
         self.unit.allocates |= inner.allocates
         refuse.mark(inner, self.unit, call)
         normalise.prepare(inner)
-        first = binding.unpack(self.unit, inner.tree, call)
+        first = binding.unpack(self.unit, inner, call)
         bound = binding.of_device(self.unit, inner, call)
-        casts = declared.Casts(self.unit, device, call)
+        casts = declared.Casts(self.unit, inner, device, call)
         first += [] if must_inline(device) else casts.arguments(bound)
         value, last = casts.result(target)
         outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
@@ -285,7 +285,9 @@ class _Inliner:
         function = inner.tree
         starred = function.args.vararg.arg if function.args.vararg else ""
         written = tree.writes(function)
-        first = [] if starred in written else binding.settle(self.unit, bound, starred, call)
+        first = []
+        if starred not in written:
+            first = binding.settle(self.unit, inner, bound, starred, call)
         direct = binding.direct(bound, written, starred)
         own = (written | set(bound)) - set(direct)
         ordered = dict.fromkeys([*bound, *tree.in_order(own, function)])
