@@ -108,10 +108,8 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
         if isinstance(node, ast.Attribute) and tree.intrinsic(node) in _OWNS:
             return True
     for node in (n for function in inner.trees for n in ast.walk(function)):
-        if tree.called(node) in kinds.ARRAYS and any(
-            isinstance(n, ast.Attribute) and n.attr == "dtype" for n in ast.walk(node)
-        ):
-            return True  # the dtype of an argument is known where the argument is
+        if tree.called(node) in kinds.ARRAYS and _takes_dtype(node, inner.parameters):
+            return True  # which is known where the argument is
     if inner.tree.args.vararg or inner.allocates or extensions.used(inner):
         return True
     if any(not isinstance(a, np.ndarray) for a in inner.captured.values()):
@@ -119,6 +117,14 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     if any(getattr(g, "links_with_kernel", False) is True for g in inner.globals.values()):
         return True
     return any(must_inline(d, (*seen, device)) for d in inner.devices.values())
+
+
+def _takes_dtype(call: ast.Call, parameters: list[str]) -> bool:
+    """Tell whether an array is made with a dtype that is an argument, or an argument's."""
+    dtypes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "dtype")]
+    return any(isinstance(d, ast.Name) and d.id in parameters for d in dtypes) or any(
+        isinstance(n, ast.Attribute) and n.attr == "dtype" for n in ast.walk(call)
+    )
 
 
 def may_inline(device: Any, seen: tuple[Any, ...] = (), *, cast: bool = False) -> bool:
@@ -221,7 +227,7 @@ class _Inliner:
         escapes.check_constants(self.unit, call)
         inner = resolve.run(device.py_func, device=True)
         if own_arrays.has_frame(device):
-            returned.check(inner)
+            returned.check(inner, self.unit, call)
         self.unit.allocates |= inner.allocates
         refuse.mark(inner, self.unit, call)
         normalise.prepare(inner)
