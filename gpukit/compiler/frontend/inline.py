@@ -119,7 +119,7 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     return any(must_inline(d, (*seen, device)) for d in inner.devices.values())
 
 
-def _takes_dtype(call: ast.Call, parameters: list[str]) -> bool:
+def _takes_dtype(call: Any, parameters: list[str]) -> bool:
     """Tell whether an array is made with a dtype that is an argument, or an argument's."""
     dtypes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "dtype")]
     return any(isinstance(d, ast.Name) and d.id in parameters for d in dtypes) or any(
