@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 import time
 from pathlib import Path
@@ -449,3 +450,40 @@ def test_play_refuses_a_number_of_launches_that_is_none(count, capsys):
     with pytest.raises(SystemExit) as stop:
         cli.main(["play", "--launches", count, "script.py"])
     assert stop.value.code == 2
+
+
+MUTUAL = """
+import numpy as np
+from gpukit import cuda
+
+@cuda.jit(device=True)
+def even(n):
+    return True if n == 0 else odd(n - 1)
+
+@cuda.jit(device=True)
+def odd(n):
+    return False if n == 0 else even(n - 1)
+
+@cuda.jit("void(float64[:])")
+def kernel(out):
+    out[0] = even(3)
+
+kernel[1, 1](np.zeros(1))
+"""
+
+
+def test_check_shows_the_traceback_of_a_refusal_without_frames_of_ours(fresh_python, tmp_path):
+    script = tmp_path / "mutual.py"
+    script.write_text(MUTUAL)
+    said = fresh_python("-m", "gpukit.cli", "check", str(script)).stderr
+    frames = re.findall(r'File "(.*?)", line', said)
+    assert frames
+    assert {Path(f).name for f in frames} == {"mutual.py"}
+
+
+def test_a_refusal_of_mutual_recursion_says_where_it_is(fresh_python, tmp_path):
+    script = tmp_path / "mutual.py"
+    script.write_text(MUTUAL)
+    said = fresh_python("-m", "gpukit.cli", "run", str(script)).stderr
+    line = MUTUAL.splitlines().index("def even(n):")
+    assert f"mutual.py:{line} in even" in said

@@ -43,10 +43,38 @@ def test_install_imports_neither_numba_nor_numpy():
         "import numba; import numba.cuda; cuda = numba.cuda",
         "from numba_cuda_mlir import cuda",
         "import numba_cuda_mlir.cuda as cuda",
+        "from numba_cuda_mlir import numba_cuda as cuda",
     ],
 )
 def test_import_of_the_namespace_gives_gpukit(line):
     assert python(f"{BEGIN}{line}\nfrom gpukit import cpu\nprint(cuda.jit is cpu.jit)") == "True"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from numba.cuda.types import float32",
+        "from numba_cuda_mlir.types import float32",
+        "from numba_cuda_mlir import types; float32 = types.float32",
+        "from numba_cuda_mlir.cuda.types import float32",
+        "from numba_cuda_mlir.numba_cuda.types import float32",
+    ],
+)
+def test_types_are_those_of_numba(line):
+    assert python(f"{BEGIN}{line}\nimport numba\nprint(float32 is numba.float32)") == "True"
+
+
+@pytest.mark.parametrize("package", ["numba.cuda", "numba_cuda_mlir.numba_cuda"])
+def test_error_classes_are_those_of_numba(package):
+    line = f"from {package}.core.errors import TypingError as theirs"
+    code = f"{BEGIN}{line}\nfrom numba.core.errors import TypingError\nprint(theirs is TypingError)"
+    assert python(code) == "True"
+
+
+def test_literal_unroll_is_numbas_where_numba_cuda_has_it():
+    line = "from numba.cuda.misc.special import literal_unroll as theirs"
+    code = f"{BEGIN}{line}\nfrom numba import literal_unroll\nprint(theirs is literal_unroll)"
+    assert python(code) == "True"
 
 
 def test_from_import_gives_the_same_object_as_the_namespace():

@@ -199,7 +199,8 @@ def _notes(seen: Seen) -> list[str]:
 def _after(launch: Launch, seen: Seen, arguments: _Arguments, wrong: bool) -> list[Finding]:
     place = _definition(launch.kernel)
     found = _never_written(launch, seen, place)
-    if seen.idle_blocks and not seen.compiled.instrumentation.unseen:
+    static = seen.compiled.instrumentation
+    if seen.idle_blocks and not (static.unseen or static.prints):
         idle = {"idle": seen.idle_blocks, "total": launch.shape.blocks}
         first = _block(seen.first_idle, launch.shape.grid)
         found.append(decode.make("idle-threads", place, blocks=(first,), **idle))

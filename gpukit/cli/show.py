@@ -77,7 +77,7 @@ def traceback_from(error: BaseException) -> None:
     """
     frames = list(_frames(error.__traceback__))
     if isinstance(error, errors.GpukitError):
-        frames = [f for f in frames if not _is_ours(f)]
+        frames = list(_not_led_by_us(frames))
     shown = None
     for frame in reversed(list(itertools.dropwhile(_is_ours, frames))):
         shown = TracebackType(shown, frame.tb_frame, frame.tb_lasti, frame.tb_lineno)
@@ -90,10 +90,22 @@ def _frames(first: TracebackType | None) -> Iterator[TracebackType]:
         first = first.tb_next
 
 
+def _not_led_by_us(frames: list[TracebackType]) -> Iterator[TracebackType]:
+    """Yield the frames that are neither of gpukit nor of what it calls in Python's library."""
+    led = False
+    for frame in frames:
+        led = _is_ours(frame) or (led and _root(frame) in sys.stdlib_module_names)
+        if not led:
+            yield frame
+
+
+def _root(frame: TracebackType) -> str:
+    return str(frame.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
 def _is_ours(frame: TracebackType) -> bool:
     """Tell whether a frame is of gpukit, or of `runpy`, which runs the script."""
-    name = str(frame.tb_frame.f_globals.get("__name__", ""))
-    return name.partition(".")[0] in ("gpukit", "runpy")
+    return _root(frame) in ("gpukit", "runpy")
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:

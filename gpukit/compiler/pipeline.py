@@ -19,7 +19,8 @@ class Instrumentation:
 
     `locations` are the process-wide numbers of its locations, in its own order; `regions` the
     arrays that it makes itself (`instruments.OwnRegion`); `stores` and `loads` those that it writes
-    and reads, `unseen` functions that do so and are not instrumented, `by_data` and `by_shape` as
+    and reads, `unseen` functions that do so and are not instrumented, `prints` whether it calls
+    `print`, `by_data` and `by_shape` as
     in `provenance.Stores`; `flops` the operations of statements by the kernel's own location;
     `variables` those of a recording, by number; `ordered` whether the order of blocks could show
     in the result; `fences` whether fences and atomics may put accesses in order; `decided` has 1
@@ -34,6 +35,7 @@ class Instrumentation:
     stores: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
+    prints: bool = False
     by_data: list[str] = field(default_factory=list)
     by_shape: list[str] = field(default_factory=list)
     flops: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -257,6 +259,7 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
         stores=_written(unit, roots.behind_all(rewriter.stores)),
         loads=_written(unit, roots.behind_all(rewriter.loads)),
         unseen=sorted(rewriter.unseen),
+        prints=rewriter.prints,
         by_data=_written(unit, stores.by_data),
         by_shape=_written(unit, stores.by_shape),
         flops={str(k): v for k, v in instruments.flops.items()},

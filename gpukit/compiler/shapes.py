@@ -36,7 +36,7 @@ def request(unit: Unit, node: ast.Call) -> tuple[tuple[int, ...], Any]:
         )  # fmt: skip
     if "alignment" in arguments:
         check_alignment(unit, node, arguments["alignment"])
-    shape, dtype = _shape(unit, arguments["shape"], name), _dtype(unit, arguments["dtype"])
+    shape, dtype = _shape(unit, arguments["shape"], name), dtype_of(unit, arguments["dtype"])
     size = math.prod(shape) * getattr(dtype, "bitwidth", 8) // 8
     if name == "local.array" and size > MAX_LOCAL:
         raise refuse.invalid(
@@ -137,7 +137,8 @@ def _assigned(unit: Unit, name: str) -> Any:
     return constant(unit, values[0])
 
 
-def _dtype(unit: Unit, node: ast.expr) -> Any:
+def dtype_of(unit: Unit, node: ast.expr) -> Any:
+    """Return the numba dtype that an expression names."""
     from gpukit.compiler import numba_types
 
     if isinstance(node, ast.Attribute) and node.attr == "dtype":

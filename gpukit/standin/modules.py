@@ -21,8 +21,9 @@ from typing import Any
 CPU = "gpukit.cpu"
 
 # Roots that are taken over, with the gpukit module that answers for each. The root of
-# numba_cuda_mlir itself holds nothing of ours: only its child `cuda` does.
+# numba_cuda_mlir itself holds nothing of ours: only its children in BASES and `types` do.
 ROOTS = {"numba.cuda": CPU, "numba_cuda_mlir": ""}
+BASES = ("numba.cuda", "numba_cuda_mlir.cuda", "numba_cuda_mlir.numba_cuda")
 
 # Submodules of the namespace that gpukit answers for, where it has them.
 CHILDREN = (
@@ -35,8 +36,10 @@ COPIES = {
     "types": "numba.core.types", "misc.special": "numba.misc.special",
     "cgutils": "numba.core.cgutils", "core.imputils": "numba.core.imputils",
     "typing": "numba.core.typing", "typing.templates": "numba.core.typing.templates",
-    "typing.typeof": "numba.core.typing.typeof",
+    "typing.typeof": "numba.core.typing.typeof", "core.errors": "numba.core.errors",
 }  # fmt: skip
+# Packages that hold such copies, and may not be there where numba-cuda is not installed.
+_HOLDERS = ("core", "misc")
 
 
 class Standin(ModuleType):
@@ -76,7 +79,7 @@ class Standin(ModuleType):
 
     def __dir__(self) -> list[str]:
         if not self._gpukit_ours:
-            return ["cuda"]
+            return ["cuda"] if self.__name__ in ROOTS else []
         return public_names(importlib.import_module(self._gpukit_ours))
 
 
@@ -104,12 +107,16 @@ def ours_for(name: str) -> str | None:
     >>> ours_for("numba.cuda"), ours_for("numba_cuda_mlir.cuda"), ours_for("numba.cuda.testing")
     ('gpukit.cpu', 'gpukit.cpu', None)
     """
-    for base in ("numba.cuda", "numba_cuda_mlir.cuda"):
+    if name == "numba_cuda_mlir.types":
+        return COPIES["types"]
+    for base in BASES:
         if name == base:
             return CPU
         rest = name[len(base) + 1 :]
         if name.startswith(base + ".") and rest in COPIES:
             return COPIES[rest]
+        if name.startswith(base + ".") and rest in _HOLDERS:
+            return ""
         if name.startswith(base + ".") and rest.split(".")[0] in CHILDREN:
             return _existing(f"{CPU}.{rest}")
     return ROOTS.get(name)

@@ -55,3 +55,35 @@ def test_the_count_is_kept_in_json_and_added_up_over_launches():
     one = gpukit.check(copy_kernel)[1, 96](x, out, 0, 32)
     assert Report.from_json(one.to_json()).idle_warps == 2
     assert Report.merge([one, one]).idle_warps == 4
+
+
+@cuda.jit
+def silent_kernel(n):
+    if cuda.grid(1) < n:
+        cuda.syncwarp()
+
+
+@cuda.jit
+def printing_kernel(n):
+    if cuda.grid(1) < n:
+        print(n)
+
+
+@cuda.jit(device=True)
+def said(n):
+    print(n)
+
+
+@cuda.jit
+def kernel_that_prints_in_a_device_function(n):
+    if cuda.grid(1) < n:
+        said(n)
+
+
+def test_a_block_is_idle_when_it_touches_no_memory_and_prints_nothing():
+    assert [f.kind for f in gpukit.check(silent_kernel)[1, 1](1).findings] == ["idle-threads"]
+
+
+@pytest.mark.parametrize("kernel", [printing_kernel, kernel_that_prints_in_a_device_function])
+def test_a_block_that_prints_is_not_idle(kernel):
+    assert gpukit.check(kernel)[1, 1](1).findings == []

@@ -124,6 +124,8 @@ TABLE = [
      "cuda.local.array"),
     ("mixed tuple", "t = (1, 2.5)\nfor k in range(2):\n    a[k] = t[k]  # here",
      "parts of several types", "write them out"),
+    ("complex of two parts", "z = np.complex64(a[1], 2.0)  # here\na[0] = z.real",
+     "np.complex64 takes one value", "np.complex64(complex(real, imaginary))"),
     ("list from outside", "a[0] = numbers[1]  # here", "numbers is of the Python type list"),
     ("axes of another number", "rows, cols = a.shape  # here", "a.shape", "the 2 values"),
     ("atomic without value", "cuda.atomic.add(a, 1)  # here", "takes 3 arguments, got 2",

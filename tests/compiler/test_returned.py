@@ -420,3 +420,76 @@ def test_an_array_lasts_that_a_nested_function_makes_in_the_kernel():
     out = np.zeros(4, np.float32)
     own_nested_kernel[1, 4](out)
     assert out.tolist() == [0, 1, 2, 3]
+
+
+RECORD = numba.from_dtype(PAIR)
+
+
+@cuda.jit(device=True, inline="always")
+def one_of(dtype):
+    return cuda.local.array(1, dtype)[0]
+
+
+@cuda.jit(device=True)
+def record_of_an_inlined_function(x):
+    r = one_of(RECORD)
+    r.x = x
+    return r
+
+
+@cuda.jit(device=True)
+def record_of_a_given_dtype(dtype, x):
+    r = cuda.local.array(shape=1, dtype=dtype)[0]
+    r.x = x
+    return r
+
+
+@cuda.jit(device=True)
+def number_of_a_given_dtype(dtype, x):
+    r = cuda.local.array(1, dtype)
+    r[0] = x
+    return r[0]
+
+
+@cuda.jit
+def kernel_with_a_record_of_an_inlined_function(out):
+    out[0] = record_of_an_inlined_function(1.0).x
+
+
+@cuda.jit
+def kernel_with_a_record_of_a_given_dtype(out):
+    out[0] = record_of_a_given_dtype(RECORD, 1.0).x
+
+
+@cuda.jit
+def kernel_with_a_number_of_a_given_dtype(out):
+    out[0] = number_of_a_given_dtype(np.int32, 2.75) + number_of_a_given_dtype(np.float32, 0.5)
+
+
+@cuda.jit
+def kernel_with_a_record_of_its_own(out):
+    r = one_of(RECORD)
+    r.x = 3
+    out[0] = r.x
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [kernel_with_a_record_of_an_inlined_function, kernel_with_a_record_of_a_given_dtype],
+)
+def test_a_record_is_refused_when_its_dtype_is_an_argument(kernel):
+    with pytest.raises(errors.ReturnedLocal):
+        kernel[1, 1](np.full(1, np.nan))
+    (found,) = gpukit.check(kernel)[1, 1](np.full(1, np.nan)).findings
+    assert found.kind == "returned-local"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [(kernel_with_a_number_of_a_given_dtype, 2.5), (kernel_with_a_record_of_its_own, 3)],
+)
+def test_an_array_may_have_a_dtype_that_is_an_argument(kernel, expected):
+    for run in (kernel, gpukit.check(kernel)):
+        out = np.full(1, np.nan)
+        run[1, 1](out)
+        assert out.tolist() == [expected]

@@ -338,3 +338,58 @@ def test_guvectorize_refuses_nopython_false_and_unknown_options():
         cuda.guvectorize(["void(f4[:], f4[:])"], "(x)->(x)", nopython=False)
     with pytest.raises(TypeError, match="options are not supported: 'what'"):
         cuda.guvectorize(["void(f4[:], f4[:])"], "(x)->(x)", what=1)
+
+
+@cuda.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+def add_to(x, out):
+    for i in range(x.shape[0]):
+        out[i] += x[i]
+
+
+@cuda.guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
+def halve_first(x, out):
+    for i in range(x.shape[0]):
+        x[i] /= 2
+        out[i] = x[i]
+
+
+def test_guvectorize_reads_garbage_in_an_output_on_the_host():
+    out = np.full(3, 2.0)
+    add_to(np.ones(3), out)
+    np.testing.assert_array_equal(out, np.full(3, np.nan))  # as fresh device memory
+
+
+def test_guvectorize_reads_what_is_in_an_output_on_the_device():
+    out = cuda.to_device(np.full(3, 2.0))
+    add_to(np.ones(3), out)
+    np.testing.assert_array_equal(out.copy_to_host(), [3, 3, 3])
+
+
+def test_guvectorize_copies_an_output_on_the_host_both_ways_when_an_input_is_on_the_device():
+    out = np.full(3, 2.0)
+    add_to(cuda.to_device(np.ones(3)), out=out)
+    np.testing.assert_array_equal(out, [3, 3, 3])
+
+
+def test_guvectorize_leaves_inputs_on_the_host_as_they_were():
+    x = np.array([2.0, 4, 6])
+    np.testing.assert_array_equal(halve_first(x), [1, 2, 3])
+    np.testing.assert_array_equal(x, [2, 4, 6])
+
+
+def test_guvectorize_leaves_an_input_as_it_was_that_all_rows_share():
+    x = np.array([2.0, 4, 6])
+    halve_first(x, np.zeros(3))
+    np.testing.assert_array_equal(x, [2, 4, 6])
+
+
+def test_guvectorize_writes_to_inputs_on_the_device():
+    x = cuda.to_device(np.array([2.0, 4, 6]))
+    halve_first(x)
+    np.testing.assert_array_equal(x.copy_to_host(), [1, 2, 3])
+
+
+def test_guvectorize_takes_an_array_on_the_host_as_input_and_output():
+    x = np.array([2.0, 4, 6])
+    assert halve_first(x, out=x) is x
+    np.testing.assert_array_equal(x, [1, 2, 3])

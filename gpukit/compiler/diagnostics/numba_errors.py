@@ -20,6 +20,11 @@ from gpukit.compiler.unit import Unit
 # What Numba says about the usual mistakes, the rule in plain words, and what to do.
 _TYPE_RULES: tuple[tuple[str, str, str], ...] = (
     (
+        r"Function\((complex\d+)\) found for signature(?s:.*?)too many positional arguments",
+        "np.{0} takes one value in a kernel.",
+        "write np.{0}(complex(real, imaginary))",
+    ),
+    (
         r"Cannot modify readonly array",
         "The kernel writes to an array that is read-only.",
         "pass a copy that may be written to: x.copy()",
@@ -238,7 +243,10 @@ def _at(function: Any, found: source.Source, line: int) -> dict[str, Any]:
 
 def _short(text: str) -> str:
     """Keep the sentences of a Numba error that speak about the kernel, not Numba's listing."""
-    dropped = ("Failed in ", "There are ", "- Of which", "Overload ", "Rejected", "in the ")
+    dropped = (
+        "Failed in ", "There are ", "- Of which", "Overload ", "Rejected", "in the ",
+        "raised from ", ">>> <unknown function>",
+    )  # fmt: skip
     kept: list[str] = []
     for line in (s.rstrip() for s in text.splitlines()):
         if line.strip().startswith(("File ", "During:")) and kept:

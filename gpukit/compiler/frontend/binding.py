@@ -71,16 +71,18 @@ def _check_direct(unit: Unit, nested: Any, call: ast.Call) -> None:
         )  # fmt: skip
 
 
-def unpack(unit: Unit, inner: ast.FunctionDef, call: ast.Call) -> list[ast.stmt]:
+def unpack(unit: Unit, inner: Unit, call: ast.Call) -> list[ast.stmt]:
     """Give the parts of `*t` names in the call of `inner`; return the statement that sets them.
 
     How many parts a tuple has is not known yet, but how many parameters are left for it.
     """
     starred = [k for k, a in enumerate(call.args) if _is_variable_star(a)]
-    left = len(inner.args.posonlyargs + inner.args.args) - len(call.args) - len(call.keywords) + 1
-    if len(starred) != 1 or left < 1 or inner.args.vararg or inner.args.defaults:
+    given = inner.tree.args
+    left = len(inner.parameters) - len(call.args) - len(call.keywords) + 1
+    if len(starred) != 1 or left < 1 or given.vararg or given.defaults:
         return []
-    names = [unit.fresh("part") for _ in range(left)]
+    parameters = inner.parameters[starred[0] : starred[0] + left]
+    names = [unit.renamed(p, "part", of=inner) for p in parameters]
     value = call.args[starred[0]].value  # type: ignore[attr-defined]
     call.args[starred[0] : starred[0] + 1] = [tree.name(n) for n in names]
     target = ast.Tuple([tree.store(n) for n in names], ast.Store())
@@ -121,7 +123,7 @@ def is_plain(value: ast.expr) -> bool:
     return isinstance(value, (ast.Name, ast.Constant)) or bool(tree.intrinsic(value))
 
 
-def settle(unit: Unit, bound: Bound, starred: str, call: ast.Call) -> list[ast.stmt]:
+def settle(unit: Unit, inner: Unit, bound: Bound, starred: str, call: ast.Call) -> list[ast.stmt]:
     """Make every part of the starred argument plain; return the statements that it takes."""
     first: list[ast.stmt] = []
     given = bound.get(starred)
@@ -129,6 +131,7 @@ def settle(unit: Unit, bound: Bound, starred: str, call: ast.Call) -> list[ast.s
         for k, part in enumerate(given.elts):
             if not is_plain(part):
                 name = unit.fresh("given")
+                unit.stems[name] = f"{inner.stems.get(starred, starred)}[{k}]"
                 first.append(tree.at(tree.assign(name, part), call))
                 given.elts[k] = tree.name(name)
     return first

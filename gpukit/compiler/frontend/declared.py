@@ -26,8 +26,8 @@ from gpukit.compiler.unit import Unit
 class Casts:
     """The casts of one call; none of a function without signatures."""
 
-    def __init__(self, unit: Unit, device: Any, call: ast.Call) -> None:
-        self.unit, self.name, self.call = unit, device.py_func.__name__, call
+    def __init__(self, unit: Unit, inner: Unit, device: Any, call: ast.Call) -> None:
+        self.unit, self.inner, self.name, self.call = unit, inner, inner.name, call
         given = [numba_types.signature(s) for s in captures.declared(device)]
         self.cases = [Signature(r or types.undefined, kinds, None) for kinds, r in given]
         self.values: list[ast.expr] = []
@@ -40,7 +40,7 @@ class Casts:
         first: list[ast.stmt] = []
         for parameter, value in bound.items():
             if not binding.is_plain(value):
-                name = self.unit.fresh("given")
+                name = self.unit.renamed(parameter, of=self.inner)
                 first.append(tree.at(tree.assign(name, value), self.call))
                 bound[parameter] = tree.name(name)
         self.values = list(bound.values())

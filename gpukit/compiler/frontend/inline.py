@@ -108,10 +108,8 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
         if isinstance(node, ast.Attribute) and tree.intrinsic(node) in _OWNS:
             return True
     for node in (n for function in inner.trees for n in ast.walk(function)):
-        if tree.called(node) in kinds.ARRAYS and any(
-            isinstance(n, ast.Attribute) and n.attr == "dtype" for n in ast.walk(node)
-        ):
-            return True  # the dtype of an argument is known where the argument is
+        if tree.called(node) in kinds.ARRAYS and _takes_dtype(node, inner.parameters):
+            return True  # which is known where the argument is
     if inner.tree.args.vararg or inner.allocates or extensions.used(inner):
         return True
     if any(not isinstance(a, np.ndarray) for a in inner.captured.values()):
@@ -119,6 +117,14 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     if any(getattr(g, "links_with_kernel", False) is True for g in inner.globals.values()):
         return True
     return any(must_inline(d, (*seen, device)) for d in inner.devices.values())
+
+
+def _takes_dtype(call: Any, parameters: list[str]) -> bool:
+    """Tell whether an array is made with a dtype that is an argument, or an argument's."""
+    dtypes = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "dtype")]
+    return any(isinstance(d, ast.Name) and d.id in parameters for d in dtypes) or any(
+        isinstance(n, ast.Attribute) and n.attr == "dtype" for n in ast.walk(call)
+    )
 
 
 def may_inline(device: Any, seen: tuple[Any, ...] = (), *, cast: bool = False) -> bool:
@@ -221,13 +227,13 @@ class _Inliner:
         escapes.check_constants(self.unit, call)
         inner = resolve.run(device.py_func, device=True)
         if own_arrays.has_frame(device):
-            returned.check(inner)
+            returned.check(inner, self.unit, call)
         self.unit.allocates |= inner.allocates
         refuse.mark(inner, self.unit, call)
         normalise.prepare(inner)
-        first = binding.unpack(self.unit, inner.tree, call)
+        first = binding.unpack(self.unit, inner, call)
         bound = binding.of_device(self.unit, inner, call)
-        casts = declared.Casts(self.unit, device, call)
+        casts = declared.Casts(self.unit, inner, device, call)
         first += [] if must_inline(device) else casts.arguments(bound)
         value, last = casts.result(target)
         outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
@@ -285,7 +291,9 @@ class _Inliner:
         function = inner.tree
         starred = function.args.vararg.arg if function.args.vararg else ""
         written = tree.writes(function)
-        first = [] if starred in written else binding.settle(self.unit, bound, starred, call)
+        first = []
+        if starred not in written:
+            first = binding.settle(self.unit, inner, bound, starred, call)
         direct = binding.direct(bound, written, starred)
         own = (written | set(bound)) - set(direct)
         ordered = dict.fromkeys([*bound, *tree.in_order(own, function)])

@@ -248,8 +248,14 @@ class _Normaliser:
     def _plain(self, s: ast.AugAssign) -> ast.Assign:
         return tree.at(ast.Assign([s.target], tree.updated(s)), s)  # type: ignore[no-any-return]
 
-    def _temporary(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:
+    def _met(self, value: ast.expr) -> str:
+        """Return a name for a value, which messages call what the person wrote."""
         name = self.unit.fresh("met")
+        self.unit.stems[name] = refuse.written(value, self.unit)
+        return name
+
+    def _temporary(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:
+        name = self._met(value)
         return tree.assign(name, value, value), _standing_for(value, name)
 
     def expression(self, e: ast.expr) -> tuple[list[ast.stmt], ast.expr]:
@@ -283,8 +289,8 @@ class _Normaliser:
         return before, e
 
     def _bool_op(self, e: ast.BoolOp) -> tuple[list[ast.stmt], ast.expr]:
+        name = self._met(e)
         before, value = self.expression(e.values[0])
-        name = self.unit.fresh("met")
         before.append(tree.assign(name, value, e))
         inner = before
         for operand in e.values[1:]:
@@ -298,8 +304,8 @@ class _Normaliser:
         return before, _standing_for(e, name)
 
     def _if_expression(self, e: ast.IfExp) -> tuple[list[ast.stmt], ast.expr]:
+        name = self._met(e)
         before, test = self.expression(e.test)
-        name = self.unit.fresh("met")
         first, value = self.expression(e.body)
         second, other = self.expression(e.orelse)
         branch = ast.If(

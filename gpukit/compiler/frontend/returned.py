@@ -37,9 +37,15 @@ _NUMPY_VIEWS = (np.reshape, np.ravel, np.transpose, np.flip, np.fliplr, np.flipu
 _Memory = dict[str, Any]
 
 
-def check(unit: Unit) -> None:
-    """Raise `errors.ReturnedLocal` at a `return` of a device function's own local memory."""
-    _Walk(unit, own=True, refuses=True).body(unit.tree.body, {})
+def check(unit: Unit, caller: Unit | None = None, call: ast.Call | None = None) -> None:
+    """Raise `errors.ReturnedLocal` at a `return` of a device function's own local memory.
+
+    A `call` of it, in its `caller`, says of which dtypes its arrays are, where it is given them.
+    """
+    walk = _Walk(unit, own=True, refuses=True)
+    if caller is not None and call is not None:
+        walk.dtypes = _Walk(caller, own=True).dtypes_given(unit.tree, call)
+    walk.body(unit.tree.body, {})
 
 
 class _Walk:
@@ -53,6 +59,7 @@ class _Walk:
     ) -> None:
         self.unit, self.own, self.refuses, self.callers = unit, own, refuses, callers
         self.returned: Any = None
+        self.dtypes: dict[str, Any] = {}  # of parameters that are dtypes
 
     # ---- statements -----------------------------------------------------------------------
 
@@ -150,16 +157,35 @@ class _Walk:
     def _made(self, node: ast.Call) -> Any:
         try:
             shape, dtype = shapes.request(self.unit, node)
-        except errors.GpukitError:  # its dtype is an argument's
-            shape, dtype = (), types.undefined
-            given = node.args[0] if node.args else None
-            shape = (0,) * (len(given.elts) if isinstance(given, ast.Tuple) else 1)
+        except errors.GpukitError:  # its dtype is an argument, or an argument's
+            given = dict(zip(("shape", "dtype"), node.args, strict=False))
+            given |= {k.arg: k.value for k in node.keywords if k.arg}
+            dtype = self._dtype(given.get("dtype")) or types.undefined
+            axes = given.get("shape")
+            shape = (0,) * (len(axes.elts) if isinstance(axes, ast.Tuple) else 1)
         return types.Array(dtype, len(shape), "C")
+
+    def _dtype(self, node: ast.expr | None) -> Any:
+        """Return the dtype that an expression is; None where it is none, or not known here."""
+        if isinstance(node, ast.Name) and node.id in self.dtypes:
+            return self.dtypes[node.id]
+        try:
+            return None if node is None else shapes.dtype_of(self.unit, node)
+        except errors.GpukitError:
+            return None
+
+    def dtypes_given(self, function: ast.FunctionDef, call: ast.Call) -> dict[str, Any]:
+        """Return the dtypes that a call gives to parameters of a function."""
+        names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+        given = [*zip(names, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+        found = {name: self._dtype(value) for name, value in given if name}
+        return {name: dtype for name, dtype in found.items() if dtype is not None}
 
     def _nested(
         self, function: ast.FunctionDef, node: ast.Call, given: list[Any], known: _Memory
     ) -> Any:
         inner = _Walk(self.unit, own=self.own, callers=self.callers)
+        inner.dtypes = {**self.dtypes, **self.dtypes_given(function, node)}
         inner.body(function.body, {**known, **self._bound(function, node, given, known)})
         return inner.returned
 
@@ -173,6 +199,7 @@ class _Walk:
         if not own and not any(m is not None for m in bound.values()):
             return None
         inner = _Walk(unit, own=own, callers=(*self.callers, device))
+        inner.dtypes = self.dtypes_given(unit.tree, node)
         inner.body(unit.tree.body, bound)
         return inner.returned
 

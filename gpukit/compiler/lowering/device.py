@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import linecache
 from typing import Any
 
 from numba.core import types
@@ -37,9 +38,11 @@ def native(dispatcher: Any) -> Any:
     made, of = getattr(dispatcher, "_gpukit_native", (None, None))
     if made is None or of != described:
         if any(dispatcher is d for d in _in_making):
-            name = dispatcher.py_func.__name__
+            name, code = dispatcher.py_func.__name__, dispatcher.py_func.__code__
             raise errors.Unsupported(
                 f"{name} calls itself through another function.", kernel=name,
+                file=code.co_filename, line=code.co_firstlineno,
+                source=linecache.getline(code.co_filename, code.co_firstlineno).strip(),
                 fix="write the two functions as one, or as a loop",
             )  # fmt: skip
         _in_making.append(dispatcher)

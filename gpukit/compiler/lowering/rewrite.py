@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import contextlib
 from collections.abc import Collection, Iterable, Iterator
 from types import FunctionType
@@ -54,6 +55,7 @@ class Rewriter(scalar.Scalar):
         self.loads: set[str] = set()
         self.atomics = False  # whether it has any
         self.unseen: set[str] = set()  # functions that are given memory and not instrumented
+        self.prints = False
         self.returned = ""  # the thread array of the flags of threads that have returned
 
     # ---- values ---------------------------------------------------------------------------
@@ -144,6 +146,7 @@ class Rewriter(scalar.Scalar):
         """Note a function that is given arrays, and whose accesses the checker does not see."""
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         called = self.unit.globals.get(name)
+        self.prints = self.prints or (called or getattr(builtins, name, None)) is print
         compiled = isinstance(called, (FunctionType, _Intrinsic)) and not _is_ours(called)
         if not self.instrumented or not (name in self.unit.devices or compiled):
             return

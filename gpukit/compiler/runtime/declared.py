@@ -51,6 +51,6 @@ def _chosen(typingctx: Any, name: str, cases: Sequence[Signature], given: Any) -
 def _intrinsic(count: int, typed: Any) -> Any:
     """Return an intrinsic of so many arguments; Numba wants each to have a name."""
     names = ", ".join(f"a{k}" for k in range(count))
-    space = {"typed": typed, "__name__": __name__}
+    space = {"typed": typed, "__name__": __name__}  # the module whose function it is
     exec(f"def cast(typingctx, {names}):\n    return typed(typingctx, ({names},))\n", space)
     return intrinsic(space["cast"])

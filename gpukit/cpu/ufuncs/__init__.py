@@ -79,16 +79,23 @@ class _Output:
     """An array that a call writes: `buffer` is what its kernel gets."""
 
     def __init__(
-        self, given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], make: Callable[..., Any]
-    ) -> None:
-        """`given` is the caller's array, or None for `make(shape, dtype)`."""
+        self, given: Any, shape: tuple[int, ...], dtype: np.dtype[Any], make: Callable[..., Any],
+        empty: bool = False,
+    ) -> None:  # fmt: skip
+        """`given` is the caller's array, or None for `make(shape, dtype)`.
+
+        With `empty` its contents do not come to the device: the results are only copied back.
+        """
         self.given = given is not None
         self.array = _array(given) if self.given else make(shape, dtype)
         host = _host(self.array)
         if host.shape != shape:
             raise ValueError(f"output shape mismatch: expected {shape}, got {host.shape}.")
         self.buffer = host
-        if host.dtype != dtype or not host.flags.c_contiguous:
+        if self.given and empty:
+            self._device = device_array(shape, dtype)  # kept for as long as its buffer is used
+            self.buffer = self._device.host
+        elif host.dtype != dtype or not host.flags.c_contiguous:
             with np.errstate(invalid="ignore"):  # what is there may be anything
                 self.buffer = host.astype(dtype, order="C")
 
@@ -109,15 +116,16 @@ def _outputs_of(out: Any, positional: Sequence[Any], count: int) -> list[Any]:
     return list(out) if isinstance(out, (tuple, list)) else [out]
 
 
-def _cast(array: Any, dtype: np.dtype[Any]) -> Array:
-    if array.dtype == dtype:
-        return _host(array)
-    if is_cuda_ndarray(array):
+def _on_device(array: Any, dtype: np.dtype[Any]) -> Array:
+    """Return an input as the kernel gets it: of a host array a copy, which is not copied back."""
+    if not is_cuda_ndarray(array):
+        return array.astype(dtype)  # type: ignore[no-any-return]
+    if array.dtype != dtype:
         raise TypeError(
             "compatible signature is possible by casting but DeviceNDArray does not support "
             f".astype(): make it a {dtype} array before the copy to the device"
         )
-    return array.astype(dtype)  # type: ignore[no-any-return]
+    return _host(array)
 
 
 class UFunc(ArrayFunction):
@@ -224,16 +232,16 @@ class GUFunc(ArrayFunction):
         inputs = [_array(a) for a in args[: self.nin]]
         dtypes = [a.dtype for a in inputs]
         loop = loops.castable(self.__name__, dtypes, list(self.loops))
-        hosts = [_cast(a, d) for a, d in zip(inputs, loop, strict=False)]
+        hosts = [_on_device(a, d) for a, d in zip(inputs, loop, strict=False)]
         plan = self.layout.schedule([h.shape for h in hosts])
         device = any(map(is_cuda_ndarray, inputs))
+        given = _outputs_of(out, args[self.nin :], self.nout)
+        empty = not device and not any(map(is_cuda_array, given))
+        make = partial(device_array, stream=stream)
         outputs = [
-            _Output(given, (*plan.loop, *shape), dtype, partial(device_array, stream=stream))
-            for given, shape, dtype in zip(
-                _outputs_of(out, args[self.nin :], self.nout), plan.outputs,
-                loop[self.nin :], strict=True,
-            )
-        ]  # fmt: skip
+            _Output(array, (*plan.loop, *shape), dtype, make, empty)
+            for array, shape, dtype in zip(given, plan.outputs, loop[self.nin :], strict=True)
+        ]
 
         def finish() -> Any:
             results = [o.finish(device) for o in outputs]
