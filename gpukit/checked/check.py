@@ -342,6 +342,7 @@ def _lint(kernel: Any, launch: Launch) -> list[Finding]:
             what=a.what,
             reason=a.reason,
             causes=list(a.causes),
+            kinds=list(a.kinds),
             dtype="float64",
         )
         for a in known[types, floats]
