@@ -147,8 +147,7 @@ class _Arguments:
 
     def __init__(self, launch: Launch) -> None:
         arrays = [a for r in launch.regions() for a in r.arrays if a.host is not None]
-        written = launch.compiled.instrumentation.stores
-        self.arrays = [a for a in arrays if a.name.partition("[")[0] in written]
+        self.arrays = [a for a in arrays if launch.may_write(a.name)]
         hosts = [a.host for a in self.arrays]
         self.before = order.snapshot(hosts) if order.is_worth_it(launch) else None
 
