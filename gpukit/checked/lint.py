@@ -250,6 +250,10 @@ class Finder:
         kind = self.expressions.type_of(node)
         return isinstance(kind, types.Integer) and kind.bitwidth > _SMALL
 
+    def _is_quotient(self, node: ast.BinOp) -> bool:
+        """Tell whether an operation divides integers: that is float64, whatever stands beside."""
+        return isinstance(node.op, ast.Div) and all(map(self._widens, _sides(node)))
+
     def _is_constant(self, node: ast.expr) -> bool:
         """Tell whether a name is a constant from outside that NumPy made, such as np.sqrt(2)."""
         value = self.unit.globals.get(node.id) if isinstance(node, ast.Name) else None
@@ -268,6 +272,7 @@ class Finder:
             kinds = {
                 refuse.written(c, self.unit): str(self.expressions.type_of(c))
                 for c in self._causes(node)
+                if reason != "division"
             }
             what = refuse.written(node, self.unit)
             self.found.append(Accident(location, what, reason, tuple(kinds), tuple(kinds.values())))
@@ -288,13 +293,12 @@ class Finder:
         elif isinstance(node, ast.Call):
             yield from filter(_is_float, node.args)
         elif isinstance(node, ast.BinOp):
-            with_float = any(
-                isinstance(self.expressions.type_of(s), types.Float) for s in _sides(node)
-            )
+            floats = (isinstance(self.expressions.type_of(s), types.Float) for s in _sides(node))
+            beside_float = any(floats) or self._is_quotient(node)
             for side in _sides(node):
                 if isinstance(node.op, ast.Pow) and side is node.right and _is_whole(side):
                     continue  # a float32 to the power of a whole number stays float32
-                if with_float and (_is_number(side) or self._widens(side)):
+                if beside_float and (_is_number(side) or self._widens(side)):
                     yield side
                 else:
                     yield from self._causes(side)

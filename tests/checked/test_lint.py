@@ -48,6 +48,7 @@ ACCIDENTS = {
     "0.5 * i / x.size + x[i]": ["0.5", "i", "x.size"],
     "x[i] * (i + 1) * 0.1": ["i + 1", "0.1"],
     "(0.1 * x[i]) ** 2 * x.size": ["0.1", "x.size"],
+    "3 / x.size * x[i] * 0.1": ["3", "x.size", "0.1"],
     "1 / x.size * x[i]": [],
 }  # fmt: skip
 
