@@ -269,12 +269,14 @@ class Finder:
         location = locations.get(locations.number(self.unit, node, "", ""))
         if location.line not in self.lines:
             self.lines.add(location.line)
+            what = refuse.written(node, self.unit)
             kinds = {
                 refuse.written(c, self.unit): str(self.expressions.type_of(c))
                 for c in self._causes(node)
                 if reason != "division"
             }
-            what = refuse.written(node, self.unit)
+            if not all(_stands_in(cause, what) for cause in kinds):
+                reason, kinds = "argument", {}  # the caller's word for what the function names
             self.found.append(Accident(location, what, reason, tuple(kinds), tuple(kinds.values())))
 
     def _causes(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -326,6 +328,16 @@ def _is_number(node: ast.AST) -> bool:
 def _is_whole(node: ast.AST) -> bool:
     number = _unsigned(node)
     return isinstance(number, ast.Constant) and isinstance(number.value, int)
+
+
+def _stands_in(part: str, what: str) -> bool:
+    """Tell whether an expression is part of another one or of a statement, as they are written.
+
+    >>> _stands_in("n", "total /= n"), _stands_in("n", "total + number")
+    (True, False)
+    """
+    nodes = [n for n in ast.walk(ast.parse(what)) if isinstance(n, ast.expr)]
+    return tree.key(ast.parse(part, mode="eval").body) in map(tree.key, nodes)
 
 
 def _is_exact(node: ast.AST) -> bool:

@@ -159,6 +159,20 @@ def test_a_device_function_is_looked_at_in_the_kernel_that_calls_it():
     assert (found.location.kernel, found.what) == ("raised_to", "1.0")
 
 
+@cuda.jit(device=True)
+def scaled(value, by):
+    return value * by
+
+
+def test_an_accident_names_no_cause_of_the_caller_in_a_device_function():
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = scaled(x[i], 0.1) * x[i]
+
+    (found,) = accidents(kernel)
+    assert (found.what, found.causes, found.reason) == ("value * by", (), "argument")
+
+
 def test_a_device_function_that_is_handed_to_one_that_moves_four_is_looked_at():
     def kernel(x, out):
         map4(tenth_of, x, cuda.grid(1), x, out)
