@@ -147,8 +147,7 @@ class _Arguments:
 
     def __init__(self, launch: Launch) -> None:
         arrays = [a for r in launch.regions() for a in r.arrays if a.host is not None]
-        written = launch.compiled.instrumentation.stores
-        self.arrays = [a for a in arrays if a.name.partition("[")[0] in written]
+        self.arrays = [a for a in arrays if launch.may_write(a.name)]
         hosts = [a.host for a in self.arrays]
         self.before = order.snapshot(hosts) if order.is_worth_it(launch) else None
 
@@ -343,6 +342,7 @@ def _lint(kernel: Any, launch: Launch) -> list[Finding]:
             what=a.what,
             reason=a.reason,
             causes=list(a.causes),
+            kinds=list(a.kinds),
             dtype="float64",
         )
         for a in known[types, floats]

@@ -182,11 +182,14 @@ class Launch:
         """Tell whether the launch surely writes nothing in a region of global memory."""
         if region.space == "constant":
             return True
+        return region.space == "global" and not any(self.may_write(a.name) for a in region.arrays)
+
+    def may_write(self, name: str) -> bool:
+        """Tell whether the launch may write the array of this name: not every writer is seen."""
         instrumentation = self.compiled.instrumentation
+        stores = set(instrumentation.stores)
         own = {r[name] for r in instrumentation.regions for name in ("name", "spelled")}
-        known = set(instrumentation.stores) <= own | set(self.names)
-        named = {a.name.partition("[")[0] for a in region.arrays}
-        return region.space == "global" and known and not named & set(instrumentation.stores)
+        return name.partition("[")[0] in stores or not stores <= own | set(self.names)
 
     def prepared(self, state: CheckerState) -> tuple[Callable[[int, int], int], pool.Bench]:
         """Return the function (first block, last) -> status under this watch, and its bench."""

@@ -26,6 +26,8 @@ from gpukit.compiler.unit import Unit
 _WIDE = (types.float64, types.complex128)
 
 
+_SMALL = 16  # bits of the widest integers whose sum with a float32 is float32
+
 # Of these, float64 rounded to float32 is what float32 gives (LLVM's InstCombine narrows them).
 _NARROWED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
@@ -33,13 +35,15 @@ _NARROWED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 class Accident(NamedTuple):
     """One expression that is float64: where it stands, its text, and what made it so.
 
-    `causes` are the literals that did, as they are written.
+    `causes` are the literals, integers and arguments that did, as they are written, `kinds` their
+    types.
     """
 
     location: Any
     what: str
     reason: str
     causes: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 def accidents(
@@ -199,16 +203,12 @@ class Finder:
         if isinstance(node, ast.IfExp) and self._mixed(node):
             self._report(node.body if _is_float(node.body) else node.orelse, "literal")
             return
-        if isinstance(node, ast.BinOp) and self.expressions.type_of(node) in _WIDE:
+        if isinstance(node, ast.BinOp) and self._is_wide(node):
             reason = "" if id(node) in self.narrowed else self._why(node)
             if reason:
                 self._report(node, reason)
                 return
-        if (
-            isinstance(node, ast.Call)
-            and self.expressions.type_of(node) in _WIDE
-            and self.expressions.is_math(node)
-        ):
+        if isinstance(node, ast.Call) and self._is_wide(node) and self.expressions.is_math(node):
             given = [self.expressions.type_of(a) for a in node.args]
             if not any(g in _WIDE for g in given) or any(map(_is_float, node.args)):
                 self._report(node, "math")
@@ -226,12 +226,33 @@ class Finder:
             return "argument"
         if any(isinstance(s, ast.Call) and self.expressions.function(s) is float for s in sides):
             return "float"
+        if any(self._widens(s) and not _is_number(s) for s in sides):
+            if why := self._inner(node):
+                return why
         if any(g in _WIDE or g is None for g in given):
             return ""
         whole = [isinstance(g, (types.Integer, types.Boolean)) for g in given]
         if all(whole):
             return "division" if isinstance(node.op, ast.Div) else ""
         return "integer" if any(whole) else ""
+
+    def _inner(self, node: ast.BinOp) -> str:
+        """Return what makes an operand of an operation float64, "" if nothing in it does."""
+        inner = [s for s in map(_unsigned, _sides(node)) if isinstance(s, ast.BinOp)]
+        reasons = (self._why(s) or self._inner(s) for s in inner if self._is_wide(s))
+        return next(filter(None, reasons), "")
+
+    def _is_wide(self, node: ast.AST) -> bool:
+        return self.expressions.type_of(node) in _WIDE
+
+    def _widens(self, node: ast.AST) -> bool:
+        """Tell whether an expression is an integer that makes a float32 beside it float64."""
+        kind = self.expressions.type_of(node)
+        return isinstance(kind, types.Integer) and kind.bitwidth > _SMALL
+
+    def _is_quotient(self, node: ast.BinOp) -> bool:
+        """Tell whether an operation divides integers: that is float64, whatever stands beside."""
+        return isinstance(node.op, ast.Div) and all(map(self._widens, _sides(node)))
 
     def _is_constant(self, node: ast.expr) -> bool:
         """Tell whether a name is a constant from outside that NumPy made, such as np.sqrt(2)."""
@@ -248,26 +269,38 @@ class Finder:
         location = locations.get(locations.number(self.unit, node, "", ""))
         if location.line not in self.lines:
             self.lines.add(location.line)
-            causes = (refuse.written(c, self.unit) for c in self._causes(node))
             what = refuse.written(node, self.unit)
-            self.found.append(Accident(location, what, reason, tuple(dict.fromkeys(causes))))
+            kinds = {
+                refuse.written(c, self.unit): str(self.expressions.type_of(c))
+                for c in self._causes(node)
+                if reason != "division"
+            }
+            if not all(_stands_in(cause, what) for cause in kinds):
+                reason, kinds = "argument", {}  # the caller's word for what the function names
+            self.found.append(Accident(location, what, reason, tuple(kinds), tuple(kinds.values())))
 
     def _causes(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield the literals that make an expression float64, in the order of the source."""
-        if self.expressions.type_of(node) not in _WIDE:
+        """Yield what makes an expression float64, in the order of the source.
+
+        As float32 each, they leave an expression that is float32.
+        """
+        if not self._is_wide(node):
             return
         if isinstance(node, ast.Constant):
             yield node
+        elif isinstance(node, ast.Name):
+            yield from [node] if node.id in self.accidental else []
         elif isinstance(node, ast.UnaryOp):
             yield from [node] if _is_float(node) else self._causes(node.operand)
         elif isinstance(node, ast.Call):
             yield from filter(_is_float, node.args)
         elif isinstance(node, ast.BinOp):
-            with_float = any(
-                isinstance(self.expressions.type_of(s), types.Float) for s in _sides(node)
-            )
+            floats = (isinstance(self.expressions.type_of(s), types.Float) for s in _sides(node))
+            beside_float = any(floats) or self._is_quotient(node)
             for side in _sides(node):
-                if with_float and isinstance(_unsigned(side), ast.Constant):
+                if isinstance(node.op, ast.Pow) and side is node.right and _is_whole(side):
+                    continue  # a float32 to the power of a whole number stays float32
+                if beside_float and (_is_number(side) or self._widens(side)):
                     yield side
                 else:
                     yield from self._causes(side)
@@ -286,6 +319,25 @@ def _sides(node: ast.BinOp) -> tuple[ast.expr, ast.expr]:
 def _unsigned(node: ast.AST) -> ast.AST:
     """Return what stands behind a sign: that only turns over one bit."""
     return node.operand if isinstance(node, ast.UnaryOp) else node
+
+
+def _is_number(node: ast.AST) -> bool:
+    return isinstance(_unsigned(node), ast.Constant)
+
+
+def _is_whole(node: ast.AST) -> bool:
+    number = _unsigned(node)
+    return isinstance(number, ast.Constant) and isinstance(number.value, int)
+
+
+def _stands_in(part: str, what: str) -> bool:
+    """Tell whether an expression is part of another one or of a statement, as they are written.
+
+    >>> _stands_in("n", "total /= n"), _stands_in("n", "total + number")
+    (True, False)
+    """
+    nodes = [n for n in ast.walk(ast.parse(what)) if isinstance(n, ast.expr)]
+    return tree.key(ast.parse(part, mode="eval").body) in map(tree.key, nodes)
 
 
 def _is_exact(node: ast.AST) -> bool:

@@ -22,6 +22,8 @@ from gpukit.cpu.memory.ndarray import DeviceNDArray
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_ONE = "The CPU target has one device."
+
 
 class Device:
     """The CPU of this machine, in the shape of a CUDA device."""
@@ -33,6 +35,10 @@ class Device:
     supports_float16 = True
     supports_bfloat16 = False
     supports_fp8 = False
+
+    def __init__(self, devnum: int = 0) -> None:
+        if devnum != 0:
+            raise IndexError(f"Device: expected device 0, got {devnum}. {_ONE}")
 
     @property
     def name(self) -> str:
@@ -224,9 +230,7 @@ class DeviceList:
 
     def __getitem__(self, devnum: int) -> _DeviceContext:
         if devnum not in (0, -1):
-            raise IndexError(
-                f"cuda.gpus: expected device 0, got {devnum}. The CPU target has one device."
-            )
+            raise IndexError(f"cuda.gpus: expected device 0, got {devnum}. {_ONE}")
         self.closed = False
         return self.lst[0]
 

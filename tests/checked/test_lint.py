@@ -44,7 +44,11 @@ ACCIDENTS = {
     "(x[i] - 3 * x[i]) * 1.5": ["3", "1.5"],
     "math.sqrt(2 * x[i])": ["2"],
     "x[i] // 2": ["2"],
-    "x[i] * x.size": [],
+    "x[i] * x.size": ["x.size"],
+    "0.5 * i / x.size + x[i]": ["0.5", "i", "x.size"],
+    "x[i] * (i + 1) * 0.1": ["i + 1", "0.1"],
+    "(0.1 * x[i]) ** 2 * x.size": ["0.1", "x.size"],
+    "3 / x.size * x[i] * 0.1": ["3", "x.size", "0.1"],
     "1 / x.size * x[i]": [],
 }  # fmt: skip
 
@@ -77,9 +81,30 @@ def test_operations_that_a_gpu_does_in_float32_are_no_accident():
 
 
 @pytest.mark.parametrize("expression", ACCIDENTS)
-def test_an_accident_names_the_literals_that_cause_it(kernel_of, expression):
+def test_an_accident_names_the_literals_and_integers_that_cause_it(kernel_of, expression):
     (found,) = accidents(kernel_of(expression))
     assert list(found.causes) == ACCIDENTS[expression]
+
+
+@pytest.mark.parametrize("expression", [e for e, causes in ACCIDENTS.items() if causes])
+def test_an_accident_is_gone_when_its_causes_are_float32(kernel_of, expression):
+    (found,) = accidents(kernel_of(expression))
+    for cause in found.causes:
+        part = f"({cause})" if f"({cause})" in expression else cause
+        expression = expression.replace(part, f"np.float32({cause})", 1)
+    assert accidents(kernel_of(expression)) == []
+
+
+def test_an_accident_names_the_argument_that_is_a_float_of_python():
+    def kernel(x, scale, out):
+        i = cuda.grid(1)
+        out[i] = x[i] * scale * x[i]
+
+    from numba import types
+
+    single = types.Array(types.float32, 1, "C")
+    (found,) = lint.accidents(kernel, (single, types.float64, single), frozenset({1}))
+    assert (found.causes, found.kinds) == (("scale",), ("float64",))
 
 
 def test_an_accident_shows_the_expression_as_it_is_written(kernel_of):
@@ -105,6 +130,15 @@ def test_words_name_the_literal_and_its_float32():
     assert fix == "write `np.float32(0.1)`"
 
 
+def test_words_name_the_types_of_causes_that_are_no_literals():
+    facts = {"what": "4.0 * n", "causes": ["4.0", "n"], "kinds": ["float64", "int64"], "line": 3}
+    message, fix = describe("float64", facts)
+    assert message.startswith(
+        "`4.0 * n` in line 3 is float64 because of `4.0` (float64) and `n` (int64),"
+    )
+    assert fix == "write `np.float32(4.0)` and `np.float32(n)`"
+
+
 @cuda.jit(device=True)
 def raised_to(value):
     one = 1.0
@@ -123,6 +157,20 @@ def test_a_device_function_is_looked_at_in_the_kernel_that_calls_it():
 
     (found,) = accidents(kernel)
     assert (found.location.kernel, found.what) == ("raised_to", "1.0")
+
+
+@cuda.jit(device=True)
+def scaled(value, by):
+    return value * by
+
+
+def test_an_accident_names_no_cause_of_the_caller_in_a_device_function():
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[i] = scaled(x[i], 0.1) * x[i]
+
+    (found,) = accidents(kernel)
+    assert (found.what, found.causes, found.reason) == ("value * by", (), "argument")
 
 
 def test_a_device_function_that_is_handed_to_one_that_moves_four_is_looked_at():

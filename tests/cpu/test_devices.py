@@ -10,6 +10,21 @@ def test_the_device_has_the_name_of_this_processor():
     assert devices.get_current_device().name == machine.cpu_name() != ""
 
 
+def test_a_device_that_is_made_by_its_number_is_the_one_there_is():
+    made = cuda.cudadrv.driver.Device(0)
+    device = devices.get_current_device()
+    assert (made.name, made.id, made.compute_capability) == (
+        device.name,
+        device.id,
+        device.compute_capability,
+    )
+
+
+def test_a_device_with_another_number_is_refused():
+    with pytest.raises(IndexError, match="expected device 0, got 1"):
+        cuda.cudadrv.driver.Device(1)
+
+
 def test_multiprocessors_are_the_cores_that_this_process_may_use():
     assert devices.get_current_device().MULTIPROCESSOR_COUNT == machine.cores() >= 1
 

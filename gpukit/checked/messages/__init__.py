@@ -27,7 +27,7 @@
     severity                     that of the finding
     variable                     `array` is the name of a variable, not of an array
     unused                       nothing is done with a value that was never written
-    causes                       float64: the literals that make it so, as they are written
+    causes, kinds                float64: what makes it so, as it is written, and its types
     given, limit                 what was asked for, and what there is
     size                         misaligned: bytes of the access
     written, elements,           never-written: how many elements the kernel wrote, of how many,

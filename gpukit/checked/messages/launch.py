@@ -100,7 +100,7 @@ def float64(facts: Facts) -> Words:
     causes = [str(c) for c in facts.get("causes", ())]
     why = "is float64"
     if causes and causes != [what]:
-        why = f"is float64 because of {_literals(causes)}"
+        why = f"is float64 because of {_causes(causes, facts.get('kinds', ()))}"
     elif "literal" in reason:
         why = "is a literal of type float64"
     elif "division" in reason:
@@ -119,8 +119,20 @@ def float64(facts: Facts) -> Words:
     return message, _as_float32(what)
 
 
-def _literals(causes: list[str]) -> str:
-    return f"the literal{'s' if len(causes) > 1 else ''} {_listed(causes)}"
+def _causes(causes: list[str], kinds: Iterable[str]) -> str:
+    """Name what makes an expression float64, with its types unless all are literals.
+
+    >>> _causes(["2", "-0.5"], ["int64", "float64"]), _causes(["0.1", "n"], ["float64", "int32"])
+    ('the literals `2` and `-0.5`', '`0.1` (float64) and `n` (int32)')
+    """
+    if all(_is_literal(cause) for cause in causes):
+        return f"the literal{'s' if len(causes) > 1 else ''} {_listed(causes)}"
+    return _joined([f"`{c}` ({k})" for c, k in zip(causes, kinds, strict=True)])
+
+
+def _is_literal(text: str) -> bool:
+    node = parsed(text)
+    return isinstance(node.operand if isinstance(node, ast.UnaryOp) else node, ast.Constant)
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -129,7 +141,11 @@ def _listed(texts: Iterable[str]) -> str:
     >>> _listed(["2"]), _listed(["a", "b", "c"])
     ('`2`', '`a`, `b` and `c`')
     """
-    *first, last = [f"`{text}`" for text in texts]
+    return _joined([f"`{text}`" for text in texts])
+
+
+def _joined(texts: list[str]) -> str:
+    *first, last = texts
     return f"{', '.join(first)} and {last}" if first else last
 
 

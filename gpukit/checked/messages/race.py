@@ -72,7 +72,7 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
     if not facts.line or facts.line != facts.other_line:
         return _between(facts, call, all_of_them)
     if facts.update:
-        return f"update it with `{facts.update}`, which no other update comes in between"
+        return f"update it with `{facts.update}`, so that no other update comes in between"
     if facts.get("parts", False):
         return _without_barrier(facts)
     end = f"if line {facts.line} stands in a loop, end the loop's body with `{call}`"

@@ -257,13 +257,14 @@ class Rewriter(scalar.Scalar):
         """Report an access to a field; a record or an array in a record is only referred to."""
         name, what = self.record_field(node), refuse.written(node, self.unit)
         reading, view = isinstance(node.ctx, ast.Load), self.expressions.is_view(node)
-        array = ast.unparse(arrays.base(node))
+        base = arrays.base(node)  # before its place in the source is taken by a call
+        array, root = ast.unparse(base), arrays.root(base)
         node.value = self.visit(node.value)
         if isinstance(node, ast.Subscript):
             node.slice = tree.const(name)
         if reading and view:
             return node
-        (self.loads if reading else self.stores).add(arrays.root(arrays.base(node)))
+        (self.loads if reading else self.stores).add(root)
         origin = self.origin(node, array, what)
         kind = checker_state.LOAD if reading else checker_state.STORE
         made = self.bind("field", memory.record_field(name, kind))
