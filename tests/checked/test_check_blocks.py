@@ -74,10 +74,11 @@ def test_one_block_has_one_order():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
-def test_a_sum_by_atomics_does_not_depend_on_the_order(dtype):
+def test_a_sum_by_atomics_depends_on_the_order_by_rounding_alone(dtype):
     x = (1000 * np.random.default_rng(7).normal(size=1000)).astype(dtype)
     total = np.zeros(1, dtype)
-    assert gpukit.check(sum_kernel)[32, BLOCK](x, total).findings == []
+    found = [f.kind for f in gpukit.check(sum_kernel)[32, BLOCK](x, total).findings]
+    assert found == ([] if dtype is np.int32 else ["not-reproducible"])
     np.testing.assert_allclose(total[0], x.sum(dtype=np.float64), rtol=1e-3)
 
 

@@ -119,7 +119,7 @@ def test_json_has_the_documented_keys():
     assert data["launches"] == [
         {
             "kernel": "sum_kernel", "grid": [7, 1, 1], "block": [96, 1, 1], "launches": 1,
-            "blocks_run": 7, "seconds": 0.0, "idle_warps": 0,
+            "blocks_run": 7, "seconds": 0.0, "idle_warps": 0, "stopped": "",
         }
     ]  # fmt: skip
 

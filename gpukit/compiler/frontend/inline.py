@@ -47,7 +47,6 @@ from gpukit.compiler.frontend import (
     allocate,
     binding,
     captures,
-    declared,
     escapes,
     inplace,
     jumps,
@@ -55,7 +54,6 @@ from gpukit.compiler.frontend import (
     normalise,
     own_arrays,
     resolve,
-    returned,
 )
 from gpukit.compiler.unit import Unit
 
@@ -219,6 +217,8 @@ class _Inliner:
         return result
 
     def _expand(self, call: ast.Call, target: str, callers: tuple[Any, ...]) -> list[ast.stmt]:
+        from gpukit.compiler.frontend import declared, returned  # they need Numba's types
+
         name = call.func.id  # type: ignore[attr-defined]
         if name in self.unit.nested:
             return self._expand_nested(self.unit.nested[name], call, target, callers)

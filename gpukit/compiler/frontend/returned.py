@@ -73,7 +73,8 @@ class _Walk:
         if isinstance(s, ast.Return):
             self._return(s, None if s.value is None else self.of(s.value, known))
         elif isinstance(s, ast.Assign):
-            value = self.of(s.value, known)
+            # What np.empty makes lies in the memory runtime's heap, and outlives the function.
+            value = None if facts.of(s).allocates else self.of(s.value, known)
             for target in s.targets:
                 known = {**known, **_unpacked(target, value)}
         elif tree.blocks(s):
@@ -138,7 +139,7 @@ class _Walk:
 
     def _call(self, node: ast.Call, known: _Memory) -> Any:
         if tree.called(node) == "local.array":
-            return self._made(node) if self.own and not facts.of(node).allocates else None
+            return self._made(node) if self.own else None
         given = [self.of(a, known) for a in node.args]
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr in _VIEWS:
