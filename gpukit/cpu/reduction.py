@@ -40,6 +40,8 @@ def _kernels(functor: Any) -> tuple[Any, Any]:
             for i in range(parts.shape[0]):
                 res[0] = combine(res[0], parts[i])
 
+    for kernel in (reduce_chunks, reduce_parts):
+        kernel.py_func.stands_for = functor  # in messages and profiles
     return reduce_chunks, reduce_parts
 
 

@@ -22,6 +22,8 @@ ADVISED = frozenset(
     width col align debug shared array xffffffff
     """.split()
 )
+# What cuda.reduce calls its arrays: a person who uses it has no names for them.
+REDUCED = frozenset(["arr", "parts", "res"])
 
 
 def foreign(found: Any) -> list[str]:
@@ -64,8 +66,10 @@ def _of_profile(profile: Any) -> Iterator[str]:
         yield from (f"line {k}: {text}" for k, text in shown.items() if not _is_mine(text, mine))
     known = {number for number, _ in profile.every_line()}
     yield from (f"line {line} of no function" for line in profile.lines if line not in known)
-    words, text = _words(profile.file), _text(profile.file)
-    yield from (f"access {a.text}" for a in profile.accesses if a.text not in text)
+    words, text = _words(profile.file) | REDUCED, _text(profile.file)
+    yield from (
+        f"access {a.text}" for a in profile.accesses if a.text not in REDUCED and a.text not in text
+    )
     for name in (n for array in profile.arrays for n in _NAME.findall(array)):
         if name not in words:
             yield f"array {name}"

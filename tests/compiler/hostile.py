@@ -248,7 +248,9 @@ def _line(place: Any, kernel: str, back: dict[str, str]) -> tuple[Any, ...]:
     return place.line, back.get(place.array, "") if place.kernel == kernel else ""
 
 
-_NAMES = frozenset(["spelled", "variable", "stores", "loads", "by_data", "variables"])
+_NAMES = frozenset(
+    ["spelled", "variable", "stores", "loads", "by_data", "by_shape", "unseen", "variables"]
+)
 
 
 def _told(told: Any, back: dict[str, str]) -> Any:

@@ -32,7 +32,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
         expected={"out": np.maximum(x, np.float32(0))},
         mistakes={
             "The fractions are cut off: somewhere the numbers pass through whole ones.": {
-                "out": np.where(x > 1e38, np.float32(-(2.0**63)), np.trunc(np.maximum(x, zero)))
+                "out": np.where(x > 1e38, np.float32(2.0**63), np.trunc(np.maximum(x, zero)))
             },
             "This is the larger of x[i] and x[0]; it should be the larger of x[i] and 0.": {
                 "out": np.maximum(x, x[:1])

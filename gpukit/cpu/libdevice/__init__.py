@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import linecache
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,8 @@ def source(name: str) -> str:
 
 def _make(name: str) -> Any:
     """Compile the row of one function; its text is kept where tools look for sources."""
-    text, file = source(name), f"<gpukit.cpu.libdevice {name}>"
+    # In this folder, so that messages take it for what it is: gpukit's own.
+    text, file = source(name), str(Path(__file__).with_name(f"<{name}>"))
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     scope: dict[str, Any] = {"np": np, "math": math, "cuda": cuda, **vars(helpers)}
     scope["__name__"] = __name__
