@@ -201,6 +201,6 @@ def _make_cas(*, atomic: bool) -> Any:
     return operation
 
 
-# By name, then by whether other cores may see the memory.
+# By name, then by whether other cores may change the memory.
 GLOBAL = {n: _make(n, atomic=True) for n in COMBINE} | {"cas": _make_cas(atomic=True)}
 SHARED = {n: _make(n, atomic=False) for n in COMBINE} | {"cas": _make_cas(atomic=False)}
