@@ -28,7 +28,7 @@ _OF_ONE = (builtins.sum, builtins.max, builtins.min)  # with more arguments, the
 def reads_array(call: ast.Call) -> bool:
     """Tell whether a call may read a whole array; max((a, b)) may, too."""
     if isinstance(call.func, ast.Attribute):
-        return call.func.attr in METHODS
+        return call.func.attr in METHODS and tree.called(call) is None
     if not call.args:
         return False
     return tree.calls(call, *FUNCTIONS) or (len(call.args) == 1 and tree.calls(call, *_OF_ONE))

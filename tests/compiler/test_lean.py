@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba.core import analysis, compiler, controlflow, targetconfig, types
+from numba.core import analysis, compiler, controlflow, targetconfig, types, typing
 from numba.core.cpu import FastMathOptions
-from numba.core.registry import cpu_target
 
 from gpukit.compiler import lean
+from gpukit.compiler.kernel_target import kernel_target
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
@@ -127,7 +127,7 @@ def test_other_users_of_numba_find_live_variables_as_before():
 
 # ---- equal calls are typed once --------------------------------------------------------------
 
-CONTEXT = cpu_target.typing_context
+CONTEXT = kernel_target.typing_context
 ADD = operator.add
 FLOATS = (types.float32, types.float32)
 
@@ -136,13 +136,13 @@ FLOATS = (types.float32, types.float32)
 def asked(monkeypatch):
     """What Numba itself was asked for, call by call."""
     calls = []
-    usual = type(CONTEXT).resolve_function_type
+    usual = typing.BaseContext.resolve_function_type
 
     def resolve(self, func, args, kws):
         calls.append((func, args))
         return usual(self, func, args, kws)
 
-    monkeypatch.setattr(type(CONTEXT), "resolve_function_type", resolve)
+    monkeypatch.setattr(typing.BaseContext, "resolve_function_type", resolve)
     lean.fill_tables()
     return calls
 

@@ -20,11 +20,11 @@ into the loop, and `and`, `or` and `a if c else b` become `if` statements where 
 def kernel(out, n):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     while True:
-        met_1 = cuda.syncthreads_or(i < n)
-        met_2 = met_1
-        if met_2:
-            met_2 = n > 0
-        if not met_2:
+        met_2 = cuda.syncthreads_or(i < n)
+        met_1 = met_2
+        if met_1:
+            met_1 = n > 0
+        if not met_1:
             break
         met_3 = out[i]
         met_4 = cuda.shfl_sync(4294967295, i, 0)
