@@ -45,13 +45,13 @@ def affine(
 
 
 def checked_one_by_one(
-    kernel: Kernel, thread_loop: region_tree.ThreadLoop, known: Collection[str]
+    kernel: Kernel, thread_loop: region_tree.ThreadLoop, known: Collection[Any]
 ) -> bool:
     """Tell whether a thread checks an access by itself, for it is not among those `known`."""
     return any(
         isinstance(node, ast.Subscript)
         and arrays.is_whole(kernel.unit, node)
-        and ast.unparse(node) not in known
+        and tree.key(node) not in known
         for node in tree.walk(thread_loop.body)
     )
 

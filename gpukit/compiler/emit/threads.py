@@ -259,7 +259,7 @@ class ThreadLoops:
         slow = self._thread_loop(thread_loop, low, high)
         return [*before, ast.If(tree.conjunction([*tests, *free]), fast, [slow])]
 
-    def _stays_checked(self, thread_loop: region_tree.ThreadLoop, known: Collection[str]) -> bool:
+    def _stays_checked(self, thread_loop: region_tree.ThreadLoop, known: Collection[Any]) -> bool:
         """Tell whether a loop is long, and so its own checks that it is not vectorised anyway."""
         return (
             self.options.boundscheck
