@@ -213,15 +213,6 @@ def block_total(v):
 
 @core.overload(block_total, target="cuda")
 def ol_block_total(v):
-    def block_total_impl(v):
-        values = cuda.shared.array(32, v)
-        values[cuda.threadIdx.x] = v
-        cuda.syncthreads()
-        total = v * 0
-        for k in range(32):
-            total += values[k]
-        return total
-
     kind = v
 
     def impl(v):
@@ -233,7 +224,7 @@ def ol_block_total(v):
             total += values[k]
         return total
 
-    return impl if isinstance(v, types.Number) else block_total_impl
+    return impl
 
 
 @cuda.jit

@@ -90,11 +90,11 @@ def test_mse_loss_is_right_on_every_device(limits, use_device):
 
 
 @devices
-@pytest.mark.parametrize(("dtype", "room"), [(np.float32, 1e-5), (np.float64, 1e-12)])
-def test_a_clipped_norm_is_right_on_every_device(dtype, room, limits, use_device):
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 1e-5), (np.float64, 1e-12)])
+def test_a_clipped_norm_is_right_on_every_device(dtype, rtol, limits, use_device):
     use_device(*limits)
     norm = optimizers.clip_grad_norm(np.full(4 * N, 2, dtype), 1)
-    assert norm == pytest.approx(4 * np.sqrt(N), rel=room)
+    assert norm == pytest.approx(4 * np.sqrt(N), rel=rtol)
 
 
 @pytest.mark.parametrize("kernel", [mse.mse_sum_kernel, clip.square_sum_kernel])

@@ -87,7 +87,7 @@ def _order(facts: Facts, call: str, all_of_them: str) -> str:
 
 
 def _without_barrier(facts: Facts) -> str:
-    """Say how to mend one line of a loop that threads leave at different times."""
+    """Say how to fix one line of a loop that threads leave at different times."""
     if facts.get("hazard") == "write-write":
         return "let each thread write an element of its own, or add up with `cuda.atomic.add`"
     return "write to another array, or use atomics for both accesses"

@@ -29,6 +29,7 @@ import numpy as np
 from numba.core import types
 
 from gpukit.compiler import tree
+from gpukit.compiler.analysis import arrays
 from gpukit.compiler.analysis.uniformity import Uniformity
 from gpukit.compiler.unit import Unit
 
@@ -52,13 +53,12 @@ def is_shape(node: ast.AST, kinds: Mapping[str, Any]) -> bool:
     if isinstance(node, ast.Subscript):
         whole = isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
         return whole and isinstance(node.value.value, ast.Name) and is_shape(node.value, kinds)  # type: ignore[attr-defined]
-    if not isinstance(node, ast.Attribute) or node.attr not in _SIZES:
+    if not isinstance(node, ast.Attribute) or node.attr not in arrays.SIZES:
         return False
     base = kinds.get(node.value.id) if isinstance(node.value, ast.Name) else None
     return not isinstance(base, (types.Record, types.BaseTuple))
 
 
-_SIZES = ("size", "ndim", "shape", "strides", "itemsize")
 _PURE = (abs, len, bool)
 
 
