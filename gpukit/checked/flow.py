@@ -39,7 +39,6 @@ class Flow:
         try:
             unit = resolve.run(function)
             self.body, self.devices = unit.tree.body, frozenset(unit.devices)
-            self.as_written = unit.as_written
         except errors.GpukitError:  # its source is gone
             self.body, self.devices = [], frozenset()
         self.function = function
