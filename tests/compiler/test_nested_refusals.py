@@ -97,11 +97,11 @@ def test_access_outside_an_array_is_reported_at_the_line_in_the_function():
 
 
 @own_compiler
-def test_access_through_an_index_function_is_reported_as_an_expression():
+def test_access_through_an_index_function_is_reported_as_it_was_written():
     body = "w = 3\nat = lambda r, c: r * w + c\na[at(int(a[0]), 1)] = 1"
-    with pytest.raises(errors.OutOfBounds, match=r"a\[at\(int|a\[.*w \+ 1\]"):
+    with pytest.raises(errors.OutOfBounds, match=r"a\[at\(int\(a\[0\]\), 1\)\]: index"):
         kernel_of(body)[1, 1](np.full(4, 7.0))
-    with pytest.raises(errors.OutOfBounds, match=r"a\[2 \* w \+ 1\]"):
+    with pytest.raises(errors.OutOfBounds, match=r"a\[at\(2, 1\)\]: index"):
         kernel_of(body.replace("int(a[0])", "2"))[1, 1](np.zeros(4))
 
 

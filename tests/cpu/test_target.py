@@ -146,5 +146,5 @@ def test_launches_of_the_checked_target_alone_have_an_observer(monkeypatch):
     for name in ("auto", "cpu", "checked"):
         monkeypatch.setenv(target.VARIABLE, name)
         target.active.cache_clear()
-        observers[name] = getattr(target.observer(), "__name__", None)
-    assert observers == {"auto": None, "cpu": None, "checked": "raise_findings"}
+        observers[name] = getattr(target.observers(), "__name__", None)
+    assert observers == {"auto": None, "cpu": None, "checked": "gpukit.checked.process"}
