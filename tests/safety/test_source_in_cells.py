@@ -77,8 +77,9 @@ CELLS = {
         "%load_ext autoreload\n%autoreload 2\n",
         f"%%writefile made_3.py\n{OTHER}",
         "import made_3",
-        f"%%writefile made_3.py\n{CELL}",
-        "import made_3, numpy as np, os\nos.utime('made_3.py', (9e9, 9e9))",
+        # Python takes a file of the same second and size for the one that it has compiled.
+        f"%%writefile made_3.py\n{CELL}# longer",
+        "import made_3, numpy as np",
         "a = np.full(1, np.nan)\nmade_3.set_kernel[1, 1](a)\nprint('it is', a[0])",
     ],
     "another folder": ["!mkdir -p below\n%cd below", CELL + "%cd .."],
