@@ -80,11 +80,12 @@ class Compiled:
 
 def front(
     function: Any, instrumented: str = "", *, whole: bool = False,
-    implement: Callable[[Unit], bool] = lambda _: False,
+    implement: Callable[[Unit], bool] = lambda _: False, kinds: tuple[Any, ...] = (),
 ) -> Unit:  # fmt: skip
     """Return a function resolved, normalised, inlined, its jumps replaced by flags.
 
-    `instrumented` and `whole` as in `Unit`, `implement` as of `inline.run`.
+    `instrumented` and `whole` as in `Unit`, `implement` as of `inline.run`. `kinds` are the types
+    of the arguments, where they are known.
     """
     from gpukit.compiler.analysis import decided
     from gpukit.compiler.frontend import (
@@ -95,6 +96,7 @@ def front(
         resolve,
         strides,
         unassigned,
+        unroll,
     )
     from gpukit.compiler.lowering import schedule
 
@@ -109,6 +111,7 @@ def front(
     if instrumented == "access":
         unassigned.instrument(unit)
     inline.run(unit, implement)
+    unroll.run(unit, dict(zip(unit.parameters, kinds)))  # noqa: B905  (or none)
     if instrumented:
         from gpukit.compiler.lowering import lockstep
 
@@ -184,7 +187,7 @@ def check_types(function: Any, kinds: tuple[Any, ...]) -> None:
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
-    unit = front(function)
+    unit = front(function, kinds=kinds)
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     arguments |= {n: typeof(captures.host(a)) for n, a in unit.captured.items()}
     unit.types = dict(arguments)
@@ -199,7 +202,9 @@ def _loops(
     from gpukit.compiler.frontend import absent
     from gpukit.compiler.lowering import coarsening, overloads
 
-    unit = front(function, options.instrumented, implement=overloads.Implement(kinds, captured))
+    unit = front(
+        function, options.instrumented, implement=overloads.Implement(kinds, captured), kinds=kinds
+    )
     unit.debug = debug
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})

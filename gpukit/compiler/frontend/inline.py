@@ -54,6 +54,7 @@ from gpukit.compiler.frontend import (
     normalise,
     own_arrays,
     resolve,
+    unroll,
 )
 from gpukit.compiler.unit import Unit
 
@@ -94,8 +95,8 @@ def run(unit: Unit, implement: Callable[[Unit], bool] = lambda _: False) -> None
 def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
     """Tell whether a device function has a sync point, arrays that outlive it or *args.
 
-    Or calls of other people's overloads, which the caller's types choose, or of functions in C++
-    that the kernel is linked with.
+    Or calls of other people's overloads or of `literal_unroll`, which the caller's types choose, or
+    of functions in C++ that the kernel is linked with.
     """
     if any(device is s for s in seen):
         return False
@@ -109,6 +110,8 @@ def must_inline(device: Any, seen: tuple[Any, ...] = ()) -> bool:
         if tree.called(node) in kinds.ARRAYS and _takes_dtype(node, inner.parameters):
             return True  # which is known where the argument is
     if inner.tree.args.vararg or inner.allocates or extensions.used(inner):
+        return True
+    if unroll.is_used(inner):
         return True
     if any(not isinstance(a, np.ndarray) for a in inner.captured.values()):
         return True
