@@ -201,6 +201,42 @@ def test_grid_stride_loop_visits_every_element_once(kernel, size):
     np.testing.assert_array_equal(out, a + 1)
 
 
+@cuda.jit
+def read_behind_kernel(a, out):
+    i = cuda.threadIdx.x
+    while i < a.size:
+        i += cuda.blockDim.x
+    out[cuda.threadIdx.x] = i
+
+
+@cuda.jit
+def lowered_bound_kernel(a, out):
+    i = 0
+    while i < a[0]:
+        a[0] -= 1
+        out[0] = i
+        i += 1
+
+
+@cuda.jit
+def lowered_in_shared_kernel(a, out):
+    bound = cuda.shared.array(1, np.int64)
+    bound[0] = a[0]
+    i = 0
+    while i < bound[0]:
+        bound[0] -= 1
+        out[0] += 1
+        i += 1
+
+
+@pytest.mark.parametrize(
+    "kernel", [read_behind_kernel, lowered_bound_kernel, lowered_in_shared_kernel]
+)
+def test_while_loop_that_looks_like_a_stride_ends_where_python_ends_it(kernel):
+    block = 4 if kernel is read_behind_kernel else 1
+    run_both(kernel, 1, block, np.full(10, 10), ints(4))
+
+
 # Names and order of evaluation
 
 

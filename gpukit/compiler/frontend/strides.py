@@ -27,7 +27,7 @@ from __future__ import annotations
 import ast
 
 from gpukit.compiler import facts, kinds, tree
-from gpukit.compiler.analysis import loops
+from gpukit.compiler.analysis import arrays, loops, uniformity
 from gpukit.compiler.unit import Unit
 
 
@@ -44,7 +44,7 @@ def _body(unit: Unit, body: list[ast.stmt]) -> list[ast.stmt]:
             if getattr(s, field, None):
                 setattr(s, field, _body(unit, getattr(s, field)))
         name = _stride_variable(unit, s) if isinstance(s, ast.While) else None
-        first = _only_start(unit, new, name) if name else None
+        first = _only_start(unit, new, name, s) if name else None
         if name is None or first is None:
             new.append(s)
             continue
@@ -68,10 +68,19 @@ def _stride_variable(unit: Unit, loop: ast.While) -> str | None:
     name, by = step
     inside = tree.writes(loop.body[:-1])
     moves = name in inside or bool(tree.reads([test.comparators[0], by]) & tree.writes(loop))
-    reads_memory = any(isinstance(n, ast.Call) for n in ast.walk(test))
+    # What the loop's body stores may be what its bound reads.
+    reads_memory = any(map(_reads_memory, ast.walk(test)))
     if name != test.left.id or moves or reads_memory or not loops.is_positive(unit, by):
         return None
     return name
+
+
+def _reads_memory(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return tree.intrinsic(node) is None and node.attr not in arrays.SIZES
+    return isinstance(node, ast.Call) or (
+        isinstance(node, ast.Subscript) and not uniformity.is_size(node)
+    )
 
 
 def _step(s: ast.stmt) -> tuple[str, ast.expr] | None:
@@ -84,18 +93,20 @@ def _step(s: ast.stmt) -> tuple[str, ast.expr] | None:
     return None
 
 
-def _only_start(unit: Unit, before: list[ast.stmt], name: str) -> ast.Assign | None:
-    """Return `i = ...` before the loop, if nothing else in the kernel sets or reads `i`."""
+def _only_start(unit: Unit, before: list[ast.stmt], name: str, loop: ast.stmt) -> ast.Assign | None:
+    """Return `i = ...` before the loop, if nothing outside the loop reads `i` or sets it again."""
     starts = [s for s in before if isinstance(s, ast.Assign) and name in tree.writes(s)]
     if len(starts) != 1 or not isinstance(starts[0].targets[0], ast.Name):
         return None
     first = starts[0]
     between = before[before.index(first) + 1 :]
+    inside = {id(n) for n in ast.walk(loop)}
     names = [n for n in ast.walk(unit.tree) if isinstance(n, ast.Name) and n.id == name]
     stores = [n for n in names if isinstance(n.ctx, ast.Store)]
+    read_outside = any(isinstance(n.ctx, ast.Load) and id(n) not in inside for n in names)
     changed = tree.writes(between) & tree.reads(first.value)
     in_loop = name not in unit.parameters and len(stores) == 2
-    if not in_loop or name in tree.reads(between) or changed:
+    if not in_loop or read_outside or changed:
         return None
     if any(isinstance(n, (ast.Subscript, ast.Call)) for n in ast.walk(first.value)):
         return None
