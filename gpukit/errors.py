@@ -166,8 +166,10 @@ class EndlessWait(KernelError):
 class BarrierDivergence(KernelError):
     """Some threads of a block waited at a barrier that others did not reach.
 
-    `waiting` and `missing` are the numbers of those threads, as ranges such as "0-15".
+    `waiting` and `missing` are the numbers of those threads, as ranges such as "0-15";
+    `whole_grid` tells whether all blocks synchronise at the barrier.
     """
 
     waiting: str = ""
     missing: str = ""
+    whole_grid: bool = False

@@ -404,8 +404,7 @@ def _stopped(error: BaseException, kernel: Any) -> Finding:
     if isinstance(error, errors.EndlessWait):
         return decode.make("endless-wait", location, limit=waiting.MOST_ROUNDS, **who)
     if isinstance(error, errors.BarrierDivergence):
-        grid = "sync()" in error.source and "grid" in error.source
-        kind = "cooperative-misuse" if grid else "barrier-divergence"
+        kind = "cooperative-misuse" if error.whole_grid else "barrier-divergence"
         sides = {"waiting": error.waiting, "missing": error.missing}
         return decode.make(kind, location, blocks=(error.block,), **sides)
     return decode.make("raised", location, reason=_name(error), **who)

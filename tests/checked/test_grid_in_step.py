@@ -94,3 +94,34 @@ def test_arrays_that_nobody_wrote_are_found_behind_a_barrier_of_the_grid():
     report = gpukit.check(unset_kernel)[BLOCKS, THREADS](out)
     kinds = {(f.kind, f.array) for f in report.errors}
     assert kinds == {("uninitialised-shared", "tile"), ("uninitialised-local", "own")}
+
+
+@cuda.jit
+def named_group_kernel(out):
+    everyone = cuda.cg.this_grid()
+    if cuda.threadIdx.x == 0:
+        everyone.sync()
+    out[cuda.grid(1)] = 1
+
+
+@cuda.jit(device=True)
+def grid_of_one_block_sync():
+    cuda.syncthreads()
+
+
+@cuda.jit
+def barrier_of_a_block_kernel(out):
+    if cuda.threadIdx.x == 0:
+        grid_of_one_block_sync()
+    out[cuda.grid(1)] = 1
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind"),
+    [
+        (named_group_kernel, "cooperative-misuse"),
+        (barrier_of_a_block_kernel, "barrier-divergence"),
+    ],
+)
+def test_barrier_is_one_of_the_grid_or_of_a_block_whatever_it_is_called(kernel, kind):
+    assert [f.kind for f in gpukit.check(kernel)[2, 4](np.zeros(8)).errors] == [kind]

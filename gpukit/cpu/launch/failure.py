@@ -133,6 +133,7 @@ def _divergence(words: Any, location: Any, place: dict[str, Any]) -> errors.Barr
         **place,
     )
     made.waiting, made.missing = ranges(inside), ranges(outside)
+    made.whole_grid = location.operation == "cg.sync"
     return made
 
 
