@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors, target
+from gpukit.standin import modules
 
 VARIABLE = "GPUKIT_CONFORMANCE"
 
@@ -171,7 +172,7 @@ def skipper(patterns: Sequence[str]) -> Callable[[str], Callable[[Any], Any]]:
 
 def _patch_errors() -> None:
     """Make numba-cuda's copies of Numba's errors the originals, which gpukit raises."""
-    copies = _optional("numba.cuda.core.errors")
+    copies, _ = modules.installed("numba.cuda.core.errors")
     if copies is None:
         return
     from numba.core import errors as originals
