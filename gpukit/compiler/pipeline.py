@@ -80,12 +80,13 @@ class Compiled:
 
 def front(
     function: Any, instrumented: str = "", *, whole: bool = False,
-    implement: Callable[[Unit], bool] = lambda _: False, kinds: tuple[Any, ...] = (),
+    implement: Callable[[Unit], bool] = lambda _: False,
+    kinds: tuple[Any, ...] | None = None,
 ) -> Unit:  # fmt: skip
     """Return a function resolved, normalised, inlined, its jumps replaced by flags.
 
     `instrumented` and `whole` as in `Unit`, `implement` as of `inline.run`. `kinds` are the types
-    of the arguments, where they are known.
+    of the arguments, and of the captured arrays behind them, where they are known.
     """
     from gpukit.compiler.analysis import decided
     from gpukit.compiler.frontend import (
@@ -111,7 +112,12 @@ def front(
     if instrumented == "access":
         unassigned.instrument(unit)
     inline.run(unit, implement)
-    unroll.run(unit, dict(zip(unit.parameters, kinds)))  # noqa: B905  (or none)
+    arguments = dict(zip([*unit.parameters, *unit.captured], kinds or (), strict=False))
+    unroll.run(unit, arguments)
+    if kinds is not None:
+        from gpukit.compiler.lowering import fields
+
+        fields.run(unit, arguments)
     if instrumented:
         from gpukit.compiler.lowering import lockstep
 
@@ -203,8 +209,9 @@ def _loops(
     from gpukit.compiler.lowering import coarsening, overloads
 
     unit = front(
-        function, options.instrumented, implement=overloads.Implement(kinds, captured), kinds=kinds
-    )
+        function, options.instrumented, implement=overloads.Implement(kinds, captured),
+        kinds=(*kinds, *captured),
+    )  # fmt: skip
     unit.debug = debug
     arguments = dict(zip(unit.parameters, kinds, strict=True))
     absent.run(unit, {name for name, kind in arguments.items() if str(kind) == "none"})

@@ -169,15 +169,7 @@ def check_nodes(unit: Unit) -> None:
             _check_node(unit, node)
 
 
-_FIXED = frozenset(["shape", "strides", "size", "ndim", "dtype", "T"])
-
-
 def _check_node(unit: Unit, node: ast.AST) -> None:
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr in _FIXED:
-        raise invalid(
-            unit, node, f"A kernel cannot set the {node.attr} of an array.",
-            "reshape it on the host, before the launch",
-        )  # fmt: skip
     if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
         raise invalid(
             unit, node, "A kernel cannot assign to a starred name.",

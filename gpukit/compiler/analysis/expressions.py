@@ -54,11 +54,12 @@ class Expressions:
         if tree.intrinsic(node) in kinds.VALUES:
             return types.int32
         base = self.type_of(node.value)
-        of_record = field(base, node.attr)
-        if of_record is not None:
-            return of_record
         whole = node.attr in ("size", "ndim", "itemsize", "nbytes")
-        return types.intp if whole and hasattr(base, "layout") else None
+        if whole and isinstance(base, types.Array):
+            return types.intp  # whatever fields its elements have
+        if isinstance(base, types.BaseNamedTuple) and node.attr in base.fields:
+            return tuple(base)[base.fields.index(node.attr)]
+        return field(base, node.attr)
 
     def _Subscript(self, node: ast.Subscript) -> Any:
         if uniformity.is_size(node):
@@ -168,6 +169,9 @@ def subscript(base: Any, index: ast.expr) -> Any:
         return _part(base, parts)
     if isinstance(base, types.UniTuple):
         return base.dtype
+    if isinstance(base, types.BaseTuple):
+        at = index.value if isinstance(index, ast.Constant) else None
+        return tuple(base)[at] if type(at) is int and -len(base) <= at < len(base) else None
     if not hasattr(base, "layout") or len(parts) > base.ndim:
         return None
     left = base.ndim - len(parts)

@@ -24,7 +24,8 @@ def is_element(rewrite: Any, node: ast.Subscript) -> bool:
             return False
     kind = rewrite.unit.types.get(node.value.id) if isinstance(node.value, ast.Name) else None
     if kind is None:
-        return not _is_shape(node.value)
+        # Where types are known `fields` has left no field of such a name.
+        return not (rewrite.unit.types and _is_shape(node.value))
     return hasattr(kind, "layout") and len(parts) <= kind.ndim
 
 

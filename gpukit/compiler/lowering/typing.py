@@ -43,6 +43,12 @@ def run(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
     return {name: _common(kinds_) for name, kinds_ in found.items()}
 
 
+def of_variables(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
+    """Return the types of the variables that have only one; the unit stays as it is."""
+    found = _by_variable(dict(typed(unit, arguments).typemap))
+    return {name: next(iter(kinds_)) for name, kinds_ in found.items() if len(kinds_) == 1}
+
+
 def _infer(unit: Unit, arguments: dict[str, types.Type]) -> dict[str, types.Type]:
     inferred = typed(unit, arguments)
     new_arrays.check_types(unit, inferred)

@@ -1,0 +1,154 @@
+"""Fields of records and named tuples that are called as an array's own: `size`, `shape`, `T`."""
+
+import collections
+
+import numpy as np
+import pytest
+
+import gpukit
+from gpukit import cuda, errors
+from tests.compiler.strategies import execute
+
+PLAIN = "weight"
+NUMBERS = {
+    "read": "out[i] = r.NAME",
+    "set": "r.NAME = 2 * i",
+    "changed": "r.NAME += 1\nout[i] = r.NAME",
+    "an index": "out[(r.NAME + 1) % 4] = i",
+    "the end of a range": "for k in range(r.NAME):\n    out[i] += k",
+    "a bound that the body lowers": (
+        "k = 0\nwhile k < r.NAME:\n    r.NAME -= 1\n    k += 1\nout[i] = k"
+    ),
+    "beside the array's own": "out[i] = a.size + r.NAME",
+}
+BARRIERS = {
+    "of a shared array": (
+        "tile = cuda.shared.array(4, a.dtype)\ntile[i].NAME = i\ncuda.syncthreads()\n"
+        "out[i] = tile[3 - i].NAME"
+    ),
+    "trips that differ": "for k in range(r.NAME):\n    out[i] += k\n    cuda.syncthreads()",
+}
+ARRAYS = {
+    "read": "out[i] = r.NAME[1]",
+    "set": "r.NAME[1] = i",
+    "set outside": "r.NAME[i + 2] = 1",
+    "set far outside": "r.NAME[i + (1 << 28)] = 1",
+    "read outside": "out[i] = r.NAME[i - (1 << 30)]",
+}
+TEXT = """
+@cuda.jit(device=True)
+def device(a, r, out, i):
+    BODY
+
+@cuda.jit(device=True)
+def recursive(a, r, out, i, depth):
+    if depth > 0:
+        return recursive(a, r, out, i, depth - 1)
+    BODY
+    return 0
+
+@cuda.jit
+def in_a_kernel(a, out):
+    i = cuda.grid(1)
+    r = ROW
+    BODY
+
+@cuda.jit
+def in_a_device_function(a, out):
+    i = cuda.grid(1)
+    device(a, ROW, out, i)
+
+@cuda.jit
+def in_a_recursive_function(a, out):
+    i = cuda.grid(1)
+    recursive(a, ROW, out, i, 2)
+"""
+
+
+def outcome(name, body, place, kind, row="a[i]"):
+    """Return what a launch leaves and finds, the field's name left out."""
+    lines = body.replace("NAME", name).replace("\n", "\n    ")
+    kernel = execute(TEXT.replace("BODY", lines).replace("ROW", row), cuda)[place]
+    if row == "a":
+        a = collections.namedtuple("Config", [name, "x"])(np.arange(2), 5)
+    else:
+        a = np.zeros(4, [(name, np.int32, kind), ("x", np.float64)])
+        a[name] = np.arange(2) if kind else [3, 0, 2, 1]
+    plain, checked = np.full((2, 4), -1)
+    report = gpukit.check(kernel)[1, 4](a, checked)
+    try:
+        kernel[1, 4](a, plain)
+        failed = None
+    except errors.OutOfBounds as error:
+        failed = error.index, error.shape, _words(error).replace(f"r.{name}", f"r.{PLAIN}")
+    left = a[0] if row == "a" else a[name]
+    return (
+        plain.tolist(),
+        checked.tolist(),
+        left.tolist(),
+        failed,
+        [f.kind for f in report.findings],
+    )
+
+
+def _words(error):
+    return str(error).partition("\n")[2]  # without the file
+
+
+PLACES = ["in_a_kernel", "in_a_device_function", "in_a_recursive_function"]
+BESIDE = ["in_a_device_function", "in_a_recursive_function"]
+
+
+@pytest.mark.parametrize("body", NUMBERS)
+def test_number_in_a_record_is_the_same_under_any_name(body):
+    expected = outcome(PLAIN, NUMBERS[body], "in_a_kernel", ())
+    assert outcome("size", NUMBERS[body], "in_a_kernel", ()) == expected
+
+
+@pytest.mark.parametrize("place", BESIDE)
+def test_number_in_a_record_is_the_same_in_functions_under_any_name(place):
+    body = NUMBERS["a bound that the body lowers"]
+    assert outcome("size", body, place, ()) == outcome(PLAIN, body, place, ())
+
+
+@pytest.mark.parametrize(
+    "name", ["shape", "ndim", "nbytes", "strides", "T", "dtype", "flat", "sum"]
+)
+def test_field_is_set_under_any_name_that_an_array_has(name):
+    expected = outcome(PLAIN, NUMBERS["changed"], "in_a_kernel", ())
+    assert outcome(name, NUMBERS["changed"], "in_a_kernel", ()) == expected
+
+
+@pytest.mark.parametrize("body", BARRIERS)
+def test_number_beside_barriers_is_the_same_under_any_name(body):
+    def kinds(name):
+        lines = BARRIERS[body].replace("NAME", name).replace("\n", "\n    ")
+        kernel = execute(TEXT.replace("BODY", lines).replace("ROW", "a[i]"), cuda)["in_a_kernel"]
+        a = np.array([(3,), (0,), (2,), (1,)], [(name, np.int32)])
+        out = np.zeros(4)
+        return [f.kind for f in gpukit.check(kernel)[1, 4](a, out).findings], out.tolist()
+
+    assert kinds("size") == kinds(PLAIN)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("body", ARRAYS)
+def test_array_in_a_record_is_checked_under_any_name(body, place):
+    expected = outcome(PLAIN, ARRAYS[body], place, (2,))
+    assert ("outside" in body) == (expected[3] is not None)
+    assert outcome("shape", ARRAYS[body], place, (2,)) == expected
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("body", ARRAYS)
+def test_array_in_a_named_tuple_is_checked_under_any_name(body, place):
+    expected = outcome(PLAIN, ARRAYS[body], place, (2,), row="a")
+    assert ("outside" in body) == (expected[3] is not None)
+    assert outcome("shape", ARRAYS[body], place, (2,), row="a") == expected
+
+
+@pytest.mark.parametrize("name", ["shape", "size", "T"])
+def test_what_an_array_has_cannot_be_set(name):
+    kernel = execute(f"@cuda.jit\ndef kernel(a):\n    a.{name} = 3\n", cuda)["kernel"]
+    with pytest.raises(errors.Invalid, match=f"cannot set the {name} of an array"):
+        kernel[1, 1](np.zeros(3))
