@@ -123,7 +123,17 @@ class Statements(Expressions):
     def lane_loop(self, scope: Scope) -> Scope:
         """A loop that each thread runs as often as it likes."""
         trips = f"{self.integer(scope, 1)} & 3"
-        self._count(trips, scope.inside(level=LANE, loop=LANE, mask=None))
+        if not self.chance(3):
+            self._count(trips, scope.inside(level=LANE, loop=LANE, mask=None))
+            return scope
+        # As in a stride, but the body may change the bound, and the counter is read behind.
+        name = self.fresh("k")
+        inner = scope.inside(level=LANE, loop=None, mask=None, integers=(*scope.integers, name))
+        self.line(f"{name} = 0")
+        with self.block(f"while {name} < ({trips}):"):
+            self.body(inner)
+            self.line(f"{name} += 1")
+        self.line(f"i0 += {name}")
         return scope
 
     def _count(self, trips: str, inner: Scope) -> None:
