@@ -137,7 +137,7 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     from gpukit.compiler.emit.emitter import Emitter
     from gpukit.compiler.emit.kernel import Kernel
     from gpukit.compiler.frontend import own_arrays
-    from gpukit.compiler.lowering import schedule, typing, whole_bounds
+    from gpukit.compiler.lowering import flat, schedule, typing, whole_bounds
     from gpukit.compiler.runtime import half_rules, mathematics  # noqa: F401  (adds functions)
 
     half_rules.install()
@@ -145,6 +145,7 @@ def lower(unit: Unit, arguments: dict[str, Any], options: Any) -> tuple[Any, ast
     unit.types = typing.run(unit, arguments)
     if whole_bounds.run(unit):
         unit.types = typing.run(unit, arguments)
+    flat.run(unit)
     own_arrays.share(unit)
     emitter = Emitter(Kernel(unit, schedule.run(unit), arguments, options))
     return emitter, emitter.function()

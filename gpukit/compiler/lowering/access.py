@@ -38,9 +38,10 @@ def _is_shape(node: ast.expr) -> bool:
 
 
 def check_beside_slices(rewrite: Any, node: ast.Subscript, what: str) -> None:
-    """Let the single indices of `a[i, :]` and `a[..., i]` be checked, in place."""
+    """Let the single indices of `a[i, :]`, `a[..., i]` and `a[None, i]` be checked, in place."""
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if len(parts) > layout.MAX_NDIM or not any(_is_slice(p) or _is_constant(p, ...) for p in parts):
+    beside = (_is_slice(p) or _is_constant(p, ...) or _is_constant(p, None) for p in parts)
+    if len(parts) > layout.MAX_NDIM or not any(beside):
         return
     axes = [p for p in parts if not _is_constant(p, None)]  # np.newaxis takes no axis
     middle = next((k for k, p in enumerate(axes) if _is_constant(p, ...)), len(axes))

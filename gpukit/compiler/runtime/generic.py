@@ -42,6 +42,8 @@ def _item(origin, base, idx):  # type: ignore[no-untyped-def]
         return lambda origin, base, idx: base[memory.part_checked(origin, base, idx)]
     if isinstance(base, types.Record) and isinstance(idx, types.IntegerLiteral):
         return _field(base, idx.literal_value)
+    if isinstance(base, types.NumpyFlatType):
+        return lambda origin, base, idx: base[memory.flat_checked(origin, idx, len(base))]
     return lambda origin, base, idx: base[idx]
 
 
@@ -61,10 +63,13 @@ def _set_item(origin, base, idx, value):  # type: ignore[no-untyped-def]
     if form == "part":
         return _set_part if len(origin) == 4 else _set_part_plain
 
+    def flat(origin, base, idx, value):  # type: ignore[no-untyped-def]
+        base[memory.flat_checked(origin, idx, len(base))] = value
+
     def plain(origin, base, idx, value):  # type: ignore[no-untyped-def]
         base[idx] = value
 
-    return plain
+    return flat if isinstance(base, types.NumpyFlatType) else plain
 
 
 def _set_part(origin, base, idx, value):  # type: ignore[no-untyped-def]

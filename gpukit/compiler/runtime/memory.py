@@ -286,12 +286,29 @@ def axis_checked(axis: int) -> Any:
     return check
 
 
+@intrinsic
+def flat_checked(typingctx, origin, idx, size):  # type: ignore[no-untyped-def]
+    """Return the index of an element of `a.flat` that has `size` elements, counted from 0."""
+    if not isinstance(idx, (types.Integer, types.Boolean)):
+        raise TypingError("a.flat takes an integer as its index")
+
+    def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        value = context.cast(builder, args[1], idx, types.intp)
+        count = context.cast(builder, args[2], size, types.intp)
+        where = origin_of(context, builder, origin, args[0])
+        if where is None:
+            return value
+        return _require_inside(context, builder, value, count, where)
+
+    return types.intp(origin, idx, size), codegen
+
+
 def _has_axis(array: types.Array, axis: int) -> bool:
     return -int(array.ndim) <= axis < int(array.ndim)
 
 
-def _require_inside(context: Any, builder: Any, value: Any, size: Any, origin: Origin) -> None:
-    """Stop the kernel unless an index lies inside one axis, counted from either end."""
+def _require_inside(context: Any, builder: Any, value: Any, size: Any, origin: Origin) -> Any:
+    """Stop the kernel unless an index lies inside one axis; return it counted from the front."""
     zero = ir.Constant(WORD, 0)
     wrapped = builder.select(builder.icmp_signed("<", value, zero), builder.add(value, size), value)
     with builder.if_then(builder.icmp_unsigned(">=", wrapped, size), likely=False):
@@ -300,6 +317,7 @@ def _require_inside(context: Any, builder: Any, value: Any, size: Any, origin: O
         put(builder, address, layout.INDEX, value)
         put(builder, address, layout.SHAPE, size)
         abort(context, builder, address, layout.OUT_OF_BOUNDS, location, thread)
+    return wrapped
 
 
 AXIS_CHECKED = {k: axis_checked(k) for k in range(-layout.MAX_NDIM, layout.MAX_NDIM)}
