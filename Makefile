@@ -53,7 +53,7 @@ help:
 $(VENV)/.ready: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing gpukit and its tools into $(VENV): some minutes the first time"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-		--constraint constraints.txt --editable '.[lab,test,dev,rich]'
+		--constraint constraints.txt --editable '.[lab,test,dev]'
 	@echo "Compiling the checker: half a minute, so that the first check in a lesson is quick"
 	@$(BIN)/python -c "from gpukit.checked.engine import entries; entries.compile_all()"
 	@touch $@

@@ -6,7 +6,7 @@ import argparse
 import json
 import linecache
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -38,16 +38,27 @@ def sass(arguments: argparse.Namespace) -> int:
 def codegen(arguments: argparse.Namespace) -> int:
     """Compile every kernel for GPUs and say what is wrong with their code."""
     _on_the_cpu()
+    from gpukit import files
     from gpukit.bench import codegen as gate
 
+    if arguments.write:
+        files.check(arguments.write)
     lines = gate.measure(arguments.names)
     found = gate.faults(lines)
     result = {**gate.as_json(lines), "faults": found}
-    if arguments.write:
-        Path(arguments.write).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if arguments.json:
         show.data(result)
-        return FINDINGS if found else WELL
+    else:
+        _verdict(lines, found)
+    if arguments.write:
+        files.write(arguments.write, json.dumps(result, indent=1) + "\n")
+    return FINDINGS if found else WELL
+
+
+def _verdict(lines: Sequence[Any], found: Sequence[str]) -> None:
+    """Print what codegen found: a table, the faults, and how many there are."""
+    from gpukit.bench import codegen as gate
+
     show.table(gate.HEADERS, [gate.row(line) for line in lines], right=(2, 3, 4, 5, 6))
     show.text()
     for fault in found:
@@ -55,8 +66,7 @@ def codegen(arguments: argparse.Namespace) -> int:
     kernels = len({line.kernel for line in lines})
     counts = f"{_count(kernels, 'kernel')}, {_count(len(lines), 'compile')}"
     verdict = _count(len(found), "fault") if found else "no fault"
-    show.text(f"{counts}, {verdict}. {lines[0].tool}.")
-    return FINDINGS if found else WELL
+    show.paragraph(f"{counts}, {verdict}. {lines[0].tool}.", indent="")
 
 
 def _count(number: int, what: str) -> str:
@@ -92,16 +102,15 @@ def _listing(arguments: argparse.Namespace, name: str, code: Any, pieces: Iterab
         show.data({**facts, "spilled": code.spilled, "shared": code.shared, "code": listing})
         return WELL
     said = f"{code.registers} registers, {code.spilled} bytes spilled, {code.shared} bytes shared"
-    show.text(show.paint(f"{name} for {arch}: {said}, {len(pieces)} lines", "strong"))
-    show.text(show.paint(code.tool, "dim"))
+    show.paragraph(f"{name} for {arch}: {said}, {len(pieces)} lines", indent="", style="strong")
+    show.paragraph(code.tool, indent="", style="dim")
     for (file, line), run in groupby(pieces, key=lambda piece: (piece.file, piece.line)):
         show.text()
         if line:
-            at = f"{Path(file).name}:{line}"
-            show.text(f"{show.paint(at, 'dim')}  {show.paint(_source_line(file, line), 'note')}")
+            show.entry(f"{Path(file).name}:{line}", _source_line(file, line), "dim")
         for piece in run:
             address = f"{piece.address:5x}" if hasattr(piece, "address") else "   "
-            show.text(f"  {show.paint(address, 'dim')}  {piece.text}")
+            show.entry(f"  {address}", piece.text, "dim")
     return WELL
 
 

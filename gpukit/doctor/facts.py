@@ -26,7 +26,6 @@ PACKAGES = (
     "scikit-learn",
     "jupyterlab",
     "ipykernel",
-    "rich",
 )
 VARIABLES = (
     target.VARIABLE,
@@ -148,9 +147,11 @@ def _shadows() -> tuple[str, ...]:
 
 def _cache() -> tuple[str, str]:
     """Return the folder of compiled kernels, and why it cannot be written, or nothing."""
-    folder = cache_folder.folder() or Path.home()  # the usual folder where the cache is off
+    folder = cache_folder.folder()
+    if folder is None:
+        return "", ""
     existing = folder
-    while not existing.exists() and existing != existing.parent:
+    while not os.path.lexists(existing) and existing != existing.parent:
         existing = existing.parent
     try:
         with tempfile.TemporaryFile(dir=existing):
