@@ -201,11 +201,24 @@ SITUATIONS = [
         never=("stands after",),
     ),
     Situation(
+        "PTX of a file without the compiler",
+        "ptx script.py::fill_kernel",
+        3,
+        ("GPU compiler is not installed", "pip install"),
+        "no_compiler",
+    ),
+    Situation(
         "PTX of the book without the compiler",
         "ptx saxpy",
         3,
         ("GPU compiler is not installed", "pip install"),
         "no_compiler",
+    ),
+    Situation(
+        "machine code of a file that is not there",
+        "sass nowhere.py::k",
+        2,
+        ("sass: expected a Python script, got 'nowhere.py'",),
     ),
 ]
 

@@ -19,7 +19,10 @@ def ptx(arguments: argparse.Namespace) -> int:
     """Show the PTX of a kernel beside its source."""
     from gpukit.gpu_code import ptx as language
 
-    name, code = _build(arguments)
+    built = _build("ptx", arguments)
+    if built is None:
+        return FINDINGS
+    name, code = built
     return _listing(arguments, name, code, language.parse(code.ptx, name))
 
 
@@ -29,7 +32,10 @@ def sass(arguments: argparse.Namespace) -> int:
     from gpukit.gpu_code import NO_DISASSEMBLER
     from gpukit.gpu_code import sass as language
 
-    name, code = _build(arguments)
+    built = _build("sass", arguments)
+    if built is None:
+        return FINDINGS
+    name, code = built
     if not code.sass:
         raise errors.TargetError(f"sass: {NO_DISASSEMBLER}")
     return _listing(arguments, name, code, language.parse(code.sass))
@@ -78,18 +84,42 @@ def _on_the_cpu() -> None:
     os.environ["GPUKIT_TARGET"] = "cpu"
 
 
-def _build(arguments: argparse.Namespace) -> tuple[str, Any]:
-    """Return the full name of the kernel that was asked for, and its code."""
+def _build(verb: str, arguments: argparse.Namespace) -> tuple[str, Any] | None:
+    """Return the full name of the kernel that was asked for, and its code; None if its file fails.
+
+    The kernel is one of the book, or of the reader's own file.
+    """
     _on_the_cpu()
     from gpukit import errors, gpu_code
+    from gpukit.cli import own_kernel
+
+    words = arguments.kernel
+    try:
+        kernel, given = _own(verb, words) if own_kernel.names_a_file(words) else _of_book(words)
+    except own_kernel.ScriptFailed:
+        return None
+    code = gpu_code.build(kernel, given, [arguments.arch])[arguments.arch]
+    if code.registers is None:
+        raise errors.TargetError(f"{words}: {code.reason}")
+    return kernel.py_func.__name__, code
+
+
+def _of_book(name: str) -> tuple[Any, Sequence[Any]]:
     from gpukit.bench import cases, launches
 
-    case = cases.choose_one(arguments.kernel)
-    launched = launches.first_launch(case)
-    code = gpu_code.build(launched.kernel, launched.arguments, [arguments.arch])[arguments.arch]
-    if code.registers is None:
-        raise errors.TargetError(f"{case}: {code.reason}")
-    return launched.kernel.py_func.__name__, code
+    launched = launches.first_launch(cases.choose_one(name))
+    return launched.kernel, launched.arguments
+
+
+def _own(verb: str, words: str) -> tuple[Any, Sequence[Any]]:
+    from gpukit import errors, gpu_code
+    from gpukit.cli import own_kernel
+    from gpukit.standin import script
+
+    script.find(words.partition("::")[0], verb)
+    if missing := gpu_code.missing():  # known before a script runs for nothing
+        raise errors.TargetError(f"{verb}: {missing}")
+    return own_kernel.launched(words, verb)
 
 
 def _listing(arguments: argparse.Namespace, name: str, code: Any, pieces: Iterable[Any]) -> int:

@@ -173,7 +173,10 @@ def _code_verbs(verbs: Any) -> None:
     for name, language in (("ptx", "PTX"), ("sass", "machine code")):
         text = f"show the {language} of a kernel beside its source; needs no GPU"
         code = _add(verbs, name, f"code.{name}", text)
-        code.add_argument("kernel", metavar="KERNEL", help="a kernel of the book: matmul_tiled")
+        code.add_argument(
+            "kernel", metavar="KERNEL",
+            help="a kernel of the book, matmul_tiled, or of a file of yours, my.py::my_kernel",
+        )  # fmt: skip
         code.add_argument(
             "--arch", type=_arch, default=(9, 0), metavar="sm_NN",
             help="what to compile for: sm_75, sm_80, sm_90 (the default), sm_100",
