@@ -66,6 +66,10 @@ FAULTS = {
     "simulator-on": (machine(environment={"NUMBA_ENABLE_CUDASIM": "1"}), "NUMBA_ENABLE_CUDASIM"),
     "jit-off": (machine(environment={"NUMBA_DISABLE_JIT": "1"}), "unset NUMBA_DISABLE_JIT"),
     "optimiser-off": (machine(environment={"NUMBA_OPT": "0"}), "unset NUMBA_OPT"),
+    "no-temporary-folder": (
+        machine(temporary_error="No usable temporary directory found in ['/tmp']"),
+        "export TMPDIR=",
+    ),
     "cache-read-only": (
         machine(cache_folder="/c", cache_error="Permission denied"),
         "GPUKIT_CACHE_DIR",

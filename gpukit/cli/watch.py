@@ -81,7 +81,7 @@ def play(arguments: argparse.Namespace) -> int:
     from gpukit.checked import process
 
     folder = Path(arguments.folder)
-    files.check_folder(folder)
+    files.check_folder(folder, "name one that you may write to with --folder")
     earlier = set(folder.glob("*.html"))
     with process.recording_to(folder, arguments.launches) as pages, output_aside(arguments.json):
         ran = _run("play", arguments)

@@ -84,6 +84,7 @@ class Machine:
     shadows: tuple[str, ...] = ()
     cache_folder: str = ""
     cache_error: str = ""
+    temporary_error: str = ""
     driver: str = ""
     driver_status: int | None = None
     driver_cuda: tuple[int, int] | None = None
@@ -160,6 +161,15 @@ def _cache() -> tuple[str, str]:
         return str(folder), error.strerror or type(error).__name__
 
 
+def _temporary_error() -> str:
+    """Return why there is no folder for temporary files, or nothing."""
+    try:
+        tempfile.gettempdir()
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return ""
+
+
 def _target() -> dict[str, str]:
     try:
         active = target.active()
@@ -221,6 +231,7 @@ def look() -> Machine:
         shadows=_shadows(),
         cache_folder=cache,
         cache_error=cache_error,
+        temporary_error=_temporary_error(),
         hardware_seen=hardware_seen(),
         kernel_error=_kernel_error() if runnable else "",
         **facts,  # type: ignore[arg-type]
