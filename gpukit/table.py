@@ -6,8 +6,6 @@ import itertools
 import textwrap
 from collections.abc import Sequence
 
-_GAP = "  "
-
 
 def layout(
     headers: Sequence[str],
@@ -21,14 +19,16 @@ def layout(
 
     >>> layout(["name", "what"], [["relu", "numbers below zero become zero"]], width=24)
     (['name  what'], [['relu  numbers below zero', '      become zero']])
-    >>> layout(["name", "GB/s"], [["sum", "12.5"]], right=[1], width=9)
+    >>> layout(["name", "GB/s"], [["sum", "12.5"]], right=[1], width=8)
     ([], [['name: sum', '  GB/s:', '  12.5']])
     """
     columns = list(zip(headers, *rows, strict=True))
-    widths = [max(map(len, column)) for column in columns]
+    widths, gap = [max(map(len, column)) for column in columns], 2
     if width is not None:
-        room = width - len(_GAP) * (len(widths) - 1)
         least = [_least(column, k in right) for k, column in enumerate(columns)]
+        if sum(least) + gap * (len(widths) - 1) > width:
+            gap = 1
+        room = width - gap * (len(widths) - 1)
         if sum(least) > room:
             return [], [_paragraph(headers, row, width) for row in rows]
         while sum(widths) > room:
@@ -36,7 +36,7 @@ def layout(
                 k for k, (now, most) in enumerate(zip(widths, least, strict=True)) if now > most
             ]
             widths[max(wide, key=lambda k: widths[k])] -= 1
-    heads, *below = (_lines(row, widths, right) for row in (headers, *rows))
+    heads, *below = (_lines(row, widths, right, gap) for row in (headers, *rows))
     return heads, below
 
 
@@ -72,13 +72,15 @@ def _least(column: Sequence[str], numbers: bool) -> int:
     return max(map(len, words), default=0)
 
 
-def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[int]) -> list[str]:
+def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[int], gap: int) -> list[str]:
     cells = [broken(cell, width) for cell, width in zip(row, widths, strict=True)]
     return [
-        _GAP.join(
+        (" " * gap)
+        .join(
             piece.rjust(width) if k in right else piece.ljust(width)
             for k, (piece, width) in enumerate(zip(pieces, widths, strict=True))
-        ).rstrip()
+        )
+        .rstrip()
         for pieces in itertools.zip_longest(*cells, fillvalue="")
     ]
 

@@ -103,7 +103,8 @@ class _Page:
         if columns:
             lines += ["", wrapped(self._legend(), self.width)]
         if left_out := [f"{c.top} {c.below}".strip() for c in counted[len(columns) :]]:
-            more = f"For want of room without {', '.join(left_out)}: a wider terminal shows more."
+            named = ", ".join(left_out).replace("/ ", "/")
+            more = f"Not shown, for want of room: {named}. A wider terminal shows them."
             lines.append(wrapped(more, self.width))
         return "\n".join(lines)
 
