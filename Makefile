@@ -6,6 +6,7 @@
 # make torch       the functions of the book against PyTorch's
 # make mutation    break every kernel and see what the checker says (hours)
 # make codegen     compile every kernel for GPUs, without one; walk what only a GPU runs
+# make clean       delete what make and the tests left; answers and grades stay
 # PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
 
 # The first of these that is new enough. Only asked when .venv has to be made.
@@ -21,6 +22,8 @@ LONG := answers watched programs corpus random browser
 
 VENV := .venv
 BIN := $(VENV)/bin
+# What the lessons need, and what the tests and tools need besides.
+LAB := $(VENV)/.lab
 READY := $(VENV)/.ready
 CONFORMANCE := .venv-conformance
 CODEGEN := .venv-codegen
@@ -35,7 +38,7 @@ ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 .PHONY: help lab notebooks test test-long $(LONG:%=test-%) lint types format bench mutation conformance codegen torch hooks clean
 
 help:
-	@sed -n 's/^# //p' Makefile | head -9
+	@sed -n 's/^# //p' Makefile | head -10
 
 # FOLDER/.made: a virtual environment with pip in it, or a message that says what is missing.
 %/.made:
@@ -50,12 +53,19 @@ help:
 	@rm -f $*.log
 	@touch $@
 
-$(VENV)/.ready: $(VENV)/.made pyproject.toml constraints.txt
-	@echo "Installing gpukit and its tools into $(VENV): some minutes the first time"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
-		--constraint constraints.txt --editable '.[lab,test,dev,rich]'
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: \
+	--constraint constraints.txt
+
+$(LAB): $(VENV)/.made pyproject.toml constraints.txt
+	@echo "Installing gpukit and JupyterLab into $(VENV): some minutes the first time"
+	@$(INSTALL) --editable '.[lab]'
 	@echo "Compiling the checker: half a minute, so that the first check in a lesson is quick"
 	@$(BIN)/python -c "from gpukit.checked.engine import entries; entries.compile_all()"
+	@touch $@
+
+$(READY): $(LAB)
+	@echo "Installing what the tests need"
+	@$(INSTALL) --editable '.[lab,test,dev]'
 	@touch $@
 
 $(CONFORMANCE)/.ready: $(CONFORMANCE)/.made Makefile pyproject.toml
@@ -77,7 +87,7 @@ $(TORCH)/.ready: $(TORCH)/.made Makefile pyproject.toml constraints.txt
 	@touch $@
 
 # With gpukit on the path of its terminals; notebooks/lab_config.py says what it serves and saves.
-lab: $(READY)
+lab: $(LAB)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab $(ROOT_FLAG) \
 		--config=notebooks/lab_config.py notebooks/00_start_here.ipynb
 
@@ -128,5 +138,11 @@ torch: $(TORCH)/.ready
 hooks: $(READY)
 	$(BIN)/pre-commit install
 
+# Answers, grades, notebooks, workbooks and checkpoints of trainings are the reader's: they stay.
 clean:
-	rm -rf $(VENV) $(CONFORMANCE) $(CODEGEN) $(TORCH) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@test ! -x $(BIN)/gpukit || $(BIN)/gpukit doctor --clear || true
+	rm -rf $(VENV) $(CONFORMANCE) $(CODEGEN) $(TORCH) .venv*.log .venv-codegen.txt
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .benchmarks build dist *.egg-info
+	find $(wildcard benchmarks exercises gpukit notebooks tests) /dev/null -type d \
+		\( -name __pycache__ -o -name .ipynb_checkpoints \) -prune -exec rm -rf {} +
+	@echo "Your answers (exercises/*/*/answer*.py) and grades (exercises/.progress.json) are still there."

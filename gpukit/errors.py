@@ -21,6 +21,10 @@ class TargetError(GpukitError, RuntimeError):
     """The requested target, or a feature of it, is not available on this machine."""
 
 
+class OutputError(GpukitError, OSError):
+    """A file could not be written; what stood there before is still there."""
+
+
 class GradientError(GpukitError):
     """`gradcheck` found a gradient that is not the slope of the forward function."""
 

@@ -59,7 +59,6 @@ def test_help_imports_nothing_heavy(fresh_python):
     heavy = {
         "numpy",
         "numba",
-        "rich",
         "matplotlib",
         "json",
         "asyncio",
@@ -226,6 +225,28 @@ def test_doctor_json_holds_machine_and_findings(monkeypatch, capsys):
     data = json.loads(capsys.readouterr().out)
     assert data["machine"]["cores"] == 1
     assert data["findings"][0]["name"] == "one-core"
+
+
+def test_doctor_clear_says_what_it_removed_and_then_that_there_is_nothing(
+    monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(doctor.folders.tempfile, "gettempdir", lambda: str(tmp_path))
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / ("0a" * 20)).write_bytes(b"12345")
+    assert cli.main(["doctor", "--clear"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"removed compiled kernels (cache, 1 file, 5 bytes): {tmp_path / 'cache'}" in said
+    assert cli.main(["doctor", "--clear"]) == 0
+    assert capsys.readouterr().out == "The caches are empty.\n"
+
+
+def test_doctor_json_names_each_folder_with_its_size(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "look", lambda: SOUND)
+    assert cli.main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["folders"]
+    assert {"compiled kernels", "your answers and grades"} <= {each["holds"] for each in found}
+    assert all(isinstance(each["bytes"], int) for each in found)
 
 
 # --- exercises -------------------------------------------------------------------------------
@@ -398,3 +419,32 @@ def test_a_reader_that_leaves_early_is_no_traceback():
         timeout=60,
     )
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
+@pytest.mark.parametrize("command", ["list", "list --json", "hint brighten"])
+def test_output_to_a_full_disk_is_a_sentence_and_the_code_of_the_machine(command):
+    with open("/dev/full", "w") as full:  # noqa: PTH123
+        done = subprocess.run(
+            [sys.executable, "-m", "gpukit.cli", *command.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.returncode == 3
+    assert " ".join(done.stderr.split()) == (
+        "gpukit: error: cannot write the output: no space left on device. Make room on the disk "
+        "that it goes to."
+    )
+
+
+def test_no_folder_for_temporary_files_is_a_sentence(monkeypatch, capsys):
+    def nowhere():
+        raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr("tempfile.gettempdir", nowhere)
+    monkeypatch.setattr(parser, "verb", lambda name: lambda _arguments: nowhere())
+    assert cli.main(["list"]) == 3
+    assert "Set TMPDIR to one that you may write to" in capsys.readouterr().err

@@ -1,10 +1,12 @@
 """The verbs about what GPU compilers make of a kernel: ptx, sass, codegen."""
 
 import json
+import shutil
 
 import pytest
 
 from gpukit import cli, gpu_code
+from gpukit.course import catalogue
 
 PTX = """.visible .entry _Zlong(
 )
@@ -134,3 +136,85 @@ def test_codegen_writes_what_it_found(compiled, capsys, tmp_path):
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["kernels"]["relu_grad"]["sm_90"]["registers"] == 18
     assert found["faults"] == []
+
+
+# --- A kernel of the reader's own --------------------------------------------------------------
+
+OWN = """
+import sys
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def first_kernel(out):
+    out[0] = 1
+
+@cuda.jit
+def second_kernel(x, out):
+    out[0] = x[0]
+
+print("hello")
+a = np.zeros(3, np.float32)
+first_kernel[1, 1](a)
+try:
+    second_kernel[1, 1](a, np.zeros(3))
+except Exception:
+    sys.exit("went on")
+sys.exit("went on")
+"""
+
+
+@pytest.fixture
+def own(compiled, tmp_path, monkeypatch):
+    """A file with two kernels; the list gets what the compiler is asked for."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(OWN)
+    asked = []
+
+    def build(kernel, arguments, wanted):
+        asked.append((kernel.py_func.__name__, [a.dtype.name for a in arguments]))
+        return dict.fromkeys(wanted, compiled["code"])
+
+    monkeypatch.setattr(gpu_code, "build", build)
+    return asked
+
+
+@pytest.mark.parametrize("verb", ["ptx", "sass"])
+def test_kernel_of_an_own_file_is_compiled_for_what_it_is_launched_with(verb, own, capsys):
+    assert cli.main([verb, "own.py::second_kernel"]) == 0
+    assert own == [("second_kernel", ["float32", "float64"])]
+    shown = capsys.readouterr()
+    assert shown.out.startswith("second_kernel for sm_90: 18 registers")
+    assert "went on" not in shown.err
+
+
+def test_own_file_without_a_name_means_the_kernel_that_is_launched_first(own):
+    assert cli.main(["ptx", "own.py"]) == 0
+    assert own == [("first_kernel", ["float32"])]
+
+
+def test_json_of_an_own_file_is_json_whatever_the_file_prints(own, capsys):
+    assert cli.main(["ptx", "own.py", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kernel"] == "first_kernel"
+
+
+def test_kernel_that_an_own_file_does_not_launch_is_named_with_those_that_it_does(own, capsys):
+    assert cli.main(["ptx", "own.py::third_kernel"]) == 2
+    said = capsys.readouterr().err
+    assert "expected a launch of third_kernel in own.py" in said
+    assert "got launches of first_kernel, second_kernel only" in said
+
+
+def test_own_file_that_fails_shows_its_own_traceback(own, tmp_path, capsys):
+    (tmp_path / "own.py").write_text("1 / 0\n")
+    assert cli.main(["ptx", "own.py"]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert own == []
+
+
+def test_answer_to_an_exercise_is_compiled_for_its_measured_case(own, tmp_path, capsys):
+    (exercise,) = catalogue.root().glob("*/guarded_map")
+    folder = shutil.copytree(exercise, tmp_path / "guarded_map")
+    (folder / "answer.py").write_text((folder / "solution.py").read_text())
+    assert cli.main(["ptx", "guarded_map/answer.py"]) == 0
+    assert own == [("fahrenheit_kernel", ["float32", "float32"])]

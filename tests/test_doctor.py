@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from gpukit import doctor
-from gpukit.doctor import checks, facts, gpu_facts
+from gpukit import cuda, doctor
+from gpukit.doctor import checks, facts, folders, gpu_facts
 from gpukit.doctor.gpu_facts import Gpu, numbers
 
 SOUND = doctor.Machine()
@@ -64,6 +66,10 @@ FAULTS = {
     "simulator-on": (machine(environment={"NUMBA_ENABLE_CUDASIM": "1"}), "NUMBA_ENABLE_CUDASIM"),
     "jit-off": (machine(environment={"NUMBA_DISABLE_JIT": "1"}), "unset NUMBA_DISABLE_JIT"),
     "optimiser-off": (machine(environment={"NUMBA_OPT": "0"}), "unset NUMBA_OPT"),
+    "no-temporary-folder": (
+        machine(temporary_error="No usable temporary directory found in ['/tmp']"),
+        "export TMPDIR=",
+    ),
     "cache-read-only": (
         machine(cache_folder="/c", cache_error="Permission denied"),
         "GPUKIT_CACHE_DIR",
@@ -209,3 +215,70 @@ def test_a_cache_that_cannot_be_written_is_a_fact(monkeypatch, tmp_path):
 
     monkeypatch.setattr(facts.tempfile, "TemporaryFile", refuse)
     assert facts._cache()[1] == "Permission denied"
+
+
+# --- The folders that gpukit writes to ---------------------------------------------------------
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache with a kernel and the checker, and beside each a file that is not gpukit's."""
+    folder = tmp_path / "cache"
+    checker = tmp_path / "cache-checker" / "0123456789abcdef"
+    checker.mkdir(parents=True)
+    folder.mkdir()
+    (folder / ("0a" * 20)).write_bytes(b"12345")
+    (folder / "thesis.txt").write_text("mine")
+    (checker / "entries.nbi").write_bytes(b"123")
+    (checker.parent / "thesis.txt").write_text("mine")
+    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(folder))
+    monkeypatch.setattr(folders.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_folders_are_named_with_what_gpukit_has_put_there(cache):
+    kernels, checker, shown = folders.look()
+    assert (kernels.path, kernels.files, kernels.bytes) == (str(cache / "cache"), 1, 5)
+    assert (checker.path, checker.files, checker.bytes) == (str(cache / "cache-checker"), 1, 3)
+    assert (shown.path, shown.files) == (str(cache), 0)
+
+
+def test_answers_grades_and_pages_are_among_the_folders_and_no_caches(cache):
+    answers = cache / "exercises"
+    (answers / "01" / "relu").mkdir(parents=True)
+    (answers / "01" / "relu" / "answer.py").write_text("mine")
+    (cache / "gpukit-play").mkdir()
+    found = {folder.path: folder for folder in folders.look(answers)}
+    assert found[str(answers)].files == 1
+    assert not found[str(answers)].cache
+    assert not found[str(cache / "gpukit-play")].cache
+
+
+def test_clear_removes_what_gpukit_has_cached_and_nothing_else(cache):
+    (cache / "gpukit-abc.html").write_text("a page")
+    removed = folders.clear()
+    assert [(f.files, f.bytes) for f in removed] == [(1, 5), (1, 3), (1, 6)]
+    left = sorted(str(p.relative_to(cache)) for p in cache.rglob("*") if p.is_file())
+    assert left == ["cache-checker/thesis.txt", "cache/thesis.txt"]
+    assert folders.clear() == []
+
+
+def test_clear_removes_a_kernel_that_was_compiled(cache):
+    @cuda.jit
+    def nine_kernel(out):
+        out[0] = 9
+
+    nine_kernel[1, 1](np.zeros(1))
+    assert folders.look()[0].files == 2
+    folders.clear()
+    assert [path.name for path in (cache / "cache").iterdir()] == ["thesis.txt"]
+
+
+def test_user_without_a_home_has_no_cache_and_no_fault(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("GPUKIT_CACHE_DIR", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    assert facts._cache() == ("", "")

@@ -6,7 +6,7 @@ import pytest
 
 import gpukit
 
-HEAVY = ("numba", "llvmlite", "numpy", "matplotlib", "sklearn", "rich")
+HEAVY = ("numba", "llvmlite", "numpy", "matplotlib", "sklearn")
 SHOW = f"import sys; print([name for name in {HEAVY!r} if name in sys.modules])"
 
 

@@ -15,6 +15,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "gpukit"
 ROOMS = (
     "__init__",
     "errors",
+    "files",
+    "table",
     "target",
     "compiler",
     "cpu",
@@ -42,7 +44,7 @@ NARROW = {
     "collectives": {"cuda"},
     "kernels": {"cuda", "errors", "launch", "primitives", "collectives"},
     "workspace": {"cuda"},
-    "nn": {"__init__", "cuda", "launch", "workspace", "kernels"},
+    "nn": {"__init__", "cuda", "files", "launch", "workspace", "kernels"},
 }
 
 # And inside the compiler; what lies beside its rooms may be imported by all of them.
@@ -56,6 +58,8 @@ USUAL = {"numpy", "numba", "llvmlite"}
 PACKAGES = {
     "__init__": set(),
     "errors": set(),
+    "files": set(),
+    "table": set(),
     "target": set(),
     "standin": {*USUAL, "sitecustomize", "pytest"},
     "gradients": {"numpy"},
@@ -63,11 +67,11 @@ PACKAGES = {
     "kernels": {"numpy"},
     "workspace": {"numpy"},
     "nn": {"numpy", "sklearn"},
-    "bench": {*USUAL, "matplotlib", "rich", "sklearn"},
+    "bench": {*USUAL, "matplotlib", "sklearn"},
     "draw": {*USUAL, "IPython", "matplotlib", "sklearn"},
     "course": {*USUAL, "IPython", "tomli"},
     "doctor": set(),
-    "cli": {"rich"},
+    "cli": set(),
 }
 # The only rooms that may name the real numba.cuda.
 # `gpu_code` asks numba-cuda for code, in a process of its own.

@@ -12,6 +12,7 @@ import platform
 from collections.abc import Sequence
 from pathlib import Path
 
+from gpukit import files
 from gpukit.bench.register import BenchError
 from gpukit.bench.timing import Result
 
@@ -27,15 +28,36 @@ def machine(target: str, device: str = "") -> str:
     return f"{target}, {device or f'{os.cpu_count()} cores, {platform.machine()}'}"
 
 
+def check(path: Path) -> None:
+    """Raise what keeps the table of a file from being written, before anything is timed."""
+    files.check(path)
+    _parts(_read(path))
+
+
+def _read(path: Path) -> str:
+    if not path.exists():
+        raise BenchError(
+            f"bench: expected {path} in this folder, got none. Go to your clone of gpukit, or "
+            f"make a file with the lines {BEGIN} and {END}."
+        )
+    return path.read_text(encoding="utf-8")
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """Return what stands before the table, the table, and what stands behind it."""
+    before, begin, rest = text.partition(BEGIN)
+    table, end, after = rest.partition(END)
+    if not begin or not end:
+        raise BenchError(f"bench: expected {BEGIN} and {END} in the file, got neither. Add them.")
+    return before, table, after
+
+
 def merged(text: str, results: Sequence[Result], where: str, day: datetime.date) -> str:
     """Return a file's text with this machine's line in its table.
 
     Raises BenchError where the marks are missing, or a rung is missing or wrong.
     """
-    before, begin, rest = text.partition(BEGIN)
-    old, end, after = rest.partition(END)
-    if not begin or not end:
-        raise BenchError(f"bench: expected {BEGIN} and {END} in the file, got neither. Add them.")
+    before, old, after = _parts(text)
     shown = [r for r in results if r.name.startswith(f"{PROBLEM}_") and r.name not in OTHERS]
     wrong = [r.name for r in shown if r.timing is None]
     if wrong or not shown:
@@ -75,5 +97,4 @@ def _rate(flops: float) -> str:
 
 def write(path: Path, results: Sequence[Result], where: str) -> None:
     """Put this machine's line into the table of a file."""
-    text = path.read_text(encoding="utf-8")
-    path.write_text(merged(text, results, where, datetime.date.today()), encoding="utf-8")
+    files.write(path, merged(_read(path), results, where, datetime.date.today()))

@@ -8,11 +8,12 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from gpukit import errors
+from gpukit import errors, files
 from gpukit.checked import check, ordering, profile, recording
 from gpukit.checked.finding import ERROR, Finding
 from gpukit.checked.ordering.tracker import Tracker
@@ -99,22 +100,39 @@ def profiling() -> Iterator[list[profile.Profile]]:
         yield profiles
 
 
+@dataclass
+class Pages:
+    """The pages that were written, and why there are no more, where one could not be."""
+
+    written: list[Path] = field(default_factory=list)
+    refused: errors.OutputError | None = None
+
+
 @contextlib.contextmanager
-def recording_to(folder: Path, most: int) -> Iterator[list[Path]]:
-    """Record the first launches inside a `with` block as pages in a folder."""
+def recording_to(folder: Path, most: int) -> Iterator[Pages]:
+    """Record the first launches inside a `with` block as pages in a folder.
+
+    A page that cannot be written is no fault of the program: it goes on, and nothing more is
+    recorded.
+    """
     from gpukit.checked.player import Player
 
-    pages: list[Path] = []
+    pages = Pages()
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
-        if len(pages) >= most:
+        if pages.refused or len(pages.written) >= most:
             kernel.launcher.run_plain(shape, arguments)
             return
         made = Player(recording.record(kernel, shape, arguments))
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{len(pages) + 1:02d}_{kernel.py_func.__name__}.html"
-        made.save(path)
-        pages.append(path)
+        path = folder / f"{len(pages.written) + 1:02d}_{kernel.py_func.__name__}.html"
+        try:
+            with files.refusing(path):
+                folder.mkdir(parents=True, exist_ok=True)
+                made.save(path)
+        except errors.OutputError as refused:
+            pages.refused = refused
+        else:
+            pages.written.append(path)
 
     with observing(observer):
         yield pages

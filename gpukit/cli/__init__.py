@@ -6,11 +6,14 @@ it needs when it runs. This package is the only place in gpukit that prints.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
 
-WELL, FINDINGS, MISUSE, MACHINE, INTERRUPTED = 0, 1, 2, 3, 130
+from gpukit.cli.codes import FINDINGS, INTERRUPTED, MACHINE, MISUSE, WELL
+
+__all__ = ["FINDINGS", "INTERRUPTED", "MACHINE", "MISUSE", "WELL", "main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,43 +24,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not (sys.argv[1:] if argv is None else argv):
         line.print_help(sys.stderr)
         line.exit(MISUSE)
-    arguments = line.parse_args(argv)
+    arguments = parser.read(line, argv)
     try:
-        return int(parser.verb(arguments.verb)(arguments))
+        code = int(parser.verb(arguments.verb)(arguments))
+        sys.stdout.flush()  # a full disk is noticed here, where it can be said
+        return code
     except KeyboardInterrupt:
         print("gpukit: stopped.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader went away, as in `gpukit list | head -1`. Keep Python's exit quiet too.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader went away, as in `gpukit list | head -1`.
+        _give_up_output()
         return FINDINGS
     except Exception as error:
-        from gpukit import errors
+        from gpukit.cli import failure, show
 
-        if not isinstance(error, errors.GpukitError):
+        if not failure.known(error):
             raise
-        return _refuse(error)
+        try:
+            sys.stdout.flush()  # what was found out comes before what went wrong
+        except OSError:
+            _give_up_output()
+        show.error(failure.sentence(error))
+        return failure.code(error)
 
 
-def _refuse(error: Exception) -> int:
-    """Print an error of gpukit's own in one paragraph, without a traceback."""
-    print(f"gpukit: error: {_without_prefix(str(error))}", file=sys.stderr)
-    return _code(error)
-
-
-def _without_prefix(text: str) -> str:
-    return text.removeprefix("gpukit: ")
-
-
-def _code(error: Exception) -> int:
-    """Return the exit code that belongs to an error."""
-    from gpukit import errors
-
-    if isinstance(error, errors.TargetError):
-        return MACHINE
-    # Raised by the verbs about their own arguments; the kernels' errors are findings.
-    return (
-        MISUSE
-        if type(error).__name__ in ("ExerciseError", "ScriptError", "BenchError")
-        else FINDINGS
-    )
+def _give_up_output() -> None:
+    """Let Python's exit be quiet about output that nobody takes any more."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,7 +6,7 @@ import argparse
 import json
 import linecache
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +19,10 @@ def ptx(arguments: argparse.Namespace) -> int:
     """Show the PTX of a kernel beside its source."""
     from gpukit.gpu_code import ptx as language
 
-    name, code = _build(arguments)
+    built = _build("ptx", arguments)
+    if built is None:
+        return FINDINGS
+    name, code = built
     return _listing(arguments, name, code, language.parse(code.ptx, name))
 
 
@@ -29,7 +32,10 @@ def sass(arguments: argparse.Namespace) -> int:
     from gpukit.gpu_code import NO_DISASSEMBLER
     from gpukit.gpu_code import sass as language
 
-    name, code = _build(arguments)
+    built = _build("sass", arguments)
+    if built is None:
+        return FINDINGS
+    name, code = built
     if not code.sass:
         raise errors.TargetError(f"sass: {NO_DISASSEMBLER}")
     return _listing(arguments, name, code, language.parse(code.sass))
@@ -38,16 +44,27 @@ def sass(arguments: argparse.Namespace) -> int:
 def codegen(arguments: argparse.Namespace) -> int:
     """Compile every kernel for GPUs and say what is wrong with their code."""
     _on_the_cpu()
+    from gpukit import files
     from gpukit.bench import codegen as gate
 
+    if arguments.write:
+        files.check(arguments.write)
     lines = gate.measure(arguments.names)
     found = gate.faults(lines)
     result = {**gate.as_json(lines), "faults": found}
-    if arguments.write:
-        Path(arguments.write).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if arguments.json:
         show.data(result)
-        return FINDINGS if found else WELL
+    else:
+        _verdict(lines, found)
+    if arguments.write:
+        files.write(arguments.write, json.dumps(result, indent=1) + "\n")
+    return FINDINGS if found else WELL
+
+
+def _verdict(lines: Sequence[Any], found: Sequence[str]) -> None:
+    """Print what codegen found: a table, the faults, and how many there are."""
+    from gpukit.bench import codegen as gate
+
     show.table(gate.HEADERS, [gate.row(line) for line in lines], right=(2, 3, 4, 5, 6))
     show.text()
     for fault in found:
@@ -55,8 +72,7 @@ def codegen(arguments: argparse.Namespace) -> int:
     kernels = len({line.kernel for line in lines})
     counts = f"{_count(kernels, 'kernel')}, {_count(len(lines), 'compile')}"
     verdict = _count(len(found), "fault") if found else "no fault"
-    show.text(f"{counts}, {verdict}. {lines[0].tool}.")
-    return FINDINGS if found else WELL
+    show.paragraph(f"{counts}, {verdict}. {lines[0].tool}.", indent="")
 
 
 def _count(number: int, what: str) -> str:
@@ -68,18 +84,42 @@ def _on_the_cpu() -> None:
     os.environ["GPUKIT_TARGET"] = "cpu"
 
 
-def _build(arguments: argparse.Namespace) -> tuple[str, Any]:
-    """Return the full name of the kernel that was asked for, and its code."""
+def _build(verb: str, arguments: argparse.Namespace) -> tuple[str, Any] | None:
+    """Return the full name of the kernel that was asked for, and its code; None if its file fails.
+
+    The kernel is one of the book, or of the reader's own file.
+    """
     _on_the_cpu()
     from gpukit import errors, gpu_code
+    from gpukit.cli import own_kernel
+
+    words = arguments.kernel
+    try:
+        kernel, given = _own(verb, words) if own_kernel.names_a_file(words) else _of_book(words)
+    except own_kernel.ScriptFailed:
+        return None
+    code = gpu_code.build(kernel, given, [arguments.arch])[arguments.arch]
+    if code.registers is None:
+        raise errors.TargetError(f"{words}: {code.reason}")
+    return kernel.py_func.__name__, code
+
+
+def _of_book(name: str) -> tuple[Any, Sequence[Any]]:
     from gpukit.bench import cases, launches
 
-    case = cases.choose_one(arguments.kernel)
-    launched = launches.first_launch(case)
-    code = gpu_code.build(launched.kernel, launched.arguments, [arguments.arch])[arguments.arch]
-    if code.registers is None:
-        raise errors.TargetError(f"{case}: {code.reason}")
-    return launched.kernel.py_func.__name__, code
+    launched = launches.first_launch(cases.choose_one(name))
+    return launched.kernel, launched.arguments
+
+
+def _own(verb: str, words: str) -> tuple[Any, Sequence[Any]]:
+    from gpukit import errors, gpu_code
+    from gpukit.cli import own_kernel
+    from gpukit.standin import script
+
+    script.find(words.partition("::")[0], verb)
+    if missing := gpu_code.missing():  # known before a script runs for nothing
+        raise errors.TargetError(f"{verb}: {missing}")
+    return own_kernel.launched(words, verb)
 
 
 def _listing(arguments: argparse.Namespace, name: str, code: Any, pieces: Iterable[Any]) -> int:
@@ -92,16 +132,15 @@ def _listing(arguments: argparse.Namespace, name: str, code: Any, pieces: Iterab
         show.data({**facts, "spilled": code.spilled, "shared": code.shared, "code": listing})
         return WELL
     said = f"{code.registers} registers, {code.spilled} bytes spilled, {code.shared} bytes shared"
-    show.text(show.paint(f"{name} for {arch}: {said}, {len(pieces)} lines", "strong"))
-    show.text(show.paint(code.tool, "dim"))
+    show.paragraph(f"{name} for {arch}: {said}, {len(pieces)} lines", indent="", style="strong")
+    show.paragraph(code.tool, indent="", style="dim")
     for (file, line), run in groupby(pieces, key=lambda piece: (piece.file, piece.line)):
         show.text()
         if line:
-            at = f"{Path(file).name}:{line}"
-            show.text(f"{show.paint(at, 'dim')}  {show.paint(_source_line(file, line), 'note')}")
+            show.entry(f"{Path(file).name}:{line}", _source_line(file, line), "dim")
         for piece in run:
             address = f"{piece.address:5x}" if hasattr(piece, "address") else "   "
-            show.text(f"  {show.paint(address, 'dim')}  {piece.text}")
+            show.entry(f"  {address}", piece.text, "dim")
     return WELL
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,8 @@ def list_exercises(arguments: argparse.Namespace) -> int:
         return WELL
     headers = ("name", "title", "topic", "points", "state")
     words = [{**row, "state": as_text.state(row["state"])} for row in rows]
-    show.table(headers, [[str(row[key]) for key in headers] for row in words], right=(3,))
+    cells = [[str(row[key]) for key in headers] for row in words]
+    show.table(headers, cells, right=(3,), group="topic")
     show.text()
     show.text(_points())
     show.text(_next(progress.following()))
@@ -58,7 +58,7 @@ def _next(exercise: Exercise | None) -> str:
 
 def _make_answer(exercise: Exercise, as_json: bool) -> None:
     """Give the learner a file to work in, and say where the task is."""
-    shutil.copyfile(exercise.starter, exercise.answer)
+    progress.begin(exercise)
     if as_json:
         return
     show.text(f"Made your file: {_short(exercise.answer)}")
@@ -80,12 +80,13 @@ def test(arguments: argparse.Namespace) -> int:
             return FINDINGS
     file = exercise.answer if own else Path(arguments.file)
     report = grade.run(exercise, file) if arguments.json else _watched(exercise, file)
-    if own:
-        progress.record(exercise, report.status)
+    lost = progress.record(exercise, report.status) if own else ""
     if arguments.json:
         show.data(_plain(exercise, report))
     else:
         _explain(exercise, report, own)
+    if lost:
+        show.note(f"this grade is not kept: {lost}")
     return WELL if report.passed else FINDINGS
 
 
@@ -101,12 +102,13 @@ def _plain(exercise: Exercise, report: grade.Report) -> dict[str, Any]:
 def _watched(exercise: Exercise, file: Path) -> grade.Report:
     """Grade a file, printing each thing tried as it ends."""
     attempt.read(file)  # a file that cannot be read is misuse: say only that
-    show.text(f"{show.paint(exercise.title, 'strong')}  {_short(file)}")
+    show.text(show.paint(exercise.title, "strong"))
+    show.text(_short(file))
     show.text()
 
     def watch(row: grade.Row) -> None:
         style = "good" if row.status == "right" else "bad"
-        show.text(f"  {show.paint(as_text.status(row), style)}  {row.name}")
+        show.entry(f"  {as_text.status(row)}", row.name, style)
 
     return grade.run(exercise, file, watch)
 
@@ -157,12 +159,14 @@ def reset(arguments: argparse.Namespace) -> int:
     """Start an exercise again. The file as it was is kept beside the new one."""
     exercise = catalogue.find(arguments.name)
     kept = progress.set_aside(exercise)
-    shutil.copyfile(exercise.starter, exercise.answer)
-    progress.forget(exercise)
+    progress.begin(exercise)
+    lost = progress.forget(exercise)
     if arguments.json:
         show.data({"exercise": exercise.name, "file": exercise.answer, "kept": kept})
         return WELL
     if kept is not None:
         show.text(f"Kept your old file as {_short(kept)}")
     show.text(f"{_short(exercise.answer)} is the starter again.")
+    if lost:
+        show.note(f"`gpukit list` goes on to show the earlier grade: {lost}")
     return WELL

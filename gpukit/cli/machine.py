@@ -11,6 +11,8 @@ from typing import Any
 import gpukit
 from gpukit.cli import FINDINGS, WELL, show
 
+README = Path("README.md")  # of the folder that the command runs in
+
 
 def _dots(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
@@ -20,7 +22,10 @@ def doctor(arguments: argparse.Namespace) -> int:
     """Say what this machine is, which target it uses and why, and what is wrong."""
     from gpukit import doctor as room
 
+    if arguments.clear:
+        return _clear(room.folders.clear(), arguments.json)
     machine = room.look()
+    folders = room.folders.look(_exercises())
     findings = room.examine(machine)
     problems = [finding for finding in findings if finding.level == "problem"]
     if arguments.json:
@@ -29,14 +34,57 @@ def doctor(arguments: argparse.Namespace) -> int:
                 "gpukit": _version(),
                 "machine": asdict(machine),
                 "findings": [asdict(finding) for finding in findings],
+                "folders": [asdict(folder) for folder in folders],
             }
         )
     else:
         _describe(machine)
+        _say_folders(folders)
         for finding in findings:
             _finding(finding)
         _verdict(machine, problems, len(findings))
     return FINDINGS if problems else WELL
+
+
+def _clear(removed: list[Any], as_json: bool) -> int:
+    """Say what was removed from the caches."""
+    if as_json:
+        show.data({"removed": [asdict(folder) for folder in removed]})
+        return WELL
+    for folder in removed:
+        show.paragraph(f"removed {_holding(folder)}: {folder.path}", indent="")
+    if not removed:
+        show.text("The caches are empty.")
+    return WELL
+
+
+def _exercises() -> Path | None:
+    """Return where the exercises are; a sick machine has none that can be looked at."""
+    from gpukit import errors
+
+    try:
+        from gpukit.course import catalogue
+
+        return catalogue.root()
+    except (ImportError, OSError, errors.GpukitError):
+        return None
+
+
+def _say_folders(folders: list[Any]) -> None:
+    show.text()
+    show.text(show.paint("gpukit writes to", "strong"))
+    for folder in folders:
+        show.paragraph(f"{folder.path}: {_holding(folder)}")
+    if any(folder.cache and folder.files for folder in folders):
+        show.paragraph("`gpukit doctor --clear` empties the caches; answers and grades stay.")
+
+
+def _holding(folder: Any) -> str:
+    from gpukit.doctor import folders
+
+    count = f"{folder.files} file{'' if folder.files == 1 else 's'}"
+    kept = "cache, " if folder.cache else ""
+    return f"{folder.holds} ({kept}{count}, {folders.size(folder.bytes)})"
 
 
 def _version() -> str:
@@ -50,14 +98,13 @@ def _describe(machine: Any) -> None:
         ("machine", f"{system}, {machine.cores} core{'s' if machine.cores != 1 else ''}"),
         ("GPU", _gpus(machine)),
         ("target", f"{machine.target}: {machine.reason}" if machine.reason else "none can be used"),
-        ("cache", machine.cache_folder),
         ("first kernel", _kernel(machine)),
     ]
     rows += [(name, version) for name, version in machine.packages.items()]
     rows += [(name, f"{value!r} (environment)") for name, value in machine.environment.items()]
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
-        show.text(f"{show.paint(name.ljust(width), 'strong')}  {value}")
+        show.entry(name.ljust(width), value)
 
 
 def _gpus(machine: Any) -> str:
@@ -84,7 +131,7 @@ def _finding(finding: Any) -> None:
     label = show.paint(finding.level, "bad" if finding.level == "problem" else "note")
     show.text(f"{label} {finding.name}")
     show.paragraph(finding.what)
-    show.text(f"  {show.paint('Mend it:', 'strong')} {finding.mend}")
+    show.entry("  Mend it:", finding.mend, gap=" ")
 
 
 def _verdict(machine: Any, problems: list[Any], found: int) -> None:
@@ -118,6 +165,10 @@ def bench(arguments: argparse.Namespace) -> int:
 
     if arguments.simulator:  # before anything is timed
         simulator.check_target()
+    if arguments.plot:
+        _plots().check(arguments.plot)
+    if arguments.write:
+        ladder.check(README)
     chosen = cases.choose(arguments.names or (["matmul"] if arguments.write else []))
     budget = arguments.seconds or (0.1 if arguments.quick else 1.0)
     machine = ceilings.measure()
@@ -151,10 +202,10 @@ def bench(arguments: argparse.Namespace) -> int:
             headers, rows = simulator.table(simulated)
             show.table(headers, rows, right=(1, 2, 3, 4))
     if arguments.plot:
-        _plot(arguments.plot, results, machine)
+        _plots().save(_plots().measured(results, machine), arguments.plot)
     if arguments.write:
         device = gpu.device_name() if events is not None else ""
-        ladder.write(Path("README.md"), results, ladder.machine(target.active().name, device))
+        ladder.write(README, results, ladder.machine(target.active().name, device))
     return FINDINGS if wrong else WELL
 
 
@@ -170,8 +221,8 @@ def _simulated(chosen: list[str]) -> list[Any]:
     return found
 
 
-def _plot(path: str, results: Any, machine: Any) -> None:
-    """Draw what was measured, where matplotlib is installed."""
+def _plots() -> Any:
+    """Return what draws, where matplotlib is installed."""
     from gpukit.bench.register import BenchError
 
     try:
@@ -180,4 +231,4 @@ def _plot(path: str, results: Any, machine: Any) -> None:
         raise BenchError(
             "bench: expected matplotlib for --plot, got none. Install it: pip install matplotlib."
         ) from missing
-    timings.measured(results, machine).savefig(path)
+    return timings

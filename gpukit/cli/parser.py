@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import difflib
 import importlib
 import re
-from collections.abc import Callable
-from typing import Any
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
 
 import gpukit
+from gpukit.cli.codes import MISUSE
 
 _EXIT_CODES = (
     "Exit codes: 0 all well, 1 findings or failing tests, 2 misuse, 3 the machine's fault."
@@ -16,9 +21,23 @@ _EXIT_CODES = (
 _TARGETS = "GPUKIT_TARGET=auto|cuda|cpu|checked chooses where kernels run."
 
 
-def build() -> argparse.ArgumentParser:
+class Parser(argparse.ArgumentParser):
+    """A parser of options; the one of the whole line knows that of each command by its name."""
+
+    commands: dict[str, Parser]
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and what is wrong with the line; end with the exit code of misuse."""
+        from gpukit.cli import show
+
+        self.print_usage(sys.stderr)
+        show.error(message, self.prog)
+        sys.exit(MISUSE)
+
+
+def build() -> Parser:
     """Return the parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="gpukit",
         description="A GPU classroom that needs no GPU.",
         epilog=f"{_TARGETS} {_EXIT_CODES}",
@@ -30,7 +49,56 @@ def build() -> argparse.ArgumentParser:
     _watch_verbs(verbs)
     _code_verbs(verbs)
     _learner_verbs(verbs)
+    parser.commands = verbs.choices
     return parser
+
+
+def read(line: Parser, argv: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return what the words of the command line say, or end with what was probably meant."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    command = next((word for word in words if not word.startswith("-")), "")
+    if command and command not in line.commands:
+        known = list(line.commands)
+        line.error(f"expected a command, got {command!r}. {_meant(command, known)}")
+    arguments, unknown = line.parse_known_args(words)
+    parser = line.commands[command]
+    if unknown:
+        options = [word for action in parser._actions for word in action.option_strings]
+        wrong = next((word for word in unknown if word.startswith("-")), "")
+        guess = f". {_meant(wrong.partition('=')[0], options)}" if wrong else ""
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{guess}")
+    if "--" not in words:  # which says that all behind it is the script's
+        _name_misplaced(parser, arguments)
+    return arguments
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(known)}."
+
+
+def _name_misplaced(parser: Parser, arguments: argparse.Namespace) -> None:
+    """Say which options of ours stand after the script, which gets them all.
+
+    A script that has an option of that name in its own text means its own.
+    """
+    given = getattr(arguments, "arguments", [])
+    ours = {word for action in parser._actions for word in action.option_strings} - {"--help"}
+    after = [word.partition("=")[0] for word in given if word.startswith("--")]
+    misplaced = [word for word in dict.fromkeys(after) if word in ours]
+    if not misplaced:
+        return
+    from gpukit.cli import show
+
+    with contextlib.suppress(OSError):
+        text = Path(arguments.script).read_text(encoding="utf-8", errors="replace")
+        misplaced = [word for word in misplaced if word not in text]
+    for word in misplaced:
+        show.note(
+            f"{word} stands after {arguments.script}, so it goes to the script. For "
+            f"{parser.prog}'s own {word}, write it before: {parser.prog} {word} ... "
+            f"{arguments.script}"
+        )
 
 
 def verb(name: str) -> Callable[[argparse.Namespace], int]:
@@ -51,7 +119,11 @@ def _add(verbs: Any, name: str, answer: str, text: str, *, json: bool = True) ->
 
 
 def _machine_verbs(verbs: Any) -> None:
-    _add(verbs, "doctor", "machine.doctor", "say what this machine is and what is wrong with it")
+    text = "say what this machine is, what is wrong with it, and where gpukit writes"
+    _add(verbs, "doctor", "machine.doctor", text).add_argument(
+        "--clear", action="store_true",
+        help="empty the caches, which can be made again, and say what was removed",
+    )  # fmt: skip
     bench = _add(verbs, "bench", "machine.bench", "time the kernels against NumPy")
     bench.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a family; all if none")
     bench.add_argument("--quick", action="store_true", help="small sizes and little time")
@@ -101,7 +173,10 @@ def _code_verbs(verbs: Any) -> None:
     for name, language in (("ptx", "PTX"), ("sass", "machine code")):
         text = f"show the {language} of a kernel beside its source; needs no GPU"
         code = _add(verbs, name, f"code.{name}", text)
-        code.add_argument("kernel", metavar="KERNEL", help="a kernel of the book: matmul_tiled")
+        code.add_argument(
+            "kernel", metavar="KERNEL",
+            help="a kernel of the book, matmul_tiled, or of a file of yours, my.py::my_kernel",
+        )  # fmt: skip
         code.add_argument(
             "--arch", type=_arch, default=(9, 0), metavar="sm_NN",
             help="what to compile for: sm_75, sm_80, sm_90 (the default), sm_100",

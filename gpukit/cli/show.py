@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import contextlib
 import itertools
 import json
 import os
-import shutil
 import sys
-import textwrap
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +14,7 @@ from types import TracebackType
 from typing import Any, Protocol, TextIO
 
 from gpukit import errors
+from gpukit.table import broken, layout
 
 _COLOURS = {"good": "32", "bad": "31", "note": "33", "strong": "1", "dim": "2"}
 
@@ -27,13 +26,24 @@ def fancy(stream: TextIO) -> bool:
     return stream.isatty()
 
 
-def _has_rich() -> bool:
-    return importlib.util.find_spec("rich") is not None
-
-
 def paint(text: str, style: str) -> str:
     """Return `text` in a style (good, bad, note, strong, dim) where colour is wanted."""
     return f"\033[{_COLOURS[style]}m{text}\033[0m" if fancy(sys.stdout) else text
+
+
+def columns(stream: TextIO) -> int | None:
+    """Return how wide the terminal behind a stream is, None where there is none: no limit."""
+    with contextlib.suppress(ValueError):
+        return int(os.environ.get("COLUMNS", "")) or None
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except (OSError, ValueError):
+        return None
+
+
+def width() -> int:
+    """Return how wide text is set: as the terminal is, neither too wide nor too narrow to read."""
+    return max(30, min(columns(sys.stdout) or 100, 100))
 
 
 def text(line: str = "") -> None:
@@ -41,28 +51,45 @@ def text(line: str = "") -> None:
     print(line)
 
 
-def paragraph(words: str, indent: str = "  ") -> None:
+def paragraph(words: str, indent: str = "  ", style: str = "") -> None:
     """Print words broken to the width of the terminal."""
-    width = min(shutil.get_terminal_size((100, 24)).columns, 100)
-    print(
-        textwrap.fill(
-            words,
-            width,
-            initial_indent=indent,
-            subsequent_indent=indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    )
+    for line in broken(words, width() - len(indent)):
+        print(f"{indent}{paint(line, style) if style else line}")
+
+
+def entry(label: str, words: str, style: str = "strong", gap: str = "  ") -> None:
+    """Print words behind a label, those of further lines below the first ones."""
+    first, *rest = broken(words, width() - len(label + gap))
+    print(f"{paint(label, style)}{gap}{first}".rstrip())
+    for line in rest:
+        print(f"{' ' * len(label)}{gap}{line}")
 
 
 def block(lines: str, indent: str = "  ") -> None:
-    """Print lines as they are, indented; long ones of plain words are broken."""
+    """Print lines as they are, indented; those that are too long are broken between words."""
+    for line in _fitting(lines, width() - len(indent)):
+        print(f"{indent}{line}".rstrip())
+
+
+def _fitting(lines: str, room: int) -> Iterator[str]:
     for line in lines.splitlines():
-        if line.startswith(" ") or len(line) < 90:
-            print(f"{indent}{line}".rstrip())
+        words = line.lstrip()
+        indent = line[: len(line) - len(words)]
+        if len(line) <= room:
+            yield line
         else:
-            paragraph(line, indent)
+            yield from (f"{indent}{part}" for part in broken(words, max(room - len(indent), 20)))
+
+
+def error(words: str, who: str = "gpukit") -> None:
+    """Print what went wrong on standard error, broken where that is a terminal."""
+    said, room = f"{who}: error: {words}", columns(sys.stderr)
+    print("\n".join(_fitting(said, room)) if room else said, file=sys.stderr)
+
+
+def note(words: str) -> None:
+    """Print something worth knowing on standard error, broken where that is a terminal."""
+    print("\n".join(broken(f"Note: {words}", columns(sys.stderr) or 10_000)), file=sys.stderr)
 
 
 def data(value: Any) -> None:
@@ -108,34 +135,30 @@ def _is_ours(frame: TracebackType) -> bool:
     return _root(frame) in ("gpukit", "runpy")
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> None:
-    """Print a table; the columns numbered in `right` are set to the right."""
-    if fancy(sys.stdout) and _has_rich():
-        _rich_table(headers, rows, right)
-        return
-    widths = [max(map(len, column)) for column in zip(headers, *rows, strict=True)]
-    for number, row in enumerate((headers, *rows)):
-        cells = [
-            cell.rjust(width) if index in right else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        line = "  ".join(cells).rstrip()
-        print(paint(line, "strong") if number == 0 else line)
-
-
-def _rich_table(
-    headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]
+def table(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[int] = (),
+    group: str | None = None,
 ) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
+    """Print a table that fits the terminal; the columns numbered in `right` are numbers.
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for index, header in enumerate(headers):
-        made.add_column(header, justify="right" if index in right else "left", no_wrap=index != 1)
-    for row in rows:
-        made.add_row(*row)
-    Console(highlight=False, markup=False).print(made)
+    `group` names a column whose cells stand above the rows that share them, not in each row.
+    """
+    shared = [row[list(headers).index(group)] for row in rows] if group else []
+    kept = [k for k, head in enumerate(headers) if head != group]
+    heads, below = layout(
+        [headers[k] for k in kept],
+        [[row[k] for k in kept] for row in rows],
+        [kept.index(k) for k in right],
+        columns(sys.stdout),
+    )
+    for line in heads:
+        print(paint(line, "strong"))
+    for number, lines in enumerate(below):
+        if shared and (number == 0 or shared[number] != shared[number - 1]):
+            print(f"\n{paint(shared[number], 'strong')}")
+        print("\n".join(lines))
 
 
 class Step(Protocol):
@@ -153,36 +176,7 @@ def progress(total: int, quiet: bool = False) -> Iterator[Step]:
     """Show a bar on standard error while the body runs; nothing where that is no terminal."""
     if quiet or not fancy(sys.stderr):
         yield _nothing
-    elif _has_rich():
-        with _rich_progress(total) as step:
-            yield step
-    else:
-        with _plain_progress(total) as step:
-            yield step
-
-
-@contextmanager
-def _rich_progress(total: int) -> Iterator[Step]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (BarColumn(bar_width=24), MofNCompleteColumn(), TextColumn("{task.description}"))
-    # Drawn by hand at each step: a thread that redraws would disturb what is being timed.
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("", total=total)
-        done = -1
-
-        def step(name: str) -> None:
-            nonlocal done
-            done += 1
-            bar.update(task, completed=done, description=name, refresh=True)
-
-        yield step
-
-
-@contextmanager
-def _plain_progress(total: int) -> Iterator[Step]:
+        return
     done = -1
 
     def step(name: str) -> None:
@@ -190,7 +184,9 @@ def _plain_progress(total: int) -> Iterator[Step]:
         done += 1
         filled = 24 * done // max(total, 1)
         bar = "#" * filled + "." * (24 - filled)
-        print(f"\r\033[K[{bar}] {done}/{total} {name}", end="", file=sys.stderr, flush=True)
+        line = f"[{bar}] {done}/{total} {name}"[: columns(sys.stderr)]
+        # Drawn at each step only: a thread that redraws would disturb what is being timed.
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     try:
         yield step

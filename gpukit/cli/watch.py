@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpukit.cli import FINDINGS, INTERRUPTED, MISUSE, WELL, show
+from gpukit import files
+from gpukit.cli import FINDINGS, INTERRUPTED, MACHINE, MISUSE, WELL, show
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -19,15 +20,14 @@ def check(arguments: argparse.Namespace) -> int:
     from gpukit.checked import process
     from gpukit.checked.report import merge
 
-    with process.checking() as reports, _output_aside(arguments.json):
+    outputs = [path for path in (arguments.junit, arguments.html) if path]
+    for output in outputs:
+        files.check(output)
+    with process.checking() as reports, output_aside(arguments.json):
         ran = _run("check", arguments)
     report = merge(reports)
     if ran.stopped:
         report.notes.append(f"{ran.stopped}; what it would have done after that was not checked.")
-    if arguments.junit:
-        Path(arguments.junit).write_text(report.to_junit(), encoding="utf-8")
-    if arguments.html:
-        Path(arguments.html).write_text(_page(report), encoding="utf-8")
     if arguments.json:
         show.text(report.to_json())
     elif reports or (ran.stopped and not ran.failed):
@@ -36,8 +36,12 @@ def check(arguments: argparse.Namespace) -> int:
         show.text(f"Nothing was checked: {ran.nothing}")
         if not ran.failed:
             show.text(_what_to_launch(Path(arguments.script)))
+    if arguments.junit:
+        files.write(arguments.junit, report.to_junit())
+    if arguments.html:
+        files.write(arguments.html, _page(report))
     nothing = not (ran.stopped or reports)
-    if ran.code == INTERRUPTED:
+    if ran.code in (INTERRUPTED, MACHINE):
         return ran.code
     return report.exit_code or ran.code or (MISUSE if nothing else WELL)
 
@@ -58,7 +62,7 @@ def profile(arguments: argparse.Namespace) -> int:
     """Run a script and print what every launch asked of memory."""
     from gpukit.checked import process
 
-    with process.profiling() as profiles, _output_aside(arguments.json):
+    with process.profiling() as profiles, output_aside(arguments.json):
         ran = _run("profile", arguments)
     if arguments.json:
         show.data([p.as_dict() for p in profiles])
@@ -77,18 +81,22 @@ def play(arguments: argparse.Namespace) -> int:
     from gpukit.checked import process
 
     folder = Path(arguments.folder)
+    files.check_folder(folder, "name one that you may write to with --folder")
     earlier = set(folder.glob("*.html"))
-    with process.recording_to(folder, arguments.launches) as pages, _output_aside(arguments.json):
+    with process.recording_to(folder, arguments.launches) as pages, output_aside(arguments.json):
         ran = _run("play", arguments)
     if arguments.json:
-        show.data([str(p) for p in pages])
-    elif pages:
-        for path in pages:
+        show.data([str(p) for p in pages.written])
+    elif pages.written:
+        for path in pages.written:
             show.text(f"{'replaced' if path in earlier else 'wrote'} {path}")
         show.text("Open a page in a browser; the arrow keys step forward and back.")
-    else:
+    elif not pages.refused:
         show.text(f"Nothing was recorded: {ran.nothing}")
-    return ran.explained("recorded")
+    code = ran.explained("recorded")
+    if pages.refused:
+        raise pages.refused
+    return code
 
 
 @dataclass
@@ -121,6 +129,7 @@ class _Ran:
 
 def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
     """Run the script until its end, an error, Ctrl-C or the end of its time."""
+    from gpukit import errors
     from gpukit.cli import limit
 
     timer = limit.TimeLimit(arguments.timeout, arguments.script)
@@ -130,6 +139,9 @@ def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
             code = _code_of(verb, arguments)
     except KeyboardInterrupt as error:
         return _interrupted(arguments, error, "by Ctrl-C", INTERRUPTED)
+    except errors.OutputError as error:
+        show.error(str(error))
+        return _Ran(MACHINE, "The script was stopped by an error", failed=True)
     if timer.expired:
         return _interrupted(arguments, timer.error, f"after {timer.cause()}", FINDINGS)
     if code is None:
@@ -158,13 +170,15 @@ def _code_of(verb: str, arguments: argparse.Namespace) -> int | None:
         return script.run(arguments.script, arguments.arguments, verb, module=arguments.module).code
     except (errors.TargetError, script.ScriptError):
         raise  # the machine's fault, or misuse: there is nothing to report
+    except errors.OutputError:
+        raise  # to be said in its sentence
     except Exception as error:
         show.traceback_from(error)
         return None
 
 
 @contextlib.contextmanager
-def _output_aside(aside: bool) -> Iterator[None]:
+def output_aside(aside: bool) -> Iterator[None]:
     """Send what the script prints to standard error where ours must be JSON and nothing else."""
     if not aside:
         yield

@@ -158,7 +158,7 @@ def note(name: str) -> None:
 def noted(name: str) -> bool:
     """Tell whether `note` was called with this name, in this process or another."""
     where = cache_folder.folder()
-    return where is not None and (where / name).exists()
+    return where is not None and os.path.exists(where / name)  # noqa: PTH110 - True or False only
 
 
 def _keepable(made: Compiled) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from pathlib import Path
 
+from gpukit import files
 from gpukit.course import catalogue
 from gpukit.course.catalogue import Exercise
+from gpukit.errors import OutputError
 
 FILE = ".progress.json"
 # The grades that count, and which part of the points they earn.
 EARNED = {"right": 1.0, "but": 0.5}
+# What to do where exercises lie in a folder that cannot be written to.
+ELSEWHERE = "work on a copy of the folder `exercises`: set GPUKIT_EXERCISES to where that is"
 
 
 def _file(exercise: Exercise) -> Path:
@@ -19,11 +22,16 @@ def _file(exercise: Exercise) -> Path:
 
 
 def _load(file: Path) -> dict[str, str]:
+    return _read(file) or {}
+
+
+def _read(file: Path) -> dict[str, str] | None:
+    """Return what is kept, None where that cannot be read."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def state(exercise: Exercise) -> str:
@@ -45,24 +53,33 @@ def points(exercise: Exercise, grade: str) -> int:
     return round(exercise.points * EARNED.get(grade, 0))
 
 
-def record(exercise: Exercise, grade: str) -> None:
-    """Keep a grade, if no better one was reached before. A read-only folder is no error."""
+def record(exercise: Exercise, grade: str) -> str:
+    """Keep a grade, if no better one was reached before; return why it cannot be kept, or "".
+
+    In a read-only folder an answer is graded all the same.
+    """
     known = _load(_file(exercise))
     if EARNED.get(grade, 0) > EARNED.get(known.get(exercise.name, ""), 0):
-        _save(exercise, {**known, exercise.name: grade})
+        return _save(exercise, {**known, exercise.name: grade})
+    return ""
 
 
-def forget(exercise: Exercise) -> None:
-    """Forget what was reached in an exercise."""
+def forget(exercise: Exercise) -> str:
+    """Forget what was reached in an exercise; return why that cannot be written, or ""."""
     known = _load(_file(exercise))
-    if known.pop(exercise.name, None) is not None:
-        _save(exercise, known)
+    return "" if known.pop(exercise.name, None) is None else _save(exercise, known)
 
 
-def _save(exercise: Exercise, known: dict[str, str]) -> None:
-    with contextlib.suppress(OSError):
-        text = json.dumps(known, indent=2, sort_keys=True) + "\n"
-        _file(exercise).write_text(text, encoding="utf-8")
+def _save(exercise: Exercise, known: dict[str, str]) -> str:
+    file, text = _file(exercise), json.dumps(known, indent=2, sort_keys=True) + "\n"
+    try:
+        with files.refusing(file, ELSEWHERE):
+            if file.is_file() and _read(file) is None:  # damaged: somebody may mend it by hand
+                file.replace(file.with_suffix(".damaged"))
+        files.write(file, text, ELSEWHERE)
+    except OutputError as refused:
+        return str(refused)
+    return ""
 
 
 def following(exercise: Exercise | None = None) -> Exercise | None:
@@ -74,13 +91,18 @@ def following(exercise: Exercise | None = None) -> Exercise | None:
     return next((e for e in others if not exercise or e.name != exercise.name), None)
 
 
+def begin(exercise: Exercise) -> None:
+    """Give the learner a file to work in: a copy of the starter, also where there is an answer."""
+    files.write(exercise.answer, exercise.starter.read_bytes(), ELSEWHERE)
+
+
 def set_aside(exercise: Exercise) -> Path | None:
-    """Rename the answer to the first free `answer.oldN.py`; None when there is nothing to keep."""
+    """Copy the answer to the first free `answer.oldN.py`; None when there is nothing to keep."""
     answer = exercise.answer
     if not has_own_answer(exercise):
         return None
     number = 1
     while (kept := answer.with_name(f"answer.old{number}.py")).exists():
         number += 1
-    answer.rename(kept)
+    files.write(kept, answer.read_bytes(), ELSEWHERE)
     return kept

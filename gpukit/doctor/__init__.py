@@ -4,8 +4,9 @@
 every trap can be tested on a machine that does not have it.
 """
 
+from gpukit.doctor import folders
 from gpukit.doctor.checks import examine
 from gpukit.doctor.facts import Machine, look
 from gpukit.doctor.finding import Finding
 
-__all__ = ["Finding", "Machine", "examine", "look"]
+__all__ = ["Finding", "Machine", "examine", "folders", "look"]

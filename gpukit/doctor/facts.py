@@ -26,7 +26,6 @@ PACKAGES = (
     "scikit-learn",
     "jupyterlab",
     "ipykernel",
-    "rich",
 )
 VARIABLES = (
     target.VARIABLE,
@@ -85,6 +84,7 @@ class Machine:
     shadows: tuple[str, ...] = ()
     cache_folder: str = ""
     cache_error: str = ""
+    temporary_error: str = ""
     driver: str = ""
     driver_status: int | None = None
     driver_cuda: tuple[int, int] | None = None
@@ -148,15 +148,26 @@ def _shadows() -> tuple[str, ...]:
 
 def _cache() -> tuple[str, str]:
     """Return the folder of compiled kernels, and why it cannot be written, or nothing."""
-    folder = cache_folder.folder() or Path.home()  # the usual folder where the cache is off
+    folder = cache_folder.folder()
+    if folder is None:
+        return "", ""
     existing = folder
-    while not existing.exists() and existing != existing.parent:
+    while not os.path.lexists(existing) and existing != existing.parent:
         existing = existing.parent
     try:
         with tempfile.TemporaryFile(dir=existing):
             return str(folder), ""
     except OSError as error:
         return str(folder), error.strerror or type(error).__name__
+
+
+def _temporary_error() -> str:
+    """Return why there is no folder for temporary files, or nothing."""
+    try:
+        tempfile.gettempdir()
+    except OSError as error:
+        return error.strerror or type(error).__name__
+    return ""
 
 
 def _target() -> dict[str, str]:
@@ -220,6 +231,7 @@ def look() -> Machine:
         shadows=_shadows(),
         cache_folder=cache,
         cache_error=cache_error,
+        temporary_error=_temporary_error(),
         hardware_seen=hardware_seen(),
         kernel_error=_kernel_error() if runnable else "",
         **facts,  # type: ignore[arg-type]

@@ -72,6 +72,19 @@ def cache_writable(machine: Machine) -> Finding | None:
     )
 
 
+def temporary_folder(machine: Machine) -> Finding | None:
+    """Exercises in a notebook, CUDA C++ and the GPU compiler write temporary files."""
+    if not machine.temporary_error:
+        return None
+    return Finding(
+        "note",
+        "no-temporary-folder",
+        "There is no folder for temporary files that can be written to, as `%%exercise` and the "
+        f"GPU compiler need: {machine.temporary_error}.",
+        "export TMPDIR=/a/folder/you/may/write",
+    )
+
+
 def one_core(machine: Machine) -> Finding | None:
     """On one core blocks run one after the other."""
     if machine.cores > 1 or machine.target == "cuda":
@@ -102,6 +115,7 @@ CHECKS: tuple[Check, ...] = (
     jit_off,
     optimiser_off,
     cache_writable,
+    temporary_folder,
     one_core,
     first_kernel,
 )

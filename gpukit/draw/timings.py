@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import html
+import io
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
-from gpukit import target
+from gpukit import files, target
 from gpukit.bench import Result, report
 from gpukit.bench import recorded as records
 from gpukit.bench.ceilings import Ceilings
+from gpukit.bench.register import BenchError
 from gpukit.draw import style
 
 HEADERS = ("call", "size", "answer", "kernel", "NumPy", "against NumPy")
@@ -131,6 +135,28 @@ def measured(results: Sequence[Result], ceilings: Ceilings) -> Figure:
         label = "operations for each byte that anyone must move\n"
         axes.set_xlabel("\n".join([label, *names]), ha="left", x=0.0, fontsize=10)
     return fig
+
+
+def check(path: str) -> None:
+    """Raise what keeps a picture from being saved under a name."""
+    known = FigureCanvasBase.get_supported_filetypes()
+    if _kind(path) not in known:
+        raise BenchError(
+            f"bench: expected the name of a picture, got {path!r}. Let it end in .png, or in "
+            f"another of {', '.join(known)}."
+        )
+    files.check(path)
+
+
+def save(figure: Figure, path: str) -> None:
+    """Write a picture to a file, in the format that its name asks for."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format=_kind(path))
+    files.write(path, picture.getvalue())
+
+
+def _kind(path: str) -> str:
+    return Path(path).suffix.lower().removeprefix(".") or "png"
 
 
 def _near(one: tuple[float, float], other: tuple[float, float]) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gpukit import files
 from gpukit.nn.optimizers import Optimizer
 from gpukit.nn.parameters import Parameters
 
@@ -18,21 +18,16 @@ def save(
 ) -> None:
     """Write parameters, optimizer and numbers such as the epoch, or arrays, to one file.
 
-    The file is written under another name and renamed when it is complete: whenever the program is
-    killed, `path` is the old checkpoint or the new one.
+    Whenever the program is killed, or the disk is full (OutputError), `path` is the old checkpoint
+    or the new one.
     """
-    path = Path(path)
     arrays: dict[str, Any] = {
         f"parameters/{name}": array for name, array in parameters.state().items()
     }
     arrays |= {f"optimizer/{name}": array for name, array in optimizer.state().items()}
     arrays |= {f"numbers/{name}": np.asarray(number) for name, number in numbers.items()}
-    unfinished = path.with_name(path.name + ".unfinished")
-    with unfinished.open("wb") as file:
+    with files.whole(path) as file:
         np.savez(file, **arrays)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
 
 
 def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gpukit
-from gpukit import cuda, launch
+from gpukit import cuda, files, launch
 from gpukit.nn.checkpoint import load, save
 from gpukit.nn.containers import Sequential
 from gpukit.nn.data import Loader
@@ -89,7 +89,8 @@ def fit(
 
     Raises FloatingPointError when a loss or a weight becomes NaN or infinite: the error says in
     which step and layer, and model and optimizer are as they were when all was well, at most
-    `every` steps before. Raises ValueError for a label that the model has no output for.
+    `every` steps before. Raises OutputError when the checkpoint cannot be written, before the first
+    step where that can be known, and ValueError for a label that the model has no output for.
     """
     return _Training(
         model, optimizer, loader, loss, clip, validate, checkpoint, every,
@@ -118,6 +119,8 @@ class _Training:
         self.losses = cuda.device_array(self.history.steps, self.parameters.value.dtype)
 
     def run(self) -> History:
+        if self.checkpoint is not None:
+            files.check(self.checkpoint)
         history, first = self.history, self._resume()
         total = history.steps
         self._keep(first)

@@ -95,7 +95,7 @@ def exit_code(code: object) -> int:
 
 def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(ValueError, AttributeError):
+        with contextlib.suppress(ValueError, AttributeError, OSError):
             stream.flush()
 
 

@@ -133,6 +133,19 @@ def test_a_broken_progress_file_is_as_none(shelf, tmp_path):
     assert progress.state(exercise) == "started"
 
 
+def test_a_broken_progress_file_is_kept_beside_the_next_one(shelf, tmp_path):
+    (tmp_path / progress.FILE).write_text("[1, 2")
+    progress.record(catalogue.find("thing"), "right")
+    assert (tmp_path / ".progress.damaged").read_text() == "[1, 2"
+    assert progress.state(catalogue.find("thing")) == "right"
+
+
+def test_a_grade_that_cannot_be_kept_is_no_error_and_says_why(shelf, tmp_path):
+    (tmp_path / progress.FILE).mkdir()
+    said = progress.record(catalogue.find("thing"), "right")
+    assert said.startswith(f"cannot write {tmp_path / progress.FILE}: is a directory.")
+
+
 def test_answers_set_aside_never_overwrite_each_other(shelf):
     exercise = catalogue.find("thing")
     kept = []

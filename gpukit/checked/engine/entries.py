@@ -75,11 +75,11 @@ def _folder() -> str | None:
     """Return a folder of these functions alone; Numba does not see when what they call changes."""
     from gpukit.compiler import cache
 
-    where = cache_folder.folder()
+    where = cache_folder.checker_folder()
     if where is None:
         return None
     digest = hashlib.sha256(cache.surroundings().encode()).hexdigest()
-    return str(where.with_name(f"{where.name}-checker") / digest[:16])
+    return str(where / digest[:16])
 
 
 def once(make: Callable[[], _Made]) -> Callable[[], _Made]:

@@ -39,6 +39,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from gpukit import files
+
 # In the order in which they need each other; together they make one script.
 SCRIPTS = (
     "dom.js",
@@ -91,7 +93,7 @@ class Player:
                 f"save: {path} exists and is no page of {self.recording['kernel']}. Choose another"
                 " name, or delete the file."
             )
-        path.write_text(self.html, encoding="utf-8")
+        files.write(path, self.html)
         return path
 
     def open(self) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from typing import TYPE_CHECKING
 
 from gpukit.checked.profile import advice as profile_advice
@@ -14,6 +13,7 @@ from gpukit.checked.profile.cells import Cell, Column
 from gpukit.checked.profile.tables import Table
 from gpukit.checked.report.as_text import fitting, wrapped
 from gpukit.checked.report.content import clean
+from gpukit.table import code_lines, layout
 
 if TYPE_CHECKING:
     from gpukit.checked.profile import Profile
@@ -46,17 +46,15 @@ class _Page:
     def paint(self, text: str, style: str) -> str:
         return f"\033[{style}m{text}\033[0m" if self.colour and style and text.strip() else text
 
-    def cut(self, text: str) -> str:
-        return text if len(text) <= self.width else f"{text[: self.width - 3]}..."
-
     def title(self, text: str) -> str:
         return self.paint(text, _STRONG)
 
     # ---- parts -----------------------------------------------------------------------------------
 
     def heading(self, profile: Profile) -> str:
-        name = self.title(self.cut(profile_parts.heading(profile)))
-        return f"{name}\n{wrapped(profile_parts.subtitle(profile), self.width)}"
+        name = wrapped(profile_parts.heading(profile), self.width).splitlines()
+        below = wrapped(profile_parts.subtitle(profile), self.width)
+        return "\n".join([*map(self.title, name), below])
 
     def totals(self, profile: Profile) -> str:
         rows = tables.totals(profile)
@@ -92,7 +90,8 @@ class _Page:
         if not listings:
             return ""
         digits = max(len(str(n)) for each in listings for n, _ in each.lines)
-        columns = self._that_fit(profile_parts.columns(profile), digits)
+        counted = profile_parts.columns(profile)
+        columns = self._that_fit(counted, digits)
         widths = [max(len(c.top), len(c.below), 7) for c in columns]
         lines = [self.title("Source"), *self._heads(columns, widths)]
         for place, each in enumerate(listings):
@@ -103,6 +102,10 @@ class _Page:
                 lines.append(self._line(cells, widths, f"{number:>{digits}}", text))
         if columns:
             lines += ["", wrapped(self._legend(), self.width)]
+        if left_out := [f"{c.top} {c.below}".strip() for c in counted[len(columns) :]]:
+            named = ", ".join(left_out).replace("/ ", "/")
+            more = f"Not shown, for want of room: {named}. A wider terminal shows them."
+            lines.append(wrapped(more, self.width))
         return "\n".join(lines)
 
     def _that_fit(self, columns: list[Column], digits: int) -> list[Column]:
@@ -110,8 +113,9 @@ class _Page:
         kept: list[Column] = []
         for column in columns:
             room -= max(len(column.top), len(column.below), 7) + len(_COLUMN_GAP)
-            if room >= 0 or not kept:
-                kept.append(column)
+            if room < 0 and kept:
+                break
+            kept.append(column)
         return kept
 
     def _heads(self, columns: list[Column], widths: list[int]) -> list[str]:
@@ -141,25 +145,14 @@ class _Page:
         return f"Heat, from little to much: {scale}. {profile_parts.legend('shade')}"
 
     def table(self, table: Table) -> str:
-        """Return a table, without the columns for which there is no room."""
+        """Return a table as wide as there is room."""
         if not table.rows:
             return ""
-        kept = list(range(len(table.headers)))
-        lines = [table.headers, *table.rows]
-        for spare in (-1, *table.spare):
-            kept = [k for k in kept if k != spare]
-            widths = [max(len(line[k]) for line in lines) for k in kept]
-            if sum(widths) + len(_GAP) * (len(kept) - 1) <= self.width:
-                break
-        made = [self.title(table.caption)]
-        for place, line in enumerate(lines):
-            cells = [
-                line[k].ljust(width) if k in table.left else line[k].rjust(width)
-                for k, width in zip(kept, widths, strict=True)
-            ]
-            text = self.cut(clean(_GAP.join(cells).rstrip()))
-            made.append(self.paint(text, "" if place else _DIM))
-        return "\n".join(made)
+        right = [k for k in range(len(table.headers)) if k not in table.left]
+        rows = [[clean(cell) for cell in row] for row in table.rows]
+        heads, below = layout(table.headers, rows, right, self.width)
+        made = [self.title(table.caption), *(self.paint(head, _DIM) for head in heads)]
+        return "\n".join([*made, *(line for lines in below for line in lines)])
 
     def occupancy(self, profile: Profile) -> str:
         about = wrapped(tables.about_occupancy(profile), self.width)
@@ -176,8 +169,8 @@ def _broken(text: str, room: int) -> list[str]:
     code = text[: text.find("#")].rstrip() if "#" in text else text
     indent = len(text) - len(text.lstrip())
     if len(code) <= room - 4 or '"""' in text or indent > room - 12:
-        return [f"{text[: room - 3]}..."]
-    return textwrap.wrap(code, room, subsequent_indent=" " * (indent + 4), drop_whitespace=True)
+        return [f"{text[: room - 3].rpartition(' ')[0] or text[: room - 3]}..."]
+    return code_lines(text, room)
 
 
 def _bullet(text: str, width: int) -> str:

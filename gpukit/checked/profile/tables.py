@@ -25,14 +25,16 @@ if TYPE_CHECKING:
     from gpukit.checked.profile import Access, Profile
 
 
+SECTORS, PASSES = ("sector",), ("pass", "passes")
+
+
 class Table(NamedTuple):
-    """A table of words; `left` are the columns that are text, `spare` those to drop first."""
+    """A table of words; `left` are the columns that are text, the others are numbers."""
 
     caption: str
     headers: tuple[str, ...]
     rows: Sequence[tuple[str, ...]]
     left: frozenset[int]
-    spare: tuple[int, ...]
 
 
 # ---- totals --------------------------------------------------------------------------------------
@@ -154,7 +156,7 @@ def arrays(profile: Profile) -> Table:
     order = sorted(profile.arrays.items(), key=lambda item: (-_cost(item[1]), item[0]))
     rows = [(name, space.get(name, ""), *_array(counts)) for name, counts in order]
     headers = ("array", "memory", "requests", "cost", "a request", "bytes moved", "used")
-    return Table("Arrays", headers, rows, frozenset({0, 1}), (6, 2, 5, 1, 3))
+    return Table("Arrays", headers, rows, frozenset({0, 1}))
 
 
 def _cost(counts: Counts) -> int:
@@ -174,13 +176,13 @@ def _array(counts: Counts) -> tuple[str, ...]:
 def _price(counts: Counts) -> tuple[str, str, str]:
     """Return requests, what they cost, and what one costs."""
     prices = (
-        (sum_of(counts, "global", "requests"), sum_of(counts, "global", "sectors"), "sectors"),
-        (sum_of(counts, "shared", "requests"), sum_of(counts, "shared", "wavefronts"), "passes"),
-        (counts["constant_requests"], counts["constant_passes"], "passes"),
+        (sum_of(counts, "global", "requests"), sum_of(counts, "global", "sectors"), SECTORS),
+        (sum_of(counts, "shared", "requests"), sum_of(counts, "shared", "wavefronts"), PASSES),
+        (counts["constant_requests"], counts["constant_passes"], PASSES),
     )
     for requests, cost, unit in prices:
         if requests:
-            return f"{requests:,}", f"{cost:,} {unit}", f"{cost / requests:.1f}"
+            return f"{requests:,}", many(cost, *unit), f"{cost / requests:.1f}"
     return f"{counts['local_requests']:,}", "-", "-"
 
 
@@ -191,7 +193,7 @@ def accesses(profile: Profile) -> Table:
         for a in profile.accesses
     ]
     headers = ("line", "access", "kind", "requests", "cost", "a request", "worst request")
-    return Table("Accesses", headers, rows, frozenset({1, 2}), (3, 4, 2, 6))
+    return Table("Accesses", headers, rows, frozenset({1, 2}))
 
 
 def worst(access: Access) -> str:
@@ -220,7 +222,7 @@ def occupancy(profile: Profile) -> Table:
         for row in profile.occupancy().rows
     ]  # fmt: skip
     headers = ("GPU", "registers", "blocks/SM", "warps/SM", "occupancy", "limited by", "best block")
-    return Table("Occupancy", headers, rows, frozenset({0, 5}), (6, 2, 3, 1, 5))
+    return Table("Occupancy", headers, rows, frozenset({0, 5}))
 
 
 def about_occupancy(profile: Profile) -> str:

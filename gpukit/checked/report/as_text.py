@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from gpukit.checked.finding import ERROR, INFO, WARNING, Finding
 from gpukit.checked.report import content
+from gpukit.table import code_lines
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report
@@ -77,9 +78,11 @@ def _source(finding: Finding, colour: bool, width: int) -> list[str]:
     for line in shown:
         mark = ">" if line.marked else " "
         gutter = f"  {mark} {line.number:>{digits}} | " if line.number else f"  {mark} "
+        below = f"{'| ':>{len(gutter)}}" if line.number else " " * len(gutter)
         room = width - len(gutter)
-        text = line.text if len(line.text) <= room else f"{line.text[: room - 3]}..."
-        made.append((_paint(gutter, "dim") if colour else gutter) + text)
+        for number, part in enumerate(code_lines(line.text, room)):
+            before = below if number else gutter
+            made.append((_paint(before, "dim") if colour else before) + part)
     return made
 
 

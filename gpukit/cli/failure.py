@@ -1,0 +1,61 @@
+"""What ends a command, in one sentence and with the exit code that belongs to it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from gpukit import errors
+from gpukit.cli.codes import FINDINGS, MACHINE, MISUSE
+
+
+def known(error: Exception) -> bool:
+    """Tell whether an error is to be said in a sentence: anything else is a mistake of ours."""
+    return isinstance(error, errors.GpukitError | OSError)
+
+
+def sentence(error: Exception) -> str:
+    """Return what went wrong and what to do."""
+    if isinstance(error, OSError) and not isinstance(error, errors.GpukitError):
+        return _of_the_system(error)
+    return str(error).removeprefix("gpukit: ")
+
+
+def code(error: Exception) -> int:
+    """Return the exit code that belongs to an error."""
+    if isinstance(error, errors.TargetError | OSError):
+        return MACHINE
+    # Raised by the commands about their own arguments; the kernels' errors are findings.
+    misuse = type(error).__name__ in ("ExerciseError", "ScriptError", "BenchError")
+    return MISUSE if misuse else FINDINGS
+
+
+def _of_the_system(error: OSError) -> str:
+    """Say what the operating system refused: a file, or where there is none to name, the place."""
+    if error.errno is None:
+        return str(error)
+    why = os.strerror(error.errno)
+    why = f"{why[:1].lower()}{why[1:]}"
+    if error.filename is not None:
+        return f"cannot use {error.filename}: {why}. See that it is there and yours to read."
+    if not _works(Path.cwd):
+        return "the folder that you are in is gone. Go to another one, and run the command again."
+    if not _works(tempfile.gettempdir):
+        return (
+            "there is no folder for temporary files that can be written to. Set TMPDIR to one "
+            "that you may write to."
+        )
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return f"cannot write the output: {why}. Make room on the disk that it goes to."
+    return f"the system refused: {why}. Mend that, and run the command again."
+
+
+def _works(ask: Callable[[], object]) -> bool:
+    try:
+        ask()
+    except OSError:
+        return False
+    return True

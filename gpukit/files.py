@@ -1,0 +1,115 @@
+"""Files that gpukit writes for somebody: whole or not at all, and one sentence where that fails."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from gpukit.errors import OutputError
+
+ELSEWHERE = "name a file in a folder that you may write to"
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def write(path: str | Path, content: str | bytes, elsewhere: str = ELSEWHERE) -> None:
+    """Write a file, whole or not at all; raise OutputError, which names it, where that fails.
+
+    `elsewhere` says what to do where the folder cannot be written to.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    with whole(path, elsewhere) as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def whole(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[IO[bytes]]:
+    """Open a file to write; it takes its name at the end of the body, when it is complete.
+
+    Whenever the program is killed, `path` is the old file or the new one. A device such as
+    /dev/stdout is written to as it is.
+    """
+    path = Path(path)
+    with refusing(path, elsewhere):
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with path.open("wb") as file:
+                yield file
+            return
+        target = path.resolve()  # of a link, the file that it points to
+        unfinished = target.with_name(f"{target.name}.{os.getpid()}.unfinished")
+        try:
+            with unfinished.open("wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            unfinished.replace(target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                unfinished.unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def refusing(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[None]:
+    """Raise OutputError in the place of what the system says while `path` is written."""
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        raise OutputError(_sentence(Path(path), error, elsewhere)) from error
+
+
+def check(path: str | Path, elsewhere: str = ELSEWHERE) -> None:
+    """Raise OutputError where a file cannot be written, before there is anything to lose."""
+    path = Path(path)
+    with refusing(path, elsewhere):
+        if path.is_dir():
+            raise _error(errno.EISDIR)
+        if not path.exists() or path.is_file():
+            _look(path.resolve().parent)
+
+
+def check_folder(folder: str | Path, elsewhere: str = ELSEWHERE) -> None:
+    """Raise OutputError where files cannot be made in a folder, which may yet have to be made."""
+    nearest = Path(folder)
+    while not os.path.lexists(nearest) and nearest != nearest.parent:
+        nearest = nearest.parent
+    with refusing(folder, elsewhere):
+        _look(nearest)
+
+
+def _look(folder: Path) -> None:
+    """Raise what the system would, were a file made in a folder."""
+    folder.stat()
+    if not folder.is_dir():
+        raise _error(errno.ENOTDIR)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _error(errno.EACCES)
+
+
+def _error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
+def _sentence(path: Path, error: OSError, elsewhere: str) -> str:
+    """Say which file cannot be written, why, and what to do."""
+    if error.errno is None:  # words of ours, or of a library
+        return str(error)
+    why = os.strerror(error.errno)
+    return f"cannot write {path}: {why[:1].lower()}{why[1:]}. {_advice(path, error, elsewhere)}."
+
+
+def _advice(path: Path, error: OSError, elsewhere: str) -> str:
+    if error.errno in _FULL:
+        return f"Make room on its disk, or {elsewhere}"
+    if error.errno == errno.EISDIR:
+        return "It is a folder: name a file in it"
+    if error.errno == errno.ENOENT:
+        return f"Make the folder {path.parent} first, or {elsewhere}"
+    if error.errno == errno.ENOTDIR:
+        return f"A part of this path is a file and no folder: {elsewhere}"
+    return elsewhere[:1].upper() + elsewhere[1:]

@@ -1,0 +1,94 @@
+"""Text that fits a terminal: columns narrow by whole words, or rows become paragraphs."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from collections.abc import Sequence
+
+
+def layout(
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[int] = (),
+    width: int | None = None,
+) -> tuple[list[str], list[list[str]]]:
+    """Return the lines of the heads and those of each row; no width means room for all.
+
+    The columns numbered in `right` are numbers with their units: set to the right, never broken.
+
+    >>> layout(["name", "what"], [["relu", "numbers below zero become zero"]], width=24)
+    (['name  what'], [['relu  numbers below zero', '      become zero']])
+    >>> layout(["name", "GB/s"], [["sum", "12.5"]], right=[1], width=8)
+    ([], [['name: sum', '  GB/s:', '  12.5']])
+    """
+    columns = list(zip(headers, *rows, strict=True))
+    widths, gap = [max(map(len, column)) for column in columns], 2
+    if width is not None:
+        least = [_least(column, k in right) for k, column in enumerate(columns)]
+        if sum(least) + gap * (len(widths) - 1) > width:
+            gap = 1
+        room = width - gap * (len(widths) - 1)
+        if sum(least) > room:
+            return [], [_paragraph(headers, row, width) for row in rows]
+        while sum(widths) > room:
+            wide = [
+                k for k, (now, most) in enumerate(zip(widths, least, strict=True)) if now > most
+            ]
+            widths[max(wide, key=lambda k: widths[k])] -= 1
+    heads, *below = (_lines(row, widths, right, gap) for row in (headers, *rows))
+    return heads, below
+
+
+def broken(text: str, width: int) -> list[str]:
+    """Break text between words only; a longer word stands alone and whole."""
+    if len(text) <= width and "\n" not in text:
+        return [text]
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def code_lines(line: str, width: int) -> list[str]:
+    """Break a line of code between its words, what follows deeper than its first line.
+
+    A word that is longer than a line is broken too: source stands beside other columns.
+
+    >>> code_lines("    out[i] = first + second", 20)
+    ['    out[i] = first +', '        second']
+    """
+    if len(line) <= width:
+        return [line]
+    text = line.lstrip()
+    indent = min(len(line) - len(text), width // 4)
+    return textwrap.wrap(
+        text, width, break_on_hyphens=False,
+        initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
+    )  # fmt: skip
+
+
+def _least(column: Sequence[str], numbers: bool) -> int:
+    """Return how narrow a column may become."""
+    head, *cells = column
+    words = head.split() + (cells if numbers else [word for cell in cells for word in cell.split()])
+    return max(map(len, words), default=0)
+
+
+def _lines(row: Sequence[str], widths: Sequence[int], right: Sequence[int], gap: int) -> list[str]:
+    cells = [broken(cell, width) for cell, width in zip(row, widths, strict=True)]
+    return [
+        (" " * gap)
+        .join(
+            piece.rjust(width) if k in right else piece.ljust(width)
+            for k, (piece, width) in enumerate(zip(pieces, widths, strict=True))
+        )
+        .rstrip()
+        for pieces in itertools.zip_longest(*cells, fillvalue="")
+    ]
+
+
+def _paragraph(headers: Sequence[str], row: Sequence[str], width: int) -> list[str]:
+    """Return a row as its first cell and, below, the others, each behind the head of its column."""
+    first, *pairs = [f"{head}: {cell}" for head, cell in zip(headers, row, strict=True)]
+    indent = "  "
+    kept = [pair.replace(" ", "\0") if len(pair) < width - 3 else pair for pair in pairs]
+    lines = broken(", ".join(kept), width - len(indent))
+    return [first, *(f"{indent}{line}".replace("\0", " ") for line in lines)]

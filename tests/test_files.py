@@ -1,0 +1,70 @@
+"""Files that gpukit writes: whole or not at all, and one sentence where they cannot be."""
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from gpukit import errors, files
+
+
+def test_file_that_fails_half_way_leaves_the_old_one_and_nothing_beside_it(tmp_path):
+    file = tmp_path / "answer.py"
+    file.write_text("old")
+    with contextlib.suppress(ZeroDivisionError), files.whole(file) as unfinished:
+        unfinished.write(b"new")
+        1 / 0
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("answer.py", "old")]
+
+
+def test_file_that_a_link_points_to_is_written_and_the_link_stays(tmp_path):
+    (tmp_path / "real").write_text("old")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "real")
+    files.write(link, "new")
+    assert link.is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="a device of Unix")
+def test_device_is_written_to_as_it_is():
+    files.check("/dev/null")
+    files.write("/dev/null", "anything")
+    assert not Path("/dev/null").is_file()
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "Make room on its disk, or name another."),
+        (errno.EACCES, "Name another."),
+        (errno.EROFS, "Name another."),
+        (errno.ENOENT, "Make the folder new first, or name another."),
+        (errno.EISDIR, "It is a folder: name a file in it."),
+    ],
+    ids=lambda value: errno.errorcode.get(value, "") if isinstance(value, int) else "",
+)
+def test_sentence_names_the_file_the_reason_and_what_to_do(number, advice):
+    with pytest.raises(errors.OutputError) as refused, files.refusing("new/a", "name another"):
+        raise OSError(number, os.strerror(number))
+    reason = os.strerror(number)
+    assert str(refused.value) == f"cannot write new/a: {reason[0].lower()}{reason[1:]}. {advice}"
+
+
+def test_check_makes_nothing(tmp_path):
+    files.check(tmp_path / "a.html")
+    files.check_folder(tmp_path / "pages" / "more")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_folder_that_has_yet_to_be_made_is_refused_where_a_file_is_in_its_way(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(errors.OutputError, match="a file and no folder"):
+        files.check_folder(tmp_path / "file" / "pages")
+
+
+def test_error_in_words_of_ours_is_said_in_them(tmp_path):
+    with pytest.raises(errors.OutputError, match=r"^save: this exists$"), files.refusing(tmp_path):
+        raise FileExistsError("save: this exists")

@@ -1,0 +1,254 @@
+"""What readers meet on machines as they are: each ends in a sentence, and nothing is lost.
+
+One line a situation: what was typed, the exit code, words that must be said. A new one is a new
+line; what goes wrong around it is a function of `tests/situations.py`.
+"""
+
+import contextlib
+import re
+
+import pytest
+
+from gpukit import cli
+from gpukit.bench import ceilings, timing
+from tests.situations import EXERCISE, OBSTACLES, Situation, make_folder, theirs
+
+SITUATIONS = [
+    # ---- a file cannot be written ----
+    Situation(
+        "page of a check in what is no folder",
+        "check --html blocked/a.html script.py",
+        3,
+        ("cannot write blocked/a.html", "a file and no folder"),
+        never=("no findings",),
+    ),
+    Situation(
+        "report of a check in a folder that is not there",
+        "check --junit new/a.xml script.py",
+        3,
+        ("cannot write new/a.xml", "Make the folder new first"),
+    ),
+    Situation(
+        "page of a check under the name of a folder",
+        "check --html taken script.py",
+        3,
+        ("cannot write taken: is a directory", "name a file in it"),
+    ),
+    Situation(
+        "page of a check in a read-only folder",
+        "check --html old.html script.py",
+        3,
+        ("cannot write old.html: permission denied", "may write to"),
+        "read_only",
+    ),
+    Situation(
+        "page of a check on a full disk",
+        "check --html old.html script.py",
+        3,
+        ("No findings", "cannot write old.html", "Make room on its disk"),
+        "full_disk",
+    ),
+    Situation(
+        "pages to play in what is no folder",
+        "play --folder blocked/pages script.py",
+        3,
+        ("cannot write blocked/pages",),
+        never=("Nothing was recorded",),
+    ),
+    Situation(
+        "pages to play in a read-only folder",
+        "play script.py",
+        3,
+        ("cannot write gpukit-play: permission denied",),
+        "read_only",
+        never=("Nothing was recorded",),
+    ),
+    Situation(
+        "pages to play on a full disk",
+        "play script.py",
+        3,
+        ("cannot write gpukit-play/01_fill_kernel.html", "Make room"),
+        "full_disk",
+        never=("Nothing was recorded", "stopped with an error"),
+    ),
+    Situation(
+        "page to play in the place of another file",
+        "play --folder taken script.py",
+        3,
+        ("exists and is no page of fill_kernel", "Choose another name"),
+        never=("Nothing was recorded",),
+    ),
+    Situation(
+        "first test in a read-only clone",
+        f"test {EXERCISE}",
+        3,
+        ("cannot write", "answer.py: permission denied", "GPUKIT_EXERCISES"),
+        "no_answer",
+    ),
+    Situation(
+        "first test in a read-only clone, as JSON",
+        f"test {EXERCISE} --json",
+        3,
+        ("cannot write",),
+        "no_answer",
+    ),
+    Situation(
+        "reset in a read-only clone",
+        f"reset {EXERCISE}",
+        3,
+        ("answer.old1.py: permission denied", "GPUKIT_EXERCISES"),
+        "read_only",
+    ),
+    Situation(
+        "reset on a full disk",
+        f"reset {EXERCISE}",
+        3,
+        ("cannot write", "Make room on its disk"),
+        "full_disk",
+    ),
+    Situation(
+        "checkpoint of a script that is run",
+        "run training.py",
+        3,
+        ("cannot write blocked/weights.npz", "a file and no folder"),
+    ),
+    Situation(
+        "checkpoint of a script that is checked",
+        "check training.py",
+        3,
+        ("cannot write blocked/weights.npz",),
+        never=("global-race",),
+    ),
+    Situation(
+        "plot of a benchmark in what is no folder",
+        "bench --plot blocked/a.png saxpy",
+        3,
+        ("cannot write blocked/a.png",),
+    ),
+    Situation(
+        "plot of a benchmark as no picture", "bench --plot a.xyz saxpy", 2, ("got 'a.xyz'", ".png")
+    ),
+    Situation(
+        "plot of a benchmark without matplotlib",
+        "bench --plot a.png saxpy",
+        2,
+        ("expected matplotlib for --plot, got none", "pip install matplotlib"),
+        "no_matplotlib",
+    ),
+    Situation(
+        "figures for a README that is not there",
+        "bench --write",
+        2,
+        ("expected README.md in this folder, got none", "Go to your clone"),
+        "no_readme",
+    ),
+    Situation(
+        "figures for a read-only README",
+        "bench --write",
+        3,
+        ("cannot write README.md: permission denied",),
+        "read_only",
+    ),
+    Situation(
+        "result of codegen in what is no folder",
+        "codegen --write blocked/a.json fill",
+        3,
+        ("cannot write blocked/a.json",),
+    ),
+    Situation(
+        "a folder that was deleted",
+        "list",
+        3,
+        ("the folder that you are in is gone",),
+        "folder_gone",
+    ),
+    # ---- something was typed that is not there, or in the wrong place ----
+    Situation(
+        "a command that is misspelt", f"tset {EXERCISE}", 2, ("got 'tset'", "Did you mean test?")
+    ),
+    Situation("a command that is none", "xyzzy", 2, ("got 'xyzzy'", "There are:", "doctor")),
+    Situation(
+        "an option that is misspelt",
+        "bench --simulater",
+        2,
+        ("--simulater", "Did you mean --simulator?"),
+    ),
+    Situation("an exercise that is misspelt", "test garded_map", 2, ("Did you mean guarded_map?",)),
+    Situation(
+        "our option after the script",
+        "check script.py --json",
+        0,
+        ("--json stands after script.py", "gpukit check --json"),
+    ),
+    Situation(
+        "our option with a value after the script",
+        "check script.py --html=a.html",
+        0,
+        ("--html stands after script.py",),
+    ),
+    Situation(
+        "an option that the script has too",
+        "check own_json.py --json",
+        0,
+        ("No findings",),
+        never=("stands after",),
+    ),
+    Situation(
+        "an option after two dashes",
+        "check script.py -- --json",
+        0,
+        ("No findings",),
+        never=("stands after",),
+    ),
+    Situation(
+        "PTX of a file without the compiler",
+        "ptx script.py::fill_kernel",
+        3,
+        ("GPU compiler is not installed", "pip install"),
+        "no_compiler",
+    ),
+    Situation(
+        "PTX of the book without the compiler",
+        "ptx saxpy",
+        3,
+        ("GPU compiler is not installed", "pip install"),
+        "no_compiler",
+    ),
+    Situation(
+        "machine code of a file that is not there",
+        "sass nowhere.py::k",
+        2,
+        ("sass: expected a Python script, got 'nowhere.py'",),
+    ),
+]
+
+
+def never(*_arguments, **_named):
+    pytest.fail("measured before it was known that the result can be written")
+
+
+@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda s: s.name)
+def test_situation_ends_in_a_sentence_and_nothing_is_lost(situation, tmp_path, monkeypatch, capsys):
+    folder = make_folder(tmp_path)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(folder / "exercises"))
+    monkeypatch.setattr(timing, "run", never)
+    monkeypatch.setattr(ceilings, "measure", never)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    obstacle = OBSTACLES.get(situation.obstacle, lambda *_: contextlib.nullcontext())
+    before = theirs(folder)
+    with obstacle(folder, monkeypatch):
+        kept = theirs(folder) if situation.obstacle in ("no_answer", "no_readme") else before
+        try:
+            code = cli.main(situation.command.split())
+        except SystemExit as stop:
+            code = stop.code
+    shown = capsys.readouterr()
+    said = " ".join((shown.out + shown.err).split())
+    assert "Traceback" not in said
+    assert [words for words in situation.says if words not in said] == [], said
+    assert [words for words in situation.never if words in said] == []
+    assert code == situation.code
+    after = theirs(folder)
+    assert {name: after.get(name) for name in kept} == kept
+    assert [name for name in after if re.search("unfinished|tmp", name)] == []

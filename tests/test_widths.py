@@ -1,0 +1,97 @@
+"""What commands print fits the terminal: no line too long, no word broken, nothing left out."""
+
+import contextlib
+import re
+
+import pytest
+
+from gpukit import cli, doctor
+from gpukit.bench import ceilings, timing
+from gpukit.cli import parser
+from gpukit.course import catalogue
+from tests.situations import SCRIPT
+from tests.test_cli_code import compiled  # noqa: F401 - a fixture
+
+RACE = SCRIPT.replace("out[i] = i", "out[i * 0] = 0.1 * cuda.threadIdx.x * 3 + cuda.blockIdx.x")
+FAULTY = doctor.Machine(
+    cores=1, cache_folder="/c", cache_error="Permission denied", reason="no NVIDIA driver was found"
+)
+FOLDERS = [doctor.folders.Folder("compiled kernels", "/home/reader/.cache/gpukit", 9, 12345, True)]
+# What a profile says where it shows fewer of the columns beside the source.
+LEFT_OUT = set("A Not shown for want of room wider terminal shows them".split())
+# Commands that change nothing: what they print at 100 columns they print at fewer.
+COMMANDS = (
+    "list",
+    "hint brighten",
+    "doctor",
+    "check script.py",
+    "profile script.py",
+    "ptx saxpy",
+    "sass saxpy",
+    "codegen saxpy relu_grad",
+    "bench saxpy matmul_register_tile_2d",
+)
+WRONG = ("tset", "bench --quik", "test blok_sum", "hint brighten 9", "run nope.py", "ptx nope")
+HELP = ["--help", *(f"{name} --help" for name in parser.build().commands)]
+
+
+def measured(contest, _budget):
+    """What `bench` would find out about a case, without timing it."""
+    spread = timing.Timing(0.000123, 0.0456, 9)
+    return timing.Result(
+        contest.name, contest.family, contest.size, True, "", 0.1, spread, contest.cost, 1000
+    )
+
+
+@pytest.fixture
+def printed(tmp_path, monkeypatch, capsys, compiled):  # noqa: F811
+    """Run a command in a terminal so many columns wide; return what it prints."""
+    (tmp_path / "script.py").write_text(RACE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(doctor, "look", lambda: FAULTY)
+    monkeypatch.setattr(doctor.folders, "look", lambda _: FOLDERS)
+    monkeypatch.setattr(ceilings, "measure", lambda: ceilings.Ceilings(1e10, 1e11, "a copy"))
+    monkeypatch.setattr(timing, "run", measured)
+
+    def run(command, columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        with contextlib.suppress(SystemExit):
+            cli.main(command.split())
+        shown = capsys.readouterr()
+        return shown.out + shown.err
+
+    return run
+
+
+def words(text):
+    """The words of a text; numbers are left out, for a profile says some of them once."""
+    return set(re.findall(r"[^\W\d]\w*", text))
+
+
+@pytest.mark.parametrize("width", [80, 60])
+@pytest.mark.parametrize("command", [*COMMANDS, *WRONG, *HELP])
+def test_output_fits_the_terminal_and_loses_and_breaks_no_word(command, width, printed):
+    wide, narrow = printed(command, 100), printed(command, width)
+    assert wide.strip()
+    assert [line for line in narrow.splitlines() if len(line) > width] == []
+    assert words(wide) - words(narrow) == set()
+    assert words(narrow) - words(wide) - LEFT_OUT == set()
+
+
+def test_list_takes_a_line_or_two_for_an_exercise(printed):
+    assert len(printed("list", 80).splitlines()) < 2 * len(catalogue.every())
+
+
+@pytest.mark.parametrize("width", [100, 80, 60, 40])
+def test_bench_keeps_its_numbers_with_their_units(width, printed):
+    shown = printed("bench saxpy", width)
+    assert "123 us" in shown
+    assert "45.6 ms" in shown
+
+
+def test_output_to_a_file_is_one_line_a_row(printed, monkeypatch, capsys):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    cli.main(["list"])
+    titles = [exercise.title for exercise in catalogue.every()]
+    lines = capsys.readouterr().out.splitlines()
+    assert [title for title in titles if not any(title in line for line in lines)] == []
