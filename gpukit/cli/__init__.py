@@ -53,11 +53,11 @@ def _code(error: Exception) -> int:
     """Return the exit code that belongs to an error."""
     from gpukit import errors
 
-    if isinstance(error, errors.TargetError):
+    if isinstance(error, errors.TargetError) or type(error).__name__ == "Unwritable":
         return MACHINE
     # Raised by the verbs about their own arguments; the kernels' errors are findings.
     return (
         MISUSE
-        if type(error).__name__ in ("ExerciseError", "ScriptError", "BenchError")
+        if type(error).__name__ in ("ExerciseError", "WorkbookError", "ScriptError", "BenchError")
         else FINDINGS
     )

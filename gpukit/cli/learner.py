@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -58,11 +57,11 @@ def _next(exercise: Exercise | None) -> str:
 
 def _make_answer(exercise: Exercise, as_json: bool) -> None:
     """Give the learner a file to work in, and say where the task is."""
-    shutil.copyfile(exercise.starter, exercise.answer)
+    progress.begin(exercise)
     if as_json:
         return
     show.text(f"Made your file: {_short(exercise.answer)}")
-    show.text(f"The task:       {_short(exercise.folder / 'task.md')}")
+    show.text(f"The task:       {_short(exercise.task)}")
     show.text()
     show.text(f"Fill it in, then run: gpukit test {exercise.name}")
 
@@ -126,7 +125,7 @@ def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
             show.text(_next(progress.following(exercise)))
         return
     if report.status == "untouched":
-        show.text(f"The task: {_short(exercise.folder / 'task.md')}")
+        show.text(f"The task: {_short(exercise.task)}")
     show.text(f"Stuck? gpukit hint {exercise.name}")
 
 
@@ -157,7 +156,7 @@ def reset(arguments: argparse.Namespace) -> int:
     """Start an exercise again. The file as it was is kept beside the new one."""
     exercise = catalogue.find(arguments.name)
     kept = progress.set_aside(exercise)
-    shutil.copyfile(exercise.starter, exercise.answer)
+    progress.begin(exercise)
     progress.forget(exercise)
     if arguments.json:
         show.data({"exercise": exercise.name, "file": exercise.answer, "kept": kept})

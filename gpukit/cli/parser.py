@@ -127,6 +127,13 @@ def _script(parser: Any) -> None:
 
 
 def _learner_verbs(verbs: Any) -> None:
+    text = "make a workbook, your own copy of the lessons and exercises, in a folder"
+    start = _add(verbs, "start", "start.start", text)
+    start.add_argument("folder", metavar="FOLDER", help="a new folder, or your workbook")
+    start.add_argument(
+        "--update", action="store_true",
+        help="renew what you have not changed in your workbook, and say what stays",
+    )  # fmt: skip
     _add(verbs, "list", "learner.list_exercises", "list the exercises and how far you are")
     test = _add(verbs, "test", "learner.test", "run your answer to an exercise and explain it")
     _name(test)

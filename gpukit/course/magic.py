@@ -85,7 +85,7 @@ class Exercises(Magics):
             return self._hint(exercise)
         if verb == "play":
             return self._play(exercise)
-        return Words(exercise.folder.joinpath("task.md").read_text(encoding="utf-8"))
+        return Words(exercise.task.read_text(encoding="utf-8"))
 
     def _graded(self, exercise: Exercise, cell: str) -> Graded:
         with tempfile.TemporaryDirectory() as folder:

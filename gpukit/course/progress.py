@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from pathlib import Path
 
 from gpukit.course import catalogue
@@ -15,7 +16,7 @@ EARNED = {"right": 1.0, "but": 0.5}
 
 
 def _file(exercise: Exercise) -> Path:
-    return exercise.folder.parent.parent / FILE
+    return exercise.shelf / FILE
 
 
 def _load(file: Path) -> dict[str, str]:
@@ -72,6 +73,12 @@ def following(exercise: Exercise | None = None) -> Exercise | None:
     start = names.index(exercise.name) + 1 if exercise and exercise.name in names else 0
     others = (e for e in every[start:] + every[:start] if state(e) != "right")
     return next((e for e in others if not exercise or e.name != exercise.name), None)
+
+
+def begin(exercise: Exercise) -> None:
+    """Give the learner the starter to work in."""
+    exercise.place.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(exercise.starter, exercise.answer)
 
 
 def set_aside(exercise: Exercise) -> Path | None:
