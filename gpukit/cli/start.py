@@ -28,7 +28,7 @@ def start(arguments: argparse.Namespace) -> int:
     show.text(_made(changes) if is_new else _changed(changes))
     _say_what_stays(changes)
     if is_new:
-        show.text(f"Open it: cd {shlex.quote(str(folder))}, then jupyter lab")
+        show.text(f"Open it: cd {shlex.quote(str(folder))}, then {workbook.OPEN}")
     return WELL
 
 

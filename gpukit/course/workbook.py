@@ -25,13 +25,17 @@ FORMAT = 1
 # The folder that `make lab` makes in the project.
 USUAL = "workbook"
 FIRST_LESSON = "notebooks/00_start_here.ipynb"
-# `jupyter lab` reads this file in the folder where it is started.
-LAB_CONFIG = "jupyter_lab_config.json"
+# `jupyter lab --config=lab.json` in the workbook opens it at the first lesson, without news.
+LAB_CONFIG = "lab.json"
+OPEN = f"jupyter lab --config={LAB_CONFIG}"
 LAB_SETTINGS = {
-    "LabApp": {
-        "default_url": f"/lab/tree/{FIRST_LESSON}",
-        "news_url": None,
-        "check_for_updates_class": "jupyterlab.handlers.announcements.NeverCheckForUpdate",
+    "LabApp": {"default_url": f"/lab/tree/{FIRST_LESSON}", "app_settings_dir": ".lab"},
+}
+# What Lab does unless the reader's own settings say something else.
+LAB_DEFAULTS = {
+    "@jupyterlab/apputils-extension:notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
     }
 }
 _UNFINISHED = ".gpukit-unfinished-"
@@ -198,7 +202,7 @@ def _book(project: Path) -> dict[str, bytes]:
         *((project, path) for path in sorted(project.glob("exercises/*/*/exercise.toml"))),
         *((kernels.parent.parent, path) for path in sorted(kernels.rglob("*.py"))),
     ]
-    book = {LAB_CONFIG: f"{json.dumps(LAB_SETTINGS, indent=2)}\n".encode()}
+    book = {LAB_CONFIG: _json(LAB_SETTINGS), ".lab/overrides.json": _json(LAB_DEFAULTS)}
     book["exercises/README.md"] = (project / "exercises" / "README.md").read_bytes()
     for base, path in files:
         names = ("task.md", "starter.py") if path.suffix == ".toml" else (path.name,)
@@ -231,6 +235,10 @@ def _what_counts(cell: dict[str, Any]) -> list[Any]:
 
 def _manifest(given: dict[str, list[str]]) -> bytes:
     data = {"format": FORMAT, "version": gpukit.__version__, "files": given}
+    return _json(data)
+
+
+def _json(data: Any) -> bytes:
     return f"{json.dumps(data, indent=1, sort_keys=True)}\n".encode()
 
 
