@@ -137,7 +137,7 @@ def _learner_verbs(verbs: Any) -> None:
     _add(verbs, "list", "learner.list_exercises", "list the exercises and how far you are")
     test = _add(verbs, "test", "learner.test", "run your answer to an exercise and explain it")
     _name(test)
-    test.add_argument("--file", metavar="F", help="test this file instead of your answer.py")
+    test.add_argument("--file", metavar="F", help="test this file, or its cell in a notebook")
     hint = _add(verbs, "hint", "learner.hint", "show a hint: 1 asks a question, 3 says nearly all")
     _name(hint)
     hint.add_argument("number", nargs="?", type=_number, default=1, metavar="N", help="default 1")
