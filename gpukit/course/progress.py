@@ -7,7 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
-from gpukit.course import catalogue
+from gpukit.course import catalogue, workbook
 from gpukit.course.catalogue import Exercise
 
 FILE = ".progress.json"
@@ -61,9 +61,9 @@ def forget(exercise: Exercise) -> None:
 
 
 def _save(exercise: Exercise, known: dict[str, str]) -> None:
-    with contextlib.suppress(OSError):
-        text = json.dumps(known, indent=2, sort_keys=True) + "\n"
-        _file(exercise).write_text(text, encoding="utf-8")
+    text = json.dumps(known, indent=2, sort_keys=True) + "\n"
+    with contextlib.suppress(workbook.Unwritable):
+        workbook.replace(_file(exercise), text.encode())
 
 
 def following(exercise: Exercise | None = None) -> Exercise | None:
