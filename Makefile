@@ -1,4 +1,5 @@
-# make lab         set up and open the workbook in JupyterLab
+# make lab         set up, then make, renew and open your workbook in JupyterLab
+#                  make lab WORKBOOK=../mine PORT=9000 opens another folder, at another port
 # make test        set up and run the tests      make test-long   those that take long
 # make notebooks   the same as lab without a person: execute every notebook
 # make lint types  ruff and mypy       make format   let ruff mend what it can
@@ -15,6 +16,9 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 # Test processes at a time. Each begins with one half; who is done takes of the other's. A kernel that
 # one has compiled comes from the disk in the other.
 JOBS ?= 2
+# The reader's own copy of the lessons, which `make lab` opens, and where Lab is served.
+WORKBOOK ?= workbook
+PORT ?=
 PYTEST_FLAGS ?=
 # What `make test` leaves out, by pytest's marks (pyproject.toml says what they mean): `make
 # test-long` runs all of them, `make test-answers` and so on one of them.
@@ -86,10 +90,15 @@ $(TORCH)/.ready: $(TORCH)/.made Makefile pyproject.toml constraints.txt
 		--constraint constraints.txt torch==2.13.0 --editable '.[test]'
 	@touch $@
 
-# With gpukit on the path of its terminals; notebooks/lab_config.py says what it serves and saves.
+# Lab gets a process group of its own (`set -m`), so that Ctrl-C ends Lab and not make. Its
+# terminals have gpukit on their path.
 lab: $(LAB)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/jupyter lab $(ROOT_FLAG) \
-		--config=notebooks/lab_config.py notebooks/00_start_here.ipynb
+	@if [ -n "$(PORT)" ] && ! [ "$(PORT)" -ge 1 -a "$(PORT)" -le 65535 ] 2>/dev/null; then \
+		echo "make lab: expected PORT to be a number from 1 to 65535, got $(PORT)"; exit 2; fi
+	@update=; if [ -f "$(WORKBOOK)/.gpukit-workbook.json" ]; then update=--update; fi; \
+	$(BIN)/gpukit start $$update "$(WORKBOOK)"
+	@cd "$(WORKBOOK)" && export PATH="$(CURDIR)/$(BIN):$$PATH"; if [ -t 0 ]; then set -m; fi; \
+	jupyter lab --config=lab.json $(ROOT_FLAG) $(if $(PORT),--port="$(PORT)")
 
 notebooks: $(READY)
 	$(BIN)/python -m pytest tests/notebooks -n $(JOBS) --dist loadgroup $(PYTEST_FLAGS)

@@ -33,7 +33,19 @@ def answer(shelf, which="solution.py"):
     return folder / "answer.py"
 
 
-VERBS = ("doctor", "bench", "run", "ptx", "sass", "codegen", "list", "test", "hint", "reset")
+VERBS = (
+    "doctor",
+    "bench",
+    "run",
+    "ptx",
+    "sass",
+    "codegen",
+    "start",
+    "list",
+    "test",
+    "hint",
+    "reset",
+)
 
 
 @pytest.mark.parametrize("verb", VERBS)

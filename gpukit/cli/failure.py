@@ -29,7 +29,7 @@ def code(error: Exception) -> int:
     if isinstance(error, errors.TargetError | OSError):
         return MACHINE
     # Raised by the commands about their own arguments; the kernels' errors are findings.
-    misuse = type(error).__name__ in ("ExerciseError", "ScriptError", "BenchError")
+    misuse = type(error).__name__ in ("ExerciseError", "WorkbookError", "ScriptError", "BenchError")
     return MISUSE if misuse else FINDINGS
 
 

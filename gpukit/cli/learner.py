@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from gpukit.cli import FINDINGS, WELL, show
-from gpukit.course import as_text, attempt, catalogue, grade, progress
+from gpukit.course import as_text, attempt, catalogue, cells, grade, progress
 from gpukit.course.catalogue import Exercise
 
 
@@ -62,9 +62,21 @@ def _make_answer(exercise: Exercise, as_json: bool) -> None:
     if as_json:
         return
     show.text(f"Made your file: {_short(exercise.answer)}")
-    show.text(f"The task:       {_short(exercise.folder / 'task.md')}")
+    show.text(f"The task:       {_short(exercise.task)}")
     show.text()
     show.text(f"Fill it in, then run: gpukit test {exercise.name}")
+
+
+def _take_from_notebook(exercise: Exercise, as_json: bool) -> bool:
+    """Make an answer of a cell that was written and saved, and not run."""
+    found = cells.find(exercise)
+    if found is None:
+        return False
+    notebook, cell = found
+    cells.keep(exercise, cell)
+    if not as_json:
+        show.text(f"Your answer is the cell in {_short(notebook)}.")
+    return True
 
 
 def test(arguments: argparse.Namespace) -> int:
@@ -74,12 +86,19 @@ def test(arguments: argparse.Namespace) -> int:
     exercise = catalogue.find(arguments.name)
     target.active()  # where kernels cannot run at all, the learner's file is not to blame
     own = arguments.file is None
-    if own and not exercise.answer.exists():
+    if own and not exercise.answer.exists() and not _take_from_notebook(exercise, arguments.json):
         _make_answer(exercise, arguments.json)
         if not arguments.json:
             return FINDINGS
-    file = exercise.answer if own else Path(arguments.file)
-    report = grade.run(exercise, file) if arguments.json else _watched(exercise, file)
+    given = exercise.answer if own else Path(arguments.file)
+    with cells.file_of(exercise, given) as file:
+        if not arguments.json:
+            attempt.read(file)  # a file that cannot be read is misuse: say only that
+            show.text(show.paint(exercise.title, "strong"))
+            show.text(_short(given))
+            show.text()
+        report = grade.run(exercise, file) if arguments.json else _watched(exercise, file)
+    report = replace(report, file=given)
     lost = progress.record(exercise, report.status) if own else ""
     if arguments.json:
         show.data(_plain(exercise, report))
@@ -101,10 +120,6 @@ def _plain(exercise: Exercise, report: grade.Report) -> dict[str, Any]:
 
 def _watched(exercise: Exercise, file: Path) -> grade.Report:
     """Grade a file, printing each thing tried as it ends."""
-    attempt.read(file)  # a file that cannot be read is misuse: say only that
-    show.text(show.paint(exercise.title, "strong"))
-    show.text(_short(file))
-    show.text()
 
     def watch(row: grade.Row) -> None:
         style = "good" if row.status == "right" else "bad"
@@ -128,7 +143,7 @@ def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
             show.text(_next(progress.following(exercise)))
         return
     if report.status == "untouched":
-        show.text(f"The task: {_short(exercise.folder / 'task.md')}")
+        show.text(f"The task: {_short(exercise.task)}")
     show.text(f"Stuck? gpukit hint {exercise.name}")
 
 
@@ -158,6 +173,7 @@ def hint(arguments: argparse.Namespace) -> int:
 def reset(arguments: argparse.Namespace) -> int:
     """Start an exercise again. The file as it was is kept beside the new one."""
     exercise = catalogue.find(arguments.name)
+    in_cell = exercise.answer.exists() and cells.holds_a_cell(exercise.answer)
     kept = progress.set_aside(exercise)
     progress.begin(exercise)
     lost = progress.forget(exercise)
@@ -167,6 +183,8 @@ def reset(arguments: argparse.Namespace) -> int:
     if kept is not None:
         show.text(f"Kept your old file as {_short(kept)}")
     show.text(f"{_short(exercise.answer)} is the starter again.")
+    if in_cell:
+        show.text("The cell in your notebook stays; run it, and it is your answer again.")
     if lost:
         show.note(f"`gpukit list` goes on to show the earlier grade: {lost}")
     return WELL

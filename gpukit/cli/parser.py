@@ -202,10 +202,17 @@ def _script(parser: Any) -> None:
 
 
 def _learner_verbs(verbs: Any) -> None:
+    text = "make a workbook, your own copy of the lessons and exercises, in a folder"
+    start = _add(verbs, "start", "start.start", text)
+    start.add_argument("folder", metavar="FOLDER", help="a new folder, or your workbook")
+    start.add_argument(
+        "--update", action="store_true",
+        help="renew what you have not changed in your workbook, and say what stays",
+    )  # fmt: skip
     _add(verbs, "list", "learner.list_exercises", "list the exercises and how far you are")
     test = _add(verbs, "test", "learner.test", "run your answer to an exercise and explain it")
     _name(test)
-    test.add_argument("--file", metavar="F", help="test this file instead of your answer.py")
+    test.add_argument("--file", metavar="F", help="test this file, or its cell in a notebook")
     hint = _add(verbs, "hint", "learner.hint", "show a hint: 1 asks a question, 3 says nearly all")
     _name(hint)
     hint.add_argument("number", nargs="?", type=_number, default=1, metavar="N", help="default 1")

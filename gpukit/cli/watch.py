@@ -48,10 +48,12 @@ def check(arguments: argparse.Namespace) -> int:
 
 def _what_to_launch(script: Path) -> str:
     """Say how to get launches out of a script that has none: an answer, or a module of kernels."""
-    folder = script.resolve().parent
-    if (folder / "exercise.toml").exists():
-        file = "" if script.name == "answer.py" else f" --file {script}"
-        return f"It is an answer to an exercise: `gpukit test {folder.name}{file}` launches it."
+    from gpukit.course import catalogue
+
+    exercise = catalogue.worked_on_in(script.parent)
+    if exercise:
+        file = "" if script.resolve() == exercise.answer.resolve() else f" --file {script}"
+        return f"It is an answer to an exercise: `gpukit test {exercise.name}{file}` launches it."
     return (
         "Call its kernels at the end of the script, `kernel[blocks, threads](...)`, or check a "
         "script that imports it. For an answer to an exercise: `gpukit test NAME --file FILE`."

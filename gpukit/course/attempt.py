@@ -71,13 +71,23 @@ def _syntax(file: Path, source: str, error: SyntaxError) -> str:
     )
 
 
-def _untouched(exercise: Exercise, tree: ast.Module) -> bool:
-    """True when the functions are the starter's still, or the one asked for has an empty body."""
+def is_starter(exercise: Exercise, tree: ast.Module) -> bool:
+    """Whether the functions are the starter's still, or the one asked for has an empty body."""
     starter = ast.parse(exercise.starter.read_text(encoding="utf-8"))
-    mine, given = _functions(tree), _functions(starter)
-    if [ast.dump(f) for f in mine] == [ast.dump(f) for f in given]:
-        return not exercise.detective  # whose starter is a kernel to be tried
-    asked = [f for f in mine if f.name == exercise.entry]
+    return _dumps(tree) == _dumps(starter) or _is_empty(exercise, tree)
+
+
+def _dumps(tree: ast.Module) -> list[str]:
+    return [ast.dump(function) for function in _functions(tree)]
+
+
+def _untouched(exercise: Exercise, tree: ast.Module) -> bool:
+    """Whether there is nothing to grade: a detective's starter is a kernel to be tried."""
+    return _is_empty(exercise, tree) if exercise.detective else is_starter(exercise, tree)
+
+
+def _is_empty(exercise: Exercise, tree: ast.Module) -> bool:
+    asked = [f for f in _functions(tree) if f.name == exercise.entry]
     return bool(asked) and all(_says_nothing(node) for node in asked[-1].body)
 
 

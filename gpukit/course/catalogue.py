@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import importlib.util
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.course import contracts
+from gpukit.course import contracts, workbook
 from gpukit.course.case import Case
 from gpukit.course.contracts import Contract
 from gpukit.errors import GpukitError
@@ -36,12 +37,16 @@ class ExerciseError(GpukitError):
 class Exercise:
     """One exercise: its folder and the fields of its `exercise.toml`.
 
+    `shelf` is the folder `exercises` in which the learner's answers are: that of their workbook, or
+    the one that the exercise itself is in.
+
     `entry` is the name of the kernel, or of the function or class that `driver.py` calls where the
     answer is host code; `measured` is the case on which the contracts are counted. A
     detective exercise starts from a broken kernel instead of an empty one.
     """
 
     folder: Path
+    shelf: Path
     title: str
     entry: str
     points: int
@@ -64,9 +69,20 @@ class Exercise:
         return self.folder.parent.name
 
     @property
+    def place(self) -> Path:
+        """The folder that the learner works in."""
+        return self.shelf / self.topic / self.name
+
+    @property
     def answer(self) -> Path:
         """The learner's own file. Git ignores it."""
-        return self.folder / ANSWER
+        return self.place / ANSWER
+
+    @property
+    def task(self) -> Path:
+        """The task, where the learner works."""
+        mine = self.place / "task.md"
+        return mine if mine.exists() else self.folder / "task.md"
 
     @property
     def starter(self) -> Path:
@@ -122,11 +138,11 @@ def root() -> Path:
     """Return the folder `exercises`: GPUKIT_EXERCISES, or the nearest one above this place."""
     named = os.environ.get("GPUKIT_EXERCISES")
     if named:
-        return Path(named)
+        return _named(Path(named))
     here = Path.cwd()
     clone = Path(__file__).resolve().parents[2]
     for place in (here, *here.parents, clone):
-        if any((place / "exercises").glob("*/*/exercise.toml")):
+        if _holds_exercises(place / "exercises"):
             return place / "exercises"
     raise ExerciseError(
         "gpukit: expected a folder named exercises here or above, got none. "
@@ -134,13 +150,39 @@ def root() -> Path:
     )
 
 
-def read(folder: Path) -> Exercise:
+def _holds_exercises(folder: Path) -> bool:
+    return any(folder.glob("*/*/exercise.toml"))
+
+
+def _named(folder: Path) -> Path:
+    if not _holds_exercises(folder):
+        raise ExerciseError(
+            f"GPUKIT_EXERCISES: expected the folder exercises of a copy of the project, got "
+            f"{folder}. Set it to that folder, or unset it."
+        )
+    return folder
+
+
+def shelf() -> Path:
+    """Return the folder in which answers are kept.
+
+    That is `exercises` in the workbook around this place, else in the one that `make lab` makes in
+    the project, else in the project itself.
+    """
+    exercises = root()
+    usual = exercises.parent / workbook.USUAL
+    mine = workbook.around(Path.cwd()) or (usual if workbook.is_one(usual) else None)
+    return mine / "exercises" if mine else exercises
+
+
+def read(folder: Path, shelf: Path | None = None) -> Exercise:
     """Return the exercise in `folder`, or raise naming the field that is wrong."""
     path = folder / "exercise.toml"
     try:
         data: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
         return Exercise(
             folder=folder,
+            shelf=shelf or folder.parent.parent,
             title=str(data["title"]),
             entry=str(data["entry"]),
             points=int(data["points"]),
@@ -160,8 +202,20 @@ def read(folder: Path) -> Exercise:
 
 def every() -> list[Exercise]:
     """Return all exercises in the order of the book; within a chapter the easiest first."""
-    found = [read(path.parent) for path in root().glob("*/*/exercise.toml")]
+    own = shelf()
+    found = [read(path.parent, own) for path in root().glob("*/*/exercise.toml")]
     return sorted(found, key=lambda e: (e.topic, e.detective, e.points, e.name))
+
+
+def worked_on_in(folder: Path) -> Exercise | None:
+    """Return the exercise whose answer belongs in a folder, or None."""
+    with contextlib.suppress(ExerciseError):
+        return next((e for e in every() if folder.resolve() in _both(e)), None)
+    return None
+
+
+def _both(exercise: Exercise) -> tuple[Path, Path]:
+    return exercise.place.resolve(), exercise.folder.resolve()
 
 
 def find(name: str) -> Exercise:

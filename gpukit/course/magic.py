@@ -7,31 +7,27 @@
 
 from __future__ import annotations
 
-import ast
 import html
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 import gpukit
-from gpukit.course import as_text, catalogue, grade, progress
+from gpukit.course import as_text, catalogue, cells, grade, progress
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
-
-_IMPORTS = ("import math", "import numpy as np", "from gpukit import cuda")
+from gpukit.errors import GpukitError
 
 
 class Graded:
     """A report on a cell, as a notebook shows it: the text, and the hints folded below."""
 
-    def __init__(self, exercise: Exercise, report: grade.Report) -> None:
-        self.exercise, self.report = exercise, report
+    def __init__(self, exercise: Exercise, report: grade.Report, kept: str = "") -> None:
+        self.exercise, self.report, self.kept = exercise, report, kept
 
     def __repr__(self) -> str:
-        return as_text.text(self.exercise, self.report)
+        return "\n\n".join(filter(None, [as_text.text(self.exercise, self.report), self.kept]))
 
     def _repr_html_(self) -> str:
         shown = f'<pre style="white-space: pre-wrap">{html.escape(repr(self))}</pre>'
@@ -85,20 +81,19 @@ class Exercises(Magics):
             return self._hint(exercise)
         if verb == "play":
             return self._play(exercise)
-        return Words(exercise.folder.joinpath("task.md").read_text(encoding="utf-8"))
+        return Words(exercise.task.read_text(encoding="utf-8"))
 
     def _graded(self, exercise: Exercise, cell: str) -> Graded:
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "this_cell.py"
-            file.write_text(_prelude(exercise) + cell, encoding="utf-8")
+        with cells.written(exercise, cell) as file:
             report = grade.run(exercise, file)
+        kept = _kept(exercise, cell)
         progress.record(exercise, report.status)
         self.failed.pop(exercise.name, None)
         if report.failed is not None:
             self.failed[exercise.name] = report.failed
         if report.status != "syntax":
             self.notebook.run_cell(cell)  # the cells below may use the kernel
-        return Graded(exercise, report)
+        return Graded(exercise, report, kept)
 
     def _hint(self, exercise: Exercise) -> Words:
         number = min(self.hinted.get(exercise.name, 0) + 1, len(exercise.hints))
@@ -125,11 +120,16 @@ class Exercises(Magics):
         return gpukit.play(kernel)[case.grid, case.block](*arguments)
 
 
-def _prelude(exercise: Exercise) -> str:
-    """Return what stands where the magic's own line stands, so that lines keep their numbers."""
-    starter = ast.parse(exercise.starter.read_text(encoding="utf-8")).body
-    given = (ast.unparse(node) for node in starter if isinstance(node, ast.Import | ast.ImportFrom))
-    return "; ".join(dict.fromkeys((*_IMPORTS, *given))) + "\n"
+def _kept(exercise: Exercise, cell: str) -> str:
+    """Make an attempted cell the answer; say so where an answer in a file makes room for it."""
+    if not cells.is_attempted(exercise, cell):
+        return ""
+    try:
+        old = cells.keep(exercise, cell)
+    except (GpukitError, OSError) as error:
+        return f"This cell could not be saved as your answer: {error}"
+    other = "This cell is your answer now. The one that you had in answer.py"
+    return f"{other} is kept as {old.name}." if old else ""
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -14,11 +14,11 @@ FILE = ".progress.json"
 # The grades that count, and which part of the points they earn.
 EARNED = {"right": 1.0, "but": 0.5}
 # What to do where exercises lie in a folder that cannot be written to.
-ELSEWHERE = "work on a copy of the folder `exercises`: set GPUKIT_EXERCISES to where that is"
+ELSEWHERE = "work in a workbook of your own: gpukit start FOLDER, where you may write"
 
 
 def _file(exercise: Exercise) -> Path:
-    return exercise.folder.parent.parent / FILE
+    return exercise.shelf / FILE
 
 
 def _load(file: Path) -> dict[str, str]:
@@ -93,6 +93,8 @@ def following(exercise: Exercise | None = None) -> Exercise | None:
 
 def begin(exercise: Exercise) -> None:
     """Give the learner a file to work in: a copy of the starter, also where there is an answer."""
+    with files.refusing(exercise.answer, ELSEWHERE):
+        exercise.place.mkdir(parents=True, exist_ok=True)
     files.write(exercise.answer, exercise.starter.read_bytes(), ELSEWHERE)
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from gpukit.course import catalogue, progress
+from gpukit.course import catalogue, progress, workbook
 
 TOML = """
 title = "T"
@@ -90,6 +90,19 @@ def test_the_best_grade_is_kept(shelf):
         progress.record(exercise, grade)
         states.append(progress.state(exercise))
     assert states == ["but", "right", "right"]
+
+
+def test_grades_survive_a_disk_that_is_full(shelf, monkeypatch):
+    exercise = catalogue.find("thing")
+    progress.record(exercise, "but")
+
+    def full(path, content):
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(workbook.Path, "write_bytes", full)
+    progress.record(exercise, "right")
+    assert progress.state(exercise) == "but"
 
 
 def test_right_but_earns_half_of_the_points(shelf):

@@ -8,7 +8,8 @@ pytest.importorskip("IPython")
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from gpukit.course import catalogue, progress
+from gpukit import cli
+from gpukit.course import catalogue, progress, workbook
 
 STARTER = """@cuda.jit
 def fahrenheit_kernel(celsius, fahrenheit):
@@ -100,3 +101,41 @@ def test_a_cell_of_host_code_is_graded(shell):
 def test_host_code_is_not_played(shell):
     with pytest.raises(catalogue.ExerciseError, match="whose answer is host code"):
         shell.run_line_magic("exercise", "play tape")
+
+
+# --- a cell is an answer ---------------------------------------------------------------------
+
+
+def test_a_cell_that_was_run_is_what_the_terminal_tests(shell, capsys):
+    graded(shell, RIGHT)
+    assert cli.main(["test", "guarded_map"]) == 0
+    assert "Right: 10 of 10 points." in capsys.readouterr().out
+
+
+def test_a_wrong_cell_is_listed_as_started(shell):
+    graded(shell, UNGUARDED)
+    assert progress.state(catalogue.find("guarded_map")) == "started"
+
+
+def test_a_cell_that_was_not_attempted_replaces_no_answer(shell):
+    exercise = catalogue.find("guarded_map")
+    exercise.answer.write_text("# mine\n")
+    graded(shell, STARTER)
+    assert exercise.answer.read_text() == "# mine\n"
+
+
+def test_an_answer_in_a_file_makes_room_for_a_cell_and_is_kept(shell):
+    exercise = catalogue.find("guarded_map")
+    exercise.answer.write_text("# mine\n")
+    assert "is kept as answer.old1.py" in repr(graded(shell, UNGUARDED))
+    assert exercise.answer.with_name("answer.old1.py").read_text() == "# mine\n"
+
+
+def test_a_cell_is_graded_where_its_answer_cannot_be_saved(shell, monkeypatch):
+    def refuse(path, content):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(workbook, "replace", refuse)
+    shown = repr(graded(shell, RIGHT))
+    assert "Right: 10 of 10 points." in shown
+    assert "could not be saved as your answer: [Errno 13] Permission denied" in shown

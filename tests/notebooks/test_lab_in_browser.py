@@ -1,7 +1,6 @@
 """Lessons in JupyterLab, in a real Chromium: run, play, follow links, solve an exercise."""
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import urllib.request
 
 import pytest
 
+from gpukit.course import workbook
 from tests.notebooks import running
 
 # In one process, so that there is one Lab, and each lesson runs as a whole once.
@@ -20,32 +20,26 @@ SECONDS = 150
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    """A copy of what Lab shows, so that the reader's own files stay as they are."""
-    root = tmp_path_factory.mktemp("lab") / "gpukit"
-    for folder in ("notebooks", "exercises", "gpukit"):
-        skip = shutil.ignore_patterns("__pycache__", "answer*.py", ".progress.json")
-        shutil.copytree(running.ROOT / folder, root / folder, ignore=skip)
-    return root
+def book(tmp_path_factory):
+    """A workbook, so that the reader's own files stay as they are."""
+    folder = tmp_path_factory.mktemp("lab") / "workbook"
+    workbook.start(folder, running.ROOT)
+    return folder
 
 
 @pytest.fixture(scope="module")
-def address(project):
-    """The address of a Lab that serves the project."""
+def address(book):
+    """The address of a Lab that serves the workbook."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--allow-root", "--no-browser", f"--port={port}", "--IdentityProvider.token="]
-    options += [
-        "--config=notebooks/lab_config.py",
-        "--LabApp.news_url=None",
-        "--LabApp.expose_app_in_browser=True",
-    ]
-    home = {name: str(project.parent / name) for name in ("JUPYTER_DATA_DIR", "IPYTHONDIR")}
+    options += [f"--config={workbook.LAB_CONFIG}", "--LabApp.expose_app_in_browser=True"]
+    home = {name: str(book.parent / name) for name in ("JUPYTER_DATA_DIR", "IPYTHONDIR")}
     lab = subprocess.Popen(
         [sys.executable, "-m", "jupyter", "lab", *options],
-        cwd=project,
-        env={**os.environ, **home, "PYTHONPATH": str(project)},
+        cwd=book,
+        env={**os.environ, **home, "PYTHONPATH": str(running.ROOT)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -186,13 +180,6 @@ def test_a_lesson_runs_without_an_error_in_a_cell_or_in_the_console(lesson):
     assert (lesson.raised(), lesson.errors) == ([], [])
 
 
-def test_git_sees_no_change_when_a_lesson_was_run_and_saved(lesson, project):
-    lesson.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
-    lesson.page.wait_for_timeout(2000)
-    name = f"notebooks/{lesson.name}.ipynb"
-    assert (project / name).read_text() == (running.ROOT / name).read_text()
-
-
 def test_the_player_steps_with_the_keyboard(lesson):
     lesson.show("gpukit.play(")
     player = lesson.page.frame_locator(".jp-OutputArea iframe").first
@@ -227,8 +214,10 @@ def test_links_of_a_lesson_open_in_lab(opened, file):
     assert lesson.errors == []
 
 
-def test_an_exercise_is_solved_in_its_cell(opened):
-    lesson = opened("01_threads_blocks_grid")
+@pytest.fixture(scope="module")
+def solved(chromium, address):
+    """A lesson in whose cell an exercise was solved."""
+    lesson = Lesson(chromium, address, "01_threads_blocks_grid")
     lesson.run("%%exercise zip_add")
     code = "%%exercise zip_add\n" + running.code_of("zip_add", "solution")
     number = lesson.show("%%exercise zip_add")
@@ -236,5 +225,21 @@ def test_an_exercise_is_solved_in_its_cell(opened):
         f"code => {NOTEBOOK}.content.model.cells.get({number}).sharedModel.setSource(code)", code
     )
     lesson.page.evaluate("window.jupyterapp.commands.execute('notebook:run-cell')")
-    cell = f"{NOTEBOOK}.content.model.cells.get({number})"
-    lesson.until(f"JSON.stringify({cell}.sharedModel.outputs).includes('Right: 10 of 10 points')")
+    lesson.until(f"{NOTEBOOK}.content.model.cells.get({number}).executionCount")
+    yield lesson
+    lesson.page.close()
+
+
+OUTPUTS = f"JSON.stringify({CODE}.flatMap(cell => cell.sharedModel.outputs))"
+
+
+def test_an_exercise_is_solved_in_its_cell(solved):
+    solved.until(f"{OUTPUTS}.includes('Right: 10 of 10 points')")
+
+
+def test_outputs_are_there_when_a_saved_lesson_is_loaded_again(solved, opened):
+    solved.until(f"{OUTPUTS}.includes('Right: 10 of 10 points')")
+    solved.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+    solved.until(f"!{NOTEBOOK}.context.model.dirty")
+    again = opened(solved.name)
+    again.until(f"{OUTPUTS}.includes('Right: 10 of 10 points')")

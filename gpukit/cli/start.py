@@ -1,0 +1,68 @@
+"""The verb `start`: the reader's own copy of the lessons and exercises."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gpukit.cli import WELL, show
+
+if TYPE_CHECKING:
+    from gpukit.course import workbook
+
+
+def start(arguments: argparse.Namespace) -> int:
+    """Make a workbook, or renew what its reader has not changed."""
+    from gpukit.course import catalogue, workbook
+
+    folder, project = Path(arguments.folder).expanduser(), catalogue.root().parent
+    is_new = not workbook.is_one(folder)
+    make = workbook.update if arguments.update else workbook.start
+    changes = make(folder, project)
+    if arguments.json:
+        show.data(asdict(changes))
+        return WELL
+    show.text(_made(changes) if is_new else _changed(changes))
+    _say_what_stays(changes)
+    if is_new:
+        show.text(f"Open it: cd {shlex.quote(str(folder))}, then {workbook.OPEN}")
+    return WELL
+
+
+def _made(changes: workbook.Changes) -> str:
+    lessons = sum(name.endswith(".ipynb") for name in changes.added)
+    exercises = sum(name.endswith("/task.md") for name in changes.added)
+    return f"Made your workbook {changes.folder}: {lessons} lessons, {exercises} exercises."
+
+
+def _changed(changes: workbook.Changes) -> str:
+    done = {"Added": len(changes.added), "Renewed": len(changes.renewed)}
+    words = [f"{verb} {count} file{_s(count)}." for verb, count in done.items() if count]
+    return f"Your workbook {changes.folder}: {' '.join(words) or 'nothing new.'}"
+
+
+def _say_what_stays(changes: workbook.Changes) -> None:
+    """Name the files that are not of this version, and how to get that."""
+    if changes.answers:
+        count = len(changes.answers)
+        show.text(f"Copied {count} file{_s(count)} that you had in the project's exercises.")
+    if changes.old:
+        count = len(changes.old)
+        again = f"gpukit start --update {changes.folder}"
+        show.text(f"There are new versions of {count} file{_s(count)}. To get them: {again}")
+    if changes.left:
+        show.text("You have changed or run these, so they stay; there is a new version of each:")
+        for name in changes.left:
+            show.text(f"  {name}")
+        show.text("To get it beside yours: rename yours, then update again.")
+    if changes.dropped:
+        show.text("No longer part of the book; yours to keep or to delete:")
+        for name in changes.dropped:
+            show.text(f"  {name}")
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"

@@ -1,0 +1,172 @@
+"""Answers in cells: kept as the learner's file, found in saved notebooks, never lost."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from gpukit import cli
+from gpukit.course import catalogue, cells, progress, workbook
+from tests.notebooks import running
+
+NAME = "guarded_map"
+SOLUTION = running.code_of(NAME, "solution") + "\n"
+STARTER = running.code_of(NAME, "starter") + "\n"
+WRONG = SOLUTION.replace("np.float32(32)", "np.float32(23)")
+MAGIC = f"%%exercise {NAME}\n"
+
+
+def write_notebook(path, *sources):
+    """Write a notebook with these code cells, as Lab saves it: a list of lines."""
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": source.splitlines(keepends=True)}
+        for source in sources
+    ]
+    path.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    return path
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch):
+    """A workbook of the project."""
+    project = tmp_path / "project"
+    for name in (NAME, "detective_missing_pixels", "tape"):
+        (source,) = running.ROOT.glob(f"exercises/*/{name}")
+        shutil.copytree(
+            source, project / source.relative_to(running.ROOT),
+            ignore=shutil.ignore_patterns("answer*"),
+        )  # fmt: skip
+    shutil.copy(running.ROOT / "exercises" / "README.md", project / "exercises")
+    (project / "notebooks").mkdir()
+    write_notebook(project / workbook.FIRST_LESSON, MAGIC + STARTER)
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(project / "exercises"))
+    workbook.start(tmp_path / "mine", project)
+    monkeypatch.chdir(tmp_path / "mine")
+    return tmp_path / "mine"
+
+
+@pytest.fixture
+def exercise(book):
+    return catalogue.find(NAME)
+
+
+def kept(exercise):
+    """What lies where the answer is, by name."""
+    return {p.name: p.read_text() for p in exercise.place.glob("answer*")}
+
+
+# --- one answer ------------------------------------------------------------------------------
+
+
+def test_lines_of_a_kept_cell_have_the_numbers_that_they_have_in_the_notebook(exercise):
+    cells.keep(exercise, SOLUTION)
+    assert exercise.answer.read_text().splitlines()[1:] == SOLUTION.splitlines()
+
+
+def test_a_cell_run_again_replaces_the_one_before(exercise):
+    for cell in (WRONG, SOLUTION):
+        assert cells.keep(exercise, cell) is None
+    assert list(kept(exercise)) == ["answer.py"]
+    assert cells.holds_a_cell(exercise.answer)
+
+
+@pytest.mark.parametrize(
+    "mine", ["# mine\n", "", "\udcff", "import math  # a cell of a notebook\n"]
+)
+def test_an_answer_that_no_cell_wrote_is_set_aside(exercise, mine):
+    exercise.answer.write_bytes(mine.encode(errors="surrogateescape"))
+    aside = cells.keep(exercise, SOLUTION)
+    assert aside.read_bytes() == mine.encode(errors="surrogateescape")
+
+
+def test_a_kept_cell_that_was_edited_since_is_set_aside(exercise):
+    cells.keep(exercise, WRONG)
+    edited = exercise.answer.read_text() + "# and better\n"
+    exercise.answer.write_text(edited)
+    assert cells.keep(exercise, SOLUTION).read_text() == edited
+
+
+def test_an_untouched_starter_makes_room(exercise):
+    progress.begin(exercise)
+    assert cells.keep(exercise, SOLUTION) is None
+
+
+@pytest.mark.parametrize("name", [NAME, "detective_missing_pixels", "tape"])
+def test_the_starter_is_no_attempt_and_the_solution_is_one(book, name):
+    exercise = catalogue.find(name)
+    texts = exercise.starter.read_text(), exercise.solution.read_text()
+    assert [cells.is_attempted(exercise, text) for text in texts] == [False, True]
+
+
+def test_what_python_cannot_read_is_an_attempt(exercise):
+    assert cells.is_attempted(exercise, "def (:\n")
+
+
+# --- saved notebooks -------------------------------------------------------------------------
+
+
+def test_a_notebook_is_tested_by_its_cell(book, exercise, capsys):
+    file = write_notebook(book / "mine.ipynb", "1 + 1", MAGIC + SOLUTION)
+    assert cli.main(["test", NAME, "--file", str(file)]) == 0
+    assert "mine.ipynb" in capsys.readouterr().out
+    assert progress.state(exercise) == "new"
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        [MAGIC + WRONG, MAGIC + SOLUTION],
+        [MAGIC + SOLUTION, MAGIC + STARTER],
+        ["\n" + MAGIC + SOLUTION],
+        [f"%%exercise  01_threads_blocks_grid/{NAME} \n" + SOLUTION],
+        [MAGIC + SOLUTION, "%%exercise zip_add\n" + WRONG, "%exercise hint guarded_map"],
+    ],
+)
+def test_the_last_cell_that_was_attempted_counts(book, exercise, sources):
+    with cells.file_of(exercise, write_notebook(book / "mine.ipynb", *sources)) as file:
+        assert file.read_text().partition("\n")[2] == SOLUTION
+
+
+def test_a_notebook_without_the_exercise_says_which_cell_is_missing(book, capsys):
+    file = write_notebook(book / "mine.ipynb", "%%exercise zip_add\n")
+    assert cli.main(["test", NAME, "--file", str(file)]) == 2
+    assert f"a cell that begins with %%exercise {NAME}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"cells": [{}]}', '{"cells": [3]}', "\0"])
+def test_a_file_that_is_no_notebook_is_named(book, capsys, text):
+    (book / "mine.ipynb").write_text(text)
+    assert cli.main(["test", NAME, "--file", "mine.ipynb"]) == 2
+    assert "mine.ipynb: expected a notebook, got another file" in capsys.readouterr().err
+
+
+def test_a_notebook_that_is_not_there_is_named(book, capsys):
+    assert cli.main(["test", NAME, "--file", "none.ipynb"]) == 2
+    assert "none.ipynb: expected a notebook to test, got: No such file" in capsys.readouterr().err
+
+
+def test_a_cell_that_was_saved_and_not_run_becomes_the_answer(book, exercise, capsys):
+    write_notebook(book / workbook.FIRST_LESSON, MAGIC + SOLUTION)
+    assert cli.main(["test", NAME]) == 0
+    assert f"Your answer is the cell in {workbook.FIRST_LESSON}" in capsys.readouterr().out
+    assert progress.state(exercise) == "right"
+
+
+def test_of_several_notebooks_the_one_that_was_saved_last_counts(book, exercise):
+    for age, name in enumerate(("b", "a", "c")):
+        file = write_notebook(book / f"notebooks/{name}.ipynb", MAGIC + f"# {name}\n" + SOLUTION)
+        os.utime(file, (10**9 - age, 10**9 - age))
+    assert cells.find(exercise)[0].name == "b.ipynb"
+
+
+def test_reset_gives_the_starter_and_says_that_the_cell_stays(book, exercise, capsys):
+    write_notebook(book / workbook.FIRST_LESSON, MAGIC + SOLUTION)
+    cells.keep(exercise, SOLUTION)
+    progress.record(exercise, "right")
+    assert cli.main(["reset", NAME]) == 0
+    assert "The cell in your notebook stays" in capsys.readouterr().out
+    assert progress.state(exercise) == "new"
+    assert SOLUTION in kept(exercise)["answer.old1.py"]
+    assert cli.main(["test", NAME]) == 1
+    assert "Not attempted yet" in capsys.readouterr().out
