@@ -15,6 +15,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "gpukit"
 ROOMS = (
     "__init__",
     "errors",
+    "interrupts",
+    "status",
     "target",
     "compiler",
     "cpu",
@@ -37,12 +39,12 @@ ROOMS = (
 )
 # These see less than their place in the list would let them.
 NARROW = {
-    "__init__": {"errors"},
+    "__init__": {"errors", "interrupts", "status"},
     "gradients": {"errors", "launch"},
     "collectives": {"cuda"},
     "kernels": {"cuda", "errors", "launch", "primitives", "collectives"},
     "workspace": {"cuda"},
-    "nn": {"__init__", "cuda", "launch", "workspace", "kernels"},
+    "nn": {"__init__", "interrupts", "status", "cuda", "launch", "workspace", "kernels"},
 }
 
 # And inside the compiler; what lies beside its rooms may be imported by all of them.
@@ -56,6 +58,8 @@ USUAL = {"numpy", "numba", "llvmlite"}
 PACKAGES = {
     "__init__": set(),
     "errors": set(),
+    "interrupts": set(),
+    "status": {"IPython"},
     "target": set(),
     "standin": {*USUAL, "sitecustomize", "pytest"},
     "gradients": {"numpy"},

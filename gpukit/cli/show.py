@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, TextIO
 
-from gpukit import errors
+from gpukit import errors, status
 
 _COLOURS = {"good": "32", "bad": "31", "note": "33", "strong": "1", "dim": "2"}
 
@@ -153,11 +153,9 @@ def progress(total: int, quiet: bool = False) -> Iterator[Step]:
     """Show a bar on standard error while the body runs; nothing where that is no terminal."""
     if quiet or not fancy(sys.stderr):
         yield _nothing
-    elif _has_rich():
-        with _rich_progress(total) as step:
-            yield step
     else:
-        with _plain_progress(total) as step:
+        bar = _rich_progress if _has_rich() else _plain_progress
+        with status.silent(), bar(total) as step:
             yield step
 
 
