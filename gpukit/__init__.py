@@ -5,8 +5,10 @@ of the book are called as NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, run
 """
 
 import importlib
+import sys
 from typing import Any
 
+from gpukit import interrupts, status
 from gpukit.errors import (
     ArgumentError,
     BarrierDivergence,
@@ -84,18 +86,30 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "explain":
-        return importlib.import_module("gpukit.cpu.explain").explain
+        return _module("cpu.explain").explain
     if name == "gradcheck":
-        return importlib.import_module("gpukit.gradients").gradcheck
+        return _module("gradients").gradcheck
     if name in ("check", "play", "profile"):
-        return getattr(importlib.import_module(f"gpukit.checked.{name}"), name)
+        return getattr(_module(f"checked.{name}"), name)
     if name == "load_ipython_extension":  # %load_ext gpukit
-        return importlib.import_module("gpukit.course.magic").load_ipython_extension
+        return _module("course.magic").load_ipython_extension
     if name in ("cuda", "kernels", "nn", "standin"):
-        return importlib.import_module(f"gpukit.{name}")
+        return _module(name)
     if name in _MODULES:
-        return getattr(importlib.import_module(f"gpukit.kernels.{_MODULES[name]}"), name)
+        return getattr(_module(f"kernels.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'gpukit' has no attribute {name!r}")
+
+
+def _module(name: str) -> Any:
+    """Return a module of gpukit; Ctrl-C waits until it is imported, and half of Numba never is."""
+    whole = f"{__name__}.{name}"
+    if whole in sys.modules:
+        return importlib.import_module(whole)
+    try:
+        with interrupts.held(), status.doing(f"importing {whole}"):
+            return importlib.import_module(whole)
+    except KeyboardInterrupt as stopped:
+        raise interrupts.brief(stopped, f"Ctrl-C came while {whole} was imported") from None
 
 
 def __dir__() -> list[str]:

@@ -1,7 +1,8 @@
 """Ctrl-C in a kernel that does not end: KeyboardInterrupt, and the process works on.
 
 All kernels run in one process, which sends itself the signal (`tests/interrupts.py`): it works on
-after each, and the ones behind a kernel that does not stop fail with it.
+after each, and the ones behind a kernel that does not stop fail with it. What must not be cut off
+is interrupted where Python makes a chosen call.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import signal
 import sys
 
 import pytest
+from IPython.core.interactiveshell import InteractiveShell
 
-from gpukit import target
+from gpukit import interrupts, target
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself Ctrl-C here"),
@@ -219,3 +221,98 @@ def test_interrupt_stops_the_kernel_when_the_parent_ignores_interrupts(run_endle
     finally:
         signal.signal(signal.SIGINT, before)
     assert printed == {TABLE[2][0]: ["interrupted", "True"]}
+
+
+# A first launch, in which Python is interrupted as it calls a function of this name.
+CUT_OFF = """
+import signal, sys
+import numpy as np
+from gpukit import cuda
+
+@cuda.jit
+def kernel(a):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        a[i] = i
+
+def press(frame, event, argument):
+    if event == "call" and frame.f_code.co_name == sys.argv[1]:
+        sys.setprofile(None)
+        signal.raise_signal(signal.SIGINT)
+
+a = np.zeros(70)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.setprofile(press)
+try:
+    kernel[3, 32](a)
+    print("no interrupt")
+except KeyboardInterrupt:
+    print("interrupted")
+kernel[3, 32](a)
+print(a.tolist() == list(range(70)))
+"""
+
+
+@pytest.mark.parametrize("where", ["insert_attributes", "new_registrations", "install_registry"])
+def test_interrupt_while_numba_fills_its_tables_leaves_them_whole(
+    fresh_python, tmp_path, where, monkeypatch
+):
+    monkeypatch.setenv("GPUKIT_CACHE", "0")
+    path = tmp_path / "cut_off.py"
+    path.write_text(CUT_OFF, encoding="utf-8")
+    done = fresh_python(str(path), where)
+    assert done.stdout.splitlines() == ["interrupted", "True"], done.stderr
+
+
+@pytest.fixture
+def interruptible():
+    """Let Ctrl-C raise, as it does unless a shell started the tests in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_held_interrupt_comes_at_the_end_of_the_outermost_block():
+    reached = []
+
+    def work():
+        with interrupts.held():
+            with interrupts.held():
+                signal.raise_signal(signal.SIGINT)
+                reached.append("inner")
+            reached.append("outer")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert reached == ["inner", "outer"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+CELL = """from gpukit import cuda
+import numpy as np
+import signal
+@cuda.jit
+def brighten_kernel(a):
+    a[cuda.grid(1)] += 1
+
+def press(kernel, shape, arguments):
+    signal.raise_signal(signal.SIGINT)
+from gpukit.cpu.launch import launcher
+before = launcher.observe_launches(press)
+try:
+    brighten_kernel[1, 32](np.zeros(32))
+finally:
+    launcher.observe_launches(before)
+"""
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_notebook_shows_the_line_of_the_cell_and_nothing_of_gpukit(capsys, monkeypatch):
+    shell = InteractiveShell()
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    shell.run_cell(CELL)
+    shown = capsys.readouterr().out.strip().splitlines()
+    assert shown[-2:] == ["", "KeyboardInterrupt: kernel brighten_kernel was stopped by Ctrl-C"]
+    assert shown[-3] == "----> 13 brighten_kernel[1, 32](np.zeros(32))"
+    assert len(shown) == 4

@@ -17,6 +17,8 @@ ROOMS = (
     "errors",
     "files",
     "table",
+    "interrupts",
+    "status",
     "target",
     "compiler",
     "cpu",
@@ -39,12 +41,12 @@ ROOMS = (
 )
 # These see less than their place in the list would let them.
 NARROW = {
-    "__init__": {"errors"},
+    "__init__": {"errors", "interrupts", "status"},
     "gradients": {"errors", "launch"},
     "collectives": {"cuda"},
     "kernels": {"cuda", "errors", "launch", "primitives", "collectives"},
     "workspace": {"cuda"},
-    "nn": {"__init__", "cuda", "files", "launch", "workspace", "kernels"},
+    "nn": {"__init__", "interrupts", "status", "cuda", "files", "launch", "workspace", "kernels"},
 }
 
 # And inside the compiler; what lies beside its rooms may be imported by all of them.
@@ -60,6 +62,8 @@ PACKAGES = {
     "errors": set(),
     "files": set(),
     "table": set(),
+    "interrupts": set(),
+    "status": {"IPython"},
     "target": set(),
     "standin": {*USUAL, "sitecustomize", "pytest"},
     "gradients": {"numpy"},

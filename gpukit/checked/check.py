@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpukit import errors
+from gpukit import errors, status
 from gpukit.checked import decode, gpus, lint, occupancy, order, ordering, slips, stop
 from gpukit.checked.extent import Extents
 from gpukit.checked.finding import INFO, Finding
-from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen
+from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen, in_words
 from gpukit.checked.messages.phrases import some
 from gpukit.checked.ordering import launches
 from gpukit.checked.progress import Bar
@@ -62,7 +62,7 @@ def run_aloud(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         return run(kernel, shape, arguments)
     except Interrupted as stopped:
         sys.stderr.write(f"{stopped.report}\n")
-        raise
+        raise in_words(stopped) from None
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
@@ -91,6 +91,12 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
     except Interrupted as stopped:
         stopped.report = _so_far(kernel, shape, stopped)
         raise
+    with status.doing(f"check {kernel.py_func.__name__}: judging what happened"):
+        return _judged(kernel, shape, launch, seen, arrays)
+
+
+def _judged(kernel: Any, shape: Any, launch: Launch, seen: Seen, arrays: _Arguments) -> Report:
+    """Return the report of a launch that was watched."""
     found = decode.findings(seen, kernel.py_func)
     if seen.error is not None:
         found.append(_stopped(seen.error, kernel))

@@ -98,6 +98,11 @@ class Interrupted(KeyboardInterrupt):
         )
 
 
+def in_words(stopped: KeyboardInterrupt) -> KeyboardInterrupt:
+    """Return an interrupt as a plain KeyboardInterrupt, which says what an `Interrupted` knows."""
+    return KeyboardInterrupt(stopped.words()) if isinstance(stopped, Interrupted) else stopped
+
+
 Progress = Callable[[int, int], None]  # (blocks done, blocks in all)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import errors
+from gpukit import errors, status
 from gpukit.checked import check
 from gpukit.checked.instrumented import Launch, Seen
 from gpukit.checked.progress import Bar
@@ -48,8 +48,9 @@ def record(
     assert seen.words is not None
     entries.settle()(int(seen.words.ctypes.data))
     count = int(seen.words[checker_state.EVENT_COUNT])
-    arrays = _Arrays(launch, seen, before, unset)
-    steps = _Steps(launch, arrays).of(events[:count])
+    with status.doing(f"play {kernel.py_func.__name__}: writing down what happened"):
+        arrays = _Arrays(launch, seen, before, unset)
+        steps = _Steps(launch, arrays).of(events[:count])
     recording = {
         "version": 1, "kernel": kernel.py_func.__name__,
         "file": errors.file_name(source.shown(kernel.py_func).__code__.co_filename),

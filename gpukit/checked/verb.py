@@ -8,7 +8,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from gpukit import errors
+from gpukit import errors, interrupts
+from gpukit.checked import instrumented
 from gpukit.compiler import intrinsics
 from gpukit.compiler.frontend import resolve
 from gpukit.cpu import dispatcher, ufuncs
@@ -87,6 +88,9 @@ class Verb:
                 answer = self._run(self.kernel, shape, given)
         except errors.GpukitError as error:
             raise failure.at_line(error) from error.__cause__
+        except KeyboardInterrupt as stopped:
+            words = f"{self.name} of {self.kernel.py_func.__name__} was stopped by Ctrl-C"
+            raise interrupts.brief(instrumented.in_words(stopped), words) from None
         for array, copy in moved.values():
             _device_view(array).copy_to_device(copy)
         return answer

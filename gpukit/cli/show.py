@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Protocol, TextIO
 
-from gpukit import errors
+from gpukit import errors, status
 from gpukit.table import broken, layout
 
 _COLOURS = {"good": "32", "bad": "31", "note": "33", "strong": "1", "dim": "2"}
@@ -189,6 +189,7 @@ def progress(total: int, quiet: bool = False) -> Iterator[Step]:
         print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     try:
-        yield step
+        with status.silent():  # two lines that are drawn over would be none
+            yield step
     finally:
         print("\r\033[K", end="", file=sys.stderr, flush=True)

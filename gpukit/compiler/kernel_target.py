@@ -29,6 +29,8 @@ from numba.core import (
 from numba.core.dispatcher import Dispatcher
 from numba.core.typing import templates
 
+from gpukit import interrupts
+
 NAME = "gpukit"
 
 
@@ -86,7 +88,8 @@ class CUDATypingContext(typing.BaseContext):
             self.inlined.append(template)
 
     def refresh(self) -> None:
-        with target_extension.target_override(NAME):
+        # Numba reads each registry once: what is cut off in the middle is never filled.
+        with interrupts.held(), target_extension.target_override(NAME):
             super().refresh()
 
     def load_additional_registries(self) -> None:
@@ -144,7 +147,8 @@ class CUDATargetContext(cpu.CPUContext):
         self._registries = _Registries()
 
     def refresh(self) -> None:
-        with target_extension.target_override(NAME):
+        # Numba reads each registry once: what is cut off in the middle is never filled.
+        with interrupts.held(), target_extension.target_override(NAME):
             super().refresh()
 
     def load_additional_registries(self) -> None:

@@ -26,6 +26,7 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.target_extension import target_override
 from numba.cpython import numbers
 
+from gpukit import interrupts
 from gpukit.compiler import assembly
 from gpukit.compiler.kernel_target import NAME, kernel_target
 from gpukit.compiler.runtime import lowerings  # noqa: F401  (adds functions)
@@ -185,12 +186,19 @@ def _wrapping_integers() -> Iterator[None]:
 def fill_tables() -> None:
     """Let Numba load what it knows of types and functions, without importing SciPy.
 
+    Ctrl-C waits until it is done.
+
     It imports all of scipy.linalg only to see whether `np.dot` will work, which takes as long as
     all the rest. Here it looks whether SciPy is there, and imports it when a product is compiled.
     """
-    if "numba.np.arraymath" in sys.modules:
-        _refresh()
-        return
+    with interrupts.held():
+        if "numba.np.arraymath" not in sys.modules:
+            _import_without_scipy()
+        kernel_target.typing_context.refresh()
+        kernel_target.target_context.refresh()
+
+
+def _import_without_scipy() -> None:
     from numba.np import linalg
 
     ensure, linalg.ensure_blas = linalg.ensure_blas, _require_scipy
@@ -199,14 +207,8 @@ def fill_tables() -> None:
     finally:
         linalg.ensure_blas = ensure
     arraymath.ensure_blas = ensure
-    _refresh()
 
 
 def _require_scipy() -> None:
     if importlib.util.find_spec("scipy") is None:
         raise ImportError("SciPy is not installed")
-
-
-def _refresh() -> None:
-    kernel_target.typing_context.refresh()
-    kernel_target.target_context.refresh()

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gpukit import errors, target
+from gpukit import errors, interrupts, target
 from gpukit.compiler.frontend import unsaved
 from gpukit.cpu import options as checks
 from gpukit.cpu import pickling, streams
@@ -273,6 +273,9 @@ class Configured:
             self.kernel.launcher.launch(self.shape, arguments)
         except errors.GpukitError as error:
             raise failure.at_line(error) from error.__cause__
+        except KeyboardInterrupt as stopped:
+            words = f"kernel {self.kernel.py_func.__name__} was stopped by Ctrl-C"
+            raise interrupts.brief(stopped, words) from None
         finally:
             streams.launched(self.shape.stream, began)
 

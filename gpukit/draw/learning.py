@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from gpukit import status
 from gpukit.draw import style
 
 PAUSE = 0.7  # seconds between two pictures: one takes about a tenth of that
@@ -37,8 +37,9 @@ class LiveLoss:
         due = history.ended or time.perf_counter() - self._drawn >= PAUSE
         if not len(history.losses) or not due:
             return
+        stopped = f" ({_stopped_in_words(history)})" if history.stopped else ""
         figure = loss_curve(
-            history.losses, history.accuracies, steps=history.steps, title=self.title
+            history.losses, history.accuracies, steps=history.steps, title=self.title + stopped
         )
         self.picture = style.show(figure, alt=loss_curve_in_words(history))
         self._show()
@@ -47,17 +48,11 @@ class LiveLoss:
     def _show(self) -> None:
         if self._handle is not None:
             self._handle.update(self.picture)
-        elif _in_notebook():
+        elif status.in_notebook():
             from IPython import display as ipython
 
             show: Any = ipython.display  # which has no types
             self._handle = show(self.picture, display_id=True)
-
-
-def _in_notebook() -> bool:
-    """Tell whether a notebook's kernel runs this, so that pictures have a place."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return hasattr(shell, "kernel")
 
 
 def loss_curve(
@@ -102,7 +97,13 @@ def loss_curve_in_words(history: Any) -> str:
     if history.accuracies:
         first, last = history.accuracies[0], history.accuracies[-1]
         words += f" Accuracy {100 * first:.1f} % after the first epoch, {100 * last:.1f} % now."
+    if history.stopped:
+        words += f" The training was {_stopped_in_words(history)}."
     return words
+
+
+def _stopped_in_words(history: Any) -> str:
+    return f"stopped by Ctrl-C after step {len(history.losses):,} of {history.steps:,}"
 
 
 def confusion(counts: Any, *, title: str, names: Sequence[str] | None = None) -> Figure:

@@ -59,8 +59,12 @@ def house() -> Iterator[None]:
 def figure(
     width: float, height: float, rows: int = 1, cols: int = 1, **rest: Any
 ) -> tuple[Figure, Any]:
-    """Return a figure of this many inches that pyplot does not know, and its axes."""
-    made = Figure(figsize=(width, height), layout="constrained")
+    """Return a figure of this many inches that pyplot does not know, and its axes.
+
+    Its paper is opaque even where it is not drawn in the house style: ink is readable on it in a
+    light and in a dark notebook.
+    """
+    made = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
     FigureCanvasAgg(made)
     return made, made.subplots(rows, cols, **rest)
 

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpukit import target
+from gpukit import status, target
 from gpukit.gpu_code.request import describe
 
 CHILD = Path(__file__).with_name("child.py")
@@ -138,14 +138,15 @@ def _ask(requests: Sequence[bytes]) -> list[tuple[Code, ...]]:
     environment["GPUKIT_STANDIN"] = "0"
     seconds = _SECONDS + _SECONDS_A_KERNEL * len(requests)
     try:
-        done = subprocess.run(
-            [sys.executable, str(CHILD)],
-            input=pickle.dumps(list(requests)),
-            env=environment,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
+        with status.doing("compiling for GPUs with NVIDIA's compilers"):
+            done = subprocess.run(
+                [sys.executable, str(CHILD)],
+                input=pickle.dumps(list(requests)),
+                env=environment,
+                capture_output=True,
+                timeout=seconds,
+                check=False,
+            )
     except subprocess.TimeoutExpired:
         raise _Failed(f"the GPU compiler took more than {seconds} seconds") from None
     lines = done.stdout.decode(errors="replace").splitlines()

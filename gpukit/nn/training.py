@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 import gpukit
-from gpukit import cuda, files, launch
+from gpukit import cuda, files, interrupts, launch, status
 from gpukit.nn.checkpoint import load, save
 from gpukit.nn.containers import Sequential
 from gpukit.nn.data import Loader
@@ -42,7 +39,7 @@ def cross_entropy(logits: Any, label: Any) -> tuple[Any, Any]:
     return value, grad.reshape(logits.shape)
 
 
-@dataclass
+@dataclass(repr=False)
 class History:
     """A training until now.
 
@@ -69,6 +66,16 @@ class History:
         """Whether no step will follow."""
         return self.stopped or len(self.losses) >= self.steps
 
+    def __repr__(self) -> str:
+        made = len(self.losses)
+        words = [f"<History: {made:,} of {self.steps:,} steps"]
+        if made:
+            words.append(f"loss {self.losses[0]:.4g} at first, {self.losses[-1]:.4g} at last")
+        if self.accuracies:
+            words.append(f"accuracy {100 * self.accuracies[-1]:.1f} %")
+        words.append("stopped by Ctrl-C" if self.stopped else f"{self.seconds:.1f} s")
+        return f"{', '.join(words)}; .losses has each, .accuracies each epoch's>"
+
 
 def fit(
     model: Any, optimizer: Optimizer, loader: Loader, *, epochs: int,
@@ -83,20 +90,28 @@ def fit(
     to a norm of `clip` at most. After each epoch the accuracy on `validate`, (x, labels), is taken.
     `report` prints progress, or is called with the `History` some times a second.
 
-    With a `checkpoint`, the training is saved there every `every` steps, at the end, and when
-    Ctrl-C stops it after the step it is in; if there is a file already, the training goes on from
-    it, bit for bit as if it had never stopped. Without one Ctrl-C returns as well.
+    With a `checkpoint`, the training is saved there every `every` steps and at the end; if there is
+    a file already, the training goes on from it, bit for bit as if it had never stopped.
+
+    Ctrl-C, or Stop in a notebook, ends the step that is running, saves the checkpoint, reports, and
+    raises KeyboardInterrupt, whose `history` is the `History` up to there; the model keeps what it
+    has learned. A second Ctrl-C raises at once, in the middle of a step.
 
     Raises FloatingPointError when a loss or a weight becomes NaN or infinite: the error says in
     which step and layer, and model and optimizer are as they were when all was well, at most
     `every` steps before. Raises OutputError when the checkpoint cannot be written, before the first
     step where that can be known, and ValueError for a label that the model has no output for.
     """
-    return _Training(
+    __tracebackhide__ = True  # IPython and pytest then show the person's own lines
+    training = _Training(
         model, optimizer, loader, loss, clip, validate, checkpoint, every,
-        report=_print_progress if report is True else report or (lambda _: None),
+        report=_ProgressLine() if report is True else report or (lambda _: None),
         history=History(epochs, len(loader)),
-    ).run()  # fmt: skip
+    )  # fmt: skip
+    try:
+        return training.run()
+    except KeyboardInterrupt as stopped:
+        raise interrupts.brief(stopped, "nn.fit was stopped in the middle of a step") from None
 
 
 @dataclass
@@ -125,16 +140,16 @@ class _Training:
         total = history.steps
         self._keep(first)
         begun = reported = time.perf_counter()
-        with _interrupts() as interrupts:
+        with interrupts.noted() as ctrl_c:
             for step, x, label in self._batches(first, total):
                 self._step(x, label, step)
                 now, done = time.perf_counter(), step + 1
                 history.seconds = now - begun
                 history.seconds_left = history.seconds / (done - first) * (total - done)
-                history.stopped = bool(interrupts) and done < total
                 epoch_ends = done % history.batches == 0
                 if epoch_ends and self.validate is not None:
                     history.accuracies.append(accuracy(self.model, *self.validate))
+                history.stopped = bool(ctrl_c) and done < total
                 if history.stopped or done % self.every == 0 or done == total:
                     self._keep(done)
                     self._save()
@@ -144,7 +159,24 @@ class _Training:
                     reported = now
                 if history.stopped:
                     break
+        if ctrl_c:
+            raise self._interrupted()
         return history
+
+    def _interrupted(self) -> KeyboardInterrupt:
+        """Return the error for a training that Ctrl-C ended, which says how it goes on."""
+        history = self.history
+        made, steps = len(history.losses), history.steps
+        words = f"nn.fit was stopped by Ctrl-C after step {made:,} of {steps:,}."
+        if not history.stopped:
+            words = f"Ctrl-C came in the last step of nn.fit: all {steps:,} are done."
+        elif self.checkpoint is not None:
+            words += f" The same call goes on from there: it is saved in {self.checkpoint}."
+        else:
+            words += " The model keeps what it has learned."
+        error = KeyboardInterrupt(words)
+        error.history = history  # type: ignore[attr-defined]
+        return error
 
     def _batches(self, first: int, last: int) -> Iterator[tuple[int, Any, Any]]:
         """Yield the batches of steps `first` to `last - 1`, with their numbers."""
@@ -261,42 +293,32 @@ def _fault_backward(model: Any) -> str:
     return ""
 
 
-@contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Yield a list that the first Ctrl-C puts something into; the second one raises as usual."""
-    seen: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    # Ctrl-C comes to the main thread alone, and a shell may have told a job to ignore it.
-    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
-        yield seen
-        return
+class _ProgressLine:
+    """Progress as one line that is written over; one an epoch where nobody watches."""
 
-    def note(number: int, _frame: Any) -> None:
-        seen.append(number)
-        signal.signal(signal.SIGINT, before)
+    def __init__(self) -> None:
+        self.line = status.StatusLine("stdout")
 
-    signal.signal(signal.SIGINT, note)
-    try:
-        yield seen
-    finally:
-        signal.signal(signal.SIGINT, before)
+    def __call__(self, history: History) -> None:
+        if self.line.watched:
+            self.line.show(_progress_in_words(history))
+            if history.ended:
+                self.line.leave()
+        elif history.ended or len(history.losses) % history.batches == 0:
+            sys.stdout.write(f"{_progress_in_words(history)}\n")
+            sys.stdout.flush()
 
 
-def _print_progress(history: History) -> None:
-    """Print one line that is written over, in terminals and notebooks; elsewhere one an epoch."""
+def _progress_in_words(history: History) -> str:
     done, ended = len(history.losses), history.ended
-    line = f"epoch {math.ceil(done / history.batches)}/{history.epochs}"
-    line += f"  step {done}/{history.steps}"
-    line += f"  loss {history.losses[-min(history.batches, 50) :].mean():.4f}"
+    words = [f"epoch {math.ceil(done / history.batches)}/{history.epochs}"]
+    words.append(f"step {done}/{history.steps}")
+    words.append(f"loss {history.losses[-min(history.batches, 50) :].mean():.4f}")
     if history.accuracies:
-        line += f"  accuracy {100 * history.accuracies[-1]:.1f} %"
+        words.append(f"accuracy {100 * history.accuracies[-1]:.1f} %")
     if history.stopped:
-        line += "  stopped by Ctrl-C"
+        words.append("stopped by Ctrl-C")
     else:
         seconds = history.seconds if ended else history.seconds_left
-        line += f"  {seconds:.0f} s{'' if ended else ' left'}"
-    if sys.stdout.isatty() or "ipykernel" in sys.modules:
-        sys.stdout.write(f"\r{line:78}" + "\n" * ended)
-    elif ended or done % history.batches == 0:
-        sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+        words.append(f"{seconds:.0f} s{'' if ended else ' left'}")
+    return "  ".join(words)

@@ -256,6 +256,28 @@ def test_player_works_in_a_notebooks_frame(chromium):
     shown.page.close()
 
 
+def test_player_in_a_notebook_is_no_higher_than_the_window_and_fills_the_screen(chromium):
+    page = chromium.new_page(viewport={"width": 1280, "height": 780})
+    page.set_content(Player(RACE)._repr_html_())
+    frame = page.frames[1]
+    frame.wait_for_selector("html[data-ready]", timeout=READY_MS)
+    assert page.locator("iframe").bounding_box()["height"] <= 665
+    frame.click("#full")
+    frame.wait_for_selector("#full[aria-pressed=true]")
+    assert frame.evaluate("innerHeight") >= 780
+    frame.press("body", "z")
+    frame.wait_for_selector("#full[aria-pressed=false]")
+    page.close()
+
+
+def test_code_in_a_finding_is_set_as_code(show):
+    found = {**RACE["findings"][0], "message": "Read `a[i]` after `b = 1`.", "fix": "Move `b`."}
+    shown = show({**RACE, "findings": [found]})
+    assert shown.text("#finding-message") == "Read a[i] after b = 1."
+    assert shown.page.locator("#finding p code").all_inner_texts() == ["a[i]", "b = 1", "b"]
+    assert "`" not in shown.said
+
+
 NOTEBOOK = "<body style='background: {}'><div>{}</div></body>"
 
 

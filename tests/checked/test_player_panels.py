@@ -201,6 +201,31 @@ def test_long_recording_keeps_the_page_small_and_the_state_right(show):
     assert json.loads(shown.page.evaluate(VALUES)) == [None] * 4_096
 
 
+@pytest.mark.parametrize("width", [640, 1280])
+def test_every_control_is_in_sight_in_a_notebooks_cell(show, width):
+    shown = show(RACE, width=width, height=663)
+    for name in "scheme", "full", "help", "play", "jump-next", "all-warps", "one-warp", "speed":
+        box = shown.page.locator(f"#{name}").bounding_box()
+        assert box is not None, name
+        assert box["y"] + box["height"] <= 663, name
+
+
+@pytest.mark.parametrize("width", [1000, 1280])
+def test_registers_keep_their_rows_below_a_finding(show, width):
+    shown = show(RACE, width=width, height=663)
+    rows = shown.page.locator("#registers tr")
+    shown.page.locator("#registers").scroll_into_view_if_needed()
+    assert rows.first.bounding_box()["height"] > 20
+    card = shown.page.locator(".registers-card").bounding_box()
+    assert card["height"] >= 38 + 27 * min(3, rows.count())
+
+
+@pytest.mark.parametrize("width", [760, 1000, 1280])
+def test_short_kernel_is_seen_whole(show, width):
+    shown = show({**RACE, "source": RACE["source"][:5]}, width=width, height=663)
+    assert shown.page.evaluate("(({scrollHeight: all, clientHeight: seen}) => all <= seen)(source)")
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_page_never_scrolls_sideways(show, width):
     shown = show(RACE, width=width, height=780)

@@ -312,6 +312,13 @@ def test_registers_are_asked_for_once(monkeypatch):
     assert arguments[1] == 2
 
 
+def test_question_mark_in_the_place_of_registers_is_explained(monkeypatch):
+    monkeypatch.setattr(gpu_code, "missing", lambda: "")
+    said = " ".join(made().text(width=100).split())
+    assert "? stands for the registers that a thread needs, which are not known: only" in said
+    assert ".occupancy(registers=True) asks one" in said
+
+
 def test_a_profile_keeps_no_large_array_alive():
     kept = occupancy.Remembered(None, (np.zeros(10**6), (np.zeros((9, 9))[::2, ::2],)))
     first, (second,) = kept.arguments

@@ -61,6 +61,12 @@ def test_live_loss_always_draws_the_end(notebook, monkeypatch, end):
     assert len(notebook.updated) == 1
 
 
+def test_live_loss_says_that_the_training_was_stopped():
+    live = draw.LiveLoss()
+    live(history(stopped=True))
+    assert live.picture.alt.endswith("The training was stopped by Ctrl-C after step 4 of 8.")
+
+
 def test_live_loss_before_the_first_step_draws_nothing(notebook):
     live = draw.LiveLoss()
     live(history([]))

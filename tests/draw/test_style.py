@@ -3,8 +3,11 @@
 import base64
 import io
 
+import matplotlib
 import numpy as np
 import pytest
+from matplotlib import image
+from matplotlib.colors import to_rgba
 
 from gpukit.draw import style
 
@@ -102,3 +105,16 @@ def test_nothing_is_drawn_at_the_edge_of_the_picture(figure):
     pixels = imread(io.BytesIO(style.show(figure, alt=WORDS).png))
     edges = (pixels[:12], pixels[-12:], pixels[:, :12], pixels[:, -12:])
     assert all(np.allclose(edge, edge[0, 0], atol=0.01) for edge in edges)
+
+
+def test_paper_is_opaque_and_light_so_that_ink_is_readable_in_a_dark_notebook(bundle):
+    pixels = image.imread(io.BytesIO(base64.b64decode(bundle[0]["image/png"])))
+    corners = pixels[[0, 0, -1, -1], [0, -1, 0, -1]]
+    assert (corners[:, :3] > 0.95).all()
+    assert (corners[:, 3:] == 1).all()
+
+
+def test_figure_has_its_paper_whatever_the_readers_own_settings_are():
+    with matplotlib.rc_context({"figure.facecolor": "none"}):
+        fig, _ = style.figure(3, 2)
+    assert fig.get_facecolor() == to_rgba(style.PAPER)

@@ -89,6 +89,14 @@ def test_progress_is_a_line_an_epoch_where_there_is_no_terminal(capsys):
     assert " %  " in lines[2]
 
 
+def test_a_history_is_shown_in_one_line():
+    history = nn.History(2, 9, np.linspace(2.5, 0.25, 12), [0.5, 0.875], seconds=3.14)
+    assert repr(history) == (
+        "<History: 12 of 18 steps, loss 2.5 at first, 0.25 at last, accuracy 87.5 %, 3.1 s;"
+        " .losses has each, .accuracies each epoch's>"
+    )
+
+
 # --- Checkpoints -----------------------------------------------------------------------------
 
 
@@ -115,31 +123,58 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
+def press_ctrl_c(history):
+    """A report that interrupts the training at the end of its first epoch."""
+    if len(history.losses) == STEPS:
+        signal.raise_signal(signal.SIGINT)
+
+
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_ends_the_step_saves_and_returns(tmp_path):
+def test_ctrl_c_ends_the_step_saves_and_raises(tmp_path):
     _, uninterrupted, _ = fitted()
-
-    def interrupt(history):
-        if not history.stopped:
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(0.1)  # signals are handled between two lines of Python
-
-    _, history, _ = fitted(checkpoint=tmp_path / "saved", every=1000, report=interrupt)
-    assert history.stopped
-    assert len(history.losses) == STEPS + 1
+    words = r"after step 7 of 18\. The same call goes on from there: it is saved in .*saved\."
+    with pytest.raises(KeyboardInterrupt, match=words) as stopped:
+        fitted(checkpoint=tmp_path / "saved", every=1000, report=press_ctrl_c)
+    history = stopped.value.history
+    assert (history.stopped, len(history.losses)) == (True, STEPS + 1)
     _, resumed, _ = fitted(checkpoint=tmp_path / "saved")
     assert not resumed.stopped
     np.testing.assert_array_equal(resumed.losses, uninterrupted.losses)
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_a_second_ctrl_c_raises():
-    def interrupt(history):  # at the end of the first epoch, and after the step that stops it
-        os.kill(os.getpid(), signal.SIGINT)
-        time.sleep(0.1)
+def test_ctrl_c_without_a_checkpoint_leaves_the_model_as_it_is_after_the_step():
+    model, optimizer, loader, given = training(report=press_ctrl_c)
+    with pytest.raises(KeyboardInterrupt, match=r"step 7 of 18\. The model keeps what it has"):
+        nn.fit(model, optimizer, loader, **given)
+    other, others, first, given = training(epochs=1)
+    nn.fit(other, others, FirstSteps(first, STEPS + 1), **given)
+    assert_same(others.parameters.state(), optimizer.parameters.state())
 
-    with pytest.raises(KeyboardInterrupt):
-        fitted(report=interrupt)
+
+@pytest.mark.usefixtures("interruptible")
+def test_ctrl_c_in_the_last_step_raises_too(tmp_path):
+    def press_at_the_end(history):
+        if len(history.losses) == history.steps:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt, match="all 18 are done") as stopped:
+        fitted(checkpoint=tmp_path / "saved", report=press_at_the_end)
+    assert not stopped.value.history.stopped
+
+
+@pytest.mark.usefixtures("interruptible")
+def test_a_second_ctrl_c_raises_at_once():
+    seen = []
+
+    def press_twice(history):
+        seen.append(len(history.losses))
+        press_ctrl_c(history)
+        press_ctrl_c(history)
+
+    with pytest.raises(KeyboardInterrupt, match="in the middle of a step"):
+        fitted(report=press_twice)
+    assert seen[-1] == STEPS
 
 
 def test_a_process_that_ignores_ctrl_c_goes_on_ignoring_it():

@@ -58,7 +58,7 @@ SCRIPTS = (
 # The page comes last: its rules for narrow windows set aside those of the panels.
 STYLES = ("panels.css", "player.css")
 VERSION = 1
-HEIGHT = 840
+HEIGHT = 760  # pixels in a notebook, where the window is high enough
 # Longer recordings are compressed: they shrink to a tenth, and notebooks keep them.
 _COMPRESS_FROM = 200_000
 # JavaScript's numbers are exact up to here.
@@ -105,11 +105,15 @@ class Player:
         return path
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame of its own, as wide as the cell and in its colours."""
+        """Return the page in a frame of its own, as wide as the cell and in its colours.
+
+        It is never higher than the window: its controls stay in sight.
+        """
         name = html.escape(f"Player of {self.recording['kernel']}", quote=True)
         return (
-            f'<iframe title="{name}" sandbox="allow-scripts" srcdoc="{html.escape(self.html)}"'
-            f' style="width: 100%; height: {self.height}px; border: 1px solid #8884;'
+            f'<iframe title="{name}" sandbox="allow-scripts" allow="fullscreen"'
+            f' srcdoc="{html.escape(self.html)}"'
+            f' style="width: 100%; height: min({self.height}px, 85vh); border: 1px solid #8884;'
             f' border-radius: 8px"></iframe><script>{_read("frame.js")}</script>'
         )
 

@@ -22,6 +22,7 @@ class ControlsView {
       follow: () => this.#follow(),
       help: () => byId("help-text").showModal(),
       scheme: () => this.#turnScheme(),
+      full: () => this.#turnFullScreen(),
     };
     for (const [id, action] of Object.entries(this.actions))
       byId(id).addEventListener("click", action);
@@ -29,6 +30,12 @@ class ControlsView {
     document.addEventListener("keydown", (event) => this.#key(event));
     this.system = matchMedia("(prefers-color-scheme: dark)");
     this.system.addEventListener("change", () => this.#paint());
+    byId("full").hidden = !document.fullscreenEnabled;
+    document.addEventListener("fullscreenchange", () => {
+      const isFull = document.fullscreenElement !== null;
+      mark(byId("full"), "aria-pressed", String(isFull));
+      player.draw();
+    });
     this.around = null;
     addEventListener("message", (event) => this.#hear(event));
     if (parent !== globalThis) parent.postMessage("gpukit: which colours?", "*");
@@ -59,6 +66,9 @@ class ControlsView {
     byId("truncated").hidden = !recording.truncated;
     const withSteps = recording.findings.some((finding) => stepOf(finding) !== null);
     byId("jumps").hidden = !withSteps;
+    const { style } = document.documentElement;
+    style.setProperty("--lines", recording.source.length);
+    style.setProperty("--registers", replay.variables.length);
     document.body.classList.toggle("no-registers", replay.variables.length === 0);
   }
 
@@ -91,6 +101,14 @@ class ControlsView {
     this.scheme = SCHEMES[(SCHEMES.indexOf(this.scheme) + 1) % SCHEMES.length];
     this.player.say(`Colours: ${this.scheme}.`);
     this.#paint();
+  }
+
+  #turnFullScreen() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else
+      document.documentElement
+        .requestFullscreen()
+        .catch(() => this.player.say("This page may not fill the screen here."));
   }
 
   #paint() {
@@ -164,6 +182,7 @@ class ControlsView {
       f: "jump-next",
       F: "jump-previous",
       w: "one-warp",
+      z: "full",
       "?": "help",
     }[event.key];
     if (!action) return;

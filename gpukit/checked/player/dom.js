@@ -25,6 +25,14 @@ function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
+// Sets a text in which `code` stands between backticks. Unchanged nodes stay untouched.
+function writeProse(node, text) {
+  if (node.dataset.text === text) return;
+  node.dataset.text = text;
+  const parts = text.split(/`([^`]+)`/);
+  node.replaceChildren(...parts.map((part, at) => (at % 2 ? make("code", {}, part) : part)));
+}
+
 // Buttons stay focusable when they can do nothing, so that the keyboard does not lose its place.
 function allow(button, allowed) {
   mark(button, "aria-disabled", allowed ? undefined : "true");

@@ -75,10 +75,10 @@ class FindingView {
     write(open, plural(findings.length, "finding"));
     mark(this.box, "data-severity", shown.severity);
     write(byId("finding-severity"), shown.severity);
-    write(byId("finding-title"), capital(shown.title ?? shown.kind));
+    writeProse(byId("finding-title"), capital(shown.title ?? shown.kind));
     write(byId("finding-count"), findings.length > 1 ? `${finding + 1} of ${findings.length}` : "");
-    write(byId("finding-message"), shown.message);
-    write(byId("finding-fix"), shown.fix ?? "");
+    writeProse(byId("finding-message"), shown.message);
+    writeProse(byId("finding-fix"), shown.fix ?? "");
     byId("finding-previous").hidden = byId("finding-next").hidden = findings.length < 2;
     this.#drawSides(this.player.sides());
     const go = byId("finding-go");

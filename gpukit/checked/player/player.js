@@ -216,6 +216,6 @@ class Player {
 
   // Read out by screen readers. While playing there would be too much to say.
   say(text) {
-    if (!this.isPlaying) write(byId("said"), text);
+    if (!this.isPlaying) write(byId("said"), text.replaceAll("`", ""));
   }
 }

@@ -59,5 +59,8 @@ def unknown(profile: Profile) -> str:
     """Return why registers are not known, or nothing where they are."""
     measured = profile.remembered.measured if profile.remembered else {}
     if not measured:
-        return gpu_code.missing() or "not asked for: occupancy=True compiles the kernel for GPUs"
+        return gpu_code.missing() or (
+            "only compilers for GPUs find them; .occupancy(registers=True) asks one, and so does "
+            "gpukit profile --occupancy"
+        )
     return next((answer.reason for answer in measured.values() if answer.reason), "")

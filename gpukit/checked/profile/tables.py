@@ -231,4 +231,9 @@ def about_occupancy(profile: Profile) -> str:
     shared = profile.shared_static + profile.shared_dynamic
     text = f"Blocks of {many(threads, 'thread')} with {many(shared, 'byte')} of shared memory."
     why = profile_occupancy.unknown(profile)
-    return f"{text} Registers (?): {why}." if why else text
+    if not why:
+        return text
+    return (
+        f"{text} ? stands for the registers that a thread needs, which are not known: {why}. The "
+        "occupancy is the most that the rest allows."
+    )

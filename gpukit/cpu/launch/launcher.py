@@ -9,7 +9,7 @@ import struct
 import threading
 from typing import Any
 
-from gpukit import errors, target
+from gpukit import errors, status, target
 from gpukit.cpu import limits
 from gpukit.cpu.launch import configure, failure, marshal, pool
 from gpukit.cpu.memory import uninitialised
@@ -270,8 +270,9 @@ class Launcher:
         from gpukit.compiler.frontend import resolve
         from gpukit.cpu.launch import build
 
+        watched = " for the checker" if instrumented else ""
         try:
-            with resolve.once():
+            with resolve.once(), status.doing(f"compiling {self.kernel.py_func.__name__}{watched}"):
                 return build.kernel(self.kernel, kinds, distinct, block, instrumented)
         except RecursionError as error:
             name = self.kernel.py_func.__name__
