@@ -77,9 +77,9 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
                 "A value that is used twice has only the gradient of one of its uses: backward "
                 "must add to grad, not replace it.": left(replaced, replaced)
             } if np.array_equal(replaced, by_program) else {}),
-            "The second backward left grad as the first one had: it set grad to 0, or did not visit "
-            "again what the first one had visited. It must add to what is there: a weight may go "
-            "into two losses.": left(right, right),
+            "The second backward left grad as the first one had: it set grad to 0, or did not "
+            "visit again what the first one had visited. It must add to what is there: a weight "
+            "may go into two losses.": left(right, right),
             "What stood in grad from an earlier loss was handed on again. Each backward hands on "
             "the derivatives of its own loss alone: collect them beside grad, then add them.": (
                 shared(kept, kept[-1])
