@@ -8,10 +8,11 @@ import functools
 from typing import Any
 
 from gpukit.checked import messages
+from gpukit.checked.bounds import Bounds
 from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
 from gpukit.checked.flow import Flow
 from gpukit.checked.instrumented import Seen
-from gpukit.checked.messages.phrases import listed_lines
+from gpukit.checked.messages.phrases import index_text, listed_lines
 from gpukit.checked.regions import Region
 from gpukit.compiler import checker_state
 from gpukit.cpu.launch import failure
@@ -77,6 +78,7 @@ class _Context:
     def __init__(self, rows: list[_Row], function: Any) -> None:
         self.function = function
         writes = [r for r in rows if r.row[checker_state.F_HAZARD] == checker_state.WRITE_WRITE]
+        self.rows = [r for r in rows if r.what == checker_state.OUTSIDE]
         self.alike = {s for r in writes if r.what == checker_state.SAME_VALUE for s in r.pair}
         self.apart = {s for r in writes if r.what in _RACES for s in r.pair}
 
@@ -84,6 +86,35 @@ class _Context:
     def flow(self) -> Flow:
         """What the kernel's text tells."""
         return Flow(self.function)
+
+    @functools.cached_property
+    def bounds(self) -> Bounds:
+        """What the kernel's text says of its indices."""
+        return Bounds(self.function)
+
+    def of_index(self, row: _Row, index: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
+        """Return what is known of the index that led an access outside an array."""
+        axis = next((k for k, (i, n) in enumerate(zip(index, shape, strict=False)) if i >= n), None)
+        if row.what != checker_state.OUTSIDE or axis is None:
+            return {}
+        bound = self.bounds.of(row.location, axis) if self.function is not None else None
+        of_thread = index[axis] in row.positions()
+        known = {f"bound_{k}": v for k, v in bound._asdict().items()} if bound else {}
+        axes = zip(row.seen.shape.grid, row.seen.shape.block, strict=True)
+        several = sum(blocks * threads > 1 for blocks, threads in axes) > 1
+        size = self._least_size(index_text(row.location.what, axis)) or {}
+        return {"of_thread": of_thread, "several_axes": several, **size, **known}
+
+    def _least_size(self, index: str) -> dict[str, Any]:
+        """Return the smallest of the sizes that an index went beyond, in all it is used for."""
+        sizes = [
+            (n, f"{details['array']}.shape[{k}]")
+            for row in self.rows
+            for details in [row.outside()]
+            for k, (i, n) in enumerate(zip(details["index"], details["shape"], strict=False))
+            if i >= n and index_text(row.location.what, k) == index
+        ]
+        return {"least_size": min(sizes)[1]} if sizes and index.strip(".") else {}
 
     def is_thrown_away(self, row: _Row) -> bool:
         """Tell whether a value that nobody wrote is read, and nothing done with it."""
@@ -213,6 +244,7 @@ class _Row:
             severity = WARNING
             details["unused"] = True
         details |= context.around(self)
+        details |= context.of_index(self, details.get("index", ()), details.get("shape", ()))
         return make(kind, location, other, severity, **details, **self._more())
 
     def _location(self, field: int) -> Any:
@@ -234,16 +266,20 @@ class _Row:
     def _space(self) -> str:
         return self.region.space if self.region is not None else "global"
 
+    def outside(self) -> dict[str, Any]:
+        """Return the array, index and shape of an access that is known by its index."""
+        location, ndim = self.location, self.row[checker_state.F_NDIM]
+        index = tuple(self.row[checker_state.F_INDEX : checker_state.F_INDEX + ndim])
+        shape = tuple(self.row[checker_state.F_SHAPE : checker_state.F_SHAPE + ndim])
+        own = {r["spelled"]: r["space"] for r in self.seen.compiled.instrumentation.regions}
+        return {
+            "array": location.array or "the array", "space": own.get(location.array, "global"),
+            "index": index, "shape": shape,
+        }  # fmt: skip
+
     def _element(self, location: Any, function: Any) -> dict[str, Any]:
-        ndim = self.row[checker_state.F_NDIM]
         if self.what in (checker_state.OUTSIDE, checker_state.NEGATIVE, checker_state.WIDE):
-            index = tuple(self.row[checker_state.F_INDEX : checker_state.F_INDEX + ndim])
-            shape = tuple(self.row[checker_state.F_SHAPE : checker_state.F_SHAPE + ndim])
-            own = {r["spelled"]: r["space"] for r in self.seen.compiled.instrumentation.regions}
-            return {
-                "array": location.array or "the array", "space": own.get(location.array, "global"),
-                "index": index, "shape": shape,
-            }  # fmt: skip
+            return self.outside()
         if self.region is None:
             return {}
         array = self.region.array_named(location.array)
@@ -273,6 +309,12 @@ class _Row:
             tuple(_triple(t, shape.block) for t in threads),
             tuple(_triple(b, shape.grid) for b in blocks),
         )
+
+    def positions(self) -> set[int]:
+        """Return the numbers of the thread that was caught, in the grid and in its block."""
+        (thread,), (block,) = self._who(False)
+        own = zip(thread, block, self.seen.shape.block, strict=True)
+        return {t + b * size for t, b, size in own} | set(thread)
 
     def _more(self) -> dict[str, Any]:
         a, b = self.row[checker_state.F_A], self.row[checker_state.F_B]

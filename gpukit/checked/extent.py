@@ -19,7 +19,7 @@ _VALUES = (
     ast.operator, ast.unaryop, ast.expr_context,
 )  # fmt: skip
 _CALLS = (len, min, max, int, abs)
-_PLACES = frozenset(["grid", *(f"threadIdx.{a}" for a in tree.AXES)])
+PLACES = frozenset(["grid", *(f"threadIdx.{a}" for a in tree.AXES)])
 _DIVISIONS = (ast.Div, ast.FloorDiv, ast.RShift)
 
 
@@ -37,13 +37,7 @@ class Extents:
         self.body = unit.tree.body
         self.scope = {**unit.globals, **dict(zip(unit.parameters, arguments, strict=False))}
         self.names = dict(zip(names, unit.parameters, strict=False))
-        self.made: dict[str, ast.expr] = {}
-        found = [n for n in ast.walk(unit.tree) if isinstance(n, ast.Name)]
-        stores = [n.id for n in found if isinstance(n.ctx, ast.Store)]
-        for s in tree.statements(self.body):
-            for name, value in _assigned(s):
-                if stores.count(name) == 1:
-                    self.made[name] = value
+        self.made = single_assignments(self.body)
 
     def is_whole(self, array: str, axis: int, size: int) -> bool:
         """Tell whether an axis of an array is to be written as a whole."""
@@ -76,8 +70,8 @@ class Extents:
         ends = [e for g in guards if self._names(g) & names for e in _ends(g)]
         known = [(e, v) for e in map(self._spelled_out, ends) if (v := self._value(e)) is not None]
         if not [v for _, v in known if v > 1]:
-            return any(tree.intrinsic(n) in _PLACES for n in ast.walk(index))
-        return any(size - 1 <= v <= size or _is_size_of(e, array) for e, v in known)
+            return any(tree.intrinsic(n) in PLACES for n in ast.walk(index))
+        return any(size - 1 <= v <= size or is_size_of(e, array) for e, v in known)
 
     def _names(self, node: ast.AST) -> set[str]:
         """Return the variables that an expression is made of, those behind them too."""
@@ -107,6 +101,14 @@ class Extents:
             return None
 
 
+def single_assignments(body: list[ast.stmt]) -> dict[str, ast.expr]:
+    """Return what variables are made of that are set once."""
+    found = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name)]
+    stores = [n.id for n in found if isinstance(n.ctx, ast.Store)]
+    assigned = [pair for s in tree.statements(body) for pair in _assigned(s)]
+    return {name: value for name, value in assigned if stores.count(name) == 1}
+
+
 def _assigned(s: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     """Yield variables and what they are set to: `a = 1`, `a, b = 1, 2` and `m, n = x.shape`."""
     if not isinstance(s, ast.Assign) or len(s.targets) != 1:
@@ -131,7 +133,7 @@ def _ends(guard: ast.expr) -> Iterator[ast.expr]:
             yield node.args[min(1, len(node.args) - 1)]
 
 
-def _is_size_of(node: ast.expr, array: str) -> bool:
+def is_size_of(node: ast.expr, array: str) -> bool:
     """Tell whether an expression speaks of the size of an array, not of a fraction of it."""
     nodes = list(ast.walk(node))
     sizes = [n.value for n in nodes if isinstance(n, ast.Attribute) and n.attr in ("shape", "size")]

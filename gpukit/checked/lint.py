@@ -197,7 +197,7 @@ class Finder:
     def _walk(self, node: ast.AST) -> None:
         if isinstance(node, ast.Call) and self.expressions.is_cast(node):
             inner = node.args[0] if node.args else None
-            if inner is not None and not _is_float(inner):
+            if inner is not None and not self.expressions.is_folded(inner):
                 self._walk(inner)
             return
         if isinstance(node, ast.IfExp) and self._mixed(node):

@@ -27,7 +27,8 @@ class Case:
     grows with it. `mistakes` holds what typical wrong kernels leave in the outputs, by the sentence
     that names the mistake. `per` says whether one output element belongs to a thread, a block or,
     where the answer is host code, the call, which has no grid and block. `shown` is what a learner
-    reads of the inputs where that says more than their sizes.
+    reads of the inputs where that says more than their sizes. `idle_warps` are those of the launch
+    for which no work is left, where its geometry gives none to them.
     """
 
     args: dict[str, Argument]
@@ -39,6 +40,7 @@ class Case:
     per: str = "thread"
     name: str = ""
     shown: str = ""
+    idle_warps: int = 0
 
     @property
     def blocks(self) -> int:

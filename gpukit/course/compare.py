@@ -29,6 +29,7 @@ class Mismatch:
     first_unwritten: bool
     where: str
     resembles: str
+    kept: bool = False  # what was there before went into what was stored
     added: bool = False  # something was added to what was there before
     strange: bool = False  # a NaN or an infinity was computed where a finite number is asked
 
@@ -87,11 +88,15 @@ def _finite(values: Array) -> Mask:
 
 
 def mistakes(case: Case, arrays: dict[str, Array], ulps: float) -> list[str]:
-    """Return the sentences that name known mistakes with just these outputs."""
+    """Return the sentences that name known mistakes with just these outputs.
+
+    A mistake without outputs cannot be computed in this case.
+    """
     return [
         sentence
         for sentence, outputs in case.mistakes.items()
-        if all(_agree(case, name, arrays[name], left, ulps) for name, left in outputs.items())
+        if outputs
+        and all(_agree(case, name, arrays[name], left, ulps) for name, left in outputs.items())
     ]
 
 

@@ -172,7 +172,7 @@ def _in_all(contract: Contract, case: Case, counts: Counts) -> float:
     if contract.measure == "barriers":  # counted for each warp that reaches one
         return float(total.get("barriers", 0) / case.warps)
     if contract.measure == "idle_warps":
-        return float(counts["idle_warps"])
+        return float(max(0, counts["idle_warps"] - case.idle_warps))
     if contract.measure == "float64":
         return float(total.get("flops_float64", 0))
     if contract.measure == "divergent_branches":

@@ -78,9 +78,12 @@ def mismatch(found: Mismatch, case: Case) -> str:
         if found.total > 1
         else f"The only element of {found.output} is wrong."
     ]
-    got = "nothing: it was never written" if found.first_unwritten else _value(found.got)
+    nothing = "what stood there before" if found.kept else "nothing: it was never written"
+    got = nothing if found.first_unwritten else _value(found.got)
     given = "" if found.first_unwritten else _inputs(found, case)
     lines.append(f"The first is {element}: expected {_value(found.expected)}, got {got}{given}.")
+    if found.kept:
+        return "\n".join(lines)
     if found.wrong > 1 and found.unwritten == found.wrong:
         lines.append("None of the wrong ones was ever written: no thread stored anything there.")
     elif found.wrong > 1 and found.unwritten:
@@ -101,6 +104,22 @@ def _inputs(found: Mismatch, case: Case) -> str:
     ]
     given += [f"{k} = {_value(v)}" for k, v in case.args.items() if not isinstance(v, np.ndarray)]
     return f" ({', '.join(given)})" if given else ""
+
+
+def kept(output: str) -> str:
+    """Explain an output that is made of what stood in it before."""
+    return (
+        f"What is stored in {output} is made of what stood there before the launch, and that is no "
+        "number: begin with a variable of your own, and store its value with `=` at the end."
+    )
+
+
+def input_race(array: str) -> str:
+    """Say what to do about a race in an array that nobody should write to."""
+    return (
+        f"write nothing to {array}, which is an input that other threads read: keep the changed "
+        "value in a variable"
+    )
 
 
 def hint(found: Mismatch) -> str:

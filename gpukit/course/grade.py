@@ -121,7 +121,7 @@ def judge(exercise: Exercise, case: Case, outcome: Outcome, source: str) -> Row:
         if mismatch is not None:
             words = explain.mismatch(mismatch, case), case.sizes()
             hints = _hints(exercise, case, outcome, mismatch)
-            known = frozenset(case.mistakes)
+            known = frozenset(words for words, outputs in case.mistakes.items() if outputs)
             return Row(case.name, "wrong", *words, hints, known, mismatch, changed)
     if changed:
         why = f"The outputs are right. {explain.changed(changed)}"
@@ -204,7 +204,7 @@ class _Grading:
             return goes_on and row.status == status
 
         case = self.exercise.case(shrink.smallest(shape, least, fails), name="smallest")
-        row, _ = self._launched(case)
+        row = self._with_before(case, self._launched(case)[0])
         checked = self._checked(case)
         if any(f.kind == "warp-race" for f in checked):  # in a larger case warps may meet, too
             checked = self._checked(self.exercise.case(shape)) or checked
@@ -224,7 +224,11 @@ class _Grading:
         for found in checked:
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
-                return mistake if mistake and collides else explain.finding(found)
+                return mistake if mistake and collides else explain.finding(_mended(found, case))
+        if row.mismatch is not None and row.mismatch.kept:
+            return explain.kept(row.mismatch.output)
+        if certain := self._mistake(certain=True):
+            return certain
         if row.mismatch is not None and row.mismatch.strange and not self.exercise.driver:
             origin = self.child.origin(case, self.exercise.seconds).text
             if origin:
@@ -232,17 +236,42 @@ class _Grading:
         same = (explain.finding(f) for f in checked if f.kind == "same-value-race")
         return mistake or next(same, "")
 
-    def _mistake(self) -> str:
+    def _with_before(self, case: Case, row: Row) -> Row:
+        """Tell elements that were never written from those made of what stood there before.
+
+        Both look the same where nothing is greater than a NaN: launched again on other numbers,
+        the second kind changes.
+        """
+        found = row.mismatch
+        if found is None or not found.unwritten or case.expected[found.output].dtype.kind != "f":
+            return row
+        for before in (-1e30, 1e30):
+            filled = np.full_like(case.args[found.output], before)
+            again = self.child.launch(
+                replace(case, args={**case.args, found.output: filled}), self.exercise.seconds
+            )
+            if again.kind != "arrays":
+                return row
+            if (again.arrays[found.output][found.index] != filled[found.index]).any():
+                kept = replace(found, kept=True)
+                return replace(row, mismatch=kept, why=explain.mismatch(kept, case))
+        return row
+
+    def _mistake(self, certain: bool = False) -> str:
         """Return the likeliest mistake that would explain each case that fails.
+
+        A `certain` one explains all values, the NaNs too.
 
         A NaN out of memory that nobody wrote hides what else is wrong in a case, and a mistake may
         be known in some cases only.
         """
         wrong = [row for row in self.rows if row.mismatch is not None]
-        failed = [row for row in wrong if row.mismatch and not row.mismatch.strange] or wrong
+        finite = [row for row in wrong if row.mismatch and not row.mismatch.strange]
+        failed = wrong if certain else finite or wrong
         likely = dict.fromkeys(h for row in reversed(failed) for h in row.hints)
         known = frozenset().union(*(row.known for row in failed))
         fitting = [h for h in likely if all(h in r.hints or h in known - r.known for r in failed)]
+        fitting = [h for h in fitting if h in known] if certain else fitting
         # Of several the one that explains most cases, not one that few of them define.
         return max(fitting, key=lambda h: sum(h in r.hints for r in failed), default="")
 
@@ -271,7 +300,7 @@ class _Grading:
             found = checked.findings
             wrong = [finding for finding in found if _is_wrong(finding)]
             if wrong:
-                why = explain.finding(wrong[0])
+                why = explain.finding(_mended(wrong[0], case))
                 self._tried(Row("checked: " + case.name, "wrong", why, case.sizes()))
                 luck = "The numbers came out right this time, by luck."
                 return self._made("wrong", f"{why}\n\n{luck}", case)
@@ -316,6 +345,14 @@ class _Grading:
         if not broken:
             broken = next(map(explain.finding, self.doubtful), "")
         return self._made("but", broken, case) if broken else None
+
+
+def _mended(finding: Finding, case: Case) -> Finding:
+    """Return a finding with another advice where threads race in an input, which none may write."""
+    is_input = finding.array in case.args and finding.array not in case.expected
+    if finding.kind.endswith("race") and is_input:
+        return replace(finding, fix=explain.input_race(finding.array))
+    return finding
 
 
 def _is_wrong(finding: Finding) -> bool:

@@ -8,6 +8,12 @@ from gpukit.course.case import Array
 
 WARP = 32
 LEVELS = (16, 8, 4, 2, 1)  # of the shuffles that join what the lanes hold
+LEAST = float(np.finfo(np.float32).min)  # of all finite float32
+# Numbers with which people begin a maximum instead of minus infinity, as float32 holds them.
+STARTS = tuple(
+    float(np.float32(start))
+    for start in (-1e2, -1e3, -1e4, -1e5, -1e6, -1e9, -1e10, -1e20, -1e30, -1e37, -1e38, -3e38)
+)
 # Rows and columns at which kernels go wrong that give a warp a row, in blocks of four warps.
 SHAPES = {
     "a column for each lane": (4, 32),
@@ -24,14 +30,14 @@ SHAPES = {
 
 
 def scores(rng: np.random.Generator, rows: int, cols: int) -> Array:
-    """Return rows of scores that lie around several centres; in each fifth row one lies far above.
+    """Return rows of scores that lie around several centres; in each seventh one lies far above.
 
     There only the maximum of the row keeps every exponent small: no other number of the row does,
-    nor the mean, nor the maximum of some of the columns.
+    nor the mean, nor the maximum of some of the columns. The lowest centre is the least number.
     """
-    around = np.resize([0, 1000, -1e6, 50, 50], rows)
+    around = np.resize([0, 1000, -1e6, 50, 50, LEAST, -1e30], rows)
     x = rng.normal(0, 2, (rows, cols)) + around[:, None]
-    high = np.arange(4, rows, 5)
+    high = np.arange(4, rows, 7)
     x[high, rng.integers(0, cols, high.size)] += 300
     return np.asarray(x, np.float32)
 

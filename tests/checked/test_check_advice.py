@@ -45,8 +45,79 @@ def bins_kernel(values, counts):
         counts[values[i]] += 1
 
 
+@cuda.jit
+def unguarded_kernel(x, out):
+    i = cuda.grid(1)
+    out[i] = x[i]
+
+
+@cuda.jit
+def lax_kernel(x, out):
+    i = cuda.grid(1)
+    if i >= out.size + 1:
+        return
+    if i <= x.size:
+        out[i] = x[i]
+
+
+@cuda.jit
+def gather_kernel(x, step, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        place = i * step
+        out[i] = x[place + 1]
+
+
+@cuda.jit
+def factor_kernel(x, factor, out):
+    col, row = cuda.grid(2)
+    if row < out.shape[0] and col < out.shape[1]:
+        out[row, col] = x[row, col] * factor[row]
+
+
+@cuda.jit
+def walk_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        for k in range(out.size + 1):
+            out[i] += x[k]
+
+
+@cuda.jit
+def parts_kernel(sums, c):
+    i = cuda.grid(1)
+    c[i] = sums[i]
+
+
+@cuda.jit
+def half_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        right = i + 1
+        out[i] = x[right] if right >= 0 else 0
+
+
+@cuda.jit
+def free_kernel(x, out):
+    i = cuda.grid(1)
+    out[0] = x[i + 1]
+
+
+@cuda.jit
+def other_kernel(x, counts):
+    i = cuda.grid(1)
+    if i < counts.size:
+        counts[i] = x[i]
+
+
+@cuda.jit
+def beside_kernel(x, out):
+    out[0] = x[2 * cuda.grid(1)]
+
+
 def fixes(kernel, blocks, *arguments):
-    report = gpukit.check(kernel)[blocks, BLOCK](*arguments)
+    block = (8, 4) if kernel is factor_kernel else BLOCK
+    report = gpukit.check(kernel)[blocks, block](*arguments)
     return {found.kind: found.fix for found in report.findings}
 
 
@@ -68,6 +139,66 @@ def test_a_stencil_in_place_is_told_to_write_to_another_array():
 def test_a_shared_array_that_is_too_small_is_told_to_grow():
     advice = fixes(reverse_kernel, 1, ones(BLOCK), ones(BLOCK))["out-of-bounds"]
     assert advice.startswith("make tile larger")
+
+
+def outside(kernel, *arguments):
+    return fixes(kernel, 1, *arguments)["out-of-bounds"]
+
+
+def test_a_thread_beyond_the_array_is_told_its_guard():
+    advice = outside(unguarded_kernel, ones(BLOCK - 1), ones(BLOCK))
+    assert advice.startswith("guard the access with `if i < x.shape[0]:`; a grid often has more")
+
+
+def test_a_guard_that_lets_one_too_many_pass_is_named():
+    advice = outside(lax_kernel, ones(BLOCK - 1), ones(BLOCK))
+    assert advice.startswith("guard the access with `if i < x.shape[0]:`: `i <= x.size` in line ")
+    assert advice.endswith(f"lets {BLOCK - 1} pass")
+
+
+def test_a_computed_index_behind_a_guard_is_to_be_mended_not_guarded():
+    advice = outside(gather_kernel, ones(BLOCK), 2, ones(BLOCK))
+    assert advice.startswith("check `i < out.size` in line ")
+    assert f"how `place + 1` is computed, which is {BLOCK + 1} here" in advice
+    assert "another guard around the access would hide the mistake" in advice
+
+
+def test_an_index_that_is_kept_below_another_size_is_to_be_mended():
+    advice = outside(factor_kernel, ones(2, 5), ones(1), ones(2, 5))
+    assert advice.startswith("mend the index if another variable counts along this axis")
+    assert "`row < out.shape[0]` in line" in advice
+
+
+def test_an_index_that_runs_too_far_in_a_loop_is_told_of_the_loop():
+    assert outside(walk_kernel, ones(9), ones(9)).startswith("end the loop in line ")
+
+
+def test_an_index_that_is_bounded_from_below_lacks_the_other_bound():
+    advice = outside(half_kernel, ones(BLOCK), ones(BLOCK))
+    assert advice.startswith("guard the access with `if right < x.shape[0]:`, too: `right >= 0`")
+
+
+def test_a_number_of_the_thread_that_nothing_bounds_is_named():
+    advice = outside(free_kernel, ones(BLOCK), ones(1))
+    assert advice.startswith("guard the access: nothing keeps `i` below a size")
+
+
+def test_a_guard_by_another_array_is_named_where_threads_lie_along_one_axis():
+    advice = outside(other_kernel, ones(BLOCK - 1), ones(BLOCK))
+    assert advice.startswith("guard the access with `if i < x.shape[0]:`: `i < counts.size` in")
+
+
+def test_a_guard_is_advised_by_the_smallest_array_that_the_index_is_used_for():
+    report = gpukit.check(parts_kernel)[1, BLOCK](ones(4 * 5), ones(5))
+    advice = [f.fix for f in report.findings if f.kind == "out-of-bounds"]
+    assert len(advice) == 2
+    assert all(fix.startswith("guard the access with `if i < c.shape[0]:`") for fix in advice)
+
+
+def test_a_computed_index_without_a_guard_is_to_be_mended_first():
+    advice = outside(beside_kernel, ones(BLOCK), ones(1))
+    assert advice.startswith("mend how `2 * cuda.grid(1)` is computed")
+    assert "only if what lies outside is to be left out" in advice
 
 
 def test_an_index_of_minus_one_is_not_guarded_with_a_number():

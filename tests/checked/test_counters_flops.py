@@ -127,6 +127,18 @@ def choice_kernel(x, out):
     out[t] = x[t] * x[t] if t < 20 else x[t]
 
 
+@cuda.jit
+def folded_kernel(x, out):
+    t = cuda.threadIdx.x
+    out[t] = x[t] * np.float32(1 / 9) + np.float32(-HALF * (2 + 1.5))
+
+
+def test_what_compilers_compute_of_constants_counts_nothing() -> None:
+    assert flops(folded_kernel, *two("float32")) == {"float32": 2 * THREADS}
+    report = gpukit.check(folded_kernel)[1, THREADS](*two("float32"))
+    assert [f for f in report.findings if f.kind == "float64"] == []
+
+
 def test_only_the_threads_that_choose_a_side_compute_it() -> None:
     assert flops(choice_kernel, *two("float32")) == {"float32": 20}
 

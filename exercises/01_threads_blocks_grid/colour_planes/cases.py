@@ -15,9 +15,11 @@ SHAPES = {
 
 def case(rng: np.random.Generator, planes: int, rows: int, cols: int) -> Case:
     """Return the case of a photograph of some planes."""
-    photo = rng.uniform(0, 255, (planes, rows, cols)).astype(np.float32)
-    factor = rng.uniform(0.5, 1.5, planes).astype(np.float32)
+    photo = rng.uniform(-20, 330, (planes, rows, cols)).astype(np.float32)
+    factor = rng.uniform(0.2, 2.5, planes).astype(np.float32)
+    factor[3:4] = 0
     tinted = factor[:, None, None] * photo
+    held = np.minimum(factor, np.float32(1))[:, None, None] * photo
     tinted_to_white, missing = np.minimum(tinted, np.float32(255)), poison(photo.shape)
     grid = (-(-cols // BLOCK[0]), -(-rows // BLOCK[1]), planes)
     by_row = factor[np.arange(rows) % planes][:, None]
@@ -45,12 +47,17 @@ def case(rng: np.random.Generator, planes: int, rows: int, cols: int) -> Case:
         expected={"out": tinted_to_white},
         mistakes={
             "The bright pixels pass 255: nothing holds them there.": {"out": tinted},
+            "Values below 0 became 0: 255 is the only bound.": {
+                "out": np.clip(tinted, 0, np.float32(255))
+            },
             "Every value is 255 or more: that is max where min is meant.": {
                 "out": np.maximum(tinted, np.float32(255))
             },
             "The factor is held at 1; it is the product that must not pass 255.": {
-                "out": np.minimum(factor, np.float32(1))[:, None, None] * photo
+                "out": np.minimum(held, np.float32(255))
             },
+            "The factor is held at 1; it is the product that must not pass 255, and pixels above "
+            "255 still do.": {"out": held},
             "The factor is chosen by the row; it belongs to the plane.": {
                 "out": np.minimum(by_row * photo, np.float32(255))
             },

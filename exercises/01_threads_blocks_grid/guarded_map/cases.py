@@ -6,11 +6,14 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
+# Absolute zero, where the scales meet, what freezes and boils, and the surface of the sun.
+AWKWARD = np.array([-273.15, 0, -40, 100, 5500], np.float32)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n temperatures."""
     celsius = rng.uniform(-90, 60, n).astype(np.float32)
+    celsius[1 : 1 + AWKWARD.size] = AWKWARD[: max(0, n - 1)]
     wide = celsius.astype(np.float64)
     short = celsius.astype(np.float16).astype(np.float64)
 

@@ -7,7 +7,9 @@ from gpukit.course import Case, lengths, poison
 BLOCK = 128
 SHAPES = lengths(BLOCK)
 # Just above 10, where the bend is still to be seen, and as far out as finite numbers go.
-AWKWARD = np.array([-95, 10.2, 3e38, -3e38, 1e20, -1e20, 100, -20, -85], np.float32)
+AWKWARD = np.array(
+    [-95, 10.2, 3e38, -3e38, 1e20, -1e20, 100, -20, -85, 0, 11, 12, -86.5], np.float32
+)
 # One length alone has numbers between these: there the last bits of exp decide what 1 + exp(x)
 # loses, so that such a mistake cannot be computed.
 MIDDLE = (-18, -2.5)

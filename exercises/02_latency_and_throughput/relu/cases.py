@@ -6,9 +6,9 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
-AWKWARD = np.array([-1.5, 1e-7, 8, 1e-30, -1e-30, 7.5], np.float32)
+AWKWARD = np.array([-1.5, 1e-7, 8, 1e-30, -1e-30, 7.5, 0, -0.0, 3e-38], np.float32)
 # In one length alone: (x + abs(x)) / 2 passes the largest float32, and no integer is as large.
-HUGE = np.array([3e38, -3e38], np.float32)
+HUGE = np.array([3.4e38, -3.4e38], np.float32)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
@@ -51,6 +51,9 @@ def case(rng: np.random.Generator, n: int) -> Case:
             },
             "Only the positive numbers were written. Where x is negative, out must become 0.": {
                 "out": np.where(x > 0, x, poison(n))
+            },
+            "Where x is 0 nothing was written: neither x > 0 nor x < 0 holds there.": {
+                "out": np.where(x == 0, poison(n), np.maximum(x, zero))
             },
             "These are the absolute values: a negative number became positive, not 0.": {
                 "out": np.abs(x)

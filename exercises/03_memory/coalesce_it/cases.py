@@ -6,6 +6,7 @@ from gpukit.course import Case, lengths, poison
 
 BLOCK = 64
 EACH = 8
+AWKWARD = np.array([0, 1e-12, 1e12], np.float32)
 SHAPES = {**lengths(BLOCK), "eight whole blocks": (8 * EACH * BLOCK,)}
 
 
@@ -20,6 +21,7 @@ def left_by(roots: np.ndarray, starts: range, step: int) -> dict[str, np.ndarray
 def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n numbers."""
     x = rng.uniform(0, 9, n).astype(np.float32)
+    x[1 : 1 + AWKWARD.size] = AWKWARD[: max(0, n - 1)]
     threads = max(1, -(-n // (EACH * BLOCK))) * BLOCK
     roots = np.sqrt(x)
     return Case(

@@ -12,12 +12,23 @@ SHAPES = {
     "numbers that differ by fractions": (300,),
     "numbers far below zero": (500,),
     "more than 1024 numbers": (1300,),
+    "numbers of both signs": (257,),
+    "minus infinity and the least number above it": (262,),
 }
+BOTH_SIGNS, LEAST = 257, 262  # lengths
 Better = Callable[[float, float, bool], bool]
 
 
 def numbers(rng: np.random.Generator, n: int) -> np.ndarray:
-    """Return n negative numbers, many of them equal, the largest in several places."""
+    """Return n numbers, nearly always negative, many equal, the largest in several places."""
+    if n == BOTH_SIGNS:
+        x = np.round(rng.normal(0, 4, n)).astype(np.float32)
+        x[n // 3 :: BLOCK] = x.max() + 1
+        return x
+    if n == LEAST:
+        x = np.full(n, -np.inf, np.float32)
+        x[[n // 3, n // 3 + BLOCK]] = np.finfo(np.float32).min
+        return x
     steps = rng.integers(1, 20, n).astype(np.float64)
     # Equal largest elements, in one thread and in others.
     steps[n // 3 :: BLOCK] = 0.5
@@ -51,7 +62,7 @@ def tree(pairs: list[tuple[float, int]], better: Better) -> int:
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n negative numbers, many of them equal."""
+    """Return the case of n numbers, many of them equal."""
     x = numbers(rng, n)
     right = int(np.argmax(x))
     tie = "This is another of several equal largest elements; the first is asked: within a thread "
@@ -60,6 +71,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     whole = [(float(np.trunc(max(value, -1e6))), at) for value, at in pairs]
     with np.errstate(invalid="ignore"):
         value = int(x[right].astype(np.int32))
+    smallest = "This is the number nearest to 0: the largest is asked, whatever the sign."
 
     def at(index: int) -> dict[str, np.ndarray]:
         return {"best": np.array([index], np.int32)}
@@ -76,7 +88,8 @@ def case(rng: np.random.Generator, n: int) -> Case:
         mistakes={
             **({} if before.any() else {kept: at(0)}),
             "This is the largest value, made a whole number; its index is asked.": at(value),
-            tie: at(n // 3 + 100),
+            smallest: at(int(np.argmin(np.abs(x)))) if n == BOTH_SIGNS else {},
+            tie: {} if n in (BOTH_SIGNS, LEAST) else at(n // 3 + 100),
             tie + " Here it is the last.": at(n - 1 - int(np.argmax(x[::-1]))),
             "No element was larger than what the search began with: begin with minus infinity, all "
             "numbers may be negative.": at(n),

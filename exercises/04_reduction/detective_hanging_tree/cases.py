@@ -2,16 +2,21 @@
 
 import numpy as np
 
-from gpukit.course import Case, lengths, poison
+from gpukit.course import Case, lanes, lengths, poison
 
 BLOCK = 128
 SHAPES = lengths(BLOCK)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n numbers, all of them negative."""
+    """Return the case of n numbers, all negative in most blocks, as low as there are in some."""
     x = rng.uniform(-9, -1, n).astype(np.float32)
     blocks = max(1, -(-n // BLOCK))
+    x[: n // 2] += 5 if n == 8 * BLOCK else 0
+    if n > BLOCK:
+        x[-(n % BLOCK or BLOCK) :] = lanes.LEAST
+    if n > 1:
+        x[-1] = -np.inf
     padded = np.full(blocks * BLOCK, -np.inf, np.float32)
     padded[:n] = x
     rows = padded.reshape(blocks, BLOCK)
@@ -29,6 +34,15 @@ def case(rng: np.random.Generator, n: int) -> Case:
         mistakes={
             "The last block says 0, though all numbers are negative: a maximum begins with minus "
             "infinity, not with 0.": {"partials": zero},
+            **{
+                f"Past the end of x stands {start:g}, and all numbers of a block may be lower. "
+                "Minus infinity is below all.": {
+                    "partials": np.append(right[:-1], max(right[-1], start)).astype(np.float32)
+                    if n % BLOCK or not n
+                    else right
+                }
+                for start in lanes.STARTS
+            },
             "The last level is missing: the largest of elements 1, 3, 5, ... is left in tile[1].": {
                 "partials": rows[:, ::2].max(axis=1)
             },

@@ -13,6 +13,8 @@ SHAPES = {
     "one pixel": (1, 1, 1, 1),
     "one window": (1, 1, 15, 1),
     "windows one pixel apart": (1, 17, 1, 1),
+    "small windows one pixel apart": (6, 9, 2, 1),
+    "windows of four pixels": (3, 5, 4, 3),
     "two primes": (13, 23, 3, 1),
     "many blocks": (15, 23, 3, 2),
 }

@@ -5,43 +5,46 @@ import numpy as np
 from gpukit.course import Case, poison
 
 BLOCK = (16, 8)
-WINDOW = (3, 5)
-# Channels, filters, rows and columns of the result, stride, padding.
+# Channels, filters, rows and columns of the result, stride, padding, rows and columns of a window.
 SHAPES = {
-    "exactly one block": (1, 1, 8, 16, 1, 0),
-    "padding": (1, 1, 8, 16, 1, 1),
-    "a stride of two": (1, 1, 7, 15, 2, 1),
-    "two channels": (2, 1, 9, 17, 1, 1),
-    "three filters": (2, 3, 1, 31, 1, 2),
-    "one result": (3, 1, 1, 1, 3, 2),
-    "two primes": (3, 2, 11, 37, 2, 2),
-    "many blocks": (2, 3, 16, 32, 1, 1),
+    "exactly one block": (1, 1, 8, 16, 1, 0, 3, 5),
+    "padding": (1, 1, 8, 16, 1, 1, 3, 5),
+    "a stride of two": (1, 1, 7, 15, 2, 1, 3, 5),
+    "two channels": (2, 1, 9, 17, 1, 1, 3, 5),
+    "three filters": (2, 3, 1, 31, 1, 2, 5, 3),
+    "one result": (3, 1, 1, 1, 3, 2, 3, 5),
+    "a window of one pixel": (2, 2, 7, 9, 2, 1, 1, 1),
+    "a high window": (2, 2, 5, 19, 1, 3, 7, 5),
+    "two primes": (3, 2, 11, 37, 2, 2, 2, 6),
+    "many blocks": (2, 3, 16, 32, 1, 1, 3, 5),
 }
 
 
 def case(
     rng: np.random.Generator,
     channels: int, filters: int, rows: int, cols: int, stride: int, pad: int,
+    k_rows: int, k_cols: int,
 ) -> Case:  # fmt: skip
     """Return the case of a picture with at least so many rows and columns of results."""
+    window = (k_rows, k_cols)
     # With a stride, the last rows and columns belong to no window.
     high, wide = (
         max(1, (n - 1) * stride + k - 2 * pad + stride - 1)
-        for n, k in zip((rows, cols), WINDOW, strict=True)
+        for n, k in zip((rows, cols), window, strict=True)
     )
     rows, cols = (
-        (n + 2 * pad - k) // stride + 1 for n, k in zip((high, wide), WINDOW, strict=True)
+        (n + 2 * pad - k) // stride + 1 for n, k in zip((high, wide), window, strict=True)
     )
     x = rng.normal(1, 1, (channels, high, wide)).astype(np.float32)
-    weight = rng.normal(0.5, 1, (filters, channels, *WINDOW)).astype(np.float32)
+    weight = rng.normal(0.5, 1, (filters, channels, *window)).astype(np.float32)
     bias = rng.normal(0, 4, filters).astype(np.float32)
     pixels, by, plus = (a.astype(np.float64) for a in (x, weight, bias[:, None, None]))
-    room = pad + max(WINDOW) + stride * max(rows, cols)  # beyond what a wrong window reaches
+    room = pad + max(window) + stride * max(rows, cols)  # beyond what a wrong window reaches
 
     def taken(begin: int, step: int, mode: str = "constant") -> np.ndarray:
         """Return the windows that begin at `begin` and stand `step` apart."""
         around = np.pad(pixels, ((0, 0), (room, room), (room, room)), mode=mode)
-        views = np.lib.stride_tricks.sliding_window_view(around, WINDOW, axis=(1, 2))
+        views = np.lib.stride_tricks.sliding_window_view(around, window, axis=(1, 2))
         views = views[:, room + begin :: step, room + begin :: step]
         return views[:, :rows, :cols]
 
@@ -96,7 +99,11 @@ def case(
                 taken(-pad, stride, "edge")
             ),
             "Only as many columns of a window were added as it has rows: they are "
-            "weight.shape[3].": left(right[..., : WINDOW[0]], by[..., : WINDOW[0]]),
+            "weight.shape[3].": left(right[..., :k_rows], by[..., :k_rows]) if k_rows < k_cols
+            else {},
+            "A window has 3 rows and 5 columns here, whatever weight says: they are "
+            "weight.shape[2] and weight.shape[3].": left(right[..., :3, :5], by[..., :3, :5])
+            if k_rows >= 3 and k_cols >= 5 else {},
             "Only the last product is there: each one replaced the one before. It is `+=`.": left(
                 right[-1:, :, :, -1:, -1:], by[:, -1:, -1:, -1:], 0.0
             ),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, lanes, poison
 
 BLOCK = (16, 8)
 # Rows and columns of the result, size of a window, stride.
@@ -14,6 +14,7 @@ SHAPES = {
     "one less each way": (7, 15, 3, 3),
     "one row": (1, 37, 2, 2),
     "windows of one pixel": (16, 16, 1, 2),
+    "large windows, far apart": (3, 5, 6, 4),
     "two primes": (29, 31, 2, 1),
     "many blocks": (32, 48, 2, 2),
 }
@@ -33,9 +34,13 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
     shape = ((rows - 1) * stride + size + stride - 1, (cols - 1) * stride + size + stride - 1)
     x = (rng.normal(-3, 1, shape) - 1e-3).astype(np.float32)
     x[: shape[0] // 2, : shape[1] // 3] += np.float32(6)
-    x[2 * shape[0] // 3 :, shape[1] // 2 :] -= np.float32(1e30)  # as low as a float32 may be
+    x[2 * shape[0] // 3 :, shape[1] // 2 :] = lanes.LEAST
+    x[2 * shape[0] // 3 :, 3 * shape[1] // 4 :] = -np.inf
     windows = pooled(x, size, (stride, stride), rows, cols)
     right = windows.max(axis=2)
+    with np.errstate(over="ignore"):  # as in a kernel
+        total = windows.sum(axis=2)
+    terms = np.abs(np.where(np.isfinite(windows), windows, 0).astype(np.float64)).sum(axis=2)
     turned = poison((rows, cols))
     least = min(rows, cols)
     turned[:least, :least] = right[:least, :least]
@@ -57,16 +62,18 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
         grid=(-(-cols // BLOCK[0]), -(-rows // BLOCK[1])),
         block=BLOCK,
         expected=left(right),
-        scale={"out": np.abs(windows).sum(axis=2)},  # for the mistakes: some add
+        scale={"out": terms},  # for the mistakes: some add
         mistakes={
             **fixed,
             "Where all pixels of a window are negative the result is 0: the maximum begins with 0. "
             "Begin with the first pixel or with -infinity.": left(np.maximum(right, 0)),
-            # So far below that one such number is as good as another.
-            "The maximum begins with a number that is not low enough: all pixels of a window may "
-            "be lower. Begin with the first pixel or with -infinity.": left(
-                np.maximum(right, -1e3)
-            ),
+            **{
+                f"The maximum begins with {start:g}, a number that is not low enough: all pixels "
+                "of a window may be lower. Begin with the first pixel or with -infinity.": left(
+                    np.maximum(right, start)
+                )
+                for start in lanes.STARTS
+            },
             "The stride is left out: the window of a result begins at row * stride, col * "
             "stride.": left(pooled(x, size, (1, 1), rows, cols).max(axis=2)),
             "The stride is left out along the rows of the picture: a window begins in row row * "
@@ -78,13 +85,9 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
             "The windows are one pixel too large each way: i and j go from 0 to size - 1.": left(
                 pooled(x, size + 1, (stride, stride), rows, cols).max(axis=2)
             ),
-            "This is the mean of each window; its largest pixel is asked.": left(
-                windows.mean(axis=2)
-            ),
+            "This is the mean of each window; its largest pixel is asked.": left(total / size**2),
             "This is the smallest pixel of each window.": left(windows.min(axis=2)),
-            "This is the sum of each window; its largest pixel is asked.": left(
-                windows.sum(axis=2)
-            ),
+            "This is the sum of each window; its largest pixel is asked.": left(total),
             "This is the first pixel of each window: nothing was compared with it.": left(
                 windows[:, :, 0]
             ),

@@ -21,7 +21,7 @@ SHAPES = {
 
 def case(rng: np.random.Generator, samples: int, classes: int) -> Case:
     """Return the case of so many samples and classes."""
-    around = np.resize([0, 100, -20, 3], samples)
+    around = np.resize([0, 100, -200, 3], samples)
     scores = (rng.normal(0, 2, (samples, classes)) + around[:, None]).astype(np.float32)
     target = rng.integers(0, classes, samples).astype(np.int32)
     wide = scores.astype(np.float64)

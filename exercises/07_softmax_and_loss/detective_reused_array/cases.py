@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, lanes, poison
 
 BLOCK = 128
 # Rows and columns.
@@ -19,7 +19,7 @@ SHAPES = {
 
 def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     """Return the case of rows x cols scores."""
-    around = np.resize([0, -1000, 50, 1000], rows)
+    around = np.resize([0, -1000, 50, 1000, lanes.LEAST, -1e6, -1e30], rows)
     x = (rng.normal(0, 2, (rows, cols)) + around[:, None]).astype(np.float32)
     wide = x.astype(np.float64)
     high = wide.max(axis=1, keepdims=True)

@@ -5,13 +5,12 @@ import numpy as np
 from gpukit.course import Case, lanes, poison
 
 BLOCK = 128
-LOWEST = -3e38
 SHAPES = lanes.SHAPES  # rows and columns
 
 
 def walked(x: np.ndarray, rescaled: bool = True) -> tuple[np.ndarray, np.ndarray]:
     """Return the maximum and the sum of each lane after its walk along the row."""
-    high = np.full((len(x), lanes.WARP), LOWEST)
+    high = np.full((len(x), lanes.WARP), lanes.LEAST)
     total = np.zeros_like(high)
     for start in range(0, x.shape[1], lanes.WARP):
         value = x[:, start : start + lanes.WARP]
@@ -44,19 +43,25 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     first, last = slice(None, lanes.WARP), slice((cols - 1) // lanes.WARP * lanes.WARP, None)
 
     def left(total: np.ndarray, highest: np.ndarray = high) -> dict[str, np.ndarray]:
-        return {"highest": highest.astype(np.float32), "total": total.astype(np.float32)}
+        with np.errstate(over="ignore"):  # as in a kernel
+            return {"highest": highest.astype(np.float32), "total": total.astype(np.float32)}
 
     def of_part(part: slice) -> dict[str, np.ndarray]:
         most = wide[:, part].max(axis=1)
         return left(np.exp(wide[:, part] - most[:, None]).sum(axis=1), most)
 
+    def of_start(start: float) -> dict[str, np.ndarray]:
+        most = np.maximum(high, start)
+        return left(np.exp(wide - most[:, None]).sum(axis=1), most)
+
+    right = np.exp(wide - high[:, None]).sum(axis=1)
     with np.errstate(over="ignore"):  # as in a kernel
         plain = np.exp(x).astype(np.float64)
     return Case(
         args={"x": x, "highest": poison(rows), "total": poison(rows)},
         grid=-(-rows * lanes.WARP // BLOCK),
         block=BLOCK,
-        expected=left(np.exp(wide - high[:, None]).sum(axis=1)),
+        expected=left(right),
         mistakes={
             "Where a larger number came, the sum of a lane was not multiplied by exp(old - new): "
             "compute that factor before the maximum is replaced.": left(
@@ -84,6 +89,16 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
             ),
             "This is the sum of exp(x): the maximum is not subtracted in the exponents.": left(
                 plain.sum(axis=1)
+            ),
+            **{
+                f"The maximum begins with {start:g}, and all numbers of a row may be lower. Begin "
+                "with the lowest finite number, or with the first of the row.": of_start(start)
+                for start in lanes.STARTS
+            },
+            "The maximum begins with -infinity, and a lane without a column keeps it. Where two "
+            "such lanes join, -infinity minus -infinity is NaN: begin with the lowest finite "
+            "number, or leave their exp out.": left(
+                right if cols > lanes.WARP // 2 - 1 else np.full(rows, np.nan)
             ),
             "The total is the sum of the numbers themselves: exp is missing.": left(
                 wide.sum(axis=1)

@@ -7,7 +7,7 @@ import numpy as np
 from gpukit import cuda
 
 ALL = 0xFFFFFFFF  # the mask of a full warp
-LOWEST = np.float32(-3e38)  # below every number, and finite: LOWEST - LOWEST is 0
+LOWEST = np.finfo(np.float32).min  # the lowest finite number: LOWEST - LOWEST is 0
 
 
 @cuda.jit

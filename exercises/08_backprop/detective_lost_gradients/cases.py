@@ -22,6 +22,8 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
     """Return the case of a layer and so many samples."""
     grad, net = rng.normal(0, 1, (2, samples, outputs)).astype(np.float32)
     x = rng.uniform(-1, 2, (samples, inputs)).astype(np.float32)
+    kind = rng.random(net.shape)
+    net[kind < 0.2], net[kind > 0.9] = 0, 1e-30  # beside where relu bends
     net[0, 0], grad[0, 0] = 1, -2  # so that no mask is the right one by chance
     g, n, wide = (array.astype(np.float64) for array in (grad, net, x))
 
@@ -44,6 +46,8 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
                 left(np.where(g > 0, g, 0))
             ),
             "The mask of relu is missing: where net is not positive, nothing comes back.": left(g),
+            "Where net is 0 the gradient passes here; there relu is flat: the comparison is net > "
+            "0.": left(np.where(n >= 0, g, 0)),
             "The mask is turned around: the gradient goes through where net was positive.": left(
                 np.where(n > 0, 0, g)
             ),

@@ -9,15 +9,17 @@ SHAPES = lengths(BLOCK)
 
 
 def case(rng: np.random.Generator, n: int) -> Case:
-    """Return the case of n numbers; in one length some gradients are infinite."""
+    """Return the case of n numbers; in long ones some gradients are infinite."""
     x = rng.normal(0, 2, n).astype(np.float32)
     x[1::4] = 0
     x[2::8] = -0.5
-    x[3::16] = 1e-30  # positive, too
+    x[3::16], x[5::16] = 3e-38, -0.0  # positive, too; and the other zero
     grad = rng.normal(0, 2, n).astype(np.float32)
     if n > BLOCK:
-        grad[2::8] = np.inf  # at negative x alone
+        grad[2::8], grad[9::32], grad[3::32] = np.inf, -np.inf, np.inf  # one does pass
     finite = np.where(np.isinf(grad), np.float32(0), grad)
+    with np.errstate(invalid="ignore"):
+        times_x = np.where(x > 0, x * grad, np.float32(0))
     right = np.where(x > 0, grad, np.float32(0))
 
     def left(values: np.ndarray) -> dict[str, np.ndarray]:
@@ -49,7 +51,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
         "Where x is negative the sign of the gradient was turned; it is 0 there.": left(
             np.sign(x) * finite if np.isfinite(grad).all() else np.where(x > 0, grad, -grad)
         ),
-        "This is grad_out * x: the slope of relu is 1, not x.": left(np.maximum(x, 0) * finite),
+        "This is grad_out * x: the slope of relu is 1, not x.": left(times_x),
     }
     return Case(
         args={"x": x, "grad_out": grad, "grad_x": poison(n)},

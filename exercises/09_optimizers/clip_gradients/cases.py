@@ -6,18 +6,21 @@ from gpukit.course import Case, lanes, lengths, poison
 
 BLOCK = 128
 # The length, and which of these norms.
-NORMS = (0.0, 0.8, 1.25, 30.0)
+NORMS = (0.0, 0.8, 1.25, 30.0, 1.0001, 0.9999, 1e15)
 SHAPES = {name: (*n, 3) for name, n in lengths(BLOCK).items()} | {
     "a little too long": (67, 2),
     "a short vector": (67, 1),
     "all zeros": (131, 0),
+    "hardly too long": (67, 4),
+    "nearly too long": (67, 5),
+    "much too long": (259, 6),
 }
 
 
 def case(rng: np.random.Generator, n: int, kind: int) -> Case:
     """Return the case of n gradients whose norm is of this kind."""
     drawn = rng.normal(1, 1, n)
-    length = NORMS[min(kind, 3)]
+    length = NORMS[min(kind, 6)]
     unit = drawn / max(np.sqrt((drawn**2).sum()), 1e-9)
     grad = (length * unit).astype(np.float32)
     wide = grad.astype(np.float64)

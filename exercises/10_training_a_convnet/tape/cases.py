@@ -34,6 +34,7 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
     if kind >= ALL:
         x[n // 2] = 0  # where relu bends
     constants = rng.uniform(0.5, 1.5, count) * rng.choice([-1, 1], count)
+    constants[::3] = np.sign(constants[::3])  # plain numbers may be whole ones
     program = written(rng, x, constants, min(kind, ALL))
     values, parts = computed(x, program, constants, slopes)
 
@@ -45,6 +46,10 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
             "grad_twice": 2 * found[:n] if first is None else found[:n],
         }
 
+    def shared(of_leaves: np.ndarray, of_last: float) -> dict[str, np.ndarray]:
+        """Return the outputs where only losses that share values may go wrong."""
+        return left(right) | {"grad_shared": np.append(of_leaves[:n], of_last)}
+
     def by(other: Slopes) -> dict[str, np.ndarray]:
         """Return the outputs where the slopes of an operation are others."""
         return left(backwards(computed(x, program, constants, other)[1], ordered(parts)))
@@ -54,16 +59,17 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
     replaced = backwards(parts, ordered(parts), add=False)
     by_program = backwards(parts, reversed(range(len(parts))), add=False)
     unlinked = backwards(parts, ordered(parts), chain=False)
-    zeros = np.zeros(len(parts))
+    zeros, kept = np.zeros(len(parts)), handed_on_again(parts, ordered(parts))
     alone = backwards(parts, [len(parts) - 1])
     return called(
         args={
             "x": x, "program": program, "constants": constants, "value": poison(1, float),
             "grad": poison(n, float), "grad_twice": poison(n, float),
+            "grad_shared": poison(n + 1, float),
         },
-        expected=left(right),
+        expected=shared(7 * right, 7),  # of the last result times 1, times 5 and itself
         scale={"value": np.array([4 + np.abs(values).max()]), "grad": terms[:n],
-               "grad_twice": 2 * terms[:n]},
+               "grad_twice": 2 * terms[:n], "grad_shared": 7 * np.append(terms[:n], 1)},
         shown=shown(x, program, constants),
         mistakes={
             # Where a value is used by several others, the last to come depends on the order.
@@ -71,10 +77,19 @@ def case(rng: np.random.Generator, n: int, count: int, kind: int) -> Case:
                 "A value that is used twice has only the gradient of one of its uses: backward "
                 "must add to grad, not replace it.": left(replaced, replaced)
             } if np.array_equal(replaced, by_program) else {}),
-            "The second backward began with grad set to 0. It must add to what is there: a weight "
+            "The second backward left grad as the first one had: it set grad to 0, or did not "
+            "visit again what the first one had visited. It must add to what is there: a weight "
             "may go into two losses.": left(right, right),
+            "What stood in grad from an earlier loss was handed on again. Each backward hands on "
+            "the derivatives of its own loss alone: collect them beside grad, then add them.": (
+                shared(kept, kept[-1])
+            ),
+            "The grad of a result was begun anew, with 0 or with 1. Where it was a part of an "
+            "earlier loss, that one's derivative stands there: add to it.": shared(7 * right, 1),
+            "A second loss did not go through the values that the first one had visited. Forget "
+            "what was visited when backward ends.": shared(right, 1),
             "All gradients are 0: the derivative of the result by itself is 1, and backward begins "
-            "with it.": left(zeros),
+            "with it and goes on to what it was made of.": left(zeros),
             "Only the operands of the last operation have a gradient: backward must go on from "
             "each value to what that was made of, the last result first.": left(alone),
             **({
@@ -249,6 +264,17 @@ def backwards(
         for k in order:
             for part, slope in parts[k]:
                 grad[part] = (grad[part] if add else 0) + slope * (grad[k] if chain else 1)
+    return grad
+
+
+def handed_on_again(parts: Parts, order: list[int]) -> np.ndarray:
+    """Return the gradients after three losses, each of which hands on all that grad holds."""
+    grad = np.zeros(len(parts))
+    for weight in (1, 5, None):  # the last loss is the last result itself
+        grad[-1] = 1 if weight is None else grad[-1] + weight
+        for k in order:
+            for part, slope in parts[k]:
+                grad[part] += slope * grad[k]
     return grad
 
 

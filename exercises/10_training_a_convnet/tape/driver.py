@@ -3,14 +3,19 @@
 LEFT = {4: "+", 5: "*"}
 
 
-def run(value_class, x, program, constants, value, grad, grad_twice):
-    """Write the last result, the gradients of x, and these after a second time."""
+def run(value_class, x, program, constants, value, grad, grad_twice, grad_shared):
+    """Write the last result, the gradients of x, these after a second time, and of shared parts."""
     leaves = [value_class(float(number)) for number in x]
     for out in (grad, grad_twice):  # the second time on the same leaves
         last = computed(leaves, program, constants)
         last.backward()
         out[:] = [leaf.grad for leaf in leaves]
     value[0] = last.data
+    leaves = [value_class(float(number)) for number in x]
+    last = computed(leaves, program, constants)
+    for loss in (last * 1.0, last * 5.0, last):  # all go back through the same values
+        loss.backward()
+    grad_shared[:] = [leaf.grad for leaf in leaves] + [last.grad]
 
 
 def computed(leaves, program, constants):
@@ -24,7 +29,8 @@ def computed(leaves, program, constants):
 
 
 def apply(word, a, b, number):
-    """Return the result of one operation on Values; `number` is a float."""
+    """Return the result of one operation on Values; `number` is an int where it is whole."""
+    number = int(number) if number == int(number) else number
     if word in LEFT:
         return with_number_on_the_left(LEFT[word], number, a)
     if word == 6:

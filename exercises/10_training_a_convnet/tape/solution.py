@@ -40,7 +40,9 @@ class Value:
                 order.append(value)  # behind everything that it was made of
 
         visit(self)
-        self.grad = 1.0
+        found = dict.fromkeys(order, 0.0)  # the derivatives of this loss alone
+        found[self] = 1.0
         for value in reversed(order):
+            value.grad += found[value]
             for part, slope in value.made_of:
-                part.grad += slope * value.grad
+                found[part] += slope * found[value]

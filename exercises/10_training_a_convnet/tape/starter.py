@@ -10,4 +10,4 @@ class Value:
         self.data, self.grad = data, 0.0
         self.made_of = made_of  # pairs: a Value, and the derivative of this one by it
 
-    # FILL ME IN (about 27 lines)
+    # FILL ME IN (about 29 lines)

@@ -32,18 +32,19 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
     weights = [rng.normal(0, 0.8, shape).astype(np.float32) for shape in shapes]
     weights[2] += 1
     start = Training([w.astype(np.float64) for w in weights])
-    batches = list(zip(x.astype(np.float64), label, strict=True))
-    part = PARTS[min(kind, 1)]
-    most = float(np.float32(part * norm_of(start.gradients(batches[0])[1])))
+    batches = [(x[k, : n - k].astype(np.float64), label[k, : n - k]) for k in range(steps)]
+    part = PARTS[min(kind, 1)] * norm_of(start.gradients(batches[0])[1])
+    most = (part * (1 + np.arange(steps))).astype(np.float32)
 
     def left(**changes: object) -> dict[str, np.ndarray]:
         """Return what training leaves that goes so."""
         training = replace(start, weights=[w.copy() for w in start.weights])
-        return training.run(batches, most, **changes)
+        return training.run(batches, most.tolist(), **changes)
 
-    right = left()
+    right, sizes = left(), (n - np.arange(steps)).astype(np.float32)
     averages = np.repeat([0.0, 1.0], HIDDEN).astype(np.float32)
     first_only, last_only = (lambda k: k < 2), (lambda k: k > 3)
+    fewer = ", one sample less from step to step" if steps > 1 else ""
     return called(
         args={
             "x": x, "label": label, "weights": np.concatenate([w.ravel() for w in weights]),
@@ -52,8 +53,8 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
         },
         expected=right,
         scale={name: np.full(a.shape, 2 + np.abs(a).max()) for name, a in right.items()},
-        shown=f"{steps} step{'s' * (steps > 1)}, batches of {n} samples of {inputs} inputs, "
-        f"gradients {'longer' if kind else 'shorter'} than most = {most:.3g}",
+        shown=f"{steps} step{'s' * (steps > 1)}, batches of {n} samples of {inputs} inputs{fewer}, "
+        f"gradients {'longer' if kind else 'shorter'} than most = {most[0]:.3g}",
         mistakes={
             "No weight has moved: optimizer.step() is missing, or the gradients are 0 when it "
             "comes.": left(moves=0),
@@ -108,10 +109,10 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
             "The weights are right. The loss returned is that after the step: it is the one whose "
             "gradient was taken.": right | {"losses": left(loss="after")["losses"]},
             "The weights are right. The loss returned is the sum over the batch, not the mean.": (
-                right | {"losses": right["losses"] * n}
+                right | {"losses": right["losses"] * sizes}
             ),
             "The weights are right. The loss returned is divided by the number of samples, and was "
-            "the mean already.": right | {"losses": right["losses"] / n},
+            "the mean already.": right | {"losses": right["losses"] / sizes},
             "The weights are right. The loss returned is that of the first sample, not the mean.": (
                 right | {"losses": left(loss="first")["losses"]}
             ),
@@ -185,7 +186,7 @@ class Training:
         ]  # fmt: skip
 
     def run(
-        self, batches: list[Batch], most: float, *, moves: int = 1, late: bool = False,
+        self, batches: list[Batch], bounds: list[float], *, moves: int = 1, late: bool = False,
         of_logits: object = None, softmax_first: bool = False, clip: str = "",
         learns: object = None, forgets: bool = False, part: slice = slice(None),
         forwards: int = 1, loss: str = "",
@@ -193,7 +194,7 @@ class Training:
         """Return what the steps leave, where one thing goes otherwise."""
         velocity = [np.zeros_like(w) for w in self.weights]
         before, losses = [np.zeros_like(w) for w in self.weights], []
-        for batch in batches:
+        for batch, most in zip(batches, bounds, strict=True):
             mine = batch[0][part], batch[1][part]
             bound = most if clip == "scores" else np.inf
             each, grads = self.gradients(mine, of_logits, softmax_first, bound)

@@ -21,8 +21,10 @@ def run(training_step, x, label, weights, most, first, norm, last, averages, los
         at += size
     parameters.load(begin)
     optimizer = nn.Momentum(parameters, lr=LR, momentum=MOMENTUM)
-    for k in range(len(x)):
-        loss = training_step(model, optimizer, cuda.to_device(x[k]), cuda.to_device(label[k]), most)
+    for k, bound in enumerate(most.tolist()):
+        samples = x.shape[1] - k  # the batches get smaller
+        batch = [cuda.to_device(array[k, :samples]) for array in (x, label)]
+        loss = training_step(model, optimizer, *batch, bound)
         losses[k] = number(loss)
     state = parameters.state()
     for out, layer, names in (

@@ -32,6 +32,7 @@ def case(rng: np.random.Generator, n: int, units: int) -> Case:
     sums[rng.random(sums.shape) < 0.05] *= 60  # open or shut for good
     sums = sums.astype(np.float32)
     c = rng.normal(0, 1, (n, units)).astype(np.float32)
+    c[rng.random(c.shape) < 0.05] *= 100  # what is remembered has no bounds
     wide, old = sums.astype(np.float64), c.astype(np.float64)
     i, f, g, o = np.split(wide, 4, axis=1)
 
@@ -124,9 +125,10 @@ def case(rng: np.random.Generator, n: int, units: int) -> Case:
             "What is new is missing in new_c: sigmoid(i) * tanh(g).": cell(
                 take, keep, np.zeros_like(new), show
             ),
-            "The forget gate says how much is kept, and 1 - f was kept.": cell(
-                take, 1 - keep, new, show
-            ),
+            # 1 - keep loses digits, and tanh shows them: new_c alone tells this mistake.
+            "The forget gate says how much is kept, and 1 - f was kept.": {
+                "new_c": cell(take, 1 - keep, new, show)["new_c"]
+            },
             "Only one gate for both: what is forgotten is not what is taken in. The input gate has "
             "sums of its own.": cell(1 - keep, keep, new, show),
             "new_h and new_c are exchanged.": left(right["new_h"], right["new_c"]),

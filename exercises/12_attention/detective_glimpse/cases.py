@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gpukit.course import Case, poison
+from gpukit.course import Case, lanes, poison
 
 BLOCK, MOST = 64, 128
 # Places and columns.
@@ -26,6 +26,7 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
     around = np.resize([0, 150, 0, -150, 1], n)  # where the scores of a query lie
     k[:, 0] = 4 + np.round(rng.normal(0, 4, n)) / 16
     q[:, 0] += np.round(around * 16 * np.sqrt(size) / 4) / 16
+    q[5::16], q[5::16, :1] = 0, -(2.0**124)  # scores below which there is hardly a number
     v = rng.normal(0, 1, (n, size)) + 1
     q, k, v = (a.astype(np.float32) for a in (q, k, v))
     wide_q, wide_k, wide_v = (a.astype(np.float64) for a in (q, k, v))
@@ -53,6 +54,12 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
         mistakes={
             "Keys behind the query have the score 0, and exp(0 - high) is not 0: a score of -inf "
             "counts nothing.": of(np.where(seen, scores, 0), everything),
+            **{
+                f"Keys behind the query have the score {start:g}, and scores may be lower still: a "
+                "score of -inf counts nothing.": of(np.where(seen, scores, start), everything)
+                for start in lanes.STARTS
+                if start > -5e37
+            },
             "There is no mask: a query sees the keys behind it, too.": of(scores, everything),
             "A query sees the key behind its own, too: key <= row.": of(
                 scores, np.tri(n, k=1, dtype=bool)
@@ -68,4 +75,6 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
             "The shares are not divided by their sum.": {"out": undivided.astype(np.float32)},
         },
         per="block",
+        # A warp that has neither a key that the query may see nor a column of the values.
+        idle_warps=sum(min(n, warp) for warp in range(32, BLOCK, 32) if warp >= size),
     )

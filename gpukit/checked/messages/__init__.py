@@ -14,6 +14,12 @@
     atomic                       for atomic-race: whether the access that was caught is atomic
     mixed                        of a race in which one access is atomic: "other" where it is the
                                  earlier one, else "caught"
+    of_thread, several_axes      out-of-bounds: the index is the thread's own number; threads or
+                                 blocks lie along more than one axis
+    least_size                   out-of-bounds: the smallest size that the index went beyond, of
+                                 all arrays that it is used for, as in "c.shape[1]"
+    bound_kind, bound_text,      what bounds the index already (`bounds.Bound`) and its line
+    bound_line
     parts                        whether threads leave the loop around both at different times
     waiting, missing             threads as text, such as "0-15"
     what                         text of the call, access or expression, as in the source

@@ -61,10 +61,52 @@ def _too_large(facts: Facts, axis: int, text: str) -> str:
             f"mend how the index is computed: the last index along this axis is `{size} - 1`, and "
             f"`{text}` goes beyond it"
         )
-    guard = f"guard the access with `if {text} < {size}:`"
+    guard = f"guard the access with `if {text} < {facts.get('least_size', size)}:`"
+    if facts.has("bound_kind"):
+        return _bounded(facts, axis, text, guard)
     if text.isidentifier() and any(facts.index[axis] < n for n in facts.shape):
         return f"{guard}, or exchange the indices if `{text}` counts along another axis"
-    return f"{guard}; a grid often has more threads than the array has elements"
+    if facts.get("of_thread", True):
+        return f"{guard}; a grid often has more threads than the array has elements"
+    known = f"which is {facts.index[axis]} here, where the last index is {facts.shape[axis] - 1}"
+    if text.isidentifier():
+        return f"{guard}, or mend how `{text}` is computed, {known}"
+    return (
+        f"mend how `{text}` is computed, {known}; {guard} only if what lies outside is to be left "
+        "out"
+    )
+
+
+def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
+    """What to do where something bounds the index already, or what it is made of."""
+    value, n, size = facts.index[axis], facts.shape[axis], f"{facts.array}.shape[{axis}]"
+    line, bound, kind = facts.get("bound_line"), facts.get("bound_text"), facts.get("bound_kind")
+    if kind == "own":
+        return f"{guard}: `{bound}` in line {line} lets {value} pass"
+    if kind == "half":
+        return f"{guard}, too: `{bound}` in line {line} bounds it from below only"
+    if kind == "loop":
+        return (
+            f"end the loop in line {line} so that `{text}` stays below `{size}`, which is {n}, or "
+            f"mend the index if `{text}` counts along another axis"
+        )
+    if kind == "other" and facts.get("several_axes", False):
+        return (
+            f"mend the index if another variable counts along this axis, whose size is {n}; "
+            f"`{text}` is {value} here, and `{bound}` in line {line} keeps it below something else"
+        )
+    if kind == "other":
+        return f"{guard}: `{bound}` in line {line} keeps it below something else"
+    if kind == "free":
+        return (
+            f"guard the access: nothing keeps `{bound}` below a size, and `{text}`, which is made "
+            f"of it, is {value} here, where the last index is {n - 1}; or mend how `{text}` is "
+            "computed"
+        )
+    return (
+        f"check `{bound}` in line {line} and how `{text}` is computed, which is {value} here, "
+        f"where the last index is {n - 1}; another guard around the access would hide the mistake"
+    )
 
 
 def _counts_down(text: str) -> bool:

@@ -121,6 +121,24 @@ class Expressions:
         module = getattr(self.function(node), "__module__", "") or ""
         return module == "math" or isinstance(self.function(node), np.ufunc)
 
+    def is_folded(self, node: ast.AST) -> bool:
+        """Tell whether compilers put one number in the place of an expression: `1 / 9`.
+
+        Powers and mathematical functions of constants may stay calls.
+        """
+        if isinstance(node, ast.BinOp):
+            sides = self.is_folded(node.left) and self.is_folded(node.right)
+            return sides and not isinstance(node.op, ast.Pow)
+        if isinstance(node, ast.UnaryOp):
+            return self.is_folded(node.operand)
+        if isinstance(node, ast.Call):
+            cast = self.is_cast(node) and not node.keywords
+            return cast and bool(node.args) and all(map(self.is_folded, node.args))
+        if isinstance(node, ast.Name):
+            outside = node.id not in self.unit.types
+            return outside and isinstance(self.unit.globals.get(node.id), (int, float, np.number))
+        return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
+
     def _resolved(self, function: Any, arguments: list[ast.expr]) -> Any:
         given = [self.type_of(a) for a in arguments]
         if any(g is None for g in given):
@@ -137,7 +155,8 @@ class Expressions:
         """Return how many operations on floats an expression or statement holds, by type.
 
         An addition, multiplication, division or mathematical function counts as one, a fused
-        multiplication and addition as two; comparisons and conversions count nothing.
+        multiplication and addition as two; comparisons, conversions and what compilers compute
+        count nothing.
         """
         found: dict[str, int] = {}
         for n in ast.walk(node):
@@ -148,6 +167,8 @@ class Expressions:
             kind, count = None, 1
             if isinstance(n, ast.Call) and tree.called(n) == "fma":
                 kind, count = self.type_of(n.args[0]), 2
+            elif self.is_folded(n):
+                continue
             elif isinstance(n, ast.BinOp) or (isinstance(n, ast.Call) and self.is_math(n)):
                 kind = self.type_of(n)
             if isinstance(kind, types.Float):

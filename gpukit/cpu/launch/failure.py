@@ -101,8 +101,9 @@ def _guard(location: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> str
     for axis, (i, n) in enumerate(zip(index, shape, strict=True)):
         if i >= n:
             return (
-                f"guard the access: `if ... < {location.array}.shape[{axis}]:`; the grid has more "
-                "threads than the array has elements, or the index is computed wrongly"
+                f"check how index {i} is computed; where it is the thread's own number, and the "
+                "grid has more threads than the array has elements, guard the access: `if ... < "
+                f"{location.array}.shape[{axis}]:`"
             )
         if i < -n:
             return (

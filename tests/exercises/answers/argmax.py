@@ -4,6 +4,21 @@ from tests.exercises.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
     Wrong(
+        "the smallest size",
+        edit(
+            ("np.float32(-np.inf)", "np.float32(np.inf)"),
+            ("if x[i] > value", "if abs(x[i]) < value"),
+            ("value = x[i]", "value = abs(x[i])"),
+            ("other > values[tid] or", "other < values[tid] or"),
+        ),
+        says="This is the number nearest to 0",
+    ),
+    Wrong(
+        "the search begins with the least finite number",
+        edit(("np.float32(-np.inf)", "np.finfo(np.float32).min")),
+        says="expected 87, got 0",
+    ),
+    Wrong(
         "the search begins with 0",
         edit(("np.float32(-np.inf)", "np.float32(0)")),
         says="begin with minus infinity",

@@ -63,7 +63,7 @@ ANSWERS = [
     Wrong(
         "no end of the windows",
         edit((ROWS, "range(top, row // stride + 1)"), (COLS, "range(left, col // stride + 1)")),
-        says="guard the access",
+        says="end the loop in line",
     ),
     Wrong(
         "a thread for each window adds to its pixels",

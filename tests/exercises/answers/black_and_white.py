@@ -4,6 +4,11 @@ from tests.exercises.answers import Right, Wrong, body, edit, serial, without
 
 ANSWERS = [
     Wrong(
+        "a bound just below 128",
+        edit((">= 128", "> 127.9995")),
+        says="expected 0.0, got 255.0 (photo[0, 1] = 127.99999)",
+    ),
+    Wrong(
         "128 is black",
         edit(("photo[row, col] >= 128", "photo[row, col] > 128")),
         says=">= is asked, not >",

@@ -4,6 +4,11 @@ from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
+        "held at 0",
+        edit(("min(np.float32(2)", "max(np.float32(0), min(np.float32(2)"), ("255))", "255)))")),
+        says="Pixels below 0 became 0",
+    ),
+    Wrong(
         "rows along x",
         edit(("col, row = cuda.grid(2)", "row, col = cuda.grid(2)")),
         says="never written",

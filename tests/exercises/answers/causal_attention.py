@@ -49,6 +49,11 @@ def passes(first="row + 1", second="row + 1", weight=WEIGHT, masked="pass"):
 
 
 ANSWERS = [
+    Wrong(
+        "the highest score begins with -1e30",
+        edit(("high, total, acc = np.float32(-math.inf)", "high, total, acc = np.float32(-1e30)")),
+        says="out of finite numbers",
+    ),
     Wrong("no mask", over(LOOP, "for key in range(k.shape[0]):"), says="There is no mask"),
     Wrong(
         "the mask after the softmax",

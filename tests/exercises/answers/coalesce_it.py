@@ -37,7 +37,7 @@ ANSWERS = [
     Wrong(
         "one past the end",
         edit(("x.size, cuda.gridsize(1)", "x.size + 1, cuda.gridsize(1)")),
-        says="guard the access",
+        says="end the loop in line",
     ),
     Wrong(
         "every second element",

@@ -4,6 +4,11 @@ from tests.exercises.answers import Right, Wrong, body, edit
 
 ANSWERS = [
     Wrong(
+        "held at 0",
+        edit(("min(value, np.float32(255))", "max(np.float32(0), min(value, np.float32(255)))")),
+        says="Values below 0 became 0",
+    ),
+    Wrong(
         "the planes along x",
         edit(("col, row, plane = cuda.grid(3)", "plane, row, col = cuda.grid(3)")),
         says="never written",

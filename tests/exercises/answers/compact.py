@@ -4,6 +4,11 @@ from tests.exercises.answers import Right, Wrong, body, edit
 
 ANSWERS = [
     Wrong(
+        "above 1e-7",
+        edit(("x[i] > 0", "x[i] > 1e-7")),
+        says="never written",
+    ),
+    Wrong(
         "one place too far",
         edit(("out[ends[i] - 1]", "out[ends[i]]")),
         says="uses out[",

@@ -3,6 +3,19 @@
 from tests.exercises.answers import Right, Wrong, body, edit
 
 ANSWERS = [
+    Wrong(
+        "the window of one case",
+        edit(("range(weight.shape[2])", "range(3)"), ("range(weight.shape[3])", "range(5)")),
+        says="weight",
+    ),
+    Wrong(
+        "a window of at most 3 x 5",
+        edit(
+            ("range(weight.shape[2])", "range(min(weight.shape[2], 3))"),
+            ("range(weight.shape[3])", "range(min(weight.shape[3], 5))"),
+        ),
+        says="of out",
+    ),
     Wrong("no bias", edit(("acc = bias[f]", "acc = np.float32(0)")), says="The bias is missing"),
     Wrong(
         "the bias for each channel",

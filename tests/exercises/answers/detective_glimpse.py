@@ -8,6 +8,11 @@ STORED = "        scores[key] = score\n"
 
 ANSWERS = [
     Wrong(
+        "masked with -1e30",
+        edit((MASKED, "        score = np.float32(-1e30)\n")),
+        says="Keys behind the query have the score -1e+30",
+    ),
+    Wrong(
         "the mask mended, the barrier not",
         without("all scores are there"),
         says="with no barrier in between",

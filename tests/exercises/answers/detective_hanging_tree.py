@@ -4,6 +4,11 @@ from tests.exercises.answers import Right, Wrong, body, edit
 
 ANSWERS = [
     Wrong(
+        "-1e30 past the end",
+        edit(("-np.inf", "-1e30")),
+        says="Past the end of x stands -1e+30",
+    ),
+    Wrong(
         "the barrier mended, the filling not",
         edit(("    tile[tid] = x[i] if", "    if i < x.size:\n        tile[tid] = x[i]  # if")),
         says="no thread of the block has written it",

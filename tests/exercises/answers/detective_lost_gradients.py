@@ -7,6 +7,11 @@ MASK = "net[sample, row] > 0"
 
 ANSWERS = [
     Wrong(
+        "also where net is 0",
+        edit((MASK, "net[sample, row] >= 0")),
+        says="Where net is 0 the gradient passes here",
+    ),
+    Wrong(
         "the mask mended, the sum not",
         edit((ADD, "grad_weight[row, col] += acc")),
         says="update it with `cuda.atomic.add(",
@@ -49,7 +54,7 @@ ANSWERS = [
     Wrong(
         "no end of the samples",
         edit(("min(first + SHARE, x.shape[0])", "first + SHARE")),
-        says="guard the access",
+        says="end the loop in line",
     ),
     Wrong(
         "the mean",

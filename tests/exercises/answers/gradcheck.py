@@ -51,7 +51,7 @@ ANSWERS = [
                 numeric[i] = value
                 suspect[i] = 1 if abs(value - grad[i]) > 1e-4 * max(1.0, abs(value)) else 0
         """),
-        says="reads it in line",
+        says="write nothing to w, which is an input",
     ),
     Wrong(
         "a forward difference",

@@ -51,12 +51,12 @@ ANSWERS = [
     Wrong(
         "the row of the window without its end",
         edit(("tap // k_cols % k_rows", "tap // k_cols")),
-        says="x[",
+        says="how `row + m` is computed",
     ),
     Wrong(
         "as many places as columns",
         edit(("x.shape[2] - k_cols + 1", "x.shape[2]")),
-        says="x[",
+        says="would hide the mistake",
     ),
     Wrong(
         "the axes of the launch exchanged",

@@ -27,6 +27,15 @@ def order(*places):
 
 
 ANSWERS = [
+    Wrong(
+        "tanh by a quotient of exponentials",
+        over(
+            H,
+            "show * ((math.exp(np.float32(2) * remembered) - ONE)"
+            " / (math.exp(np.float32(2) * remembered) + ONE))",
+        ),
+        says="out of finite numbers",
+    ),
     Wrong("the order i, f, o, g", order(0, 1, 3, 2), says="read in the order i, f, o, g"),
     Wrong("the order f, i, g, o", order(1, 0, 2, 3), says="read in the order f, i, g, o"),
     Wrong("the order i, g, f, o", order(0, 2, 1, 3), says="read in the order i, g, f, o"),

@@ -4,6 +4,11 @@ from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
+        "the maximum begins with -3e38",
+        edit(("-math.inf", "-3e38")),
+        says="The maximum begins with -3e+38",
+    ),
+    Wrong(
         "the maximum begins with 0",
         edit(("np.float32(-math.inf)", "np.float32(0)")),
         says="the maximum begins with 0",
@@ -105,7 +110,7 @@ ANSWERS = [
         edit(
             ("row < out.shape[0] and col < out.shape[1]", "row < x.shape[0] and col < x.shape[1]")
         ),
-        says="guard the access",
+        says="another guard around the access would hide the mistake",
     ),
     Wrong(
         "windows one too large",
@@ -151,7 +156,7 @@ ANSWERS = [
             col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
             row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
             if row < out.shape[0] and col < out.shape[1]:
-                high = np.float32(-3e38)
+                high = np.float32(-np.inf)
                 for k in range(size * size):
                     value = x[row * stride + k // size, col * stride + k % size]
                     high = max(value, high)

@@ -49,7 +49,7 @@ ANSWERS = [
     Wrong(
         "-infinity as the lowest",
         edit(("high, acc = LOWEST,", "high, acc = np.float32(-math.inf),")),
-        says="out of finite numbers",
+        says="-infinity minus -infinity is NaN",
     ),
     Wrong(
         "no maximum",
@@ -163,7 +163,12 @@ ANSWERS = [
     Wrong(
         "the maximum begins with -10000",
         edit(("high, acc = LOWEST,", "high, acc = np.float32(-10000),")),
-        says="got -10000.0",
+        says="The maximum begins with -10000",
+    ),
+    Wrong(
+        "the maximum begins with -1e30",
+        edit(("high, acc = LOWEST,", "high, acc = np.float32(-1e30),")),
+        says="The maximum begins with -1e+30",
     ),
     Wrong(
         "the maximum stored in the loop",

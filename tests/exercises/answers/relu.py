@@ -4,6 +4,18 @@ from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
+        "nothing is written where x is 0",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                if x[i] > 0:
+                    out[i] = x[i]
+                elif x[i] < 0:
+                    out[i] = 0
+        """),
+        says="Where x is 0 nothing was written",
+    ),
+    Wrong(
         "only the positive numbers are written",
         body("""
             i = cuda.grid(1)

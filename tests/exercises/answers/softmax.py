@@ -80,7 +80,7 @@ ANSWERS = [
             row = cuda.grid(1) // 32
             lane = cuda.threadIdx.x
             if row < x.shape[0]:
-                high = np.float32(-3e38)
+                high = np.float32(-3.4028235e38)
                 for k in range(lane, x.shape[1], 32):
                     high = max(high, x[row, k])
                 for offset in (16, 8, 4, 2, 1):
@@ -206,7 +206,7 @@ ANSWERS = [
             warp, lane = cuda.grid(1) // 32, cuda.threadIdx.x % 32
             if warp >= x.shape[0]:
                 return
-            high = np.float32(-3e38)
+            high = np.float32(-3.4028235e38)
             for k in range(lane, x.shape[1], 32):
                 high = max(high, x[warp, k])
             for step in (1, 2, 4, 8, 16):

@@ -2,7 +2,7 @@
 
 from tests.exercises.answers import Right, Wrong, edit, whole, without
 
-ADDS = "part.grad += slope * value.grad"
+ADDS = "found[part] += slope * found[value]"
 WALK = """        order, seen = [], set()
 
         def visit(value):
@@ -13,13 +13,24 @@ WALK = """        order, seen = [], set()
                 order.append(value)  # behind everything that it was made of
 
         visit(self)
-        self.grad = 1.0
+        found = dict.fromkeys(order, 0.0)  # the derivatives of this loss alone
+        found[self] = 1.0
+        for value in reversed(order):
+            value.grad += found[value]
+            for part, slope in value.made_of:
+                found[part] += slope * found[value]
+"""
+SUM = "return Value(self.data + other.data, ((self, 1.0), (other, 1.0)))"
+PRODUCT = "((self, other.data), (other, self.data))"
+OLD = (
+    WALK[: WALK.index("        found")]
+    + """        self.grad = 1.0
         for value in reversed(order):
             for part, slope in value.made_of:
                 part.grad += slope * value.grad
 """
-SUM = "return Value(self.data + other.data, ((self, 1.0), (other, 1.0)))"
-PRODUCT = "((self, other.data), (other, self.data))"
+)
+SET_FIRST = "            value.grad = 1.0 if value is self else value.grad + found[value]\n"
 TANH, RELU = "1.0 - y * y", "1.0 if self.data > 0 else 0.0"
 
 
@@ -35,30 +46,27 @@ def over(old, new):
 ANSWERS = [
     Wrong(
         "the gradient replaced",
-        over(ADDS, "part.grad = slope * value.grad"),
+        walk(OLD.replace("part.grad += ", "part.grad = ")),
         says="backward must add to grad, not replace it",
     ),
     Wrong(
         "grad set to 0 first",
-        over(
-            "        self.grad = 1.0\n",
-            "        for v in order:\n            v.grad = 0.0\n        self.grad = 1.0\n",
-        ),
+        over("value.grad += found[value]", "value.grad = found[value]"),
         says="a weight may go into two losses",
     ),
     Wrong(
         "the gradient begins with 0",
-        without("self.grad = 1.0"),
+        without("found[self] = 1.0"),
         says="the derivative of the result by itself is 1",
     ),
     Wrong(
         "the gradient begins with the result",
-        over("self.grad = 1.0", "self.grad = self.data"),
+        over("found[self] = 1.0", "found[self] = self.data"),
         says="begins with is the result itself",
     ),
     Wrong(
         "from the leaves on",
-        over("reversed(order)", "order"),
+        walk(OLD.replace("reversed(order)", "order")),
         says="Only the operands of the last operation have a gradient",
     ),
     Wrong(
@@ -116,13 +124,15 @@ ANSWERS = [
     ),
     Wrong(
         "the operands noted behind the value",
-        over(
-            "                for part, _ in value.made_of:\n"
-            "                    visit(part)\n"
-            "                order.append(value)  # behind everything that it was made of",
-            "                order.insert(0, value)\n"
-            "                for part, _ in value.made_of:\n"
-            "                    visit(part)",
+        walk(
+            OLD.replace(
+                "                for part, _ in value.made_of:\n"
+                "                    visit(part)\n"
+                "                order.append(value)  # behind everything that it was made of",
+                "                order.insert(0, value)\n"
+                "                for part, _ in value.made_of:\n"
+                "                    visit(part)",
+            )
         ),
         says="handed on its gradient before all its uses had given theirs",
     ),
@@ -192,8 +202,8 @@ ANSWERS = [
         ),
         says="A sum passes its gradient on as it is",
     ),
-    Wrong("no chain", over(ADDS, "part.grad += slope"), says="which is what the chain rule says"),
-    Wrong("gradients without slopes", over(ADDS, "part.grad += value.grad"), says="of grad"),
+    Wrong("no chain", over(ADDS, "found[part] += slope"), says="which is what the chain rule says"),
+    Wrong("gradients without slopes", over(ADDS, "found[part] += found[value]"), says="of grad"),
     Wrong(
         "the first operand only",
         edit((SUM, SUM.replace(", (other, 1.0)", ",")), (PRODUCT, "((self, other.data),)")),
@@ -230,9 +240,10 @@ ANSWERS = [
     ),
     Wrong(
         "equal numbers taken for one",
-        edit(
-            ("value not in seen", "value.data not in seen"),
-            ("seen.add(value)", "seen.add(value.data)"),
+        walk(
+            OLD.replace("value not in seen", "value.data not in seen").replace(
+                "seen.add(value)", "seen.add(value.data)"
+            )
         ),
         says="of grad",
     ),
@@ -299,8 +310,8 @@ ANSWERS = [
         ),
         says="of grad",
     ),
-    Right(
-        "functions that remember, as in micrograd",
+    Wrong(
+        "functions that remember and hand on all of grad, as in micrograd",
         whole("""
             import math
 
@@ -371,6 +382,88 @@ ANSWERS = [
                     for v in reversed(topo):
                         v.hand_on()
         """),
+        says="What stood in grad from an earlier loss was handed on again",
+    ),
+    Wrong(
+        "the loss begins with a new grad",
+        over("            value.grad += found[value]\n", SET_FIRST),
+        says="The grad of a result was begun anew",
+    ),
+    Wrong(
+        "a mark that stays behind",
+        edit(
+            ("self.made_of = made_of  #", "self.visited, self.made_of = False, made_of  #"),
+            (
+                WALK,
+                OLD.replace("value not in seen", "not value.visited").replace(
+                    "seen.add(value)", "value.visited = True"
+                ),
+            ),
+        ),
+        says="Forget what was visited when backward ends",
+    ),
+    Wrong(
+        "plain numbers with a point only",
+        lambda exercise: edit()(exercise).replace(
+            "if not isinstance(other, Value)", "if isinstance(other, float)"
+        ),
+        says="'int' object has no attribute 'data'",
+    ),
+    Right(
+        "functions that remember and hand on what they are given",
+        whole("""
+            import math
+
+
+            class Value:
+                def __init__(self, data, parts=(), hand_on=lambda g: ()):
+                    self.data, self.grad = float(data), 0.0
+                    self.parts, self.hand_on = parts, hand_on
+
+                def __add__(self, other):
+                    other = other if isinstance(other, Value) else Value(other)
+                    return Value(self.data + other.data, (self, other), lambda g: (g, g))
+
+                def __mul__(self, other):
+                    other = other if isinstance(other, Value) else Value(other)
+                    a, b = self.data, other.data
+                    return Value(a * b, (self, other), lambda g: (b * g, a * g))
+
+                def __radd__(self, other):
+                    return self + other
+
+                def __rmul__(self, other):
+                    return self * other
+
+                def tanh(self):
+                    y = math.tanh(self.data)
+                    return Value(y, (self,), lambda g: ((1 - y**2) * g,))
+
+                def relu(self):
+                    passes = self.data > 0
+                    return Value(self.data * passes, (self,), lambda g: (g * passes,))
+
+                def backward(self):
+                    topo, visited = [], set()
+
+                    def build(v):
+                        if id(v) not in visited:
+                            visited.add(id(v))
+                            for part in v.parts:
+                                build(part)
+                            topo.append(v)
+
+                    build(self)
+                    before = [v.grad for v in topo]
+                    for v in topo:
+                        v.grad = 0.0
+                    self.grad = 1.0
+                    for v in reversed(topo):
+                        for part, g in zip(v.parts, v.hand_on(v.grad)):
+                            part.grad += g
+                    for v, old in zip(topo, before):
+                        v.grad += old
+        """),
     ),
     Right(
         "counted uses and no recursion",
@@ -380,11 +473,12 @@ ANSWERS = [
                 uses[part] = uses.get(part, 0) + 1
                 if uses[part] == 1:
                     stack.append(part)
-        self.grad, ready = 1.0, [self]
+        found, ready = {self: 1.0}, [self]
         while ready:
             value = ready.pop()
+            value.grad += found[value]
             for part, slope in value.made_of:
-                part.grad += slope * value.grad
+                found[part] = found.get(part, 0.0) + slope * found[value]
                 uses[part] -= 1
                 if uses[part] == 0:
                     ready.append(part)
@@ -421,13 +515,13 @@ ANSWERS = [
                     return Value(max(self.data, 0.0), (self, float(self.data > 0)))
 
                 def backward(self):
-                    self.grad, reached = 1.0, {self}
+                    reached = {self: 1.0}
                     while reached:
                         value = max(reached, key=lambda v: v.number)
-                        reached.remove(value)
+                        g = reached.pop(value)
+                        value.grad += g
                         for part, slope in value.made_of:
-                            part.grad += slope * value.grad
-                            reached.add(part)
+                            reached[part] = reached.get(part, 0.0) + slope * g
         """),
     ),
 ]

@@ -15,6 +15,14 @@ def over(old, new):
 
 
 ANSWERS = [
+    Wrong(
+        "the first bound for all steps",
+        edit(
+            ("def training_step", "FIRST = []\n\n\ndef training_step"),
+            (CLIP, CLIP.replace("most", "(FIRST or FIRST.append(most) or FIRST)[0]")),
+        ),
+        says="of first",
+    ),
     Wrong("no step", without("optimizer.step()"), says="optimizer.step() is missing"),
     Wrong("no backward", without("model.backward"), says="optimizer.step() is missing, or"),
     Wrong(

@@ -1,0 +1,167 @@
+"""What a kernel's text says of an index that led outside an array: whose it is, what bounds it.
+
+An index that is the thread's own number lacks a guard. One that a guard or a loop bounds already,
+or that is computed, is more likely wrong itself, and a guard around the access would hide that.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from gpukit import errors
+from gpukit.checked.extent import PLACES, is_size_of, single_assignments
+from gpukit.compiler import refuse, tree
+
+_BELOW, _ABOVE = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
+
+
+class Bound(NamedTuple):
+    """What bounds an index from above, or does not; the line and the text of it.
+
+    `kind` is "own" where a condition compares the index with the array's own size, or lets the end
+    pass (`<=`), "other" where it compares it with something else, "half" where it bounds it from
+    below only, and "loop" where the index runs through a range. Of what an index is computed of,
+    "parts" is bounded, and "free" is a number of the thread that nothing bounds.
+    """
+
+    kind: str
+    line: int
+    text: str
+
+
+class Bounds:
+    """The conditions and loops around the accesses of a kernel; none are known of its functions."""
+
+    def __init__(self, function: Any) -> None:
+        from gpukit.compiler.frontend import resolve
+
+        self.file = function.__code__.co_filename
+        try:
+            self.body = resolve.run(function).tree.body
+        except errors.GpukitError:  # its source is gone
+            self.body = []
+        self.made = single_assignments(self.body)
+
+    def of(self, location: Any, axis: int) -> Bound | None:
+        """Return what bounds the index of an access along an axis, None if nothing does."""
+        if location.file != self.file:
+            return None
+        for access, around in _accesses(self.body, location, []):
+            parts = access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]
+            if axis < len(parts):
+                return self._of_index(parts[axis], tree.dotted(access.value) or "", around)
+        return None
+
+    def _of_index(self, index: ast.expr, array: str, around: _Around) -> Bound | None:
+        own: list[Bound] = []
+        parts: list[Bound] = []
+        bounded: set[str] = set()
+        for test, line, holds in around:
+            if isinstance(test, ast.For):
+                if tree.key(_loaded(test.target)) == tree.key(index):
+                    own.append(Bound("loop", line, refuse.written(test.target)))
+                continue
+            for low, high, strict, text in self._compared(test, holds):
+                if tree.key(low) == tree.key(index):
+                    is_own = not strict or is_size_of(self._size(high), array)
+                    own.append(Bound("own" if is_own else "other", line, text))
+                elif tree.key(high) == tree.key(index):
+                    own.append(Bound("half", line, text))
+                elif tree.reads(low) & self._names(index):
+                    parts.append(Bound("parts", line, text))
+                    bounded |= tree.reads(low)
+        if own:
+            whole = [bound for bound in own if bound.kind != "half"]
+            return (whole or own)[-1]
+        free = [n for n in sorted(self._names(index)) if self._is_of_thread(n) and n not in bounded]
+        if free and not isinstance(index, ast.Name):
+            return Bound("free", 0, free[0])
+        return parts[-1] if parts and not free else None
+
+    def _compared(
+        self, test: ast.AST, holds: bool
+    ) -> Iterator[tuple[ast.expr, ast.expr, bool, str]]:
+        """Yield what a condition, which holds or does not, says is below what, and its text."""
+        for node in ast.walk(test):
+            if isinstance(node, ast.Name) and isinstance(self.made.get(node.id), _CONDITIONS):
+                yield from self._compared(self.made[node.id], holds)
+            if not isinstance(node, ast.Compare):
+                continue
+            sides = [node.left, *node.comparators]
+            for low, op, high in zip(sides, node.ops, sides[1:], strict=False):
+                if isinstance(op, (*_BELOW, *_ABOVE)):
+                    pair = (high, low) if isinstance(op, _ABOVE) == holds else (low, high)
+                    strict = isinstance(op, (ast.Lt, ast.Gt)) == holds
+                    yield *pair, strict, refuse.written(node)
+
+    def _size(self, node: ast.expr) -> ast.expr:
+        return self.made.get(node.id, node) if isinstance(node, ast.Name) else node
+
+    def _is_of_thread(self, name: str) -> bool:
+        """Tell whether a variable is made of the thread's own numbers at once."""
+        made = self.made.get(name)
+        return made is not None and any(tree.intrinsic(n) in PLACES for n in ast.walk(made))
+
+    def _names(self, node: ast.AST) -> set[str]:
+        """Return the variables that an expression is made of, those behind them too."""
+        found: set[str] = set()
+        left = tree.reads(node)
+        while left:
+            name = left.pop()
+            found.add(name)
+            left |= (tree.reads(self.made[name]) if name in self.made else set()) - found
+        return found
+
+
+_CONDITIONS = (ast.Compare, ast.BoolOp)
+
+
+def _loaded(target: ast.expr) -> ast.expr:
+    """Return the target of a loop as it is read."""
+    return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target
+
+
+_Around = list[tuple[ast.AST, int, bool]]  # conditions and loops, their lines, whether they hold
+
+
+def _accesses(
+    body: list[ast.stmt], location: Any, around: _Around
+) -> Iterator[tuple[ast.Subscript, _Around]]:
+    """Yield the accesses at a location, with what stands around each, the outermost first."""
+    for s in body:
+        blocks = tree.blocks(s)
+        for part in tree.heads(s) if blocks else [s]:
+            yield from _inside(part, location, around)
+        if isinstance(s, ast.For):
+            yield from _accesses(s.body, location, [*around, (s, s.lineno, True)])
+            yield from _accesses(s.orelse, location, around)
+        elif isinstance(s, (ast.If, ast.While)):
+            yield from _accesses(s.body, location, [*around, (s.test, s.lineno, True)])
+            yield from _accesses(s.orelse, location, [*around, (s.test, s.lineno, False)])
+        else:
+            for block in blocks:
+                yield from _accesses(block, location, around)
+        if isinstance(s, ast.If) and tree.exits(s.body):
+            around = [*around, (s.test, s.lineno, False)]
+
+
+def _inside(
+    node: ast.AST, location: Any, around: _Around
+) -> Iterator[tuple[ast.Subscript, _Around]]:
+    """Yield the accesses in a statement or expression; `a if test else b` has a condition, too."""
+    if isinstance(node, ast.Subscript) and node.lineno == location.line:
+        if refuse.written(node) == location.what:
+            yield node, around
+    if isinstance(node, ast.IfExp):
+        yield from _inside(node.test, location, around)
+        yield from _inside(node.body, location, [*around, (node.test, node.lineno, True)])
+        yield from _inside(node.orelse, location, [*around, (node.test, node.lineno, False)])
+    elif isinstance(node, ast.BoolOp):
+        for k, value in enumerate(node.values):
+            before = [(v, v.lineno, isinstance(node.op, ast.And)) for v in node.values[:k]]
+            yield from _inside(value, location, [*around, *before])
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _inside(child, location, around)
