@@ -21,6 +21,9 @@ from gpukit.course import as_text, catalogue, grade, progress
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
 
+# How grading ends where a cell would not come to its end here either, or would end the notebook.
+_UNSAFE = ("syntax", "timeout", "died", "protocol")
+_NOT_RUN = "The cell was not run in the notebook: it would hang or crash it."
 _IMPORTS = ("import math", "import numpy as np", "from gpukit import cuda")
 
 
@@ -31,7 +34,9 @@ class Graded:
         self.exercise, self.report = exercise, report
 
     def __repr__(self) -> str:
-        return as_text.text(self.exercise, self.report)
+        shown = as_text.text(self.exercise, self.report)
+        stops = self.report.status in _UNSAFE and self.report.status != "syntax"
+        return f"{shown}\n\n{_NOT_RUN}" if stops else shown
 
     def _repr_html_(self) -> str:
         shown = f'<pre style="white-space: pre-wrap">{html.escape(repr(self))}</pre>'
@@ -85,7 +90,7 @@ class Exercises(Magics):
             return self._hint(exercise)
         if verb == "play":
             return self._play(exercise)
-        return Words(exercise.folder.joinpath("task.md").read_text(encoding="utf-8"))
+        return Words(exercise.task.read_text(encoding="utf-8"))
 
     def _graded(self, exercise: Exercise, cell: str) -> Graded:
         with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +101,7 @@ class Exercises(Magics):
         self.failed.pop(exercise.name, None)
         if report.failed is not None:
             self.failed[exercise.name] = report.failed
-        if report.status != "syntax":
+        if report.status not in _UNSAFE:
             self.notebook.run_cell(cell)  # the cells below may use the kernel
         return Graded(exercise, report)
 

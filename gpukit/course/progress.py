@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from pathlib import Path
+from typing import Any
 
 from gpukit.course import catalogue
 from gpukit.course.catalogue import Exercise
@@ -18,10 +19,10 @@ def _file(exercise: Exercise) -> Path:
     return exercise.folder.parent.parent / FILE
 
 
-def _load(file: Path) -> dict[str, str]:
+def _load(file: Path) -> dict[str, Any]:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -29,8 +30,8 @@ def _load(file: Path) -> dict[str, str]:
 def state(exercise: Exercise) -> str:
     """Return the best grade so far, `right` or `but`, else `started` or `new`."""
     best = _load(_file(exercise)).get(exercise.name)
-    if best in EARNED:
-        return best
+    if _earned(best):
+        return str(best)
     return "started" if has_own_answer(exercise) else "new"
 
 
@@ -48,7 +49,7 @@ def points(exercise: Exercise, grade: str) -> int:
 def record(exercise: Exercise, grade: str) -> None:
     """Keep a grade, if no better one was reached before. A read-only folder is no error."""
     known = _load(_file(exercise))
-    if EARNED.get(grade, 0) > EARNED.get(known.get(exercise.name, ""), 0):
+    if _earned(grade) > _earned(known.get(exercise.name)):
         _save(exercise, {**known, exercise.name: grade})
 
 
@@ -59,10 +60,29 @@ def forget(exercise: Exercise) -> None:
         _save(exercise, known)
 
 
-def _save(exercise: Exercise, known: dict[str, str]) -> None:
+def _save(exercise: Exercise, known: dict[str, Any]) -> None:
     with contextlib.suppress(OSError):
-        text = json.dumps(known, indent=2, sort_keys=True) + "\n"
-        _file(exercise).write_text(text, encoding="utf-8")
+        _file(exercise).write_text(_text(known), encoding="utf-8")
+
+
+def _text(known: dict[str, Any]) -> str:
+    return json.dumps(known, indent=2, sort_keys=True) + "\n"
+
+
+def _earned(grade: Any) -> float:
+    return EARNED.get(grade, 0.0) if isinstance(grade, str) else 0.0
+
+
+def is_next(before: bytes, now: bytes, exercise: Exercise) -> bool:
+    """Whether a file of grades is what `record` makes of another for exercises other than this."""
+    try:
+        old, new = (json.loads(text) if text else {} for text in (before, now))
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(old, dict) or not isinstance(new, dict) or now != _text(new).encode():
+        return False
+    better = {n: g for n, g in new.items() if _earned(g) > _earned(old.get(n))}
+    return exercise.name not in better and new == {**old, **better}
 
 
 def following(exercise: Exercise | None = None) -> Exercise | None:
