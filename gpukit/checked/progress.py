@@ -30,7 +30,7 @@ class Bar:
         self, kind: type[BaseException] | None, error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:  # fmt: skip
-        self._show("")
+        self.show("")
 
     def prepare(self, functions: Callable[[], tuple[int, ...]]) -> tuple[int, ...]:
         """Return the functions that watch a launch; say so if they are being compiled."""
@@ -47,7 +47,7 @@ class Bar:
             self.start = time.monotonic()
 
     def _say_compiling(self) -> None:
-        self._show(f"{self.what}: compiling the checker, once for this version of gpukit ...")
+        self.show(f"{self.what}: compiling the checker, once for this version of gpukit ...")
 
     def __call__(self, done: int, total: int) -> None:
         seconds = time.monotonic() - self.start
@@ -56,9 +56,13 @@ class Bar:
         filled = _WIDTH * done // max(total, 1)
         left = seconds * (total - done) / max(done, 1)
         bar = "#" * filled + "." * (_WIDTH - filled)
-        self._show(f"{self.what} [{bar}] {done:,} of {total:,} blocks, {left:.0f} s left")
+        self.show(f"{self.what} [{bar}] {done:,} of {total:,} blocks, {left:.0f} s left")
 
-    def _show(self, text: str) -> None:
+    def is_seen(self) -> bool:
+        """Tell whether there is a terminal or a notebook to show it."""
+        return _screen() is not None
+
+    def show(self, text: str) -> None:
         """Put a text in the place of what stands there."""
         screen = _screen()
         if screen is not None and (text or self.length):

@@ -20,6 +20,7 @@ import gpukit
 from gpukit.course import as_text, catalogue, grade, progress
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
+from gpukit.course.waiting import Waiting
 
 # How grading ends where a cell would not come to its end here either, or would end the notebook.
 _UNSAFE = ("syntax", "timeout", "died", "protocol")
@@ -96,7 +97,8 @@ class Exercises(Magics):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "this_cell.py"
             file.write_text(_prelude(exercise) + cell, encoding="utf-8")
-            report = grade.run(exercise, file)
+            with Waiting("grading the cell") as waiting:
+                report = grade.run(exercise, file, notice=waiting)
         progress.record(exercise, report.status)
         self.failed.pop(exercise.name, None)
         if report.failed is not None:

@@ -11,6 +11,7 @@ from gpukit.course import catalogue
 from gpukit.course.catalogue import Exercise
 
 FILE = ".progress.json"
+HINTS = ".hints"  # no exercise has such a name
 # The grades that count, and which part of the points they earn.
 EARNED = {"right": 1.0, "but": 0.5}
 
@@ -53,11 +54,31 @@ def record(exercise: Exercise, grade: str) -> None:
         _save(exercise, {**known, exercise.name: grade})
 
 
-def forget(exercise: Exercise) -> None:
-    """Forget what was reached in an exercise."""
+def hints_shown(exercise: Exercise) -> int:
+    """Return the number of the last hint that was shown."""
+    shown = _hints(_load(_file(exercise))).get(exercise.name)
+    return shown if isinstance(shown, int) else 0
+
+
+def hint_shown(exercise: Exercise, number: int) -> None:
+    """Remember which hint was shown last."""
     known = _load(_file(exercise))
-    if known.pop(exercise.name, None) is not None:
-        _save(exercise, known)
+    _save(exercise, {**known, HINTS: {**_hints(known), exercise.name: number}})
+
+
+def _hints(known: dict[str, Any]) -> dict[str, Any]:
+    found = known.get(HINTS)
+    return found if isinstance(found, dict) else {}
+
+
+def forget(exercise: Exercise) -> None:
+    """Forget what was reached in an exercise, and which of its hints were shown."""
+    known = _load(_file(exercise))
+    left = {name: grade for name, grade in known.items() if name != exercise.name}
+    if HINTS in known:
+        left[HINTS] = {n: k for n, k in _hints(known).items() if n != exercise.name}
+    if left != known:
+        _save(exercise, left)
 
 
 def _save(exercise: Exercise, known: dict[str, Any]) -> None:
@@ -81,6 +102,7 @@ def is_next(before: bytes, now: bytes, exercise: Exercise) -> bool:
         return False
     if not isinstance(old, dict) or not isinstance(new, dict) or now != _text(new).encode():
         return False
+    old[HINTS] = new[HINTS] = None  # whoever writes there wins nothing
     better = {n: g for n, g in new.items() if _earned(g) > _earned(old.get(n))}
     return exercise.name not in better and new == {**old, **better}
 
