@@ -332,12 +332,45 @@ def test_hint_shows_one_hint_and_how_to_get_the_next(shelf, capsys):
     assert cli.main(["hint", "block_sum"]) == 0
     words = capsys.readouterr().out
     assert words.startswith("Hint 1 of 3")
-    assert "More: gpukit hint block_sum 2" in words
+    assert "The next one: gpukit hint block_sum\n" in words
+
+
+def test_hint_goes_on_to_the_next_and_ends_with_the_last(shelf, capsys):
+    shown = []
+    for _ in range(4):
+        cli.main(["hint", "block_sum"])
+        shown.append(capsys.readouterr().out.split(" of")[0])
+    assert shown == ["Hint 1", "Hint 2", "Hint 3", "Hint 3"]
+
+
+def test_hints_begin_again_after_a_reset(shelf, capsys):
+    cli.main(["hint", "block_sum", "2"])
+    cli.main(["reset", "block_sum"])
+    capsys.readouterr()
+    cli.main(["hint", "block_sum"])
+    assert capsys.readouterr().out.startswith("Hint 1")
+
+
+def test_rows_of_many_words_fit_80_columns(shelf, capsys, monkeypatch):
+    from gpukit.course import grade
+
+    words = "threads of a warp that take part when it reads or writes x: 1.25, asked at least 16"
+
+    def run(exercise, file, watch, notice):
+        watch(grade.Row(words, "but"))
+        return grade.Report(exercise.name, file, "wrong")
+
+    monkeypatch.setattr(grade, "run", run)
+    monkeypatch.chdir(answer(shelf).parent)
+    cli.main(["test", "guarded_map"])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert words in " ".join(" ".join(lines).split())
 
 
 def test_the_last_hint_promises_no_more(shelf, capsys):
     cli.main(["hint", "block_sum", "3"])
-    assert "More:" not in capsys.readouterr().out
+    assert "The next one" not in capsys.readouterr().out
 
 
 def test_reset_restores_the_starter_and_keeps_the_old_file(shelf, capsys):

@@ -10,6 +10,7 @@ from typing import Any
 from gpukit.cli import FINDINGS, WELL, show
 from gpukit.course import as_text, attempt, catalogue, cells, grade, progress
 from gpukit.course.catalogue import Exercise
+from gpukit.course.waiting import Waiting
 
 
 def _short(path: Path) -> str:
@@ -121,11 +122,14 @@ def _plain(exercise: Exercise, report: grade.Report) -> dict[str, Any]:
 def _watched(exercise: Exercise, file: Path) -> grade.Report:
     """Grade a file, printing each thing tried as it ends."""
 
-    def watch(row: grade.Row) -> None:
-        style = "good" if row.status == "right" else "bad"
-        show.entry(f"  {as_text.status(row)}", row.name, style)
+    with Waiting("running your file", show.text) as waiting:
 
-    return grade.run(exercise, file, watch)
+        def watch(row: grade.Row) -> None:
+            waiting.clear()
+            style = "good" if row.status == "right" else "bad"
+            show.entry(f"  {as_text.status(row)}", row.name, style)
+
+        return grade.run(exercise, file, watch, waiting)
 
 
 def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
@@ -148,25 +152,27 @@ def _explain(exercise: Exercise, report: grade.Report, own: bool) -> None:
 
 
 def hint(arguments: argparse.Namespace) -> int:
-    """Show one hint, and how to get the next."""
+    """Show one hint: the one asked for, or the next; then the last again."""
     exercise = catalogue.find(arguments.name)
     count = len(exercise.hints)
-    if not 1 <= arguments.number <= count:
+    number = arguments.number
+    if number is None:
+        number = min(progress.hints_shown(exercise) + 1, count)
+    if not 1 <= number <= count:
         raise catalogue.ExerciseError(
-            f"gpukit hint: expected a number from 1 to {count}, got {arguments.number}."
+            f"gpukit hint: expected a number from 1 to {count}, got {number}."
         )
-    words = exercise.hints[arguments.number - 1]
+    progress.hint_shown(exercise, number)
+    words = exercise.hints[number - 1]
     if arguments.json:
-        show.data(
-            {"exercise": exercise.name, "number": arguments.number, "of": count, "hint": words}
-        )
+        show.data({"exercise": exercise.name, "number": number, "of": count, "hint": words})
         return WELL
-    show.text(show.paint(f"Hint {arguments.number} of {count}", "strong"))
+    show.text(show.paint(f"Hint {number} of {count}", "strong"))
     show.text()
     show.paragraph(" ".join(words.split()))
-    if arguments.number < count:
+    if number < count:
         show.text()
-        show.text(f"More: gpukit hint {exercise.name} {arguments.number + 1}")
+        show.text(f"The next one: gpukit hint {exercise.name}")
     return WELL
 
 

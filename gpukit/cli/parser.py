@@ -215,7 +215,7 @@ def _learner_verbs(verbs: Any) -> None:
     test.add_argument("--file", metavar="F", help="test this file, or its cell in a notebook")
     hint = _add(verbs, "hint", "learner.hint", "show a hint: 1 asks a question, 3 says nearly all")
     _name(hint)
-    hint.add_argument("number", nargs="?", type=_number, default=1, metavar="N", help="default 1")
+    hint.add_argument("number", nargs="?", type=_number, metavar="N", help="default: the next one")
     _name(
         _add(verbs, "reset", "learner.reset", "put your answer back to the starter; keep the old")
     )

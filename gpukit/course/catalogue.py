@@ -27,6 +27,7 @@ else:
 
 ANSWER = "answer.py"
 SEED = 20261120
+_RESTORE = "Bring the folder back from your copy of the project: git checkout, or unpack it again."
 
 
 class ExerciseError(GpukitError):
@@ -82,12 +83,12 @@ class Exercise:
     def task(self) -> Path:
         """The task, where the learner works."""
         mine = self.place / "task.md"
-        return mine if mine.exists() else self.folder / "task.md"
+        return mine if mine.exists() else _there(self.folder, "task.md")
 
     @property
     def starter(self) -> Path:
         """The file a learner starts from. Nobody edits it."""
-        return self.folder / "starter.py"
+        return _there(self.folder, "starter.py")
 
     @property
     def solution(self) -> Path:
@@ -103,7 +104,8 @@ class Exercise:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes to test, by the name of their case."""
-        return {name: tuple(shape) for name, shape in _module(self.folder).SHAPES.items()}
+        shapes = _module(self.folder).SHAPES
+        return {name: tuple(shape) for name, shape in shapes.items()}
 
     def drawn(self, seed: int) -> tuple[int, ...]:
         """Return a shape drawn from `seed`, a little larger along every axis than any case."""
@@ -122,15 +124,28 @@ class Exercise:
         return [self.case(shape, seed, name) for name, shape in self.shapes.items()]
 
 
+def _there(folder: Path, name: str) -> Path:
+    file = folder / name
+    if not file.exists():
+        raise ExerciseError(f"{file}: expected a file of the exercise, got none. {_RESTORE}")
+    return file
+
+
 @functools.cache
 def _module(folder: Path) -> ModuleType:
-    """Return the module `cases.py` of an exercise."""
-    path = folder / "cases.py"
-    spec = importlib.util.spec_from_file_location(f"gpukit_cases_{folder.name}", path)
-    if spec is None or spec.loader is None:
-        raise ExerciseError(f"{path}: expected a Python file, got none.")
+    """Return the module `cases.py` of an exercise, or raise saying why it is none."""
+    path = _there(folder, "cases.py")
+    spec = importlib.util.spec_from_file_location(f"gpukit_cases_{path.parent.name}", path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ExerciseError(f"{path}: {type(error).__name__}: {error}. {_RESTORE}") from error
+    for name in ("SHAPES", "case"):
+        if not hasattr(module, name):
+            raise ExerciseError(f"{path}: expected it to define {name}, got none. {_RESTORE}")
     return module
 
 

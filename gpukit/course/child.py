@@ -1,4 +1,4 @@
-"""The process that runs a student's file: `python -m gpukit.course.child`.
+"""The process that runs a student's file: `python -m gpukit.course.child`, or a keeper's copy.
 
 It reads cases on standard input, launches the student's kernel plainly, under `gpukit.check`,
 under `gpukit.profile` or recorded, and sends back arrays, findings, counts or a sentence. An answer
@@ -20,18 +20,20 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 import gpukit
 from gpukit import standin
 from gpukit.checked import process
+from gpukit.checked.progress import Bar
 from gpukit.checked.report import Report
-from gpukit.course import frames
+from gpukit.course import channel, frames
 from gpukit.course.case import Argument
+from gpukit.course.channel import Channel
 from gpukit.cpu.device_function import DeviceFunction
-from gpukit.cpu.launch import configure
+from gpukit.cpu.launch import build, configure
 from gpukit.cpu.memory.ndarray import DeviceNDArray
 from gpukit.errors import GpukitError
 
@@ -40,23 +42,9 @@ Arguments = tuple[Any, ...]
 Verb = Callable[[Any, Sizes, Arguments], str]
 # Taken before the student's file can put something else in their place.
 CHECK, PROFILE = gpukit.check, gpukit.profile
-CHECKING, PROFILING, MERGE = process.checking, process.profiling, Report.merge
+CHECKING, MERGE = process.checking, Report.merge
 _FACTS = ("kernel", "fix", "array", "source")
 _PLACES = ("block", "thread", "index", "shape")
-
-
-def _private_channel() -> tuple[BinaryIO, BinaryIO]:
-    """Take standard input and output for ourselves; the student gets neither."""
-    source, sink = os.dup(0), os.dup(1)
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.setmode(source, os.O_BINARY)
-        msvcrt.setmode(sink, os.O_BINARY)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    return os.fdopen(source, "rb"), os.fdopen(sink, "wb")
 
 
 def _load(path: str, name: str = "answer") -> ModuleType:
@@ -223,9 +211,11 @@ def _check_call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
 
 
 def _profile_call(run: Any, _sizes: Sizes, arguments: Arguments) -> str:
-    with PROFILING() as profiles, _copies() as copies:
+    """Count launches and copies; under the checker, for which all kernels are compiled by now."""
+    with CHECKING() as reports, _copies() as copies:
         run(*arguments)
-    return json.dumps({"launches": len(profiles), "copies": len(copies)})
+    launches = sum(report.launches for report in reports)
+    return json.dumps({"launches": launches, "copies": len(copies)})
 
 
 @contextlib.contextmanager
@@ -253,12 +243,13 @@ _OF_HOST_CODE: dict[str, Verb] = {
 }  # fmt: skip
 
 
-def _serve(source: BinaryIO, sink: BinaryIO) -> None:
-    first = frames.receive(source)
+def _serve(parent: Channel) -> None:
+    first = parent.receive()
     if first is None:
         return
     path, entry, driver = first[0]["file"], first[0]["entry"], first[0]["driver"]
-    verbs = _OF_HOST_CODE if driver else _OF_KERNEL
+    verbs, me = _OF_HOST_CODE if driver else _OF_KERNEL, os.getpid()
+    answer: Any = None
     try:
         standin.install()  # `from numba import cuda` in an answer, where there is no GPU
         find = _host_code if driver else _kernel
@@ -266,23 +257,27 @@ def _serve(source: BinaryIO, sink: BinaryIO) -> None:
         if driver and answer is not None:
             answer = functools.partial(_load(driver, "driver").run, answer)
     except BaseException as error:
-        frames.send(sink, {"error": _describe(error, path)})
-        return
-    frames.send(sink, facts)
-    while answer is not None and (frame := frames.receive(source)) is not None:
+        facts = {"error": _describe(error, path)}
+    if os.getpid() != me:  # a copy that the student's file has made of us has nothing to answer
+        os._exit(0)
+    parent.send(facts)
+    while answer is not None and (frame := parent.receive()) is not None:
         try:
-            frames.send(sink, *_reply(verbs, answer, *frame))
+            parent.send(*_reply(verbs, answer, *frame))
         except frames.ProtocolError:
             raise
         except BaseException as error:
-            frames.send(sink, {"error": _describe(error, path)})
+            parent.send({"error": _describe(error, path)})
 
 
 def main() -> None:
     """Serve the cases that the parent sends, until it closes the channel."""
     # numba-cuda warns about small grids; exercises are small on purpose.
     warnings.filterwarnings("ignore", message="(?s).*(Grid size|Host array used).*")
-    _serve(*_private_channel())
+    parent = channel.private()
+    parent.note(build, "kernel", lambda kernel, *_: f"compiling {kernel.py_func.__name__}")
+    parent.note(Bar, "prepare", lambda *_: "loading the checker")
+    _serve(parent)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from gpukit.course.case import Argument, Array
 _LENGTHS = struct.Struct("<II")
 HEADER_LIMIT = 64 * 1024
 BODY_LIMIT = 256 * 1024 * 1024
+_PART = 1 << 20
 _KINDS = "biufc"
 
 
@@ -28,13 +29,15 @@ class ProtocolError(Exception):
 def send(stream: BinaryIO, header: dict[str, Any], body: bytes = b"") -> None:
     """Write one frame."""
     text = json.dumps(header).encode()
-    stream.write(_LENGTHS.pack(len(text), len(body)) + text + body)
+    rest = memoryview(_LENGTHS.pack(len(text), len(body)) + text + body)
+    while rest:  # a raw stream may take a part
+        rest = rest[stream.write(rest) :]
     stream.flush()
 
 
 def receive(stream: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
     """Read one frame; None at the end of the stream."""
-    lengths = stream.read(_LENGTHS.size)
+    lengths = _read(stream, _LENGTHS.size)
     if not lengths:
         return None
     if len(lengths) != _LENGTHS.size:
@@ -42,11 +45,19 @@ def receive(stream: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
     header_size, body_size = _LENGTHS.unpack(lengths)
     if header_size > HEADER_LIMIT or body_size > BODY_LIMIT:
         raise ProtocolError("a frame is larger than allowed")
-    text = stream.read(header_size)
-    body = stream.read(body_size)
+    text = _read(stream, header_size)
+    body = _read(stream, body_size)
     if len(text) != header_size or len(body) != body_size:
         raise ProtocolError("the stream ended inside a frame")
     return _header(text), body
+
+
+def _read(stream: BinaryIO, size: int) -> bytes:
+    """Read as many bytes as there are, `size` at most; a raw stream gives them in parts."""
+    parts = bytearray()
+    while len(parts) < size and (part := stream.read(min(size - len(parts), _PART))):
+        parts += part
+    return bytes(parts)
 
 
 def _header(text: bytes) -> dict[str, Any]:

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpukit import target
 from gpukit.checked.report import Report as Found
 from gpukit.course import attempt, compare, contracts, explain, gaps, shrink
 from gpukit.course.case import Case, unwritten
 from gpukit.course.catalogue import Exercise
 from gpukit.course.compare import Mismatch
+from gpukit.course.guard import Guard
 from gpukit.course.runner import Child, Outcome
 
 if TYPE_CHECKING:
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 # Findings that are warnings in general and make an answer wrong: it may be right by luck.
 WRONG_BY_LUCK = {"warp-race", "shuffle-source", "block-order"}
+# Findings that stop a launch which is not checked: an error, or a refusal.
+STOPS = {"out-of-bounds", "barrier-divergence", "cooperative-misuse", "endless-wait", "raised"}
+REFUSED = {"launch-refused", "returned-local"}
 # Findings that do no harm here and would do elsewhere.
 DOUBTFUL = {"negative-index", "barrier-after-return", "same-value-race"}
 # Findings that are no fault by themselves and say why a value is wrong.
@@ -77,14 +82,38 @@ def nobody(row: Row) -> None:
     """Watch nothing."""
 
 
-def run(exercise: Exercise, file: Path, watch: Observer = nobody) -> Report:
-    """Grade `file` as an answer to `exercise`, calling `watch` after each thing tried."""
+def run(
+    exercise: Exercise, file: Path, watch: Observer = nobody,
+    notice: Callable[[str], None] = lambda _: None,
+) -> Report:  # fmt: skip
+    """Grade `file` as an answer to `exercise`, calling `watch` after each thing tried.
+
+    `notice` is called with what takes long when it begins, and with "" when it is over.
+    """
     asked = _asked(exercise)  # reads cases.py before any of the student's code runs
     source, problem = attempt.look(exercise, file)
     if problem is not None:
         return Report(exercise.name, file, problem.status, problem.why)
-    with Child(file, exercise.entry, exercise.driver) as child:
+    guard = Guard(exercise)
+    try:
+        report = _graded(exercise, file, source, asked, watch, notice)
+    finally:
+        changed = guard.put_back()
+    if not changed:
+        return report
+    status = "error" if report.status in ("right", "but") else report.status
+    return replace(report, status=status, why=f"{changed}\n\n{report.why}".strip())
+
+
+def _graded(
+    exercise: Exercise, file: Path, source: str, asked: list[str], watch: Observer,
+    notice: Callable[[str], None],
+) -> Report:  # fmt: skip
+    """Run the file in a process of its own and judge what it does."""
+    notice("starting Python and Numba")
+    with Child(file, exercise.entry, exercise.driver, notice) as child:
         loaded = child.loaded()
+        notice("")
         mine = loaded.facts.get("parameters", asked)
         if loaded.kind != "ready":
             report = Report(exercise.name, file, loaded.kind, explain.outcome(loaded, source))
@@ -93,7 +122,7 @@ def run(exercise: Exercise, file: Path, watch: Observer = nobody) -> Report:
             report = Report(exercise.name, file, "error", why)
         else:
             report = _Grading(exercise, file, source, child, watch).report()
-        return replace(report, printed=child.printed())
+    return replace(report, printed=child.printed())
 
 
 def _asked(exercise: Exercise) -> list[str]:
@@ -147,9 +176,30 @@ def _unlike(case: Case, outcome: Outcome) -> str:
     return ""
 
 
+@dataclass(frozen=True)
+class _Tried:
+    """A case that was launched: the verdict on its values, and what the checker found.
+
+    `found` is None where the launch was a plain one, and where none was made.
+    """
+
+    case: Case
+    row: Row
+    goes_on: bool
+    found: Found | None = None
+
+    @property
+    def findings(self) -> list[Finding]:
+        return self.found.findings if self.found else []
+
+
 @dataclass
 class _Grading:
-    """One answer on its way through the three stages: values, findings, contracts."""
+    """One answer on its way through the three stages: values, findings, contracts.
+
+    On a CPU each case is launched once, under the checker, so that one compiled form gives values
+    and findings. On a GPU the launch is a plain one, and the checker runs the kernel again.
+    """
 
     exercise: Exercise
     file: Path
@@ -157,6 +207,7 @@ class _Grading:
     child: Child
     watch: Observer
     rows: list[Row] = field(default_factory=list)
+    tried: list[_Tried] = field(default_factory=list)  # the exercise's own cases
     warnings: list[Finding] = field(default_factory=list)  # of the case that is measured
     doubtful: list[Finding] = field(default_factory=list)  # of all cases
     idle_warps: int = 0
@@ -171,28 +222,52 @@ class _Grading:
     def _made(self, status: str, why: str, failed: Case | None = None) -> Report:
         return Report(self.exercise.name, self.file, status, why, self.rows, failed)
 
-    def _tried(self, row: Row) -> None:
+    def _tell(self, row: Row) -> None:
         self.rows.append(row)
         self.watch(row)
 
-    # ---- values: every case launched plainly ------------------------------------------------
+    # ---- values: every case ----------------------------------------------------------------
 
     def _values(self) -> Report | None:
         failed: tuple[str, tuple[int, ...]] | None = None
         drawn = {"sizes that were drawn": self.exercise.drawn(zlib.crc32(self.source.encode()))}
         for name, shape in (self.exercise.shapes | drawn).items():
-            row, goes_on = self._launched(self.exercise.case(shape, name=name))
-            self._tried(row)
-            if row.status != "right" and failed is None:
-                failed = row.status, shape
-            if not goes_on:
-                return self._made(row.status, row.why)
+            tried = self._launched(self.exercise.case(shape, name=name))
+            self._tell(tried.row)
+            if name not in drawn:
+                self.tried.append(tried)
+            if tried.row.status != "right" and failed is None:
+                failed = tried.row.status, shape
+            if not tried.goes_on:
+                return self._made(tried.row.status, tried.row.why)
         return self._explained(*failed) if failed else None
 
-    def _launched(self, case: Case) -> tuple[Row, bool]:
-        outcome = self.child.launch(case, self.exercise.seconds)
+    def _launched(self, case: Case) -> _Tried:
+        """Launch a case: under the checker, but on a GPU."""
+        if self.exercise.driver is None and target.active().name == "cuda":
+            return self._judged(case, self.child.launch(case, self.exercise.seconds))
+        checked = self._checked(case)
+        kinds = {finding.kind for finding in checked.findings}
+        if kinds & REFUSED:  # a plain launch says why
+            plain = self._judged(case, self.child.launch(case, self.exercise.seconds))
+            return replace(plain, found=checked.found)
+        if checked.row.status in ("right", "wrong") and kinds & STOPS:
+            stop = next(f for f in checked.findings if f.kind in STOPS)
+            row = Row(case.name, "error", explain.finding(stop), case.sizes())
+            return replace(checked, row=row)
+        return checked
+
+    def _checked(self, case: Case) -> _Tried:
+        """Launch a case under the checker."""
+        outcome = self.child.check(case, self.exercise.seconds)
+        tried = self._judged(case, outcome)
+        if outcome.kind != "arrays":
+            return tried
+        return replace(tried, found=_read(outcome.text))
+
+    def _judged(self, case: Case, outcome: Outcome) -> _Tried:
         goes_on = outcome.goes_on and not outcome.is_refused
-        return judge(self.exercise, case, outcome, self.source), goes_on
+        return _Tried(case, judge(self.exercise, case, outcome, self.source), goes_on)
 
     def _explained(self, status: str, shape: tuple[int, ...]) -> Report:
         """Shrink a failure, and let the checker speak before any number."""
@@ -200,14 +275,15 @@ class _Grading:
         least = tuple(max(1, min(extents)) for extents in axes)  # nothing is seen in an empty case
 
         def fails(smaller: tuple[int, ...]) -> bool:
-            row, goes_on = self._launched(self.exercise.case(smaller))
-            return goes_on and row.status == status
+            tried = self._launched(self.exercise.case(smaller))
+            return tried.goes_on and tried.row.status == status
 
         case = self.exercise.case(shrink.smallest(shape, least, fails), name="smallest")
-        row = self._with_before(case, self._launched(case)[0])
-        checked = self._checked(case)
+        tried = self._launched(case)
+        row = self._with_before(case, tried.row)
+        checked = (tried if tried.found else self._checked(case)).findings
         if any(f.kind == "warp-race" for f in checked):  # in a larger case warps may meet, too
-            checked = self._checked(self.exercise.case(shape)) or checked
+            checked = self._checked(self.exercise.case(shape)).findings or checked
         cause = self._cause(case, row, checked)
         changed = explain.changed(row.changed) if row.changed else ""
         values = self._values_of(row) if row.status == "wrong" or not cause else ""
@@ -289,37 +365,33 @@ class _Grading:
 
     def _findings(self) -> Report | None:
         launches = 0
-        for case in self.exercise.cases():
-            outcome = self.child.check(case, self.exercise.seconds)
-            row = judge(self.exercise, case, outcome, self.source)
-            if row.status not in ("right", "wrong"):
-                self._tried(replace(row, name=f"checked: {row.name}"))
+        for case, tried in ((tried.case, self._found(tried)) for tried in self.tried):
+            row = tried.row
+            if row.status not in ("right", "wrong") or tried.found is None:
+                self._tell(replace(row, name=f"checked: {row.name}"))
                 return self._made(row.status, row.why, case)
-            checked = Found.from_json(outcome.text) if outcome.text else Found([], launches=0)
-            launches += checked.launches
-            found = checked.findings
-            wrong = [finding for finding in found if _is_wrong(finding)]
+            launches += tried.found.launches
+            wrong = [finding for finding in tried.findings if _is_wrong(finding)]
             if wrong:
                 why = explain.finding(_mended(wrong[0], case))
-                self._tried(Row("checked: " + case.name, "wrong", why, case.sizes()))
+                self._tell(Row("checked: " + case.name, "wrong", why, case.sizes()))
                 luck = "The numbers came out right this time, by luck."
                 return self._made("wrong", f"{why}\n\n{luck}", case)
             if row.status == "wrong":  # what was launched plainly was another kernel
-                self._tried(replace(row, name=f"checked: {row.name}"))
+                self._tell(replace(row, name=f"checked: {row.name}"))
                 return self._made("wrong", f"Under gpukit.check it is wrong. {row.why}", case)
-            self.doubtful += [f for f in found if f.kind in DOUBTFUL]
+            self.doubtful += [f for f in tried.findings if f.kind in DOUBTFUL]
             if case.name == self.exercise.measured:
-                self.warnings = found
+                self.warnings = tried.findings
             if case.name == self.exercise.measured or case.is_full:
-                self.idle_warps = max(self.idle_warps, checked.idle_warps)
+                self.idle_warps = max(self.idle_warps, tried.found.idle_warps)
         if launches:
-            self._tried(Row("checked: no races, nothing read before it is written", "right"))
+            self._tell(Row("checked: no races, nothing read before it is written", "right"))
         return None
 
-    def _checked(self, case: Case) -> list[Finding]:
-        """Return what `gpukit.check` finds, the worst first."""
-        outcome = self.child.check(case, self.exercise.seconds)
-        return Found.from_json(outcome.text).findings if outcome.text else []
+    def _found(self, tried: _Tried) -> _Tried:
+        """Return a case with what the checker finds, which a launch on a GPU does not say."""
+        return tried if tried.found else self._checked(tried.case)
 
     # ---- contracts: one case counted --------------------------------------------------------
 
@@ -333,7 +405,7 @@ class _Grading:
             counted = contracts.count(contract, case, counts)
             kept = contract.is_kept(counted)
             words = f"{contract}: {contracts.number(counted)}, asked {contract.asked}"
-            self._tried(Row(words, "right" if kept else "but"))
+            self._tell(Row(words, "right" if kept else "but"))
             if not kept and not broken:
                 busiest = contracts.accesses(contract, case, counts)[:1]
                 literals = [f for f in self.warnings if f.kind == contract.measure]
@@ -353,6 +425,11 @@ def _mended(finding: Finding, case: Case) -> Finding:
     if finding.kind.endswith("race") and is_input:
         return replace(finding, fix=explain.input_race(finding.array))
     return finding
+
+
+def _read(text: str) -> Found:
+    """Return the report that a child has sent; an empty one where nothing was launched."""
+    return Found.from_json(text) if text else Found([], launches=0)
 
 
 def _is_wrong(finding: Finding) -> bool:

@@ -17,7 +17,12 @@ import gpukit
 from gpukit.course import as_text, catalogue, cells, grade, progress
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
+from gpukit.course.waiting import Waiting
 from gpukit.errors import GpukitError
+
+# How grading ends where a cell would not come to its end here either, or would end the notebook.
+_UNSAFE = ("syntax", "timeout", "died", "protocol")
+_NOT_RUN = "The cell was not run in the notebook: it would hang or crash it."
 
 
 class Graded:
@@ -27,7 +32,9 @@ class Graded:
         self.exercise, self.report, self.kept = exercise, report, kept
 
     def __repr__(self) -> str:
-        return "\n\n".join(filter(None, [as_text.text(self.exercise, self.report), self.kept]))
+        stops = self.report.status in _UNSAFE and self.report.status != "syntax"
+        words = as_text.text(self.exercise, self.report), _NOT_RUN if stops else "", self.kept
+        return "\n\n".join(filter(None, words))
 
     def _repr_html_(self) -> str:
         shown = f'<pre style="white-space: pre-wrap">{html.escape(repr(self))}</pre>'
@@ -84,14 +91,14 @@ class Exercises(Magics):
         return Words(exercise.task.read_text(encoding="utf-8"))
 
     def _graded(self, exercise: Exercise, cell: str) -> Graded:
-        with cells.written(exercise, cell) as file:
-            report = grade.run(exercise, file)
+        with cells.written(exercise, cell) as file, Waiting("grading the cell") as waiting:
+            report = grade.run(exercise, file, notice=waiting)
         kept = _kept(exercise, cell)
         progress.record(exercise, report.status)
         self.failed.pop(exercise.name, None)
         if report.failed is not None:
             self.failed[exercise.name] = report.failed
-        if report.status != "syntax":
+        if report.status not in _UNSAFE:
             self.notebook.run_cell(cell)  # the cells below may use the kernel
         return Graded(exercise, report, kept)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from gpukit import files
 from gpukit.course import catalogue
@@ -11,6 +12,7 @@ from gpukit.course.catalogue import Exercise
 from gpukit.errors import OutputError
 
 FILE = ".progress.json"
+HINTS = ".hints"  # no exercise has such a name
 # The grades that count, and which part of the points they earn.
 EARNED = {"right": 1.0, "but": 0.5}
 # What to do where exercises lie in a folder that cannot be written to.
@@ -21,15 +23,15 @@ def _file(exercise: Exercise) -> Path:
     return exercise.shelf / FILE
 
 
-def _load(file: Path) -> dict[str, str]:
+def _load(file: Path) -> dict[str, Any]:
     return _read(file) or {}
 
 
-def _read(file: Path) -> dict[str, str] | None:
+def _read(file: Path) -> dict[str, Any] | None:
     """Return what is kept, None where that cannot be read."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
@@ -37,8 +39,8 @@ def _read(file: Path) -> dict[str, str] | None:
 def state(exercise: Exercise) -> str:
     """Return the best grade so far, `right` or `but`, else `started` or `new`."""
     best = _load(_file(exercise)).get(exercise.name)
-    if best in EARNED:
-        return best
+    if _earned(best):
+        return str(best)
     return "started" if has_own_answer(exercise) else "new"
 
 
@@ -59,27 +61,71 @@ def record(exercise: Exercise, grade: str) -> str:
     In a read-only folder an answer is graded all the same.
     """
     known = _load(_file(exercise))
-    if EARNED.get(grade, 0) > EARNED.get(known.get(exercise.name, ""), 0):
+    if _earned(grade) > _earned(known.get(exercise.name)):
         return _save(exercise, {**known, exercise.name: grade})
     return ""
 
 
-def forget(exercise: Exercise) -> str:
-    """Forget what was reached in an exercise; return why that cannot be written, or ""."""
+def hints_shown(exercise: Exercise) -> int:
+    """Return the number of the last hint that was shown."""
+    shown = _hints(_load(_file(exercise))).get(exercise.name)
+    return shown if isinstance(shown, int) else 0
+
+
+def hint_shown(exercise: Exercise, number: int) -> None:
+    """Remember which hint was shown last."""
     known = _load(_file(exercise))
-    return "" if known.pop(exercise.name, None) is None else _save(exercise, known)
+    _save(exercise, {**known, HINTS: {**_hints(known), exercise.name: number}})
 
 
-def _save(exercise: Exercise, known: dict[str, str]) -> str:
-    file, text = _file(exercise), json.dumps(known, indent=2, sort_keys=True) + "\n"
+def _hints(known: dict[str, Any]) -> dict[str, Any]:
+    found = known.get(HINTS)
+    return found if isinstance(found, dict) else {}
+
+
+def forget(exercise: Exercise) -> str:
+    """Forget what was reached in an exercise, and which of its hints were shown.
+
+    Returns why that cannot be written, or "".
+    """
+    known = _load(_file(exercise))
+    left = {name: grade for name, grade in known.items() if name != exercise.name}
+    if HINTS in known:
+        left[HINTS] = {n: k for n, k in _hints(known).items() if n != exercise.name}
+    return _save(exercise, left) if left != known else ""
+
+
+def _save(exercise: Exercise, known: dict[str, Any]) -> str:
+    file = _file(exercise)
     try:
         with files.refusing(file, ELSEWHERE):
             if file.is_file() and _read(file) is None:  # damaged: somebody may mend it by hand
                 file.replace(file.with_suffix(".damaged"))
-        files.write(file, text, ELSEWHERE)
+        files.write(file, _text(known), ELSEWHERE)
     except OutputError as refused:
         return str(refused)
     return ""
+
+
+def _text(known: dict[str, Any]) -> str:
+    return json.dumps(known, indent=2, sort_keys=True) + "\n"
+
+
+def _earned(grade: Any) -> float:
+    return EARNED.get(grade, 0.0) if isinstance(grade, str) else 0.0
+
+
+def is_next(before: bytes, now: bytes, exercise: Exercise) -> bool:
+    """Whether a file of grades is what `record` makes of another for exercises other than this."""
+    try:
+        old, new = (json.loads(text) if text else {} for text in (before, now))
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(old, dict) or not isinstance(new, dict) or now != _text(new).encode():
+        return False
+    old[HINTS] = new[HINTS] = None  # whoever writes there wins nothing
+    better = {n: g for n, g in new.items() if _earned(g) > _earned(old.get(n))}
+    return exercise.name not in better and new == {**old, **better}
 
 
 def following(exercise: Exercise | None = None) -> Exercise | None:

@@ -8,6 +8,8 @@ import queue
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -19,8 +21,11 @@ from gpukit.course.case import Array, Case
 PRINTED_LIMIT = 64 * 1024
 # The first answer also waits for Python, numba and the compiler to start.
 START_SECONDS = 60.0
-# A watched launch waits for the checker's own functions to be compiled, once on a machine.
-WATCHED_SECONDS = 60.0
+# What an answer may take besides its own time for kernels to be compiled, and for the checker's own
+# functions, once on a machine.
+COMPILING_SECONDS = 120.0
+# How long the end of a process that was told to end is waited for.
+PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
@@ -47,37 +52,76 @@ class Outcome:
         return self.kind == "error" and "KernelError" not in self.facts.get("bases", ())
 
 
-def start(arguments: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """Start Python with these arguments and with pipes to its three streams."""
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment,
-    )
+class Process:
+    """The process of an answer: its three streams, how to end it, and how it ended.
+
+    Where the system can fork, a keeper (`keeper`) ends all that the answer has started, when it is
+    told to or when this process is gone, however that comes.
+    """
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        forks = hasattr(os, "fork")
+        watched, self._hold = os.pipe() if forks else (-1, -1)
+        module = ["gpukit.course.keeper", str(watched)] if forks else ["gpukit.course.child"]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", *module],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
+            env=environment, pass_fds=[watched] if forks else (),
+        )  # fmt: skip
+        self.stdin, self.stdout = self._process.stdin, self._process.stdout
+        self.stderr = self._process.stderr
+        if forks:
+            os.close(watched)
+
+    def end(self) -> None:
+        """End it, and wait until it is over."""
+        if self._hold >= 0:
+            os.close(self._hold)
+            self._hold = -1
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(PATIENCE)
+        self._process.kill()
+        self._process.wait()
+
+    def code(self, seconds: float) -> int | None:
+        """Return its exit code, a signal's being negative; None if it goes on for `seconds`."""
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+
+# Takes the environment; tests put something in its place that starts sooner.
+start: Callable[[dict[str, str]], Any] = Process
 
 
 class Child:
-    """A running child process; use it in a `with` statement."""
+    """A running child process; use it in a `with` statement.
 
-    def __init__(self, file: Path, entry: str, driver: Path | None = None) -> None:
+    Threads do all reading and writing, so that no answer can keep this one waiting: one that stops
+    itself reads no more, and one whose copies hold the pipes never closes them.
+    """
+
+    def __init__(
+        self, file: Path, entry: str, driver: Path | None = None,
+        notice: Callable[[str], None] = lambda _: None,
+    ) -> None:  # fmt: skip
+        self._notice = notice
         package = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
         if driver is not None:  # the launches of host code can be watched on the CPU target only
             environment["GPUKIT_TARGET"] = "cpu"
-        self._process = start(["-m", "gpukit.course.child"], environment)
+        self._process = start(environment)
         self._inbox: queue.Queue[tuple[dict[str, Any], bytes] | BaseException | None] = (
             queue.Queue()
         )
+        self._outbox: queue.Queue[tuple[dict[str, Any], bytes] | None] = queue.Queue()
         self._printed = bytearray()
-        self._listeners = [
-            threading.Thread(target=self._listen, daemon=True),
-            threading.Thread(target=self._collect, daemon=True),
-        ]
-        for listener in self._listeners:
-            listener.start()
+        works = (self._listen, self._collect, self._deliver)
+        self._threads = [threading.Thread(target=work, daemon=True) for work in works]
+        for thread in self._threads:
+            thread.start()
         called = str(driver.resolve()) if driver else ""
         self._send({"file": str(file.resolve()), "entry": entry, "driver": called})
 
@@ -90,36 +134,35 @@ class Child:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._process.kill()
-        self._process.wait()
-        for listener in self._listeners:
-            listener.join(timeout=5)
+        self._outbox.put(None)
+        self._process.end()
+        for thread in self._threads:
+            thread.join(PATIENCE)
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             _close(stream)
 
     def _listen(self) -> None:
-        stream = self._process.stdout
-        assert stream is not None
         try:
-            while (frame := frames.receive(stream)) is not None:  # type: ignore[arg-type]
+            while (frame := frames.receive(self._process.stdout)) is not None:
                 self._inbox.put(frame)
             self._inbox.put(None)
-        except (frames.ProtocolError, OSError, ValueError) as error:
+        except (frames.ProtocolError, OSError, ValueError, MemoryError) as error:
             self._inbox.put(error)
 
     def _collect(self) -> None:
         """Keep the first part of what the student prints; read and drop the rest."""
-        stream = self._process.stderr
-        assert stream is not None
-        while chunk := os.read(stream.fileno(), 8192):
-            self._printed += chunk[: max(0, PRINTED_LIMIT - len(self._printed))]
+        with contextlib.suppress(OSError):
+            while chunk := os.read(self._process.stderr.fileno(), 8192):
+                self._printed += chunk[: max(0, PRINTED_LIMIT - len(self._printed))]
+
+    def _deliver(self) -> None:
+        """Write what is to be sent; where the child is gone, `_answer` will find out."""
+        with contextlib.suppress(OSError, ValueError):
+            while (frame := self._outbox.get()) is not None:
+                frames.send(self._process.stdin, *frame)
 
     def _send(self, header: dict[str, Any], body: bytes = b"") -> None:
-        stream = self._process.stdin
-        assert stream is not None
-        # Where the child is gone there is nothing to say here: `answer` will find out.
-        with contextlib.suppress(OSError):
-            frames.send(stream, header, body)  # type: ignore[arg-type]
+        self._outbox.put((header, body))
 
     def loaded(self) -> Outcome:
         """Wait until the file is loaded and its kernel found."""
@@ -130,16 +173,16 @@ class Child:
         return self._ask("launch", case, seconds)
 
     def check(self, case: Case, seconds: float) -> Outcome:
-        """Launch the kernel under `gpukit.check` and return the report as JSON."""
-        return self._ask("check", case, WATCHED_SECONDS + seconds)
+        """Launch the kernel under `gpukit.check`; return the arrays, and the report as JSON."""
+        return self._ask("check", case, seconds)
 
     def profile(self, case: Case, seconds: float) -> Outcome:
         """Launch the kernel under `gpukit.profile` and return its counts as JSON."""
-        return self._ask("profile", case, WATCHED_SECONDS + seconds)
+        return self._ask("profile", case, seconds)
 
     def origin(self, case: Case, seconds: float) -> Outcome:
         """Record a launch and return the line that makes a NaN or an infinity, if one does."""
-        return self._ask("origin", case, WATCHED_SECONDS + seconds)
+        return self._ask("origin", case, seconds)
 
     def _ask(self, verb: str, case: Case, seconds: float) -> Outcome:
         shapes, body = frames.pack(case.args)
@@ -147,16 +190,31 @@ class Child:
         return self._answer(seconds)
 
     def _answer(self, seconds: float) -> Outcome:
-        """Wait for the child's next frame, at most `seconds`."""
-        try:
-            frame = self._inbox.get(timeout=seconds)
-        except queue.Empty:
-            return Outcome("timeout", facts={"seconds": seconds})
-        if isinstance(frame, BaseException):
-            return Outcome("protocol", facts={"message": str(frame)})
-        if frame is None:
-            return Outcome("died", facts={"code": self._process.wait(timeout=10)})
-        return _outcome(*frame)
+        """Wait for the child's next answer, at most `seconds` besides what it compiles."""
+        left, compiling = {False: seconds, True: COMPILING_SECONDS}, False
+        while True:
+            begun = time.monotonic()
+            try:
+                frame = self._inbox.get(timeout=max(0.0, left[compiling]))
+            except queue.Empty:
+                limit = COMPILING_SECONDS if compiling else seconds
+                return Outcome("timeout", facts={"seconds": limit})
+            if isinstance(frame, BaseException):
+                return Outcome("protocol", facts={"message": str(frame)})
+            if frame is None:
+                return self._ended()
+            if "busy" not in frame[0]:
+                return _outcome(*frame)
+            left[compiling] -= time.monotonic() - begun
+            compiling = bool(frame[0]["busy"])
+            self._notice(str(frame[0]["busy"])[:200])
+
+    def _ended(self) -> Outcome:
+        """Say how the child has ended that says no more."""
+        code = self._process.code(PATIENCE)
+        if code is None:
+            return Outcome("protocol", facts={"message": "the channel was closed"})
+        return Outcome("died", facts={"code": code})
 
     def printed(self) -> str:
         """Return what the student's file has printed, without control characters."""

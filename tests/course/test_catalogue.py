@@ -1,6 +1,7 @@
 """Exercises are found by name, and a folder that is not right says what is wrong."""
 
 import dataclasses
+import shutil
 
 import pytest
 
@@ -173,3 +174,23 @@ def test_an_untouched_answer_is_not_set_aside(shelf):
     exercise = catalogue.find("thing")
     exercise.answer.write_text("# start\n")
     assert progress.set_aside(exercise) is None
+
+
+@pytest.mark.parametrize("name", ["cases.py", "starter.py", "task.md"])
+def test_a_file_that_is_missing_is_named_with_what_to_do(name, tmp_path, monkeypatch):
+    shutil.copytree(catalogue.find("guarded_map").folder, tmp_path / "01_here" / "guarded_map")
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
+    exercise = catalogue.find("guarded_map")
+    exercise.folder.joinpath(name).unlink()
+    with pytest.raises(catalogue.ExerciseError, match=f"{name}: expected a file.*git checkout"):
+        _ = exercise.cases(), exercise.starter, exercise.task
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "def case(:", "SHAPES = {}", "raise SystemError"])
+def test_cases_that_cannot_be_read_are_named_with_what_to_do(text, tmp_path, monkeypatch):
+    shutil.copytree(catalogue.find("guarded_map").folder, tmp_path / "01_here" / "guarded_map")
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
+    exercise = catalogue.find("guarded_map")
+    exercise.folder.joinpath("cases.py").write_text(text)
+    with pytest.raises(catalogue.ExerciseError, match=r"cases\.py: .*git checkout"):
+        exercise.cases()

@@ -9,7 +9,7 @@ pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
 
 from gpukit import cli
-from gpukit.course import catalogue, progress, workbook
+from gpukit.course import catalogue, progress, runner, workbook
 
 STARTER = """@cuda.jit
 def fahrenheit_kernel(celsius, fahrenheit):
@@ -71,6 +71,14 @@ def test_a_syntax_error_is_explained_and_the_cell_not_run(shell):
     shown = repr(graded(shell, "def fahrenheit_kernel(:\n"))
     assert "Python cannot read this line" in shown
     assert "fahrenheit_kernel" not in shell.user_ns
+
+
+@pytest.mark.parametrize("line", ["while True: pass", "import os; os._exit(3)"])
+def test_a_cell_that_hangs_or_crashes_is_not_run_in_the_notebook(line, shell, monkeypatch):
+    monkeypatch.setattr(runner, "START_SECONDS", 10.0)
+    shown = repr(graded(shell, f"before = 1\n{line}\n{RIGHT}"))
+    assert "The cell was not run in the notebook" in shown
+    assert "before" not in shell.user_ns
 
 
 def test_hints_come_one_at_a_time(shell):

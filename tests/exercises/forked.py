@@ -4,7 +4,7 @@ A learner's answer runs in a Python of its own. To start it means to import Numb
 tables and to load the checker: more than a second, for each of some hundred answers. Here one
 process does all that once and then makes copies of itself, each of which goes on as
 `python -m gpukit.course.child` would. That process knows no more than a fresh one: it has
-launched a kernel of its own, and nothing of gpukit.kernels.
+launched some solutions, and has nothing of gpukit.kernels.
 
 tests/test_cli.py takes the real way. Run as a module, this file is the warm process.
 """
@@ -31,31 +31,32 @@ ENDED = 4  # bytes that tell how a copy ended
 
 
 class Copy:
-    """A copy that runs: what `runner.Child` needs of a `subprocess.Popen`."""
+    """A copy that runs: what `runner.Child` needs of a `runner.Process`."""
 
     def __init__(self, warm: Warm, environment: dict[str, str]) -> None:
         (stdin, ours), (theirs, stdout), (errors, stderr) = os.pipe(), os.pipe(), os.pipe()
-        self.stdin, self.stdout = os.fdopen(ours, "wb", 0), os.fdopen(theirs, "rb")
-        self.stderr = os.fdopen(errors, "rb")
+        self.stdin, self.stdout = os.fdopen(ours, "wb", 0), os.fdopen(theirs, "rb", 0)
+        self.stderr = os.fdopen(errors, "rb", 0)
         self._told, mine = socket.socketpair()
+        control, self._hold = os.pipe()
         self._code: int | None = None
         request = json.dumps({"environment": environment, "folder": str(Path.cwd())}).encode()
-        socket.send_fds(warm.asked, [request], [stdin, stdout, stderr, mine.fileno()])
+        ends = [stdin, stdout, stderr, control, mine.fileno()]
+        socket.send_fds(warm.asked, [request], ends)
         mine.close()
-        for end in (stdin, stdout, stderr):
+        for end in ends[:-1]:
             os.close(end)
-        self.pid = int.from_bytes(self._told.recv(ENDED), "little")
 
-    def kill(self) -> None:
-        if self._code is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
+    def end(self) -> None:
+        os.close(self._hold)
+        self.code(None)
+        self._told.close()
 
-    def wait(self, timeout: float | None = None) -> int:
+    def code(self, seconds: float | None) -> int | None:
         if self._code is None:
-            self._told.settimeout(timeout)
-            self._code = int.from_bytes(self._told.recv(ENDED), "little", signed=True)
-            self._told.close()
+            self._told.settimeout(seconds)
+            with contextlib.suppress(TimeoutError):
+                self._code = int.from_bytes(self._told.recv(ENDED), "little", signed=True)
         return self._code
 
 
@@ -72,9 +73,9 @@ class Warm:
             pass_fds=[theirs.fileno()],
         )
         theirs.close()
+        self.asked.recv(1)  # it is warm: no answer's time is spent on that
 
-    def start(self, arguments: list[str], environment: dict[str, str]) -> Copy:
-        assert arguments == ["-m", "gpukit.course.child"]
+    def start(self, environment: dict[str, str]) -> Copy:
         return Copy(self, environment)
 
     def end(self) -> None:
@@ -99,48 +100,33 @@ def warm() -> Iterator[None]:
 # ---- the warm process ------------------------------------------------------------------------
 
 
+# Solutions that between them call what kernels call: what Numba makes of a function for some types
+# it makes once, and every copy has it.
+WARMING = ("softmax", "conv2d", "histogram", "adam", "causal_attention", "argmax")
+
+
 def warm_up() -> None:
-    """Import and fill what answers need: two kernels, launched in all the ways there are.
-
-    One has what makes Numba compile functions of ours: threads that leave and wait for each other.
-    """
-    import numpy as np
-
-    from gpukit import cuda, profile
+    """Import and fill what answers need: compile some kernels, launch one in all ways there are."""
+    from gpukit import profile
     from gpukit.checked import not_finite, recording
-    from gpukit.course import child
+    from gpukit.course import catalogue, child
     from gpukit.cpu.launch import configure
 
-    def warm_kernel(x):  # type: ignore[no-untyped-def]
-        i = cuda.grid(1)
-        if i < x.shape[0]:
-            x[i] += x[i]
+    def launched(name):  # type: ignore[no-untyped-def]
+        exercise = catalogue.find(name)
+        kernel = getattr(child._load(str(exercise.solution), f"warm_{name}"), exercise.entry)
+        case = exercise.case(exercise.shapes[exercise.measured])
+        shape, given = (case.grid, case.block), tuple(case.args.values())
+        child.CHECK(kernel)[shape](*given).to_json(None)
+        return kernel, shape, given
 
-    def warm_tree_kernel(x):  # type: ignore[no-untyped-def]
-        tile = cuda.shared.array(32, np.float32)
-        t, i = cuda.threadIdx.x, cuda.grid(1)
-        if i >= x.shape[0]:
-            return
-        tile[t] = x[i]
-        step = min(cuda.blockDim.x, 32) // 2
-        while step > 0:
-            cuda.syncthreads()
-            if t < step:
-                tile[t] = max(tile[t], tile[t + step]) * np.float32(0.5)
-            step //= 2
-        x[i] = min(tile[t], np.float32(t))
-
-    x = np.ones(32, np.float32)
-
-    def launch(kernel):  # type: ignore[no-untyped-def]
-        kernel[1, 32](x)
-        child.CHECK(kernel)[1, 32](x).to_json(None)
-        profile(kernel)[1, 32](x)
-        not_finite.first(recording.record(kernel, configure.parse((1, 32)), (x,)))
-
-    launch(cuda.jit(warm_kernel))  # loads the checker from the disk
+    kernel, shape, given = launched(WARMING[0])  # loads the checker from the disk
+    kernel[shape](*given)
+    profile(kernel)[shape](*given)
+    not_finite.first(recording.record(kernel, configure.parse(shape), given))
     with mock.patch.dict(os.environ, GPUKIT_CACHE="0"):  # nothing compiles what the disk has
-        launch(cuda.jit(warm_tree_kernel))
+        for name in WARMING:
+            launched(name)
     gc.collect()
     gc.freeze()  # so that no copy looks through what all of them share, and copies it
 
@@ -149,30 +135,29 @@ def serve(asked: socket.socket) -> None:
     """Make a copy for every request, until nobody can ask any more."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # who waits for a copy is its keeper
     while True:
-        request, ends, *_ = socket.recv_fds(asked, LONGEST, 4)
+        request, ends, *_ = socket.recv_fds(asked, LONGEST, 5)
         if not request:
             return
         if os.fork() == 0:
             asked.close()
-            keep(json.loads(request), ends)
+            watch(json.loads(request), ends)
         for end in ends:
             os.close(end)
 
 
-def keep(request: dict[str, Any], ends: list[int]) -> NoReturn:
-    """Start a copy, wait for it and tell how it ended: the keeper's whole life."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    *streams, told = ends
-    pid = os.fork()
-    if pid == 0:
+def watch(request: dict[str, Any], ends: list[int]) -> NoReturn:
+    """Start a copy, keep watch over it and tell how it ended: the keeper's whole life."""
+    from gpukit.course import keeper
+
+    *streams, control, told = ends
+
+    def run() -> NoReturn:
         os.close(told)
         become(request, streams)
-    for end in streams:
-        os.close(end)
-    code = 0
+
+    status = keeper.keep(control, run, streams)
+    code = os.waitstatus_to_exitcode(status)
     with contextlib.suppress(OSError):  # the one who asked may be gone
-        os.write(told, pid.to_bytes(ENDED, "little"))
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         os.write(told, code.to_bytes(ENDED, "little", signed=True))
     os._exit(0)
 
@@ -201,4 +186,6 @@ def become(request: dict[str, Any], streams: list[int]) -> NoReturn:
 
 if __name__ == "__main__":
     warm_up()
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    grader = socket.socket(fileno=int(sys.argv[1]))
+    grader.send(b"!")
+    serve(grader)

@@ -1,0 +1,74 @@
+"""Notice what an answer has written over, and put it back: exercises' own files, the grades so far.
+
+What belongs to the learner is left alone, for the learner may save a file while another is graded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from gpukit.course import progress
+from gpukit.course.catalogue import Exercise
+
+OWN = {"exercise.toml", "task.md", "starter.py", "solution.py", "cases.py", "driver.py"}
+
+
+class Guard:
+    """The files of all exercises as they are now; `put_back` makes them so again."""
+
+    def __init__(self, exercise: Exercise) -> None:
+        self._exercise = exercise
+        self._root = exercise.folder.parent.parent
+        self._grades = exercise.shelf / progress.FILE
+        self._before = {file: _content(file) for file in (*self._files(), self._grades)}
+
+    def _files(self) -> Iterator[Path]:
+        return (file for file in self._root.glob("*/*/*") if file.name in OWN)
+
+    def put_back(self) -> str:
+        """Put back what has changed, and say so in a sentence; nothing where nothing has."""
+        new = [file for file in self._files() if file not in self._before]
+        changed = [
+            file
+            for file, before in {**self._before, **dict.fromkeys(new)}.items()
+            if (now := _content(file)) != before and not self._is_ours(file, before, now)
+        ]
+        if not changed:
+            return ""
+        left = [file for file in changed if not _restore(file, self._before.get(file))]
+        end = "They were put back as they were." if not left else f"{self._named(left)} stayed so."
+        return (
+            f"Your file changed {self._named(changed)}, which no answer may do. {end} "
+            "Take out what writes there."
+        )
+
+    def _is_ours(self, file: Path, before: bytes | None, now: bytes | None) -> bool:
+        """Whether another `gpukit test` has kept its grade meanwhile."""
+        return file == self._grades and progress.is_next(before or b"", now or b"", self._exercise)
+
+    def _named(self, files: list[Path]) -> str:
+        return " and ".join(map(self._name, files))
+
+    def _name(self, file: Path) -> str:
+        around = self._root if self._root in file.parents else self._exercise.shelf
+        return file.relative_to(around).as_posix()
+
+
+def _content(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def _restore(file: Path, content: bytes | None) -> bool:
+    """Give a file its content again, or take it away that was not there."""
+    with contextlib.suppress(OSError):
+        if content is None:
+            file.unlink()
+        else:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+    return _content(file) == content

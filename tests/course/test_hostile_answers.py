@@ -1,0 +1,123 @@
+"""An answer may hang, crash, copy itself or stop itself: grading goes on and leaves nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from gpukit.course import catalogue, grade, runner
+
+pytestmark = [
+    pytest.mark.usefixtures("warm"),
+    pytest.mark.skipif(sys.platform != "linux", reason="Linux gives orphans to a keeper"),
+]
+RIGHT = """
+import numpy as np
+from gpukit import cuda
+
+@cuda.jit
+def fahrenheit_kernel(celsius, fahrenheit):
+    i = cuda.grid(1)
+    if i < celsius.shape[0]:
+        fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
+"""
+HEAD = """
+import os, signal, sys, threading, time
+from pathlib import Path
+
+def live():
+    with open(Path(__file__).with_name("pids"), "a") as file:
+        file.write(f"{os.getpid()}\\n")
+    time.sleep(200)
+    os._exit(0)
+"""
+# What stands above a right kernel, and how it is graded.
+ABOVE = {
+    "a copy that goes on": ("if os.fork() == 0: live()", "right"),
+    "a copy in a session of its own": (
+        """
+        if os.fork() == 0:
+            os.setsid()
+            live()
+        """,
+        "right",
+    ),
+    "a copy of a copy whose parent is gone": (
+        """
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0: live()
+            os._exit(0)
+        os.wait()
+        """,
+        "right",
+    ),
+    "a copy that ignores signals": (
+        """
+        if os.fork() == 0:
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+                signal.signal(number, signal.SIG_IGN)
+            live()
+        """,
+        "right",
+    ),
+    "a copy that answers as well": ("os.fork()", "right"),
+    "a thread that does not end": ("threading.Timer(200, print).start()", "right"),
+    "ten megabytes of output": ("sys.stdout.write('x' * 10_000_000)", "right"),
+    "closed descriptors": ("os.closerange(0, 256)", "died"),
+    "its own end": ("os.kill(os.getpid(), signal.SIGKILL)", "died"),
+    "the end of its keeper": ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(200)", "died"),
+    "its own stop": ("os.kill(os.getpid(), signal.SIGSTOP)", "timeout"),
+    "a long sleep": ("time.sleep(200)", "timeout"),
+}  # fmt: skip
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", ABOVE)
+def test_a_hostile_answer_is_graded_and_leaves_no_process(name, tmp_path, monkeypatch):
+    above, status = ABOVE[name]
+    if status == "timeout":
+        monkeypatch.setattr(runner, "START_SECONDS", 3.0)
+    file = tmp_path / "answer.py"
+    file.write_text(HEAD + textwrap.dedent(above) + RIGHT)
+    report = grade.run(catalogue.find("guarded_map"), file)
+    assert report.status == status, report.why
+    left = tmp_path / "pids"
+    pids = [int(line) for line in left.read_text().split()] if left.exists() else []
+    assert [pid for pid in pids if is_alive(pid)] == []
+
+
+def test_an_answer_that_stops_reading_does_not_keep_the_grader_waiting(tmp_path):
+    file = tmp_path / "answer.py"
+    file.write_text(HEAD + "os.kill(os.getpid(), signal.SIGSTOP)\n" + RIGHT)
+    with runner.Child(file, "fahrenheit_kernel") as child:
+        case = catalogue.find("guarded_map").case((1 << 20,))  # more than a pipe holds
+        assert child.launch(case, 3.0).kind == "timeout"
+
+
+def test_the_end_of_the_grader_is_the_end_of_the_answer(tmp_path):
+    fifo, file = tmp_path / "fifo", tmp_path / "answer.py"
+    os.mkfifo(fifo)
+    file.write_text(
+        f"held = open({str(fifo)!r}, 'w')\nheld.write('!')\nheld.flush()\nwhile True: pass\n"
+    )
+    code = (
+        "from pathlib import Path; from gpukit.course import runner\n"
+        f"with runner.Child(Path({str(file)!r}), 'kernel') as child: child.loaded()"
+    )
+    grader = subprocess.Popen([sys.executable, "-c", code])
+    with fifo.open("rb") as held:
+        assert held.read(1) == b"!"
+        grader.send_signal(signal.SIGTERM)
+        assert held.read() == b""  # whoever held the other end is gone
+    assert grader.wait() == -signal.SIGTERM
