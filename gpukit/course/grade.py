@@ -244,8 +244,8 @@ class _Grading:
 
     def _launched(self, case: Case) -> _Tried:
         """Launch a case: under the checker, but on a GPU."""
-        if self.exercise.driver is None and target.active().name == "cuda":
-            return self._judged(case, self.child.launch(case, self.exercise.seconds))
+        if self._is_on_a_gpu():
+            return self._judged(case, self._outcome(case))
         checked = self._checked(case)
         kinds = {finding.kind for finding in checked.findings}
         if kinds & REFUSED:  # a plain launch says why
@@ -256,6 +256,13 @@ class _Grading:
             row = Row(case.name, "error", explain.finding(stop), case.sizes())
             return replace(checked, row=row)
         return checked
+
+    def _outcome(self, case: Case) -> Outcome:
+        launch = self.child.launch if self._is_on_a_gpu() else self.child.check
+        return launch(case, self.exercise.seconds)
+
+    def _is_on_a_gpu(self) -> bool:
+        return self.exercise.driver is None and target.active().name == "cuda"
 
     def _checked(self, case: Case) -> _Tried:
         """Launch a case under the checker."""
@@ -323,9 +330,8 @@ class _Grading:
             return row
         for before in (-1e30, 1e30):
             filled = np.full_like(case.args[found.output], before)
-            again = self.child.launch(
-                replace(case, args={**case.args, found.output: filled}), self.exercise.seconds
-            )
+            other = replace(case, args={**case.args, found.output: filled})
+            again = self._outcome(other)
             if again.kind != "arrays":
                 return row
             if (again.arrays[found.output][found.index] != filled[found.index]).any():

@@ -46,10 +46,6 @@ class WorkbookError(GpukitError):
     """This folder cannot be a workbook, or the lessons are not at hand."""
 
 
-class Unwritable(WorkbookError, OutputError):
-    """The system refuses to write to a file: no permission, no space."""
-
-
 @dataclass
 class Changes:
     """What `start` and `update` did, by paths within the workbook.
@@ -283,7 +279,7 @@ def _system(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Unwritable(
+        raise OutputError(
             f"{error.filename or path}: {error.strerror or error}. Nothing of yours was changed. "
             "Set its permissions or make room, then run it again, or choose another folder."
         ) from error
