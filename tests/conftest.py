@@ -62,6 +62,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Break no line for the width of the terminal that the tests are started from."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run Python with these arguments in a new process, warnings being errors there too."""

@@ -82,7 +82,7 @@ SITUATIONS = [
         "first test in a read-only clone",
         f"test {EXERCISE}",
         3,
-        ("cannot write", "answer.py: permission denied", "GPUKIT_EXERCISES"),
+        ("cannot write", "answer.py: permission denied", "gpukit start FOLDER"),
         "no_answer",
     ),
     Situation(
@@ -96,7 +96,7 @@ SITUATIONS = [
         "reset in a read-only clone",
         f"reset {EXERCISE}",
         3,
-        ("answer.old1.py: permission denied", "GPUKIT_EXERCISES"),
+        ("answer.old1.py: permission denied", "gpukit start FOLDER"),
         "read_only",
     ),
     Situation(

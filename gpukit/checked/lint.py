@@ -110,7 +110,8 @@ class Finder:
         self.found: list[Accident] = []
         self.accidental: set[str] = set()  # arguments that are float64 by accident
         self.lines: set[int] = set()
-        self.narrowed: set[int] = set()  # ids of expressions that become float32 at once
+        # Expressions that become float32 at once, by id; they live as long as their ids are known.
+        self.narrowed: dict[int, ast.AST] = {}
 
     def run(self) -> None:
         """Look at every statement."""
@@ -153,7 +154,7 @@ class Finder:
     def _combined(self, s: ast.AugAssign) -> None:
         both = tree.updated(s)
         if self._is_single(both.left) and self._narrows(both):
-            self.narrowed.add(id(both))
+            self.narrowed[id(both)] = both
         self._walk(both)
 
     def _find_narrowed(self) -> None:
@@ -172,7 +173,7 @@ class Finder:
                 name = node.targets[0].id
                 if name in once and written.count(name) == 1:
                     stored.append(node.value)
-        self.narrowed |= {id(v) for v in map(_unsigned, stored) if self._narrows(v)}
+        self.narrowed |= {id(v): v for v in map(_unsigned, stored) if self._narrows(v)}
 
     def _as_single(self, node: ast.AST) -> list[ast.expr]:
         """Return the expressions whose value a node stores as float32, or converts to it."""

@@ -225,6 +225,8 @@ def every() -> list[Exercise]:
 def worked_on_in(folder: Path) -> Exercise | None:
     """Return the exercise whose answer belongs in a folder, or None."""
     with contextlib.suppress(ExerciseError):
+        if (folder / "exercise.toml").exists():
+            return read(folder.resolve())
         return next((e for e in every() if folder.resolve() in _both(e)), None)
     return None
 

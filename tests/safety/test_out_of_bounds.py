@@ -268,7 +268,15 @@ def test_access_outside_names_array_index_and_thread(
     assert error.thread == (thread if isinstance(thread, tuple) else (thread, 0, 0))
     assert error.block == (0, 0, 0)
     assert isinstance(error, IndexError)
-    for part in (f"{array}", f"{index[-1]}", str(shape), "thread", "block", "What to do: guard"):
+    for part in (
+        f"{array}",
+        f"{index[-1]}",
+        str(shape),
+        "thread",
+        "block",
+        "What to do: ",
+        "guard the access",
+    ):
         assert part in str(error), str(error)
 
 
