@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import textwrap
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from gpukit import cli
 from gpukit.cli import limit
+from gpukit.course import catalogue
 
 HEAD = """
 import sys
@@ -314,7 +316,7 @@ def test_check_of_a_script_without_a_launch_says_what_to_do_and_exits_with_2(scr
 def test_check_of_an_answer_names_the_command_that_launches_it(tmp_path, capsys):
     folder = tmp_path / "04_reduction" / "block_sum"
     folder.mkdir(parents=True)
-    (folder / "exercise.toml").touch()
+    shutil.copy(catalogue.find("block_sum").folder / "exercise.toml", folder)
     answer = folder / "answer.py"
     answer.write_text("from gpukit import cuda\n")
     assert cli.main(["check", str(answer)]) == 2
