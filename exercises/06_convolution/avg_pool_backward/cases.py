@@ -20,6 +20,22 @@ SHAPES = {
 }
 
 
+def remaining(wide: np.ndarray, shape: tuple[int, int], size: int, stride: int) -> np.ndarray:
+    """Return the share that remains where a thread for each window stores to all of its pixels.
+
+    On the CPU target the threads of a row store together, to one pixel of their windows after the
+    other.
+    """
+    left = np.full(shape, np.nan)
+    rows, cols = np.indices(wide.shape)
+    group = (rows // BLOCK[1] * wide.shape[1] + cols // BLOCK[0]) * BLOCK[1] + rows % BLOCK[1]
+    for number in np.unique(group):
+        r, c = rows[group == number], cols[group == number]
+        for i, j in np.ndindex(size, size):
+            left[r * stride + i, c * stride + j] = wide[r, c]
+    return left
+
+
 def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int) -> Case:
     """Return the case of rows x cols windows; one row and column more belongs to no window."""
     shape = ((rows - 1) * stride + size + stride - 1, (cols - 1) * stride + size + stride - 1)
@@ -64,7 +80,9 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
             "to r * stride + size - 1 only.": left(begun),
             "A thread for each window wrote to its pixels: where windows overlap several threads "
             "meet at a pixel, and one share remains. Take a thread for each pixel.": {
-                "grad_x": np.where(count > 0, left(last)["grad_x"], poison(shape))
+                "grad_x": np.where(
+                    count > 0, left(remaining(wide, shape, size, stride))["grad_x"], poison(shape)
+                )
             },
             "Pixels that lie in no window were not written; their gradient is 0, and somebody has "
             "to write it.": {"grad_x": np.where(count > 0, left(total)["grad_x"], poison(shape))},

@@ -1,5 +1,6 @@
 """Cases of the training step: batches of any size, one step and several, clipped or not."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -64,6 +65,9 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
                 "batch before, in the first step by zeros.": left(late=True),
                 "Gradients that are short enough were made longer: clip_grad_norm leaves a norm "
                 "below most as it is.": left(clip="always"),
+                "backward was given the scores; it takes the gradient of the loss by the scores.": (
+                    left(of_logits="logits")
+                ),
             } if steps == 1 else {}),
             "The optimizer made two steps with the same gradients.": left(moves=2),
             "The weights go uphill: the optimizer subtracts the gradient, so give it the gradient "
@@ -74,9 +78,6 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
             "the mean's already.": left(of_logits=lambda grad, p, n: grad / n),
             "The scores went through softmax before nn.cross_entropy, which has its own inside.": (
                 left(softmax_first=True)
-            ),
-            "backward was given the scores; it takes the gradient of the loss by the scores.": left(
-                of_logits="logits"
             ),
             "The gradients are not made shorter: call gpukit.clip_grad_norm on "
             "optimizer.parameters.grad between backward and step.": left(clip="never"),
@@ -98,9 +99,9 @@ def case(rng: np.random.Generator, n: int, inputs: int, steps: int, kind: int) -
             ),
             "The optimizer began anew in each call: its velocity lives from step to step, so use "
             "the one that is given.": left(forgets=True),
-            "Only the first sample counts: x and label hold a batch.": left(part=slice(1)),
+            "Only the first sample counts: x and label hold a batch.": left(part=lambda n: 1),
             "Only the first half of the batch counts: x and label go through the network as a "
-            "whole.": left(part=slice(n // 2)),
+            "whole.": left(part=lambda n: n // 2),
             "The forward ran twice on each batch, and BatchNorm counts each time: keep what the "
             "first one returned.": {"averages": left(forwards=2)["averages"]},
             "BatchNorm has seen no batch: in training the model must not run under nn.inference.": {
@@ -188,14 +189,14 @@ class Training:
     def run(
         self, batches: list[Batch], bounds: list[float], *, moves: int = 1, late: bool = False,
         of_logits: object = None, softmax_first: bool = False, clip: str = "",
-        learns: object = None, forgets: bool = False, part: slice = slice(None),
+        learns: object = None, forgets: bool = False, part: Callable[[int], int] = int,
         forwards: int = 1, loss: str = "",
     ) -> dict[str, np.ndarray]:  # fmt: skip
         """Return what the steps leave, where one thing goes otherwise."""
         velocity = [np.zeros_like(w) for w in self.weights]
         before, losses = [np.zeros_like(w) for w in self.weights], []
         for batch, most in zip(batches, bounds, strict=True):
-            mine = batch[0][part], batch[1][part]
+            mine = tuple(array[: part(len(array))] for array in batch)
             bound = most if clip == "scores" else np.inf
             each, grads = self.gradients(mine, of_logits, softmax_first, bound)
             logits, kept = self.forward(mine[0])

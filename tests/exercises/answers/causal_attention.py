@@ -115,7 +115,7 @@ ANSWERS = [
         "full rows of keys, masked with a large number",
         edit(
             (LOOP, "for key in range(k.shape[0]):"),
-            (SCALED, "            score = score * scale if key <= row else np.float32(-1e9)\n"),
+            (SCALED, "            score = score * scale if key <= row else np.float32(-3e38)\n"),
         ),
         says="the loop goes on behind the query",
         grade="but",

@@ -20,7 +20,7 @@ ANSWERS = [
             ("TILE, ROWS):\n        tile", "ROWS, ROWS):\n        tile"),
             ("TILE, ROWS):\n        out", "ROWS, ROWS):\n        out"),
         ),
-        says="never written",
+        says="no thread of the block has written it",
     ),
     Wrong(
         "no barrier",

@@ -133,7 +133,7 @@ ANSWERS = [
     Wrong(
         "the maximum begins with -1000",
         edit(("np.float32(-math.inf)", "np.float32(-1000)")),
-        says="The maximum begins with a number that is not low enough",
+        says="a number that is not low enough",
     ),
     Right(
         "an if for max, from the first pixel on",
