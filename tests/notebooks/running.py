@@ -87,10 +87,12 @@ def outputs(notebook):
 
 
 def texts(cell):
-    """What a cell printed or returned as text, without the names of temporary files."""
+    """What a cell printed or returned as text, without names of temporary files and sizes."""
     found = [
         output.get("text") or output.get("data", {}).get("text/plain", "")
         for output in cell.outputs
     ]
     found = [re.sub(r"[^\n]*\r", "", text) for text in found]  # progress, which erases itself
-    return re.sub(r"\S*ipykernel_\d+\S*\.py", "CELL.py", "".join(found))
+    text = re.sub(r"\S*ipykernel_\d+\S*\.py", "CELL.py", "".join(found))
+    text = re.sub(r"\S+/exercises(?=:)", "exercises", text)  # `execute` has a copy
+    return re.sub(r"\d+\s+files?,\s+[\d.]+\s+(?:[kMG]B|bytes?)", "SIZE", text)
