@@ -362,6 +362,7 @@ def test_rows_of_many_words_fit_80_columns(shelf, capsys, monkeypatch):
 
     monkeypatch.setattr(grade, "run", run)
     monkeypatch.chdir(answer(shelf).parent)
+    monkeypatch.setenv("COLUMNS", "80")
     cli.main(["test", "guarded_map"])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
@@ -467,7 +468,8 @@ def test_a_reader_that_leaves_early_is_no_traceback():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
-@pytest.mark.parametrize("command", ["list", "list --json", "hint brighten"])
+@pytest.mark.usefixtures("shelf")  # a hint is written down
+@pytest.mark.parametrize("command", ["list", "list --json", "hint block_sum"])
 def test_output_to_a_full_disk_is_a_sentence_and_the_code_of_the_machine(command):
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(

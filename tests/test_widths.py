@@ -8,7 +8,7 @@ import pytest
 from gpukit import cli, doctor
 from gpukit.bench import ceilings, timing
 from gpukit.cli import parser
-from gpukit.course import catalogue
+from gpukit.course import catalogue, progress
 from tests.situations import SCRIPT
 from tests.test_cli_code import compiled  # noqa: F401 - a fixture
 
@@ -22,7 +22,7 @@ LEFT_OUT = set("A Not shown for want of room wider terminal shows them".split())
 # Commands that change nothing: what they print at 100 columns they print at fewer.
 COMMANDS = (
     "list",
-    "hint brighten",
+    "hint brighten 1",
     "doctor",
     "check script.py",
     "profile script.py",
@@ -52,6 +52,7 @@ def printed(tmp_path, monkeypatch, capsys, compiled):  # noqa: F811
     monkeypatch.setattr(doctor.folders, "look", lambda _: FOLDERS)
     monkeypatch.setattr(ceilings, "measure", lambda: ceilings.Ceilings(1e10, 1e11, "a copy"))
     monkeypatch.setattr(timing, "run", measured)
+    monkeypatch.setattr(progress, "hint_shown", lambda *_: None)  # writes to the learner's file
 
     def run(command, columns):
         monkeypatch.setenv("COLUMNS", str(columns))

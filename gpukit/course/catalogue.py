@@ -225,9 +225,10 @@ def every() -> list[Exercise]:
 def worked_on_in(folder: Path) -> Exercise | None:
     """Return the exercise whose answer belongs in a folder, or None."""
     with contextlib.suppress(ExerciseError):
-        if (folder / "exercise.toml").exists():
-            return read(folder.resolve())
-        return next((e for e in every() if folder.resolve() in _both(e)), None)
+        known = next((e for e in every() if folder.resolve() in _both(e)), None)
+        if known is not None or not (folder / "exercise.toml").exists():
+            return known
+        return read(folder.resolve())
     return None
 
 
