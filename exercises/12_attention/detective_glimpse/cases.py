@@ -55,8 +55,10 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
             "Keys behind the query have the score 0, and exp(0 - high) is not 0: a score of -inf "
             "counts nothing.": of(np.where(seen, scores, 0), everything),
             **{
-                f"Keys behind the query have a score like {start:g}, and scores may be lower still: "
-                "a score of -inf counts nothing.": of(np.where(seen, scores, start), everything)
+                f"Keys behind the query have a score like {start:g}, and scores may be lower "
+                "still: a score of -inf counts nothing.": of(
+                    np.where(seen, scores, start), everything
+                )
                 for start in lanes.STARTS
                 if start > -5e37
             },
