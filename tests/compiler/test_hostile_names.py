@@ -28,6 +28,12 @@ TOGETHER = 25  # kernels of one test
 BOOK = list({id(case.kernel): name for name, case in CASES.items()}.values())
 
 
+@pytest.fixture(autouse=True)
+def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add atomics of floats up in the same order in each launch."""
+    monkeypatch.setenv("GPUKIT_THREADS", "1")
+
+
 def assert_same_code(kernel: Any, arguments: Any, block: Any, mode: str, seed: int) -> None:
     """Demand that hostile names change nothing in a kernel's code but the names."""
     wanted, ours = hostile.form(Exchange(hostile.same), kernel, arguments, block, mode)
