@@ -238,14 +238,17 @@ def form(
     names = {n.id for n in ast.walk(loops) if isinstance(n, ast.Name)}
     code = _without_names(loops, scope)
     back = exchange.names[kernel.py_func.__name__]
-    lines = [_line(place, kernel.py_func.__name__, back) for place in found]
+    lines = [_line(place, kernel.py_func.__code__.co_filename, back) for place in found]
     ours = frozenset((names | unit.made) - unit.spelled)
     return (code, _told(told, back), lines), ours
 
 
-def _line(place: Any, kernel: str, back: dict[str, str]) -> tuple[Any, ...]:
-    """Return the line of a location, and its array if that is one of the kernel's own."""
-    return place.line, back.get(place.array, "") if place.kernel == kernel else ""
+def _line(place: Any, file: str, back: dict[str, str]) -> tuple[Any, ...]:
+    """Return the line of a location, and its array if that is one of the kernel's own.
+
+    Each function has a file of its own; a device function may get the name of the kernel.
+    """
+    return place.line, back.get(place.array, "") if place.file == file else ""
 
 
 _NAMES = frozenset(

@@ -68,14 +68,8 @@ def test_code_of_a_kernel_made_by_chance_is_the_same_under_hostile_names(seed):
         assert_same_code(kernel, arguments, (*program.block, 1, 1)[:3], mode, seed)
 
 
-# Kernel 478: the place of a barrier in a device function names an array under hostile names only.
-KNOWN = pytest.mark.xfail(reason="a barrier's place names an array", strict=True)
-
-
 @pytest.mark.random
-@pytest.mark.parametrize(
-    "first", [pytest.param(k, marks=[KNOWN] * (k == 475)) for k in range(0, MADE, TOGETHER)]
-)
+@pytest.mark.parametrize("first", range(0, MADE, TOGETHER))
 def test_code_of_many_kernels_made_by_chance_is_the_same_under_hostile_names(first):
     for seed in range(first, first + TOGETHER):
         program, kernel, arguments = made_kernel(seed)
