@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gpukit import errors
-from gpukit.checked.extent import PLACES, is_size_of, single_assignments
+from gpukit.checked.extent import PLACES, is_size_of, made_of, single_assignments
 from gpukit.compiler import refuse, tree
 
 _BELOW, _ABOVE = (ast.Lt, ast.LtE), (ast.Gt, ast.GtE)
@@ -55,6 +55,7 @@ class Bounds:
         return None
 
     def _of_index(self, index: ast.expr, array: str, around: _Around) -> Bound | None:
+        names = made_of(index, self.made)
         own: list[Bound] = []
         parts: list[Bound] = []
         bounded: set[str] = set()
@@ -69,13 +70,13 @@ class Bounds:
                     own.append(Bound("own" if is_own else "other", line, text))
                 elif tree.key(high) == tree.key(index):
                     own.append(Bound("half", line, text))
-                elif tree.reads(low) & self._names(index):
+                elif tree.reads(low) & names:
                     parts.append(Bound("parts", line, text))
                     bounded |= tree.reads(low)
         if own:
             whole = [bound for bound in own if bound.kind != "half"]
             return (whole or own)[-1]
-        free = [n for n in sorted(self._names(index)) if self._is_of_thread(n) and n not in bounded]
+        free = [n for n in sorted(names) if self._is_of_thread(n) and n not in bounded]
         if free and not isinstance(index, ast.Name):
             return Bound("free", 0, free[0])
         return parts[-1] if parts and not free else None
@@ -103,16 +104,6 @@ class Bounds:
         """Tell whether a variable is made of the thread's own numbers at once."""
         made = self.made.get(name)
         return made is not None and any(tree.intrinsic(n) in PLACES for n in ast.walk(made))
-
-    def _names(self, node: ast.AST) -> set[str]:
-        """Return the variables that an expression is made of, those behind them too."""
-        found: set[str] = set()
-        left = tree.reads(node)
-        while left:
-            name = left.pop()
-            found.add(name)
-            left |= (tree.reads(self.made[name]) if name in self.made else set()) - found
-        return found
 
 
 _CONDITIONS = (ast.Compare, ast.BoolOp)

@@ -66,22 +66,12 @@ class Extents:
         if axis >= len(parts):
             return True
         index = self._spelled_out(parts[axis])
-        names = self._names(parts[axis])
-        ends = [e for g in guards if self._names(g) & names for e in _ends(g)]
+        names = made_of(parts[axis], self.made)
+        ends = [e for g in guards if made_of(g, self.made) & names for e in _ends(g)]
         known = [(e, v) for e in map(self._spelled_out, ends) if (v := self._value(e)) is not None]
         if not [v for _, v in known if v > 1]:
             return any(tree.intrinsic(n) in PLACES for n in ast.walk(index))
         return any(size - 1 <= v <= size or is_size_of(e, array) for e, v in known)
-
-    def _names(self, node: ast.AST) -> set[str]:
-        """Return the variables that an expression is made of, those behind them too."""
-        found: set[str] = set()
-        left = tree.reads(node)
-        while left:
-            name = left.pop()
-            found.add(name)
-            left |= (tree.reads(self.made[name]) if name in self.made else set()) - found
-        return found
 
     def _spelled_out(self, node: ast.expr, depth: int = 8) -> ast.expr:
         """Put what variables are made of in their place."""
@@ -131,6 +121,21 @@ def _ends(guard: ast.expr) -> Iterator[ast.expr]:
             yield from [node.left, *node.comparators]
         elif isinstance(node, ast.Call) and tree.calls(node, range):
             yield node.args[min(1, len(node.args) - 1)]
+
+
+def made_of(node: ast.AST, made: dict[str, ast.expr]) -> set[str]:
+    """Return the variables that an expression is made of, those behind them too.
+
+    >>> sorted(made_of(tree.expr("i + 1"), {"i": tree.expr("j * n")}))
+    ['i', 'j', 'n']
+    """
+    found: set[str] = set()
+    left = tree.reads(node)
+    while left:
+        name = left.pop()
+        found.add(name)
+        left |= (tree.reads(made[name]) if name in made else set()) - found
+    return found
 
 
 def is_size_of(node: ast.expr, array: str) -> bool:
