@@ -35,7 +35,11 @@ def layout(
             wide = [
                 k for k, (now, most) in enumerate(zip(widths, least, strict=True)) if now > most
             ]
-            widths[max(wide, key=lambda k: widths[k])] -= 1
+            # Where it costs the fewest lines; among equals the widest.
+            cost = {
+                k: _height(columns[k], widths[k] - 1) - _height(columns[k], widths[k]) for k in wide
+            }
+            widths[min(wide, key=lambda k: (cost[k], -widths[k]))] -= 1
     heads, *below = (_lines(row, widths, right, gap) for row in (headers, *rows))
     return heads, below
 
@@ -63,6 +67,11 @@ def code_lines(line: str, width: int) -> list[str]:
         text, width, break_on_hyphens=False,
         initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
     )  # fmt: skip
+
+
+def _height(column: Sequence[str], width: int) -> int:
+    """Return how many lines the cells of a column take, one below the other."""
+    return sum(len(broken(cell, width)) for cell in column)
 
 
 def _least(column: Sequence[str], numbers: bool) -> int:
