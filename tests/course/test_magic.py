@@ -67,6 +67,11 @@ def test_a_cell_is_not_told_of_a_file(cell, shell):
     assert ".py" not in repr(graded(shell, cell))
 
 
+def test_lines_that_are_too_long_break_between_words(shell):
+    """Lab itself breaks all output anywhere."""
+    assert "word-break: normal" in graded(shell, STARTER)._repr_html_()
+
+
 def test_hints_are_folded_one_inside_the_other(shell):
     shown = graded(shell, STARTER)._repr_html_()
     assert shown.count("<details>") == 3
