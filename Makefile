@@ -96,7 +96,7 @@ lab: $(LAB)
 	@if [ -n "$(PORT)" ] && ! [ "$(PORT)" -ge 1 -a "$(PORT)" -le 65535 ] 2>/dev/null; then \
 		echo "make lab: expected PORT to be a number from 1 to 65535, got $(PORT)"; exit 2; fi
 	@update=; if [ -f "$(WORKBOOK)/.gpukit-workbook.json" ]; then update=--update; fi; \
-	$(BIN)/gpukit start $$update "$(WORKBOOK)"
+	$(BIN)/gpukit start --opened $$update "$(WORKBOOK)"
 	@cd "$(WORKBOOK)" && export PATH="$(CURDIR)/$(BIN):$$PATH"; if [ -t 0 ]; then set -m; fi; \
 	jupyter lab --config=lab.json $(ROOT_FLAG) $(if $(PORT),--port="$(PORT)")
 

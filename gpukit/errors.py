@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from gpukit import table
+
 
 class GpukitError(Exception):
     """Base of every error that gpukit itself raises."""
@@ -53,7 +55,8 @@ class PlacedError(GpukitError):
         parts.append(self.message)
         if self.fix:
             parts.append(f"What to do: {self.fix}")
-        return "\n".join(parts)
+        room = table.columns(sys.stderr)  # where a traceback goes
+        return "\n".join(parts if room is None else table.fitted("\n".join(parts), room))
 
 
 def file_name(file: str) -> str:

@@ -6,7 +6,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -83,8 +83,11 @@ def in_notebook() -> bool:
 
 
 @contextmanager
-def doing(what: str) -> Iterator[None]:
-    """Say what is done, and for how long already, while a `with` block takes over a second."""
+def doing(what: str | Callable[[], str]) -> Iterator[None]:
+    """Say what is done, and for how long already, while a `with` block takes over a second.
+
+    What turns out only meanwhile is a function, which is asked each time.
+    """
     line = StatusLine()
     if not line.watched:
         yield
@@ -95,7 +98,8 @@ def doing(what: str) -> Iterator[None]:
         while not over.wait(PATIENCE):
             with lock:
                 if not over.is_set():
-                    line.show(f"{what} ... {time.monotonic() - start:.0f} s")
+                    words = what if isinstance(what, str) else what()
+                    line.show(f"{words} ... {time.monotonic() - start:.0f} s")
 
     threading.Thread(target=tell, daemon=True).start()
     try:

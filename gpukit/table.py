@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from gpukit import status
+
+# The columns of a notebook's output in a window 1280 pixels wide, with Lab's file browser open. Lab
+# breaks longer lines wherever they end, inside words too.
+NOTEBOOK = 76
 
 
 def layout(
@@ -35,7 +44,11 @@ def layout(
             wide = [
                 k for k, (now, most) in enumerate(zip(widths, least, strict=True)) if now > most
             ]
-            widths[max(wide, key=lambda k: widths[k])] -= 1
+            # Where it costs the fewest lines; among equals the widest.
+            cost = {
+                k: _height(columns[k], widths[k] - 1) - _height(columns[k], widths[k]) for k in wide
+            }
+            widths[min(wide, key=lambda k: (cost[k], -widths[k]))] -= 1
     heads, *below = (_lines(row, widths, right, gap) for row in (headers, *rows))
     return heads, below
 
@@ -45,6 +58,29 @@ def broken(text: str, width: int) -> list[str]:
     if len(text) <= width and "\n" not in text:
         return [text]
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def fitted(text: str, width: int) -> Iterator[str]:
+    """Break the lines of a text that are too long; what follows is as deep as the line was."""
+    for line in text.splitlines():
+        words = line.lstrip()
+        indent = line[: len(line) - len(words)]
+        if len(line) <= width:
+            yield line
+        else:
+            yield from (f"{indent}{part}" for part in broken(words, max(width - len(indent), 20)))
+
+
+def columns(stream: TextIO | None) -> int | None:
+    """Return how wide the terminal behind a stream is, or a notebook's page; None: no limit."""
+    with contextlib.suppress(ValueError):
+        return int(os.environ.get("COLUMNS", "")) or None
+    if status.in_notebook():
+        return NOTEBOOK
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None if stream else None
+    except (OSError, ValueError):
+        return None
 
 
 def code_lines(line: str, width: int) -> list[str]:
@@ -63,6 +99,11 @@ def code_lines(line: str, width: int) -> list[str]:
         text, width, break_on_hyphens=False,
         initial_indent=" " * indent, subsequent_indent=" " * (indent + 4),
     )  # fmt: skip
+
+
+def _height(column: Sequence[str], width: int) -> int:
+    """Return how many lines the cells of a column take, one below the other."""
+    return sum(len(broken(cell, width)) for cell in column)
 
 
 def _least(column: Sequence[str], numbers: bool) -> int:

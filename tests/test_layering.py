@@ -14,11 +14,11 @@ PACKAGE = Path(__file__).resolve().parent.parent / "gpukit"
 # A room may import the rooms above it, and itself.
 ROOMS = (
     "__init__",
+    "status",
+    "table",
     "errors",
     "files",
-    "table",
     "interrupts",
-    "status",
     "target",
     "compiler",
     "cpu",

@@ -74,6 +74,12 @@ def test_long_work_says_what_it_is_and_takes_that_away(terminal, said):
     assert terminal.getvalue() == shown + "\r" + " " * (len(shown) - 1) + "\r"
 
 
+def test_long_work_is_asked_what_it_does_by_then(terminal, said):
+    with status.doing(lambda: "loading it"):
+        said.wait()
+        assert terminal.getvalue() == "\rloading it ... 0 s"
+
+
 def test_long_work_that_fails_takes_its_words_away(terminal, said):
     def work():
         with status.doing("compiling it"):
@@ -142,7 +148,7 @@ def test_first_launch_says_that_its_kernel_is_compiled(terminal, monkeypatch):
     waited_kernel[1, 32](np.zeros(32))
     assert doing == ["compiling waited_kernel"]
     gpukit.profile(waited_kernel)[1, 32](np.zeros(32))
-    assert "compiling waited_kernel for the checker" in doing
+    assert "compiling waited_kernel for the profile" in doing
 
 
 @pytest.fixture

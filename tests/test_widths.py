@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from gpukit import cli, doctor
+from gpukit import cli, doctor, errors
 from gpukit.bench import ceilings, timing
 from gpukit.cli import parser
 from gpukit.course import catalogue, progress
@@ -88,6 +88,24 @@ def test_bench_keeps_its_numbers_with_their_units(width, printed):
     shown = printed("bench saxpy", width)
     assert "123 us" in shown
     assert "45.6 ms" in shown
+
+
+def test_bench_takes_two_lines_for_a_product_of_matrices(printed):
+    """A size is not broken, and what gives way is what costs the fewest lines."""
+    lines = printed("bench matmul", 80).splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("matmul_uncoalesced"))
+    assert "512x512x512" in lines[first]
+    assert lines[first + 2].startswith("matmul_naive")
+
+
+@pytest.mark.parametrize("columns", ["60", "80"])
+def test_an_error_that_names_its_line_fits_the_terminal_that_it_is_printed_in(columns, monkeypatch):
+    long = "word " * 60
+    error = errors.KernelError(long, kernel="k", file="s.py", line=3, source="x = 1", fix=long)
+    assert len(str(error).splitlines()) == 4
+    monkeypatch.setenv("COLUMNS", columns)
+    assert max(map(len, str(error).splitlines())) <= int(columns)
+    assert str(error).split() == f"s.py:3 in k > x = 1 {long} What to do: {long}".split()
 
 
 def test_output_to_a_file_is_one_line_a_row(printed, monkeypatch, capsys):

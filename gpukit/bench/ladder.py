@@ -89,10 +89,10 @@ def _lines(table: str) -> list[dict[str, str]]:
 def _rate(flops: float) -> str:
     """Return operations a second in thousands of millions, to three digits.
 
-    >>> _rate(1.234e9), _rate(5.1e13)
-    ('1.23', '51000')
+    >>> _rate(1.234e9), _rate(2.8e9), _rate(4e11), _rate(5.1e13)
+    ('1.23', '2.80', '400', '51000')
     """
-    return f"{flops / 1e9:.3g}" if flops < 1e12 else f"{float(f'{flops / 1e9:.3g}'):.0f}"
+    return f"{flops / 1e9:#.3g}".rstrip(".") if flops < 1e12 else f"{float(f'{flops / 1e9:.3g}'):.0f}"
 
 
 def write(path: Path, results: Sequence[Result], where: str) -> None:

@@ -30,10 +30,10 @@ class Line:
         low, high = found.low, found.high
         if found.speedup < 1:
             low, high = 1 / high, 1 / low
-        spread = f"{report.ratio(low)} to {report.ratio(high)} in most of {found.rounds} rounds"
+        spread = f"mostly {report.ratio(low)} to {report.ratio(high)}"
         words = f"{report.verdict(found.speedup)} ({spread})"
         if report.unsteady(found.varied):
-            words = "no ratio, the times vary too much; run it again when the computer is idle"
+            words = "no ratio, the times vary too much"
         return f"right; kernel ({self.target}) {mine}, NumPy {numpy}: {words}"
 
 

@@ -110,14 +110,16 @@ def unsteady(varied: float) -> str:
 
 def row(result: Result, ceilings: Ceilings | None = None) -> list[str]:
     """Return the cells of one line of the table."""
+    # In one piece, for a table breaks its cells at blanks: a size over five lines reads badly.
+    size = result.size.replace(" x ", "x")
     if result.timing is None:
-        return [result.name, result.size, *["-"] * 6, "WRONG"]
+        return [result.name, size, *["-"] * 6, "WRONG"]
     over = over_floor(result, ceilings)
     ours = result.seconds
     flops = _three(result.cost.flops / ours / 1e9) if result.cost.flops else "-"
     return [
         result.name,
-        result.size,
+        size,
         duration(ours),
         duration(result.timing.numpy),
         _three(result.cost.bytes / ours / 1e9),

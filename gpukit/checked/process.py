@@ -84,7 +84,7 @@ def checking() -> Iterator[list[Report]]:
             reports.append(known or check.unfinished(kernel, shape))
             raise
 
-    with observing(observer), check.following(reports):
+    with observing(observer), check.hearing(reports), check.following(reports):
         yield reports
 
 
@@ -102,9 +102,13 @@ def profiling() -> Iterator[list[profile.Profile]]:
 
 @dataclass
 class Pages:
-    """The pages that were written, and why there are no more, where one could not be."""
+    """The pages that were written, and why there are no more, where one could not be.
+
+    `reports` has what each page shows to be wrong with its launch.
+    """
 
     written: list[Path] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
     refused: errors.OutputError | None = None
 
 
@@ -123,7 +127,8 @@ def recording_to(folder: Path, most: int) -> Iterator[Pages]:
         if pages.refused or len(pages.written) >= most:
             kernel.launcher.run_plain(shape, arguments)
             return
-        made = Player(recording.record(kernel, shape, arguments))
+        with check.hearing(pages.reports):
+            made = Player(recording.record(kernel, shape, arguments))
         path = folder / f"{len(pages.written) + 1:02d}_{kernel.py_func.__name__}.html"
         try:
             with files.refusing(path):

@@ -13,6 +13,12 @@ _WIDTH = 24
 _prepared: set[Callable[[], tuple[int, ...]]] = set()  # in this process
 
 
+def _preparing(compiled: bool) -> str:
+    if compiled:
+        return "compiling the checker, once for this version of gpukit"
+    return "loading the checker"
+
+
 class Bar:
     """Call it with (blocks done, blocks in all); leaving the `with` block removes the bar."""
 
@@ -31,10 +37,13 @@ class Bar:
         self.line.clear()
 
     def prepare(self, functions: Callable[[], tuple[int, ...]]) -> tuple[int, ...]:
-        """Return the functions that watch a launch; say so if they are being compiled."""
+        """Return the functions that watch a launch; say that they are loaded or compiled."""
+        from gpukit.checked.engine import entries
+
         if functions in _prepared:
             return functions()
-        with status.doing(f"{self.what}: compiling the checker, once for this version of gpukit"):
+        entries.compiled.clear()
+        with status.doing(lambda: f"{self.what}: {_preparing(bool(entries.compiled))}"):
             found = functions()
         _prepared.add(functions)
         self.start = time.monotonic()

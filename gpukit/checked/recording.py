@@ -36,7 +36,7 @@ def record(
     hosts = [a.host for r in launch.regions() for a in r.arrays if a.host is not None]
     before = [h.copy() for h in hosts]
     unset = {r.begin: check.without_value(r) for r in launch.regions() if r.space == "global"}
-    report = check.run(kernel, shape, arguments)
+    report = check.heard(check.run(kernel, shape, arguments))
     for host, old in zip(hosts, before, strict=True):
         if host.flags.writeable:
             host[...] = old

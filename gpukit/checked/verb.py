@@ -27,6 +27,10 @@ Join = Callable[[list[Any]], Any]
 Around = Callable[[list[Any]], contextlib.AbstractContextManager[None]]
 
 
+# The verbs that have done launches of their own, which no observer sees.
+used: set[str] = set()
+
+
 @contextlib.contextmanager
 def observing(run: Run) -> Iterator[None]:
     """Let `run` do every launch inside a `with` block, instead of the launcher."""
@@ -84,6 +88,7 @@ class Verb:
         moved = {id(a): (a, _device_view(a).copy_to_host()) for a in arguments if _on_gpu(a)}
         given = tuple(moved[id(a)][1] if id(a) in moved else a for a in arguments)
         try:
+            used.add(self.name)
             with resolve.once():
                 answer = self._run(self.kernel, shape, given)
         except errors.GpukitError as error:
@@ -111,6 +116,7 @@ class Verb:
         answers: list[Any] = []
 
         def run(kernel: Any, shape: Any, given: tuple[Any, ...]) -> None:
+            used.add(self.name)
             answers.append(self._run(kernel, shape, given))
 
         around = self._around(answers) if self._around else contextlib.nullcontext()
@@ -130,6 +136,7 @@ class Verb:
                 f"{self.name}: {self.kernel.__name__} was called with no element, so there is "
                 "nothing to look at. Give it an array that is not empty."
             )
+        used.add(self.name)
         with resolve.once():
             answer = self._run(call.launch.kernel, call.launch.shape, tuple(call.arguments))
         call.finish()

@@ -25,7 +25,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     if arguments.clear:
         return _clear(room.folders.clear(), arguments.json)
     machine = room.look()
-    folders = room.folders.look(_exercises())
+    folders = room.folders.look(_answers())
     findings = room.examine(machine)
     problems = [finding for finding in findings if finding.level == "problem"]
     if arguments.json:
@@ -58,14 +58,14 @@ def _clear(removed: list[Any], as_json: bool) -> int:
     return WELL
 
 
-def _exercises() -> Path | None:
-    """Return where the exercises are; a sick machine has none that can be looked at."""
+def _answers() -> Path | None:
+    """Return where answers are kept; a sick machine has no exercises that can be looked at."""
     from gpukit import errors
 
     try:
         from gpukit.course import catalogue
 
-        return catalogue.root()
+        return catalogue.shelf()
     except (ImportError, OSError, errors.GpukitError):
         return None
 

@@ -209,6 +209,8 @@ def _learner_verbs(verbs: Any) -> None:
         "--update", action="store_true",
         help="renew what you have not changed in your workbook, and say what stays",
     )  # fmt: skip
+    # `make lab` opens the workbook itself, and need not say how to.
+    start.add_argument("--opened", action="store_true", help=argparse.SUPPRESS)
     _add(verbs, "list", "learner.list_exercises", "list the exercises and how far you are")
     test = _add(verbs, "test", "learner.test", "run your answer to an exercise and explain it")
     _name(test)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import os
@@ -14,7 +13,7 @@ from types import TracebackType
 from typing import Any, Protocol, TextIO
 
 from gpukit import errors, status
-from gpukit.table import broken, layout
+from gpukit.table import broken, columns, fitted, layout
 
 _COLOURS = {"good": "32", "bad": "31", "note": "33", "strong": "1", "dim": "2"}
 
@@ -29,16 +28,6 @@ def fancy(stream: TextIO) -> bool:
 def paint(text: str, style: str) -> str:
     """Return `text` in a style (good, bad, note, strong, dim) where colour is wanted."""
     return f"\033[{_COLOURS[style]}m{text}\033[0m" if fancy(sys.stdout) else text
-
-
-def columns(stream: TextIO) -> int | None:
-    """Return how wide the terminal behind a stream is, None where there is none: no limit."""
-    with contextlib.suppress(ValueError):
-        return int(os.environ.get("COLUMNS", "")) or None
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or None
-    except (OSError, ValueError):
-        return None
 
 
 def width() -> int:
@@ -67,24 +56,14 @@ def entry(label: str, words: str, style: str = "strong", gap: str = "  ") -> Non
 
 def block(lines: str, indent: str = "  ") -> None:
     """Print lines as they are, indented; those that are too long are broken between words."""
-    for line in _fitting(lines, width() - len(indent)):
+    for line in fitted(lines, width() - len(indent)):
         print(f"{indent}{line}".rstrip())
-
-
-def _fitting(lines: str, room: int) -> Iterator[str]:
-    for line in lines.splitlines():
-        words = line.lstrip()
-        indent = line[: len(line) - len(words)]
-        if len(line) <= room:
-            yield line
-        else:
-            yield from (f"{indent}{part}" for part in broken(words, max(room - len(indent), 20)))
 
 
 def error(words: str, who: str = "gpukit") -> None:
     """Print what went wrong on standard error, broken where that is a terminal."""
     said, room = f"{who}: error: {words}", columns(sys.stderr)
-    print("\n".join(_fitting(said, room)) if room else said, file=sys.stderr)
+    print("\n".join(fitted(said, room)) if room else said, file=sys.stderr)
 
 
 def note(words: str) -> None:

@@ -27,7 +27,7 @@ def start(arguments: argparse.Namespace) -> int:
         return WELL
     show.text(_made(changes) if is_new else _changed(changes))
     _say_what_stays(changes)
-    if is_new:
+    if is_new and not arguments.opened:
         show.text(f"Open it: cd {shlex.quote(str(folder))}, then {workbook.OPEN}")
     return WELL
 

@@ -33,9 +33,9 @@ def check(arguments: argparse.Namespace) -> int:
     elif reports or (ran.stopped and not ran.failed):
         show.text(report.text(colour=show.fancy(sys.stdout)))
     else:
-        show.text(f"Nothing was checked: {ran.nothing}")
+        show.paragraph(f"Nothing was checked: {ran.nothing}", indent="")
         if not ran.failed:
-            show.text(_what_to_launch(Path(arguments.script)))
+            show.paragraph(_what_to_launch(Path(arguments.script)), indent="")
     if arguments.junit:
         files.write(arguments.junit, report.to_junit())
     if arguments.html:
@@ -70,7 +70,7 @@ def profile(arguments: argparse.Namespace) -> int:
         show.data([p.as_dict() for p in profiles])
         return ran.explained("counted")
     if not profiles:
-        show.text(f"Nothing was counted: {ran.nothing}")
+        show.paragraph(f"Nothing was counted: {ran.nothing}", indent="")
     for k, made in enumerate(profiles):
         if k:
             show.text()
@@ -81,6 +81,7 @@ def profile(arguments: argparse.Namespace) -> int:
 def play(arguments: argparse.Namespace) -> int:
     """Run a script and write a page for each of its first launches that steps through it."""
     from gpukit.checked import process
+    from gpukit.checked.report import merge
 
     folder = Path(arguments.folder)
     files.check_folder(folder, "name one that you may write to with --folder")
@@ -93,8 +94,11 @@ def play(arguments: argparse.Namespace) -> int:
         for path in pages.written:
             show.text(f"{'replaced' if path in earlier else 'wrote'} {path}")
         show.text("Open a page in a browser; the arrow keys step forward and back.")
+        report = merge(pages.reports)
+        if report.findings:
+            show.text(f"\n{report.text(colour=show.fancy(sys.stdout))}")
     elif not pages.refused:
-        show.text(f"Nothing was recorded: {ran.nothing}")
+        show.paragraph(f"Nothing was recorded: {ran.nothing}", indent="")
     code = ran.explained("recorded")
     if pages.refused:
         raise pages.refused
@@ -105,20 +109,26 @@ def play(arguments: argparse.Namespace) -> int:
 class _Ran:
     """How a script ended: its exit code, or what `stopped` it, in words; `failed` by an error.
 
-    `launch` says which launch was stopped and how far it had come, "" if none was.
+    `launch` says which launch was stopped and how far it had come, "" if none was; `own` which
+    functions of gpukit did launches of the script's.
     """
 
     code: int
     stopped: str = ""
     failed: bool = False
     launch: str = ""
+    own: tuple[str, ...] = ()
 
     @property
     def nothing(self) -> str:
         """Why nothing was seen."""
         if self.failed:
             return "the script stopped with an error before a launch was done."
-        return "no launch was done." if self.stopped else "the script launched no kernel."
+        if self.stopped:
+            return "no launch was done."
+        if self.own:
+            return f"all launches of the script are done by {' and '.join(self.own)}."
+        return "the script launched no kernel."
 
     def explained(self, done: str) -> int:
         """Say on the error stream why not all was counted or recorded; return the exit code."""
@@ -132,8 +142,10 @@ class _Ran:
 def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
     """Run the script until its end, an error, Ctrl-C or the end of its time."""
     from gpukit import errors
+    from gpukit.checked import verb as verbs
     from gpukit.cli import limit
 
+    verbs.used.clear()
     timer = limit.TimeLimit(arguments.timeout, arguments.script)
     code: int | None = None
     try:
@@ -148,7 +160,7 @@ def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
         return _interrupted(arguments, timer.error, f"after {timer.cause()}", FINDINGS)
     if code is None:
         return _Ran(FINDINGS, "The script was stopped by an error", failed=True)
-    return _Ran(code)
+    return _Ran(code, own=tuple(f"gpukit.{name}" for name in sorted(verbs.used)))
 
 
 def _interrupted(
@@ -174,6 +186,10 @@ def _code_of(verb: str, arguments: argparse.Namespace) -> int | None:
         raise  # the machine's fault, or misuse: there is nothing to report
     except errors.OutputError:
         raise  # to be said in its sentence
+    except errors.PlacedError as error:  # as `gpukit run` does: it names the line itself
+        sys.stdout.flush()
+        show.error(str(error))
+        return None
     except Exception as error:
         show.traceback_from(error)
         return None

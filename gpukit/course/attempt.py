@@ -9,6 +9,8 @@ from pathlib import Path
 from gpukit.course.catalogue import Exercise, ExerciseError
 
 SOURCE_LIMIT = 2 * 1024 * 1024
+# The name of the file that a cell is written to while it is graded. Nobody else knows that file.
+CELL = "this_cell.py"
 
 
 @dataclass(frozen=True)
@@ -41,11 +43,17 @@ def look(exercise: Exercise, file: Path) -> tuple[str, Problem | None]:
     except SyntaxError as error:
         return source, Problem("syntax", _syntax(file, source, error))
     except ValueError as error:
-        return source, Problem("syntax", f"{file.name} is not Python: {error}.")
+        return source, Problem("syntax", f"{named(file)} is not Python: {error}.")
     if _untouched(exercise, tree):
-        why = f"Not attempted yet: {exercise.entry} in {file.name} has no code of its own."
+        where = "" if file.name == CELL else f" in {file.name}"
+        why = f"Not attempted yet: {exercise.entry}{where} has no code of its own."
         return source, Problem("untouched", why)
     return source, None
+
+
+def named(file: Path) -> str:
+    """Return what a learner calls a file: a cell of a notebook has no name."""
+    return "This cell" if file.name == CELL else file.name
 
 
 def parameters(exercise: Exercise) -> list[str]:
@@ -64,7 +72,7 @@ def _syntax(file: Path, source: str, error: SyntaxError) -> str:
         marked.append("      " + " " * (error.offset - 1) + "^")
     return "\n".join(
         [
-            f"{file.name}, line {number}: Python cannot read this line.",
+            f"{named(file)}, line {number}: Python cannot read this line.",
             *marked,
             f"{error.msg[:1].upper()}{error.msg[1:]}.",
         ]

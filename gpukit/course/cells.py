@@ -87,7 +87,7 @@ def file_of(exercise: Exercise, file: Path) -> Iterator[Path]:
 def written(exercise: Exercise, cell: str) -> Iterator[Path]:
     """Give a file that holds a cell, for as long as it is graded."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "this_cell.py"
+        file = Path(folder) / attempt.CELL
         file.write_text(_code(exercise, cell), encoding="utf-8")
         yield file
 

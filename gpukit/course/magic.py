@@ -37,7 +37,9 @@ class Graded:
         return "\n\n".join(filter(None, words))
 
     def _repr_html_(self) -> str:
-        shown = f'<pre style="white-space: pre-wrap">{html.escape(repr(self))}</pre>'
+        # Lab's own rule for output, break-all, would break lines inside words.
+        style = "white-space: pre-wrap; word-break: normal; overflow-wrap: break-word"
+        shown = f'<pre style="{style}">{html.escape(repr(self))}</pre>'
         return shown if self.report.passed else shown + self._hints()
 
     def _hints(self) -> str:

@@ -32,7 +32,7 @@ class Folder:
 
 
 def look(answers: Path | None = None) -> list[Folder]:
-    """Return the folders, caches first; `answers` is where the exercises are."""
+    """Return the folders, caches first; `answers` is where the answers are kept."""
     found = [_folder(holds, where, parts, True) for holds, where, parts in _caches()]
     if answers is not None:
         mine = [*answers.glob(".progress.*"), *answers.glob("*/*/answer*.py")]

@@ -30,7 +30,7 @@ def test_a_first_run_writes_a_table_between_the_marks():
         ladder.BEGIN,
         "| Gflop/s | naive | tiled |",
         "| --- | ---: | ---: |",
-        "| cpu, 2 cores, 1000, 2026-11-22 | 4 | 100 |",
+        "| cpu, 2 cores, 1000, 2026-11-22 | 4.00 | 100 |",
         ladder.END,
         "After.",
     ]
@@ -41,7 +41,7 @@ def test_a_second_run_replaces_the_line_of_its_own_machine_only():
     both = ladder.merged(first, [result("naive", 1)], "cuda, H200", DAY)
     again = ladder.merged(both, [result("naive", 250)], "cpu, 2 cores", DAY)
     assert lines(again)[4:6] == [
-        "| cpu, 2 cores, 1000, 2026-11-22 | 8 |",
+        "| cpu, 2 cores, 1000, 2026-11-22 | 8.00 |",
         "| cuda, H200, 1000, 2026-11-22 | 2000 |",
     ]
 

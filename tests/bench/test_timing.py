@@ -36,6 +36,18 @@ def test_the_medians_of_both_sides_are_returned():
     assert (found.ours, found.numpy, found.speedup) == (1, 3, 3)
 
 
+def test_the_ratio_is_the_median_of_those_of_the_rounds():
+    clock = Clock()
+    found = timing.compare(
+        clock.work("ours", 1, 1, 1, 2, 4, 8, 8),
+        clock.work("numpy", 1, 1, 3, 6, 8, 8, 4),
+        seconds=1,
+        clock=clock,
+    )
+    assert (found.ours, found.numpy) == (4, 6)
+    assert (found.low, found.speedup, found.high) == (1, 2, 3)
+
+
 def test_the_first_call_is_not_counted():
     clock = Clock()
     found = timing.compare(clock.work("a", 1000, 1), clock.work("b", 1), seconds=1, clock=clock)

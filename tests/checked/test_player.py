@@ -270,6 +270,15 @@ def test_player_in_a_notebook_is_no_higher_than_the_window_and_fills_the_screen(
     page.close()
 
 
+@pytest.mark.parametrize(
+    ("fix", "sentence"),
+    [("put `b` first", "Put b first."), ("`b` is too large", "b is too large."), ("", "")],
+)
+def test_advice_is_a_sentence_though_findings_hold_a_clause(fix, sentence, show):
+    shown = show({**RACE, "findings": [{**RACE["findings"][0], "fix": fix}]})
+    assert shown.text("#finding-fix") == sentence
+
+
 def test_code_in_a_finding_is_set_as_code(show):
     found = {**RACE["findings"][0], "message": "Read `a[i]` after `b = 1`.", "fix": "Move `b`."}
     shown = show({**RACE, "findings": [found]})

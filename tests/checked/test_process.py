@@ -303,12 +303,48 @@ def test_a_bar_of_no_blocks_does_not_divide_by_them(monkeypatch, clock):
     assert "0 of 0 blocks" in sys.stderr.getvalue()
 
 
-def test_who_waits_for_the_checker_to_be_compiled_is_told(monkeypatch):
-    said = []
-    monkeypatch.setattr(status, "doing", lambda what: said.append(what) or nullcontext())
+def prepared(monkeypatch, functions):
+    """What people are told at last while these functions are made."""
+    asked = []
+    monkeypatch.setattr(status, "doing", lambda what: asked.append(what) or nullcontext())
     with progress.Bar("check") as bar:
-        assert bar.prepare(lambda: (1, 2)) == (1, 2)
-    assert said == ["check: compiling the checker, once for this version of gpukit"]
+        assert bar.prepare(functions) == (1, 2)
+    return asked[0]()
+
+
+def test_who_waits_for_the_checker_to_be_compiled_is_told(monkeypatch):
+    told = prepared(monkeypatch, lambda: entries.compiled.append("access") or (1, 2))
+    assert told == "check: compiling the checker, once for this version of gpukit"
+
+
+def test_who_waits_for_the_checker_from_the_cache_is_not_told_that_it_is_compiled(monkeypatch):
+    entries.compiled.append("by an earlier wait")
+    assert prepared(monkeypatch, lambda: (1, 2)) == "check: loading the checker"
+
+
+@pytest.mark.parametrize(
+    ("cached", "compiled"), [(False, ["first", "second"]), (True, [])], ids=["empty", "full"]
+)
+def test_the_functions_that_the_cache_does_not_hold_are_noted(
+    cached, compiled, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(entries, "_folder", lambda: str(tmp_path))
+
+    def make():
+        def first(checker):
+            return 1
+
+        def second(checker):
+            return 2
+
+        for function in (first, second):
+            entries._entry("tick")(function)
+
+    if cached:
+        make()
+    entries.compiled.clear()
+    make()
+    assert entries.compiled == compiled
 
 
 def test_a_checked_launch_reports_its_blocks_to_the_bar(monkeypatch):

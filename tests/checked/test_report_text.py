@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from gpukit import status
 from gpukit.checked.finding import KINDS
 from gpukit.checked.report import Report
 from tests.checked.findings import finding, full, nasty, report
@@ -104,6 +105,11 @@ def test_text_is_as_wide_as_the_terminal_up_to_100(monkeypatch, columns, widest)
     monkeypatch.setenv("COLUMNS", columns)
     lines = str(full()).splitlines()
     assert widest - 12 < max(map(len, lines)) <= widest
+
+
+def test_text_in_a_notebook_is_as_wide_as_its_page(monkeypatch):
+    monkeypatch.setattr(status, "in_notebook", lambda: True)
+    assert 60 < max(map(len, str(full()).splitlines())) <= 76
 
 
 def test_code_between_backticks_is_not_broken():

@@ -58,7 +58,18 @@ def test_lines_are_numbered_as_in_the_cell(shell):
 
 
 def test_the_starter_is_not_attempted_yet(shell):
-    assert "Not attempted yet" in repr(graded(shell, STARTER))
+    shown = repr(graded(shell, STARTER))
+    assert "Not attempted yet: fahrenheit_kernel has no code of its own." in shown
+
+
+@pytest.mark.parametrize("cell", ["def fahrenheit_kernel(:\n", STARTER])
+def test_a_cell_is_not_told_of_a_file(cell, shell):
+    assert ".py" not in repr(graded(shell, cell))
+
+
+def test_lines_that_are_too_long_break_between_words(shell):
+    """Lab itself breaks all output anywhere."""
+    assert "word-break: normal" in graded(shell, STARTER)._repr_html_()
 
 
 def test_hints_are_folded_one_inside_the_other(shell):

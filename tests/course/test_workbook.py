@@ -212,6 +212,17 @@ def test_a_file_that_is_no_longer_part_of_the_book_is_named_and_stays(project, b
     assert (book / SECOND).exists()
 
 
+@pytest.mark.parametrize(("options", "told"), [([], True), (["--opened"], False)])
+def test_how_to_open_a_new_workbook_is_told_unless_make_opens_it(
+    options, told, project, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(project / "exercises"))
+    assert cli.main(["start", *options, str(tmp_path / "new")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Made your workbook")
+    assert ("Open it: " in shown) is told
+
+
 def test_starting_again_renews_nothing_and_says_how_to(project, book, capsys):
     write_lesson(project / LESSON, "3 + 3")
     before = (book / LESSON).read_bytes()

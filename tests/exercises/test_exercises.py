@@ -3,13 +3,14 @@
 import ast
 import difflib
 import itertools
+import re
 import shutil
 
 import numpy as np
 import pytest
 
 from gpukit.course import case as case_module
-from gpukit.course import catalogue, grade, runner
+from gpukit.course import catalogue, contracts, grade, runner
 
 EXERCISES = catalogue.every()
 FILES = {"exercise.toml", "task.md", "starter.py", "solution.py", "cases.py"}
@@ -103,6 +104,27 @@ def test_there_are_contracts(exercise):
 def test_a_contract_asks_all_threads_to_take_part(exercise):
     sharing = ("read_requests", "write_requests", "update_requests", "lanes_per_request")
     assert any(contract.measure in sharing for contract in exercise.contracts)
+
+
+@each_kernel
+def test_the_task_says_that_float64_is_counted(exercise):
+    task = " ".join(exercise.folder.joinpath("task.md").read_text().split())
+    held = contracts.of(exercise.contracts, exercise.cases()[0])
+    if any(contract.measure == "float64" for contract in held):
+        assert re.search(r"\*\*Budget\*\*.* no (operation in )?float64", task, re.IGNORECASE)
+
+
+@each_kernel
+def test_the_task_says_that_barriers_are_counted(exercise):
+    task = " ".join(exercise.folder.joinpath("task.md").read_text().split())
+    if any(contract.measure == "barriers" for contract in exercise.contracts):
+        assert re.search(r"\*\*Budget\*\*.*barrier", task)
+
+
+@each
+def test_a_task_does_not_ask_for_a_number_of_lines_that_nobody_counts(exercise):
+    task = " ".join(exercise.folder.joinpath("task.md").read_text().split())
+    assert not re.search(r"[Cc]hange (one|two|three) lines?\b(?! and to)|no more\.", task)
 
 
 @each

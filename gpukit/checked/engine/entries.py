@@ -33,6 +33,7 @@ from gpukit.compiler.runtime.raw import peek, poke
 _I = types.int64
 _Made = TypeVar("_Made")
 _compiling = threading.RLock()
+compiled: list[str] = []  # the functions that were not in the cache, for who tells of the wait
 
 
 def _entry(name: str) -> Any:
@@ -58,6 +59,10 @@ class _Callback(CFunc):
     """A function for C to call, compiled for the target of the functions that it calls."""
 
     _targetdescr = kernel_target
+
+    def _compile_uncached(self) -> Any:
+        compiled.append(self.__name__)
+        return super()._compile_uncached()
 
 
 def _callback(function: Any, signature: Any, *, cache: bool = False) -> _Callback:

@@ -78,7 +78,7 @@ class FindingView {
     writeProse(byId("finding-title"), capital(shown.title ?? shown.kind));
     write(byId("finding-count"), findings.length > 1 ? `${finding + 1} of ${findings.length}` : "");
     writeProse(byId("finding-message"), shown.message);
-    writeProse(byId("finding-fix"), shown.fix ?? "");
+    writeProse(byId("finding-fix"), asSentence(shown.fix ?? ""));
     byId("finding-previous").hidden = byId("finding-next").hidden = findings.length < 2;
     this.#drawSides(this.player.sides());
     const go = byId("finding-go");

@@ -4,6 +4,9 @@ const plural = (count, one, many = `${one}s`) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 const triple = (sizes) => `(${sizes.join(", ")})`;
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+// A clause, which a terminal sets behind "What to do:", as a sentence of its own. Code stays as it is.
+const asSentence = (clause) =>
+  capital(clause) + (clause === "" || /[.!?]$/.test(clause) ? "" : ".");
 
 // (x, y, z) of a flat number, x being the fast axis, and back.
 function spread(number, sizes) {

@@ -186,7 +186,7 @@ def _raise_outside(seen: Seen, kernel: Any) -> None:
     for found in decode.findings(seen):
         if found.kind == "out-of-bounds":
             raise errors.OutOfBounds(
-                f"{found.message} Run gpukit.check first.", kernel=kernel.py_func.__name__,
+                found.message, kernel=kernel.py_func.__name__,
                 file=found.file, line=found.line, source=found.source, fix=found.fix,
                 array=found.array, index=found.index,
             )  # fmt: skip

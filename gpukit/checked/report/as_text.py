@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
+import sys
 import textwrap
 from typing import TYPE_CHECKING
 
 from gpukit.checked.finding import ERROR, INFO, WARNING, Finding
 from gpukit.checked.report import content
-from gpukit.table import code_lines
+from gpukit.table import code_lines, columns
 
 if TYPE_CHECKING:
     from gpukit.checked.report import Report
@@ -37,7 +37,7 @@ def render(report: Report, *, colour: bool = False, width: int | None = None, li
 
 def fitting(width: int | None) -> int:
     if width is None:
-        width = shutil.get_terminal_size((WIDEST, 24)).columns
+        width = columns(sys.stdout) or WIDEST
     return max(NARROWEST, min(width, WIDEST))
 
 
