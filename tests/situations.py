@@ -8,9 +8,11 @@ import errno
 import io
 import os
 import shutil
+import signal
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,6 +115,13 @@ def damage(saved: bytes | None = None, **network: Any) -> Callable[..., Any]:
         yield
 
     return damaged
+
+
+def put_solution(folder: Path) -> None:
+    """Let the learner's answer be right."""
+    (real,) = EXERCISES.glob(f"*/{EXERCISE}/solution.py")
+    (answer,) = folder.glob("exercises/*/*/answer.py")
+    answer.write_bytes(real.read_bytes())
 
 
 def theirs(folder: Path) -> dict[str, bytes]:
@@ -278,9 +287,7 @@ def offline(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @contextlib.contextmanager
 def offline_with_solution(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Offline, and the learner's answer is right."""
-    (real,) = EXERCISES.glob(f"*/{EXERCISE}/solution.py")
-    (answer,) = folder.glob("exercises/*/*/answer.py")
-    answer.write_bytes(real.read_bytes())
+    put_solution(folder)
     with offline(folder, monkeypatch):
         yield
 
@@ -319,6 +326,46 @@ def garbage_in_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
         yield
 
 
+# ---- Ctrl-C -------------------------------------------------------------------------------------
+
+# When it comes: as Python calls a function of this name for the first time.
+MOMENTS = {
+    "the command line is read": "build",
+    "a kernel is compiled": "type_inference_stage",
+    "a script is launched": "parse",
+    "a file is written": "whole",
+    "an answer is loaded": "loaded",
+    "an answer is judged": "judge",
+    "an answer is set aside": "set_aside",
+    "kernels are chosen": "choose",
+}
+
+
+def interrupt(function: str) -> Callable[..., Any]:
+    """Return an obstacle: Ctrl-C at the first call of a function of this name."""
+
+    def press(frame: Any, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code.co_name == function:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    @contextlib.contextmanager
+    def pressed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        # A constant of its own: the kernel is in no cache.
+        script = folder / "script.py"
+        script.write_text(SCRIPT.replace("= i\n", f"= i + {time.time_ns()}\n"))
+        put_solution(folder)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.setprofile(press)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            signal.signal(signal.SIGINT, before)
+
+    return pressed
+
+
 OBSTACLES: dict[str, Any] = {
     made.__name__: made
     for made in (
@@ -331,4 +378,5 @@ OBSTACLES: dict[str, Any] = {
     "text_checkpoint": damage(MINE.encode()),
     "wider_checkpoint": damage(outputs=3),
     "other_optimizer": damage(optimizer="AdamW"),
+    **{f"Ctrl-C as {moment}": interrupt(function) for moment, function in MOMENTS.items()},
 }  # fmt: skip

@@ -330,6 +330,29 @@ SITUATIONS = [
     Situation(
         "garbage in the cache", "check script.py", 0, ("No findings",), "garbage_in_the_cache"
     ),
+    # ---- Ctrl-C ----
+    *(
+        Situation(
+            f"Ctrl-C as {moment}: {command}", command, 130, ("stopped",), f"Ctrl-C as {moment}"
+        )
+        for command, moment in (
+            ("list", "the command line is read"),
+            ("check script.py", "a kernel is compiled"),
+            ("profile script.py", "a kernel is compiled"),
+            ("play script.py", "a kernel is compiled"),
+            ("run script.py", "a kernel is compiled"),
+            ("check script.py", "a script is launched"),
+            ("profile script.py", "a script is launched"),
+            ("run script.py", "a script is launched"),
+            ("check --html old.html script.py", "a file is written"),
+            ("play script.py", "a file is written"),
+            (f"test {EXERCISE}", "an answer is loaded"),
+            (f"test {EXERCISE}", "an answer is judged"),
+            (f"reset {EXERCISE}", "an answer is set aside"),
+            (f"reset {EXERCISE}", "a file is written"),
+            ("bench saxpy", "kernels are chosen"),
+        )
+    ),
 ]
 
 
