@@ -23,8 +23,16 @@ class TargetError(GpukitError, RuntimeError):
     """The requested target, or a feature of it, is not available on this machine."""
 
 
-class OutputError(GpukitError, OSError):
-    """A file could not be written; what stood there before is still there."""
+class FileError(GpukitError):
+    """A file could not be written or read: what stood there before is still there."""
+
+
+class OutputError(FileError, OSError):
+    """A file could not be written."""
+
+
+class CheckpointError(FileError, ValueError):
+    """A checkpoint is damaged, or was saved by another model or with another optimizer."""
 
 
 class GradientError(GpukitError):

@@ -8,7 +8,11 @@ import errno
 import io
 import os
 import shutil
+import signal
+import socket
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +44,22 @@ from gpukit import nn
 optimizer = nn.SGD(nn.Parameters(nn.Linear(2, 1), seed=0), lr=0.1)
 nn.save("{path}", optimizer.parameters, optimizer)
 """
+FITTING = """
+import numpy as np
+from gpukit import nn
+
+model = nn.Linear(2, {outputs})
+optimizer = nn.{optimizer}(nn.Parameters(model, seed=0), lr=0.1)
+loader = nn.Loader(np.ones((8, 2), np.float32), np.zeros(8, np.int64), batch=4)
+nn.fit(model, optimizer, loader, epochs=1, checkpoint="saved.npz", report=False)
+"""
+NAMED = "a thing\u00e9.py"  # a name with a space and a letter that ASCII has not
+FAULTY_CASES = """
+import numpy as np
+SHAPES = {"eight whole blocks": (3,)}
+def case(rng, n):
+    return np.zeros(n)[9]
+"""
 
 
 @dataclass(frozen=True)
@@ -68,6 +88,12 @@ def make_folder(folder: Path) -> Path:
     (folder / "script.py").write_text(SCRIPT)
     (folder / "own_json.py").write_text(f"import sys\n'--json' in sys.argv\n{SCRIPT}")
     (folder / "no_launch.py").write_text("import numpy\n")
+    (folder / "bom.py").write_text(SCRIPT, encoding="utf-8-sig")
+    (folder / "latin.py").write_bytes(f"# caf\u00e9\n{SCRIPT}".encode("latin-1"))
+    (folder / "syntax.py").write_text(f"{SCRIPT}def (:\n")
+    (folder / NAMED).write_text(f"{SCRIPT}print('caf\u00e9')\n", encoding="utf-8")
+    (folder / "cut_off.ipynb").write_text('{"cells": [{"cell_type": "co')
+    (folder / "fitting.py").write_text(FITTING.format(outputs=2, optimizer="SGD"))
     (folder / "training.py").write_text(TRAINING.format(path="blocked/weights.npz"))
     (folder / "blocked").write_text(MINE)  # a file, where a folder is wanted
     (folder / "taken").mkdir()
@@ -75,6 +101,27 @@ def make_folder(folder: Path) -> Path:
     (folder / "README.md").write_text(f"{MINE}<!-- ladder begin -->\n<!-- ladder end -->\n")
     (folder / "old.html").write_text(MINE)
     return folder
+
+
+def damage(saved: bytes | None = None, **network: Any) -> Callable[..., Any]:
+    """Return an obstacle: a checkpoint of these bytes, or one of another network."""
+
+    @contextlib.contextmanager
+    def damaged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        if saved is not None:
+            (folder / "saved.npz").write_bytes(saved)
+        else:
+            exec(FITTING.format(**{"outputs": 2, "optimizer": "SGD", **network}), {})
+        yield
+
+    return damaged
+
+
+def put_solution(folder: Path) -> None:
+    """Let the learner's answer be right."""
+    (real,) = EXERCISES.glob(f"*/{EXERCISE}/solution.py")
+    (answer,) = folder.glob("exercises/*/*/answer.py")
+    answer.write_bytes(real.read_bytes())
 
 
 def theirs(folder: Path) -> dict[str, bytes]:
@@ -181,9 +228,155 @@ def folder_gone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     yield
 
 
+@contextlib.contextmanager
+def cut_checkpoint(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A checkpoint of this network lacks its end, as after a copy that was broken off."""
+    exec(FITTING.format(outputs=2, optimizer="SGD"), {})
+    saved = folder / "saved.npz"
+    saved.write_bytes(saved.read_bytes()[:-100])
+    yield
+
+
+@contextlib.contextmanager
+def faulty_cases(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The teacher's file has a fault, and the learner's answer is attempted."""
+    (cases,) = folder.glob("exercises/*/*/cases.py")
+    cases.write_text(FAULTY_CASES)
+    yield
+
+
+@contextlib.contextmanager
+def ascii_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The terminal knows ASCII alone, as with LC_ALL=C."""
+    before = sys.stdout.encoding, sys.stdout.errors
+    sys.stdout.reconfigure(encoding="ascii", errors="strict")  # type: ignore[union-attr]
+    yield
+    sys.stdout.reconfigure(encoding=before[0], errors=before[1])  # type: ignore[union-attr]
+
+
+@contextlib.contextmanager
+def narrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The terminal has 40 columns."""
+    monkeypatch.setenv("COLUMNS", "40")
+    yield
+
+
+OFFLINE = """
+import socket
+def refuse(*_arguments, **_named):
+    raise AssertionError("the network was asked for")
+socket.socket.connect = socket.socket.connect_ex = refuse
+socket.getaddrinfo = socket.create_connection = refuse
+"""
+
+
+@contextlib.contextmanager
+def offline(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whoever asks for the network fails, in this process and those that it starts."""
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, getattr(socket.socket, name))
+    for name in ("getaddrinfo", "create_connection"):
+        monkeypatch.setattr(socket, name, getattr(socket, name))
+    exec(OFFLINE, {})
+    with tempfile.TemporaryDirectory() as first:
+        (Path(first) / "sitecustomize.py").write_text(OFFLINE)
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join([first, os.environ.get("PYTHONPATH", "")]))
+        yield
+
+
+@contextlib.contextmanager
+def offline_with_solution(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Offline, and the learner's answer is right."""
+    put_solution(folder)
+    with offline(folder, monkeypatch):
+        yield
+
+
+# ---- the cache of compiled kernels --------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def no_place_for_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The folder of the cache cannot be made: a file is in its place."""
+    monkeypatch.setenv("GPUKIT_CACHE_DIR", str(folder / "blocked" / "cache"))
+    yield
+
+
+@contextlib.contextmanager
+def no_home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """HOME is no folder, as for the users that services run as."""
+    for name in ("GPUKIT_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", os.devnull)
+    yield
+
+
+@contextlib.contextmanager
+def garbage_in_the_cache(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """All files of the cache hold something else, as after a disk error."""
+    from gpukit.standin import script
+
+    with tempfile.TemporaryDirectory() as cache:
+        monkeypatch.setenv("GPUKIT_CACHE_DIR", cache)
+        script.run(str(folder / "script.py"))
+        kept = [file for file in Path(cache).rglob("*") if file.is_file()]
+        assert kept
+        for number, file in enumerate(kept):
+            file.write_bytes([b"", b"garbage", bytes(range(256)) * 8][number % 3])
+        yield
+
+
+# ---- Ctrl-C -------------------------------------------------------------------------------------
+
+# When it comes: as Python calls a function of this name for the first time.
+MOMENTS = {
+    "the command line is read": "build",
+    "a kernel is compiled": "type_inference_stage",
+    "a script is launched": "parse",
+    "a file is written": "whole",
+    "an answer is loaded": "loaded",
+    "an answer is judged": "judge",
+    "an answer is set aside": "set_aside",
+    "kernels are chosen": "choose",
+}
+
+
+def interrupt(function: str) -> Callable[..., Any]:
+    """Return an obstacle: Ctrl-C at the first call of a function of this name."""
+
+    def press(frame: Any, event: str, argument: Any) -> None:
+        if event == "call" and frame.f_code.co_name == function:
+            sys.setprofile(None)
+            signal.raise_signal(signal.SIGINT)
+
+    @contextlib.contextmanager
+    def pressed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        # A constant of its own: the kernel is in no cache.
+        script = folder / "script.py"
+        script.write_text(SCRIPT.replace("= i\n", f"= i + {time.time_ns()}\n"))
+        put_solution(folder)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.setprofile(press)
+        try:
+            yield
+        finally:
+            sys.setprofile(None)
+            signal.signal(signal.SIGINT, before)
+
+    return pressed
+
+
 OBSTACLES: dict[str, Any] = {
     made.__name__: made
     for made in (
         read_only, full_disk, no_answer, no_matplotlib, no_readme, no_compiler, folder_gone,
+        cut_checkpoint, faulty_cases, ascii_terminal, narrow, offline, offline_with_solution,
+        no_place_for_the_cache, no_home, garbage_in_the_cache,
     )
+} | {
+    "empty_checkpoint": damage(b""),
+    "text_checkpoint": damage(MINE.encode()),
+    "wider_checkpoint": damage(outputs=3),
+    "other_optimizer": damage(optimizer="AdamW"),
+    **{f"Ctrl-C as {moment}": interrupt(function) for moment, function in MOMENTS.items()},
 }  # fmt: skip

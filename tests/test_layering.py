@@ -46,7 +46,10 @@ NARROW = {
     "collectives": {"cuda"},
     "kernels": {"cuda", "errors", "launch", "primitives", "collectives"},
     "workspace": {"cuda"},
-    "nn": {"__init__", "interrupts", "status", "cuda", "files", "launch", "workspace", "kernels"},
+    "nn": {
+        *("__init__", "errors", "interrupts", "status", "cuda", "files", "launch"),
+        *("workspace", "kernels"),
+    },
 }
 
 # And inside the compiler; what lies beside its rooms may be imported by all of them.

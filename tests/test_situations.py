@@ -6,12 +6,13 @@ line; what goes wrong around it is a function of `tests/situations.py`.
 
 import contextlib
 import re
+import shlex
 
 import pytest
 
 from gpukit import cli
 from gpukit.bench import ceilings, timing
-from tests.situations import EXERCISE, OBSTACLES, Situation, make_folder, theirs
+from tests.situations import EXERCISE, NAMED, OBSTACLES, Situation, make_folder, theirs
 
 SITUATIONS = [
     # ---- a file cannot be written ----
@@ -220,6 +221,138 @@ SITUATIONS = [
         2,
         ("sass: expected a Python script, got 'nowhere.py'",),
     ),
+    # ---- a file that is read is not what it should be ----
+    Situation(
+        "checkpoint that is cut off",
+        "run fitting.py",
+        1,
+        ("saved.npz: expected a checkpoint", "The file is kept", "rename it or name another one"),
+        "cut_checkpoint",
+    ),
+    Situation(
+        "checkpoint that is empty",
+        "check fitting.py",
+        1,
+        ("saved.npz: expected a checkpoint", "The file is kept"),
+        "empty_checkpoint",
+    ),
+    Situation(
+        "checkpoint that is text",
+        "run fitting.py",
+        1,
+        ("saved.npz: expected a checkpoint", "The file is kept"),
+        "text_checkpoint",
+    ),
+    Situation(
+        "checkpoint of another network",
+        "run fitting.py",
+        1,
+        ("saved.npz", "expected weight of shape (2, 2), got (3, 2)", "The file is kept"),
+        "wider_checkpoint",
+    ),
+    Situation(
+        "checkpoint of another optimizer",
+        "run fitting.py",
+        1,
+        ("saved.npz", "expected the state of SGD", "with the same optimizer", "The file is kept"),
+        "other_optimizer",
+    ),
+    Situation(
+        "cases of an exercise with a fault",
+        f"test {EXERCISE}",
+        2,
+        ("cases.py:5", f"the cases of {EXERCISE} cannot be made: IndexError", "not to blame"),
+        "faulty_cases",
+    ),
+    Situation(
+        "cases of an exercise with a fault, as JSON",
+        f"test {EXERCISE} --json",
+        2,
+        ("cases.py:5", "not to blame"),
+        "faulty_cases",
+    ),
+    Situation(
+        "answer in a notebook that is cut off",
+        f"test {EXERCISE} --file cut_off.ipynb",
+        2,
+        ("cut_off.ipynb: expected a notebook",),
+    ),
+    Situation("script with a byte order mark", "check bom.py", 0, ("No findings",)),
+    Situation(
+        "script in another encoding",
+        "check latin.py",
+        2,
+        ("check: expected a Python script in UTF-8, got 'latin.py'", "Save it as UTF-8"),
+    ),
+    Situation(
+        "script in another encoding that is run",
+        "run latin.py",
+        2,
+        ("run: expected a Python script in UTF-8", "coding: latin-1"),
+    ),
+    Situation(
+        "script with a syntax error",
+        "profile syntax.py",
+        1,
+        ("Nothing was counted", "syntax.py", "SyntaxError"),
+    ),
+    Situation(
+        "script whose name has a space and an accent",
+        f"check '{NAMED}'",
+        0,
+        ("caf\u00e9", "No findings"),
+    ),
+    # ---- the terminal ----
+    Situation(
+        "accents on a terminal of ASCII", f"check '{NAMED}'", 0, ("caf\\xe9",), "ascii_terminal"
+    ),
+    Situation("table in 40 columns", "list", 0, ("guarded_map", "10 of 10 points"), "narrow"),
+    Situation("report in 40 columns", "check script.py", 0, ("No findings",), "narrow"),
+    # ---- no network ----
+    Situation("check offline", "check script.py", 0, ("No findings",), "offline"),
+    Situation("player offline", "play --folder pages script.py", 0, ("wrote pages",), "offline"),
+    Situation("doctor offline", "doctor", 0, ("kernels run on the",), "offline"),
+    Situation(
+        "exercise offline", f"test {EXERCISE}", 0, ("10 of 10 points",), "offline_with_solution"
+    ),
+    # ---- the cache ----
+    Situation(
+        "no place for the cache", "check script.py", 0, ("No findings",), "no_place_for_the_cache"
+    ),
+    Situation(
+        "no place for the cache, by the doctor",
+        "doctor",
+        0,
+        ("note cache-read-only", "GPUKIT_CACHE_DIR"),
+        "no_place_for_the_cache",
+    ),
+    Situation("no home", "check script.py", 0, ("No findings",), "no_home"),
+    Situation(
+        "garbage in the cache", "check script.py", 0, ("No findings",), "garbage_in_the_cache"
+    ),
+    # ---- Ctrl-C ----
+    *(
+        Situation(
+            f"Ctrl-C as {moment}: {command}", command, 130, ("stopped",), f"Ctrl-C as {moment}"
+        )
+        for command, moment in (
+            ("list", "the command line is read"),
+            ("check script.py", "a kernel is compiled"),
+            ("profile script.py", "a kernel is compiled"),
+            ("play script.py", "a kernel is compiled"),
+            ("run script.py", "a kernel is compiled"),
+            ("check script.py", "a script is launched"),
+            ("profile script.py", "a script is launched"),
+            ("run script.py", "a script is launched"),
+            ("check --html old.html script.py", "a file is written"),
+            ("play script.py", "a file is written"),
+            (f"test {EXERCISE}", "an answer is loaded"),
+            (f"test {EXERCISE}", "an answer is judged"),
+            (f"reset {EXERCISE}", "an answer is set aside"),
+            (f"reset {EXERCISE}", "a file is written"),
+            ("bench saxpy", "kernels are chosen"),
+        )
+    ),
 ]
 
 
@@ -236,16 +369,17 @@ def test_situation_ends_in_a_sentence_and_nothing_is_lost(situation, tmp_path, m
     monkeypatch.setattr(ceilings, "measure", never)
     monkeypatch.delenv("COLUMNS", raising=False)
     obstacle = OBSTACLES.get(situation.obstacle, lambda *_: contextlib.nullcontext())
-    before = theirs(folder)
     with obstacle(folder, monkeypatch):
-        kept = theirs(folder) if situation.obstacle in ("no_answer", "no_readme") else before
+        kept = theirs(folder)
         try:
-            code = cli.main(situation.command.split())
+            code = cli.main(shlex.split(situation.command))
         except SystemExit as stop:
             code = stop.code
     shown = capsys.readouterr()
     said = " ".join((shown.out + shown.err).split())
     assert "Traceback" not in said
+    if situation.obstacle == "narrow":
+        assert [line for line in shown.out.splitlines() if len(line) > 40] == []
     assert [words for words in situation.says if words not in said] == [], said
     assert [words for words in situation.never if words in said] == []
     assert code == situation.code

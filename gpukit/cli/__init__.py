@@ -7,6 +7,7 @@ it needs when it runs. This package is the only place in gpukit that prints.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -18,15 +19,9 @@ __all__ = ["FINDINGS", "INTERRUPTED", "MACHINE", "MISUSE", "WELL", "main"]
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0 well, 1 findings, 2 misuse, 3 machine's fault."""
-    from gpukit.cli import parser
-
-    line = parser.build()
-    if not (sys.argv[1:] if argv is None else argv):
-        line.print_help(sys.stderr)
-        line.exit(MISUSE)
-    arguments = parser.read(line, argv)
+    _escape_what_the_terminal_cannot_show()
     try:
-        code = int(parser.verb(arguments.verb)(arguments))
+        code = _run(argv)
         sys.stdout.flush()  # a full disk is noticed here, where it can be said
         return code
     except KeyboardInterrupt:
@@ -47,6 +42,23 @@ def main(argv: Sequence[str] | None = None) -> int:
             _give_up_output()
         show.error(failure.sentence(error))
         return failure.code(error)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    from gpukit.cli import parser
+
+    line = parser.build()
+    if not (sys.argv[1:] if argv is None else argv):
+        line.print_help(sys.stderr)
+        line.exit(MISUSE)
+    arguments = parser.read(line, argv)
+    return int(parser.verb(arguments.verb)(arguments))
+
+
+def _escape_what_the_terminal_cannot_show() -> None:
+    r"""Write `\xe9` to a terminal that knows ASCII alone, as Python does on standard error."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _give_up_output() -> None:

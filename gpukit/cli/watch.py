@@ -143,7 +143,7 @@ def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
     """Run the script until its end, an error, Ctrl-C or the end of its time."""
     from gpukit import errors
     from gpukit.checked import verb as verbs
-    from gpukit.cli import limit
+    from gpukit.cli import failure, limit
 
     verbs.used.clear()
     timer = limit.TimeLimit(arguments.timeout, arguments.script)
@@ -153,9 +153,9 @@ def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
             code = _code_of(verb, arguments)
     except KeyboardInterrupt as error:
         return _interrupted(arguments, error, "by Ctrl-C", INTERRUPTED)
-    except errors.OutputError as error:
+    except errors.FileError as error:
         show.error(str(error))
-        return _Ran(MACHINE, "The script was stopped by an error", failed=True)
+        return _Ran(failure.code(error), "The script was stopped by an error", failed=True)
     if timer.expired:
         return _interrupted(arguments, timer.error, f"after {timer.cause()}", FINDINGS)
     if code is None:
@@ -184,7 +184,7 @@ def _code_of(verb: str, arguments: argparse.Namespace) -> int | None:
         return script.run(arguments.script, arguments.arguments, verb, module=arguments.module).code
     except (errors.TargetError, script.ScriptError):
         raise  # the machine's fault, or misuse: there is nothing to report
-    except errors.OutputError:
+    except errors.FileError:
         raise  # to be said in its sentence
     except errors.PlacedError as error:  # as `gpukit run` does: it names the line itself
         sys.stdout.flush()

@@ -8,6 +8,8 @@ import functools
 import importlib.util
 import os
 import sys
+import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
@@ -104,8 +106,12 @@ class Exercise:
     @property
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The shapes to test, by the name of their case."""
-        shapes = _module(self.folder).SHAPES
-        return {name: tuple(shape) for name, shape in shapes.items()}
+        module = _module(self.folder)
+        with self._calling(module):
+            shapes = {name: tuple(shape) for name, shape in module.SHAPES.items()}
+            if self.measured not in shapes:
+                raise LookupError(f"SHAPES has no case {self.measured!r}, which is to be measured")
+            return shapes
 
     def drawn(self, seed: int) -> tuple[int, ...]:
         """Return a shape drawn from `seed`, a little larger along every axis than any case."""
@@ -116,8 +122,28 @@ class Exercise:
     def case(self, shape: tuple[int, ...], seed: int = SEED, name: str = "") -> Case:
         """Return the case of one shape, with inputs drawn from `seed`."""
         rng = np.random.default_rng([seed, *shape])
-        made: Case = _module(self.folder).case(rng, *shape)
-        return replace(made, name=name)
+        module = _module(self.folder)
+        with self._calling(module):
+            made: Case = module.case(rng, *shape)
+            return replace(made, name=name)
+
+    @contextlib.contextmanager
+    def _calling(self, module: ModuleType) -> Iterator[None]:
+        """Say which line of `cases.py` is at fault where it raises: it is the teacher's, not ours.
+
+        An answer cannot be graded then, and is not to blame.
+        """
+        try:
+            yield
+        except Exception as error:
+            file = str(module.__file__)
+            frames = traceback.extract_tb(error.__traceback__)
+            lines = [frame.lineno for frame in frames if frame.filename == file]
+            place = f"{file}:{lines[-1]}" if lines else file
+            raise ExerciseError(
+                f"{place}: the cases of {self.name} cannot be made: {type(error).__name__}: "
+                f"{error}. Your answer is not to blame. {_RESTORE}"
+            ) from error
 
     def cases(self, seed: int = SEED) -> list[Case]:
         """Return the cases of all shapes, with inputs drawn from `seed`."""

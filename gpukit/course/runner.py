@@ -110,6 +110,7 @@ class Child:
         package = str(Path(__file__).resolve().parents[2])
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
+        environment["PYTHONIOENCODING"] = "utf-8"  # whatever the terminal knows: we read it
         if driver is not None:  # the launches of host code can be watched on the CPU target only
             environment["GPUKIT_TARGET"] = "cpu"
         self._process = start(environment)

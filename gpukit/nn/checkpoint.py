@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import files
+from gpukit.errors import CheckpointError
 from gpukit.nn.optimizers import Optimizer
 from gpukit.nn.parameters import Parameters
+
+Parts = dict[str, dict[str, Any]]  # parameters, optimizer and numbers: arrays by name
+
+_ADVICE = "The file is kept: to train from the start, rename it or name another one."
 
 
 def save(
@@ -33,13 +40,38 @@ def save(
 def load(path: str | Path, parameters: Parameters, optimizer: Optimizer) -> dict[str, Any]:
     """Set parameters and optimizer to what `save` wrote; return the numbers and arrays by name.
 
-    Raises ValueError for a checkpoint of another model, and changes nothing then.
+    Raises CheckpointError, a ValueError, for a file that is damaged or no checkpoint, and for a
+    checkpoint of another model or optimizer; changes nothing then.
     """
-    parts: dict[str, dict[str, Any]] = {"parameters": {}, "optimizer": {}, "numbers": {}}
-    with np.load(path) as file:
-        for key in file.files:
-            part, name = key.split("/", 1)
-            parts[part][name] = file[key]
+    return restore(path, read(path), parameters, optimizer)
+
+
+def restore(
+    path: str | Path, parts: Parts, parameters: Parameters, optimizer: Optimizer
+) -> dict[str, Any]:
+    """Set parameters and optimizer to the parts that `read` found; return the numbers."""
+    try:
+        parameters.check(parts["parameters"])
+        optimizer.check(parts["optimizer"])
+    except ValueError as error:
+        raise CheckpointError(f"{path}: {error} {_ADVICE}") from error
     parameters.load(parts["parameters"])
     optimizer.load(parts["optimizer"])
     return {name: value if value.ndim else value.item() for name, value in parts["numbers"].items()}
+
+
+def read(path: str | Path) -> Parts:
+    """Return the arrays of each part of a checkpoint; raise CheckpointError for another file."""
+    parts: Parts = {"parameters": {}, "optimizer": {}, "numbers": {}}
+    with Path(path).open("rb") as file:
+        try:
+            archive = zipfile.ZipFile(file)
+            for member in archive.namelist():
+                part, name = member.removesuffix(".npy").split("/", 1)
+                parts[part][name] = np.load(io.BytesIO(archive.read(member)), allow_pickle=False)
+        except Exception as error:  # of zipfile, zlib or NumPy, by what is damaged
+            raise CheckpointError(
+                f"{path}: expected a checkpoint that nn.save or nn.fit wrote, got a file "
+                f"that is damaged or something else ({type(error).__name__}: {error}). {_ADVICE}"
+            ) from error
+    return parts

@@ -52,11 +52,25 @@ class Optimizer:
         arrays = {name: launch.to_host(array).copy() for name, array in self.arrays.items()}
         return {"steps": np.array(self.steps), **arrays}
 
+    def check(self, state: dict[str, npt.NDArray[Any]]) -> None:
+        """Raise ValueError where `state` is of another optimizer or of other parameters."""
+        here = {"steps": (), **{name: tuple(array.shape) for name, array in self.arrays.items()}}
+        found = {name: array.shape for name, array in state.items()}
+        if found != here:
+            raise ValueError(
+                f"load: expected the state of {type(self).__name__}, {_in_words(here)}, got "
+                f"{_in_words(found)}. Was it saved with the same optimizer and model?"
+            )
+
     def load(self, state: dict[str, npt.NDArray[Any]]) -> None:
         """Go on from what `state` returned."""
         self.steps = int(state["steps"])
         for name, array in self.arrays.items():
             array.copy_to_device(state[name])
+
+
+def _in_words(state: dict[str, tuple[int, ...]]) -> str:
+    return ", ".join(f"{name} of shape {shape}" for name, shape in state.items()) or "nothing"
 
 
 class SGD(Optimizer):

@@ -98,6 +98,15 @@ class Parameters:
 
         Raises ValueError where a name or a shape differs, and then nothing is changed.
         """
+        for name, array in self.check(state).items():
+            view = self._views[name]
+            if isinstance(view, np.ndarray):
+                view[...] = array
+            else:
+                view.copy_to_device(np.ascontiguousarray(array, view.dtype))
+
+    def check(self, state: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of a state, or raise ValueError where a name or a shape differs."""
         arrays = {name: np.asarray(array) for name, array in state.items()}
         if missing := [name for name in self._views if name not in arrays]:
             raise ValueError(f"load: expected {missing[0]!r}, got nothing of that name. {ADVICE}")
@@ -109,12 +118,7 @@ class Parameters:
                 raise ValueError(
                     f"load: expected {name} of shape {shape}, got {array.shape}. {ADVICE}"
                 )
-        for name, array in arrays.items():
-            view = self._views[name]
-            if isinstance(view, np.ndarray):
-                view[...] = array
-            else:
-                view.copy_to_device(np.ascontiguousarray(array, view.dtype))
+        return arrays
 
 
 def parts_of(layer: Any, kind: type[Part], prefix: str = "") -> Iterator[tuple[str, Part]]:

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 import gpukit
 from gpukit import cuda, files, interrupts, launch, status
-from gpukit.nn.checkpoint import load, save
+from gpukit.errors import CheckpointError
+from gpukit.nn import checkpoint
 from gpukit.nn.containers import Sequential
 from gpukit.nn.data import Loader
 from gpukit.nn.inference import accuracy
@@ -209,14 +210,20 @@ class _Training:
         """Go on from the checkpoint, if there is one; return how many steps were made before."""
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return 0
-        numbers = load(self.checkpoint, self.parameters, self.optimizer)
+        parts = checkpoint.read(self.checkpoint)
+        if not {"losses", "accuracies"} <= parts["numbers"].keys():
+            raise CheckpointError(
+                f"{self.checkpoint}: expected a checkpoint of nn.fit, got one of nn.save, which "
+                "does not hold the losses. Name another file, or load it yourself with nn.load."
+            )
+        numbers = checkpoint.restore(self.checkpoint, parts, self.parameters, self.optimizer)
         self.history.losses = numbers["losses"]
         self.history.accuracies = numbers["accuracies"].tolist()
         return len(self.history.losses)
 
     def _save(self) -> None:
         if self.checkpoint is not None:
-            save(
+            checkpoint.save(
                 self.checkpoint, self.parameters, self.optimizer, losses=self.history.losses,
                 accuracies=np.array(self.history.accuracies),
             )  # fmt: skip

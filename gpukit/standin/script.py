@@ -11,6 +11,7 @@ import contextlib
 import importlib.util
 import runpy
 import sys
+import tokenize
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -66,7 +67,22 @@ def find(path: str, verb: str = "run") -> Path:
             f"{verb}: expected a Python script, got {path!r}, a folder without "
             "__main__.py. Name the script in it that is to be run."
         )
+    if script.suffix == ".py" and not script.is_dir():
+        _look_at_encoding(script, verb)
     return script
+
+
+def _look_at_encoding(script: Path, verb: str) -> None:
+    """Refuse what is no text to Python: a kernel's source could not be read."""
+    try:
+        with tokenize.open(script) as file:
+            file.read()
+    except (UnicodeDecodeError, SyntaxError) as error:
+        raise ScriptError(
+            f"{verb}: expected a Python script in UTF-8, got {str(script)!r}, which is not: "
+            f"{error}. Save it as UTF-8, or name its encoding in its first line, such as "
+            "# -*- coding: latin-1 -*-."
+        ) from error
 
 
 def _look_for_module(name: str, verb: str) -> None:

@@ -194,3 +194,22 @@ def test_cases_that_cannot_be_read_are_named_with_what_to_do(text, tmp_path, mon
     exercise.folder.joinpath("cases.py").write_text(text)
     with pytest.raises(catalogue.ExerciseError, match=r"cases\.py: .*git checkout"):
         exercise.cases()
+
+
+FAULTS = {
+    "in case": 'SHAPES = {"a": (3,)}\ndef case(rng, n):\n    return [][n]\n',
+    "no case": 'SHAPES = {"a": (3,)}\ndef case(rng, n):\n    pass\n',
+    "no parameter": 'SHAPES = {"a": (3,)}\ndef case(rng):\n    pass\n',
+    "no shapes": "SHAPES = {}\ndef case(rng, n):\n    pass\n",
+    "no dict": "SHAPES = 3\ndef case(rng, n):\n    pass\n",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_in_the_teachers_cases_is_not_the_learners(fault, tmp_path, monkeypatch):
+    shutil.copytree(catalogue.find("guarded_map").folder, tmp_path / "01_here" / "guarded_map")
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
+    exercise = catalogue.find("guarded_map")
+    (exercise.folder / "cases.py").write_text(FAULTS[fault].replace('"a"', repr(exercise.measured)))
+    with pytest.raises(catalogue.ExerciseError, match=r"cases\.py.*guarded_map.*not to blame"):
+        exercise.cases()

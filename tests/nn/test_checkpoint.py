@@ -1,10 +1,12 @@
 """Checkpoints: who goes on from one trains bit for bit as if nothing had happened."""
 
+import io
+
 import numpy as np
 import pytest
 
 import gpukit
-from gpukit import launch, nn
+from gpukit import errors, launch, nn
 
 RNG = np.random.default_rng(5)
 EXAMPLES, LABELS = RNG.standard_normal((40, 1, 6, 6), np.float32), RNG.integers(0, 3, 40)
@@ -63,3 +65,57 @@ def test_a_checkpoint_of_another_model_is_refused_and_changes_nothing(tmp_path):
     with pytest.raises(ValueError, match=r"load: expected .*0\.weight"):
         nn.load(tmp_path / "saved", other, nn.AdamW(other))
     np.testing.assert_array_equal(launch.to_host(other.value), before)
+
+
+def damaged(whole):
+    """What may stand in the place of a checkpoint, by what it is."""
+    flipped = bytearray(whole)
+    flipped[200] ^= 255
+    array, foreign, pickled = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    np.save(array, np.zeros(3))
+    np.savez(foreign, weights=np.zeros(3))
+    np.savez(pickled, **{"parameters/0.weight": np.array([{}], object)})
+    return {
+        "cut off": whole[: len(whole) // 2],
+        "without its end": whole[:-1],
+        "empty": b"",
+        "text": b"hello",
+        "with a bit that flipped": bytes(flipped),
+        "one array": array.getvalue(),
+        "other arrays": foreign.getvalue(),
+        "pickled": pickled.getvalue(),
+    }
+
+
+@pytest.mark.parametrize("how", damaged(bytes(300)))
+def test_a_file_that_is_no_checkpoint_is_named_and_kept_and_changes_nothing(how, tmp_path):
+    _, parameters, optimizer = training()
+    saved = tmp_path / "saved"
+    nn.save(saved, parameters, optimizer)
+    saved.write_bytes(damaged(saved.read_bytes())[how])
+    before, held = saved.read_bytes(), launch.to_host(parameters.value).copy()
+    with pytest.raises(errors.CheckpointError, match=r"saved: expected a checkpoint .*rename it"):
+        nn.load(saved, parameters, optimizer)
+    assert saved.read_bytes() == before
+    np.testing.assert_array_equal(launch.to_host(parameters.value), held)
+
+
+def test_a_checkpoint_of_another_optimizer_is_refused_and_changes_nothing(tmp_path):
+    _, parameters, optimizer = training()
+    nn.save(tmp_path / "saved", parameters, optimizer)
+    _, others, _ = training()
+    others.value.copy_to_device(np.ones(others.value.shape, np.float32))
+    with pytest.raises(ValueError, match=r"expected the state of SGD, steps .*m of shape"):
+        nn.load(tmp_path / "saved", others, nn.SGD(others, lr=0.1))
+    assert (launch.to_host(others.value) == 1).all()
+
+
+def test_fit_refuses_a_checkpoint_without_losses_and_changes_nothing(tmp_path):
+    _, parameters, optimizer = training()
+    nn.save(tmp_path / "saved", parameters, optimizer)
+    model, others, other = training()
+    others.value.copy_to_device(np.ones(others.value.shape, np.float32))
+    loader = nn.Loader(EXAMPLES, LABELS, batch=16)
+    with pytest.raises(errors.CheckpointError, match=r"saved: expected a checkpoint of nn\.fit"):
+        nn.fit(model, other, loader, epochs=1, checkpoint=tmp_path / "saved", report=False)
+    assert (launch.to_host(others.value) == 1).all()

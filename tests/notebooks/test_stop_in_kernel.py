@@ -1,0 +1,85 @@
+"""Stop in a notebook, in a real kernel: a short message, and the next cell runs."""
+
+import os
+import re
+import signal
+import sys
+
+import pytest
+from jupyter_client.manager import KernelManager
+
+from tests.notebooks import running
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("stop"),
+    pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix"),
+]
+
+SECONDS = 120
+FIRST = """
+import gpukit, numpy as np
+from gpukit import cuda
+
+@cuda.jit
+def long_kernel(a, rounds):
+    for k in range(rounds):
+        a[cuda.grid(1)] += 1
+
+a = np.zeros(32, np.int64)
+"""
+# Each is run with few rounds first, which compiles what it needs, and is stopped with many.
+CELLS = {
+    "launch": "long_kernel[1, 32](a, {rounds})",
+    "check": "gpukit.check(long_kernel)[1, 32](a, {rounds})",
+    "profile": "gpukit.profile(long_kernel)[1, 32](a, {rounds})",
+    "play": "for _ in range({rounds}): gpukit.play(long_kernel)[1, 32](a, 20)",
+}
+
+
+@pytest.fixture(scope="module")
+def kernel():
+    """A kernel as Jupyter starts one, and the client that talks to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which it inherits
+    manager = KernelManager(kernel_name="python3")
+    path = os.pathsep.join(filter(None, [str(running.ROOT), os.environ.get("PYTHONPATH")]))
+    manager.start_kernel(env={**os.environ, "PYTHONPATH": path})
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=SECONDS)
+    yield manager, client
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)
+    signal.signal(signal.SIGINT, before)
+
+
+def run(kernel, code, stop=False):
+    """Run a cell, and stop it once it says that it has begun; return its outputs' messages."""
+    manager, client = kernel
+    seen = []
+
+    def note(message):
+        seen.append(message)
+        begun = message["msg_type"] == "stream" and "begun" in message["content"]["text"]
+        if stop and begun:
+            manager.interrupt_kernel()
+
+    head = "print('begun', flush=True)\n" if stop else ""
+    client.execute_interactive(head + code, timeout=SECONDS, output_hook=note, store_history=False)
+    return seen
+
+
+def errors(messages):
+    return [m["content"] for m in messages if m["msg_type"] == "error"]
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_stop_ends_a_cell_with_a_short_message_and_the_next_cell_runs(kernel, name):
+    assert errors(run(kernel, FIRST)) == []
+    assert errors(run(kernel, CELLS[name].format(rounds=1))) == []
+    (error,) = errors(run(kernel, CELLS[name].format(rounds=10**7), stop=True))
+    assert error["ename"] == "KeyboardInterrupt"
+    shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error["traceback"]))
+    assert "/gpukit/" not in shown
+    assert len(shown.splitlines()) < 12
+    assert errors(run(kernel, "long_kernel[1, 32](a, 1); assert a.min() > 0")) == []
