@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # What to do where several threads write to one element of an output, and none to another.
 OVERLAP = (
-    "give each thread elements of its own: here the index is the same in several threads, and other "
-    "elements get none"
+    "give each thread elements of its own: here the index is the same in several threads, and "
+    "other elements get none"
 )
 
 

@@ -310,7 +310,7 @@ class _Grading:
         these values says more than the race that comes of it.
         """
         mistake = self._mistake()
-        for found in checked:
+        for found in sorted(checked, key=lambda found: found.kind != "barrier-after-return"):
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
                 return mistake if mistake and collides else explain.finding(_mended(found, case))

@@ -54,7 +54,8 @@ def case(rng: np.random.Generator, n: int) -> Case:
                 "grad_x": grad * (one - y * np.abs(y))
             },
             "grad_out alone is stored: the slope is not multiplied in.": {"grad_x": grad},
-            "Near 1 and -1 two nearly equal numbers are subtracted after rounding, and little is right "
+            "Near 1 and -1 two nearly equal numbers are subtracted after rounding, and little is "
+            "right "
             "of what is left: subtract y * y from 1 first, then multiply by grad_out.": {
                 "grad_x": grad - grad * y * y
             },

@@ -94,7 +94,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
             smallest: at(int(np.argmin(np.abs(x)))) if n == BOTH_SIGNS else {},
             tie: {} if n in (BOTH_SIGNS, LEAST) else at(n // 3 + 100),
             tie + " Here it is the last.": at(n - 1 - int(np.argmax(x[::-1]))),
-            "All elements are minus infinity here, and so none is larger than what the search began "
+            "All elements are minus infinity here, so none is larger than what the search began "
             "with: begin with the index of an element, such as tid, and let tid < x.size count.": (
                 at(-1) if n == NOTHING else {}
             ),
