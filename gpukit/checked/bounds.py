@@ -22,7 +22,9 @@ class Bound(NamedTuple):
 
     `kind` is "own" where a condition compares the index with the array's own size, or lets the end
     pass (`<=`), "other" where it compares it with something else, "half" where it bounds it from
-    below only, and "loop" where the index runs through a range. Of what an index is computed of,
+    below only, and "loop" where the index runs through a range. It is "or" or "and" where the
+    condition is joined by that to others, and lets pass where it does not hold itself: "or" in what
+    must hold, "and" in what must not. Of what an index is computed of,
     "parts" is bounded, and "free" is a number of the thread that nothing bounds.
     """
 
@@ -64,10 +66,10 @@ class Bounds:
                 if tree.key(_loaded(test.target)) == tree.key(index):
                     own.append(Bound("loop", line, refuse.written(test.target)))
                 continue
-            for low, high, strict, text in self._compared(test, holds):
+            for low, high, strict, text, weak in self._compared(test, holds):
                 if tree.key(low) == tree.key(index):
                     is_own = not strict or is_size_of(self._size(high), array)
-                    own.append(Bound("own" if is_own else "other", line, text))
+                    own.append(Bound(weak or ("own" if is_own else "other"), line, text))
                 elif tree.key(high) == tree.key(index):
                     own.append(Bound("half", line, text))
                 elif tree.reads(low) & names:
@@ -82,20 +84,25 @@ class Bounds:
         return parts[-1] if parts and not free else None
 
     def _compared(
-        self, test: ast.AST, holds: bool
-    ) -> Iterator[tuple[ast.expr, ast.expr, bool, str]]:
-        """Yield what a condition, which holds or does not, says is below what, and its text."""
-        for node in ast.walk(test):
-            if isinstance(node, ast.Name) and isinstance(self.made.get(node.id), _CONDITIONS):
-                yield from self._compared(self.made[node.id], holds)
-            if not isinstance(node, ast.Compare):
-                continue
-            sides = [node.left, *node.comparators]
-            for low, op, high in zip(sides, node.ops, sides[1:], strict=False):
+        self, test: ast.AST, holds: bool, weak: str = ""
+    ) -> Iterator[tuple[ast.expr, ast.expr, bool, str, str]]:
+        """Yield what a condition, which holds or does not, says is below what, and its text.
+
+        `weak` is the operator that joins it to others so that it need not hold (or fail) itself.
+        """
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or) == holds:
+            weak = "or" if holds else "and"
+        if isinstance(test, ast.Name) and isinstance(self.made.get(test.id), _CONDITIONS):
+            yield from self._compared(self.made[test.id], holds, weak)
+        if isinstance(test, ast.Compare):
+            sides = [test.left, *test.comparators]
+            for low, op, high in zip(sides, test.ops, sides[1:], strict=False):
                 if isinstance(op, (*_BELOW, *_ABOVE)):
                     pair = (high, low) if isinstance(op, _ABOVE) == holds else (low, high)
                     strict = isinstance(op, (ast.Lt, ast.Gt)) == holds
-                    yield *pair, strict, refuse.written(node)
+                    yield *pair, strict, refuse.written(test), weak
+        for node in ast.iter_child_nodes(test):
+            yield from self._compared(node, holds, weak)
 
     def _size(self, node: ast.expr) -> ast.expr:
         return self.made.get(node.id, node) if isinstance(node, ast.Name) else node

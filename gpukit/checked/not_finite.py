@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,8 @@ _STRANGE = ("nan", "inf", "-inf")  # as a recording writes them
 class Origin:
     """Where it arises: the line and its text, what came out, in which thread, from which operands.
 
-    `operands` holds names as they stand in the line, or elements such as `x[3]`, and their values.
+    `operands` holds names as they stand in the line, or elements such as `x[3]`, and their values:
+    none where the line is one of a device function, whose variables are not recorded.
     """
 
     line: int
@@ -27,9 +29,13 @@ class Origin:
 
     def __str__(self) -> str:
         given = ", ".join(f"{name} = {value}" for name, value in self.operands)
+        what = (
+            f"makes {self.value} out of finite numbers: {given}"
+            if given
+            else f"is the first that gives {self.value}, of an infinity maybe"
+        )
         return (
-            f"Line {self.line} makes {self.value} out of finite numbers"
-            f"{': ' if given else ''}{given} (thread {self.thread} of block {self.block})."
+            f"Line {self.line} {what} (thread {self.thread} of block {self.block})."
             f"\n  > {self.line:3d} | {self.text}"
         )
 
@@ -50,6 +56,12 @@ def first(recording: dict[str, Any]) -> Origin | None:
                 continue
             known = variables.get((step["block"], step["warp"], lane), {})
             read = _reads(recording, step, lane)
+            if step["line"] not in texts:  # a line of a device function, its names made unique
+                text = re.sub(r"_\d+\b", "", step.get("text", "")).rstrip(";")
+                if value in ("inf", "-inf") or not _names(text):
+                    continue
+                thread = 32 * step["warp"] + lane
+                return Origin(step["line"], text, value, step["block"], thread, ())
             used = {n: known[n] for n in names.get(step["line"], ()) if n in known} | read
             if used and not any(v in _STRANGE for v in used.values() if isinstance(v, str)):
                 text = texts.get(step["line"], "").strip()

@@ -32,6 +32,7 @@ class Mismatch:
     kept: bool = False  # what was there before went into what was stored
     added: bool = False  # something was added to what was there before
     strange: bool = False  # a NaN or an infinity was computed where a finite number is asked
+    condition: str = ""  # what tells the wrong elements from the others
 
 
 def tolerance(expected: Array, scale: Array | None, ulps: float) -> NDArray[np.float64] | float:
@@ -78,7 +79,65 @@ def compare(case: Case, output: str, got: Array, ulps: float) -> Mismatch | None
         added=bool(added.any()),
         resembles="" if (missed | added).any() else resembles(got, expected, allowed),
         strange=bool((~_finite(got) & _finite(expected) & ~missed & ~added).any()),
+        condition=condition(case, output, mask),
     )
+
+
+def condition(case: Case, output: str, mask: Mask) -> str:
+    """Say which values of an input tell the wrong elements of an output from all others.
+
+    Only inputs of the output's shape can, and the right values; few are told apart by chance.
+    """
+    expected = case.expected[output]
+    given = [
+        (name, value)
+        for name, value in case.args.items()
+        if isinstance(value, np.ndarray)
+        and name not in case.expected
+        and value.shape == expected.shape
+        and value.dtype.kind in "iuf"
+    ]
+    given.append(("the right value", expected))
+    with np.errstate(invalid="ignore"):
+        kinds = (
+            (np.ones(mask.shape, bool), ""),
+            (expected != 0, "Of those that should not be 0, "),
+            (expected == 0, "Of those that should be 0, "),
+        )
+    for among, begin in kinds:
+        if not (mask & ~among).any() and (~mask & among).sum() > 9:
+            for name, value in given:
+                words = _values(name, value[mask & among], value[~mask & among])
+                if words:
+                    text = (
+                        f"{begin}just the elements are wrong where {words}; the others are right."
+                    )
+                    return text[:1].upper() + text[1:]
+    return ""
+
+
+def _values(name: str, wrong: Array, right: Array) -> str:
+    """Say in words which values an input has where the output is wrong, and nowhere else.
+
+    >>> right = np.array([-2.0, 3.0, 7.0])
+    >>> _values("x", np.array([0.0, 0.0]), right), _values("x", np.array([8.0, 9.0]), right)
+    ('x is 0.0', 'x is 8.0 or more')
+    """
+    if np.isnan(wrong).any() or np.isnan(right).any() or (wrong.size == 1 and wrong[0] != 0):
+        return ""
+    least, most = wrong.min(), wrong.max()
+    if not ((least <= right) & (right <= most)).any():
+        if least == most:
+            return f"{name} is {least!s}"
+        if not (right > most).any():
+            return f"{name} is {least!s} or more"
+        if not (right < least).any():
+            return f"{name} is {most!s} or less"
+        return f"{name} lies between {least!s} and {most!s}"
+    least, most = right.min(), right.max()
+    if not ((least <= wrong) & (wrong <= most)).any():
+        return f"{name} lies below {least!s} or above {most!s}"
+    return ""
 
 
 def _finite(values: Array) -> Mask:
@@ -224,9 +283,20 @@ def resembles(got: Array, expected: Array, allowed: Any) -> str:
             return f"every value is {word} what it should be"
     if same(expected[::-1]):
         return "it is the right answer back to front"
-    if same(np.trunc(expected)):
+    if _are_whole(got, expected):
         return "the fractions are cut off: somewhere the values pass through whole numbers"
     return _shifted(got, expected, allowed)
+
+
+def _are_whole(got: Array, expected: Array) -> bool:
+    """Tell whether all values are whole numbers beside the right ones."""
+    if (
+        expected.dtype.kind != "f"
+        or not _finite(got).all()
+        or (expected == np.rint(expected)).all()
+    ):
+        return False
+    return bool((got == np.rint(got)).all() and (np.abs(got - expected) <= 1).all())
 
 
 def _shifted(got: Array, expected: Array, allowed: Any) -> str:

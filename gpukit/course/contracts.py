@@ -60,6 +60,7 @@ _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
         lambda accesses: _ratio(_total(accesses, "_sectors"), _requests(accesses)),
     ),
     "shared_requests": ("shared", "", "accesses to shared memory one after the other", _requests),
+    "shared_updates": ("shared", "atomic", "atomic updates of shared memory", _requests),
     "constant_requests": ("constant", "load", "reads of constant memory", _requests),
     "constant_passes_per_request": (
         "constant", "load", "passes for each time that a warp reads constant memory",

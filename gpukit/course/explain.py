@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import signal
 from collections.abc import Iterable
@@ -18,6 +19,13 @@ from gpukit.course.runner import Outcome
 
 if TYPE_CHECKING:
     from gpukit.checked.finding import Finding
+
+
+# What to do where several threads write to one element of an output, and none to another.
+OVERLAP = (
+    "give each thread elements of its own: here the index is the same in several threads, and "
+    "other elements get none"
+)
 
 
 def finding(found: Finding) -> str:
@@ -47,14 +55,34 @@ def contract(
     lines = [f"Right, but: {contracts.number(counted)} {broken}; asked: {broken.asked}."]
     if literals:
         return "\n".join([*lines, finding(literals[0])])
+    if broken.measure == "float64" and (mixed := _mixed(source)):
+        return "\n".join([*lines, *_excerpt(source, mixed.lineno), _of_float64(mixed)])
     lines += _excerpt(source, line)
     for access in busiest:
         lines += _excerpt(source, access["line"])
-        lines.append(_takes_part(access, case))
+        lines.append(_takes_part(access, broken, case))
     return "\n".join(filter(None, [*lines, " ".join(broken.why.split())]))
 
 
-def _takes_part(access: dict[str, Any], case: Case) -> str:
+def _mixed(source: str) -> ast.Call | None:
+    """Return the first `min(1, x)` or its like: a plain number beside a float32 makes float64."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            plain = [isinstance(argument, ast.Constant) for argument in node.args]
+            if node.func.id in ("min", "max") and any(plain) and not all(plain):
+                return node
+    return None
+
+
+def _of_float64(call: ast.Call) -> str:
+    literal = next(ast.unparse(a) for a in call.args if isinstance(a, ast.Constant))
+    return (
+        f"`{ast.unparse(call)}` is float64 because of the literal `{literal}`, and so is all that "
+        f"is made of it.\nWhat to do: write `np.float32({literal})`."
+    )
+
+
+def _takes_part(access: dict[str, Any], broken: Contract, case: Case) -> str:
     """Say how many threads share in the costliest access, where that is the trouble."""
     if access["space"] != "global":
         return ""
@@ -64,7 +92,8 @@ def _takes_part(access: dict[str, Any], case: Case) -> str:
         return ""
     if elements / requests < 2:
         return "There one thread of a warp does the work, and the others wait for it."
-    if requests / case.warps > 32 and elements / requests > 16:
+    shared = broken.array and elements > 2 * np.size(case.args[broken.array])
+    if shared and access["op"] == "load" and requests / case.warps > 32:
         return "There each thread goes through many elements that the others read as well."
     return ""
 
@@ -129,7 +158,18 @@ def hint(found: Mismatch) -> str:
             f"Something was added to what stood in {found.output} before, and it does not begin as "
             "0: write with `=`, not with `+=` or an atomic."
         )
+    if _is_start(found):
+        return (
+            "No number is beyond the one with which the search began, and so that came out: a "
+            "search for the largest begins with minus infinity, `np.float32(-np.inf)`, or with the "
+            "first number."
+        )
     return f"Look: {found.resembles}." if found.resembles else ""
+
+
+def _is_start(found: Mismatch) -> bool:
+    """Tell whether a large negative number came out where minus infinity is the largest."""
+    return bool(found.expected < -3e38 and found.expected < found.got < -1000)
 
 
 def elsewhere(found: Mismatch, sizes: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import zlib
 from collections.abc import Callable
@@ -29,7 +30,7 @@ WRONG_BY_LUCK = {"warp-race", "shuffle-source", "block-order"}
 STOPS = {"out-of-bounds", "barrier-divergence", "cooperative-misuse", "endless-wait", "raised"}
 REFUSED = {"launch-refused", "returned-local"}
 # Findings that do no harm here and would do elsewhere.
-DOUBTFUL = {"negative-index", "barrier-after-return", "same-value-race"}
+DOUBTFUL = {"barrier-after-return", "same-value-race"}
 # Findings that are no fault by themselves and say why a value is wrong.
 TELLING = {"negative-index", "lost-value", "no-effect", "barrier-after-return"}
 
@@ -226,6 +227,11 @@ class _Grading:
         self.rows.append(row)
         self.watch(row)
 
+    @functools.cached_property
+    def _measured(self) -> Case:
+        """The case whose accesses are counted."""
+        return self.exercise.case(self.exercise.shapes[self.exercise.measured])
+
     # ---- values: every case ----------------------------------------------------------------
 
     def _values(self) -> Report | None:
@@ -304,7 +310,7 @@ class _Grading:
         these values says more than the race that comes of it.
         """
         mistake = self._mistake()
-        for found in checked:
+        for found in sorted(checked, key=lambda found: found.kind != "barrier-after-return"):
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
                 return mistake if mistake and collides else explain.finding(_mended(found, case))
@@ -316,8 +322,15 @@ class _Grading:
             origin = self.child.origin(case, self.exercise.seconds).text
             if origin:
                 return origin
-        same = (explain.finding(f) for f in checked if f.kind == "same-value-race")
-        return mistake or next(same, "")
+        same = (_mended(found, case) for found in checked if found.kind == "same-value-race")
+        if row.mismatch is not None and row.mismatch.unwritten:
+            same = (replace(found, fix=explain.OVERLAP) for found in same)
+        return mistake or next(map(explain.finding, same), "") or self._condition()
+
+    def _condition(self) -> str:
+        """Return what the wrong elements have in common, in the largest case that tells."""
+        told = [r.mismatch for r in self.rows if r.mismatch is not None and r.mismatch.condition]
+        return max(told, key=lambda found: found.total).condition if told else ""
 
     def _with_before(self, case: Case, row: Row) -> Row:
         """Tell elements that were never written from those made of what stood there before.
@@ -389,7 +402,7 @@ class _Grading:
             self.doubtful += [f for f in tried.findings if f.kind in DOUBTFUL]
             if case.name == self.exercise.measured:
                 self.warnings = tried.findings
-            if case.name == self.exercise.measured or case.is_full:
+            if case.name == self.exercise.measured or (case.is_full and self._measured.is_full):
                 self.idle_warps = max(self.idle_warps, tried.found.idle_warps)
         if launches:
             self._tell(Row("checked: no races, nothing read before it is written", "right"))
@@ -402,7 +415,7 @@ class _Grading:
     # ---- contracts: one case counted --------------------------------------------------------
 
     def _contracts(self) -> Report | None:
-        case = self.exercise.case(self.exercise.shapes[self.exercise.measured])
+        case = self._measured
         outcome = self.child.profile(case, self.exercise.seconds)
         if outcome.kind != "arrays":
             return self._made(outcome.kind, explain.outcome(outcome, self.source))

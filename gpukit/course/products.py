@@ -14,6 +14,12 @@ def of_part(a: Array, b: Array, part: slice) -> Outputs:
     return {"out": (a[:, part] @ b[part]).astype(np.float32)}
 
 
+def of_parts(a: Array, b: Array, parts: list[slice]) -> Outputs:
+    """Return the product where parts of each sum are added, some of them twice."""
+    whole = np.sum([a[:, part] @ b[part] for part in parts], axis=0)
+    return {"out": whole.astype(np.float32)}
+
+
 def wrong_steps(a: Array, b: Array, tile: int) -> dict[str, Outputs]:
     """Return what wrong steps through tiles along K leave, by the sentence that names them."""
     k = a.shape[1]

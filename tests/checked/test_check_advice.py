@@ -52,6 +52,28 @@ def unguarded_kernel(x, out):
 
 
 @cuda.jit
+def either_kernel(x, out):
+    col, row = cuda.grid(2)
+    if row < out.shape[0] or col < out.shape[1]:
+        out[row, col] = x[row, col]
+
+
+@cuda.jit
+def both_kernel(x, out):
+    col, row = cuda.grid(2)
+    if row >= out.shape[0] and col >= out.shape[1]:
+        return
+    out[row, col] = x[row, col]
+
+
+@cuda.jit
+def mirror_kernel(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[-i]
+
+
+@cuda.jit
 def lax_kernel(x, out):
     i = cuda.grid(1)
     if i >= out.size + 1:
@@ -167,6 +189,22 @@ def test_an_index_that_is_kept_below_another_size_is_to_be_mended():
     advice = outside(factor_kernel, ones(2, 5), ones(1), ones(2, 5))
     assert advice.startswith("mend the index if another variable counts along this axis")
     assert "`row < out.shape[0]` in line" in advice
+
+
+def test_conditions_joined_by_or_in_a_guard_are_to_be_joined_by_and():
+    advice = outside(either_kernel, ones(1, 5), ones(1, 5))
+    assert advice.startswith("write `and` for `or` in line ")
+
+
+def test_conditions_joined_by_and_before_a_return_are_to_be_joined_by_or():
+    advice = outside(both_kernel, ones(1, 5), ones(1, 5))
+    assert advice.startswith("write `or` for `and` in line ")
+
+
+def test_a_negated_index_is_no_mirror_image():
+    report = gpukit.check(mirror_kernel)[1, 4](ones(4), ones(4))
+    (found,) = [f for f in report.findings if f.kind == "negative-index"]
+    assert found.fix.startswith("write `x.shape[0] - 1 - i` if 0 is to be the last")
 
 
 def test_an_index_that_runs_too_far_in_a_loop_is_told_of_the_loop():

@@ -188,3 +188,41 @@ def test_equal_infinities_are_equal():
     expected = np.array([1, -np.inf, 3], np.float32)
     assert one(expected, expected.copy()) is None
     assert one(expected, -expected).wrong == 3
+
+
+def test_what_all_wrong_elements_have_in_common_is_found():
+    x = np.linspace(-5, 5, 50, dtype=np.float32)
+    got = np.where(x > 0, x, 0)
+    found = compare.compare(launch(x, got, x=x), "out", got, 4.0)
+    assert found.condition.startswith("Just the elements are wrong where x is ")
+    assert found.condition.endswith(" or less; the others are right.")
+
+
+def test_wrong_elements_among_those_that_are_not_0_are_told_apart():
+    x, slope = np.resize([1, -1], 42).astype(np.float32), np.resize([0, 1, 2, -3, -1], 42)
+    got = np.maximum(x, 0) * slope
+    found = compare.compare(launch(x * slope, got, x=x), "out", got, 4.0)
+    words = "Of those that should not be 0, just the elements are wrong where x is -1.0"
+    assert found.condition.startswith(words)
+
+
+def test_elements_that_no_input_tells_apart_have_nothing_in_common():
+    x, got = ramp(40), ramp(40)
+    got[::2] += 1
+    assert compare.compare(launch(x, got, y=np.resize(x[:7], 40)), "out", got, 4.0).condition == ""
+
+
+def test_one_wrong_element_has_a_value_of_its_own_by_chance():
+    got = ramp(40)
+    got[7] = 0
+    assert not compare.compare(launch(ramp(40), got, x=ramp(40)), "out", got, 4.0).condition
+
+
+def test_the_start_of_a_search_is_known_by_what_came_out():
+    expected, got = np.full(4, -np.inf, np.float32), np.full(4, -1e30, np.float32)
+    assert "begins with minus infinity" in explain.hint(one(expected, got))
+
+
+def test_whole_numbers_are_known_where_one_was_rounded_down():
+    expected = np.linspace(0.1, 9.7, 50, dtype=np.float32)
+    assert "the fractions are cut off" in one(expected, np.floor(expected)).resembles

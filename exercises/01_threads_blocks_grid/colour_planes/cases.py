@@ -64,6 +64,17 @@ def case(rng: np.random.Generator, planes: int, rows: int, cols: int) -> Case:
             "The factor is chosen by the column; it belongs to the plane.": {
                 "out": np.minimum(by_column * photo, np.float32(255))
             },
+            "The pixel is held at 255 before the factor; it is the product that must not pass "
+            "255.": {
+                "out": np.minimum(
+                    factor[:, None, None] * np.minimum(photo, np.float32(255)), np.float32(255)
+                )
+            },
+            "The pixel is held at 255 instead of the product.": {
+                "out": factor[:, None, None] * np.minimum(photo, np.float32(255))
+            },
+            "Planes with the factor 0 were not written: they become 0, and somebody has to write "
+            "it.": {"out": np.where(factor[:, None, None] == 0, missing, tinted_to_white)},
             "No factor is multiplied in: the picture is as it was.": {"out": photo},
             "The arrays are indexed [row, col, plane] here; it is [plane, row, col].": {
                 "out": turned

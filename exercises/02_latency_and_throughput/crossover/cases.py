@@ -43,6 +43,9 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "The launch is multiplied by pairs.size, the number of all sizes; each size has one "
             "launch.": _left(cpu, launch * n + gpu),
             "The launch was added to the CPU's time; the GPU needs it.": _left(launch + cpu, gpu),
+            "The GPU needs the launch and the transfer, one after the other: their sum, not the "
+            "larger of "
+            "them.": _left(cpu, np.maximum(launch, gpu)),
             "The launch was added to both times; only the GPU needs it.": _left(
                 launch + cpu, launch + gpu
             ),

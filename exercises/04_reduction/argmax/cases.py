@@ -14,8 +14,9 @@ SHAPES = {
     "more than 1024 numbers": (1300,),
     "numbers of both signs": (257,),
     "minus infinity and the least number above it": (262,),
+    "minus infinity everywhere": (275,),
 }
-BOTH_SIGNS, LEAST = 257, 262  # lengths
+BOTH_SIGNS, LEAST, NOTHING = 257, 262, 275  # lengths
 Better = Callable[[float, float, bool], bool]
 
 
@@ -25,6 +26,8 @@ def numbers(rng: np.random.Generator, n: int) -> np.ndarray:
         x = np.round(rng.normal(0, 4, n)).astype(np.float32)
         x[n // 3 :: BLOCK] = x.max() + 1
         return x
+    if n == NOTHING:
+        return np.full(n, -np.inf, np.float32)
     if n == LEAST:
         x = np.full(n, -np.inf, np.float32)
         x[[n // 3, n // 3 + BLOCK]] = np.finfo(np.float32).min
@@ -91,6 +94,10 @@ def case(rng: np.random.Generator, n: int) -> Case:
             smallest: at(int(np.argmin(np.abs(x)))) if n == BOTH_SIGNS else {},
             tie: {} if n in (BOTH_SIGNS, LEAST) else at(n // 3 + 100),
             tie + " Here it is the last.": at(n - 1 - int(np.argmax(x[::-1]))),
+            "All elements are minus infinity here, so none is larger than what the search began "
+            "with: begin with the index of an element, such as tid, and let tid < x.size count.": (
+                at(-1) if n == NOTHING else {}
+            ),
             "No element was larger than what the search began with: begin with minus infinity, all "
             "numbers may be negative.": at(n),
             "Index 0 came out: no element was larger than what the search began with; begin with "

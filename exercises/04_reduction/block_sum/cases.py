@@ -32,6 +32,17 @@ def next_neighbours(rows: np.ndarray) -> np.ndarray:
     return tile[:, 0]
 
 
+def halved(rows: np.ndarray, n: int) -> np.ndarray:
+    """Return the sums of trees that begin with half of the elements that each block has."""
+    tiles = rows.copy()
+    for number, tile in enumerate(tiles):
+        half = min(BLOCK, n - number * BLOCK) // 2
+        while half > 0:
+            tile[:half] += tile[half : 2 * half]
+            half //= 2
+    return np.asarray(tiles[:, 0])
+
+
 def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n elements."""
     x = rng.normal(0.25, 1, n).astype(np.float32)
@@ -61,6 +72,13 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "numbers.": sums(np.trunc(rows).sum(axis=1)),
             "Some elements were added twice and others not at all: with tid < half the steps must "
             "fall, 64, 32, ..., 1; here they rise.": sums(lowest_threads(rows)),
+            "The tree over an odd number of elements leaves one out at each odd level: it always "
+            "begins with 64, and elements that are missing count as 0.": sums(halved(rows, n)),
+            "With no elements nothing was stored: all threads had returned. The sum is 0 then, "
+            "and all "
+            "threads of a block must reach its barriers: no early return.": (
+                {} if n else {"partials": poison(blocks)}
+            ),
             "Every level added the next neighbour, tile[tid + 1]. From the second level on the "
             "partner stands further off: tile[tid + step].": sums(next_neighbours(rows)),
             "Each block added the elements of block 0: x is read at cuda.grid(1), tile at "

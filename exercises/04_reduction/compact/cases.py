@@ -40,6 +40,8 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "The numbers stand back to front; their order must stay.": {"out": kept[::-1]},
             "Positive numbers below 1 were left out: every number above 0 is positive, x[i] > "
             "0.": only(kept >= 1),
+            "Very small positive numbers were left out: every number above 0 is positive, x[i] > "
+            "0.": (only(kept > 1e-5)),
             "Positive numbers up to 0.5 were left out: every number above 0 is positive, x[i] > "
             "0.": only(kept > 0.5),
             "Only the first numbers of x were looked at: the guard compares i with the length of "

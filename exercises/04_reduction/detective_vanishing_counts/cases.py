@@ -13,6 +13,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     values = np.minimum(rng.exponential(40, n), 255).astype(np.uint8)
     values[1:2], values[2:3] = 255, 0
     right = np.bincount(values, minlength=256).astype(np.int32)
+    number = np.arange(n)
     exchanged = np.zeros(256, np.int32)
     exchanged[: min(n, 256)] = values[:256]
     first = np.bincount(values[:256], minlength=256).astype(np.int32)
@@ -37,6 +38,10 @@ def case(rng: np.random.Generator, n: int) -> Case:
             },
             "Only the first 128 pixels were counted, once for each block: i lacks "
             "cuda.blockIdx.x * cuda.blockDim.x.": {"counts": blocks * block},
+            "Pixels of later blocks were counted several times: each block goes on through them. A "
+            "thread has one pixel.": {
+                "counts": np.bincount(values, number // BLOCK + 1, 256).astype(np.int32)
+            },
             "Nothing was counted: all counters are still 0, as before the launch.": {
                 "counts": np.zeros(256, np.int32)
             },

@@ -60,6 +60,8 @@ def case(rng: np.random.Generator, n: int, most: int) -> Case:
             ),
             "Every block counted all elements: begin at cuda.grid(1) and go on by "
             "cuda.gridsize(1).": {"counts": grid * right},
+            "The last elements were left out: each block has a share of the same length, which is "
+            "rounded down.": counted(number < n // grid * grid),
             "Some elements were left out: the loop goes on by a number of threads that is not the "
             "launch's. Use cuda.gridsize(1).": counted(wide),
             "Each counter grew by the value of its elements; it should grow by 1 for each.": (

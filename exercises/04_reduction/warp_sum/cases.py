@@ -15,6 +15,16 @@ def by_warp(x: np.ndarray, warps: int) -> np.ndarray:
     return padded.reshape(warps, 32)
 
 
+def shuffled(rows: np.ndarray, steps: range) -> np.ndarray:
+    """Return what lane 0 holds after shuffles down by these steps."""
+    held = rows.copy()
+    for step in steps:
+        other = held.copy()  # a lane that has no other to take from gets its own value
+        other[:, :-step] = held[:, step:]
+        held = held + other
+    return np.asarray(held[:, 0])
+
+
 def case(rng: np.random.Generator, n: int) -> Case:
     """Return the case of n elements."""
     x = rng.normal(0.25, 1, n).astype(np.float32)
@@ -26,6 +36,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
     def sums(values: np.ndarray) -> dict[str, np.ndarray]:
         return {"partials": values.astype(np.float32)}
 
+    there = np.arange(warps * 32).reshape(warps, 32) < n
     right = sums(rows.sum(axis=1))
     return Case(
         args={"x": x, "partials": poison(warps)},
@@ -61,6 +72,14 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "This is the first element of each warp: nothing was added to it.": sums(rows[:, 0]),
             "The last element of each warp is missing: its lanes are 0 to 31, so a loop over all "
             "of them is range(32).": sums(rows[:, :31].sum(axis=1)),
+            "Threads behind the end took the last element again: they add 0.": (
+                sums(np.where(there, rows, x[-1:]).sum(axis=1)) if n else {}
+            ),
+            "Warps without an element stored nothing: their sum is 0, and somebody has to write "
+            "it.": {"partials": np.where(there[:, 0], right["partials"], poison(warps))},
+            "The steps of the shuffles are 1, 2, 3, 4 and 5: each must be twice the one before.": (
+                sums(shuffled(rows, range(1, 6)))
+            ),
             "The fractions are lost: somewhere the values pass through whole numbers.": sums(
                 np.trunc(rows).sum(axis=1)
             ),

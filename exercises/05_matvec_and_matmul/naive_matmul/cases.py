@@ -37,6 +37,12 @@ def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
     if k == m:
         product = {"out": (wide_a.T @ wide_b).astype(np.float32)}
         special["a is read along its columns: a[k, row] for a[row, k]."] = product
+    if k < n:
+        narrow = poison((m, n))
+        narrow[:, :k] = right[:, :k]
+        special[
+            "The guard compares col with K, the columns of a. It is less than out.shape[1]."
+        ] = {"out": narrow}
     if k > 64:
         special[
             "Only the first 64 products of each sum are there: the end of the loop is a.shape[1]."

@@ -62,6 +62,17 @@ def wrong_tiles(a: np.ndarray, b: np.ndarray) -> dict[str, dict[str, np.ndarray]
     return {words: {"out": out[:m, :n].astype(np.float32)} for words, out in found.items()}
 
 
+def one_guard(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the products where a thread loads only if its row, column and both k are inside."""
+    row, col, k = np.arange(len(a)), np.arange(b.shape[1]), np.arange(a.shape[1])
+    begin = k // TILE * TILE
+    of_a = begin + row[:, None] % TILE < k.size  # and the column of the thread that loads a
+    of_b = begin[:, None] + col % TILE < k.size
+    across = (col // TILE * TILE)[:, None] + k % TILE < col.size
+    down = (row // TILE * TILE)[:, None] + k % TILE < row.size
+    return np.asarray((a * of_a * down) @ (b * of_b * across.T))
+
+
 def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
     """Return the case of a (m, k) and b (k, n)."""
     a = rng.normal(size=(m, k)).astype(np.float32)
@@ -75,6 +86,14 @@ def case(rng: np.random.Generator, m: int, k: int, n: int) -> Case:
         "The guard of the store exchanges the sizes: row is less than out.shape[0], col less than "
         "out.shape[1].": {"out": guarded},
         **wrong_tiles(wide_a, wide_b),
+        "Elements of the step before were added again: where a tile ends behind K, it must be set "
+        "to 0 "
+        "in each step, not only before the first.": products.of_parts(
+            wide_a, wide_b, [slice(k), slice(max(0, k - TILE) if k % TILE else k, k // TILE * TILE)]
+        ),
+        "One condition guards both loads. A thread that has no element of out still loads for "
+        "others: "
+        "each tile has a guard of its own.": {"out": one_guard(wide_a, wide_b).astype(np.float32)},
     }
     if m < k:  # in other shapes the kernel leaves the matrices
         mistakes[

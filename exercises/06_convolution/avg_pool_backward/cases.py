@@ -36,6 +36,17 @@ def remaining(wide: np.ndarray, shape: tuple[int, int], size: int, stride: int) 
     return left
 
 
+def shares(wide: np.ndarray, shape: tuple[int, int], size: int, stride: int) -> np.ndarray:
+    """Return the sums where the first window is (row - size + 1) // stride, rounded down."""
+    sums = np.zeros(shape)
+    for row, col in np.ndindex(shape):
+        down, across = (
+            slice(max(0, (at - size + 1) // stride), at // stride + 1) for at in (row, col)
+        )
+        sums[row, col] = wide[down, across].sum()
+    return sums
+
+
 def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int) -> Case:
     """Return the case of rows x cols windows; one row and column more belongs to no window."""
     shape = ((rows - 1) * stride + size + stride - 1, (cols - 1) * stride + size + stride - 1)
@@ -51,7 +62,9 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
         first[window] = np.where(count[window] > 0, first[window], wide[r, c])
         last[window] = wide[r, c]
         count[window] += 1
+    early = shares(wide, shape, size, stride)
     row, col = np.minimum(np.arange(shape[0]) // stride, rows - 1), np.arange(shape[1]) // stride
+    row_of, col_of = np.arange(shape[0]) // stride, np.arange(shape[1]) // stride
     nearest = wide[np.ix_(row, np.minimum(col, cols - 1))]
 
     def left(values: np.ndarray, by: float | np.ndarray = size * size) -> dict[str, np.ndarray]:
@@ -74,8 +87,16 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
             "windows overlap it gets shares of several.": left(last),
             "Each pixel has the share of one window only, the first that holds it. Where windows "
             "overlap it gets shares of several.": left(first),
+            "Each pixel has the share of the window number row // stride, col // stride, where "
+            "there is "
+            "one. It may lie in several windows, those that begin up to size - 1 before it.": left(
+                nearest * (row_of < rows)[:, None] * (col_of < cols)
+            ),
             "Each pixel has the share of the window number row // stride, col // stride. A pixel "
             "may lie in several windows, and in none.": left(nearest),
+            "The first window that holds a pixel is (row - size + 1) / stride rounded up, for "
+            "rows and "
+            "columns; rounded down it is one that ends before it.": left(early),
             "Pixels get shares of windows that end before them: window r holds the rows r * stride "
             "to r * stride + size - 1 only.": left(begun),
             "A thread for each window wrote to its pixels: where windows overlap several threads "

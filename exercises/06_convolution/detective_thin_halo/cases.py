@@ -44,6 +44,17 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
             "Outside the picture the edge is repeated; there should be 0.": left(
                 windows("edge").sum((2, 3))
             ),
+            "Above and left of the picture its edge is repeated; there should be 0.": left(
+                np.lib.stride_tricks.sliding_window_view(
+                    np.pad(np.pad(wide, ((1, 0), (1, 0)), "edge"), ((0, 1), (0, 1))), (3, 3)
+                ).sum((2, 3))
+            ),
+            "The first row and the first column of the picture count as 0: inside is 0 <= h and "
+            "0 <= w.": left(
+                np.lib.stride_tricks.sliding_window_view(
+                    np.pad(wide[1:, 1:], ((2, 1), (2, 1))), (3, 3)
+                ).sum((2, 3))
+            ),
             "Outside the picture the opposite edge is taken, by negative indices or by a "
             "remainder; there should be 0.": left(windows("wrap").sum((2, 3))),
             "This is the sum of the nine pixels: it should be divided by 9.": left(9 * total),

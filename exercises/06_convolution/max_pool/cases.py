@@ -95,6 +95,16 @@ def case(rng: np.random.Generator, rows: int, cols: int, size: int, stride: int)
             "larger of the two.": left(windows[:, :, -1]),
             "Only the diagonal of each window was looked at: a window needs two loops, one for its "
             "rows and one for its columns.": left(windows[:, :, :: size + 1].max(axis=2)),
+            "The first row and the first column of each window are left out, all but its first "
+            "pixel: "
+            "both loops go over all of the window.": left(
+                np.maximum(
+                    windows[:, :, 0],
+                    windows.reshape(rows, cols, size, size)[:, :, 1:, 1:].max(
+                        axis=(2, 3), initial=-np.inf
+                    ),
+                )
+            ),
             "Only the first row of each window was looked at: a window needs two loops.": left(
                 windows[:, :, :size].max(axis=2)
             ),

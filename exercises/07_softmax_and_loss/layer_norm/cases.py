@@ -35,6 +35,10 @@ def case(rng: np.random.Generator, rows: int, cols: int, far: int) -> Case:
     root = np.sqrt(variance + EPS)
     lane, column = np.arange(cols) % lanes.WARP, np.arange(cols)
     own_mean = (lanes.own(wide, np.add, 0) / cols)[:, lane]
+    down_mean = (lanes.shuffled_down(lanes.own(wide, np.add, 0), np.add) / cols)[:, lane]
+    down_variance = (
+        lanes.shuffled_down(lanes.own((wide - down_mean) ** 2, np.add, 0), np.add) / cols
+    )[:, lane]
     own_variance = (lanes.own(distance**2, np.add, 0) / cols)[:, lane]
 
     def left(
@@ -104,6 +108,12 @@ def case(rng: np.random.Generator, rows: int, cols: int, far: int) -> Case:
             ),
             "Each lane took the variance of its own columns: the sums of the 32 lanes must be "
             "added up, by shuffles.": left(distance / np.sqrt(own_variance + EPS)),
+            "After shfl_down_sync only lane 0 holds the sum of the row, and every lane needs it: "
+            "use "
+            "`cuda.shfl_xor_sync`.": left((wide - down_mean) / np.sqrt(down_variance + EPS)),
+            "Lanes without a column added the square of the mean: they add nothing.": left(
+                distance / np.sqrt(variance + (-cols % lanes.WARP) * mean**2 / cols + EPS)
+            ),
             "Only the first 32 columns were written: each lane took one and stopped.": first(
                 short if steps > 1 else distance / root
             ),

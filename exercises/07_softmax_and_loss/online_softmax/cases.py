@@ -8,8 +8,13 @@ BLOCK = 128
 SHAPES = lanes.SHAPES  # rows and columns
 
 
-def walked(x: np.ndarray, rescaled: bool = True) -> tuple[np.ndarray, np.ndarray]:
-    """Return the maximum and the sum of each lane after its walk along the row."""
+def walked(
+    x: np.ndarray, rescaled: bool = True, added: bool = True
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the maximum and the sum of each lane after its walk along the row.
+
+    Where a larger number comes its own exponential is `added`, or is not.
+    """
     high = np.full((len(x), lanes.WARP), lanes.LEAST)
     total = np.zeros_like(high)
     for start in range(0, x.shape[1], lanes.WARP):
@@ -17,7 +22,8 @@ def walked(x: np.ndarray, rescaled: bool = True) -> tuple[np.ndarray, np.ndarray
         part = np.s_[:, : value.shape[1]]
         above = np.maximum(high[part], value)
         kept = np.exp(high[part] - above) if rescaled else 1
-        total[part] = total[part] * kept + np.exp(value - above)
+        new = np.where(value > high[part], float(added), np.exp(value - above))
+        total[part] = total[part] * kept + new
         high[part] = above
     return high, total
 
@@ -77,6 +83,9 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
             ),
             "Of two lanes that join, the other's sum was not multiplied by exp(its maximum - the "
             "larger one).": left(joined(lane_high, lane_total, True, False)),
+            "Where a larger number came, its own exponential, which is 1, was not added.": left(
+                joined(*walked(wide, added=False), True, True)
+            ),
             "Nothing is multiplied by exp(old - new): sums that count from different maxima cannot "
             "be added.": left(joined(*walked(wide, rescaled=False), False, False)),
             "These are maximum and sum of lane 0, of every 32nd column. The 32 lanes must be "

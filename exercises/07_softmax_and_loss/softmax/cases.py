@@ -24,6 +24,9 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     column = np.arange(cols)
     late = np.where(column >= begin[:, None], e, 0)
     strided = np.where(column % BLOCK < WARP, e, 0)
+    whole = cols // WARP * WARP
+    down_highs = lanes.shuffled_down(own_highs, np.maximum)
+    lower = np.exp(wide - down_highs[:, lane])
     every_fourth = poison((rows, cols))
     every_fourth[:, lane == 0] = right[:, lane == 0]
 
@@ -52,6 +55,14 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
             "it. Use `cuda.shfl_xor_sync`.": left(e / down_sums[:, lane]),
             "Only the first 32 columns were written: each lane took one and stopped.": left(
                 share(np.where(column < WARP, e, 0)), column < WARP
+            ),
+            "Only whole turns of 32 columns were taken: the number of turns is rounded down.": left(
+                share(np.where(column < whole, e, 0)), column < whole
+            ),
+            "After shfl_down_sync only lane 0 holds the maximum of the row, and every lane "
+            "subtracts "
+            "it. Use `cuda.shfl_xor_sync`.": left(
+                np.divide(lower, lower.sum(axis=1, keepdims=True))
             ),
             "Only 32 of each 128 columns were taken: a warp steps by its own 32 lanes, not by the "
             "128 threads of a block.": left(share(strided), column % BLOCK < WARP),

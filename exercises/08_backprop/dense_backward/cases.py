@@ -44,6 +44,8 @@ def case(rng: np.random.Generator, batch: int, outputs: int, inputs: int) -> Cas
     def of_part(part: slice) -> dict[str, np.ndarray]:
         return left(wide[part].T @ by[part])
 
+    sample, output = np.arange(batch)[:, None], np.arange(outputs)
+    loaded = output // TILE * TILE + sample % TILE < outputs
     # Some mistakes leave the matrices in all other shapes.
     special = {}
     for size, words in ((outputs, "the outputs"), (inputs, "the inputs")):
@@ -80,6 +82,11 @@ def case(rng: np.random.Generator, batch: int, outputs: int, inputs: int) -> Cas
             ),
             "Only the samples of the last step are there: acc is set to 0 once, before the loop.": (
                 of_part(slice((batch - 1) // TILE * TILE, batch))
+            ),
+            "A thread loads grad_out only where its row, the output, exists. It loads the column "
+            "left + "
+            "tx for others: left + tx < grad_out.shape[1] is the guard.": left(
+                np.einsum("so,si,so->oi", wide, by, loaded)
             ),
             **special,
         },

@@ -32,6 +32,8 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
 
     right = np.where(n > 0, g, 0)
     last = (samples - 1) // SHARE * SHARE
+    parts = [right[k : k + SHARE].T @ wide[k : k + SHARE] for k in range(0, samples, SHARE)]
+    largest = np.max([*parts, np.zeros((outputs, inputs))], axis=0)
     return Case(
         args={
             "grad_out": grad, "net": net, "x": x,
@@ -61,6 +63,14 @@ def case(rng: np.random.Generator, samples: int, outputs: int, inputs: int) -> C
             "along z add.": left(right[:SHARE], wide[:SHARE]),
             "Each gradient is too large: every block along z took all samples. Block z takes 16 "
             "of them.": left(right * -(-samples // SHARE)),
+            "Nothing is left of a sum: an atomic addition gives what stood there before, and to "
+            "store "
+            "that takes the addition back.": (
+                {"grad_weight": np.zeros((outputs, inputs), np.float32)} if samples <= SHARE else {}
+            ),
+            "The blocks keep the largest of their sums, and 0: it is cuda.atomic.add, not max.": {
+                "grad_weight": largest.astype(np.float32)
+            },
             "This is the mean over the samples; their sum is asked.": left(right / samples),
             "net itself was multiplied in: it decides only whether the gradient goes through.": (
                 left(np.where(n > 0, g * n, 0))

@@ -86,6 +86,14 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
                     )
                 )
             ),
+            "The root of v is divided by 1 - BETA2 ** step; the corrected v_hat stands under the "
+            "root: "
+            "sqrt(v / (1 - BETA2 ** step)).": left(
+                moved(ratio(m_hat, np.sqrt(new_v) / less2 + EPS))
+            ),
+            "EPS is added to the root of v itself; it is added to that of the corrected v_hat.": (
+                left(moved(np.sqrt(less2) * ratio(m_hat, np.sqrt(new_v) + EPS)))
+            ),
             "EPS stands inside the root: it is sqrt(v_hat) + EPS.": left(
                 moved(m_hat / np.sqrt(new_v / less2 + EPS))
             ),

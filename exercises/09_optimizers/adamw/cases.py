@@ -63,6 +63,14 @@ def case(rng: np.random.Generator, n: int, step: int) -> Case:
             "The weight is multiplied by LR * DECAY; it is multiplied by 1 - LR * DECAY.": left(
                 decay - by
             ),
+            "The root of v is divided by 1 - BETA2 ** step; the corrected v_hat stands under the "
+            "root: "
+            "sqrt(v / (1 - BETA2 ** step)).": left(
+                w64 - decay - LR * new_m / less1 / (np.sqrt(new_v) / less2 + EPS)
+            ),
+            "EPS is added to the root of v itself; it is added to that of the corrected v_hat.": (
+                left(w64 - decay - LR * np.sqrt(less2) / less1 * new_m / (np.sqrt(new_v) + EPS))
+            ),
             "EPS stands inside the root: it is sqrt(v_hat) + EPS.": left(
                 w64 - decay - LR * new_m / less1 / np.sqrt(new_v / less2 + EPS)
             ),

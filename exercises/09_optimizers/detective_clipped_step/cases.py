@@ -1,5 +1,7 @@
 """Cases of a clipped step: gradients above the limit, below it, and all zeros."""
 
+import math
+
 import numpy as np
 
 from gpukit.course import Case, lengths, poison
@@ -48,6 +50,9 @@ def case(rng: np.random.Generator, n: int, quarters: int) -> Case:
             "The weights move by the old velocity; it is the new one that moves them.": left(
                 w64 - LR * v, speed
             ),
+            "The root of norm is taken, and norm is the length already: LIMIT is compared with "
+            "norm "
+            "itself.": along(LIMIT / max(math.sqrt(long), LIMIT)),
             "Nothing is clipped: the gradient is added whole.": along(1),
             "The factor is upside down: a gradient that is too long became longer. It is LIMIT "
             "divided by the length.": along(max(long, LIMIT) / LIMIT),

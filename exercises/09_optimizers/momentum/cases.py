@@ -60,6 +60,11 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "MU * velocity + grad, and w - LR * new_velocity.": left(
                 w64 + LR * (MU * v - g), MU * v - g
             ),
+            "The velocity holds the learning rate and is added: MU * velocity - LR * grad. Here "
+            "it is "
+            "MU * velocity + grad, and w - LR * new_velocity.": left(
+                w64 + MU * v - LR * g, MU * v - LR * g
+            ),
             "This is Nesterov's move, grad + MU * new_velocity; plain momentum moves by "
             "new_velocity.": left(w64 - LR * (g + MU * speed)),
             "MU and LR are exchanged: MU is the share of the velocity that stays.": left(

@@ -43,6 +43,8 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
     everything = np.ones_like(seen)
     e = np.where(seen, np.exp(scores - scores.max(axis=1, keepdims=True)), 0)
     high = np.where(seen, scores, -np.inf).max(axis=1, keepdims=True)
+    zeros = np.where(seen, scores, 0)
+    zeros = np.exp(zeros - zeros.max(axis=1, keepdims=True))
     undivided = np.where(seen, np.exp(np.minimum(scores - high, 0)), 0) @ wide_v
     after = e / np.exp(scores - scores.max(axis=1, keepdims=True)).sum(axis=1, keepdims=True)
     return Case(
@@ -71,6 +73,13 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
             "The mask is the wrong way round: a key is seen if key <= row.": of(scores, seen.T),
             "The keys behind the query are left out of the values only, and still count in the "
             "sum.": {"out": (after @ wide_v).astype(np.float32)},
+            "Keys behind the query have the score 0 and are left out of the values only: they "
+            "still "
+            "count in the sum. A score of -inf counts nothing.": {
+                "out": (np.where(seen, zeros, 0) @ wide_v / zeros.sum(axis=1)[:, None]).astype(
+                    np.float32
+                )
+            },
             "The scores are not divided by the root of the number of columns.": of(
                 scores * np.sqrt(size)
             ),

@@ -90,6 +90,16 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
             f"end the loop in line {line} so that `{text}` stays below `{size}`, which is {n}, or "
             f"mend the index if `{text}` counts along another axis"
         )
+    if kind == "or":
+        return (
+            f"write `and` for `or` in line {line}: where one of the two conditions holds the other "
+            f"need not, so `{bound}` does not keep `{text}` inside, which is {value} here"
+        )
+    if kind == "and":
+        return (
+            f"write `or` for `and` in line {line}: a thread is stopped there only where both "
+            f"conditions hold, so `{bound}` alone lets {value} pass"
+        )
     if kind == "other" and facts.get("several_axes", False):
         return (
             f"mend the index if another variable counts along this axis, whose size is {n}; "
@@ -157,10 +167,25 @@ def negative_index(facts: Facts) -> Words:
             f"{message}{meant}",
             f"write `{end}`, as CUDA C would need it; here it means the same",
         )
+    counted = _negated(text)
+    if counted:
+        return f"{message}{meant}", (
+            f"write `{size} - 1 - {counted}` if 0 is to be the last: `{text}` is 0 for 0, the first"
+        )
     return f"{message}{meant}", (
         f"guard the access with `if {text} >= 0:`; if the end is meant, count from `{size}`, as "
         "CUDA C would need it"
     )
+
+
+def _negated(text: str) -> str:
+    """Return the name of which an index is the negative, as in `-row`; nothing where it is none.
+
+    >>> _negated("-row"), _negated("-1"), _negated("-row - 1")
+    ('row', '', '')
+    """
+    rest = text[1:] if text.startswith("-") else ""
+    return rest if rest.isidentifier() else ""
 
 
 def uninitialised_shared(facts: Facts) -> Words:

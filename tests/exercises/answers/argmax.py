@@ -154,6 +154,11 @@ ANSWERS = [
         says="warps that read and write nothing",
         grade="but",
     ),
+    Wrong(
+        "the index begins with -1",
+        edit(("place = tid\n", "place = -1\n")),
+        says="begin with the index of an element",
+    ),
     Right(
         "the values first, then the smallest place",
         body("""

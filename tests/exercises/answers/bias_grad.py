@@ -204,7 +204,7 @@ ANSWERS = [
                 grad_bias[col] = tile[0, tx]
         """),
     ),
-    Right(
+    Wrong(
         "atomics in shared memory, one place a column",
         body("""
             col = cuda.grid(1)
@@ -221,6 +221,29 @@ ANSWERS = [
             cuda.syncthreads()
             if ty == DOWN - 1 and col < grad_bias.size:
                 grad_bias[col] = sums[tx]
+        """),
+        says="let one thread add the 8 of a column",
+        grade="but",
+    ),
+    Right(
+        "two running sums for each thread, and the tile turned and padded",
+        body("""
+            tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+            left = cuda.blockIdx.x * ACROSS
+            tile = cuda.shared.array((32, 9), np.float32)
+            even, odd = np.float32(0), np.float32(0)
+            if left + tx < grad_out.shape[1]:
+                for row in range(ty, grad_out.shape[0], 2 * DOWN):
+                    even += grad_out[row, left + tx]
+                    if row + DOWN < grad_out.shape[0]:
+                        odd += grad_out[row + DOWN, left + tx]
+            tile[tx, ty] = even + odd
+            cuda.syncthreads()
+            if ty == 0 and left + tx < grad_bias.size:
+                total = np.float32(0)
+                for k in range(DOWN):
+                    total += tile[tx, k]
+                grad_bias[left + tx] = total
         """),
     ),
 ]

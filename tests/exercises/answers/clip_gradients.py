@@ -191,7 +191,7 @@ ANSWERS = [
         "a small number in the denominator, as in PyTorch",
         edit((FACTOR, "min(MOST / (norm + np.float32(1e-6)), np.float32(1))")),
     ),
-    Right(
+    Wrong(
         "atomics in shared memory",
         body("""
             tid = cuda.threadIdx.x
@@ -209,5 +209,27 @@ ANSWERS = [
             for i in range(tid, grad.size, BLOCK):
                 out[i] = grad[i] * factor
         """),
+        says="add pairs in a tree",
+        grade="but",
+    ),
+    Wrong(
+        "each thread adds all 128 sums",
+        body("""
+            tid = cuda.threadIdx.x
+            tile = cuda.shared.array(BLOCK, np.float32)
+            squares = np.float32(0)
+            for i in range(tid, grad.size, BLOCK):
+                squares += grad[i] * grad[i]
+            tile[tid] = squares
+            cuda.syncthreads()
+            total = np.float32(0)
+            for k in range(BLOCK):
+                total += tile[k]
+            factor = MOST / max(math.sqrt(total), MOST)
+            for i in range(tid, out.size, BLOCK):
+                out[i] = grad[i] * factor
+        """),
+        says="a tree takes 7",
+        grade="but",
     ),
 ]

@@ -63,6 +63,24 @@ ANSWERS = [
         says="warps that read and write nothing",
         grade="but",
     ),
+    Wrong(
+        "counted from the end of the vector",
+        body("""
+            for k in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+                i = x.size - 1 - k
+                out[i] = math.sqrt(x[i])
+        """),
+        says="counted from element 0, where a sector begins",
+        grade="but",
+    ),
+    Right(
+        "256 elements for each warp",
+        body("""
+            first = cuda.grid(1) // 32 * (32 * EACH) + cuda.threadIdx.x % 32
+            for i in range(first, min(first + 32 * EACH, x.size), 32):
+                out[i] = math.sqrt(x[i])
+        """),
+    ),
     Right(
         "eight steps within the block's part",
         body("""

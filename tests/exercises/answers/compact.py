@@ -91,7 +91,7 @@ ANSWERS = [
         says="in the order in which threads come",
         grade="but",
     ),
-    Right(
+    Wrong(
         "where the count goes up",
         body("""
             i = cuda.grid(1)
@@ -99,6 +99,17 @@ ANSWERS = [
                 before = ends[i - 1] if i > 0 else 0
                 if ends[i] > before:
                     out[before] = x[i]
+        """),
+        says="with no look at the neighbour's ends[i - 1]",
+        grade="but",
+    ),
+    Right(
+        "a guard that returns, and the place counted from the end",
+        body("""
+            i = cuda.grid(1)
+            if i >= x.size or not x[i] > 0:
+                return
+            out[ends[i] - 1 - out.size] = x[i]
         """),
     ),
     Right(

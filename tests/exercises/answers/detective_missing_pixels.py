@@ -50,5 +50,6 @@ ANSWERS = [
             ("= photo[row, cols - 1 - col]", "= photo[row, col]"),
         ),
     ),
+    Right("a negative index that is meant", edit(("cols - 1 - col", "-1 - col"))),
     Right("from the end, as Python counts", edit(("cols - 1 - col", "cols + ~col"))),
 ]

@@ -123,6 +123,23 @@ ANSWERS = [
         edit(("if row < x.shape[0]", "if row >= 0")),
         says="guard the access",
     ),
+    Wrong(
+        "a walk of its own for the rounding of the mean",
+        edit(
+            (
+                "        mean /= size\n",
+                "        mean /= size\n"
+                "        rest = np.float32(0)\n"
+                "        for k in range(cuda.laneid, x.shape[1], 32):\n"
+                "            rest += x[row, k] - mean\n"
+                "        for offset in (16, 8, 4, 2, 1):\n"
+                "            rest += cuda.shfl_xor_sync(ALL, rest, offset)\n"
+                "        mean += rest / size\n",
+            )
+        ),
+        says="Three walks along the row read each element three times",
+        grade="but",
+    ),
     Right(
         "distances from the first number, in one walk",
         body("""

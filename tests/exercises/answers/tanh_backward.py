@@ -87,7 +87,7 @@ ANSWERS = [
                 for i in range(y.size):
                     grad_x[i] = grad_out[i] * (np.float32(1) - y[i] * y[i])
         """),
-    Right(
+    Wrong(
         "multiplied out",
         body("""
             i = cuda.grid(1)
@@ -95,6 +95,11 @@ ANSWERS = [
                 g = grad_out[i]
                 grad_x[i] = g - g * y[i] * y[i]
         """),
+        says="Near 1 and -1 two nearly equal numbers are subtracted after rounding",
+    ),
+    Right(
+        "minus the difference the other way round",
+        edit(("(np.float32(1) - y[i] * y[i])", "-(y[i] * y[i] - np.float32(1))")),
     ),
     Right(
         "a grid-stride loop",
