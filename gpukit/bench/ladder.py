@@ -92,7 +92,8 @@ def _rate(flops: float) -> str:
     >>> _rate(1.234e9), _rate(2.8e9), _rate(4e11), _rate(5.1e13)
     ('1.23', '2.80', '400', '51000')
     """
-    return f"{flops / 1e9:#.3g}".rstrip(".") if flops < 1e12 else f"{float(f'{flops / 1e9:.3g}'):.0f}"
+    rounded = float(f"{flops / 1e9:.3g}")
+    return f"{rounded:.0f}" if rounded >= 100 else f"{rounded:#.3g}"
 
 
 def write(path: Path, results: Sequence[Result], where: str) -> None:
