@@ -92,7 +92,9 @@ def _rate(flops: float) -> str:
     >>> _rate(1.234e9), _rate(2.8e9), _rate(4e11), _rate(5.1e13)
     ('1.23', '2.80', '400', '51000')
     """
-    return f"{flops / 1e9:#.3g}".rstrip(".") if flops < 1e12 else f"{float(f'{flops / 1e9:.3g}'):.0f}"
+    if flops < 1e12:
+        return f"{flops / 1e9:#.3g}".rstrip(".")
+    return f"{float(f'{flops / 1e9:.3g}'):.0f}"
 
 
 def write(path: Path, results: Sequence[Result], where: str) -> None:
