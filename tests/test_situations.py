@@ -5,13 +5,17 @@ line; what goes wrong around it is a function of `tests/situations.py`.
 """
 
 import contextlib
+import os
 import re
 import shlex
+import subprocess
+import sys
 
 import pytest
 
 from gpukit import cli
 from gpukit.bench import ceilings, timing
+from tests.conftest import ROOT
 from tests.situations import EXERCISE, NAMED, OBSTACLES, Situation, make_folder, theirs
 
 SITUATIONS = [
@@ -386,3 +390,24 @@ def test_situation_ends_in_a_sentence_and_nothing_is_lost(situation, tmp_path, m
     after = theirs(folder)
     assert {name: after.get(name) for name in kept} == kept
     assert [name for name in after if re.search("unfinished|tmp", name)] == []
+
+
+def test_two_processes_that_fill_one_cache_at_once_both_end_well(tmp_path):
+    folder = make_folder(tmp_path)
+    environment = {
+        **os.environ,
+        "GPUKIT_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+    }
+    command = [sys.executable, "-m", "gpukit.cli", "run", "script.py"]
+    both = [
+        subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        for _ in range(2)
+    ]
+    ends = [(one.communicate(timeout=300)[0], one.returncode) for one in both]
+    assert ends == [(b"", 0)] * 2
+    kept = [file.name for file in (folder / "cache").rglob("*") if file.is_file()]
+    assert kept
+    assert [name for name in kept if re.search("unfinished|tmp", name)] == []
