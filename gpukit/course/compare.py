@@ -160,11 +160,14 @@ def mistakes(case: Case, arrays: dict[str, Array], ulps: float) -> list[str]:
 
 
 def _agree(case: Case, name: str, got: Array, left: Array, ulps: float) -> bool:
-    """Whether an output holds what a mistake leaves; unwritten elements and NaNs count as equal."""
+    """Whether an output holds what a mistake leaves; unwritten elements and NaNs count as equal.
+
+    More is allowed than of a right one: a mistake is often computed in another way here.
+    """
     untouched = unwritten(got)
     if not np.array_equal(untouched, unwritten(left)):
         return False
-    allowed = tolerance(left, case.scale.get(name), ulps)
+    allowed = tolerance(left, case.scale.get(name), 4 * ulps)
     both_nan = (got != got) & (left != left)
     return not (wrong_elements(got, left, allowed) & ~untouched & ~both_nan).any()
 

@@ -17,6 +17,8 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
     in_block = row // BLOCK[1] * BLOCK[1] + BLOCK[1] - 1 - row % BLOCK[1]
     each_block = poison((rows, cols))
     each_block[in_block[in_block < rows]] = photo[in_block < rows]
+    of_grid, short = poison((rows, cols)), -rows % BLOCK[1]  # rows of the grid below the picture
+    of_grid[short:] = photo[short:][::-1]
     return Case(
         args={"photo": photo, "out": poison((rows, cols))},
         grid=(-(-cols // BLOCK[0]), -(-rows // BLOCK[1])),
@@ -30,6 +32,8 @@ def case(rng: np.random.Generator, rows: int, cols: int) -> Case:
             "Each block turns its own rows; the whole picture is asked: out.shape[0] - 1 - row.": {
                 "out": each_block
             },
+            "The rows are counted from the end of the grid; the last row of the picture is "
+            "out.shape[0] - 1.": {"out": of_grid},
             "Left and right are exchanged, not top and bottom: the row must change.": {
                 "out": photo[:, ::-1].copy()
             },

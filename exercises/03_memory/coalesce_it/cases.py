@@ -46,6 +46,9 @@ def case(rng: np.random.Generator, n: int) -> Case:
             "threads, it begins at `cuda.grid(1)`.": left_by(
                 roots, range(0, threads * EACH, EACH), threads
             ),
+            "The last turn is left out: a thread takes 8 elements, not 7.": {
+                "out": np.where(np.arange(n) // BLOCK % EACH < EACH - 1, roots, poison(n))
+            },
             "Every second turn is left out: the step is `cuda.gridsize(1)`, once.": left_by(
                 roots, range(threads), 2 * threads
             ),

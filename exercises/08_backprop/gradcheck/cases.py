@@ -84,6 +84,17 @@ def case(rng: np.random.Generator, n: int, samples: int) -> Case:
             "The marks are exchanged: 1 is for weights where the formula does not agree.": marked(
                 right, ~beyond(right)
             ),
+            "suspect is only written where the formula does not agree. Elsewhere it is 0, and "
+            "somebody has to write it.": {
+                "numeric": right,
+                "suspect": np.where(beyond(right), 1, poison(n, np.int32)).astype(np.int32),
+            },
+            "Only as many weights as there are samples were checked: the guard is i < w.size.": {
+                "numeric": np.where(np.arange(n) < samples, right, poison(n, np.float64)),
+                "suspect": np.where(
+                    np.arange(n) < samples, beyond(right), poison(n, np.int32)
+                ).astype(np.int32),
+            },
             "Only formulas that are too small are marked: the distance is abs(numeric - grad).": (
                 marked(right, right - grad > 1e-4 * np.maximum(1, np.abs(right)))
             ),

@@ -73,6 +73,10 @@ def case(rng: np.random.Generator, n: int, size: int) -> Case:
             ),
             "The mask is the wrong way round: a place sees itself and those behind it instead of "
             "those before it.": of(scores, seen.T),
+            "The highest score begins with a number that is not low enough: where all scores of a "
+            "query are lower nothing is added up, and 0 / 0 is NaN. Begin with -infinity.": (
+                left(np.where(highest(scores, seen) < -1e35, np.nan, of(scores)["out"]))
+            ),
             "The scores are not divided by the root of the number of columns.": of(products),
             "The scores are divided by the number of columns; it is the root of it.": of(
                 products / size

@@ -80,6 +80,15 @@ ANSWERS = [
                     for col in range(out.shape[1]):
                         out[row, col] = 255 if photo[row, col] >= 128 else 0
         """),
+    Wrong(
+        "whole steps of 128",
+        body("""
+            col, row = cuda.grid(2)
+            if row < out.shape[0] and col < out.shape[1]:
+                out[row, col] = photo[row, col] // 128 * 255
+        """),
+        says="Just the elements are wrong where photo lies below",
+    ),
     Right(
         "an if in one line",
         body("""

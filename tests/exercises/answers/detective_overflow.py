@@ -92,6 +92,16 @@ ANSWERS = [
                 for i in range(x.size):
                     out[i] = max(x[i], np.float32(0)) + math.log1p(math.exp(-abs(x[i])))
         """),
+    Wrong(
+        "a plain 0 in max",
+        body("""
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = max(x[i], 0) + math.log1p(math.exp(-abs(x[i])))
+        """),
+        says="`max(x[i], 0)` is float64 because of the literal `0`",
+        grade="but",
+    ),
     Right(
         "two branches",
         body("""

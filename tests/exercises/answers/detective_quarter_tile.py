@@ -62,6 +62,7 @@ ANSWERS = [
         says="A tile of float64 takes twice as much",
         grade="but",
     ),
+    Right("a pitch of 65", edit(("TILE + 1", "2 * TILE + 1"))),
     Right(
         "transposed on the way in",
         edit(("tile[k, tx] =", "tile[tx, k] ="), ("= tile[tx, k]", "= tile[k, tx]")),

@@ -118,6 +118,11 @@ ANSWERS = [
         """),
         says="Expected a kernel named fahrenheit_kernel, found none",
     ),
+    Wrong(
+        "the number of blocks for that of threads",
+        edit(("cuda.grid(1)", "cuda.blockIdx.x * cuda.gridDim.x + cuda.threadIdx.x")),
+        says="give each thread elements of its own",
+    ),
     Right(
         "the index written out, and an early return",
         body("""

@@ -268,6 +268,11 @@ ANSWERS = [
         says="one thread of a warp does the work",
         grade="but",
     ),
+    Wrong(
+        "only threads outside along both axes stay out",
+        edit(("c.shape[0] and unit", "c.shape[0] or unit")),
+        says="write `and` for `or` in line",
+    ),
     Right(
         "the sigmoid by tanh",
         body("""

@@ -74,6 +74,14 @@ ANSWERS = [
         """,
         name="one thread a row",
     ),
+    Wrong(
+        "the negative of the row",
+        edit(
+            ("out[out.shape[0] - 1 - row, col]", "out[row, col]"),
+            ("photo[row, col]", "photo[-row, col]"),
+        ),
+        says="write `photo.shape[0] - 1 - row` if 0 is to be the last",
+    ),
     Right(
         "reads from the other end, writes in order",
         body("""
