@@ -204,7 +204,7 @@ def test_registries_are_looked_through_only_where_something_was_registered(monke
     assert looked == [type(kernel_target.target_context)]
 
 
-def test_an_instrumented_kernel_is_optimised_in_one_light_round(monkeypatch):
+def test_an_instrumented_kernel_is_optimised_in_one_round(monkeypatch):
     made, genuine = [], optimise.library
 
     def library(*given, **named):
@@ -222,4 +222,4 @@ def test_an_instrumented_kernel_is_optimised_in_one_light_round(monkeypatch):
 
     thrice[1, 32](np.ones(32))
     gpukit.check(thrice)[1, 32](np.ones(32))
-    assert [[one.vectorise for one in each.rounds] for each in made] == [[True, True], [False]]
+    assert [len(each.rounds) for each in made] == [2, 1]
