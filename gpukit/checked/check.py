@@ -39,6 +39,24 @@ def check(kernel: Any) -> Verb:
     return Verb("check", kernel, run_aloud, _refused_aloud, join=Report.merge, around=following)
 
 
+def of_values(kernel: Any) -> Verb:
+    """Return the kernel ready to be checked without a search for float64 by accident.
+
+    That finds all types of the kernel once more, a tenth of a check. `accidents` makes up for it.
+    """
+    return Verb("check", kernel, functools.partial(run_aloud, doubles=False), _refused)
+
+
+def accidents(kernel: Any) -> Verb:
+    """Return the kernel ready for what looks like a launch, and only looks for such float64."""
+    return Verb("check", kernel, _accidents, _refused)
+
+
+def _accidents(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
+    found = _lint(kernel, kernel.launcher.packed(shape, arguments, []))
+    return _report(kernel, shape, found, 0.0, 0, [])
+
+
 @contextlib.contextmanager
 def following(reports: list[Report]) -> Iterator[None]:
     """Follow the order of operations inside a `with` block; the list gets a report for each race.
@@ -56,10 +74,12 @@ def following(reports: list[Report]) -> Iterator[None]:
         reports.append(Report([], launches=0, notes=[note]))
 
 
-def run_aloud(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
+def run_aloud(
+    kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = True
+) -> Report:
     """Run one launch as `run` does; print what was found so far where it is interrupted."""
     try:
-        return heard(run(kernel, shape, arguments))
+        return heard(run(kernel, shape, arguments, doubles=doubles))
     except Interrupted as stopped:
         sys.stderr.write(f"{stopped.report}\n")
         raise in_words(stopped) from None
@@ -85,8 +105,8 @@ def heard(report: Report) -> Report:
     return report
 
 
-def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
-    """Run one launch and return what is wrong with it."""
+def run(kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = True) -> Report:
+    """Run one launch and return what is wrong with it; float64 by accident only with `doubles`."""
     from gpukit.checked.engine import entries
 
     try:
@@ -112,10 +132,12 @@ def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
         stopped.report = _so_far(kernel, shape, stopped)
         raise
     with status.doing(f"check {kernel.py_func.__name__}: judging what happened"):
-        return _judged(kernel, shape, launch, seen, arrays)
+        return _judged(kernel, shape, launch, seen, arrays, doubles)
 
 
-def _judged(kernel: Any, shape: Any, launch: Launch, seen: Seen, arrays: _Arguments) -> Report:
+def _judged(
+    kernel: Any, shape: Any, launch: Launch, seen: Seen, arrays: _Arguments, doubles: bool
+) -> Report:
     """Return the report of a launch that was watched."""
     found = decode.findings(seen, kernel.py_func)
     if seen.error is not None:
@@ -125,7 +147,9 @@ def _judged(kernel: Any, shape: Any, launch: Launch, seen: Seen, arrays: _Argume
     for region in seen.regions:
         if region.space == "global":
             _note_written(seen, region)
-    found += [*_locks(seen), *_sums(seen), *_lint(kernel, launch), *_slips(kernel, launch)]
+    found += [*_locks(seen), *_sums(seen)]
+    found += _lint(kernel, launch.packed) if doubles else []
+    found += _slips(kernel, launch)
     found += launches.add(launch, seen)
     cut_short = seen.error is not None or seen.stopped
     counts = seen.seconds, seen.blocks_done, _notes(seen), seen.idle_warps
@@ -355,10 +379,10 @@ def _sums(seen: Seen) -> list[Finding]:
     ]
 
 
-def _lint(kernel: Any, launch: Launch) -> list[Finding]:
-    types = tuple(marshal.numba_type(k) for k in launch.packed.kinds)
+def _lint(kernel: Any, packed: marshal.Packed) -> list[Finding]:
+    types = tuple(marshal.numba_type(k) for k in packed.kinds)
     known = kernel.__dict__.setdefault("_float64_accidents", {})
-    floats = frozenset(k for k, a in enumerate(launch.arguments) if type(a) is float)
+    floats = frozenset(k for k, a in enumerate(packed.arguments) if type(a) is float)
     if (types, floats) not in known:
         known[types, floats] = lint.accidents(kernel.py_func, types, floats)
     return [

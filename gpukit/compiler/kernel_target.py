@@ -63,7 +63,30 @@ _FUNCTIONS = (types.Function, types.NumberClass, BuiltinFunctionType)
 _PLAIN = (types.Number, types.Boolean, types.Array)
 
 
-class CUDATypingContext(typing.BaseContext):
+class _Refreshed:
+    """Makes a context look through its registries only where something was registered since.
+
+    Numba asks for that at every call of an intrinsic.
+    """
+
+    _registries: dict[Any, Any]
+    _seen = -1
+
+    def refresh(self) -> None:
+        registered = sum(
+            len(getattr(known, items))
+            for known, loader in self._registries.items()
+            for items in loader.registry_items
+        )
+        if registered == self._seen:
+            return
+        # Numba reads each registry once: what is cut off in the middle is never filled.
+        with interrupts.held(), target_extension.target_override(NAME):
+            super().refresh()  # type: ignore[misc]
+        self._seen = registered
+
+
+class CUDATypingContext(_Refreshed, typing.BaseContext):
     """Finds the types of kernels; `inlined` are the overloads that may be put in at their calls.
 
     It loads what Numba's CPU context loads without being one: people's code asks which it is.
@@ -86,11 +109,6 @@ class CUDATypingContext(typing.BaseContext):
         inline = getattr(template, "_inline", None)
         if inline is not None and not inline.is_never_inline:
             self.inlined.append(template)
-
-    def refresh(self) -> None:
-        # Numba reads each registry once: what is cut off in the middle is never filled.
-        with interrupts.held(), target_extension.target_override(NAME):
-            super().refresh()
 
     def load_additional_registries(self) -> None:
         typing.Context.load_additional_registries(self)
@@ -137,7 +155,7 @@ class _Registries(dict[Any, Any]):
         return registry is not imputils.builtin_registry and super().__contains__(registry)
 
 
-class CUDATargetContext(cpu.CPUContext):
+class CUDATargetContext(_Refreshed, cpu.CPUContext):
     """Makes LLVM IR of kernels, in the engine of Numba's CPU target."""
 
     def init(self) -> None:
@@ -147,9 +165,8 @@ class CUDATargetContext(cpu.CPUContext):
         self._registries = _Registries()
 
     def refresh(self) -> None:
-        # Numba reads each registry once: what is cut off in the middle is never filled.
-        with interrupts.held(), target_extension.target_override(NAME):
-            super().refresh()
+        super().refresh()
+        self.typing_context.refresh()  # where only that has something new
 
     def load_additional_registries(self) -> None:
         self.install_registry(implementations)  # the first

@@ -19,6 +19,8 @@ from numba.core import (
     compiler,
     compiler_machinery,
     errors,
+    postproc,
+    transforms,
     typed_passes,
     untyped_passes,
 )
@@ -87,8 +89,9 @@ class LeanCompiler(compiler.CompilerBase):
 def kernel_code() -> Iterator[None]:
     """Compile by the rules of kernels inside a `with` block: integers wrap, PTX is refused."""
     with (
-        _wrapping_integers(), assembly.refused(), _quick_liveness(), _no_search_for_cycles(),
-        target_override(NAME), kernel_target.typing_context.calls_typed_once(),
+        _wrapping_integers(), assembly.refused(), _quick_liveness(), _lifetimes_when_asked(),
+        _no_search_for_cycles(), target_override(NAME),
+        kernel_target.typing_context.calls_typed_once(),
     ):  # fmt: skip
         yield
 
@@ -117,6 +120,30 @@ def _quick_liveness() -> Iterator[None]:
         yield
     finally:
         analysis.compute_live_map = usual
+
+
+@contextlib.contextmanager
+def _lifetimes_when_asked() -> Iterator[None]:
+    """Let Numba find the lifetimes of variables where they are asked for inside a `with` block.
+
+    It finds them after every pass that changes something, for generators and for the code of
+    loops outside kernels, which takes a tenth of a compilation.
+    """
+    usual = postproc.PostProcessor.run
+
+    def run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        if emit_dels or self.func_ir.is_generator:
+            usual(self, emit_dels, extend_lifetimes)
+            return
+        self.func_ir.blocks = transforms.canonicalize_cfg(self.func_ir.blocks)
+        self.func_ir.variable_lifetime = postproc.VariableLifetime(self.func_ir.blocks)
+        self.func_ir.generator_info = None
+
+    postproc.PostProcessor.run = run
+    try:
+        yield
+    finally:
+        postproc.PostProcessor.run = usual
 
 
 def live_map(

@@ -56,10 +56,13 @@ class Code:
         return any(n not in _PYTHON_CALLS for n in calls)
 
 
-def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tuple[Entry, Code]:
+def compile(
+    function: Any, *, fastmath: Any = False, debug: bool = False, lightly: bool = False
+) -> tuple[Entry, Code]:
     """Compile `function(args, first, last, context, scratch)` of int64s; return how to call it.
 
-    With `debug` a division by zero stops the kernel instead of giving inf.
+    With `debug` a division by zero stops the kernel instead of giving inf. `lightly` as of
+    `optimise.library`.
     """
     from numba.core import compiler, types
     from numba.core.compiler_lock import global_compiler_lock
@@ -79,7 +82,8 @@ def compile(function: Any, *, fastmath: Any = False, debug: bool = False) -> tup
     with _lock, global_compiler_lock, lean.kernel_code():
         result = compiler.compile_extra(
             kernel_target.typing_context, kernel_target.target_context, function,
-            (types.int64,) * 5, types.none, flags, {}, library=optimise.library(function.__name__),
+            (types.int64,) * 5, types.none, flags, {},
+            library=optimise.library(function.__name__, lightly=lightly),
             pipeline_class=lean.LeanCompiler,
         )  # fmt: skip
         library = result.library

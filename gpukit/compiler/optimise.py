@@ -7,19 +7,32 @@ is the usual one, which unrolls what is left (loops over a thread's own small ar
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 
 from gpukit.compiler.kernel_target import kernel_target
 
 
-def library(name: str) -> Any:
-    """Return an empty numba code library that optimises in this way."""
+def library(name: str, *, lightly: bool = False) -> Any:
+    """Return an empty numba code library that optimises in this way.
+
+    With `lightly` in one round, in half of the time: an instrumented kernel is often launched once,
+    and what it takes longest for are its calls of the checker.
+    """
     codegen = kernel_target.target_context.codegen()
-    return _library_class(codegen._library_class)(codegen, name)
+    made = _library_class(codegen._library_class)(codegen, name)
+    made.rounds = _LIGHT if lightly else _FULL
+    return made
 
 
+class _Round(NamedTuple):
+    level: int
+    unroll: bool
+
+
+_FULL = (_Round(3, unroll=False), _Round(3, unroll=True))
+_LIGHT = (_Round(2, unroll=False),)
 _made: dict[Any, Any] = {}
 
 
@@ -32,6 +45,7 @@ def _library_class(base: Any) -> Any:
 class _Rounds:
     """Replaces the steps of numba's code library that run LLVM's passes and load the code."""
 
+    rounds: tuple[_Round, ...]
     _codegen: Any
     _final_module: Any
     _ensure_finalized: Any
@@ -43,11 +57,11 @@ class _Rounds:
         module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        for unroll in (False, True):
-            options = llvm.create_pipeline_tuning_options(speed_level=3)
+        for one in self.rounds:
+            options = llvm.create_pipeline_tuning_options(speed_level=one.level)
             options.loop_vectorization = True
             options.slp_vectorization = True
-            options.loop_unrolling = unroll
+            options.loop_unrolling = one.unroll
             options.loop_interleaving = True
             builder = llvm.create_pass_builder(self._codegen._tm, options)
             passes = builder.getModulePassManager()

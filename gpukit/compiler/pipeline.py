@@ -247,7 +247,9 @@ def compile_kernel(
         scope = {**unit.globals, **rewriter.globals, "range": range, "max": max, "min": min}
         parameters = [a.arg for a in loops.args.args]
         python = pyfunc.build(unit.tree.name, parameters, loops.body, scope, unit)
-        entry, code = native.compile(python, fastmath=fastmath, debug=debug)
+        entry, code = native.compile(
+            python, fastmath=fastmath, debug=debug, lightly=bool(options.instrumented)
+        )
         new_arrays.check_code(unit, code.needs, memory.thread_arrays.values())
     return Compiled(
         entry, code, memory.per_thread, memory.per_block, emitter.schedule.whole_grid,

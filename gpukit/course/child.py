@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import importlib.util
 import inspect
 import json
@@ -26,7 +27,7 @@ import numpy as np
 
 import gpukit
 from gpukit import standin
-from gpukit.checked import process
+from gpukit.checked import check, process
 from gpukit.checked.progress import Bar
 from gpukit.checked.report import Report
 from gpukit.course import channel, frames
@@ -41,7 +42,7 @@ Sizes = tuple[Any, ...]
 Arguments = tuple[Any, ...]
 Verb = Callable[[Any, Sizes, Arguments], str]
 # Taken before the student's file can put something else in their place.
-CHECK, PROFILE = gpukit.check, gpukit.profile
+CHECK, DOUBLES, PROFILE = check.of_values, check.accidents, gpukit.profile
 CHECKING, MERGE = process.checking, Report.merge
 _FACTS = ("kernel", "fix", "array", "source")
 _PLACES = ("block", "thread", "index", "shape")
@@ -175,6 +176,11 @@ def _check(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
     return str(CHECK(kernel)[sizes](*arguments).to_json(None))
 
 
+def _doubles(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
+    """Return the report of what is float64 by accident; the kernel is not launched."""
+    return str(DOUBLES(kernel)[sizes](*arguments).to_json(None))
+
+
 def _origin(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
     """Say which line makes a NaN or an infinity out of finite numbers; nothing where none does."""
     from gpukit.checked import not_finite, recording
@@ -236,7 +242,8 @@ def _copies() -> Iterator[list[Any]]:
 
 
 _OF_KERNEL: dict[str, Verb] = {
-    "launch": _launch, "check": _check, "profile": _profile, "origin": _origin,
+    "launch": _launch, "check": _check, "doubles": _doubles, "profile": _profile,
+    "origin": _origin,
 }  # fmt: skip
 _OF_HOST_CODE: dict[str, Verb] = {
     "launch": _call, "check": _check_call, "profile": _profile_call,
@@ -250,6 +257,8 @@ def _serve(parent: Channel) -> None:
     path, entry, driver = first[0]["file"], first[0]["entry"], first[0]["driver"]
     verbs, me = _OF_HOST_CODE if driver else _OF_KERNEL, os.getpid()
     answer: Any = None
+    if not driver:  # one kernel leaves few cycles: to look for them takes more than they hold
+        gc.disable()
     try:
         standin.install()  # `from numba import cuda` in an answer, where there is no GPU
         find = _host_code if driver else _kernel

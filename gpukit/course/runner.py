@@ -177,6 +177,10 @@ class Child:
         """Launch the kernel under `gpukit.check`; return the arrays, and the report as JSON."""
         return self._ask("check", case, seconds)
 
+    def doubles(self, case: Case, seconds: float) -> Outcome:
+        """Look for float64 by accident in the kernel; return the report as JSON."""
+        return self._ask("doubles", case, seconds)
+
     def profile(self, case: Case, seconds: float) -> Outcome:
         """Launch the kernel under `gpukit.profile` and return its counts as JSON."""
         return self._ask("profile", case, seconds)

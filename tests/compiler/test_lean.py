@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba.core import analysis, compiler, controlflow, targetconfig, types, typing
+from numba.core import analysis, compiler, controlflow, imputils, targetconfig, types, typing
 from numba.core.cpu import FastMathOptions
 
-from gpukit.compiler import lean
+import gpukit
+from gpukit import cuda
+from gpukit.compiler import lean, optimise
 from gpukit.compiler.kernel_target import kernel_target
 from tests.safety.attempt import on_cpu
 
@@ -184,3 +186,40 @@ def test_other_users_of_numba_have_their_calls_typed_as_before(asked):
     for _ in range(2):
         CONTEXT.resolve_function_type(ADD, FLOATS, {})
     assert asked.count((ADD, FLOATS)) == 3
+
+
+def test_registries_are_looked_through_only_where_something_was_registered(monkeypatch):
+    contexts = kernel_target.typing_context, kernel_target.target_context
+    lean.fill_tables()
+    lean.fill_tables()
+    looked = []
+    for context in contexts:
+        monkeypatch.setattr(
+            type(context), "load_additional_registries", lambda self: looked.append(type(self))
+        )
+    lean.fill_tables()
+    assert looked == []
+    imputils.builtin_registry.lower(operator.matmul, types.Dummy("of a test"))(None)
+    lean.fill_tables()
+    assert looked == [type(kernel_target.target_context)]
+
+
+def test_an_instrumented_kernel_is_optimised_in_one_round(monkeypatch):
+    made, genuine = [], optimise.library
+
+    def library(*given, **named):
+        made.append(genuine(*given, **named))
+        return made[-1]
+
+    monkeypatch.setattr(optimise, "library", library)
+    monkeypatch.setenv("GPUKIT_CACHE", "0")
+
+    @cuda.jit
+    def thrice(a):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] *= 3
+
+    thrice[1, 32](np.ones(32))
+    gpukit.check(thrice)[1, 32](np.ones(32))
+    assert [len(each.rounds) for each in made] == [2, 1]

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from gpukit import target
-from gpukit.course import catalogue, grade
+from gpukit.course import catalogue, grade, runner
 
 pytestmark = pytest.mark.usefixtures("warm")
 HEAD = "import numpy as np\nfrom gpukit import cuda\n\n"
@@ -16,6 +16,7 @@ GOOD_MAP = """
     if i < celsius.shape[0]:
         fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
 """
+DOUBLE_MAP = GOOD_MAP.replace("np.float32(1.8)", "1.8")
 TREE = HEAD + "BLOCK = 128\n\n@cuda.jit\ndef block_sum_kernel(x, partials):\n"
 
 
@@ -463,6 +464,17 @@ def test_a_kernel_is_compiled_once_for_values_and_findings_and_once_to_be_counte
         noticed.clear()
         grade.run(catalogue.find("guarded_map"), file, notice=noticed.append)
         assert noticed.count("compiling fahrenheit_kernel") == forms
+
+
+def test_what_is_float64_by_accident_is_looked_for_only_to_explain_a_broken_contract(
+    tmp_path, monkeypatch
+):
+    asked, genuine = [], runner.Child.doubles
+    monkeypatch.setattr(runner.Child, "doubles", lambda *given: asked.append(1) or genuine(*given))
+    for text, times in ((GOOD_MAP, 0), (DOUBLE_MAP, 1)):
+        asked.clear()
+        assert attempt(tmp_path, "guarded_map", MAP + text).status == ("but" if times else "right")
+        assert len(asked) == times
 
 
 def test_a_kernel_that_does_not_compile_is_launched_once(tmp_path):
