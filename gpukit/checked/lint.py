@@ -214,6 +214,10 @@ class Finder:
             if not any(g in _WIDE for g in given) or any(map(_is_float, node.args)):
                 self._report(node, "math")
                 return
+        if isinstance(node, ast.Call) and tree.calls(node, min, max) and self._is_wide(node):
+            if any(map(self._is_cause, node.args)):
+                self._report(node, "literal")
+                return
         for child in ast.iter_child_nodes(node):
             self._walk(child)
 
@@ -250,6 +254,10 @@ class Finder:
         """Tell whether an expression is an integer that makes a float32 beside it float64."""
         kind = self.expressions.type_of(node)
         return isinstance(kind, types.Integer) and kind.bitwidth > _SMALL
+
+    def _is_cause(self, argument: ast.AST) -> bool:
+        """Tell whether an argument of `min` or `max` makes a float32 beside it float64."""
+        return _is_number(argument) or self._widens(argument)
 
     def _is_quotient(self, node: ast.BinOp) -> bool:
         """Tell whether an operation divides integers: that is float64, whatever stands beside."""
@@ -294,7 +302,11 @@ class Finder:
         elif isinstance(node, ast.UnaryOp):
             yield from [node] if _is_float(node) else self._causes(node.operand)
         elif isinstance(node, ast.Call):
-            yield from filter(_is_float, node.args)
+            if not tree.calls(node, min, max):
+                yield from filter(_is_float, node.args)
+                return
+            for argument in node.args:
+                yield from [argument] if self._is_cause(argument) else self._causes(argument)
         elif isinstance(node, ast.BinOp):
             floats = (isinstance(self.expressions.type_of(s), types.Float) for s in _sides(node))
             beside_float = any(floats) or self._is_quotient(node)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import signal
 from collections.abc import Iterable
@@ -55,31 +54,11 @@ def contract(
     lines = [f"Right, but: {contracts.number(counted)} {broken}; asked: {broken.asked}."]
     if literals:
         return "\n".join([*lines, finding(literals[0])])
-    if broken.measure == "float64" and (mixed := _mixed(source)):
-        return "\n".join([*lines, *_excerpt(source, mixed.lineno), _of_float64(mixed)])
     lines += _excerpt(source, line)
     for access in busiest:
         lines += _excerpt(source, access["line"])
         lines.append(_takes_part(access, broken, case))
     return "\n".join(filter(None, [*lines, " ".join(broken.why.split())]))
-
-
-def _mixed(source: str) -> ast.Call | None:
-    """Return the first `min(1, x)` or its like: a plain number beside a float32 makes float64."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            plain = [isinstance(argument, ast.Constant) for argument in node.args]
-            if node.func.id in ("min", "max") and any(plain) and not all(plain):
-                return node
-    return None
-
-
-def _of_float64(call: ast.Call) -> str:
-    literal = next(ast.unparse(a) for a in call.args if isinstance(a, ast.Constant))
-    return (
-        f"`{ast.unparse(call)}` is float64 because of the literal `{literal}`, and so is all that "
-        f"is made of it.\nWhat to do: write `np.float32({literal})`."
-    )
 
 
 def _takes_part(access: dict[str, Any], broken: Contract, case: Case) -> str:

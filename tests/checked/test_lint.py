@@ -49,6 +49,9 @@ ACCIDENTS = {
     "x[i] * (i + 1) * 0.1": ["i + 1", "0.1"],
     "(0.1 * x[i]) ** 2 * x.size": ["0.1", "x.size"],
     "3 / x.size * x[i] * 0.1": ["3", "x.size", "0.1"],
+    "min(1, x[i])": ["1"],
+    "x[i] * max(x[i], 0.5)": ["0.5"],
+    "min(x[i], x.size)": ["x.size"],
     "1 / x.size * x[i]": [],
 }  # fmt: skip
 
