@@ -101,6 +101,8 @@ def test(arguments: argparse.Namespace) -> int:
         report = grade.run(exercise, file) if arguments.json else _watched(exercise, file)
     report = replace(report, file=given)
     lost = progress.record(exercise, report.status) if own else ""
+    if own:
+        progress.failed(exercise, report.about)
     if arguments.json:
         show.data(_plain(exercise, report))
     else:
@@ -157,7 +159,7 @@ def hint(arguments: argparse.Namespace) -> int:
     count = len(exercise.hints)
     number = arguments.number
     if number is None:
-        number = min(progress.hints_shown(exercise) + 1, count)
+        number = progress.next_hint(exercise)
     if not 1 <= number <= count:
         raise catalogue.ExerciseError(
             f"gpukit hint: expected a number from 1 to {count}, got {number}."
@@ -170,7 +172,7 @@ def hint(arguments: argparse.Namespace) -> int:
     show.text(show.paint(f"Hint {number} of {count}", "strong"))
     show.text()
     show.paragraph(" ".join(words.split()))
-    if number < count:
+    if number < count or progress.next_hint(exercise) != number:
         show.text()
         show.text(f"The next one: gpukit hint {exercise.name}")
     return WELL

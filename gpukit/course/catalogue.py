@@ -10,7 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,8 +44,9 @@ class Exercise:
     the one that the exercise itself is in.
 
     `entry` is the name of the kernel, or of the function or class that `driver.py` calls where the
-    answer is host code; `measured` is the case on which the contracts are counted. A
-    detective exercise starts from a broken kernel instead of an empty one.
+    answer is host code; `measured` is the case on which the contracts are counted; `hint_for` says
+    which hint, counted from 1, is on a kind of finding or the measure of a contract. A detective
+    exercise starts from a broken kernel instead of an empty one.
     """
 
     folder: Path
@@ -54,6 +55,7 @@ class Exercise:
     entry: str
     points: int
     hints: tuple[str, ...]
+    hint_for: dict[str, int] = field(hash=False)
     measured: str
     contracts: tuple[Contract, ...]
     detective: bool
@@ -228,6 +230,7 @@ def read(folder: Path, shelf: Path | None = None) -> Exercise:
             entry=str(data["entry"]),
             points=int(data["points"]),
             hints=tuple(str(hint).strip() for hint in data["hints"]),
+            hint_for={str(kind): int(n) for kind, n in data.get("hint_for", {}).items()},
             measured=str(data["measured"]),
             contracts=tuple(contracts.read(item) for item in data.get("contracts", ())),
             detective=bool(data.get("detective", False)),

@@ -69,6 +69,7 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     failed: Case | None = None
     printed: str = ""
+    about: str = ""  # the kind of the finding, or the measure of the contract, that `why` explains
 
     @property
     def passed(self) -> bool:
@@ -211,6 +212,7 @@ class _Grading:
     tried: list[_Tried] = field(default_factory=list)  # the exercise's own cases
     doubtful: list[Finding] = field(default_factory=list)  # of all cases
     idle_warps: int = 0
+    about: str = ""
 
     def report(self) -> Report:
         for stage in (self._values, self._findings, self._contracts):
@@ -220,7 +222,13 @@ class _Grading:
         return self._made("right", "")
 
     def _made(self, status: str, why: str, failed: Case | None = None) -> Report:
-        return Report(self.exercise.name, self.file, status, why, self.rows, failed)
+        name = self.exercise.name
+        return Report(name, self.file, status, why, self.rows, failed, about=self.about)
+
+    def _of(self, finding: Finding) -> str:
+        """Explain a finding, which the report is about then."""
+        self.about = finding.kind
+        return explain.finding(finding)
 
     def _tell(self, row: Row) -> None:
         self.rows.append(row)
@@ -312,7 +320,7 @@ class _Grading:
         for found in sorted(checked, key=lambda found: found.kind != "barrier-after-return"):
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
-                return mistake if mistake and collides else explain.finding(_mended(found, case))
+                return mistake if mistake and collides else self._of(_mended(found, case))
         if row.mismatch is not None and row.mismatch.kept:
             return explain.kept(row.mismatch.output)
         if certain := self._mistake(certain=True):
@@ -324,7 +332,7 @@ class _Grading:
         same = (_mended(found, case) for found in checked if found.kind == "same-value-race")
         if row.mismatch is not None and row.mismatch.unwritten:
             same = (replace(found, fix=explain.OVERLAP) for found in same)
-        return mistake or next(map(explain.finding, same), "") or self._condition()
+        return mistake or next(map(self._of, same), "") or self._condition()
 
     def _condition(self) -> str:
         """Return what the wrong elements have in common, in the largest case that tells."""
@@ -391,7 +399,7 @@ class _Grading:
             launches += tried.found.launches
             wrong = [finding for finding in tried.findings if _is_wrong(finding)]
             if wrong:
-                why = explain.finding(_mended(wrong[0], case))
+                why = self._of(_mended(wrong[0], case))
                 self._tell(Row("checked: " + case.name, "wrong", why, case.sizes()))
                 luck = "The numbers came out right this time, by luck."
                 return self._made("wrong", f"{why}\n\n{luck}", case)
@@ -423,6 +431,7 @@ class _Grading:
             words = f"{contract}: {contracts.number(counted)}, asked {contract.asked}"
             self._tell(Row(words, "right" if kept else "but"))
             if not kept and not broken:
+                self.about = contract.measure
                 busiest = contracts.accesses(contract, case, counts)[:1]
                 literals = self._doubles(case) if contract.measure == "float64" else []
                 doubles = counts["lines"].items() if contract.measure == "float64" else ()
@@ -431,7 +440,7 @@ class _Grading:
                     contract, counted, case, busiest, self.source, literals, line
                 )
         if not broken:
-            broken = next(map(explain.finding, self.doubtful), "")
+            broken = next(map(self._of, self.doubtful), "")
         return self._made("but", broken, case) if broken else None
 
     def _doubles(self, case: Case) -> list[Finding]:

@@ -43,10 +43,12 @@ class Graded:
         return shown if self.report.passed else shown + self._hints()
 
     def _hints(self) -> str:
-        """Return the hints, each folded inside the one before it."""
+        """Return the hints, each folded inside the one before it: first the one on the failure."""
         folded = ""
-        for number, hint in reversed(list(enumerate(self.exercise.hints, start=1))):
-            words = html.escape(" ".join(hint.split()))
+        numbers = range(1, len(self.exercise.hints) + 1)
+        first = self.exercise.hint_for.get(self.report.about, 1)
+        for number in sorted(numbers, key=lambda n: n != first)[::-1]:
+            words = html.escape(" ".join(self.exercise.hints[number - 1].split()))
             inside = f"<p>{words}</p>{folded}"
             folded = f"<details><summary>Hint {number}</summary>{inside}</details>"
         return folded
@@ -73,7 +75,6 @@ class Exercises(Magics):
         super().__init__(shell)
         self.notebook = shell
         self.failed: dict[str, Case] = {}
-        self.hinted: dict[str, int] = {}
 
     @line_cell_magic
     def exercise(self, line: str, cell: str | None = None) -> Any:
@@ -97,6 +98,7 @@ class Exercises(Magics):
             report = grade.run(exercise, file, notice=waiting)
         kept = _kept(exercise, cell)
         progress.record(exercise, report.status)
+        progress.failed(exercise, report.about)
         self.failed.pop(exercise.name, None)
         if report.failed is not None:
             self.failed[exercise.name] = report.failed
@@ -105,8 +107,8 @@ class Exercises(Magics):
         return Graded(exercise, report, kept)
 
     def _hint(self, exercise: Exercise) -> Words:
-        number = min(self.hinted.get(exercise.name, 0) + 1, len(exercise.hints))
-        self.hinted[exercise.name] = number
+        number = progress.next_hint(exercise)
+        progress.hint_shown(exercise, number)
         words = " ".join(exercise.hints[number - 1].split())
         return Words(f"**Hint {number} of {len(exercise.hints)}.** {words}")
 

@@ -66,16 +66,42 @@ def record(exercise: Exercise, grade: str) -> str:
     return ""
 
 
-def hints_shown(exercise: Exercise) -> int:
-    """Return the number of the last hint that was shown."""
-    shown = _hints(_load(_file(exercise))).get(exercise.name)
-    return shown if isinstance(shown, int) else 0
+def next_hint(exercise: Exercise) -> int:
+    """Return the number of the hint to show: the one on the last failure, else the next one.
+
+    Once all were shown, the last.
+    """
+    hints = _of(exercise)
+    numbers = range(1, len(exercise.hints) + 1)
+    due = [n for n in [hints.get("due")] if n in numbers]
+    return next((n for n in [*due, *numbers] if n not in _shown(hints)), numbers[-1])
 
 
 def hint_shown(exercise: Exercise, number: int) -> None:
-    """Remember which hint was shown last."""
+    """Remember that a hint was shown."""
+    hints = _of(exercise)
+    _remember(exercise, {**hints, "shown": [*_shown(hints), number]})
+
+
+def failed(exercise: Exercise, about: str) -> None:
+    """Let a failure, a finding's kind or a contract's measure, choose the next hint."""
+    if about in exercise.hint_for:
+        _remember(exercise, {**_of(exercise), "due": exercise.hint_for[about]})
+
+
+def _of(exercise: Exercise) -> dict[str, Any]:
+    found = _hints(_load(_file(exercise))).get(exercise.name)
+    return found if isinstance(found, dict) else {}
+
+
+def _shown(hints: dict[str, Any]) -> list[Any]:
+    shown = hints.get("shown")
+    return shown if isinstance(shown, list) else []
+
+
+def _remember(exercise: Exercise, hints: dict[str, Any]) -> None:
     known = _load(_file(exercise))
-    _save(exercise, {**known, HINTS: {**_hints(known), exercise.name: number}})
+    _save(exercise, {**known, HINTS: {**_hints(known), exercise.name: hints}})
 
 
 def _hints(known: dict[str, Any]) -> dict[str, Any]:
