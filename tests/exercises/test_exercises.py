@@ -9,6 +9,7 @@ import shutil
 import numpy as np
 import pytest
 
+from gpukit.checked.finding import KINDS
 from gpukit.course import case as case_module
 from gpukit.course import catalogue, contracts, grade, runner
 
@@ -169,6 +170,13 @@ def body(file, entry):
 def test_there_are_three_hints_that_do_not_repeat(exercise):
     assert len(set(exercise.hints)) == 3
     assert all(20 <= len(hint.split()) <= 70 for hint in exercise.hints)
+
+
+@each
+def test_a_failure_chooses_one_of_the_hints_and_is_one_that_grading_knows(exercise):
+    held = contracts.of(exercise.contracts, exercise.cases()[0])
+    assert exercise.hint_for.keys() <= KINDS.keys() | {contract.measure for contract in held}
+    assert set(exercise.hint_for.values()) <= set(range(1, len(exercise.hints) + 1))
 
 
 @each
