@@ -355,6 +355,18 @@ def test_hint_goes_on_to_the_next_and_ends_with_the_last(shelf, capsys):
     assert shown == ["Hint 1", "Hint 2", "Hint 3", "Hint 3"]
 
 
+def test_hint_begins_with_the_one_on_the_last_failure_and_goes_on_to_the_others(shelf, capsys):
+    file = answer(shelf)
+    file.write_text(file.read_text().replace("i < celsius", "i <= celsius"))
+    cli.main(["test", "guarded_map"])
+    capsys.readouterr()
+    shown = []
+    for _ in range(4):
+        cli.main(["hint", "guarded_map"])
+        shown.append(capsys.readouterr().out.split(" of")[0])
+    assert shown == ["Hint 2", "Hint 1", "Hint 3", "Hint 3"]
+
+
 def test_hints_begin_again_after_a_reset(shelf, capsys):
     cli.main(["hint", "block_sum", "2"])
     cli.main(["reset", "block_sum"])

@@ -97,6 +97,13 @@ def test_hints_come_one_at_a_time(shell):
     assert shown == ["**Hint 1 of", "**Hint 2 of", "**Hint 3 of", "**Hint 3 of"]
 
 
+def test_the_hint_on_the_last_failure_comes_first_and_then_the_others(shell):
+    folded = graded(shell, UNGUARDED)._repr_html_()
+    assert folded.index("Hint 2") < folded.index("Hint 1") < folded.index("Hint 3")
+    shown = [shell.run_line_magic("exercise", "hint guarded_map").text[:11] for _ in range(4)]
+    assert shown == ["**Hint 2 of", "**Hint 1 of", "**Hint 3 of", "**Hint 3 of"]
+
+
 def test_the_failing_case_is_played(shell):
     graded(shell, RIGHT.replace("cuda.grid(1)", "cuda.threadIdx.x"))
     played = shell.run_line_magic("exercise", "play guarded_map")
