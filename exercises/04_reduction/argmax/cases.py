@@ -92,8 +92,10 @@ def case(rng: np.random.Generator, n: int) -> Case:
             **({} if before.any() else {kept: at(0)}),
             "This is the largest value, made a whole number; its index is asked.": at(value),
             smallest: at(int(np.argmin(np.abs(x)))) if n == BOTH_SIGNS else {},
-            tie: {} if n in (BOTH_SIGNS, LEAST) else at(n // 3 + 100),
-            tie + " Here it is the last.": at(n - 1 - int(np.argmax(x[::-1]))),
+            tie: {} if n in (BOTH_SIGNS, LEAST, NOTHING) else at(n // 3 + 100),
+            tie + " Here it is the last.": (
+                {} if n == NOTHING else at(n - 1 - int(np.argmax(x[::-1])))
+            ),
             "All elements are minus infinity here, so none is larger than what the search began "
             "with: begin with the index of an element, such as tid, and let tid < x.size count.": (
                 at(-1) if n == NOTHING else {}

@@ -33,7 +33,7 @@ ANSWERS = [
                 "    if i >= x.shape[0]:\n        return\n    # Threads past the end add 0",
             )
         ),
-        says="no thread of the block has written it",
+        says="returned before `cuda.syncthreads()`",
     ),
     Wrong(
         "float64 by a literal",

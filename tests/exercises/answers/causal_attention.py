@@ -52,7 +52,7 @@ ANSWERS = [
     Wrong(
         "the highest score begins with -1e30",
         edit(("high, total, acc = np.float32(-math.inf)", "high, total, acc = np.float32(-1e30)")),
-        says="out of finite numbers",
+        says="begins with a number that is not low enough",
     ),
     Wrong("no mask", over(LOOP, "for key in range(k.shape[0]):"), says="There is no mask"),
     Wrong(

@@ -11,7 +11,7 @@ ANSWERS = [
     Wrong(
         "threads past the end leave before the tile is full",
         edit(("    first = cuda", "    if i >= x.size:\n        return\n    first = cuda")),
-        says="no thread of the block has written it",
+        says="returned before `cuda.syncthreads()`",
     ),
     Wrong(
         "straight from global memory",

@@ -110,7 +110,7 @@ ANSWERS = [
                 "    if row >= grad_out.shape[1]:\n        return\n    batch = x",
             )
         ),
-        says="no thread of the block has written it",
+        says="returned before `cuda.syncthreads()`",
     ),
     Wrong(
         "grad_out @ x, from global memory",

@@ -99,7 +99,7 @@ ANSWERS = [
             if i < x.size:
                 out[i] = max(x[i], 0) + math.log1p(math.exp(-abs(x[i])))
         """),
-        says="`max(x[i], 0)` is float64 because of the literal `0`",
+        says="is float64 because of the literal `0`",
         grade="but",
     ),
     Right(

@@ -56,7 +56,7 @@ ANSWERS = [
                 "    for k in range",
             )
         ),
-        says="no thread of the block has written it",
+        says="returned before `cuda.syncthreads()`",
     ),
     Wrong(
         "each thread loads the whole tile",

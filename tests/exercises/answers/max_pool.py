@@ -135,7 +135,7 @@ ANSWERS = [
         edit(("np.float32(-math.inf)", "np.float32(-1000)")),
         says="a number that is not low enough",
     ),
-    Wrong(
+    Right(
         "an if for max, from the first pixel on, which is read again",
         body("""
             col, row = cuda.grid(2)
@@ -149,8 +149,6 @@ ANSWERS = [
                         high = x[i, j]
             out[row, col] = high
         """),
-        says="keep the pixel in a variable",
-        grade="but",
     ),
     Right(
         "an if for max, from the first pixel on",

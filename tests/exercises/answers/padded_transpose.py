@@ -80,7 +80,7 @@ ANSWERS = [
     Wrong(
         "a tile of float64",
         edit(("(TILE, PITCH), np.float32", "(TILE, PITCH), np.float64")),
-        says="A tile of float64 takes twice as much",
+        says="A tile of float64 takes still more",
         grade="but",
     ),
     Wrong(

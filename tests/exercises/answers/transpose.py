@@ -6,7 +6,7 @@ ANSWERS = [
     Wrong(
         "a copy",
         edit(("out[col, row]", "out[row, col]")),
-        says="it is the transpose of the right answer",
+        says="The elements are in the order of a",
     ),
     Wrong(
         "rows along x",
