@@ -172,7 +172,8 @@ def hint(arguments: argparse.Namespace) -> int:
     show.text(show.paint(f"Hint {number} of {count}", "strong"))
     show.text()
     show.paragraph(" ".join(words.split()))
-    if number < count or progress.next_hint(exercise) != number:
+    more = arguments.number is None and progress.next_hint(exercise) != number
+    if number < count or more:
         show.text()
         show.text(f"The next one: gpukit hint {exercise.name}")
     return WELL
