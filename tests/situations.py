@@ -82,7 +82,7 @@ def make_folder(folder: Path) -> Path:
     exercises = folder / "exercises"
     (real,) = EXERCISES.glob(f"*/{EXERCISE}")
     kept = exercises / real.parent.name / EXERCISE
-    shutil.copytree(real, kept, ignore=shutil.ignore_patterns("answer*"))
+    shutil.copytree(real, kept, ignore=shutil.ignore_patterns("answer*", "__pycache__"))
     (kept / "answer.py").write_text(MINE)
     (exercises / ".progress.json").write_text(f'{{"{EXERCISE}": "right"}}\n')
     (folder / "script.py").write_text(SCRIPT)
@@ -126,7 +126,7 @@ def put_solution(folder: Path) -> None:
 
 def theirs(folder: Path) -> dict[str, bytes]:
     """Return what the files of a folder hold."""
-    files = (file for file in folder.rglob("*") if file.is_file())
+    files = (f for f in folder.rglob("*") if f.is_file() and f.parent.name != "__pycache__")
     return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
