@@ -255,9 +255,9 @@ class Finder:
         kind = self.expressions.type_of(node)
         return isinstance(kind, types.Integer) and kind.bitwidth > _SMALL
 
-    def _is_cause(self, argument: ast.AST) -> bool:
-        """Tell whether an argument of `min` or `max` makes a float32 beside it float64."""
-        return _is_number(argument) or self._widens(argument)
+    def _is_cause(self, side: ast.AST) -> bool:
+        """Tell whether an operand, of `min` and `max` too, makes a float32 beside it float64."""
+        return _is_number(side) or self._widens(side)
 
     def _is_quotient(self, node: ast.BinOp) -> bool:
         """Tell whether an operation divides integers: that is float64, whatever stands beside."""
@@ -313,7 +313,7 @@ class Finder:
             for side in _sides(node):
                 if isinstance(node.op, ast.Pow) and side is node.right and _is_whole(side):
                     continue  # a float32 to the power of a whole number stays float32
-                if beside_float and (_is_number(side) or self._widens(side)):
+                if beside_float and self._is_cause(side):
                     yield side
                 else:
                     yield from self._causes(side)
