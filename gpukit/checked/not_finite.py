@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,8 +55,8 @@ def first(recording: dict[str, Any]) -> Origin | None:
                 continue
             known = variables.get((step["block"], step["warp"], lane), {})
             read = _reads(recording, step, lane)
-            if step["line"] not in texts:  # a line of a device function, its names made unique
-                text = re.sub(r"_\d+\b", "", step.get("text", "")).rstrip(";")
+            if step["line"] not in texts:  # a line of a device function
+                text = recording["elsewhere"].get(step["line"], "").strip()
                 if value in ("inf", "-inf") or not _names(text):
                     continue
                 thread = 32 * step["warp"] + lane

@@ -50,11 +50,16 @@ def record(
     count = int(seen.words[checker_state.EVENT_COUNT])
     with status.doing(f"play {kernel.py_func.__name__}: writing down what happened"):
         arrays = _Arrays(launch, seen, before, unset)
-        steps = _Steps(launch, arrays).of(events[:count])
+        made = _Steps(launch, arrays)
+        steps = made.of(events[:count])
+    own = _source(source.shown(kernel.py_func))
+    mine = {line["line"] for line in own}
     recording = {
         "version": 1, "kernel": kernel.py_func.__name__,
         "file": errors.file_name(source.shown(kernel.py_func).__code__.co_filename),
-        "source": _source(source.shown(kernel.py_func)),
+        "source": own,
+        # Lines of device functions, as they are written.
+        "elsewhere": {p.line: p.source for p in made.locations if p.line not in mine},
         "grid": list(shape.grid), "block": list(shape.block),
         "warp_size": 32, "arrays": arrays.listed, "variables":
         launch.compiled.instrumentation.variables, "steps": steps, "findings": [_placed(f.as_dict(),

@@ -38,6 +38,18 @@ def maximum_kernel(x, out):
         out[i] = math.exp(-high)
 
 
+@cuda.jit(device=True)
+def put_logarithm(out, i, x_2):
+    out[i] = math.log(x_2)
+
+
+@cuda.jit
+def logarithm_kernel(x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        put_logarithm(out, i, x[i])
+
+
 def vector(*values):
     return np.array(values, np.float32)
 
@@ -54,6 +66,11 @@ def test_zero_by_zero_is_named_with_its_operands():
     found = first(quotient_kernel, vector(1, 0), vector(1, 0), vector(9, 9), threads=2)
     assert found.value == "nan"
     assert {"x[1]": 0.0, "y[1]": 0.0}.items() <= dict(found.operands).items()
+
+
+def test_a_line_of_a_device_function_is_quoted_as_it_is_written():
+    found = first(logarithm_kernel, vector(1, -1), vector(0, 0), threads=2)
+    assert (found.text, found.value) == ("out[i] = math.log(x_2)", "nan")
 
 
 def test_the_sentence_names_line_value_operands_and_thread():
