@@ -1,6 +1,7 @@
 # make lab         set up, then make, renew and open your workbook in JupyterLab
 #                  make lab WORKBOOK=../mine PORT=9000 opens another folder, at another port
 # make test        set up and run the tests      make test-long   those that take long
+# make test-all    all of both, and the exhaustive ones (hours)
 # make notebooks   the same as lab without a person: execute every notebook
 # make lint types  ruff and mypy       make format   let ruff mend what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
@@ -21,7 +22,7 @@ WORKBOOK ?= workbook
 PORT ?=
 PYTEST_FLAGS ?=
 # What `make test` leaves out, by pytest's marks (pyproject.toml says what they mean): `make
-# test-long` runs all of them, `make test-answers` and so on one of them.
+# test-long` runs all of them but the exhaustive ones, `make test-answers` and so on all of a mark.
 LONG := answers watched programs corpus random browser
 
 VENV := .venv
@@ -39,10 +40,10 @@ CONFORMANCE_NEEDS := numba==0.68.1 numba-cuda==0.30.4 'numpy<2.5' 'pytest<9' pyt
 ROOT_FLAG = $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab notebooks test test-long $(LONG:%=test-%) lint types format bench mutation conformance codegen torch hooks clean
+.PHONY: help lab notebooks test test-long test-all $(LONG:%=test-%) lint types format bench mutation conformance codegen torch hooks clean
 
 help:
-	@sed -n 's/^# //p' Makefile | head -10
+	@sed -n 's/^# //p' Makefile | head -11
 
 # FOLDER/.made: a virtual environment with pip in it, or a message that says what is missing.
 %/.made:
@@ -108,10 +109,13 @@ space := $(subst ,, )
 ANY_LONG := $(subst $(space), or ,$(LONG))
 
 test: $(READY)
-	$(PYTEST) --dist worksteal -m "not ($(ANY_LONG))"
+	$(PYTEST) --dist worksteal -m "not ($(ANY_LONG) or exhaustive)"
 
 test-long: $(READY)
-	$(PYTEST) --dist worksteal -m "$(ANY_LONG)"
+	$(PYTEST) --dist worksteal -m "($(ANY_LONG)) and not exhaustive"
+
+test-all: $(READY)
+	$(PYTEST) --dist worksteal
 
 $(LONG:%=test-%): $(READY)
 	$(PYTEST) --dist worksteal -m "$(@:test-%=%)"

@@ -24,6 +24,7 @@ from tests.programs.running import PROGRAMS, run
 
 MADE = int(os.environ.get("GPUKIT_EXAMPLES", "500"))
 TOGETHER = 25  # kernels of one test
+OFTEN = 100  # kernels outside `make test-all`
 # One case for each kernel of the book.
 BOOK = list({id(case.kernel): name for name, case in CASES.items()}.values())
 
@@ -69,7 +70,13 @@ def test_code_of_a_kernel_made_by_chance_is_the_same_under_hostile_names(seed):
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("first", range(0, MADE, TOGETHER))
+@pytest.mark.parametrize(
+    "first",
+    [
+        *range(0, OFTEN, TOGETHER),
+        *(pytest.param(n, marks=pytest.mark.exhaustive) for n in range(OFTEN, MADE, TOGETHER)),
+    ],
+)
 def test_code_of_many_kernels_made_by_chance_is_the_same_under_hostile_names(first):
     for seed in range(first, first + TOGETHER):
         program, kernel, arguments = made_kernel(seed)

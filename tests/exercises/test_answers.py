@@ -1,4 +1,8 @@
-"""No wrong answer passes, each is explained by its mistake, and no right one is refused."""
+"""No wrong answer passes, each is explained by its mistake, and no right one is refused.
+
+Every change is tried with the answers that are hardest to tell from the solution, and with one of
+the unusual right ones; all others wait for `make test-all`.
+"""
 
 import importlib
 
@@ -15,6 +19,7 @@ ANSWERS = [
     for answer in importlib.import_module(f"tests.exercises.answers.{exercise.name}").ANSWERS
 ]
 LEAST_WRONG, LEAST_RIGHT = 5, 2
+NEAREST_WRONG, NEAREST_RIGHT = 3, 1  # of each exercise, outside `make test-all`
 
 
 def graded(exercise, answer, folder):
@@ -23,13 +28,26 @@ def graded(exercise, answer, folder):
     return grade.run(exercise, file)
 
 
-def named(pairs):
-    return {"argvalues": pairs, "ids": [f"{e.name}: {a.name}" for e, a in pairs]}
+def changed_lines(exercise, answer):
+    """Return how many lines of an answer are not the solution's, or the other way round."""
+    solution = exercise.solution.read_text(encoding="utf-8")
+    return len({*solution.splitlines()} ^ {*answer.change(exercise).splitlines()})
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer"), **named([pair for pair in ANSWERS if isinstance(pair[1], Wrong)])
-)
+def of_kind(kind, nearest):
+    """Parametrize a test with all answers of a kind, all but the nearest being exhaustive."""
+    rows = []
+    for exercise in EXERCISES:
+        answers = [a for other, a in ANSWERS if other is exercise and isinstance(a, kind)]
+        answers.sort(key=lambda answer: changed_lines(exercise, answer))
+        for place, answer in enumerate(answers):
+            marks = [pytest.mark.exhaustive] if place >= nearest else []
+            name = f"{exercise.name}: {answer.name}"
+            rows.append(pytest.param(exercise, answer, id=name, marks=marks))
+    return pytest.mark.parametrize(("exercise", "answer"), rows)
+
+
+@of_kind(Wrong, NEAREST_WRONG)
 def test_a_wrong_answer_is_explained_by_its_mistake(exercise, answer, tmp_path):
     report = graded(exercise, answer, tmp_path)
     assert report.status != "right"
@@ -37,9 +55,7 @@ def test_a_wrong_answer_is_explained_by_its_mistake(exercise, answer, tmp_path):
     assert " ".join(answer.says.split()) in " ".join(report.why.split())
 
 
-@pytest.mark.parametrize(
-    ("exercise", "answer"), **named([pair for pair in ANSWERS if isinstance(pair[1], Right)])
-)
+@of_kind(Right, NEAREST_RIGHT)
 def test_an_unusual_right_answer_is_right(exercise, answer, tmp_path):
     report = graded(exercise, answer, tmp_path)
     assert report.passed, report.why
