@@ -2,22 +2,28 @@
 
     python benchmarks/gpu_run.py --out gpu.json                    on a machine with an NVIDIA GPU
     python benchmarks/gpu_run.py reduce scan --out sums.json       some families or kernels of it
+    python benchmarks/gpu_run.py --check --out checked.json        answers on small arrays, no times
     python benchmarks/gpu_run.py --out x.json --rehearse           anywhere: small sizes
 
 Needs numba-cuda; measures CuPy and PyTorch too where they are installed. docs/gpu.md says what else
-to run on such a machine, in which order. A kernel's answer is checked first, on outputs that begin
-as NaN; what is wrong is reported and not timed. Then it is timed in turns with the libraries.
+to run on such a machine, in which order.
 
-An error on a GPU can end everything that its process does afterwards. So each family has a process
-of its own, each rung on tensor cores too, those last; a process that fails or hangs costs its own
-figures only. The file is written again after each kernel. Ends with 1 if an answer is wrong or a
-process died, 3 without a GPU.
+First every kernel is compiled and checked on small arrays, many processes at once. Then one process
+after the other checks its kernels on large arrays, whose outputs begin as NaN, and times them in
+turns with the libraries. What is wrong is reported and not timed.
+
+An error on a GPU can end everything that its process does afterwards. So a family has processes of
+its own, each rung on tensor cores too, those last; where a process fails or is silent for long, the
+kernel that it was at is taken down and the others go on in a new one. The file is written again
+after each piece of news, and beside it, as .log, what the processes said to the terminal. Ends with
+1 if an answer is wrong or a process died, 3 without a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -26,6 +32,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -40,9 +47,10 @@ from gpukit.bench import cases, ceilings, gpu, timing  # noqa: E402
 from gpukit.bench.timing import Contest  # noqa: E402
 
 MINUTES = 9.5
-SECONDS = 4.0  # for one kernel and its rivals
-# A process may take so long, to start and for each kernel: data, reference, compiling, timing.
-PATIENCE, PATIENCE_A_KERNEL = 60.0, 25.0
+SECONDS = 1.5  # for one kernel and its rivals
+PATIENCE = 45.0  # seconds that a process may be silent: it starts, compiles, makes data, or hangs
+GRACE = 5.0  # seconds before the end in which no kernel is begun
+SHARED = 6  # kernels that share a process at most
 # What a reader asks for first; the rest follows in the order of the book.
 FIRST = ("vector", "matmul", "transpose", "reduce", "matvec", "dot", "scan")
 PACKAGES = ("numba", "numba-cuda", "numpy", "cupy-cuda13x", "cupy-cuda12x", "torch")
@@ -64,11 +72,22 @@ def environment() -> dict[str, Any]:
             continue
     if target.active().name == "cuda":
         found["device"] = gpu.device_name()
+        found["launch_seconds"] = gpu.launch_seconds()
         found["capability"] = list(cuda.get_current_device().compute_capability)
     return found
 
 
-def events(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[Event]:
+def checks(names: Sequence[str]) -> Iterator[Event]:
+    """Compile kernels and check their answers on small arrays."""
+    for name in names:
+        yield {"begun": name}
+        first, mistake = timing.first_answer(cases.make(name, quick=True))
+        yield {"wrong": {name: mistake}} if mistake else {"right": {name: first}}
+        if mistake:
+            cuda.synchronize()  # raises after an error that ends all that a process does
+
+
+def times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[Event]:
     """Check and time kernels, as long as there is time; yield what comes out, piece by piece."""
     until = time.monotonic() + seconds
     yield {"environment": environment()}
@@ -80,14 +99,35 @@ def events(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[
         if left <= 0:
             yield {"left_out": name}
             continue
+        yield {"begun": name}
         contest = cases.make(name, quick=rehearse)
         first, mistake = timing.first_answer(contest)
         if mistake:
             yield {"wrong": {name: mistake}}
+            cuda.synchronize()
         else:
             found = timed(contest, elapsed, limits, min(SECONDS, left))
             yield {"results": {**found, "first": first}}
     yield {"ceilings": asdict(ceilings.measure())}  # to see whether the machine drifted
+
+
+def work(names: Sequence[str], *, rehearse: bool) -> None:
+    """Check kernels, and say so; given seconds on a line, time those that are right."""
+    logging.basicConfig()
+    logging.getLogger("gpukit.bench").setLevel(logging.INFO)
+    right: dict[str, float] = {}
+    for event in checks(names):
+        _say(event)
+        right.update(event.get("right", {}))
+    _say({"ready": True})
+    seconds = sys.stdin.readline()
+    if seconds:
+        for event in times(list(right), rehearse=rehearse, seconds=float(seconds)):
+            _say(event)
+
+
+def _say(event: Event) -> None:
+    print(json.dumps(event), flush=True)
 
 
 def timed(
@@ -133,7 +173,80 @@ def groups(names: Sequence[str]) -> list[list[str]]:
             families.setdefault(cases.CASES[name].family, []).append(name)
     ranks = {name: k for k, name in enumerate(FIRST)}
     ordered = sorted(families, key=lambda family: ranks.get(family, len(ranks)))
-    return [*(families[family] for family in ordered), *alone]
+    parts = [
+        families[family][k : k + SHARED]
+        for family in ordered
+        for k in range(0, len(families[family]), SHARED)
+    ]
+    return [*parts, *alone]
+
+
+class Part:
+    """A process that checks some kernels and waits, until it is asked for their times."""
+
+    def __init__(self, names: Sequence[str], until: float, *, rehearse: bool) -> None:
+        self.names, self.until = names, until
+        self.begun, self.stopped = names[0], ""
+        self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 `close` does
+        self.child = subprocess.Popen(
+            self.command(rehearse), env=_with_root(), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=self.errors, text=True, encoding="utf-8",
+        )  # fmt: skip
+
+    def command(self, rehearse: bool) -> list[str]:
+        """Return the command of a process that says what it finds about some kernels."""
+        rest = ["--rehearse"] if rehearse else []
+        return [sys.executable, __file__, *self.names, "--part", *rest]
+
+    def ask(self) -> None:
+        """Ask for the times."""
+        assert self.child.stdin is not None
+        self.child.stdin.write(f"{self.until - GRACE - time.monotonic()}\n")
+        self.child.stdin.flush()
+
+    def events(self) -> Iterator[tuple[str, Any]]:
+        """Yield what the process says, until it is ready or has ended."""
+        while line := self._line():
+            try:
+                event = json.loads(line)
+            except ValueError:  # a library that prints
+                continue
+            if "begun" in event:
+                self.begun = event["begun"]
+                continue
+            yield from event.items()
+            if "ready" in event:
+                return
+
+    def _line(self) -> str:
+        """Return the next line; a process that is silent for long is killed."""
+        assert self.child.stdout is not None
+        seconds = max(min(PATIENCE, self.until - time.monotonic()), 0.0)
+        silent = threading.Timer(seconds, self._stop, [f"stopped after {seconds:.0f} s of silence"])
+        silent.start()
+        try:
+            return self.child.stdout.readline()
+        finally:
+            silent.cancel()
+
+    def _stop(self, why: str) -> None:
+        self.stopped = why
+        self.child.kill()
+
+    def close(self) -> tuple[str, str]:
+        """End the process; return why it died, if it did, and what it said to the terminal."""
+        try:
+            self.child.communicate(timeout=GRACE)
+        except subprocess.TimeoutExpired:
+            self._stop("did not end")
+            self.child.communicate()
+        with self.errors:
+            self.errors.seek(0)
+            said = self.errors.read()
+        if not self.child.returncode:
+            return "", said
+        last = [line for line in said.splitlines() if line.strip()][-1:]
+        return ": ".join([self.stopped or f"ended with code {self.child.returncode}", *last]), said
 
 
 class Run:
@@ -142,72 +255,74 @@ class Run:
     def __init__(self, out: Path, *, rehearse: bool, minutes: float) -> None:
         self.out, self.rehearse = out, rehearse
         self.until = time.monotonic() + 60 * minutes
+        self.lock = threading.Lock()
+        self.log = out.with_suffix(".log")
+        self.log.write_text("")
         self.record: dict[str, Any] = {
-            "environment": {}, "rehearsal": rehearse, "ceilings": [], "results": [], "wrong": {},
-            "left_out": [], "died": {},
+            "environment": {}, "rehearsal": rehearse, "ceilings": [], "right": {}, "results": [],
+            "wrong": {}, "left_out": [], "died": {},
         }  # fmt: skip
 
-    def group(self, names: Sequence[str]) -> None:
-        """Measure some kernels in a process of their own and take down what it says."""
-        seconds = min(self.until - time.monotonic(), PATIENCE + PATIENCE_A_KERNEL * len(names))
-        if seconds <= 0:
-            self.record["left_out"] += names
-            self.write()
-            return
-        with (
-            tempfile.TemporaryFile("w+", encoding="utf-8") as errors,
-            subprocess.Popen(
-                self.command(names, seconds), env=_with_root(), stdout=subprocess.PIPE,
-                stderr=errors, text=True, encoding="utf-8",
-            ) as child,
-        ):  # fmt: skip
-            ended = threading.Timer(seconds, child.kill)
-            ended.start()
-            heard = self.listen(child)
-            code = child.wait()
-            late = not ended.is_alive()
-            ended.cancel()
-            if code:
-                errors.seek(0)
-                why = f"stopped after {seconds:.0f} s" if late else f"ended with code {code}"
-                said = [line for line in errors.read().splitlines() if line.strip()]
-                self.died(names, heard, ": ".join([why, *said[-1:]]))
-
-    def command(self, names: Sequence[str], seconds: float) -> list[str]:
-        """Return the command of a process that measures some kernels and says what it finds."""
-        rest = ["--rehearse"] if self.rehearse else []
-        return [sys.executable, __file__, *names, "--say", "--minutes", str(seconds / 60), *rest]
-
-    def listen(self, child: subprocess.Popen[str]) -> set[str]:
-        """Take down what a process says; return the kernels that it spoke of."""
-        heard = set()
-        assert child.stdout is not None
-        for line in child.stdout:
-            try:
-                event = json.loads(line)
-            except ValueError:  # a library that prints
-                continue
-            for about, news in event.items():
-                heard.update(self.take(about, news))
-            self.write()
-        return heard
-
-    def take(self, about: str, news: Any) -> list[str]:
-        """Put a piece of news into the record; return the kernels that it is about."""
-        if isinstance(self.record[about], list):
-            self.record[about].append(news)
-        else:
-            self.record[about].update(news)
-        if about == "results":
-            return [news["kernel"]]
-        return [news] if about == "left_out" else list(news) if about == "wrong" else []
-
-    def died(self, names: Sequence[str], heard: set[str], why: str) -> None:
-        """Take down that a process died, at the first kernel of which nothing was heard."""
-        missing = [name for name in names if name not in heard]
-        self.record["died"][(missing or list(names))[0]] = why
-        self.record["left_out"] += missing[1:]
+    def everything(self, parts: Sequence[Sequence[str]], *, jobs: int, check: bool) -> None:
+        """Check all kernels, many at once; then time them, unless they are only to be checked."""
+        with ThreadPoolExecutor(jobs) as pool:
+            ready = list(pool.map(self.checked, parts))
+        for part in ready:
+            if part is not None:
+                self.close(part) if check else self.timed(part)
         self.write()
+
+    def checked(self, names: Sequence[str]) -> Part | None:
+        """Check some kernels and return the process in which those that are right wait."""
+        while names and time.monotonic() < self.until:
+            part = Part(names, self.until, rehearse=self.rehearse)
+            if self.listen(part):
+                return part
+            names = self.close(part)
+        self.record["left_out"] += names
+        return None
+
+    def timed(self, part: Part | None) -> None:
+        """Time the kernels of a process, and in a new one those that are left when it died."""
+        while part is not None:
+            if time.monotonic() < self.until - GRACE:
+                part.ask()
+                self.listen(part)
+            else:
+                self.record["left_out"] += part.names
+            part = self.checked(self.close(part))
+
+    def listen(self, part: Part) -> bool:
+        """Take down what a process says; tell whether it waits to be asked for times."""
+        ready = False
+        for about, news in part.events():
+            if about == "ready":
+                ready = True
+            else:
+                self.take(about, news)
+        return ready
+
+    def take(self, about: str, news: Any) -> None:
+        """Put a piece of news into the record."""
+        with self.lock:
+            if isinstance(self.record[about], list):
+                self.record[about].append(news)
+            else:
+                self.record[about].update(news)
+            self.write()
+
+    def close(self, part: Part) -> list[str]:
+        """Let a process end; return the kernels of which there is more to be heard, if it died."""
+        why, said = part.close()
+        if said:
+            with self.lock, self.log.open("a", encoding="utf-8") as log:
+                log.write(f"---- {' '.join(part.names)}\n{said}\n")
+        if not why:
+            return []
+        self.take("died", {part.begun: why})
+        known = {*self.record["wrong"], *self.record["died"], *self.record["left_out"]}
+        known.update(result["kernel"] for result in self.record["results"])
+        return [name for name in part.names if name not in known]
 
     def write(self) -> None:
         """Write the record as it is now."""
@@ -221,7 +336,8 @@ def _with_root() -> dict[str, str]:
 
 def table(record: dict[str, Any]) -> str:
     """Return the results as text."""
-    lines = [f"{'kernel':26} {'us':>10} {'GB/s':>8} {'Gflop/s':>9} {'floor':>6}  of"]
+    lines = [f"{len(record['right'])} kernels are right on small arrays."]
+    lines.append(f"{'kernel':26} {'us':>10} {'GB/s':>8} {'Gflop/s':>9} {'floor':>6}  of")
     for r in record["results"]:
         told = [f"{100 * ratio:.0f} % of {name}" for name, ratio in r["of"].items()]
         told += [f"{name} varies by {100 * v:.0f} %" for name, v in r["varies"].items()]
@@ -245,21 +361,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, help="the JSON to write")
     parser.add_argument("--minutes", type=float, default=MINUTES)
     parser.add_argument("--rehearse", action="store_true", help="small sizes, GPU or not")
-    parser.add_argument("--say", action="store_true", help=argparse.SUPPRESS)  # one of its parts
+    parser.add_argument("--check", action="store_true", help="check answers only, small sizes")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
+    parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # one of them
     options = parser.parse_args(arguments)
-    if not options.say and options.out is None:
+    if not options.part and options.out is None:
         parser.error("expected --out FILE, the JSON to write")
-    if target.active().name != "cuda" and not options.rehearse:
+    small = options.rehearse or options.check
+    if target.active().name != "cuda" and not small:
         print(f"gpu_run: expected a GPU, got none: {target.active().reason} Try --rehearse.")
         return NO_GPU
     chosen = cases.choose(options.names)
-    if options.say:
-        for event in events(chosen, rehearse=options.rehearse, seconds=60 * options.minutes):
-            print(json.dumps(event), flush=True)
+    if options.part:
+        work(chosen, rehearse=options.rehearse)
         return 0
-    run = Run(options.out, rehearse=options.rehearse, minutes=options.minutes)
-    for names in groups(chosen):
-        run.group(names)
+    run = Run(options.out, rehearse=small, minutes=options.minutes)
+    run.everything(groups(chosen), jobs=options.jobs, check=options.check)
     print(table(run.record))
     return 1 if run.record["wrong"] or run.record["died"] else 0
 

@@ -214,40 +214,60 @@ def test_a_gpu_run_that_is_out_of_time_names_what_it_left_out(tmp_path, capsys) 
 
 def test_a_wrong_answer_is_named_in_a_gpu_run_and_not_timed(monkeypatch) -> None:
     monkeypatch.setattr(gpu_run.timing, "mistake", lambda contest: "3 of 9 values are wrong")
-    told = list(gpu_run.events(["relu"], rehearse=True, seconds=60))
-    assert {"wrong": {"relu": "3 of 9 values are wrong"}} in told
+    wrong = {"wrong": {"relu": "3 of 9 values are wrong"}}
+    assert list(gpu_run.checks(["relu"])) == [{"begun": "relu"}, wrong]
+    told = list(gpu_run.times(["relu"], rehearse=True, seconds=60))
+    assert wrong in told
     assert not any("results" in event for event in told)
+
+
+def test_a_gpu_run_that_only_checks_says_what_is_right_and_times_nothing(tmp_path) -> None:
+    out = tmp_path / "gpu.json"
+    assert gpu_run.main(["relu", "tanh", "--out", str(out), "--check", "--jobs", "2"]) == 0
+    record = json.loads(out.read_text(encoding="utf-8"))
+    assert sorted(record["right"]) == ["relu", "tanh"]
+    assert record["results"] == record["left_out"] == []
 
 
 def test_a_process_of_a_gpu_run_that_dies_costs_its_own_figures_only(
     tmp_path, monkeypatch, capsys
 ) -> None:
-    """A sticky error of the first family, a hang of the second; the third is measured."""
-    result = {"kernel": "relu", "of": {}, "varies": {}, "failed": {"CuPy": "no"}, "over_floor": 1,
+    """One of three kernels ends its process when checked, one when timed; one process hangs."""
+    result = {"of": {}, "varies": {}, "failed": {"CuPy": "no"}, "over_floor": 1,
               "seconds": {"gpukit": {"median": 1}}, "bytes_per_second": 1,
               "flops_per_second": 0}  # fmt: skip
-    does = {
-        "vector": "print('{\"left_out\": \"fill\"}', flush=True); exit('an illegal address')",
-        "image": "import time; time.sleep(60)",
-        "activations": f"print('chatter'); print({json.dumps({'results': result})!r})",
-    }
+    part = f"""
+import json, sys, time
+def say(**event): print(json.dumps(event), flush=True)
+for name in sys.argv[1:]:
+    say(begun=name)
+    if name == "fill": exit("an illegal address")
+    if name == "invert": time.sleep(60)
+print("chatter")
+say(ready=True)
+input()
+for name in sys.argv[1:]:
+    say(begun=name)
+    if name == "saxpy": exit(3)
+    say(results=dict({result!r}, kernel=name))
+"""
 
-    def command(run, names, seconds) -> list[str]:
-        return [sys.executable, "-c", does[gpu_run.cases.CASES[names[0]].family]]
+    def command(part_, rehearse) -> list[str]:
+        return [sys.executable, "-c", part, *part_.names]
 
-    monkeypatch.setattr(gpu_run.Run, "command", command)
-    monkeypatch.setattr(gpu_run, "PATIENCE", 6)
-    monkeypatch.setattr(gpu_run, "PATIENCE_A_KERNEL", 0)
+    monkeypatch.setattr(gpu_run.Part, "command", command)
+    monkeypatch.setattr(gpu_run, "PATIENCE", 3)
     out = tmp_path / "gpu.json"
-    names = ["fill", "vector_add", "saxpy", "invert", "relu"]
+    names = ["fill", "vector_add", "saxpy", "saxpy_wide", "invert", "relu"]
     assert gpu_run.main([*names, "--out", str(out), "--rehearse"]) == 1
     record = json.loads(out.read_text(encoding="utf-8"))
     assert record["died"] == {
-        "vector_add": "ended with code 1: an illegal address", "invert": "stopped after 6 s",
+        "fill": "ended with code 1: an illegal address", "saxpy": "ended with code 3",
+        "invert": "stopped after 3 s of silence",
     }  # fmt: skip
-    assert record["left_out"] == ["fill", "saxpy"]
-    assert [r["kernel"] for r in record["results"]] == ["relu"]
-    assert "DIED at invert: stopped after 6 s" in capsys.readouterr().out
+    assert [r["kernel"] for r in record["results"]] == ["vector_add", "saxpy_wide", "relu"]
+    assert "DIED at invert: stopped after 3 s" in capsys.readouterr().out
+    assert "an illegal address" in (tmp_path / "gpu.log").read_text(encoding="utf-8")
 
 
 def test_a_gpu_run_finds_gpukit_from_any_folder(tmp_path) -> None:

@@ -16,7 +16,7 @@ from gpukit import cuda, launch
 from gpukit.bench import rivals
 from gpukit.bench.register import Launch
 from gpukit.bench.timing import OURS, Clock, Contest, Spread, Work
-from gpukit.kernels import reduce, reduce_trees
+from gpukit.kernels import reduce, reduce_trees, vector
 
 FLUSHED = 1 << 26  # float32 that are read between samples: 256 MB, twice the largest cache
 FLUSHES = 4  # times: the GPU is busy with them while the host asks for what is measured
@@ -31,6 +31,17 @@ def device_name() -> str:
     """Return the name of the GPU in use."""
     name = cuda.get_current_device().name
     return name.decode() if isinstance(name, bytes) else str(name)
+
+
+def launch_seconds(launches: int = 1000) -> float:
+    """Return the host's time per launch of a kernel that has next to nothing to do."""
+    small = Launch(vector.fill_kernel, 1, 32, np.float32(1), cuda.device_array(32, np.float32))
+    small()
+    start = time.perf_counter()
+    for _ in range(launches):
+        small.start()
+    cuda.synchronize()
+    return (time.perf_counter() - start) / launches
 
 
 class Events:

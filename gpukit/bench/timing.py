@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import logging
 import math
 import statistics
 import time
@@ -262,6 +263,7 @@ def first_answer(contest: Contest) -> tuple[float, str]:
         first = time.perf_counter() - start
         return first, mistake(contest)
     except Exception as failure:
+        logging.getLogger(__name__).info("%s", contest.name, exc_info=True)
         return time.perf_counter() - start, f"{type(failure).__name__}: {failure}"
 
 
