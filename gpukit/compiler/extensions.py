@@ -6,6 +6,7 @@ Where Numba is not imported there is nothing, and nothing is imported to find th
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType
@@ -38,7 +39,13 @@ def _foreign(kind: str) -> Iterator[Any]:
     ours = sys.modules.get("gpukit.compiler.kernel_target")
     for registry in filter(None, (templates and templates.builtin_registry,
                                   ours and ours.declarations)):  # fmt: skip
-        yield from filter(is_foreign, getattr(registry, kind))
+        yield from _foreign_in(registry, kind, len(getattr(registry, kind)))
+
+
+@functools.lru_cache(maxsize=8)
+def _foreign_in(registry: Any, kind: str, registered: int) -> list[Any]:
+    """Return those of other people among the thousands of templates that a registry has by now."""
+    return list(filter(is_foreign, getattr(registry, kind)))
 
 
 def is_foreign(template: Any) -> bool:

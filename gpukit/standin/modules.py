@@ -8,6 +8,7 @@ it has its own names back, so that it never meets a stand-in of itself half-way.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import importlib.util
 import sys
@@ -122,6 +123,7 @@ def ours_for(name: str) -> str | None:
     return ROOTS.get(name)
 
 
+@functools.cache  # a kernel's names are looked up in all modules, and the disk is slow
 def _existing(name: str) -> str | None:
     try:
         return name if importlib.util.find_spec(name) is not None else None
