@@ -29,14 +29,20 @@ class Notebook:
     def run(self, cell: str) -> Shown:
         """Run a cell and wait until it is done."""
         texts: list[str] = []
+        places: dict[str | None, int] = {}  # in `texts`, of displays that may change
         errors: list[str] = []
 
         def see(message: dict[str, Any]) -> None:
             content = message["content"]
             if message["msg_type"] == "stream":
                 texts.append(content["text"])
-            elif message["msg_type"] in ("execute_result", "display_data"):
-                texts.append(content["data"].get("text/plain", "") + "\n")
+            elif message["msg_type"] in ("execute_result", "display_data", "update_display_data"):
+                display = content.get("transient", {}).get("display_id")
+                if message["msg_type"] != "update_display_data":
+                    places[display] = len(texts)
+                    texts.append("")
+                text = content["data"].get("text/plain", "")
+                texts[places[display]] = text and f"{text}\n"  # a status line ends as ""
             elif message["msg_type"] == "error":
                 errors.append(f"{content['ename']}: {content['evalue']}")
 

@@ -42,8 +42,9 @@ def clone(tmp_path):
 
     def make(*words):
         done = subprocess.run(
-            ["make", *words], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
-        )
+            ["make", "--no-print-directory", *words],
+            cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60,
+        )  # fmt: skip
         return done.stdout
 
     return make

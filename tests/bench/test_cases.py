@@ -9,6 +9,7 @@ import pytest
 import gpukit.kernels
 from gpukit.bench import cases, register, timing
 from gpukit.bench.launches import launches
+from tests import often
 
 MATMULS = [
     "matmul_uncoalesced",
@@ -48,7 +49,7 @@ def test_every_kernel_of_the_book_has_a_case():
     assert set(book()) == set(cases.CASES)
 
 
-@pytest.mark.parametrize("name", cases.CASES)
+@pytest.mark.parametrize("name", often.each(cases.CASES, 6))
 def test_ours_is_right(name):
     contest = cases.make(name, quick=True)
     contest.ours()

@@ -16,6 +16,7 @@ from gpukit import cuda
 from gpukit.bench.cases import CASES
 from gpukit.bench.launches import first_launch
 from gpukit.cpu.launch import launcher
+from tests import often
 from tests.compiler import hostile
 from tests.compiler.hostile import MODES, Exchange
 from tests.compiler.hostile_runs import outcome, recording
@@ -24,7 +25,6 @@ from tests.programs.running import PROGRAMS, run
 
 MADE = int(os.environ.get("GPUKIT_EXAMPLES", "500"))
 TOGETHER = 25  # kernels of one test
-OFTEN = 100  # kernels outside `make test-all`
 # One case for each kernel of the book.
 BOOK = list({id(case.kernel): name for name, case in CASES.items()}.values())
 
@@ -48,14 +48,14 @@ def made_kernel(seed: int) -> tuple[Program, Any, tuple[Any, ...]]:
     return program, program.load(cuda), tuple(program.arguments().values())
 
 
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.parametrize("name", often.each(BOOK, 6))
 def test_code_of_the_book_is_the_same_under_hostile_names(name):
     given = first_launch(name)
     assert_same_code(given.kernel, given.arguments, given.shape.block, "", BOOK.index(name))
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("name", BOOK)
+@pytest.mark.parametrize("name", often.each(BOOK, 6))
 def test_instrumented_code_of_the_book_is_the_same_under_hostile_names(name):
     given = first_launch(name)
     for mode in MODES[1:]:
@@ -70,13 +70,7 @@ def test_code_of_a_kernel_made_by_chance_is_the_same_under_hostile_names(seed):
 
 
 @pytest.mark.random
-@pytest.mark.parametrize(
-    "first",
-    [
-        *range(0, OFTEN, TOGETHER),
-        *(pytest.param(n, marks=pytest.mark.exhaustive) for n in range(OFTEN, MADE, TOGETHER)),
-    ],
-)
+@pytest.mark.parametrize("first", often.each(range(0, MADE, TOGETHER), 5))
 def test_code_of_many_kernels_made_by_chance_is_the_same_under_hostile_names(first):
     for seed in range(first, first + TOGETHER):
         program, kernel, arguments = made_kernel(seed)

@@ -9,6 +9,7 @@ import importlib
 import pytest
 
 from gpukit.course import catalogue, grade
+from tests import often
 from tests.exercises.answers import Right, Wrong
 
 pytestmark = pytest.mark.answers
@@ -41,9 +42,8 @@ def of_kind(kind, nearest):
         answers = [a for other, a in ANSWERS if other is exercise and isinstance(a, kind)]
         answers.sort(key=lambda answer: changed_lines(exercise, answer))
         for place, answer in enumerate(answers):
-            marks = [pytest.mark.exhaustive] if place >= nearest else []
             name = f"{exercise.name}: {answer.name}"
-            rows.append(pytest.param(exercise, answer, id=name, marks=marks))
+            rows.append(often.row(exercise, answer, often=place < nearest, name=name))
     return pytest.mark.parametrize(("exercise", "answer"), rows)
 
 
