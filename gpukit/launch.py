@@ -12,7 +12,6 @@ back an array of the kind that it was given. The helpers here keep the four step
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 import math
 import operator
@@ -164,11 +163,7 @@ def resident_blocks(block: int, shared: int = 0) -> int:
     Threads per SM and `shared` bytes of shared memory per block limit it; registers, which only a
     compiled kernel knows, are not counted. On the CPU target an SM is a core.
     """
-    return _resident_blocks(cuda.get_current_device(), block, shared)
-
-
-@functools.lru_cache(maxsize=256)
-def _resident_blocks(device: Any, block: int, shared: int) -> int:
+    device = cuda.get_current_device()
     per_sm = device.MAX_THREADS_PER_MULTI_PROCESSOR // block
     if shared:
         per_sm = min(per_sm, device.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // shared)

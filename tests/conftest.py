@@ -4,15 +4,17 @@ The suite runs on the cpu target unless GPUKIT_TARGET says otherwise: `GPUKIT_TA
 runs the same test bodies on a GPU.
 """
 
+import dataclasses
 import gc
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -90,7 +92,8 @@ def fresh_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
-class Device(NamedTuple):
+@dataclasses.dataclass
+class Device:
     """What a grid-stride launch asks of a device."""
 
     MULTIPROCESSOR_COUNT: int
@@ -100,11 +103,15 @@ class Device(NamedTuple):
 
 @pytest.fixture
 def use_device(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Let grids that the device sizes be those of a device with other limits."""
+    """Let grids that the device sizes be those of a device with other limits.
+
+    As numba-cuda's, the device is known by a weak proxy: nothing can hash it.
+    """
     from gpukit import launch
 
     def use(*limits: int) -> None:
-        monkeypatch.setattr(launch.cuda, "get_current_device", lambda: Device(*limits))
+        device = Device(*limits)
+        monkeypatch.setattr(launch.cuda, "get_current_device", lambda: weakref.proxy(device))
 
     return use
 

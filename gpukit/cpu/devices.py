@@ -39,20 +39,19 @@ class Device:
     def __init__(self, devnum: int = 0) -> None:
         if devnum != 0:
             raise IndexError(f"Device: expected device 0, got {devnum}. {_ONE}")
+        vars(self).update(ATTRIBUTES)  # host functions ask for some at every launch
 
     @property
     def name(self) -> str:
         """The processor's own name."""
         return machine.cpu_name()
 
-    @property
+    @functools.cached_property
     def MULTIPROCESSOR_COUNT(self) -> int:
         """The cores that this process may use: blocks run on all of them."""
         return machine.cores()
 
     def __getattr__(self, name: str) -> int:
-        if name in ATTRIBUTES:
-            return ATTRIBUTES[name]
         near = difflib.get_close_matches(name, [*ATTRIBUTES, "MULTIPROCESSOR_COUNT"], 3, 0.75)
         raise AttributeError(
             f"{name}: CUDA has no device attribute of this name."

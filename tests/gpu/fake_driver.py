@@ -18,6 +18,7 @@ import itertools
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -28,9 +29,7 @@ CAPABILITY = (9, 0)
 
 
 class Device(SimpleNamespace):
-    """A device, which like Numba's can be the key of a dictionary."""
-
-    __hash__ = object.__hash__
+    """A device, to which there can be weak references."""
 
 
 DEVICE = Device(
@@ -97,7 +96,7 @@ class Calls:
 class Context:
     """The context of the one device."""
 
-    device = DEVICE
+    device = weakref.proxy(DEVICE)  # as numba-cuda's, which nothing can hash
 
     def __init__(self) -> None:
         self.handles = itertools.count(1)
