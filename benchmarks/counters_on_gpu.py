@@ -1,15 +1,17 @@
 """gpukit's counters against those of a GPU: the access patterns of the tests under Nsight Compute.
 
-    python benchmarks/counters_on_gpu.py [--json FILE] [--csv FILE]
+    python benchmarks/counters_on_gpu.py [--minutes 10] [--json FILE] [--csv FILE]
 
 Needs an NVIDIA GPU, a Numba CUDA package (`pip install 'gpukit[cuda13]'`), NVIDIA Nsight Compute
 (`ncu`, part of the CUDA toolkit) and the right to read counters. Where one of them is missing it
-says so and ends with 3. It runs itself twice:
+says so and ends with 3. It runs itself twice for each of some parts of the patterns:
 
-    GPUKIT_TARGET=cpu python benchmarks/counters_on_gpu.py --count
-    GPUKIT_TARGET=cuda ncu --csv ... python benchmarks/counters_on_gpu.py --run
+    GPUKIT_TARGET=cpu python benchmarks/counters_on_gpu.py --count --part 0/24
+    GPUKIT_TARGET=cuda ncu --csv ... python benchmarks/counters_on_gpu.py --run --part 0/24
 
-`--csv` reads what `ncu` printed for the second, on another machine say, instead of running it.
+Most of the time compiles kernels, so several parts run at once; `ncu` itself lets one launch after
+the other through. `--json` is written after each part. `--csv` reads what `ncu` printed for all
+patterns in one part, on another machine say, instead of running it.
 Sectors per request, and passes per request of shared memory, must agree for at least 90% of the
 patterns; it ends with 1 where they do not.
 """
@@ -25,7 +27,9 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +54,8 @@ ALSO = {
     "_op_shared_atom.sum": ("_op_shared_atom_dot_alu.sum", "_op_shared_atom_dot_cas.sum"),
 }
 DEVICE = "device: "  # what `--run` prints before the name of the GPU
+PARTS = 24
+WHOLE = "0/1"  # all patterns, as one part
 
 
 def metrics() -> dict[str, tuple[str, ...]]:
@@ -68,13 +74,21 @@ def metrics() -> dict[str, tuple[str, ...]]:
 # ---- the two runs ---------------------------------------------------------------------------
 
 
-def count() -> dict[str, dict[str, int]]:
-    """Return gpukit's counters for every pattern."""
-    import gpukit
+def patterns(part: str) -> dict[str, Any]:
+    """Return the patterns of a part: of `1/24` the second of 24 and each 24th after it."""
     from tests.checked.access.patterns import PATTERNS
 
+    first, step = map(int, part.split("/"))
+    return dict(list(PATTERNS.items())[first::step])
+
+
+def count(part: str) -> dict[str, dict[str, int]]:
+    """Return gpukit's counters for every pattern of a part."""
+    import gpukit
+
     totals = {
-        name: gpukit.profile(p.kernel)[p.launch](*p.make()).total for name, p in PATTERNS.items()
+        name: gpukit.profile(p.kernel)[p.launch](*p.make()).total
+        for name, p in patterns(part).items()
     }
     return {
         name: {counter: total[counter] for pair in RATIOS.values() for counter in pair}
@@ -82,14 +96,13 @@ def count() -> dict[str, dict[str, int]]:
     }
 
 
-def run() -> None:
-    """Launch every pattern once, in order, on the GPU; `ncu` looks on."""
+def run(part: str) -> None:
+    """Launch every pattern of a part once, in order, on the GPU; `ncu` looks on."""
     from gpukit import cuda
-    from tests.checked.access.patterns import PATTERNS
 
     name = cuda.get_current_device().name
     print(DEVICE + (name.decode() if isinstance(name, bytes) else name))
-    for pattern in PATTERNS.values():
+    for pattern in patterns(part).values():
         pattern.kernel[pattern.launch](*pattern.make())
     cuda.synchronize()
 
@@ -106,12 +119,19 @@ def missing() -> str:
     return ""
 
 
-def child(mode: str, target: str, *before: str) -> str:
+def child(
+    mode: str, target: str, *before: str, part: str = WHOLE, seconds: float | None = None
+) -> str:
     """Run this file in a process of its own and return what it printed."""
-    command = [*before, sys.executable, __file__, mode]
+    command = [*before, sys.executable, __file__, mode, "--part", part]
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "GPUKIT_TARGET": target, "PYTHONPATH": path}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=seconds
+        )
+    except subprocess.TimeoutExpired:
+        raise Unable(f"The time was over before {mode} of part {part} ended.") from None
     if "ERR_NVGPUCTRPERM" in done.stdout + done.stderr:
         raise Unable(
             "This user may not read the GPU's counters (ERR_NVGPUCTRPERM). Run as root, or load "
@@ -126,17 +146,37 @@ class Unable(Exception):
     """The comparison cannot be made here; the message says why."""
 
 
-def under_ncu() -> str:
-    """Run the patterns on the GPU under `ncu` and return what it printed."""
-    names = dict.fromkeys(metric for parts in metrics().values() for metric in parts)
+def known_metrics() -> list[str]:
+    """Return the metrics to ask for: an unknown name would stop the tool."""
+    names = list(dict.fromkeys(metric for parts in metrics().values() for metric in parts))
     asked = subprocess.run(["ncu", "--query-metrics"], capture_output=True, text=True, check=False)
     listed = {line.split()[0] for line in asked.stdout.splitlines() if line.strip()}
-    if not asked.returncode:  # an unknown name would stop the tool
-        names = dict.fromkeys(metric for metric in names if metric.split(".")[0] in listed)
+    return names if asked.returncode else [n for n in names if n.split(".")[0] in listed]
+
+
+def under_ncu(names: list[str], part: str = WHOLE, seconds: float | None = None) -> str:
+    """Run the patterns of a part on the GPU under `ncu` and return what it printed."""
     # Left to itself ncu sets the GPU's clock, which others may be using.
     steady = ("--clock-control", "none")
     options = ("--csv", *steady, "--print-units", "base", "--metrics", ",".join(names))
-    return child("--run", "cuda", "ncu", *options)
+    return child("--run", "cuda", "ncu", *options, part=part, seconds=seconds)
+
+
+def measured(jobs: int, minutes: float) -> Iterator[tuple[str, list[Row], str]]:
+    """Yield for each part what `ncu` printed, the comparison, and why there is none."""
+    until, names = time.monotonic() + 60 * minutes, known_metrics()
+
+    def one(part: str) -> tuple[str, list[Row], str]:
+        try:
+            counted = child("--count", "cpu", part=part, seconds=max(until - time.monotonic(), 0))
+            text = under_ncu(names, part, max(until - time.monotonic(), 0))
+            return text, compare(json.loads(counted), parse(text)), ""
+        except Unable as error:
+            return "", [], str(error)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        running = [pool.submit(one, f"{first}/{PARTS}") for first in range(PARTS)]
+        yield from (future.result() for future in as_completed(running))
 
 
 # ---- what ncu prints ------------------------------------------------------------------------
@@ -255,12 +295,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", action="store_true", help="only print gpukit's counters")
     parser.add_argument("--csv", type=Path, help="output of ncu that was made before")
     parser.add_argument("--json", type=Path, help="file for all figures")
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="parts at once")
+    parser.add_argument("--part", default=WHOLE, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.run:
-        run()
+        run(options.part)
         return 0
     if options.count:
-        print(json.dumps(count()))
+        print(json.dumps(count(options.part)))
         return 0
     try:
         return whole(options)
@@ -277,18 +320,29 @@ def whole(options: argparse.Namespace) -> int:
             f"{lacking}\nNothing was compared. Nsight Compute's output from another machine can "
             "be read with --csv FILE; the head of this file says how to make it."
         )
-    text = options.csv.read_text() if options.csv else under_ncu()
-    launches = parse(text)
-    found = compare(json.loads(child("--count", "cpu")), launches)
+    if options.csv:
+        text = options.csv.read_text()
+        parts = iter([(text, compare(json.loads(child("--count", "cpu")), parse(text)), "")])
+    else:
+        parts = measured(options.jobs, options.minutes)
+    found: list[Row] = []
+    left_out: list[str] = []
+    device = "not named"
+    for text, rows_, why in parts:
+        found += rows_
+        left_out += [why] if why else []
+        named = [line for line in text.splitlines() if line.startswith(DEVICE)]
+        device = named[0].removeprefix(DEVICE) if named else device
+        about = {"device": device, "python": platform.python_version(), "left_out": left_out}
+        record = {**about, **judged(found), "rows": [asdict(row) for row in found]}
+        if options.json:
+            options.json.write_text(json.dumps(record, indent=1) + "\n")
+    if not found:
+        raise Unable(left_out[0])
     summary = judged(found)
     show(found, summary)
-    if options.json:
-        named = [line for line in text.splitlines() if line.startswith(DEVICE)]
-        device = named[0].removeprefix(DEVICE) if named else "not named"
-        about = {"device": device, "python": platform.python_version(), **summary}
-        record = {**about, "rows": [asdict(row) for row in found]}
-        options.json.write_text(json.dumps(record, indent=1) + "\n")
-    return 0 if summary["met"] else 1
+    print("\n".join(left_out))
+    return 0 if summary["met"] and not left_out else 1
 
 
 if __name__ == "__main__":

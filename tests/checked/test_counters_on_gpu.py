@@ -99,11 +99,34 @@ def test_the_figures_of_another_machine_are_compared_and_kept(
 ) -> None:
     there, kept = tmp_path / "ncu.csv", tmp_path / "kept.json"
     there.write_text(table(COUNTED))
-    monkeypatch.setattr(comparison, "child", lambda *_: json.dumps(COUNTED))
+    monkeypatch.setattr(comparison, "child", lambda *_, **__: json.dumps(COUNTED))
     assert comparison.main(["--csv", str(there), "--json", str(kept)]) == 0
     record = json.loads(kept.read_text())
     assert (record["device"], record["part"]) == ("NVIDIA Test GPU", 1)
     assert f"{len(PATTERNS)} of {len(PATTERNS)} patterns agree" in capsys.readouterr().out
+
+
+def test_a_part_without_figures_is_named_beside_those_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The first part runs out of time."""
+
+    def child(mode: str, *_: str, part: str, seconds: float) -> str:
+        assert 0 < seconds <= 60
+        if part.startswith("0/"):
+            raise comparison.Unable("out of time")
+        counted = {name: COUNTED[name] for name in comparison.patterns(part)}
+        return json.dumps(counted) if mode == "--count" else table(counted)
+
+    kept = tmp_path / "kept.json"
+    monkeypatch.setattr(comparison, "missing", lambda: "")
+    monkeypatch.setattr(comparison, "known_metrics", list)
+    monkeypatch.setattr(comparison, "child", child)
+    assert comparison.main(["--minutes", "1", "--jobs", "2", "--json", str(kept)]) == 1
+    record = json.loads(kept.read_text())
+    assert record["left_out"] == ["out of time"]
+    assert record["agree"] == len(PATTERNS) - len(comparison.patterns(f"0/{comparison.PARTS}"))
+    assert "out of time" in capsys.readouterr().out
 
 
 def test_without_a_gpu_it_says_so_and_ends_with_three(
@@ -129,8 +152,8 @@ def test_the_tool_leaves_the_clock_of_the_gpu_alone(monkeypatch: pytest.MonkeyPa
     asked: list[str] = []
     nothing = subprocess.CompletedProcess([], 1, "", "")
     monkeypatch.setattr(comparison.subprocess, "run", lambda *_, **__: nothing)
-    monkeypatch.setattr(comparison, "child", lambda *command: asked.extend(command) or "")
-    comparison.under_ncu()
+    monkeypatch.setattr(comparison, "child", lambda *command, **_: asked.extend(command) or "")
+    comparison.under_ncu(comparison.known_metrics())
     assert asked[asked.index("--clock-control") + 1] == "none"
 
 
