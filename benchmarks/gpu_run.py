@@ -8,20 +8,22 @@
 Needs numba-cuda; measures CuPy and PyTorch too where they are installed. docs/gpu.md says what else
 to run on such a machine, in which order.
 
-First every kernel is compiled and checked on small arrays, many processes at once. Then one process
-after the other checks its kernels on large arrays, whose outputs begin as NaN, and times them in
-turns with the libraries. What is wrong is reported and not timed.
+First every kernel is compiled and checked on small arrays, many processes at once. Then a few
+processes at once check their kernels on large arrays, whose outputs begin as NaN, and one of them
+at a time has the GPU to itself and times a kernel in turns with the libraries. What is wrong is
+reported and not timed. Last, with nothing else going on, NumPy does the same work on the processor.
 
 An error on a GPU can end everything that its process does afterwards. So a family has processes of
-its own, each rung on tensor cores too, those last; where a process fails or is silent for long, the
-kernel that it was at is taken down and the others go on in a new one. The file is written again
-after each piece of news, and beside it, as .log, what the processes said to the terminal. Ends with
-1 if an answer is wrong or a process died, 3 without a GPU.
+its own, each rung on tensor cores too; where a process fails or is silent for long, the kernel that
+it was at is taken down and the others go on in a new one. The file is written again after each
+piece of news, and beside it, as .log, what the processes said to the terminal. Ends with 1 if an
+answer is wrong or a process died, 3 without a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
 import os
@@ -42,17 +44,25 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # run by its path, from anywhere
     sys.path.insert(0, str(ROOT))
 
+import numpy as np  # noqa: E402
+
 from gpukit import cuda, target  # noqa: E402
-from gpukit.bench import cases, ceilings, gpu, timing  # noqa: E402
+from gpukit.bench import cases, ceilings, gpu, rivals, timing  # noqa: E402
 from gpukit.bench.timing import Contest  # noqa: E402
 
 MINUTES = 9.5
-SECONDS = 1.5  # for one kernel and its rivals
+SECONDS = 1.0  # for one kernel and its rivals
+NUMPY_SECONDS = 45.0  # for NumPy, all kernels together
+NUMPY_CALLS, NUMPY_SLOW = 3, 2.0  # calls of which the best counts; seconds after which one will do
 PATIENCE = 45.0  # seconds that a process may be silent: it starts, compiles, makes data, or hangs
-GRACE = 5.0  # seconds before the end in which no kernel is begun
+GRACE = 8.0  # seconds before the end in which no kernel is begun
 SHARED = 6  # kernels that share a process at most
-# What a reader asks for first; the rest follows in the order of the book.
-FIRST = ("vector", "matmul", "transpose", "reduce", "matvec", "dot", "scan")
+AT_ONCE = 5  # processes that make data and check answers while one times
+# What a reader asks for first; tensor cores and the rest, in the order of the book, follow.
+FIRST = (
+    "vector", "matmul", "transpose", "reduce", "matvec", "dot", "scan", "softmax", "histogram",
+    "conv", "layer_norm", "optimizers", "attention",
+)  # fmt: skip
 PACKAGES = ("numba", "numba-cuda", "numpy", "cupy-cuda13x", "cupy-cuda12x", "torch")
 NO_GPU = 3
 
@@ -72,7 +82,6 @@ def environment() -> dict[str, Any]:
             continue
     if target.active().name == "cuda":
         found["device"] = gpu.device_name()
-        found["launch_seconds"] = gpu.launch_seconds()
         found["capability"] = list(cuda.get_current_device().compute_capability)
     return found
 
@@ -88,15 +97,21 @@ def checks(names: Sequence[str]) -> Iterator[Event]:
 
 
 def times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[Event]:
-    """Check and time kernels, as long as there is time; yield what comes out, piece by piece."""
-    until = time.monotonic() + seconds
+    """Check and time kernels, as long as there is time; yield what comes out, piece by piece.
+
+    Between `turn` and `over` this process has the GPU to itself. What reads `turn` waits for that.
+    """
+    until, on_gpu = time.monotonic() + seconds, target.active().name == "cuda"
     yield {"environment": environment()}
-    limits = ceilings.measure()
-    yield {"ceilings": asdict(limits)}
-    elapsed = gpu.Events() if target.active().name == "cuda" else _by_the_host
+    yield {"turn": ""}
+    limits = ceilings.measure(quick=rehearse)
+    if on_gpu and "fill" in names:  # of whose kernel it is
+        yield {"environment": {"launch_seconds": gpu.launch_seconds()}}
+    yield {"state": gpu.state(), "ceilings": asdict(limits)}  # again and again: machines drift
+    yield {"over": ""}
+    elapsed = gpu.Events() if on_gpu else _by_the_host
     for name in names:
-        left = until - time.monotonic()
-        if left <= 0:
+        if time.monotonic() > until:
             yield {"left_out": name}
             continue
         yield {"begun": name}
@@ -105,47 +120,77 @@ def times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[E
         if mistake:
             yield {"wrong": {name: mistake}}
             cuda.synchronize()
-        else:
-            found = timed(contest, elapsed, limits, min(SECONDS, left))
-            yield {"results": {**found, "first": first}}
-    yield {"ceilings": asdict(ceilings.measure())}  # to see whether the machine drifted
+            continue
+        works, failed = gpu.sides(contest)
+        yield {"turn": name}
+        spreads = gpu.in_turns(works, elapsed, seconds=SECONDS)
+        yield {"over": name}
+        yield {"results": {**result(contest, spreads, limits), "failed": failed, "first": first}}
 
 
-def work(names: Sequence[str], *, rehearse: bool) -> None:
-    """Check kernels, and say so; given seconds on a line, time those that are right."""
+def numpy_times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[Event]:
+    """Time NumPy doing the work of kernels; what several kernels do alike, once."""
+    until = time.monotonic() + seconds
+    known: dict[tuple[str, str], dict[str, Any]] = {}
+    for name in names:
+        yield {"begun": name}
+        if time.monotonic() > until:
+            yield {"numpy": {name: {"left_out": "no time was left"}}}
+            continue
+        contest = cases.make(name, quick=rehearse)
+        task = rivals.named(contest) or name, contest.size
+        if task not in known:
+            known[task] = {"of": name, **_best(contest.on(np))}
+        yield {"numpy": {name: known[task]}}
+
+
+def _best(work: timing.Work) -> dict[str, Any]:
+    """Return the best time of some calls, of one where it takes long."""
+    seconds = [_by_the_host(work)]
+    while len(seconds) < NUMPY_CALLS and seconds[0] < NUMPY_SLOW:
+        seconds.append(_by_the_host(work))
+    return {"seconds": min(seconds), "calls": len(seconds)}
+
+
+def work(names: Sequence[str], *, rehearse: bool, by_numpy: bool) -> None:
+    """Check kernels, and say so; given seconds on a line, time those that are right, or NumPy."""
     logging.basicConfig()
     logging.getLogger("gpukit.bench").setLevel(logging.INFO)
     right: dict[str, float] = {}
-    for event in checks(names):
+    for event in () if by_numpy else checks(names):
         _say(event)
         right.update(event.get("right", {}))
     _say({"ready": True})
     seconds = sys.stdin.readline()
-    if seconds:
-        for event in times(list(right), rehearse=rehearse, seconds=float(seconds)):
-            _say(event)
+    if not seconds:
+        return
+    timed, chosen = (numpy_times, names) if by_numpy else (times, list(right))
+    for event in timed(chosen, rehearse=rehearse, seconds=float(seconds)):
+        _say(event)
+        if "turn" in event:
+            sys.stdin.readline()
 
 
 def _say(event: Event) -> None:
     print(json.dumps(event), flush=True)
 
 
-def timed(
-    contest: Contest, elapsed: Any, limits: ceilings.Ceilings, seconds: float
+def result(
+    contest: Contest, found: dict[str, timing.Spread], limits: ceilings.Ceilings
 ) -> dict[str, Any]:
     """Return the times of one kernel and its rivals, and the ratios between them.
 
     There is no ratio to a side whose times vary too much, nor to any side where ours do.
     """
-    found, failed = gpu.measure(contest, elapsed, seconds)
     unsteady = {name: s.varied for name, s in found.items() if s.varied > timing.MOST_VARIED}
     ours = found[timing.OURS].median
     others = {} if timing.OURS in unsteady else found.keys() - unsteady - {timing.OURS}
     floor = limits.floor(contest.least, contest.cost.flops, contest.units)
     return {
-        "kernel": contest.name, "size": contest.size, "failed": failed, "varies": unsteady,
+        "kernel": contest.name, "size": contest.size, "varies": unsteady,
         "seconds": {name: asdict(spread) for name, spread in found.items()},
         "of": {name: found[name].median / ours for name in sorted(others)},
+        "bytes": contest.least, "flops": contest.cost.flops,
         "bytes_per_second": contest.least / ours, "flops_per_second": contest.cost.flops / ours,
         "over_floor": ours / floor,
     }  # fmt: skip
@@ -161,48 +206,55 @@ def _by_the_host(work: timing.Work) -> float:
 
 
 def groups(names: Sequence[str]) -> list[list[str]]:
-    """Return the kernels that share a process, what readers ask for first, tensor cores last.
+    """Return the kernels that share a process, what readers ask for first.
 
-    >>> groups(["fill", "matmul_naive", "matmul_tensor_tf32", "matmul_tensor_bf16", "saxpy"])
-    [['fill', 'saxpy'], ['matmul_naive'], ['matmul_tensor_tf32'], ['matmul_tensor_bf16']]
+    >>> groups(["gelu", "matmul_naive", "matmul_tensor_tf32", "matmul_tensor_bf16", "fill"])
+    [['fill'], ['matmul_naive'], ['matmul_tensor_tf32'], ['matmul_tensor_bf16'], ['gelu']]
     """
-    alone = [[name] for name in names if timing.units(name)]
-    families: dict[str, list[str]] = {}
-    for name in names:
-        if not timing.units(name):
-            families.setdefault(cases.CASES[name].family, []).append(name)
     ranks = {name: k for k, name in enumerate(FIRST)}
-    ordered = sorted(families, key=lambda family: ranks.get(family, len(ranks)))
-    parts = [
-        families[family][k : k + SHARED]
-        for family in ordered
-        for k in range(0, len(families[family]), SHARED)
+    families: dict[tuple[int, str], list[str]] = {}
+    for name in names:
+        family = cases.CASES[name].family
+        key = (
+            (len(FIRST), name)
+            if timing.units(name)
+            else (ranks.get(family, len(FIRST) + 1), family)
+        )
+        families.setdefault(key, []).append(name)
+    ordered = sorted(families, key=lambda key: key[0])  # otherwise they stay in their order
+    return [
+        families[key][k : k + SHARED]
+        for key in ordered
+        for k in range(0, len(families[key]), SHARED)
     ]
-    return [*parts, *alone]
 
 
 class Part:
     """A process that checks some kernels and waits, until it is asked for their times."""
 
-    def __init__(self, names: Sequence[str], until: float, *, rehearse: bool) -> None:
+    def __init__(self, names: Sequence[str], until: float, *options: str) -> None:
         self.names, self.until = names, until
         self.begun, self.stopped = names[0], ""
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 `close` does
         self.child = subprocess.Popen(
-            self.command(rehearse), env=_with_root(), stdin=subprocess.PIPE,
+            self.command(options), env=_with_root(), stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=self.errors, text=True, encoding="utf-8",
         )  # fmt: skip
 
-    def command(self, rehearse: bool) -> list[str]:
+    def command(self, options: Sequence[str]) -> list[str]:
         """Return the command of a process that says what it finds about some kernels."""
-        rest = ["--rehearse"] if rehearse else []
-        return [sys.executable, __file__, *self.names, "--part", *rest]
+        return [sys.executable, __file__, *self.names, "--part", *options]
 
     def ask(self) -> None:
         """Ask for the times."""
+        self.write(f"{self.until - GRACE - time.monotonic()}")
+
+    def write(self, line: str) -> None:
+        """Give the process a line that it waits for, if it still does."""
         assert self.child.stdin is not None
-        self.child.stdin.write(f"{self.until - GRACE - time.monotonic()}\n")
-        self.child.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):
+            self.child.stdin.write(f"{line}\n")
+            self.child.stdin.flush()
 
     def events(self) -> Iterator[tuple[str, Any]]:
         """Yield what the process says, until it is ready or has ended."""
@@ -229,6 +281,11 @@ class Part:
         finally:
             silent.cancel()
 
+    @property
+    def late(self) -> bool:
+        """Whether it was stopped because the time was over: nothing is wrong with its kernels."""
+        return bool(self.stopped) and time.monotonic() > self.until
+
     def _stop(self, why: str) -> None:
         self.stopped = why
         self.child.kill()
@@ -253,29 +310,43 @@ class Run:
     """A run and its record, which is written after every piece of news."""
 
     def __init__(self, out: Path, *, rehearse: bool, minutes: float) -> None:
-        self.out, self.rehearse = out, rehearse
-        self.until = time.monotonic() + 60 * minutes
-        self.lock = threading.Lock()
+        self.out, self.options = out, ["--rehearse"] if rehearse else []
+        self.end = time.monotonic() + 60 * minutes
+        self.until = self.end - min(NUMPY_SECONDS, 20 * minutes)  # the GPU's part, at least 2/3
+        self.lock, self.gpu = threading.Lock(), threading.Lock()
         self.log = out.with_suffix(".log")
         self.log.write_text("")
         self.record: dict[str, Any] = {
-            "environment": {}, "rehearsal": rehearse, "ceilings": [], "right": {}, "results": [],
-            "wrong": {}, "left_out": [], "died": {},
+            "environment": {}, "rehearsal": rehearse, "ceilings": [], "state": [], "right": {},
+            "results": [], "numpy": {}, "wrong": {}, "left_out": [], "died": {},
         }  # fmt: skip
 
     def everything(self, parts: Sequence[Sequence[str]], *, jobs: int, check: bool) -> None:
         """Check all kernels, many at once; then time them, unless they are only to be checked."""
         with ThreadPoolExecutor(jobs) as pool:
             ready = list(pool.map(self.checked, parts))
-        for part in ready:
-            if part is not None:
-                self.close(part) if check else self.timed(part)
+        with ThreadPoolExecutor(min(jobs, AT_ONCE)) as pool:
+            list(pool.map(self.close if check else self.timed, filter(None, ready)))
+        order = [name for names in parts for name in names]
+        self.record["results"].sort(key=lambda found: order.index(found["kernel"]))
+        if not check:
+            self.numpy(order)
         self.write()
+
+    def numpy(self, names: Sequence[str]) -> None:
+        """Time NumPy with the work of kernels that are right."""
+        known = [name for name in names if name in self.record["right"] and not timing.units(name)]
+        if known:
+            part = Part(known, self.end, *self.options, "--numpy")
+            if self.listen(part):
+                part.ask()
+                self.listen(part)
+            self.close(part)
 
     def checked(self, names: Sequence[str]) -> Part | None:
         """Check some kernels and return the process in which those that are right wait."""
         while names and time.monotonic() < self.until:
-            part = Part(names, self.until, rehearse=self.rehearse)
+            part = Part(names, self.until, *self.options)
             if self.listen(part):
                 return part
             names = self.close(part)
@@ -293,14 +364,22 @@ class Run:
             part = self.checked(self.close(part))
 
     def listen(self, part: Part) -> bool:
-        """Take down what a process says; tell whether it waits to be asked for times."""
-        ready = False
-        for about, news in part.events():
-            if about == "ready":
-                ready = True
-            else:
-                self.take(about, news)
-        return ready
+        """Take down what a process says; tell whether it waits to be asked for times.
+
+        A process that asks for its turn waits here until no other has the GPU.
+        """
+        with contextlib.ExitStack() as turn:
+            for about, news in part.events():
+                if about == "ready":
+                    return True
+                if about == "turn":
+                    turn.enter_context(self.gpu)
+                    part.write("go")
+                elif about == "over":
+                    turn.close()
+                else:
+                    self.take(about, news)
+        return False
 
     def take(self, about: str, news: Any) -> None:
         """Put a piece of news into the record."""
@@ -319,7 +398,8 @@ class Run:
                 log.write(f"---- {' '.join(part.names)}\n{said}\n")
         if not why:
             return []
-        self.take("died", {part.begun: why})
+        if not part.late:
+            self.take("died", {part.begun: why})
         known = {*self.record["wrong"], *self.record["died"], *self.record["left_out"]}
         known.update(result["kernel"] for result in self.record["results"])
         return [name for name in part.names if name not in known]
@@ -342,6 +422,8 @@ def table(record: dict[str, Any]) -> str:
         told = [f"{100 * ratio:.0f} % of {name}" for name, ratio in r["of"].items()]
         told += [f"{name} varies by {100 * v:.0f} %" for name, v in r["varies"].items()]
         told += [f"{name} fails" for name in r["failed"]]
+        if seconds := record["numpy"].get(r["kernel"], {}).get("seconds"):
+            told.append(f"NumPy {1e3 * seconds:.3g} ms")
         lines.append(
             f"{r['kernel']:26} {1e6 * r['seconds'][timing.OURS]['median']:10.1f} "
             f"{r['bytes_per_second'] / 1e9:8.0f} {r['flops_per_second'] / 1e9:9.0f} "
@@ -364,6 +446,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="check answers only, small sizes")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
     parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # one of them
+    parser.add_argument("--numpy", action="store_true", help=argparse.SUPPRESS)  # its other task
     options = parser.parse_args(arguments)
     if not options.part and options.out is None:
         parser.error("expected --out FILE, the JSON to write")
@@ -373,7 +456,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NO_GPU
     chosen = cases.choose(options.names)
     if options.part:
-        work(chosen, rehearse=options.rehearse)
+        work(chosen, rehearse=options.rehearse, by_numpy=options.numpy)
         return 0
     run = Run(options.out, rehearse=small, minutes=options.minutes)
     run.everything(groups(chosen), jobs=options.jobs, check=options.check)

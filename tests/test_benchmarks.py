@@ -194,7 +194,8 @@ def test_a_rehearsed_gpu_run_records_times_ratios_and_ceilings(tmp_path, capsys)
     assert [r["kernel"] for r in record["results"]] == ["saxpy", "sum_shuffle"]
     assert record["environment"]["numpy"] == np.__version__
     assert all(r["seconds"]["gpukit"]["median"] > 0 for r in record["results"])
-    assert len(record["ceilings"]) == 4  # of each process before and after
+    assert len(record["ceilings"]) == len(record["state"]) == 2  # of each process
+    assert record["numpy"]["saxpy"]["seconds"] > 0
     assert "sum_shuffle" in capsys.readouterr().out
 
 
@@ -252,7 +253,7 @@ for name in sys.argv[1:]:
     say(results=dict({result!r}, kernel=name))
 """
 
-    def command(part_, rehearse) -> list[str]:
+    def command(part_, options) -> list[str]:
         return [sys.executable, "-c", part, *part_.names]
 
     monkeypatch.setattr(gpu_run.Part, "command", command)
@@ -288,13 +289,22 @@ print(gpukit.__file__)
     assert done.stdout.strip() == str(gpu_run.ROOT / "gpukit" / "__init__.py"), done.stderr
 
 
-def test_a_ratio_to_times_that_vary_is_left_out_of_a_gpu_run(monkeypatch) -> None:
+def test_a_ratio_to_times_that_vary_is_left_out_of_a_gpu_run() -> None:
     steady, wild = gpu_run.timing.Spread(1, 1, 1, 7), gpu_run.timing.Spread(1, 0.8, 1.1, 7)
     sides = {"gpukit": steady, "CuPy": wild, "PyTorch": steady}
-    monkeypatch.setattr(gpu_run.gpu, "measure", lambda *_: (sides, {}))
     limits = gpu_run.ceilings.Ceilings(1.0, 1.0, "")
-    found = gpu_run.timed(gpu_run.cases.make("relu", quick=True), None, limits, 1)
+    found = gpu_run.result(gpu_run.cases.make("relu", quick=True), sides, limits)
     assert (list(found["of"]), list(found["varies"])) == (["PyTorch"], ["CuPy"])
+
+
+def test_numpy_does_once_what_rungs_do_alike_and_does_not_call_slow_work_again(monkeypatch) -> None:
+    monkeypatch.setattr(gpu_run, "NUMPY_SLOW", 0)
+    told = [e["numpy"] for e in gpu_run.numpy_times(["relu", "relu_wide"], rehearse=True, seconds=9)
+            if "numpy" in e]  # fmt: skip
+    assert told[0]["relu"] == told[1]["relu_wide"]
+    assert told[0]["relu"]["calls"] == 1
+    late = list(gpu_run.numpy_times(["relu"], rehearse=True, seconds=-1))
+    assert late[1]["numpy"]["relu"] == {"left_out": "no time was left"}
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="reads /proc")

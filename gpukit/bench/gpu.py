@@ -7,6 +7,7 @@ of the same run only.
 
 from __future__ import annotations
 
+import subprocess
 import time
 from collections.abc import Callable, Mapping
 
@@ -31,6 +32,24 @@ def device_name() -> str:
     """Return the name of the GPU in use."""
     name = cuda.get_current_device().name
     return name.decode() if isinstance(name, bytes) else str(name)
+
+
+STATE = ("clocks.sm", "clocks.mem", "temperature.gpu", "power.draw")  # MHz, MHz, degrees, watts
+
+
+def state() -> dict[str, str]:
+    """Return what nvidia-smi says of the GPU's clocks, temperature and power; nothing without it.
+
+    >>> set(state()) <= set(STATE)
+    True
+    """
+    query = ["nvidia-smi", f"--query-gpu={','.join(STATE)}", "--format=csv,noheader,nounits"]
+    try:
+        done = subprocess.run(query, capture_output=True, text=True, timeout=5, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    first, *_ = done.stdout.splitlines()
+    return dict(zip(STATE, first.split(", "), strict=True))
 
 
 def launch_seconds(launches: int = 1000) -> float:
@@ -58,6 +77,7 @@ class Events:
             reduce.sum_grid_stride_kernel, launch.resident_blocks(block), block,
             rest, cuda.device_array(1, np.float32),
         )  # fmt: skip
+        self.flush()  # compiles
 
     def __call__(self, work: Work) -> float:
         for _ in range(FLUSHES):

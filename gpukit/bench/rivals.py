@@ -156,6 +156,19 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
         t.mul(x, chance >= 0.5, out=mine).mul_(2),
     )[1],
     "column_sum": lambda t, x, mine: t.sum(x, 0, out=mine),
+    **dict.fromkeys(
+        (f"softmax_{way}" for way in ("thread", "inner", "warp", "block", "online", "three_pass")),
+        lambda t, x, _mine: t.softmax(x, 1),
+    ),
+    "log_softmax": lambda t, x, _mine: t.log_softmax(x, 1),
+    "softmax_backward": lambda t, grad, y, _: t.ops.aten._softmax_backward_data(
+        grad, y, 1, y.dtype
+    ),
+    "log_softmax_backward": lambda t, grad, y, _: t.ops.aten._log_softmax_backward_data(
+        grad, y, 1, y.dtype
+    ),
+    "square_sum": lambda t, x: t.linalg.vector_norm(x),
+    "scale": lambda _, mine: mine.mul_(1),
     "matmul_nt": lambda t, a, b, bias, mine: t.addmm(bias, a, b.T, out=mine),
     "matmul_tn": lambda t, a, b, mine: t.matmul(a.T, b, out=mine),
 }
