@@ -1,12 +1,18 @@
 """Steps of training against PyTorch and NumPy, in turns, one thread each; the share of each kernel.
 
     python -m benchmarks.training [NAME ...] [--seconds 10] [--write]
+    GPUKIT_TARGET=cuda python -m benchmarks.training [NAME ...] [--seconds 3] --json steps.json
 
 A step is forward, loss, backward and the update of SGD with momentum, from the same weights and on
 the same batch; losses are compared before anything is timed. Figures are medians, of time passed
-and of processor time, which other programs disturb less; on a GPU, of CUDA events. `--write` puts
-them into docs/benchmarks.md and benchmarks/results/training.json, and leaves those of networks that
-were not measured. PyTorch: `make torch`.
+and of processor time, which other programs disturb less. `--write` puts them into
+docs/benchmarks.md and benchmarks/results/training.json, and leaves those of networks that were not
+measured. PyTorch: `make torch`.
+
+On a GPU both sides run there, PyTorch eagerly and in float32 without TF32. A sample is the time of
+the host for some steps until the GPU has done them. Each network has a process of its own; all
+compile at once and measure one after the other. `--json` is written after each, and says what a
+process died of.
 """
 
 from __future__ import annotations
@@ -15,9 +21,12 @@ import argparse
 import json
 import os
 import statistics
+import subprocess
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,6 +52,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "training.json"
 RATES: dict[str, Any] = {"lr": 0.001, "momentum": 0.9}
 ROOM = 1e-4  # of the loss, after the steps that warm up
 WARM_UP = 3
+STEPS = 10  # of a sample on a GPU
 LEAST_ROUNDS = 5
 MOST_KERNELS = 4  # of the table
 ALL = NETWORKS | PUBLISHED
@@ -54,7 +64,6 @@ BY_NUMPY = {
 }
 
 Step = Callable[[], Any]  # returns the loss, where it lies
-Elapsed = Callable[[Step], float]
 
 
 def main() -> None:
@@ -63,23 +72,88 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(ALL), metavar="NAME")
     parser.add_argument("--seconds", type=float, default=10, help="for each network")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--json", type=Path, help="the file to write on a GPU")
+    parser.add_argument("--timeout", type=float, default=300, help="seconds on a GPU, in all")
+    parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # one process
     chosen = parser.parse_args()
     torch.set_num_threads(1)
-    on_gpu = target.active().name == "cuda"
-    elapsed: Elapsed = gpu.Events() if on_gpu else by_the_host
+    if target.active().name == "cuda":
+        if chosen.part:
+            print(json.dumps(steps_on_gpu(chosen.names[0], chosen.seconds)))
+        elif chosen.json is None:
+            parser.error("expected --json FILE on a GPU, the file to write")
+        else:
+            in_processes(chosen.names, chosen.seconds, chosen.timeout, chosen.json)
+        return
     rows: dict[str, Any] = {}
     for name in chosen.names:
-        sides, made = steps(ALL[name], BY_NUMPY.get(name) if not on_gpu else None)
+        sides, made = steps(ALL[name], BY_NUMPY.get(name))
         check(name, sides)
         rows[name] = {
             "batch": ALL[name].batch, **made,
-            "sides": in_turns(sides, elapsed, chosen.seconds), "load": load(),
-            "kernels": {} if on_gpu else kernels(sides["gpukit"]),
+            "sides": in_turns(sides, chosen.seconds), "load": load(),
+            "kernels": kernels(sides["gpukit"]),
         }  # fmt: skip
         print(report({name: rows[name]}), flush=True)
     if chosen.write:
-        where = f"{gpu.device_name()}, " if on_gpu else ""
-        write(rows, f"{where}{machine()}, PyTorch {torch.__version__.partition('+')[0]}")
+        write(rows, f"{machine()}, PyTorch {torch.__version__.partition('+')[0]}")
+
+
+# --- On a GPU --------------------------------------------------------------------------------
+
+
+def in_processes(names: Sequence[str], seconds: float, timeout: float, out: Path) -> None:
+    """Measure networks, each in a process of its own; write what has come out after each."""
+    until = time.monotonic() + timeout
+    command = [sys.executable, "-m", "benchmarks.training", "--part", f"--seconds={seconds}"]
+    children = {
+        name: subprocess.Popen(
+            [*command, name], cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for name in names
+    }  # fmt: skip
+    rows: dict[str, Any] = {}
+    for name, child in children.items():
+        try:  # it compiles, and measures once it has read a line
+            told, errors = child.communicate("go\n", max(until - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            told, errors = "", child.communicate()[1] + "\nOut of time."
+        rows[name] = json.loads(told.splitlines()[-1]) if told else {"error": errors[-2000:]}
+        out.write_text(json.dumps(rows, indent=1) + "\n")
+        print(f"{name:12} {summary(rows[name])}", flush=True)
+
+
+def steps_on_gpu(name: str, seconds: float) -> dict[str, Any]:
+    """Return the times of a step, once both sides have made some and a line has been read."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    sides, made = steps(ALL[name], None)
+    losses = check(name, sides)
+    sys.stdin.readline()
+    found = gpu.in_turns(sides, by_the_host_and_gpu, seconds=seconds)
+    return {
+        "device": gpu.device_name(), "torch": torch.__version__, "batch": ALL[name].batch, **made,
+        "losses": losses, "seconds": {side: asdict(spread) for side, spread in found.items()},
+        "ratio": found["gpukit"].median / found["PyTorch"].median, "state": gpu.state(),
+    }  # fmt: skip
+
+
+def by_the_host_and_gpu(step: Step) -> float:
+    """Return the seconds that a step takes, of several that the GPU has done."""
+    start = time.perf_counter()
+    for _ in range(STEPS):
+        step()
+    cuda.synchronize()
+    return (time.perf_counter() - start) / STEPS
+
+
+def summary(row: dict[str, Any]) -> str:
+    """Return in a line what was found on a GPU."""
+    if "error" in row:
+        return f"fails: {row['error'].strip().splitlines()[-1:]}"
+    times = [f"{side} {1e3 * spread['median']:.3f} ms" for side, spread in row["seconds"].items()]
+    return f"{', '.join(times)}: {row['ratio']:.2f} times PyTorch's"
 
 
 # --- Steps -----------------------------------------------------------------------------------
@@ -137,13 +211,14 @@ def _pytorch(module: torch.nn.Module, x: Any, label: Any, device: str) -> Step:
     return step
 
 
-def check(name: str, sides: dict[str, Step]) -> None:
-    """Make the steps that warm up; end the program unless all sides have one loss."""
+def check(name: str, sides: dict[str, Step]) -> dict[str, float]:
+    """Make the steps that warm up; return the losses, or end the program unless they agree."""
     for _ in range(WARM_UP):
         losses = {side: _number(step()) for side, step in sides.items()}
     for side, loss in losses.items():
         if not abs(loss - losses["PyTorch"]) <= ROOM * abs(losses["PyTorch"]):
             raise SystemExit(f"{name}: expected a loss of {losses['PyTorch']}, {side} has {loss}.")
+    return losses
 
 
 def _number(loss: Any) -> float:
@@ -160,7 +235,7 @@ def by_the_host(step: Step) -> float:
     return time.perf_counter() - start
 
 
-def in_turns(sides: dict[str, Step], elapsed: Elapsed, seconds: float) -> dict[str, Any]:
+def in_turns(sides: dict[str, Step], seconds: float) -> dict[str, Any]:
     """Return the milliseconds of a step of each side: medians, and the least processor time."""
     passed: dict[str, list[float]] = {side: [] for side in sides}
     processor: dict[str, list[float]] = {side: [] for side in sides}
@@ -169,7 +244,7 @@ def in_turns(sides: dict[str, Step], elapsed: Elapsed, seconds: float) -> dict[s
         names = list(sides)
         for side in names[rounds % len(names) :] + names[: rounds % len(names)]:
             start = time.process_time()
-            passed[side].append(1e3 * elapsed(sides[side]))
+            passed[side].append(1e3 * by_the_host(sides[side]))
             processor[side].append(1e3 * (time.process_time() - start))
         rounds += 1
     return {
