@@ -142,14 +142,14 @@ class _Ran:
 def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
     """Run the script until its end, an error, Ctrl-C or the end of its time."""
     from gpukit import errors
-    from gpukit.checked import verb as verbs
+    from gpukit.checked.verb import listening
     from gpukit.cli import failure, limit
 
-    verbs.used.clear()
+    own: set[str] = set()
     timer = limit.TimeLimit(arguments.timeout, arguments.script)
     code: int | None = None
     try:
-        with timer:
+        with timer, listening(lambda name, _answer: own.add(f"gpukit.{name}")):
             code = _code_of(verb, arguments)
     except KeyboardInterrupt as error:
         return _interrupted(arguments, error, "by Ctrl-C", INTERRUPTED)
@@ -160,7 +160,7 @@ def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
         return _interrupted(arguments, timer.error, f"after {timer.cause()}", FINDINGS)
     if code is None:
         return _Ran(FINDINGS, "The script was stopped by an error", failed=True)
-    return _Ran(code, own=tuple(f"gpukit.{name}" for name in sorted(verbs.used)))
+    return _Ran(code, own=tuple(sorted(own)))
 
 
 def _interrupted(
