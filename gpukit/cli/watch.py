@@ -31,7 +31,8 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         show.text(report.to_json())
     elif reports or (ran.stopped and not ran.failed):
-        show.text(report.text(colour=show.fancy(sys.stdout)))
+        printed = merge(one for one in reports if one.shown)  # by the script
+        show.text(report.text(colour=show.fancy(sys.stdout), known=printed.findings))
     else:
         show.paragraph(f"Nothing was checked: {ran.nothing}", indent="")
         if not ran.failed:
