@@ -383,6 +383,14 @@ def test_a_script_that_is_stopped_by_ctrl_c_says_so_and_exits_with_130(verb, scr
     assert "fill_kernel" in shown.out
 
 
+def test_a_profile_that_is_stopped_shows_one_launch_of_each_kernel_and_shape(script, capsys):
+    text = f"{5 * SOUND}fill_kernel[2, 32](out)\nraise KeyboardInterrupt"
+    assert cli.main(["profile", script(text)]) == 130
+    shown = capsys.readouterr().out
+    assert shown.count("\nOccupancy\n") == 2
+    assert "6 launches were counted; the last of each kernel and shape is shown." in shown
+
+
 def test_check_within_its_time_is_as_without_a_limit(script, capsys):
     assert cli.main(["check", "--timeout", "600", script(SOUND)]) == 0
     assert "stopped" not in capsys.readouterr().out

@@ -9,10 +9,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpukit import files
 from gpukit.cli import FINDINGS, INTERRUPTED, MACHINE, MISUSE, WELL, show
+
+if TYPE_CHECKING:
+    from gpukit.checked.profile import Profile
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -72,11 +75,25 @@ def profile(arguments: argparse.Namespace) -> int:
         return ran.explained("counted")
     if not profiles:
         show.paragraph(f"Nothing was counted: {ran.nothing}", indent="")
-    for k, made in enumerate(profiles):
+    stopped = ran.stopped and not ran.failed
+    shown = _last_of_each(profiles) if stopped else profiles
+    for k, made in enumerate(shown):
         if k:
             show.text()
         show.text(made.text(colour=show.fancy(sys.stdout), occupancy=arguments.occupancy))
+    if len(shown) < len(profiles):
+        show.text()
+        show.paragraph(
+            f"{len(profiles):,} launches were counted; the last of each kernel and shape is shown. "
+            "`gpukit profile --json` shows all of them.",
+            indent="",
+        )
     return ran.explained("counted")
+
+
+def _last_of_each(profiles: list[Profile]) -> list[Profile]:
+    """Return one profile for each kernel and shape: whoever stops a loop waits for no more."""
+    return list({(p.kernel, p.file, p.grid, p.block): p for p in profiles}.values())
 
 
 def play(arguments: argparse.Namespace) -> int:
