@@ -97,8 +97,7 @@ class Exercises(Magics):
         with cells.written(exercise, cell) as file, Waiting("grading the cell") as waiting:
             report = grade.run(exercise, file, notice=waiting)
         kept = _kept(exercise, cell)
-        progress.record(exercise, report.status)
-        progress.failed(exercise, report.about)
+        progress.record(exercise, report.status, report.about)
         self.failed.pop(exercise.name, None)
         if report.failed is not None:
             self.failed[exercise.name] = report.failed
