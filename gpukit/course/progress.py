@@ -142,19 +142,6 @@ def _earned(grade: Any) -> float:
     return EARNED.get(grade, 0.0) if isinstance(grade, str) else 0.0
 
 
-def is_next(before: bytes, now: bytes, exercise: Exercise) -> bool:
-    """Whether a file of grades is what `record` makes of another for exercises other than this."""
-    try:
-        old, new = (json.loads(text) if text else {} for text in (before, now))
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(old, dict) or not isinstance(new, dict) or now != _text(new).encode():
-        return False
-    old[HINTS] = new[HINTS] = None  # whoever writes there wins nothing
-    better = {n: g for n, g in new.items() if _earned(g) > _earned(old.get(n))}
-    return exercise.name not in better and new == {**old, **better}
-
-
 def following(exercise: Exercise | None = None) -> Exercise | None:
     """Return the first exercise after this one, then from the start, that is not right yet."""
     every = catalogue.every()
