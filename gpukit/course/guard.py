@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from gpukit import files
 from gpukit.course import progress, trail
 from gpukit.course.catalogue import Exercise
 
@@ -28,9 +28,8 @@ class Guard:
         self._root = exercise.folder.parent.parent
         self._grades = exercise.shelf / progress.FILE
         self._before = {file: _content(file) for file in (*self._files(), self._grades)}
-        number, name = tempfile.mkstemp(prefix="gpukit-")
-        os.close(number)
-        self.trail = Path(name)
+        self._temporary = contextlib.ExitStack()
+        self.trail = self._temporary.enter_context(files.temporary("trail", ""))
 
     def _files(self) -> Iterator[Path]:
         return (file for file in self._root.glob("*/*/*") if file.name in OWN)
@@ -38,7 +37,7 @@ class Guard:
     def put_back(self) -> str:
         """Put back what the answer has changed, and say so in a sentence; "" where it has not."""
         wrote = trail.read(self.trail)
-        self.trail.unlink()
+        self._temporary.close()
         new = [file for file in self._files() if file not in self._before]
         changed = [
             file

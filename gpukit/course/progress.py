@@ -153,18 +153,28 @@ def following(exercise: Exercise | None = None) -> Exercise | None:
 
 def begin(exercise: Exercise) -> None:
     """Give the learner a file to work in: a copy of the starter, also where there is an answer."""
+    write_answer(exercise, exercise.starter.read_bytes())
+
+
+def write_answer(exercise: Exercise, content: bytes) -> None:
+    """Write the learner's file, and make the folder that it is in."""
     with files.refusing(exercise.answer, ELSEWHERE):
         exercise.place.mkdir(parents=True, exist_ok=True)
-    files.write(exercise.answer, exercise.starter.read_bytes(), ELSEWHERE)
+    files.write(exercise.answer, content, ELSEWHERE)
 
 
 def set_aside(exercise: Exercise) -> Path | None:
-    """Copy the answer to the first free `answer.oldN.py`; None when there is nothing to keep."""
+    """Copy the answer to the first free `answer.oldN.py`; None when there is nothing to keep.
+
+    A copy that is there already, since what came after it failed, is enough.
+    """
     answer = exercise.answer
     if not has_own_answer(exercise):
         return None
-    number = 1
+    number, mine = 1, answer.read_bytes()
     while (kept := answer.with_name(f"answer.old{number}.py")).exists():
+        if kept.read_bytes() == mine:
+            return kept
         number += 1
-    files.write(kept, answer.read_bytes(), ELSEWHERE)
+    files.write(kept, mine, ELSEWHERE)
     return kept
