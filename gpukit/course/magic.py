@@ -14,6 +14,7 @@ import numpy as np
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 import gpukit
+from gpukit import interrupts
 from gpukit.course import as_text, catalogue, cells, grade, progress
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
@@ -85,6 +86,10 @@ class Exercises(Magics):
             lines = [f"{type(error).__name__}: {error}"]
             error._render_traceback_ = lambda: lines  # type: ignore[union-attr]  # IPython asks
             raise
+        except KeyboardInterrupt as stopped:
+            magic = "%exercise" if cell is None else "%%exercise"
+            words = f"{magic} {line.strip()} was stopped by Ctrl-C: nothing was kept"
+            raise interrupts.brief(stopped, words) from None
 
     def _exercise(self, line: str, cell: str | None) -> Any:
         verb, name = ["", *line.split()][-2:] if line.strip() else ["", ""]

@@ -10,6 +10,7 @@ from typing import Any
 
 # It has started a program, and may have changed anything.
 ANYTHING = "*"
+_NAME = (str, bytes, os.PathLike)
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _CHANGES = {"os.link", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.truncate"}
 _STARTS = {"os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"}
@@ -35,7 +36,7 @@ def _changed(event: str, given: tuple[Any, ...]) -> list[str]:
         names: tuple[Any, ...] = (name,) if flags & _WRITES else ()
     else:
         names = given if event in _CHANGES else ()
-    return [os.path.realpath(os.fsdecode(n)) for n in names if isinstance(n, str | bytes)]
+    return [os.path.realpath(os.fsdecode(n)) for n in names if isinstance(n, _NAME)]
 
 
 def read(trail: Path) -> set[str]:
