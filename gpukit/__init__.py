@@ -1,31 +1,33 @@
 """A GPU classroom that needs no GPU: `from gpukit import cuda`, and Numba CUDA kernels run.
 
-The names below without a class load on first use: importing gpukit imports no numba. The functions
-of the book are called as NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, rung="first_add")`.
+All names load on first use: importing gpukit imports nothing, so that a Ctrl-C to the command
+`gpukit` comes when `cli.main` runs, which says so in words. The functions of the book are called as
+NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, rung="first_add")`.
 """
 
-import importlib
-import sys
-from typing import Any
+from __future__ import annotations
 
-from gpukit import interrupts, status
-from gpukit.errors import (
-    ArgumentError,
-    BarrierDivergence,
-    CheckFailed,
-    CheckWarning,
-    CompileError,
-    GpukitError,
-    GradientError,
-    Invalid,
-    KernelError,
-    KernelTypeError,
-    LaunchError,
-    OutOfBounds,
-    SourceError,
-    TargetError,
-    Unsupported,
-)
+TYPE_CHECKING = False  # typing's own would import typing
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gpukit.errors import (
+        ArgumentError,
+        BarrierDivergence,
+        CheckFailed,
+        CheckWarning,
+        CompileError,
+        GpukitError,
+        GradientError,
+        Invalid,
+        KernelError,
+        KernelTypeError,
+        LaunchError,
+        OutOfBounds,
+        SourceError,
+        TargetError,
+        Unsupported,
+    )
 
 __version__ = "0.1.0"
 
@@ -93,15 +95,22 @@ def __getattr__(name: str) -> Any:
         return getattr(_module(f"checked.{name}"), name)
     if name == "load_ipython_extension":  # %load_ext gpukit
         return _module("course.magic").load_ipython_extension
-    if name in ("cuda", "kernels", "nn", "standin"):
+    if name in ("cuda", "errors", "kernels", "nn", "standin"):
         return _module(name)
     if name in _MODULES:
         return getattr(_module(f"kernels.{_MODULES[name]}"), name)
+    if name in __all__:
+        return getattr(_module("errors"), name)
     raise AttributeError(f"module 'gpukit' has no attribute {name!r}")
 
 
 def _module(name: str) -> Any:
     """Return a module of gpukit; Ctrl-C waits until it is imported, and half of Numba never is."""
+    import importlib
+    import sys
+
+    from gpukit import interrupts, status
+
     whole = f"{__name__}.{name}"
     if whole in sys.modules:
         return importlib.import_module(whole)

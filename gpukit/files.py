@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -12,6 +13,7 @@ from typing import IO
 from gpukit.errors import OutputError
 
 ELSEWHERE = "name a file in a folder that you may write to"
+_TEMPORARY = "set TMPDIR to a folder that you may write to"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -50,6 +52,22 @@ def whole(path: str | Path, elsewhere: str = ELSEWHERE) -> Iterator[IO[bytes]]:
             with contextlib.suppress(OSError):
                 unfinished.unlink(missing_ok=True)
             raise
+
+
+@contextlib.contextmanager
+def temporary(name: str, content: str) -> Iterator[Path]:
+    """Give a temporary file of this name and content, in a folder that goes with it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="gpukit-"))
+        except OSError as error:
+            raise OutputError(
+                f"cannot make a temporary folder: {error.strerror}. Make room on its disk, or "
+                f"{_TEMPORARY}."
+            ) from error
+        file = Path(folder) / name
+        write(file, content, _TEMPORARY)
+        yield file
 
 
 @contextlib.contextmanager

@@ -19,12 +19,14 @@ def held() -> Iterator[None]:
     """Hold Ctrl-C back inside a `with` block; raise KeyboardInterrupt at its end if it came.
 
     For short work that would leave the process broken if it were cut off, such as filling a table
-    that is filled only once.
+    that is filled only once. Where the body raises, its error is the context of the interrupt.
     """
-    with _noted(most=None) as (seen, before):
-        yield
-    if seen and callable(before):
-        before(signal.SIGINT, None)
+    try:
+        with _noted(most=None) as (seen, before):
+            yield
+    finally:
+        if seen and callable(before):
+            before(signal.SIGINT, None)
 
 
 @contextmanager

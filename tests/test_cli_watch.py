@@ -152,6 +152,46 @@ def test_check_counts_the_launches_that_a_script_checks_itself(own, code, script
     assert ("error: global-race" in capsys.readouterr().out) == (code == 1)
 
 
+PRINTED_BY_THE_SCRIPT = """
+import gpukit
+def run():
+    collide_kernel[1, 32](one)
+print({report})
+"""
+
+
+@pytest.mark.parametrize(
+    "report", ["gpukit.check(collide_kernel)[1, 32](one)", "gpukit.check(run)()"]
+)
+def test_findings_that_a_script_has_printed_are_counted_and_not_printed_again(
+    report, script, capsys
+):
+    assert cli.main(["check", script(PRINTED_BY_THE_SCRIPT.format(report=report))]) == 1
+    shown = capsys.readouterr().out
+    assert shown.count("error: global-race") == 1
+    assert "1 error in collide_kernel[1, 32]" in shown[shown.rindex("What to do") :]
+    assert "Printed above already, and not repeated: 1 finding." in shown
+
+
+def test_findings_of_a_report_that_a_script_has_printed_are_in_the_json(script, capsys):
+    text = PRINTED_BY_THE_SCRIPT.format(report="gpukit.check(collide_kernel)[1, 32](one)")
+    assert cli.main(["check", "--json", script(text)]) == 1
+    assert [f["kind"] for f in json.loads(capsys.readouterr().out)["findings"]] == ["global-race"]
+
+
+def test_an_own_check_that_raises_is_known_to_have_launched(script, capsys):
+    text = """
+    import gpukit
+    try:
+        gpukit.profile(fill_kernel)[1, 32](np.zeros(3, np.complex256))
+    except Exception as error:
+        print(type(error).__name__)
+    """
+    cli.main(["profile", script(text)])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "all launches of the script are done by gpukit.profile" in shown
+
+
 def test_check_counts_a_launch_that_a_gpu_refuses_once(script, capsys):
     text = "import gpukit\ngpukit.check(fill_kernel)[1, 2000](out)\n"
     assert cli.main(["check", script(text)]) == 1
@@ -341,6 +381,14 @@ def test_a_script_that_is_stopped_by_ctrl_c_says_so_and_exits_with_130(verb, scr
     words = " ".join((shown.out + shown.err).split())
     assert "script.py, by Ctrl-C; what it would have done after that was not" in words
     assert "fill_kernel" in shown.out
+
+
+def test_a_profile_that_is_stopped_shows_one_launch_of_each_kernel_and_shape(script, capsys):
+    text = f"{5 * SOUND}fill_kernel[2, 32](out)\nraise KeyboardInterrupt"
+    assert cli.main(["profile", script(text)]) == 130
+    shown = capsys.readouterr().out
+    assert shown.count("\nOccupancy\n") == 2
+    assert "6 launches were counted; the last of each kernel and shape is shown." in shown
 
 
 def test_check_within_its_time_is_as_without_a_limit(script, capsys):

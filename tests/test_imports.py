@@ -1,5 +1,6 @@
 """What an import of gpukit costs and gives, each fact in a fresh process."""
 
+import ast
 import pydoc
 
 import pytest
@@ -29,6 +30,31 @@ except SystemExit as stop:
     done = fresh_python("-c", code)
     assert done.stderr == ""
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_command_line_imports_nothing_before_ctrl_c_can_be_said_in_words(fresh_python):
+    code = "import sys; before = {*sys.modules}; import gpukit.cli; print({*sys.modules} - before)"
+    ours = {"__future__", "gpukit", "gpukit.cli", "gpukit.cli.codes"}
+    assert ast.literal_eval(fresh_python("-c", code).stdout) <= ours
+
+
+EARLY = """
+import signal, sys
+def press(frame, event, argument):
+    if event == "call" and frame.f_code.co_filename.replace("\\\\", "/").endswith(sys.argv[1]):
+        sys.setprofile(None)
+        signal.raise_signal(signal.SIGINT)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.setprofile(press)
+from gpukit.cli import main
+sys.exit(main(["list"]))
+"""
+
+
+@pytest.mark.parametrize("file", ["gpukit/errors.py", "gpukit/cli/parser.py", "argparse.py"])
+def test_ctrl_c_while_the_command_line_is_imported_is_said_in_words(file, fresh_python):
+    done = fresh_python("-c", EARLY, file)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "gpukit: stopped.\n")
 
 
 def test_cpu_target_never_loads_numba_cuda(fresh_python):

@@ -289,6 +289,19 @@ def test_held_interrupt_comes_at_the_end_of_the_outermost_block():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("interruptible")
+def test_held_interrupt_comes_where_the_body_raises():
+    @interrupts.held()
+    def work():
+        signal.raise_signal(signal.SIGINT)
+        raise ImportError("half of a module")
+
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        work()
+    assert isinstance(stopped.value.__context__, ImportError)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 CELL = """from gpukit import cuda
 import numpy as np
 import signal

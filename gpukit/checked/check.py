@@ -36,7 +36,7 @@ def check(kernel: Any) -> Verb:
     are taken too: their Python function is run on the CPU. `gpukit.check(function)(*arguments)`
     calls a function that launches kernels, and returns one report for all of its launches.
     """
-    return Verb("check", kernel, run_aloud, _refused_aloud, join=Report.merge, around=following)
+    return Verb("check", kernel, run_aloud, _refused, join=Report.merge, around=following)
 
 
 def of_values(kernel: Any) -> Verb:
@@ -79,30 +79,10 @@ def run_aloud(
 ) -> Report:
     """Run one launch as `run` does; print what was found so far where it is interrupted."""
     try:
-        return heard(run(kernel, shape, arguments, doubles=doubles))
+        return run(kernel, shape, arguments, doubles=doubles)
     except Interrupted as stopped:
         sys.stderr.write(f"{stopped.report}\n")
         raise in_words(stopped) from None
-
-
-_hearing: list[list[Report]] = []  # of the `with` blocks that are being run, the innermost last
-
-
-@contextlib.contextmanager
-def hearing(reports: list[Report]) -> Iterator[None]:
-    """Give the list the reports of launches that are checked by `gpukit.check` or `play`, too."""
-    _hearing.append(reports)
-    try:
-        yield
-    finally:
-        _hearing.pop()
-
-
-def heard(report: Report) -> Report:
-    """Return a report of a launch that was checked on request, and give it to who collects them."""
-    for reports in _hearing[-1:]:
-        reports.append(report)
-    return report
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...], *, doubles: bool = True) -> Report:
@@ -432,10 +412,6 @@ def _refused(kernel: Any, items: Any, refused: errors.LaunchError) -> Report:
     sizes = [items[k] if isinstance(items, tuple) and len(items) > k else () for k in (0, 1)]
     grid, block = (s if isinstance(s, tuple) else (s,) for s in sizes)
     return Report([found], kernel.py_func.__name__, grid, block, blocks_run=0)
-
-
-def _refused_aloud(kernel: Any, items: Any, refused: errors.LaunchError) -> Report:
-    return heard(_refused(kernel, items, refused))
 
 
 def _stopped(error: BaseException, kernel: Any) -> Finding:

@@ -20,4 +20,4 @@ def play(kernel: Any) -> Verb:
 
 
 def _run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Player:
-    return Player(recording.record(kernel, shape, arguments))
+    return Player(*recording.record_checked(kernel, shape, arguments))

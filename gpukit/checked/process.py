@@ -18,7 +18,7 @@ from gpukit.checked import check, ordering, profile, recording
 from gpukit.checked.finding import ERROR, Finding
 from gpukit.checked.ordering.tracker import Tracker
 from gpukit.checked.report import Report
-from gpukit.checked.verb import observing
+from gpukit.checked.verb import listening, observing
 from gpukit.cpu.launch import failure
 
 _PACKAGE = str(Path(errors.__file__).parent) + os.sep
@@ -84,7 +84,12 @@ def checking() -> Iterator[list[Report]]:
             reports.append(known or check.unfinished(kernel, shape))
             raise
 
-    with observing(observer), check.hearing(reports), check.following(reports):
+    def listener(_verb: str, answer: Any) -> None:
+        report = answer if isinstance(answer, Report) else getattr(answer, "report", None)
+        if report is not None:
+            reports.append(report)
+
+    with observing(observer), listening(listener), check.following(reports):
         yield reports
 
 
@@ -127,8 +132,9 @@ def recording_to(folder: Path, most: int) -> Iterator[Pages]:
         if pages.refused or len(pages.written) >= most:
             kernel.launcher.run_plain(shape, arguments)
             return
-        with check.hearing(pages.reports):
-            made = Player(recording.record(kernel, shape, arguments))
+        recorded, report = recording.record_checked(kernel, shape, arguments)
+        pages.reports.append(report)
+        made = Player(recorded)
         path = folder / f"{len(pages.written) + 1:02d}_{kernel.py_func.__name__}.html"
         try:
             with files.refusing(path):

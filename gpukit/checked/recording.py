@@ -14,6 +14,7 @@ from gpukit.checked import check
 from gpukit.checked.instrumented import Launch, Seen
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Region
+from gpukit.checked.report import Report
 from gpukit.compiler import checker_state
 from gpukit.compiler.frontend import source
 from gpukit.cpu.launch import configure
@@ -26,7 +27,14 @@ _ALL = 0xFFFFFFFF
 def record(
     kernel: Any, shape: configure.Configuration, arguments: tuple[Any, ...]
 ) -> dict[str, Any]:
-    """Run a launch, once checked and once recorded, and return the recording as plain data.
+    """Run a launch as `record_checked` does and return the recording alone."""
+    return record_checked(kernel, shape, arguments)[0]
+
+
+def record_checked(
+    kernel: Any, shape: configure.Configuration, arguments: tuple[Any, ...]
+) -> tuple[dict[str, Any], Report]:
+    """Run a launch, once recorded and once checked; return the recording as plain data, the report.
 
     The arguments are left as one launch leaves them.
     """
@@ -36,7 +44,7 @@ def record(
     hosts = [a.host for r in launch.regions() for a in r.arrays if a.host is not None]
     before = [h.copy() for h in hosts]
     unset = {r.begin: check.without_value(r) for r in launch.regions() if r.space == "global"}
-    report = check.heard(check.run(kernel, shape, arguments))
+    report = check.run(kernel, shape, arguments)
     for host, old in zip(hosts, before, strict=True):
         if host.flags.writeable:
             host[...] = old
@@ -75,7 +83,7 @@ def record(
         left_out.append(f"The steps end in block {last:,} of {shape.blocks:,}.")
     if left_out:
         recording["truncated"] = f"{' '.join(left_out)} Record a smaller launch to see all."
-    return recording
+    return recording, report
 
 
 def _source(function: Any) -> list[dict[str, Any]]:

@@ -25,10 +25,20 @@ Refused = Callable[[Any, Any, errors.LaunchError], Any]
 Join = Callable[[list[Any]], Any]
 # Around the call of a function; gets the list of answers, to add to
 Around = Callable[[list[Any]], contextlib.AbstractContextManager[None]]
+# Gets the name of a verb and what it returns, None where it raises
+Listener = Callable[[str, Any], None]
+
+_listeners: list[Listener] = []
 
 
-# The verbs that have done launches of their own, which no observer sees.
-used: set[str] = set()
+@contextlib.contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Tell `listener` of each verb inside a `with` block, whose launches no observer sees."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
 @contextlib.contextmanager
@@ -74,7 +84,7 @@ class Verb:
         except errors.LaunchError as refused:
             if self._refused is None:
                 raise
-            answer = self._refused(self.kernel, items, refused)
+            answer = self._told(self._refused(self.kernel, items, refused))
             return lambda *_arguments: answer
         return functools.partial(self._launch, shape)
 
@@ -88,9 +98,7 @@ class Verb:
         moved = {id(a): (a, _device_view(a).copy_to_host()) for a in arguments if _on_gpu(a)}
         given = tuple(moved[id(a)][1] if id(a) in moved else a for a in arguments)
         try:
-            used.add(self.name)
-            with resolve.once():
-                answer = self._run(self.kernel, shape, given)
+            answer = self._run_and_tell(self.kernel, shape, given)
         except errors.GpukitError as error:
             raise failure.at_line(error) from error.__cause__
         except KeyboardInterrupt as stopped:
@@ -104,31 +112,48 @@ class Verb:
         if isinstance(self.kernel, ufuncs.ArrayFunction):
             return self._call(self.kernel.prepare(*arguments, **named))
         if self._function is not None and self._join is not None:
-            return self._join(self._launches(*arguments, **named))
+            return self._launches(self._join, *arguments, **named)
         raise errors.LaunchError(
             f"launch configuration was not specified: write {self._example()}, with square "
             "brackets before the arguments."
         )
 
-    def _launches(self, *arguments: Any, **named: Any) -> list[Any]:
-        """Call the function and return what the verb makes of each of its launches."""
+    def _launches(self, join: Join, /, *arguments: Any, **named: Any) -> Any:
+        """Call the function and return what the verb makes of all of its launches."""
         assert self._function is not None
         answers: list[Any] = []
 
         def run(kernel: Any, shape: Any, given: tuple[Any, ...]) -> None:
-            used.add(self.name)
             answers.append(self._run(kernel, shape, given))
 
         around = self._around(answers) if self._around else contextlib.nullcontext()
-        with observing(run), around:
-            self._function(*arguments, **named)
+        try:
+            with observing(run), around:
+                self._function(*arguments, **named)
+        finally:
+            answer = self._told(join(answers)) if answers else None
         if not answers:
             raise errors.LaunchError(
                 f"{self.name}: {self._function.__name__} launched no kernel on the CPU target, so "
                 "there is nothing to look at. If it is a kernel itself, write "
                 f"{self._example()}; if its kernels ran on a GPU, set GPUKIT_TARGET=cpu."
             )
-        return answers
+        return answer
+
+    def _run_and_tell(self, kernel: Any, shape: Any, given: tuple[Any, ...]) -> Any:
+        answer = None
+        try:
+            with resolve.once():
+                answer = self._run(kernel, shape, given)
+        finally:
+            self._told(answer)
+        return answer
+
+    def _told(self, answer: Any) -> Any:
+        """Return what the verb returns, when those who listen have got it."""
+        for listener in _listeners:
+            listener(self.name, answer)
+        return answer
 
     def _call(self, call: ufuncs.Call) -> Any:
         if call.launch is None:
@@ -136,9 +161,8 @@ class Verb:
                 f"{self.name}: {self.kernel.__name__} was called with no element, so there is "
                 "nothing to look at. Give it an array that is not empty."
             )
-        used.add(self.name)
-        with resolve.once():
-            answer = self._run(call.launch.kernel, call.launch.shape, tuple(call.arguments))
+        launch = call.launch
+        answer = self._run_and_tell(launch.kernel, launch.shape, tuple(call.arguments))
         call.finish()
         return answer
 

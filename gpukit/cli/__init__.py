@@ -1,20 +1,23 @@
 """The command line: `gpukit doctor`, `gpukit test block_sum`, and so on.
 
-Nothing heavy is imported here: `gpukit --help` has to answer at once, so each verb imports what
-it needs when it runs. This package is the only place in gpukit that prints.
+Nothing is imported here that Python has not loaded itself: `gpukit --help` has to answer at once,
+and a Ctrl-C while something is imported must come in `main`. So each verb imports what it needs
+when it runs. This package is the only place in gpukit that prints.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
 
 from gpukit.cli.codes import FINDINGS, INTERRUPTED, MACHINE, MISUSE, WELL
 
 __all__ = ["FINDINGS", "INTERRUPTED", "MACHINE", "MISUSE", "WELL", "main"]
+
+TYPE_CHECKING = False  # typing's own would import typing
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,5 +66,7 @@ def _escape_what_the_terminal_cannot_show() -> None:
 
 def _give_up_output() -> None:
     """Let Python's exit be quiet about output that nobody takes any more."""
+    import contextlib
+
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

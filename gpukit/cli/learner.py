@@ -100,9 +100,7 @@ def test(arguments: argparse.Namespace) -> int:
             show.text()
         report = grade.run(exercise, file) if arguments.json else _watched(exercise, file)
     report = replace(report, file=given)
-    lost = progress.record(exercise, report.status) if own else ""
-    if own:
-        progress.failed(exercise, report.about)
+    lost = progress.record(exercise, report.status, report.about) if own else ""
     if arguments.json:
         show.data(_plain(exercise, report))
     else:

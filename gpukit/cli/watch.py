@@ -9,10 +9,13 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpukit import files
 from gpukit.cli import FINDINGS, INTERRUPTED, MACHINE, MISUSE, WELL, show
+
+if TYPE_CHECKING:
+    from gpukit.checked.profile import Profile
 
 
 def check(arguments: argparse.Namespace) -> int:
@@ -31,7 +34,8 @@ def check(arguments: argparse.Namespace) -> int:
     if arguments.json:
         show.text(report.to_json())
     elif reports or (ran.stopped and not ran.failed):
-        show.text(report.text(colour=show.fancy(sys.stdout)))
+        printed = merge(one for one in reports if one.shown)  # by the script
+        show.text(report.text(colour=show.fancy(sys.stdout), known=printed.findings))
     else:
         show.paragraph(f"Nothing was checked: {ran.nothing}", indent="")
         if not ran.failed:
@@ -71,11 +75,25 @@ def profile(arguments: argparse.Namespace) -> int:
         return ran.explained("counted")
     if not profiles:
         show.paragraph(f"Nothing was counted: {ran.nothing}", indent="")
-    for k, made in enumerate(profiles):
+    stopped = ran.stopped and not ran.failed
+    shown = _last_of_each(profiles) if stopped else profiles
+    for k, made in enumerate(shown):
         if k:
             show.text()
         show.text(made.text(colour=show.fancy(sys.stdout), occupancy=arguments.occupancy))
+    if len(shown) < len(profiles):
+        show.text()
+        show.paragraph(
+            f"{len(profiles):,} launches were counted; the last of each kernel and shape is shown. "
+            "`gpukit profile --json` shows all of them.",
+            indent="",
+        )
     return ran.explained("counted")
+
+
+def _last_of_each(profiles: list[Profile]) -> list[Profile]:
+    """Return one profile for each kernel and shape: whoever stops a loop waits for no more."""
+    return list({(p.kernel, p.file, p.grid, p.block): p for p in profiles}.values())
 
 
 def play(arguments: argparse.Namespace) -> int:
@@ -142,14 +160,14 @@ class _Ran:
 def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
     """Run the script until its end, an error, Ctrl-C or the end of its time."""
     from gpukit import errors
-    from gpukit.checked import verb as verbs
+    from gpukit.checked.verb import listening
     from gpukit.cli import failure, limit
 
-    verbs.used.clear()
+    own: set[str] = set()
     timer = limit.TimeLimit(arguments.timeout, arguments.script)
     code: int | None = None
     try:
-        with timer:
+        with timer, listening(lambda name, _answer: own.add(f"gpukit.{name}")):
             code = _code_of(verb, arguments)
     except KeyboardInterrupt as error:
         return _interrupted(arguments, error, "by Ctrl-C", INTERRUPTED)
@@ -160,7 +178,7 @@ def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
         return _interrupted(arguments, timer.error, f"after {timer.cause()}", FINDINGS)
     if code is None:
         return _Ran(FINDINGS, "The script was stopped by an error", failed=True)
-    return _Ran(code, own=tuple(f"gpukit.{name}" for name in sorted(verbs.used)))
+    return _Ran(code, own=tuple(sorted(own)))
 
 
 def _interrupted(

@@ -11,13 +11,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gpukit.course import attempt, progress, workbook
+from gpukit import files
+from gpukit.course import attempt, progress
 from gpukit.course.catalogue import Exercise, ExerciseError
 
 NOTEBOOK = ".ipynb"
@@ -34,7 +34,7 @@ def keep(exercise: Exercise, cell: str) -> Path | None:
             return None
         if not holds_a_cell(exercise.answer):
             kept = progress.set_aside(exercise)
-    workbook.replace(exercise.answer, new.encode())
+    progress.write_answer(exercise, new.encode())
     return kept
 
 
@@ -86,9 +86,7 @@ def file_of(exercise: Exercise, file: Path) -> Iterator[Path]:
 @contextmanager
 def written(exercise: Exercise, cell: str) -> Iterator[Path]:
     """Give a file that holds a cell, for as long as it is graded."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / attempt.CELL
-        file.write_text(_code(exercise, cell), encoding="utf-8")
+    with files.temporary(attempt.CELL, _code(exercise, cell)) as file:
         yield file
 
 

@@ -30,7 +30,7 @@ from gpukit import standin
 from gpukit.checked import check, process
 from gpukit.checked.progress import Bar
 from gpukit.checked.report import Report
-from gpukit.course import channel, frames
+from gpukit.course import channel, frames, trail
 from gpukit.course.case import Argument
 from gpukit.course.channel import Channel
 from gpukit.cpu.device_function import DeviceFunction
@@ -262,6 +262,8 @@ def _serve(parent: Channel) -> None:
     try:
         standin.install()  # `from numba import cuda` in an answer, where there is no GPU
         find = _host_code if driver else _kernel
+        if first[0]["trail"]:
+            trail.follow(first[0]["trail"])
         answer, facts = find(_load(path), entry, path)
         if driver and answer is not None:
             answer = functools.partial(_load(driver, "driver").run, answer)

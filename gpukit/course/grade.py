@@ -98,7 +98,7 @@ def run(
         return Report(exercise.name, file, problem.status, problem.why)
     guard = Guard(exercise)
     try:
-        report = _graded(exercise, file, source, asked, watch, notice)
+        report = _graded(exercise, file, source, asked, watch, notice, guard.trail)
     finally:
         changed = guard.put_back()
     if not changed:
@@ -109,11 +109,11 @@ def run(
 
 def _graded(
     exercise: Exercise, file: Path, source: str, asked: list[str], watch: Observer,
-    notice: Callable[[str], None],
+    notice: Callable[[str], None], trail: Path,
 ) -> Report:  # fmt: skip
     """Run the file in a process of its own and judge what it does."""
     notice("starting Python and Numba")
-    with Child(file, exercise.entry, exercise.driver, notice) as child:
+    with Child(file, exercise.entry, exercise.driver, notice, trail) as child:
         loaded = child.loaded()
         notice("")
         mine = loaded.facts.get("parameters", asked)

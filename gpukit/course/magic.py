@@ -14,11 +14,12 @@ import numpy as np
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 
 import gpukit
+from gpukit import interrupts
 from gpukit.course import as_text, catalogue, cells, grade, progress
 from gpukit.course.case import Case
 from gpukit.course.catalogue import Exercise, ExerciseError
 from gpukit.course.waiting import Waiting
-from gpukit.errors import GpukitError
+from gpukit.errors import FileError, GpukitError
 
 # How grading ends where a cell would not come to its end here either, or would end the notebook.
 _UNSAFE = ("syntax", "timeout", "died", "protocol")
@@ -79,6 +80,18 @@ class Exercises(Magics):
     @line_cell_magic
     def exercise(self, line: str, cell: str | None = None) -> Any:
         """Grade the kernel in this cell; without a cell, show the task, a hint or the player."""
+        try:
+            return self._exercise(line, cell)
+        except (ExerciseError, FileError) as error:
+            lines = [f"{type(error).__name__}: {error}"]
+            error._render_traceback_ = lambda: lines  # type: ignore[union-attr]  # IPython asks
+            raise
+        except KeyboardInterrupt as stopped:
+            magic = "%exercise" if cell is None else "%%exercise"
+            words = f"{magic} {line.strip()} was stopped by Ctrl-C: nothing was kept"
+            raise interrupts.brief(stopped, words) from None
+
+    def _exercise(self, line: str, cell: str | None) -> Any:
         verb, name = ["", *line.split()][-2:] if line.strip() else ["", ""]
         if verb not in ("", "hint", "play") or not name:
             raise ExerciseError(
@@ -97,8 +110,9 @@ class Exercises(Magics):
         with cells.written(exercise, cell) as file, Waiting("grading the cell") as waiting:
             report = grade.run(exercise, file, notice=waiting)
         kept = _kept(exercise, cell)
-        progress.record(exercise, report.status)
-        progress.failed(exercise, report.about)
+        lost = progress.record(exercise, report.status, report.about)
+        if lost:
+            kept = f"{kept}\n\nThis grade is not kept: {lost}".strip()
         self.failed.pop(exercise.name, None)
         if report.failed is not None:
             self.failed[exercise.name] = report.failed

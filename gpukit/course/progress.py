@@ -55,15 +55,21 @@ def points(exercise: Exercise, grade: str) -> int:
     return round(exercise.points * EARNED.get(grade, 0))
 
 
-def record(exercise: Exercise, grade: str) -> str:
+def record(exercise: Exercise, grade: str, about: str = "") -> str:
     """Keep a grade, if no better one was reached before; return why it cannot be kept, or "".
 
-    In a read-only folder an answer is graded all the same.
+    A failure `about` a finding's kind or a contract's measure chooses the next hint. In a read-only
+    folder an answer is graded all the same.
     """
     known = _load(_file(exercise))
-    if _earned(grade) > _earned(known.get(exercise.name)):
-        return _save(exercise, {**known, exercise.name: grade})
-    return ""
+    new = {**known}
+    is_better = _earned(grade) > _earned(known.get(exercise.name))
+    if is_better:
+        new[exercise.name] = grade
+    if about in exercise.hint_for:
+        new |= _with_hints(known, exercise, due=exercise.hint_for[about])
+    refused = _save(exercise, new) if new != known else ""
+    return refused if is_better else ""
 
 
 def next_hint(exercise: Exercise) -> int:
@@ -71,7 +77,7 @@ def next_hint(exercise: Exercise) -> int:
 
     Once all were shown, the last.
     """
-    hints = _of(exercise)
+    hints = _of(exercise, _load(_file(exercise)))
     numbers = range(1, len(exercise.hints) + 1)
     due = [n for n in [hints.get("due")] if n in numbers]
     return next((n for n in [*due, *numbers] if n not in _shown(hints)), numbers[-1])
@@ -79,18 +85,13 @@ def next_hint(exercise: Exercise) -> int:
 
 def hint_shown(exercise: Exercise, number: int) -> None:
     """Remember that a hint was shown."""
-    hints = _of(exercise)
-    _remember(exercise, {**hints, "shown": [*_shown(hints), number]})
+    known = _load(_file(exercise))
+    shown = [*_shown(_of(exercise, known)), number]
+    _save(exercise, {**known, **_with_hints(known, exercise, shown=shown)})
 
 
-def failed(exercise: Exercise, about: str) -> None:
-    """Let a failure, a finding's kind or a contract's measure, choose the next hint."""
-    if about in exercise.hint_for:
-        _remember(exercise, {**_of(exercise), "due": exercise.hint_for[about]})
-
-
-def _of(exercise: Exercise) -> dict[str, Any]:
-    found = _hints(_load(_file(exercise))).get(exercise.name)
+def _of(exercise: Exercise, known: dict[str, Any]) -> dict[str, Any]:
+    found = _hints(known).get(exercise.name)
     return found if isinstance(found, dict) else {}
 
 
@@ -99,9 +100,9 @@ def _shown(hints: dict[str, Any]) -> list[Any]:
     return shown if isinstance(shown, list) else []
 
 
-def _remember(exercise: Exercise, hints: dict[str, Any]) -> None:
-    known = _load(_file(exercise))
-    _save(exercise, {**known, HINTS: {**_hints(known), exercise.name: hints}})
+def _with_hints(known: dict[str, Any], exercise: Exercise, **new: Any) -> dict[str, Any]:
+    """Return what is known of all hints, with something new about those of an exercise."""
+    return {HINTS: {**_hints(known), exercise.name: {**_of(exercise, known), **new}}}
 
 
 def _hints(known: dict[str, Any]) -> dict[str, Any]:
@@ -141,19 +142,6 @@ def _earned(grade: Any) -> float:
     return EARNED.get(grade, 0.0) if isinstance(grade, str) else 0.0
 
 
-def is_next(before: bytes, now: bytes, exercise: Exercise) -> bool:
-    """Whether a file of grades is what `record` makes of another for exercises other than this."""
-    try:
-        old, new = (json.loads(text) if text else {} for text in (before, now))
-    except (ValueError, RecursionError):
-        return False
-    if not isinstance(old, dict) or not isinstance(new, dict) or now != _text(new).encode():
-        return False
-    old[HINTS] = new[HINTS] = None  # whoever writes there wins nothing
-    better = {n: g for n, g in new.items() if _earned(g) > _earned(old.get(n))}
-    return exercise.name not in better and new == {**old, **better}
-
-
 def following(exercise: Exercise | None = None) -> Exercise | None:
     """Return the first exercise after this one, then from the start, that is not right yet."""
     every = catalogue.every()
@@ -165,18 +153,28 @@ def following(exercise: Exercise | None = None) -> Exercise | None:
 
 def begin(exercise: Exercise) -> None:
     """Give the learner a file to work in: a copy of the starter, also where there is an answer."""
+    write_answer(exercise, exercise.starter.read_bytes())
+
+
+def write_answer(exercise: Exercise, content: bytes) -> None:
+    """Write the learner's file, and make the folder that it is in."""
     with files.refusing(exercise.answer, ELSEWHERE):
         exercise.place.mkdir(parents=True, exist_ok=True)
-    files.write(exercise.answer, exercise.starter.read_bytes(), ELSEWHERE)
+    files.write(exercise.answer, content, ELSEWHERE)
 
 
 def set_aside(exercise: Exercise) -> Path | None:
-    """Copy the answer to the first free `answer.oldN.py`; None when there is nothing to keep."""
+    """Copy the answer to the first free `answer.oldN.py`; None when there is nothing to keep.
+
+    A copy that is there already, since what came after it failed, is enough.
+    """
     answer = exercise.answer
     if not has_own_answer(exercise):
         return None
-    number = 1
+    number, mine = 1, answer.read_bytes()
     while (kept := answer.with_name(f"answer.old{number}.py")).exists():
+        if kept.read_bytes() == mine:
+            return kept
         number += 1
-    files.write(kept, answer.read_bytes(), ELSEWHERE)
+    files.write(kept, mine, ELSEWHERE)
     return kept

@@ -99,12 +99,13 @@ class Child:
     """A running child process; use it in a `with` statement.
 
     Threads do all reading and writing, so that no answer can keep this one waiting: one that stops
-    itself reads no more, and one whose copies hold the pipes never closes them.
+    itself reads no more, and one whose copies hold the pipes never closes them. What the answer
+    changes on the disk is noted in the file `trail`.
     """
 
     def __init__(
         self, file: Path, entry: str, driver: Path | None = None,
-        notice: Callable[[str], None] = lambda _: None,
+        notice: Callable[[str], None] = lambda _: None, trail: Path | None = None,
     ) -> None:  # fmt: skip
         self._notice = notice
         package = str(Path(__file__).resolve().parents[2])
@@ -124,7 +125,8 @@ class Child:
         for thread in self._threads:
             thread.start()
         called = str(driver.resolve()) if driver else ""
-        self._send({"file": str(file.resolve()), "entry": entry, "driver": called})
+        noted = str(trail or "")
+        self._send({"file": str(file.resolve()), "entry": entry, "driver": called, "trail": noted})
 
     def __enter__(self) -> Child:
         return self

@@ -38,6 +38,8 @@ LAB_DEFAULTS = {
         "checkForUpdates": False,
     }
 }
+# What to do where a file cannot be written.
+ELSEWHERE = "choose another folder; nothing of yours was changed, and the next run does the rest"
 # What a reader has in the exercises of the project itself, from before there were workbooks.
 _OWN = ("exercises/*/*/answer*.py", "exercises/.progress.json")
 
@@ -123,7 +125,7 @@ def _write(folder: Path, project: Path, *, renew: bool) -> Changes:
     written = changes.added + changes.renewed
     for name in written:
         given[name].append(fingerprint(name, book[name]))
-    with _system(folder):
+    with files.refusing(folder, ELSEWHERE):
         folder.mkdir(parents=True, exist_ok=True)
         _sweep(folder, book)
     # First, so that whatever a kill leaves behind is known to be ours.
@@ -275,21 +277,21 @@ def _order(version: str) -> list[int]:
 
 @contextmanager
 def _system(path: Path) -> Iterator[None]:
-    """Say which file the system refuses to read or to write, instead of a traceback."""
+    """Say which file the system refuses to read, instead of a traceback."""
     try:
         yield
     except OSError as error:
         raise OutputError(
             f"{error.filename or path}: {error.strerror or error}. Nothing of yours was changed. "
-            "Set its permissions or make room, then run it again, or choose another folder."
+            "Set its permissions, then run it again, or choose another folder."
         ) from error
 
 
 def replace(path: Path, content: bytes) -> None:
     """Write a file, and the folders it is in, as a whole or not at all."""
-    with _system(path):
+    with files.refusing(path, ELSEWHERE):
         path.parent.mkdir(parents=True, exist_ok=True)
-    files.write(path, content, "choose another folder; nothing of yours was changed")
+    files.write(path, content, ELSEWHERE)
 
 
 def _sweep(folder: Path, names: Iterable[str]) -> None:

@@ -216,6 +216,13 @@ class _Training:
                 f"{self.checkpoint}: expected a checkpoint of nn.fit, got one of nn.save, which "
                 "does not hold the losses. Name another file, or load it yourself with nn.load."
             )
+        made, steps = len(parts["numbers"]["losses"]), self.history.steps
+        if made > steps:
+            raise CheckpointError(
+                f"{self.checkpoint}: expected a training of at most {steps:,} steps, which is what "
+                f"epochs={self.history.epochs} asks for, got one that has made {made:,}. Ask for "
+                "more epochs, or name another file."
+            )
         numbers = checkpoint.restore(self.checkpoint, parts, self.parameters, self.optimizer)
         self.history.losses = numbers["losses"]
         self.history.accuracies = numbers["accuracies"].tolist()

@@ -106,6 +106,24 @@ def test_grades_survive_a_disk_that_is_full(shelf, monkeypatch):
     assert progress.state(exercise) == "but"
 
 
+def test_a_grade_and_the_hint_on_its_failure_are_written_at_once(shelf, monkeypatch):
+    exercise = dataclasses.replace(catalogue.find("thing"), hint_for={"reads": 3})
+    written = []
+    real = files.write
+    monkeypatch.setattr(files, "write", lambda *given: written.append(given) or real(*given))
+    progress.record(exercise, "but", "reads")
+    assert len(written) == 1
+    assert progress.state(exercise) == "but"
+    assert progress.next_hint(exercise) == 3
+
+
+def test_a_failure_that_is_known_already_is_not_written_again(shelf, monkeypatch):
+    exercise = dataclasses.replace(catalogue.find("thing"), hint_for={"reads": 3})
+    progress.record(exercise, "but", "reads")
+    monkeypatch.setattr(files, "write", None)
+    assert progress.record(exercise, "wrong", "reads") == ""
+
+
 def test_right_but_earns_half_of_the_points(shelf):
     exercise = dataclasses.replace(catalogue.find("thing"), points=10)
     assert [progress.points(exercise, g) for g in ("right", "but", "wrong")] == [10, 5, 0]

@@ -1,6 +1,5 @@
 """What an answer writes over is noticed and put back."""
 
-import json
 import shutil
 
 import pytest
@@ -27,6 +26,9 @@ ABOVE = {
     "guarded_map/exercise.toml": "Path('exercise.toml').write_text('points = 1000')",
     "guarded_map/cases.py": "Path('cases.py').unlink()",
     "guarded_map/driver.py": "Path('driver.py').write_text('def run(*_): pass')",
+    "guarded_map/solution.py": "os.rename('solution.py', 'x'); os.remove('x')",
+    "guarded_map/starter.py": "os.system('echo > starter.py')",
+    "guarded_map/task.md": "os.fork() or Path('task.md').write_text(''); time.sleep(0.2)",
     "03_memory/transpose/task.md": "Path('../../03_memory/transpose/task.md').write_text('')",
     ".progress.json": "Path('../../.progress.json').write_text('{}')",
 }  # fmt: skip
@@ -36,7 +38,7 @@ ABOVE = {
 def test_what_an_answer_writes_over_is_named_and_put_back(named, exercise):
     root = exercise.folder.parent.parent
     before = {file: file.read_bytes() for file in root.rglob("*") if file.is_file()}
-    head = "import os\nfrom pathlib import Path\nos.chdir(Path(__file__).parent)\n"
+    head = "import os, time\nfrom pathlib import Path\nos.chdir(Path(__file__).parent)\n"
     exercise.answer.write_text(f"{head}{ABOVE[named]}\n{MAP}{GOOD_MAP}")
     report = grade.run(exercise, exercise.answer)
     assert report.status == "error"
@@ -62,20 +64,14 @@ def test_a_grade_that_another_test_keeps_meanwhile_stays(exercise):
     assert progress.state(catalogue.find("transpose")) == "right"
 
 
-CHANGES = {
-    "a grade of its own": {**BEFORE, "guarded_map": "right"},
-    "a lower grade": {**BEFORE, "relu": "but"},
-    "a grade less": {"relu": "right"},
-    "a list": [],
-    "a grade that is none": {**BEFORE, "transpose": ["right"]},
-}
+def test_exercises_that_somebody_edits_while_an_answer_is_graded_stay_so(exercise):
+    cases, new = exercise.folder / "cases.py", exercise.folder / "driver.py"
+    edited = cases.read_text() + "# edited\n"
 
+    def edit(row):
+        cases.write_text(edited)
+        new.write_text("# new\n")
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_no_other_test_writes_is_put_back(change, exercise):
-    watched = guard.Guard(exercise)
-    file = exercise.folder.parent.parent / progress.FILE
-    text = file.read_text()
-    file.write_text(json.dumps(CHANGES[change], indent=2, sort_keys=True) + "\n")
-    assert ".progress.json" in watched.put_back()
-    assert file.read_text() == text
+    exercise.answer.write_text(f"{MAP}{GOOD_MAP}")
+    report = grade.run(exercise, exercise.answer, edit)
+    assert (report.status, cases.read_text(), new.read_text()) == ("right", edited, "# new\n")

@@ -9,7 +9,7 @@ pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
 
 from gpukit import cli
-from gpukit.course import catalogue, progress, runner, workbook
+from gpukit.course import catalogue, progress, runner
 
 STARTER = """@cuda.jit
 def fahrenheit_kernel(celsius, fahrenheit):
@@ -114,6 +114,13 @@ def test_the_task_is_shown(shell):
     assert shell.run_line_magic("exercise", "guarded_map").text.startswith("# ")
 
 
+def test_a_name_that_is_misspelt_is_said_in_a_line(shell, capsys):
+    shell.run_cell("%exercise garded_map")
+    (shown,) = capsys.readouterr().out.strip().splitlines()
+    assert shown.startswith("ExerciseError: ")
+    assert "guarded_map" in shown
+
+
 def test_an_unknown_verb_says_what_there_is(shell):
     with pytest.raises(catalogue.ExerciseError, match="hint NAME"):
         shell.run_line_magic("exercise", "dance guarded_map")
@@ -158,10 +165,10 @@ def test_an_answer_in_a_file_makes_room_for_a_cell_and_is_kept(shell):
 
 
 def test_a_cell_is_graded_where_its_answer_cannot_be_saved(shell, monkeypatch):
-    def refuse(path, content):
-        raise PermissionError(13, "Permission denied", str(path))
+    def refuse(exercise, content):
+        raise PermissionError(13, "Permission denied", str(exercise.answer))
 
-    monkeypatch.setattr(workbook, "replace", refuse)
+    monkeypatch.setattr(progress, "write_answer", refuse)
     shown = repr(graded(shell, RIGHT))
     assert "Right: 10 of 10 points." in shown
     assert "could not be saved as your answer: [Errno 13] Permission denied" in shown

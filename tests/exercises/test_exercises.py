@@ -122,6 +122,14 @@ def test_the_task_says_that_barriers_are_counted(exercise):
         assert re.search(r"\*\*Budget\*\*.*barrier", task)
 
 
+@each_kernel
+def test_a_task_that_asks_for_one_read_has_a_contract_that_does(exercise):
+    task = " ".join(exercise.folder.joinpath("task.md").read_text().split())
+    reads_one = re.search(r"\*\*Budget\*\*.*thread reads (one|three|four) (pixel|element)s?", task)
+    allowed = [c.at_most for c in exercise.contracts if (c.measure, c.per) == ("reads", "element")]
+    assert not reads_one or max(allowed, default=1) == 1
+
+
 @each
 def test_a_task_does_not_ask_for_a_number_of_lines_that_nobody_counts(exercise):
     task = " ".join(exercise.folder.joinpath("task.md").read_text().split())

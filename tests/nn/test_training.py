@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from gpukit import cuda, launch, nn
+from gpukit import cuda, errors, launch, nn
 
 RNG = np.random.default_rng(5)
 X, LABELS = RNG.standard_normal((41, 6), np.float32), RNG.integers(0, 3, 41)
@@ -113,6 +113,18 @@ def test_a_training_that_is_complete_is_not_repeated(tmp_path):
     _, history, other = fitted(checkpoint=tmp_path / "saved")
     assert len(history.losses) == 3 * STEPS
     assert_same(optimizer.parameters.state(), other.parameters.state())
+
+
+def test_fewer_epochs_than_the_checkpoint_has_made_are_refused_and_nothing_changes(tmp_path):
+    fitted(epochs=2, checkpoint=tmp_path / "saved")
+    saved = (tmp_path / "saved").read_bytes()
+    model, optimizer, loader, given = training(epochs=1, checkpoint=tmp_path / "saved")
+    before = optimizer.parameters.state()
+    words = r"at most 6 steps, which is what epochs=1 asks for, got one that has made 12\. Ask for"
+    with pytest.raises(errors.CheckpointError, match=words):
+        nn.fit(model, optimizer, loader, **given)
+    assert_same(optimizer.parameters.state(), before)
+    assert (tmp_path / "saved").read_bytes() == saved
 
 
 @pytest.fixture

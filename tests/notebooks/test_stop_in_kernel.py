@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import sys
 import time
@@ -79,13 +80,31 @@ def errors(messages):
     return [m["content"] for m in messages if m["msg_type"] == "error"]
 
 
+def assert_is_short_interrupt(error):
+    assert error["ename"] == "KeyboardInterrupt"
+    shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error["traceback"]))
+    assert PACKAGE not in shown
+    assert len(shown.splitlines()) < 12
+
+
 @pytest.mark.parametrize("name", CELLS)
 def test_stop_ends_a_cell_with_a_short_message_and_the_next_cell_runs(kernel, name):
     assert errors(run(kernel, FIRST)) == []
     assert errors(run(kernel, CELLS[name].format(rounds=1))) == []
     (error,) = errors(run(kernel, CELLS[name].format(rounds=10**12), stop=True))
-    assert error["ename"] == "KeyboardInterrupt"
-    shown = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(error["traceback"]))
-    assert PACKAGE not in shown
-    assert len(shown.splitlines()) < 12
+    assert_is_short_interrupt(error)
     assert errors(run(kernel, "a[:] = 1; long_kernel[1, 32](a, 3); assert (a == 2).all()")) == []
+
+
+def test_stop_ends_the_grading_of_a_cell_and_keeps_nothing(kernel, tmp_path):
+    shelf = shutil.copytree(
+        running.ROOT / "exercises", tmp_path / "exercises", ignore=shutil.ignore_patterns("answer*")
+    )
+    setting_up = f"%env GPUKIT_EXERCISES={shelf}\n%load_ext gpukit"
+    assert errors(run(kernel, setting_up)) == []
+    grading = "get_ipython().run_cell_magic('exercise', 'zip_add', 'while True: pass')"
+    (error,) = errors(run(kernel, grading, stop=True))
+    assert_is_short_interrupt(error)
+    assert error["evalue"] == "%%exercise zip_add was stopped by Ctrl-C: nothing was kept"
+    assert list(shelf.glob("*/zip_add/answer*")) == []
+    assert errors(run(kernel, "%exercise zip_add")) == []

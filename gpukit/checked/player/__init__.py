@@ -40,6 +40,7 @@ from pathlib import Path
 from typing import Any
 
 from gpukit import files
+from gpukit.checked.report import Report
 
 # In the order in which they need each other; together they make one script.
 SCRIPTS = (
@@ -68,11 +69,16 @@ _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
 class Player:
-    """A recorded launch, to look at in a notebook, in a browser or from a file."""
+    """A recorded launch, to look at in a notebook, in a browser or from a file.
 
-    def __init__(self, recording: dict[str, Any], *, height: int = HEIGHT) -> None:
+    `report` says what is wrong with the launch, where it was checked.
+    """
+
+    def __init__(
+        self, recording: dict[str, Any], report: Report | None = None, *, height: int = HEIGHT
+    ) -> None:
         _check(recording)
-        self.recording, self.height = recording, height
+        self.recording, self.report, self.height = recording, report, height
         self._html: str | None = None
 
     @property

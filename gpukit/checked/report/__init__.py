@@ -32,6 +32,7 @@ class Report:
     target: str = "checked"
     notes: list[str] = field(default_factory=list)
     launched: tuple[Launch, ...] = ()
+    shown: bool = field(default=False, init=False, compare=False)  # to a reader, as text or HTML
 
     def __post_init__(self) -> None:
         self.findings = sorted(self.findings, key=_order)
@@ -76,14 +77,20 @@ class Report:
     def __repr__(self) -> str:
         return self.text()
 
-    def text(self, *, colour: bool = False, width: int | None = None, limit: int = 50) -> str:
+    def text(
+        self, *, colour: bool = False, width: int | None = None, limit: int = 50,
+        known: Sequence[Finding] = (),
+    ) -> str:  # fmt: skip
         """Return the report for a terminal; `width` is the terminal's own, at most 100.
 
-        `limit` is how many findings are shown; the summary always counts all of them.
+        `limit` is how many findings are shown, without those that are `known`; the summary always
+        counts all of them.
         """
-        return as_text.render(self, colour=colour, width=width, limit=limit)
+        self.shown = True
+        return as_text.render(self, colour=colour, width=width, limit=limit, known=known)
 
     def _repr_html_(self) -> str:
+        self.shown = True
         return as_html.render(self)
 
     def to_junit(self) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import sys
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gpukit.checked.finding import ERROR, INFO, WARNING, Finding
+from gpukit.checked.messages.phrases import some
 from gpukit.checked.report import content
 from gpukit.table import code_lines, columns
 
@@ -22,15 +24,23 @@ _COLOURS = {ERROR: "1;31", WARNING: "1;35", INFO: "1;36", "strong": "1", "dim": 
 _LONG_CODE = 40
 
 
-def render(report: Report, *, colour: bool = False, width: int | None = None, limit: int) -> str:
+def render(
+    report: Report, *, colour: bool = False, width: int | None = None, limit: int,
+    known: Sequence[Finding] = (),
+) -> str:  # fmt: skip
     """Return the findings, one paragraph each, and the summary."""
     width = fitting(width)
-    shown = report.findings[:limit]
+    new = [finding for finding in report.findings if finding not in known]
+    shown = new[:limit]
     paragraphs = [finding_text(finding, colour=colour, width=width) for finding in shown]
-    hidden = len(report.findings) - len(shown)
+    hidden = len(new) - len(shown)
     if hidden:
         more = f"{hidden} more are not shown here; `report.findings` holds all of them."
         paragraphs.append(wrapped(more, width))
+    repeated = len(report.findings) - len(new)
+    if repeated:
+        again = f"Printed above already, and not repeated: {some(repeated, 'finding')}."
+        paragraphs.append(wrapped(again, width))
     paragraphs.append(_last(report, colour, width))
     return "\n\n".join(paragraphs)
 

@@ -1,0 +1,44 @@
+"""Which files a process writes, renames or removes, noted for the one who started it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+# It has started a program, and may have changed anything.
+ANYTHING = "*"
+_NAME = (str, bytes, os.PathLike)
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_CHANGES = {"os.link", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.truncate"}
+_STARTS = {"os.exec", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"}
+
+
+def follow(trail: str) -> None:
+    """Note in the file `trail` from now on what this process and its copies change."""
+    noted = os.open(trail, os.O_WRONLY | os.O_APPEND)
+
+    def hook(event: str, given: tuple[Any, ...]) -> None:
+        with contextlib.suppress(OSError, ValueError):  # of a name that is none
+            for file in _changed(event, given):
+                os.write(noted, os.fsencode(file) + b"\0")
+
+    sys.addaudithook(hook)
+
+
+def _changed(event: str, given: tuple[Any, ...]) -> list[str]:
+    if event in _STARTS:
+        return [ANYTHING]
+    if event == "open":
+        name, _, flags = given
+        names: tuple[Any, ...] = (name,) if flags & _WRITES else ()
+    else:
+        names = given if event in _CHANGES else ()
+    return [os.path.realpath(os.fsdecode(n)) for n in names if isinstance(n, _NAME)]
+
+
+def read(trail: Path) -> set[str]:
+    """Return the files that were noted, and ANYTHING."""
+    return {os.fsdecode(name) for name in trail.read_bytes().split(b"\0") if name}
