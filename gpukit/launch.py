@@ -164,7 +164,7 @@ def resident_blocks(block: int, shared: int = 0) -> int:
     compiled kernel knows, are not counted. On the CPU target an SM is a core.
     """
     device = cuda.get_current_device()
-    per_sm = device.MAX_THREADS_PER_MULTI_PROCESSOR // block
+    per_sm = device.MAX_THREADS_PER_MULTIPROCESSOR // block
     if shared:
         per_sm = min(per_sm, device.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // shared)
     return int(device.MULTIPROCESSOR_COUNT * max(per_sm, 1))

@@ -97,7 +97,7 @@ class Device:
     """What a grid-stride launch asks of a device."""
 
     MULTIPROCESSOR_COUNT: int
-    MAX_THREADS_PER_MULTI_PROCESSOR: int
+    MAX_THREADS_PER_MULTIPROCESSOR: int
     MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: int = 65536
 
 

@@ -185,7 +185,7 @@ class Context:
         """Return how many blocks of this size the modelled GPU could hold at once per
         multiprocessor, by threads, blocks and dynamic shared memory (not by registers)."""
         warps = -(-blocksize // LIMITS["WARP_SIZE"])
-        by_threads = LIMITS["MAX_THREADS_PER_MULTI_PROCESSOR"] // (warps * LIMITS["WARP_SIZE"])
+        by_threads = LIMITS["MAX_THREADS_PER_MULTIPROCESSOR"] // (warps * LIMITS["WARP_SIZE"])
         by_memory = LIMITS["MAX_SHARED_MEMORY_PER_MULTIPROCESSOR"] // max(memsize, 1)
         return min(by_threads, by_memory, LIMITS["MAX_BLOCKS_PER_MULTIPROCESSOR"])
 

@@ -28,18 +28,28 @@ import numpy as np
 CAPABILITY = (9, 0)
 
 
+LIMITS = {
+    "MULTIPROCESSOR_COUNT": 132,
+    "MAX_THREADS_PER_MULTIPROCESSOR": 2048,
+    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": 228 * 1024,
+    "CLOCK_RATE": 1_980_000,  # kHz
+}
+
+
 class Device(SimpleNamespace):
-    """A device, to which there can be weak references."""
+    """A device, to which there can be weak references, with the attributes that CUDA names."""
+
+    def __getattr__(self, name: str) -> Any:
+        from numba.cuda.cudadrv import driver
+
+        getattr(driver.binding.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return LIMITS[name]
 
 
 DEVICE = Device(
     id=0,
     name="Fake GPU",
     compute_capability=CAPABILITY,
-    MULTIPROCESSOR_COUNT=132,
-    MAX_THREADS_PER_MULTI_PROCESSOR=2048,
-    MAX_SHARED_MEMORY_PER_MULTIPROCESSOR=228 * 1024,
-    CLOCK_RATE=1_980_000,  # kHz
     supports_bfloat16=True,
     supports_fp8=True,
     supports_float16=True,
