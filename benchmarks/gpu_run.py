@@ -106,10 +106,10 @@ def times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[E
     until, on_gpu = time.monotonic() + seconds, target.active().name == "cuda"
     yield {"environment": environment()}
     yield {"turn": ""}
-    limits = ceilings.measure(quick=rehearse)
+    limits = asdict(ceilings.measure(quick=rehearse))
     if on_gpu and "fill" in names:  # of whose kernel it is
         yield {"environment": {"launch_seconds": gpu.launch_seconds()}}
-    yield {"state": gpu.state(), "ceilings": asdict(limits)}  # again and again: machines drift
+    yield {"state": gpu.state(), "ceilings": limits}  # again and again: machines drift
     yield {"over": ""}
     elapsed = gpu.Events() if on_gpu else _by_the_host
     for name in names:
@@ -127,7 +127,7 @@ def times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[E
         yield {"turn": name}
         spreads = gpu.in_turns(works, elapsed, seconds=SECONDS)
         yield {"over": name}
-        yield {"results": {**result(contest, spreads, limits), "failed": failed, "first": first}}
+        yield {"results": {**result(contest, spreads), "failed": failed, "first": first}}
 
 
 def numpy_times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[Event]:
@@ -177,9 +177,7 @@ def _say(event: Event) -> None:
     print(json.dumps(event), flush=True)
 
 
-def result(
-    contest: Contest, found: dict[str, timing.Spread], limits: ceilings.Ceilings
-) -> dict[str, Any]:
+def result(contest: Contest, found: dict[str, timing.Spread]) -> dict[str, Any]:
     """Return the times of one kernel and its rivals, and the ratios between them.
 
     There is no ratio to a side whose times vary too much, nor to any side where ours do.
@@ -187,14 +185,12 @@ def result(
     unsteady = {name: s.varied for name, s in found.items() if s.varied > timing.MOST_VARIED}
     ours = found[timing.OURS].median
     others = {} if timing.OURS in unsteady else found.keys() - unsteady - {timing.OURS}
-    floor = limits.floor(contest.least, contest.cost.flops, contest.units)
     return {
         "kernel": contest.name, "size": contest.size, "varies": unsteady,
         "seconds": {name: asdict(spread) for name, spread in found.items()},
         "of": {name: found[name].median / ours for name in sorted(others)},
-        "bytes": contest.least, "flops": contest.cost.flops,
+        "bytes": contest.least, "flops": contest.cost.flops, "units": contest.units,
         "bytes_per_second": contest.least / ours, "flops_per_second": contest.cost.flops / ours,
-        "over_floor": ours / floor,
     }  # fmt: skip
 
 
@@ -417,19 +413,22 @@ def _with_root() -> dict[str, str]:
 
 
 def table(record: dict[str, Any]) -> str:
-    """Return the results as text."""
+    """Return the results as text; what is the floor, the fastest of all copies says."""
+    fastest = max(record["ceilings"], key=lambda found: found["bytes"], default={})
     lines = [f"{len(record['right'])} kernels are right on small arrays."]
     lines.append(f"{'kernel':26} {'us':>10} {'GB/s':>8} {'Gflop/s':>9} {'floor':>6}  of")
     for r in record["results"]:
         told = [f"{100 * ratio:.0f} % of {name}" for name, ratio in r["of"].items()]
         told += [f"{name} varies by {100 * v:.0f} %" for name, v in r["varies"].items()]
         told += [f"{name} fails" for name in r["failed"]]
-        if seconds := record["numpy"].get(r["kernel"], {}).get("seconds"):
-            told.append(f"NumPy {1e3 * seconds:.3g} ms")
+        if by_numpy := record["numpy"].get(r["kernel"], {}).get("seconds"):
+            told.append(f"NumPy {1e3 * by_numpy:.3g} ms")
+        seconds = r["seconds"][timing.OURS]["median"]
+        floor = ceilings.Ceilings(**fastest).floor(r["bytes"], r["flops"], r["units"])
         lines.append(
-            f"{r['kernel']:26} {1e6 * r['seconds'][timing.OURS]['median']:10.1f} "
+            f"{r['kernel']:26} {1e6 * seconds:10.1f} "
             f"{r['bytes_per_second'] / 1e9:8.0f} {r['flops_per_second'] / 1e9:9.0f} "
-            f"{r['over_floor']:6.2f}  {', '.join(told)}"
+            f"{seconds / floor:6.2f}  {', '.join(told)}"
         )
     lines += [f"WRONG {name}: {why}" for name, why in record["wrong"].items()]
     lines += [f"DIED at {name}: {why}" for name, why in record["died"].items()]

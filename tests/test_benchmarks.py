@@ -234,9 +234,9 @@ def test_a_process_of_a_gpu_run_that_dies_costs_its_own_figures_only(
     tmp_path, monkeypatch, capsys
 ) -> None:
     """One of three kernels ends its process when checked, one when timed; one process hangs."""
-    result = {"of": {}, "varies": {}, "failed": {"CuPy": "no"}, "over_floor": 1,
-              "seconds": {"gpukit": {"median": 1}}, "bytes_per_second": 1,
-              "flops_per_second": 0}  # fmt: skip
+    result = {"of": {}, "varies": {}, "failed": {"CuPy": "no"}, "units": "",
+              "seconds": {"gpukit": {"median": 1}}, "bytes": 1, "bytes_per_second": 1,
+              "flops": 0, "flops_per_second": 0}  # fmt: skip
     part = f"""
 import json, sys, time
 def say(**event): print(json.dumps(event), flush=True)
@@ -247,6 +247,7 @@ for name in sys.argv[1:]:
 print("chatter")
 say(ready=True)
 input()
+say(ceilings={{"bytes": 1, "flops": 1, "how": ""}})
 for name in sys.argv[1:]:
     say(begun=name)
     if name == "saxpy": exit(3)
@@ -292,8 +293,7 @@ print(gpukit.__file__)
 def test_a_ratio_to_times_that_vary_is_left_out_of_a_gpu_run() -> None:
     steady, wild = gpu_run.timing.Spread(1, 1, 1, 7), gpu_run.timing.Spread(1, 0.8, 1.1, 7)
     sides = {"gpukit": steady, "CuPy": wild, "PyTorch": steady}
-    limits = gpu_run.ceilings.Ceilings(1.0, 1.0, "")
-    found = gpu_run.result(gpu_run.cases.make("relu", quick=True), sides, limits)
+    found = gpu_run.result(gpu_run.cases.make("relu", quick=True), sides)
     assert (list(found["of"]), list(found["varies"])) == (["PyTorch"], ["CuPy"])
 
 
