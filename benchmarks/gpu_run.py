@@ -437,6 +437,26 @@ def table(record: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def markdown(record: dict[str, Any]) -> str:
+    """Return the times as a table of Markdown, with the rivals' times over ours."""
+    lines = [
+        "| kernel | size | us | GB/s | CuPy / gpukit | PyTorch / gpukit | NumPy, ms |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for r in record["results"]:
+        ratios = [
+            f"{r['of'][name]:.2f}" if name in r["of"] else "-" for name in ("CuPy", "PyTorch")
+        ]
+        by_numpy = record["numpy"].get(r["kernel"], {}).get("seconds")
+        cells = [
+            f"`{r['kernel']}`", r["size"], f"{1e6 * r['seconds'][timing.OURS]['median']:.1f}",
+            f"{r['bytes_per_second'] / 1e9:,.0f}", *ratios,
+            f"{1e3 * by_numpy:.1f}" if by_numpy else "-",
+        ]  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -446,9 +466,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--rehearse", action="store_true", help="small sizes, GPU or not")
     parser.add_argument("--check", action="store_true", help="check answers only, small sizes")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
+    parser.add_argument("--show", type=Path, help="a record to print as Markdown; runs nothing")
     parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # one of them
     parser.add_argument("--numpy", action="store_true", help=argparse.SUPPRESS)  # its other task
     options = parser.parse_args(arguments)
+    if options.show:
+        print(markdown(json.loads(options.show.read_text(encoding="utf-8"))))
+        return 0
     if not options.part and options.out is None:
         parser.error("expected --out FILE, the JSON to write")
     small = options.rehearse or options.check
