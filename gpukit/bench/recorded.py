@@ -11,7 +11,7 @@ from gpukit.bench import report, timing
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "results"
 HEADERS = ("GPU", "kernel", "size", "time", "of a library")
-NONE = "No GPU has been recorded yet."
+NONE = "No GPU time of these kernels has been recorded yet."
 
 
 def rows(names: Sequence[str], folder: Path = FOLDER) -> list[list[str]]:
