@@ -37,8 +37,9 @@ def test_a_rehearsal_is_no_record(tmp_path):
 
 def test_without_a_record_a_lesson_says_so(monkeypatch, tmp_path):
     monkeypatch.setattr(recorded.rows, "__defaults__", (tmp_path,))
-    assert repr(draw.recorded("sum")) == "No GPU time of these kernels has been recorded yet."
-    assert draw.recorded("sum")._repr_html_() == "<p>No GPU time of these kernels has been recorded yet.</p>"
+    words = "No GPU time of these kernels has been recorded yet."
+    assert repr(draw.recorded("sum")) == words
+    assert draw.recorded("sum")._repr_html_() == f"<p>{words}</p>"
 
 
 def test_records_are_shown_as_a_table(monkeypatch, tmp_path):
