@@ -79,7 +79,7 @@ def test_code_of_many_kernels_made_by_chance_is_the_same_under_hostile_names(fir
 
 
 @pytest.mark.random
-@pytest.mark.parametrize("seed", range(1000, 1006))
+@pytest.mark.parametrize("seed", often.each(range(1000, 1006), 3))
 def test_a_kernel_made_by_chance_does_the_same_under_hostile_names(seed):
     program, kernel, arguments = made_kernel(seed)
     given = kernel, (program.grid, program.block), arguments
@@ -91,7 +91,7 @@ def test_a_kernel_made_by_chance_does_the_same_under_hostile_names(seed):
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("name", BOOK[::12])
+@pytest.mark.parametrize("name", often.each(BOOK[::12], 4))
 def test_a_kernel_of_the_book_does_the_same_under_hostile_names(name):
     kernel, shape, arguments = first_launch(name)
     given = kernel, (shape.grid, shape.block, 0, shape.shared), arguments
