@@ -43,6 +43,15 @@ spec.loader.exec_module(cases)
 boxes = rng.random((130, 5)).astype(np.float32)
 out = np.full((130, 130), np.nan, np.float32)
 """
+TRAINING = """
+from gpukit import nn
+model = nn.Sequential(
+    nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(24, 10)
+)
+parameters = nn.Parameters(model, seed=0)
+images = rng.random((16, 1, 8, 8), dtype=np.float32)
+batches = nn.Loader(images, np.arange(16) % 10, batch=16)
+"""
 PROGRAMS = {
     "rotated boxes, 9 device functions": (
         OVERLAP, "cases.rotated_overlap_kernel[(3, 3), 64](boxes, boxes, -1, out)",
@@ -56,6 +65,9 @@ PROGRAMS = {
         "gpukit.matmul(a, b, rung='register_tile_2d')",
     ),
     "argmax": ("import gpukit; x = rng.random(1000, np.float32)", "gpukit.argmax(x)"),
+    "a training step of a convolutional network, 20 kernels": (
+        TRAINING, "nn.fit(model, nn.AdamW(parameters, lr=0.01), batches, epochs=1)",
+    ),
 }  # fmt: skip
 
 
