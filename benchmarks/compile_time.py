@@ -80,7 +80,7 @@ def child(tree: Path, name: str) -> float:
         env={**os.environ, "GPUKIT_CACHE": "0", "GPUKIT_TARGET": "cpu", "PYTHONPATH": ""},
         cwd=tree, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    return float(done.stdout)
+    return float(done.stdout.splitlines()[-1])  # a training prints its losses before
 
 
 def main(arguments: list[str] | None = None) -> int:
