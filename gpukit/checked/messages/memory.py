@@ -195,8 +195,8 @@ def uninitialised_shared(facts: Facts) -> Words:
         f"it, and shared memory does not start as zeros{_unused(facts)}"
     )
     return message, (
-        f"write every element of {facts.array} that is read, also those beyond the edge of the "
-        f"data (`... = 0`), then call `cuda.syncthreads()`{_before(facts)}"
+        f"write every element of {facts.array} that is read, beyond the edge of the data what "
+        f"changes no result (0 in a sum), then call `cuda.syncthreads()`{_before(facts)}"
     )
 
 

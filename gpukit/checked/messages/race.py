@@ -145,7 +145,9 @@ def atomic_race(facts: Facts) -> Words:
     order = _between(facts, "cuda.syncthreads()", "all threads of the block")
     if not facts.same_block:
         order = "do one of the two in a second launch, or behind `grid.sync()`"
-    return f"{clash}, {effect}", f"use an atomic for both accesses, or {order}"
+    if plain == "reads":  # an atomic read would still miss what is added later
+        return f"{clash}, {effect}", order
+    return f"{clash}, {effect}", f"let atomics alone change it, or {order}"
 
 
 def warp_race(facts: Facts) -> Words:

@@ -38,8 +38,8 @@ def barrier_after_return(facts: Facts) -> Words:
     wait += verb(waiting, "waits", "wait") if wait else ""
     message = f"{gone} returned before {facts.quoted(_BARRIER)}{facts.here}{wait}"
     return f"{message}, and CUDA does not promise that a barrier then works", (
-        "replace the early `return` by an `if` around the loads and stores, so that all threads "
-        "of the block reach the barrier"
+        "take out the early `return` and guard each load from and store to global memory with an "
+        "`if` instead, so that all threads of the block load their share and reach the barrier"
     )
 
 
@@ -93,8 +93,7 @@ def warp_mask(facts: Facts) -> Words:
     if lanes is not None:
         absent = f"{listed('lane', lanes)} {verb(lanes, 'does', 'do')}"
     return f"{call}, but {absent} not take part in the call", (
-        "move the call out of the `if`, so that all lanes of the mask make it, or pass a mask "
-        "that names only the lanes that do"
+        "move the call out of the `if` or loop, so that all lanes of the mask make it equally often"
     )
 
 
