@@ -6,7 +6,7 @@ import textwrap
 import pytest
 
 from gpukit import target
-from gpukit.course import catalogue, grade, runner
+from gpukit.course import catalogue, grade
 
 pytestmark = pytest.mark.usefixtures("warm")
 HEAD = "import numpy as np\nfrom gpukit import cuda\n\n"
@@ -68,6 +68,22 @@ def test_arithmetic_in_float64_is_right_but_not_asked_for(tmp_path):
     assert report.status == "but"
     assert "operations in float64; asked: at most 0" in report.why
     assert "np.float32(1.8)" in report.why
+
+
+def test_a_comparison_in_float64_is_not_asked_for_either(tmp_path):
+    report = on_map(
+        tmp_path,
+        """
+        i = cuda.grid(1)
+        least = -1e30
+        if i < celsius.shape[0]:
+            least = max(least, celsius[i] * np.float32(1.8) + np.float32(32))
+            fahrenheit[i] = least
+    """,
+    )
+    assert report.status == "but"
+    assert "float64; asked: at most 0" in report.why
+    assert "np.float32(-1e30)" in report.why
 
 
 @pytest.mark.skipif(target.active().name == "cuda", reason="a GPU does not check bounds")
@@ -464,17 +480,6 @@ def test_a_kernel_is_compiled_once_for_values_and_findings_and_once_to_be_counte
         noticed.clear()
         grade.run(catalogue.find("guarded_map"), file, notice=noticed.append)
         assert noticed.count("compiling fahrenheit_kernel") == forms
-
-
-def test_what_is_float64_by_accident_is_looked_for_only_to_explain_a_broken_contract(
-    tmp_path, monkeypatch
-):
-    asked, genuine = [], runner.Child.doubles
-    monkeypatch.setattr(runner.Child, "doubles", lambda *given: asked.append(1) or genuine(*given))
-    for text, times in ((GOOD_MAP, 0), (DOUBLE_MAP, 1)):
-        asked.clear()
-        assert attempt(tmp_path, "guarded_map", MAP + text).status == ("but" if times else "right")
-        assert len(asked) == times
 
 
 def test_a_kernel_that_does_not_compile_is_launched_once(tmp_path):
