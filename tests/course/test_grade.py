@@ -16,7 +16,6 @@ GOOD_MAP = """
     if i < celsius.shape[0]:
         fahrenheit[i] = celsius[i] * np.float32(1.8) + np.float32(32)
 """
-DOUBLE_MAP = GOOD_MAP.replace("np.float32(1.8)", "1.8")
 TREE = HEAD + "BLOCK = 128\n\n@cuda.jit\ndef block_sum_kernel(x, partials):\n"
 
 
