@@ -3,7 +3,7 @@
 # make test        set up and run the tests      make test-long   those that take long
 # make test-all    all of both, and the exhaustive ones (hours)
 # make notebooks   the same as lab without a person: execute every notebook
-# make lint types  ruff and mypy       make format   let ruff mend what it can
+# make lint types  ruff and mypy       make format   let ruff fix what it can
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
 # make torch       the functions of the book against PyTorch's
 # make mutation    break every kernel and see what the checker says (hours)

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.speed import interleave
 
-ROOM = 2e-5  # of results of size 1
+TOLERANCE = 2e-5  # of results of size 1
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     shape = (*chosen.heads, chosen.length, chosen.width)
     print(f"{shape}, float32, {chosen.threads} threads: median seconds of {chosen.rounds}")
     for causal in (False, True):
-        for name, ours, theirs in contests(shape, causal, chosen.threads):
+        for name, ours, theirs in comparisons(shape, causal, chosen.threads):
             check(name, ours(), theirs())
             taken = interleave({"ours": ours, "theirs": theirs}, chosen.rounds)
             mine, other = map(statistics.median, taken.values())
@@ -44,7 +44,7 @@ def main() -> None:
             )
 
 
-def contests(shape: tuple[int, ...], causal: bool, threads: int) -> Any:
+def comparisons(shape: tuple[int, ...], causal: bool, threads: int) -> Any:
     """Return, forwards and backwards, a name, our work and PyTorch's."""
     import torch
 
@@ -83,8 +83,8 @@ def check(name: str, ours: Any, theirs: Any) -> None:
     """Raise unless two lists of results agree."""
     for mine, other in zip(ours, theirs, strict=True):
         error = float(np.abs(mine - other.detach().numpy()).max())
-        if not error <= ROOM:
-            raise SystemExit(f"{name}: expected an error of at most {ROOM}, got {error}.")
+        if not error <= TOLERANCE:
+            raise SystemExit(f"{name}: expected an error of at most {TOLERANCE}, got {error}.")
 
 
 if __name__ == "__main__":

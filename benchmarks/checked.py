@@ -41,7 +41,7 @@ def seconds(work: Any) -> float:
 
 def measure(name: str, *, quick: bool, turns: int) -> dict[str, Any]:
     """Time one kernel plain, checked and profiled; correctness first."""
-    contest = cases.make(name, quick=quick)
+    comparison = cases.make(name, quick=quick)
     findings: list[str] = []
     elements = [0]
 
@@ -57,26 +57,26 @@ def measure(name: str, *, quick: bool, turns: int) -> dict[str, Any]:
     def watched(by: Any) -> float:
         before = launcher.observe_launches(by)
         try:
-            return seconds(contest.ours)
+            return seconds(comparison.ours)
         finally:
             launcher.observe_launches(before)
 
-    contest.ours()
+    comparison.ours()
     shadow_memory.MEMORY.free.clear()
     watched(checking)
     checked_once = watched(checking)
-    answer = np.asarray(contest.result(), np.float64)
-    error = float(np.max(np.abs(answer - contest.expected()), initial=0.0))
+    answer = np.asarray(comparison.result(), np.float64)
+    error = float(np.max(np.abs(answer - comparison.expected()), initial=0.0))
     kept = sum(b.nbytes for b in shadow_memory.MEMORY.free)
     plain, checked = [], []
     for _ in range(turns):
-        plain.append(min(seconds(contest.ours) for _ in range(3)))
+        plain.append(min(seconds(comparison.ours) for _ in range(3)))
         # Small launches are over before the machine is at ease: of both the best of three.
         times = 3 if checked_once < SHORT else 1
         checked.append(min(watched(checking) for _ in range(times)))
     counted = watched(profiling) if quick else 0.0
     return {
-        "kernel": name, "size": contest.size, "plain": statistics.median(plain),
+        "kernel": name, "size": comparison.size, "plain": statistics.median(plain),
         "checked": statistics.median(checked), "profiled": counted,
         "ratio": statistics.median(c / p for c, p in zip(checked, plain, strict=True)),
         "bytes": kept / max(elements[0], 1), "error": error, "findings": sorted(set(findings)),

@@ -58,11 +58,11 @@ PROGRAMS = {
     ),
     "matmul, tiled": (
         "import gpukit; a, b = rng.random((2, 64, 64), np.float32)",
-        "gpukit.matmul(a, b, rung='tiled')",
+        "gpukit.matmul(a, b, variant='tiled')",
     ),
     "matmul, register tile 2d": (
         "import gpukit; a, b = rng.random((2, 128, 128), np.float32)",
-        "gpukit.matmul(a, b, rung='register_tile_2d')",
+        "gpukit.matmul(a, b, variant='register_tile_2d')",
     ),
     "argmax": ("import gpukit; x = rng.random(1000, np.float32)", "gpukit.argmax(x)"),
     "a training step of a convolutional network, 20 kernels": (

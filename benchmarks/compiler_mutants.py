@@ -52,7 +52,7 @@ SLOW_FILES = ("test_shuffle_rows.py", "test_once.py", "test_processes.py", "test
 INSTRUMENTED = (  # what only instrumented kernels use: their tests come first
     "checker_state", "locations", "instruments", "accesses", "references", "lockstep",
     "unassigned", "shadow",
-    "hooks", "counting", "events", "stamps", "findings", "fences", "probe", "entries",
+    "hooks", "counting", "events", "epochs", "findings", "fences", "probe", "entries",
     "block_order", "decided", "provenance", "barriers",
 )  # fmt: skip
 LONG = ("watched", "programs", "corpus", "random", "slow")
@@ -145,14 +145,14 @@ class Copy:
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the outcomes by room as Markdown, and what survived."""
+    """Return the outcomes by package as Markdown, and what survived."""
     counts: dict[str, Counter[str]] = {}
     for row in rows:
-        room = Path(row["id"].split("\n")[0]).parent.name
-        for name in (room, "all"):
+        package = Path(row["id"].split("\n")[0]).parent.name
+        for name in (package, "all"):
             counts.setdefault(name, Counter())[row["outcome"]] += 1
-    lines = ["| room | mistakes | killed | survived | equivalent |", "|---|---|---|---|---|"]
-    for name in sorted(counts, key=lambda room: (room == "all", room)):
+    lines = ["| package | mistakes | killed | survived | equivalent |", "|---|---|---|---|---|"]
+    for name in sorted(counts, key=lambda package: (package == "all", package)):
         n = counts[name]
         words = " | ".join(str(n[word]) for word in ("killed", "survived", "equivalent"))
         lines.append(f"| {name} | {n['killed'] + n['survived']} | {words} |")

@@ -125,8 +125,8 @@ def check(works: dict[str, Work]) -> None:
         made = work()
         pairs = zip(made, expected, strict=True) if isinstance(made, tuple) else [(made, expected)]
         for ours, theirs in pairs:
-            room = 1e-4 * np.abs(theirs).max()
-            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=room, err_msg=name)
+            tolerance = 1e-4 * np.abs(theirs).max()
+            np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=tolerance, err_msg=name)
 
 
 def measure(works: dict[str, Work], rounds: int) -> dict[str, float]:

@@ -189,11 +189,11 @@ def sides() -> dict[str, speed.Work]:
     """Return what is timed: kernels of the book and NumPy's work, once checked, and exp."""
     made: dict[str, speed.Work] = {}
     for name in ("relu", "sigmoid", "tanh", "gelu"):
-        contest = cases.make(name)
-        contest.ours()
-        if mistake := timing.mistake(contest):
+        comparison = cases.make(name)
+        comparison.ours()
+        if mistake := timing.mistake(comparison):
             raise SystemExit(f"{name}: {mistake}")
-        made |= {name: contest.ours, f"numpy {name}": contest.on(np)}
+        made |= {name: comparison.ours, f"numpy {name}": comparison.on(np)}
     run, x = kernel("exp"), 3 * np.random.default_rng(1).standard_normal(N, np.float32)
     out = np.full_like(x, np.nan)
     run[-(-N // BLOCK), BLOCK](x, out)

@@ -1,7 +1,7 @@
 """The GPU run: every kernel against the libraries, with no network; one JSON to send back.
 
     python benchmarks/gpu_run.py --out gpu.json                    on a machine with an NVIDIA GPU
-    python benchmarks/gpu_run.py reduce scan --out sums.json       some families or kernels of it
+    python benchmarks/gpu_run.py reduce scan --out sums.json       some groups or kernels of it
     python benchmarks/gpu_run.py --check --out checked.json        answers on small arrays, no times
     python benchmarks/gpu_run.py --out x.json --rehearse           anywhere: small sizes
 
@@ -13,8 +13,8 @@ processes at once check their kernels on large arrays, whose outputs begin as Na
 at a time has the GPU to itself and times a kernel in turns with the libraries. What is wrong is
 reported and not timed. Last, with nothing else going on, NumPy does the same work on the processor.
 
-An error on a GPU can end everything that its process does afterwards. So a family has processes of
-its own, each rung on tensor cores too; where a process fails or is silent for long, the kernel that
+An error on a GPU can end everything that its process does afterwards. So a group has processes of
+its own, each variant on tensor cores too; where a process fails or is silent for long, the kernel that
 it was at is taken down and the others go on in a new one. The file is written again after each
 piece of news, and beside it, as .log, what the processes said to the terminal. Ends with 1 if an
 answer is wrong or a process died, 3 without a GPU.
@@ -48,7 +48,7 @@ import numpy as np  # noqa: E402
 
 from gpukit import cuda, target  # noqa: E402
 from gpukit.bench import cases, ceilings, gpu, rivals, timing  # noqa: E402
-from gpukit.bench.timing import Contest  # noqa: E402
+from gpukit.bench.timing import Comparison  # noqa: E402
 
 MINUTES = 9.5
 SECONDS = 1.0  # for one kernel and its rivals
@@ -117,17 +117,17 @@ def times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[E
             yield {"left_out": name}
             continue
         yield {"begun": name}
-        contest = cases.make(name, quick=rehearse)
-        first, mistake = timing.first_answer(contest)
+        comparison = cases.make(name, quick=rehearse)
+        first, mistake = timing.first_answer(comparison)
         if mistake:
             yield {"wrong": {name: mistake}}
             cuda.synchronize()
             continue
-        works, failed = gpu.sides(contest)
+        works, failed = gpu.sides(comparison)
         yield {"turn": name}
         spreads = gpu.in_turns(works, elapsed, seconds=SECONDS)
         yield {"over": name}
-        yield {"results": {**result(contest, spreads), "failed": failed, "first": first}}
+        yield {"results": {**result(comparison, spreads), "failed": failed, "first": first}}
 
 
 def numpy_times(names: Sequence[str], *, rehearse: bool, seconds: float) -> Iterator[Event]:
@@ -177,7 +177,7 @@ def _say(event: Event) -> None:
     print(json.dumps(event), flush=True)
 
 
-def result(contest: Contest, found: dict[str, timing.Spread]) -> dict[str, Any]:
+def result(comparison: Comparison, found: dict[str, timing.Spread]) -> dict[str, Any]:
     """Return the times of one kernel and its rivals, and the ratios between them.
 
     There is no ratio to a side whose times vary too much, nor to any side where ours do.
@@ -186,11 +186,11 @@ def result(contest: Contest, found: dict[str, timing.Spread]) -> dict[str, Any]:
     ours = found[timing.OURS].median
     others = {} if timing.OURS in unsteady else found.keys() - unsteady - {timing.OURS}
     return {
-        "kernel": contest.name, "size": contest.size, "varies": unsteady,
+        "kernel": comparison.name, "size": comparison.size, "varies": unsteady,
         "seconds": {name: asdict(spread) for name, spread in found.items()},
         "of": {name: found[name].median / ours for name in sorted(others)},
-        "bytes": contest.least, "flops": contest.cost.flops, "units": contest.units,
-        "bytes_per_second": contest.least / ours, "flops_per_second": contest.cost.flops / ours,
+        "bytes": comparison.least, "flops": comparison.cost.flops, "units": comparison.units,
+        "bytes_per_second": comparison.least / ours, "flops_per_second": comparison.cost.flops / ours,
     }  # fmt: skip
 
 
@@ -210,20 +210,16 @@ def groups(names: Sequence[str]) -> list[list[str]]:
     [['fill'], ['matmul_naive'], ['matmul_tensor_tf32'], ['matmul_tensor_bf16'], ['gelu']]
     """
     ranks = {name: k for k, name in enumerate(FIRST)}
-    families: dict[tuple[int, str], list[str]] = {}
+    groups: dict[tuple[int, str], list[str]] = {}
     for name in names:
-        family = cases.CASES[name].family
+        group = cases.CASES[name].group
         key = (
-            (len(FIRST), name)
-            if timing.units(name)
-            else (ranks.get(family, len(FIRST) + 1), family)
+            (len(FIRST), name) if timing.units(name) else (ranks.get(group, len(FIRST) + 1), group)
         )
-        families.setdefault(key, []).append(name)
-    ordered = sorted(families, key=lambda key: key[0])  # otherwise they stay in their order
+        groups.setdefault(key, []).append(name)
+    ordered = sorted(groups, key=lambda key: key[0])  # otherwise they stay in their order
     return [
-        families[key][k : k + SHARED]
-        for key in ordered
-        for k in range(0, len(families[key]), SHARED)
+        groups[key][k : k + SHARED] for key in ordered for k in range(0, len(groups[key]), SHARED)
     ]
 
 
@@ -460,7 +456,7 @@ def markdown(record: dict[str, Any]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run everything and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="kernels or families; all without")
+    parser.add_argument("names", nargs="*", help="kernels or groups; all without")
     parser.add_argument("--out", type=Path, help="the JSON to write")
     parser.add_argument("--minutes", type=float, default=MINUTES)
     parser.add_argument("--rehearse", action="store_true", help="small sizes, GPU or not")

@@ -84,16 +84,16 @@ def compiled() -> Iterator[list[str]]:
         pyfunc.build = build
 
 
-def contest_of(name: str) -> timing.Contest:
+def comparison_of(name: str) -> timing.Comparison:
     """Return a case of the benchmarks whose kernels nobody has compiled yet."""
-    contest = register.make(name)
+    comparison = register.make(name)
     new: dict[int, Any] = {}
-    for part in _launches(contest.ours):
+    for part in _launches(comparison.ours):
         kernel = part.kernel
         if id(kernel) not in new:
             new[id(kernel)] = cuda.jit(**kernel.targetoptions)(kernel.py_func)
         part.kernel = new[id(kernel)]
-    return contest
+    return comparison
 
 
 def _launches(ours: Any) -> Iterator[Any]:
@@ -104,14 +104,14 @@ def _launches(ours: Any) -> Iterator[Any]:
         yield ours
 
 
-def first(name: str) -> tuple[timing.Contest, list[str]]:
+def first(name: str) -> tuple[timing.Comparison, list[str]]:
     """Return a case that was launched once and gave the right answer, and its loops."""
-    contest = contest_of(name)
+    comparison = comparison_of(name)
     with compiled() as texts:
-        _, error = timing.first_answer(contest)
+        _, error = timing.first_answer(comparison)
     if error:
         raise AssertionError(f"{name}: {error}")
-    return contest, sorted(texts)
+    return comparison, sorted(texts)
 
 
 def in_turns(one: Any, other: Any) -> list[float]:

@@ -30,7 +30,7 @@ if __name__ == "__main__":
 
 import numpy as np  # noqa: E402  (after the variables that it reads)
 
-from benchmarks.speed_cases import FAMILIES, Case, Work, product, vector_add  # noqa: E402
+from benchmarks.speed_cases import GROUPS, Case, Work, product, vector_add  # noqa: E402
 from gpukit import cuda  # noqa: E402
 
 Clock = Callable[[], float]
@@ -224,16 +224,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--n", type=int, default=10_000_000)
     parser.add_argument("--side", type=int, default=1024, help="rows and columns for matmul")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", action="append", default=[], choices=[*FAMILIES, "matmul"])
+    parser.add_argument("--only", action="append", default=[], choices=[*GROUPS, "matmul"])
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help="processor when busy")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--write", action="store_true", help="write docs/speed.md")
     options = parser.parse_args(arguments)
-    wanted = options.only or [*FAMILIES, "matmul", "scaling"]
+    wanted = options.only or [*GROUPS, "matmul", "scaling"]
     before = load()
     rows: list[Row] = []
     for name in wanted:
-        makers = FAMILIES.get(name) or (product if name == "matmul" else None)
+        makers = GROUPS.get(name) or (product if name == "matmul" else None)
         for case in makers(options.side if name == "matmul" else options.n) if makers else ():
             rows.append(measure(case, options.rounds, CLOCKS[options.clock]))
             print(table(rows[-1:]).splitlines()[-1], flush=True)

@@ -100,7 +100,7 @@ def histogram_shared_kernel(values, counts):
 
 @dataclass
 class Case:
-    """A contest: `ours(kernel)` launches, `theirs` is the other side; both write into `out`."""
+    """A comparison: `ours(kernel)` launches, `theirs` is the other side; both write into `out`."""
 
     name: str
     other: str
@@ -248,7 +248,7 @@ def product(side: int) -> Iterator[Case]:
         )  # fmt: skip
 
 
-FAMILIES: dict[str, Callable[[int], Iterator[Case]]] = {
+GROUPS: dict[str, Callable[[int], Iterator[Case]]] = {
     "vector_add": vector_add,
     "saxpy": saxpy,
     "reduction": reduction,

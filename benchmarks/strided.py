@@ -71,8 +71,8 @@ def pairs(n: int) -> dict[str, tuple[Work, Work]]:
         "min": (lambda: extremes.min(x), lambda: np.min(x)),
         "argmax": (lambda: extremes.argmax(x), lambda: np.argmax(x)),
         "sum, grid-stride": (lambda: reduce.sum(x), lambda: np.sum(x)),
-        "sum, shuffle": (lambda: reduce.sum(x, rung="shuffle"), lambda: np.sum(x)),
-        "sum, vectorised": (lambda: reduce.sum(x, rung="vectorised"), lambda: np.sum(x)),
+        "sum, shuffle": (lambda: reduce.sum(x, variant="shuffle"), lambda: np.sum(x)),
+        "sum, vectorised": (lambda: reduce.sum(x, variant="vectorised"), lambda: np.sum(x)),
         "dot": (lambda: dot.dot(x, y), lambda: np.dot(x, y)),
         "saxpy": (lambda: vector.saxpy(2.5, x, y, out=out), saxpy),
         "histogram": (

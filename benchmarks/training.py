@@ -50,7 +50,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "benchmarks.md"
 RESULTS = ROOT / "benchmarks" / "results" / "training.json"
 RATES: dict[str, Any] = {"lr": 0.001, "momentum": 0.9}
-ROOM = 1e-4  # of the loss, after the steps that warm up
+TOLERANCE = 1e-4  # of the loss, after the steps that warm up
 WARM_UP = 3
 STEPS = 10  # of a sample on a GPU
 LEAST_ROUNDS = 5
@@ -216,7 +216,7 @@ def check(name: str, sides: dict[str, Step]) -> dict[str, float]:
     for _ in range(WARM_UP):
         losses = {side: _number(step()) for side, step in sides.items()}
     for side, loss in losses.items():
-        if not abs(loss - losses["PyTorch"]) <= ROOM * abs(losses["PyTorch"]):
+        if not abs(loss - losses["PyTorch"]) <= TOLERANCE * abs(losses["PyTorch"]):
             raise SystemExit(f"{name}: expected a loss of {losses['PyTorch']}, {side} has {loss}.")
     return losses
 

@@ -2,7 +2,7 @@
 
 All names load on first use: importing gpukit imports nothing, so that a Ctrl-C to the command
 `gpukit` comes when `cli.main` runs, which says so in words. The functions of the book are called as
-NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, rung="first_add")`.
+NumPy's are: `gpukit.matmul(a, b)`, `gpukit.sum(x, variant="first_add")`.
 """
 
 from __future__ import annotations

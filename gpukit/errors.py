@@ -63,8 +63,8 @@ class PlacedError(GpukitError):
         parts.append(self.message)
         if self.fix:
             parts.append(f"What to do: {self.fix}")
-        room = table.columns(sys.stderr)  # where a traceback goes
-        return "\n".join(parts if room is None else table.fitted("\n".join(parts), room))
+        width = table.columns(sys.stderr)  # where a traceback goes
+        return "\n".join(parts if width is None else table.fitted("\n".join(parts), width))
 
 
 def file_name(file: str) -> str:

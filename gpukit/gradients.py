@@ -67,14 +67,14 @@ def gradcheck(
 
 
 def _checked(k: int, array: Any) -> Float64:
-    array = launch.adopt(array)
+    array = launch.as_array(array)
     launch.check_array("gradcheck", f"inputs[{k}]", array, ndim=None, dtypes=(np.float64,))
     return launch.to_host(array)
 
 
 def _on_host(array: Any) -> Any:
     """Return what a function of the book returned as a NumPy array; a number too is one."""
-    array = launch.adopt(array)
+    array = launch.as_array(array)
     return np.asarray(launch.to_host(array) if launch.is_device_array(array) else array)
 
 

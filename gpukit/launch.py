@@ -3,7 +3,7 @@
 A host function checks its arguments, makes room for the result, launches one kernel and hands
 back an array of the kind that it was given. The helpers here keep the four steps one line each:
 
-    launch.check_array("negate", "x", x := launch.adopt(x), ndim=1, dtypes=(np.float32,))
+    launch.check_array("negate", "x", x := launch.as_array(x), ndim=1, dtypes=(np.float32,))
     result = launch.Result("negate", out, x.shape, np.float32, x, stream=stream)
     negate_kernel[grid, BLOCK, stream](launch.to_device(x, stream), result.array)
     return result.get()
@@ -55,14 +55,14 @@ NEWEST = (99, 9)
 ANY_GPU = ((0, 0), NEWEST)
 
 
-class Rung(NamedTuple):
-    """One step of a ladder, with all that its host function, its tests and its benchmark ask.
+class Variant(NamedTuple):
+    """One variant of a kernel, with all that its host function, its tests and its benchmark ask.
 
     A block of `block` threads computes `tile` elements along x, y and z, as many as it has threads
     if there is no `tile`. A kernel that loops over the rest has at most `most_blocks` along the
     last axis; with `grid_stride`, at most as many as the device holds at once. With `x_is_row`, x
     runs down the rows. `needs` are the lowest and the highest compute capability of a GPU that
-    runs it. What a rung does not take, other `dtypes` or arrays that lie misaligned, the rung
+    runs it. What a variant does not take, other `dtypes` or arrays that lie misaligned, the variant
     `instead` takes.
     """
 
@@ -100,13 +100,13 @@ class Rung(NamedTuple):
         return unlimited if self.most_blocks is None else self.most_blocks
 
 
-def pick(function: str, ladder: tuple[Rung, ...], name: str) -> Rung:
-    """Return the rung of `ladder` called `name`; ValueError lists the names there are."""
-    for rung in ladder:
-        if rung.name == name:
-            return rung
-    names = ", ".join(repr(rung.name) for rung in ladder)
-    raise ValueError(f"{function}: expected rung to be one of {names}, got {name!r}. Pick one.")
+def pick(function: str, variants: tuple[Variant, ...], name: str) -> Variant:
+    """Return the variant of `variants` called `name`; ValueError lists the names there are."""
+    for variant in variants:
+        if variant.name == name:
+            return variant
+    names = ", ".join(repr(variant.name) for variant in variants)
+    raise ValueError(f"{function}: expected variant to be one of {names}, got {name!r}. Pick one.")
 
 
 # ---------------------------------------------------------------------------------------------
@@ -224,26 +224,26 @@ def check_same_dtype(function: str, **arrays: Any) -> None:
         )
 
 
-def check_rung_dtype(function: str, rung: Rung, array: Any) -> None:
-    """Raise TypeError unless the rung takes the dtype of `array`, as others of its ladder do."""
-    if array.dtype not in rung.dtypes:
+def check_variant_dtype(function: str, variant: Variant, array: Any) -> None:
+    """Raise TypeError unless the variant takes the dtype of `array`, as other variants of it do."""
+    if array.dtype not in variant.dtypes:
         raise TypeError(
-            f"{function}: expected float32 arrays for rung {rung.name!r}, got {array.dtype}. "
-            f"Pass rung={rung.instead!r}."
+            f"{function}: expected float32 arrays for variant {variant.name!r}, got {array.dtype}. "
+            f"Pass variant={variant.instead!r}."
         )
 
 
-def check_gpu(function: str, rung: Rung) -> None:
-    """Raise LaunchError if there is a GPU and it is not one of those that a rung needs."""
-    least, most = rung.needs
-    if target.active().name != "cuda" or rung.needs == ANY_GPU:
+def check_gpu(function: str, variant: Variant) -> None:
+    """Raise LaunchError if there is a GPU and it is not one of those that a variant needs."""
+    least, most = variant.needs
+    if target.active().name != "cuda" or variant.needs == ANY_GPU:
         return
     found = tuple(cuda.get_current_device().compute_capability)
     if not least <= found <= most:
         wanted = f"{least[0]}.{least[1]} {'and no other' if least == most else 'or more'}"
         raise errors.LaunchError(
-            f"{function}: expected a GPU of compute capability {wanted} for rung {rung.name!r}, "
-            f"got {found[0]}.{found[1]}. Pick a rung without such tensor cores."
+            f"{function}: expected a GPU of compute capability {wanted} for variant {variant.name!r}, "
+            f"got {found[0]}.{found[1]}. Pick a variant without such tensor cores."
         )
 
 
@@ -284,7 +284,7 @@ def check_no_overlap(function: str, out: Any, *, in_place: bool = False, **input
     """
     if out is None:
         return
-    given = adopt(out)
+    given = as_array(out)
     begin, end = _stretch(given)
     for name, array in inputs.items():
         first, last = _stretch(array)
@@ -335,7 +335,7 @@ def check_int(function: str, name: str, value: Any, *, least: int) -> int:
 # ---------------------------------------------------------------------------------------------
 
 
-def adopt(array: Any) -> Any:
+def as_array(array: Any) -> Any:
     """Return an array of another library as one of ours, on the same memory.
 
     Arrays on a GPU (`__cuda_array_interface__`: CuPy, PyTorch, Numba) become device arrays; those
@@ -363,7 +363,7 @@ class Result:
     ) -> None:  # fmt: skip
         self.function, self.out, self.stream = function, out, stream
         self.stays = any(is_device_array(array) for array in inputs)
-        given = None if out is None else adopt(out)
+        given = None if out is None else as_array(out)
         if given is None:
             given = workspace.take(shape, dtype, on_device=self.stays)
         else:
@@ -484,15 +484,15 @@ def to_host(array: Any, stream: Any = 0) -> npt.NDArray[Any]:
 
 
 def public_names(module: dict[str, Any]) -> list[str]:
-    """Return what a module of the book gives away: kernels, host functions, references, ladders.
+    """Return what a module of the book gives away: kernels, host functions, references, variants.
 
-    `module` is its `globals()`. Costs stand in the ladders.
+    `module` is its `globals()`. Costs stand in the variants.
     """
     return [name for name, value in module.items() if _is_public(name, value, module["__name__"])]
 
 
 def _is_public(name: str, value: Any, module: str) -> bool:
-    if name.endswith(("_kernel", "LADDER")):
+    if name.endswith(("_kernel", "VARIANTS")):
         return not name.startswith("_")
     own = inspect.isfunction(value) and value.__module__ == module
     return own and not name.startswith("_") and not name.endswith("_cost")

@@ -98,7 +98,7 @@ def make_folder(folder: Path) -> Path:
     (folder / "blocked").write_text(MINE)  # a file, where a folder is wanted
     (folder / "taken").mkdir()
     (folder / "taken" / "01_fill_kernel.html").write_text(MINE)
-    (folder / "README.md").write_text(f"{MINE}<!-- ladder begin -->\n<!-- ladder end -->\n")
+    (folder / "README.md").write_text(f"{MINE}<!-- variants begin -->\n<!-- variants end -->\n")
     (folder / "old.html").write_text(MINE)
     return folder
 

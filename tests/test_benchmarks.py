@@ -32,9 +32,9 @@ def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GPUKIT_THREADS", "1")
 
 
-@pytest.mark.parametrize("family", speed_cases.FAMILIES)
-def test_both_sides_of_a_speed_case_agree_with_what_is_expected(family: str) -> None:
-    for case in speed_cases.FAMILIES[family](SMALL):
+@pytest.mark.parametrize("group", speed_cases.GROUPS)
+def test_both_sides_of_a_speed_case_agree_with_what_is_expected(group: str) -> None:
+    for case in speed_cases.GROUPS[group](SMALL):
         row = speed.measure(case, rounds=1)
         assert set(row.median) == {"off", "on", "theirs"}
 
@@ -214,7 +214,7 @@ def test_a_gpu_run_that_is_out_of_time_names_what_it_left_out(tmp_path, capsys) 
 
 
 def test_a_wrong_answer_is_named_in_a_gpu_run_and_not_timed(monkeypatch) -> None:
-    monkeypatch.setattr(gpu_run.timing, "mistake", lambda contest: "3 of 9 values are wrong")
+    monkeypatch.setattr(gpu_run.timing, "mistake", lambda comparison: "3 of 9 values are wrong")
     wrong = {"wrong": {"relu": "3 of 9 values are wrong"}}
     assert list(gpu_run.checks(["relu"])) == [{"begun": "relu"}, wrong]
     told = list(gpu_run.times(["relu"], rehearse=True, seconds=60))
@@ -297,7 +297,9 @@ def test_a_ratio_to_times_that_vary_is_left_out_of_a_gpu_run() -> None:
     assert (list(found["of"]), list(found["varies"])) == (["PyTorch"], ["CuPy"])
 
 
-def test_numpy_does_once_what_rungs_do_alike_and_does_not_call_slow_work_again(monkeypatch) -> None:
+def test_numpy_does_once_what_variants_do_alike_and_does_not_call_slow_work_again(
+    monkeypatch,
+) -> None:
     monkeypatch.setattr(gpu_run, "NUMPY_SLOW", 0)
     told = [e["numpy"] for e in gpu_run.numpy_times(["relu", "relu_wide"], rehearse=True, seconds=9)
             if "numpy" in e]  # fmt: skip

@@ -33,7 +33,7 @@ def answer(shelf, which="solution.py"):
     return folder / "answer.py"
 
 
-VERBS = (
+COMMANDS = (
     "doctor",
     "bench",
     "run",
@@ -48,19 +48,19 @@ VERBS = (
 )
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_help(verb, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(command, capsys):
     with pytest.raises(SystemExit) as stop:
-        cli.main([verb, "--help"])
+        cli.main([command, "--help"])
     assert stop.value.code == 0
-    assert f"usage: gpukit {verb}" in capsys.readouterr().out
+    assert f"usage: gpukit {command}" in capsys.readouterr().out
 
 
-def test_help_names_every_verb_and_the_exit_codes(capsys):
+def test_help_names_every_command_and_the_exit_codes(capsys):
     with pytest.raises(SystemExit):
         cli.main(["--help"])
     words = capsys.readouterr().out
-    assert all(verb in words for verb in VERBS)
+    assert all(command in words for command in COMMANDS)
     assert "Exit codes: 0" in " ".join(words.split())
 
 
@@ -108,7 +108,7 @@ def test_no_words_at_all_show_the_help(capsys):
     with pytest.raises(SystemExit):
         cli.main([])
     words = capsys.readouterr().err
-    assert all(f"\n    {verb} " in words for verb in VERBS)
+    assert all(f"\n    {command} " in words for command in COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_an_error_of_ours_is_one_paragraph_and_a_code(monkeypatch, capsys, error
     def fail(_arguments):
         raise error
 
-    monkeypatch.setattr(parser, "verb", lambda name: fail)
+    monkeypatch.setattr(parser, "command", lambda name: fail)
     assert cli.main(["list"]) == code
     assert capsys.readouterr().err == f"gpukit: error: {error}\n"
 
@@ -190,7 +190,7 @@ def test_an_error_that_is_not_ours_keeps_its_traceback(monkeypatch):
     def fail(_arguments):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(parser, "verb", lambda name: fail)
+    monkeypatch.setattr(parser, "command", lambda name: fail)
     with pytest.raises(ZeroDivisionError):
         cli.main(["list"])
 
@@ -199,7 +199,7 @@ def test_ctrl_c_ends_with_130_and_no_traceback(monkeypatch, capsys):
     def stop(_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(parser, "verb", lambda name: stop)
+    monkeypatch.setattr(parser, "command", lambda name: stop)
     assert cli.main(["list"]) == 130
     assert capsys.readouterr().err == "gpukit: stopped.\n"
 
@@ -216,13 +216,13 @@ def test_doctor_says_the_target_and_that_all_is_well(monkeypatch, capsys):
     assert "All well" in words
 
 
-def test_doctor_exits_with_1_and_the_mend_when_there_is_a_problem(monkeypatch, capsys):
+def test_doctor_exits_with_1_and_the_fix_when_there_is_a_problem(monkeypatch, capsys):
     faulty = doctor.Machine(environment={"NUMBA_DISABLE_JIT": "1"})
     monkeypatch.setattr(doctor, "look", lambda: faulty)
     assert cli.main(["doctor"]) == 1
     words = capsys.readouterr().out
     assert "problem jit-off" in words
-    assert "Mend it: unset NUMBA_DISABLE_JIT" in words
+    assert "Fix it: unset NUMBA_DISABLE_JIT" in words
 
 
 def test_doctor_exits_with_0_when_there_are_only_notes(monkeypatch, capsys):
@@ -516,6 +516,6 @@ def test_no_folder_for_temporary_files_is_a_sentence(monkeypatch, capsys):
         raise FileNotFoundError(2, "No usable temporary directory found in ['/tmp']")
 
     monkeypatch.setattr("tempfile.gettempdir", nowhere)
-    monkeypatch.setattr(parser, "verb", lambda name: lambda _arguments: nowhere())
+    monkeypatch.setattr(parser, "command", lambda name: lambda _arguments: nowhere())
     assert cli.main(["list"]) == 3
     assert "Set TMPDIR to one that you may write to" in capsys.readouterr().err

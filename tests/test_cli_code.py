@@ -1,4 +1,4 @@
-"""The verbs about what GPU compilers make of a kernel: ptx, sass, codegen."""
+"""The commands about what GPU compilers make of a kernel: ptx, sass, codegen."""
 
 import json
 import shutil
@@ -179,9 +179,9 @@ def own(compiled, tmp_path, monkeypatch):
     return asked
 
 
-@pytest.mark.parametrize("verb", ["ptx", "sass"])
-def test_kernel_of_an_own_file_is_compiled_for_what_it_is_launched_with(verb, own, capsys):
-    assert cli.main([verb, "own.py::second_kernel"]) == 0
+@pytest.mark.parametrize("command", ["ptx", "sass"])
+def test_kernel_of_an_own_file_is_compiled_for_what_it_is_launched_with(command, own, capsys):
+    assert cli.main([command, "own.py::second_kernel"]) == 0
     assert own == [("second_kernel", ["float32", "float64"])]
     shown = capsys.readouterr()
     assert shown.out.startswith("second_kernel for sm_90: 18 registers")

@@ -1,4 +1,4 @@
-"""The verbs that watch a script: check, profile and play; what they print, write and exit with."""
+"""The commands that watch a script: check, profile and play; what they print, write and exit with."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RACE_LINE = 1 + HEAD.split("\n").index("    out[0] = cuda.threadIdx.x")
 SOUND = "fill_kernel[3, 32](out)\n"
 WARNED = "half_kernel[3, 32](x, out)\n"
 WRONG = "collide_kernel[1, 32](one)\n"
-VERBS = ("check", "profile", "play")
+COMMANDS = ("check", "profile", "play")
 # Exit codes where nothing is launched: nothing checked must not look like nothing found.
 NOTHING = {"check": 2, "profile": 0, "play": 0}
 
@@ -65,52 +65,54 @@ def script(tmp_path, monkeypatch):
 # --- All three -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_help_says_what_the_verb_does(verb, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_says_what_the_command_does(command, capsys):
     with pytest.raises(SystemExit) as stop:
-        cli.main([verb, "--help"])
+        cli.main([command, "--help"])
     assert stop.value.code == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert f"usage: gpukit {verb}" in words
+    assert f"usage: gpukit {command}" in words
     assert "SCRIPT.py" in words
     assert "print JSON and nothing else" in words
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_help_of_all_names_the_verb(verb, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_all_names_the_command(command, capsys):
     with pytest.raises(SystemExit):
         cli.main(["--help"])
-    assert f"\n    {verb} " in capsys.readouterr().out
+    assert f"\n    {command} " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_no_script_is_misuse(verb, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_script_is_misuse(command, capsys):
     with pytest.raises(SystemExit) as stop:
-        cli.main([verb])
+        cli.main([command])
     assert stop.value.code == 2
     assert "usage: gpukit" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_script_that_is_not_there_exits_with_2_and_one_sentence(verb, capsys):
-    assert cli.main([verb, "not_there.py"]) == 2
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_script_that_is_not_there_exits_with_2_and_one_sentence(command, capsys):
+    assert cli.main([command, "not_there.py"]) == 2
     shown = capsys.readouterr()
-    assert shown.err.startswith(f"gpukit: error: {verb}: expected a Python script")
+    assert shown.err.startswith(f"gpukit: error: {command}: expected a Python script")
     assert shown.out == ""
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_script_that_fails_before_it_launches_is_not_said_to_launch_nothing(verb, script, capsys):
-    assert cli.main([verb, script("fill_kernel[3, 32](out.tolist())")]) == 1
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_script_that_fails_before_it_launches_is_not_said_to_launch_nothing(
+    command, script, capsys
+):
+    assert cli.main([command, script("fill_kernel[3, 32](out.tolist())")]) == 1
     shown = capsys.readouterr()
     assert "stopped with an error before a launch was done" in shown.out
     assert "no kernel" not in shown.out
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_script_that_fails_shows_no_frames_of_gpukit(verb, script, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_script_that_fails_shows_no_frames_of_gpukit(command, script, capsys):
     path = script("def go():\n    fill_kernel[3, 32](out.tolist())\n\ngo()\n")
-    assert cli.main([verb, path]) == 1
+    assert cli.main([command, path]) == 1
     shown = capsys.readouterr().err
     assert shown.count('  File "') == shown.count(f'  File "{path}"') >= 2
 
@@ -120,28 +122,28 @@ OUTSIDE = "@cuda.jit\ndef off_kernel(out):\n    out[70] = 1\n\noff_kernel[1, 1](
 
 
 @pytest.mark.parametrize(
-    ("verb", "text"),
-    [*((verb, BAD) for verb in ("run", *VERBS)), ("run", OUTSIDE), ("profile", OUTSIDE)],
+    ("command", "text"),
+    [*((command, BAD) for command in ("run", *COMMANDS)), ("run", OUTSIDE), ("profile", OUTSIDE)],
 )
-def test_an_error_that_names_its_line_is_told_without_a_traceback(verb, text, script, capsys):
+def test_an_error_that_names_its_line_is_told_without_a_traceback(command, text, script, capsys):
     path = script(text)
     line = 1 + Path(path).read_text(encoding="utf-8").split("\n").index(text.split("\n")[2])
-    assert cli.main([verb, path]) == 1
+    assert cli.main([command, path]) == 1
     shown = capsys.readouterr().err
     assert shown.startswith(f"gpukit: error: {path}:{line} in ")
     assert "What to do: " in shown
     assert "Traceback" not in shown
 
 
-@pytest.mark.parametrize("verb", VERBS)
-@pytest.mark.parametrize("own", VERBS)
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("own", COMMANDS)
 def test_launches_that_a_script_does_with_gpukit_itself_are_not_said_to_be_none(
-    verb, own, script, capsys
+    command, own, script, capsys
 ):
-    cli.main([verb, script(f"import gpukit\ngpukit.{own}(collide_kernel)[1, 32](one)\n")])
+    cli.main([command, script(f"import gpukit\ngpukit.{own}(collide_kernel)[1, 32](one)\n")])
     words = " ".join(capsys.readouterr().out.split())
     assert "no kernel" not in words
-    counted = verb == "check" and own != "profile"
+    counted = command == "check" and own != "profile"
     assert (f"all launches of the script are done by gpukit.{own}." in words) is not counted
 
 
@@ -198,74 +200,78 @@ def test_check_counts_a_launch_that_a_gpu_refuses_once(script, capsys):
     assert capsys.readouterr().out.count("error: launch-refused") == 1
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_what_is_said_where_there_is_nothing_fits_the_terminal(verb, script, monkeypatch, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_is_said_where_there_is_nothing_fits_the_terminal(
+    command, script, monkeypatch, capsys
+):
     monkeypatch.setenv("COLUMNS", "60")
-    cli.main([verb, script("")])
+    cli.main([command, script("")])
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 60
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_script_gets_its_arguments(verb, script, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_script_gets_its_arguments(command, script, capsys):
     path = script("print(sys.argv[1:])\n" + SOUND)
-    assert cli.main([verb, path, "--n", "3", "--json"]) == 0
+    assert cli.main([command, path, "--n", "3", "--json"]) == 0
     assert capsys.readouterr().out.startswith("['--n', '3', '--json']\n")
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_script_without_launches_is_said(verb, script, capsys):
-    assert cli.main([verb, script("")]) == NOTHING[verb]
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_script_without_launches_is_said(command, script, capsys):
+    assert cli.main([command, script("")]) == NOTHING[command]
     words = capsys.readouterr().out.lower()
     assert "no kernel" in words
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_json_of_a_script_without_launches_is_json(verb, script, capsys):
-    assert cli.main([verb, "--json", script("")]) == NOTHING[verb]
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_of_a_script_without_launches_is_json(command, script, capsys):
+    assert cli.main([command, "--json", script("")]) == NOTHING[command]
     data = json.loads(capsys.readouterr().out)
-    assert (data["launches"] if verb == "check" else data) == []
+    assert (data["launches"] if command == "check" else data) == []
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_json_is_all_of_standard_output_whatever_the_script_prints(verb, script, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_is_all_of_standard_output_whatever_the_script_prints(command, script, capsys):
     path = script("print('hello')\n" + SOUND)
-    assert cli.main([verb, "--json", path]) == 0
+    assert cli.main([command, "--json", path]) == 0
     shown = capsys.readouterr()
     json.loads(shown.out)
     assert "hello" in shown.err
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_json_is_all_of_standard_output_whatever_a_child_of_the_script_prints(verb, script, capfd):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_is_all_of_standard_output_whatever_a_child_of_the_script_prints(
+    command, script, capfd
+):
     path = script("""
         import os, subprocess
         subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
         os.write(1, b"straight to the file")
     """)
-    assert cli.main([verb, "--json", path]) == NOTHING[verb]
+    assert cli.main([command, "--json", path]) == NOTHING[command]
     shown = capfd.readouterr()
     json.loads(shown.out)
     assert "from a child" in shown.err
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_a_script_that_fails_exits_with_1_and_its_own_traceback(verb, script, capsys):
-    assert cli.main([verb, script(SOUND + "1 / 0")]) == 1
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_script_that_fails_exits_with_1_and_its_own_traceback(command, script, capsys):
+    assert cli.main([command, script(SOUND + "1 / 0")]) == 1
     words = capsys.readouterr().err
     assert "ZeroDivisionError" in words
     assert "script.py" in words
     assert "gpukit/" not in words
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_what_was_seen_before_a_script_failed_is_shown(verb, script, capsys):
-    cli.main([verb, script(SOUND + "1 / 0")])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_was_seen_before_a_script_failed_is_shown(command, script, capsys):
+    cli.main([command, script(SOUND + "1 / 0")])
     assert "fill_kernel" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_the_exit_code_of_a_sound_script_is_its_own(verb, script):
-    assert cli.main([verb, script(SOUND + "sys.exit(5)")]) == 5
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_exit_code_of_a_sound_script_is_its_own(command, script):
+    assert cli.main([command, script(SOUND + "sys.exit(5)")]) == 5
 
 
 # --- check -----------------------------------------------------------------------------------
@@ -344,9 +350,9 @@ def test_junit_and_html_of_a_stopped_check_say_how_far_it_came(script, tmp_path)
 
 
 @pytest.mark.usefixtures("time_is_up_at_work")
-@pytest.mark.parametrize("verb", ["profile", "play"])
-def test_a_verb_that_takes_too_long_says_which_launch_it_does_not_show(verb, script, capsys):
-    assert cli.main([verb, "--timeout", "600", script(SPIN)]) == 1
+@pytest.mark.parametrize("command", ["profile", "play"])
+def test_a_command_that_takes_too_long_says_which_launch_it_does_not_show(command, script, capsys):
+    assert cli.main([command, "--timeout", "600", script(SPIN)]) == 1
     shown = capsys.readouterr()
     assert "fill_kernel" in shown.out
     assert "spin_kernel" not in shown.out
@@ -374,9 +380,9 @@ def test_a_stopped_array_function_is_named_with_its_own_line(script, capsys):
     assert "heavy" in words
 
 
-@pytest.mark.parametrize("verb", ["check", "profile", "play"])
-def test_a_script_that_is_stopped_by_ctrl_c_says_so_and_exits_with_130(verb, script, capsys):
-    assert cli.main([verb, script(f"{SOUND}raise KeyboardInterrupt")]) == 130
+@pytest.mark.parametrize("command", ["check", "profile", "play"])
+def test_a_script_that_is_stopped_by_ctrl_c_says_so_and_exits_with_130(command, script, capsys):
+    assert cli.main([command, script(f"{SOUND}raise KeyboardInterrupt")]) == 130
     shown = capsys.readouterr()
     words = " ".join((shown.out + shown.err).split())
     assert "script.py, by Ctrl-C; what it would have done after that was not" in words
@@ -585,11 +591,11 @@ kernel[1, 1](np.zeros(1))
 """
 
 
-@pytest.mark.parametrize("verb", ["run", "check"])
-def test_a_refusal_of_mutual_recursion_says_where_it_is(verb, fresh_python, tmp_path):
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_a_refusal_of_mutual_recursion_says_where_it_is(command, fresh_python, tmp_path):
     script = tmp_path / "mutual.py"
     script.write_text(MUTUAL)
-    said = fresh_python("-m", "gpukit.cli", verb, str(script)).stderr
+    said = fresh_python("-m", "gpukit.cli", command, str(script)).stderr
     assert "File" not in said
     line = MUTUAL.splitlines().index("def even(n):")
     assert f"mutual.py:{line} in even" in said

@@ -96,7 +96,7 @@ def test_a_mistake_is_there_while_tests_run_and_gone_afterwards(
     assert file.read_text() == "a = 1\n"
 
 
-def test_the_table_counts_by_room_and_shows_what_survived():
+def test_the_table_counts_by_package_and_shows_what_survived():
     row = {"id": "gpukit/compiler/emit/a.py\n- a\n+ b", "line": 7}
     rows = [row | {"outcome": word} for word in ("killed", "survived", "equivalent")]
     said = compiler_mutants.table(rows)

@@ -1,4 +1,4 @@
-"""Each known trap, seeded in a machine that is otherwise sound, is found with its mend."""
+"""Each known trap, seeded in a machine that is otherwise sound, is found with its fix."""
 
 import dataclasses
 import json
@@ -94,11 +94,11 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_seeded_fault_is_found_with_the_line_that_mends_it(name):
-    faulty, mend = FAULTS[name]
+def test_a_seeded_fault_is_found_with_the_line_that_fixes_it(name):
+    faulty, fix = FAULTS[name]
     found = {finding.name: finding for finding in doctor.examine(faulty)}
     assert name in found
-    assert mend in found[name].mend
+    assert fix in found[name].fix
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -122,12 +122,12 @@ def test_a_driver_newer_than_the_toolkit_is_fine():
 
 def test_an_old_driver_gets_the_extra_that_fits_it():
     (finding,) = doctor.examine(gpu(packages=SOUND.packages, driver_cuda=(12, 2), toolkit=None))
-    assert "cu12" in finding.mend
+    assert "cu12" in finding.fix
 
 
 def test_a_newer_toolkit_of_the_same_major_version_is_only_a_note():
     (finding,) = doctor.examine(gpu(driver_cuda=(13, 0), toolkit=(13, 1)))
-    assert (finding.level, finding.mend) == ("note", "Install a newer NVIDIA driver.")
+    assert (finding.level, finding.fix) == ("note", "Install a newer NVIDIA driver.")
 
 
 def test_problems_come_before_notes():
@@ -138,12 +138,12 @@ def test_problems_come_before_notes():
 def test_windows_gets_its_own_way_of_unsetting():
     on_windows = machine(system="Windows", environment={"NUMBA_DISABLE_JIT": "1"})
     (finding,) = doctor.examine(on_windows)
-    assert finding.mend == "Remove-Item Env:NUMBA_DISABLE_JIT"
+    assert finding.fix == "Remove-Item Env:NUMBA_DISABLE_JIT"
 
 
 def test_wsl_is_told_to_install_the_driver_on_windows():
     (finding,) = doctor.examine(machine(hardware_seen=True, in_wsl=True))
-    assert "on Windows" in finding.mend
+    assert "on Windows" in finding.fix
 
 
 def test_every_check_has_a_fault_that_proves_it():

@@ -155,7 +155,7 @@ def test_unknown_module_of_the_book_is_an_attribute_error():
         gpukit.kernels.nonsense
 
 
-def test_help_shows_the_verbs_and_the_books_functions():
+def test_help_shows_the_commands_and_the_books_functions():
     text = pydoc.plain(pydoc.render_doc(gpukit))
     functions = text.partition("\nFUNCTIONS\n")[2]
     assert all(f"\n    {name}(" in functions for name in ("check", "explain", "matmul", "profile"))
@@ -165,10 +165,10 @@ def test_help_shows_the_verbs_and_the_books_functions():
 @pytest.mark.parametrize("name", MODULES)
 def test_module_of_the_book_names_what_it_gives(name):
     module = getattr(gpukit.kernels, name)
-    kernels = {rung.kernel.py_func.__name__ for rung in module.LADDER}
+    kernels = {variant.kernel.py_func.__name__ for variant in module.VARIANTS}
     own = {k for k in kernels if k in vars(module)}
-    assert {*own, "LADDER"} <= set(module.__all__)
-    given = [n for n in module.__all__ if not n.endswith(("_kernel", "LADDER"))]
+    assert {*own, "VARIANTS"} <= set(module.__all__)
+    given = [n for n in module.__all__ if not n.endswith(("_kernel", "VARIANTS"))]
     assert all(getattr(module, n).__module__.startswith(module.__name__) for n in given)
     assert not [n for n in module.__all__ if n.endswith("_cost") or n in ("cuda", "np", "Any")]
 
@@ -176,10 +176,10 @@ def test_module_of_the_book_names_what_it_gives(name):
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("vector", {"saxpy", "saxpy_kernel", "saxpy_reference", "SAXPY_LADDER", "LADDER"}),
-        ("transpose", {"transpose", "transpose_tiled_kernel", "transpose_reference", "LADDER"}),
-        ("scan", {"cumsum", "compact", "exclusive_scan_reference", "LADDER"}),
-        ("matmul", {"matmul", "batched_matmul", "matmul_reference", "LADDER"}),
+        ("vector", {"saxpy", "saxpy_kernel", "saxpy_reference", "SAXPY_VARIANTS", "VARIANTS"}),
+        ("transpose", {"transpose", "transpose_tiled_kernel", "transpose_reference", "VARIANTS"}),
+        ("scan", {"cumsum", "compact", "exclusive_scan_reference", "VARIANTS"}),
+        ("matmul", {"matmul", "batched_matmul", "matmul_reference", "VARIANTS"}),
     ],
 )
 def test_names_of_a_module_hold_its_functions_kernels_and_references(module, names):

@@ -149,12 +149,14 @@ def test_check_int_rejects_less_than_the_least():
         launch.check_int("f", "n", 0, least=1)
 
 
-def test_pick_lists_the_rungs_when_the_name_is_unknown():
-    ladder = tuple(launch.Rung(name, None, launch.Cost, sum, 256) for name in ("naive", "tiled"))
+def test_pick_lists_the_variants_when_the_name_is_unknown():
+    variants = tuple(
+        launch.Variant(name, None, launch.Cost, sum, 256) for name in ("naive", "tiled")
+    )
     with pytest.raises(
-        ValueError, match=r"f: expected rung to be one of 'naive', 'tiled', got 'x'"
+        ValueError, match=r"f: expected variant to be one of 'naive', 'tiled', got 'x'"
     ):
-        launch.pick("f", ladder, "x")
+        launch.pick("f", variants, "x")
 
 
 def test_cost_intensity_is_flops_for_each_byte():
@@ -215,21 +217,21 @@ class OnGpu:
         self.__cuda_array_interface__ = array.__cuda_array_interface__
 
 
-def test_adopt_reads_the_memory_of_another_library_in_place():
+def test_as_array_reads_the_memory_of_another_library_in_place():
     array = np.arange(5, dtype=np.float32)
-    adopted = launch.adopt(Foreign(array))
-    assert isinstance(adopted, np.ndarray)
-    assert np.shares_memory(adopted, array)
+    array = launch.as_array(Foreign(array))
+    assert isinstance(array, np.ndarray)
+    assert np.shares_memory(array, array)
 
 
-def test_adopt_makes_a_device_array_of_what_is_on_a_gpu():
+def test_as_array_makes_a_device_array_of_what_is_on_a_gpu():
     device = cuda.to_device(np.arange(5, dtype=np.float32))
-    adopted = launch.adopt(OnGpu(device))
-    assert (adopted.dtype, adopted.copy_to_host().tolist()) == (np.float32, [0, 1, 2, 3, 4])
+    array = launch.as_array(OnGpu(device))
+    assert (array.dtype, array.copy_to_host().tolist()) == (np.float32, [0, 1, 2, 3, 4])
 
 
-def test_adopt_leaves_a_list_for_the_check_to_refuse():
-    assert launch.adopt([1, 2]) == [1, 2]
+def test_as_array_leaves_a_list_for_the_check_to_refuse():
+    assert launch.as_array([1, 2]) == [1, 2]
 
 
 def filled(result):
@@ -313,27 +315,27 @@ def test_read_only_out_is_refused():
         launch.Result("f", out, (3,), np.float32)
 
 
-# ---- the grid of a rung ----------------------------------------------------------------------
+# ---- the grid of a variant ----------------------------------------------------------------------
 
 
-def rung(block, **fields):
-    return launch.Rung("naive", None, launch.Cost, sum, block, **fields)
+def variant(block, **fields):
+    return launch.Variant("naive", None, launch.Cost, sum, block, **fields)
 
 
 @pytest.mark.parametrize(
     ("made", "sizes", "grid"),
     [
-        (rung(256), (1000,), (4,)),
-        (rung(256, tile=512), (1025,), (3,)),
-        (rung(256, most_blocks=1024), (10**9,), (1024,)),
-        (rung((32, 8)), (640, 427), (20, 54)),
-        (rung((32, 8), x_is_row=True), (640, 427), (14, 80)),
-        (rung((32, 8), tile=(32, 32)), (640, 427), (20, 14)),
-        (rung((32, 8), tile=8), (17,), (3,)),
-        (rung((16, 16, 1), most_blocks=100), (17, 33, 500), (2, 3, 100)),
+        (variant(256), (1000,), (4,)),
+        (variant(256, tile=512), (1025,), (3,)),
+        (variant(256, most_blocks=1024), (10**9,), (1024,)),
+        (variant((32, 8)), (640, 427), (20, 54)),
+        (variant((32, 8), x_is_row=True), (640, 427), (14, 80)),
+        (variant((32, 8), tile=(32, 32)), (640, 427), (20, 14)),
+        (variant((32, 8), tile=8), (17,), (3,)),
+        (variant((16, 16, 1), most_blocks=100), (17, 33, 500), (2, 3, 100)),
     ],
 )
-def test_a_rung_covers_all_elements_with_its_tiles(made, sizes, grid):
+def test_a_variant_covers_all_elements_with_its_tiles(made, sizes, grid):
     assert made.grid("f", *sizes) == grid
 
 
@@ -365,9 +367,9 @@ def test_a_grid_that_strides_has_a_block_per_tile_up_to_those_resident(n, tile, 
     assert launch.stride_blocks(n, 256, tile=tile) == blocks
 
 
-def test_a_rung_that_strides_has_as_many_blocks_as_are_resident(use_device):
+def test_a_variant_that_strides_has_as_many_blocks_as_are_resident(use_device):
     use_device(40, 1024)
-    made = rung((32, 8), grid_stride=True)
+    made = variant((32, 8), grid_stride=True)
     assert (made.grid("f", 64, 24), made.grid("f", 64, 10**6)) == ((2, 3), (2, 160))
 
 
@@ -380,4 +382,4 @@ def test_a_grid_follows_the_device_when_another_one_is_used(use_device):
 
 def test_a_grid_that_no_gpu_takes_is_refused_in_the_words_of_the_function():
     with pytest.raises(errors.LaunchError, match=r"^f: expected a grid of at most"):
-        rung((16, 16)).grid("f", 1, 16 * 65536)
+        variant((16, 16)).grid("f", 1, 16 * 65536)

@@ -11,8 +11,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "gpukit"
 
-# A room may import the rooms above it, and itself.
-ROOMS = (
+# A package may import the packages above it, and itself.
+PACKAGES = (
     "__init__",
     "status",
     "table",
@@ -52,15 +52,15 @@ NARROW = {
     },
 }
 
-# And inside the compiler; what lies beside its rooms may be imported by all of them.
-COMPILER_ROOMS = ("runtime", "analysis", "frontend", "diagnostics", "lowering", "emit")
+# And inside the compiler; what lies beside its packages may be imported by all of them.
+COMPILER_PACKAGES = ("runtime", "analysis", "frontend", "diagnostics", "lowering", "emit")
 
-# What belongs to a room of another name.
+# What belongs to a package of another name.
 BELONGS_TO = {"__main__": "cli"}
 
-# Third-party packages, by room. Rooms that are not named here get numpy, numba and llvmlite.
+# Third-party packages, by package. Packages that are not named here get numpy, numba and llvmlite.
 USUAL = {"numpy", "numba", "llvmlite"}
-PACKAGES = {
+THIRD_PARTY = {
     "__init__": set(),
     "errors": set(),
     "files": set(),
@@ -80,9 +80,9 @@ PACKAGES = {
     "doctor": set(),
     "cli": set(),
 }
-# The only rooms that may name the real numba.cuda.
+# The only packages that may name the real numba.cuda.
 # `gpu_code` asks numba-cuda for code, in a process of its own.
-GPU_ROOMS = {"gpu_code", "cuda", "standin"}
+GPU_PACKAGES = {"gpu_code", "cuda", "standin"}
 # And the forms that primitives have on a GPU, which that process loads alone.
 GPU_FORMS = sorted((PACKAGE / "primitives").glob("*_gpu.py"))
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -124,21 +124,21 @@ def file_of(name: str) -> str | None:
     return name if name in MODULES else next(filter(MODULES.get, [name.rpartition(".")[0]]), None)
 
 
-def room_of(path: Path) -> str:
+def package_of(path: Path) -> str:
     name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     return BELONGS_TO.get(name, name)
 
 
-def target_room(name: str) -> str:
-    """The room that an imported gpukit name lies in; names of gpukit itself lie in __init__."""
+def target_package(name: str) -> str:
+    """The package that an imported gpukit name lies in; names of gpukit itself lie in __init__."""
     second = name.split(".")[1]
     second = BELONGS_TO.get(second, second)
-    return second if second in ROOMS else "__init__"
+    return second if second in PACKAGES else "__init__"
 
 
-def may_import(room: str) -> set[str]:
-    below = NARROW.get(room, set(ROOMS[: ROOMS.index(room)]))
-    return {room, "__init__", *below}
+def may_import(package: str) -> set[str]:
+    below = NARROW.get(package, set(PACKAGES[: PACKAGES.index(package)]))
+    return {package, "__init__", *below}
 
 
 def relative(path: Path) -> str:
@@ -146,42 +146,42 @@ def relative(path: Path) -> str:
 
 
 def imports() -> Iterator[tuple[Path, str, Import]]:
-    """Every import of the package, with its file and room."""
+    """Every import of the package, with its file and package."""
     for path in FILES:
         for found in imports_of(path.read_text(encoding="utf-8")):
-            yield path, room_of(path), found
+            yield path, package_of(path), found
 
 
-def test_every_file_lies_in_a_known_room():
-    unknown = {room_of(path) for path in FILES} - set(ROOMS)
-    assert unknown == set(), "add the room to ROOMS and to docs/architecture.md"
+def test_every_file_lies_in_a_known_package():
+    unknown = {package_of(path) for path in FILES} - set(PACKAGES)
+    assert unknown == set(), "add the package to PACKAGES and to docs/architecture.md"
 
 
-def test_files_import_only_rooms_above_their_own():
+def test_files_import_only_packages_above_their_own():
     wrong = [
-        f"{relative(path)}:{line}: {room} may not import {name}"
-        for path, room, (line, name) in imports()
-        if name.startswith("gpukit.") and target_room(name) not in may_import(room)
+        f"{relative(path)}:{line}: {package} may not import {name}"
+        for path, package, (line, name) in imports()
+        if name.startswith("gpukit.") and target_package(name) not in may_import(package)
     ]
     assert wrong == []
 
 
-def test_rooms_of_the_compiler_import_only_rooms_above_their_own():
+def test_packages_of_the_compiler_import_only_packages_above_their_own():
     wrong = []
     for path, _, (line, name) in imports():
         here, there = relative(path).split("/"), f"{name}..".split(".")
-        if here[0] == "compiler" and here[1] in COMPILER_ROOMS and there[2] in COMPILER_ROOMS:
-            if COMPILER_ROOMS.index(there[2]) > COMPILER_ROOMS.index(here[1]):
+        if here[0] == "compiler" and here[1] in COMPILER_PACKAGES and there[2] in COMPILER_PACKAGES:
+            if COMPILER_PACKAGES.index(there[2]) > COMPILER_PACKAGES.index(here[1]):
                 wrong.append(f"{relative(path)}:{line}: {name}")
     assert wrong == []
 
 
-def test_files_import_only_the_packages_of_their_room():
+def test_files_import_only_the_packages_of_their_package():
     always = {"gpukit", *sys.stdlib_module_names, "tomllib"}
     wrong = [
-        f"{relative(path)}:{line}: {room} may not import {name}"
-        for path, room, (line, name) in imports()
-        if name.split(".")[0] not in PACKAGES.get(room, USUAL) | always
+        f"{relative(path)}:{line}: {package} may not import {name}"
+        for path, package, (line, name) in imports()
+        if name.split(".")[0] not in THIRD_PARTY.get(package, USUAL) | always
     ]
     assert wrong == []
 
@@ -189,9 +189,9 @@ def test_files_import_only_the_packages_of_their_room():
 def test_only_the_front_names_the_real_cuda_namespace():
     wrong = [
         f"{relative(path)}:{line}: {name}"
-        for path, room, (line, name) in imports()
+        for path, package, (line, name) in imports()
         if f"{name}.".startswith(("numba.cuda.", "numba_cuda.", "numba_cuda_mlir."))
-        and room not in GPU_ROOMS
+        and package not in GPU_PACKAGES
         and path not in GPU_FORMS
     ]
     assert wrong == []
@@ -246,7 +246,7 @@ def test_kernels_take_cuda_from_gpukit_by_name():
     wrong = [
         f"{relative(path)}: {name}"
         for path in FILES
-        if room_of(path) == "kernels"
+        if package_of(path) == "kernels"
         for _, name in imports_of(path.read_text(encoding="utf-8"))
         if name.startswith("gpukit.cuda.") or name == "gpukit.cuda.*"
     ]
@@ -264,4 +264,4 @@ def test_relative_import_is_refused():
 
 
 def test_cli_may_be_imported_by_nobody_else():
-    assert [room for room in ROOMS if "cli" in may_import(room)] == ["cli"]
+    assert [room for package in PACKAGES if "cli" in may_import(package)] == ["cli"]

@@ -149,13 +149,13 @@ def every():
 
 def test_every_kernel_of_the_book_is_found():
     found = {(code.module.__name__, code.name) for code in mutants.book()}
-    for room in {code.module.__name__ for code in mutants.book()}:
-        tree = ast.parse(Path(importlib.import_module(room).__file__).read_text())
+    for package in {code.module.__name__ for code in mutants.book()}:
+        tree = ast.parse(Path(importlib.import_module(package).__file__).read_text())
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and any(
                 "jit" in ast.unparse(decorator) for decorator in node.decorator_list
             ):
-                assert (room, node.name) in found
+                assert (package, node.name) in found
 
 
 def test_every_kernel_yields_mutants():
@@ -228,7 +228,7 @@ def test_a_kernel_without_launches_is_launched_as_its_benchmark_does(monkeypatch
 
 
 def test_a_kernel_without_any_launch_says_what_to_add():
-    with pytest.raises(LookupError, match=r"Register it with a family in gpukit/bench/cases\.py"):
+    with pytest.raises(LookupError, match=r"Register it with a group in gpukit/bench/cases\.py"):
         cases.find("gpukit.kernels.vector.nothing_kernel")
 
 

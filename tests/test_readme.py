@@ -12,7 +12,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 LINES = README.splitlines()
 
 LINKS = sorted(set(re.findall(r"\]\(([^)#: ]+)\)", README)))
-VERBS = sorted(set(re.findall(r"gpukit (\w+)", "\n".join(re.findall(r"`gpukit [^`]+`", README)))))
+COMMANDS = sorted(
+    set(re.findall(r"gpukit (\w+)", "\n".join(re.findall(r"`gpukit [^`]+`", README))))
+)
 EXERCISES = sorted(set(re.findall(r"`gpukit test (\w+)`", README)))
 TARGETS = sorted(set(re.findall(r"(?:\$ |`)make (\w+)", README)))
 
@@ -57,10 +59,10 @@ def test_link_leads_to_a_file(link):
     assert (ROOT / link).exists()
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_verb_is_one_of_the_command_line(verb, capsys):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_is_one_of_the_command_line(command, capsys):
     with pytest.raises(SystemExit) as stop:
-        parser.build().parse_args([verb, "--help"])
+        parser.build().parse_args([command, "--help"])
     assert not stop.value.code
 
 

@@ -179,21 +179,21 @@ SAY_WHAT_IS_WRONG = ("check", "play")
 
 @pytest.mark.programs
 @pytest.mark.parametrize("name", ["unset", "cpu", "checked"])
-@pytest.mark.parametrize("verb", LOOKING)
-def test_command_that_looks_at_launches_does_so_with_every_target(folder, verb, name):
+@pytest.mark.parametrize("command", LOOKING)
+def test_command_that_looks_at_launches_does_so_with_every_target(folder, command, name):
     needs_no_gpu(name)
-    code, printed, complaints = python(folder, name, "-m", "gpukit", verb, "theirs.py")
-    assert code == LOOKING[verb], complaints
+    code, printed, complaints = python(folder, name, "-m", "gpukit", command, "theirs.py")
+    assert code == LOOKING[command], complaints
     assert "clean passed" in printed
     assert "racy passed" in printed
-    assert ("global-race" in printed) == (verb in SAY_WHAT_IS_WRONG)
+    assert ("global-race" in printed) == (command in SAY_WHAT_IS_WRONG)
 
 
 @pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("verb", LOOKING)
-def test_command_that_looks_at_launches_refuses_what_cannot_be_had(folder, verb, name):
+@pytest.mark.parametrize("command", LOOKING)
+def test_command_that_looks_at_launches_refuses_what_cannot_be_had(folder, command, name):
     needs_no_gpu(name)
-    code, printed, complaints = python(folder, name, "-m", "gpukit", verb, "theirs.py")
+    code, printed, complaints = python(folder, name, "-m", "gpukit", command, "theirs.py")
     assert code == 3
     assert REFUSED[name] in complaints
     assert "passed" not in printed

@@ -35,11 +35,19 @@ WRONG = ("tset", "bench --quik", "test blok_sum", "hint brighten 9", "run nope.p
 HELP = ["--help", *(f"{name} --help" for name in parser.build().commands)]
 
 
-def measured(contest, _budget):
+def measured(comparison, _budget):
     """What `bench` would find out about a case, without timing it."""
     spread = timing.Timing(0.000123, 0.0456, 9)
     return timing.Result(
-        contest.name, contest.family, contest.size, True, "", 0.1, spread, contest.cost, 1000
+        comparison.name,
+        comparison.group,
+        comparison.size,
+        True,
+        "",
+        0.1,
+        spread,
+        comparison.cost,
+        1000,
     )
 
 

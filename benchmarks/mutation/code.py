@@ -52,7 +52,7 @@ class Code:
     @property
     def subject(self) -> str:
         """What reports call it: `matmul.matmul_tiled`, `reduce.add_up`."""
-        return f"{room_of(self.module.__name__)}.{self.name.removesuffix('_kernel')}"
+        return f"{package_of(self.module.__name__)}.{self.name.removesuffix('_kernel')}"
 
     # ---- the text -----------------------------------------------------------------------------
 
@@ -224,7 +224,7 @@ def definition(text: str, name: str) -> ast.FunctionDef:
     raise LookupError(f"There is no function {name!r}")
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     """Return what reports call a module of the book: `matmul.tiled`, `collectives`."""
     return module.removeprefix("gpukit.").removeprefix("kernels.")
 

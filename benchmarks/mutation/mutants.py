@@ -25,7 +25,7 @@ from benchmarks.mutation.code import (
     full_name,
     home,
     name_of,
-    room_of,
+    package_of,
 )
 from gpukit import collectives, kernels
 
@@ -53,9 +53,9 @@ class Mutant:
     right_kinds: frozenset[str]
 
     @property
-    def room(self) -> str:
+    def package(self) -> str:
         """The module as reports call it: `matmul.tiled`."""
-        return room_of(self.module)
+        return package_of(self.module)
 
     @property
     def change(self) -> str:
@@ -119,7 +119,7 @@ def _diff(code: Code, text: str) -> str:
 # ---- finding and making kernels -------------------------------------------------------------
 
 
-def rooms() -> list[ModuleType]:
+def packages() -> list[ModuleType]:
     """Return the modules of the book, and what they share."""
     found = pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}.")
     names = sorted(module.name for module in found)
@@ -132,7 +132,8 @@ def book() -> list[Code]:
     A device function is tried on a kernel that calls it, of its own module where there is one.
     """
     own = {
-        module: [f for n, f in vars(module).items() if _is_own(module, n, f)] for module in rooms()
+        module: [f for n, f in vars(module).items() if _is_own(module, n, f)]
+        for module in packages()
     }
     whole = [f for functions in own.values() for f in functions if not device_name(f)]
     found = []
@@ -213,7 +214,9 @@ def own_text(mutant: Mutant) -> str:
     """
     kernel = _found(mutant.kernel)
     needed = {_mutated(mutant), kernel, *called(kernel)}
-    modules = [module for module in rooms() if any(home(function) is module for function in needed)]
+    modules = [
+        module for module in packages() if any(home(function) is module for function in needed)
+    ]
     return "\n".join(
         _own_part(
             mutant.text if module.__name__ == mutant.module else _text(module),

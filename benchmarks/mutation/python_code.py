@@ -1,4 +1,4 @@
-"""Mistakes in Python code: what a slip of the hand makes of a comparison, a constant, a call.
+"""Mistakes in Python code: a small change to a comparison, a constant, a call.
 
 The operators are those of MutPy (AOR, ASR, BCR, COD, COI, CRP, LCR, ROR; the list is in
 https://github.com/sixty-north/cosmic-ray/issues/39), Offutt's statement deletion (SDL), and

@@ -1,7 +1,7 @@
 """Put mistakes into the kernels of the book and count which of them checked mode finds.
 
 python -m benchmarks.mutation.run                        everything, a table at the end
-python -m benchmarks.mutation.run --kernels matmul       one room, or one kernel
+python -m benchmarks.mutation.run --kernels matmul       one package, or one kernel
 python -m benchmarks.mutation.run --sample 400           so many of all, chosen by their names
 python -m benchmarks.mutation.run --write                docs/checking.md and the JSON beside it
 python -m benchmarks.mutation.run --write --missing      the same; examines only what the JSON lacks
@@ -119,11 +119,12 @@ def _plain(value: Any) -> Any:
 
 
 def choose(names: Sequence[str]) -> list[mutants.Mutant]:
-    """Return the mutants of some rooms or kernels; of all without a name."""
+    """Return the mutants of some packages or kernels; of all without a name."""
     return [
         mutant
         for mutant in mutants.every()
-        if not names or {mutant.room, mutant.subject, mutant.subject.rpartition(".")[2]} & {*names}
+        if not names
+        or {mutant.package, mutant.subject, mutant.subject.rpartition(".")[2]} & {*names}
     ]
 
 
@@ -175,7 +176,7 @@ def put(text: str) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run, print, and write what was asked for; 1 if a figure is not reached."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--kernels", nargs="*", default=[], help="rooms or kernels; all without")
+    parser.add_argument("--kernels", nargs="*", default=[], help="packages or kernels; all without")
     parser.add_argument("--sample", type=int, metavar="N", help="only N of them, by their names")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--write", action="store_true", help="write docs/checking.md and the JSON")

@@ -14,7 +14,7 @@ assert cases  # registers the kernels
 
 def make(name: str) -> Case:
     """Return the case of a kernel of the book, with the data that `gpukit bench` gives it."""
-    contest = register.make(name)
+    comparison = register.make(name)
     launches = [
         Launch(
             function := part.kernel.py_func,
@@ -23,9 +23,9 @@ def make(name: str) -> Case:
             by_hand.LOOPS.get(function.__name__.removesuffix("_kernel")),
             part.shape[3],
         )
-        for part in parts(contest.ours)
+        for part in parts(comparison.ours)
     ]
-    return Case(launches, [(contest.result(), contest.expected())], contest.terms)
+    return Case(launches, [(comparison.result(), comparison.expected())], comparison.terms)
 
 
 def parts(ours: Any) -> Iterator[Any]:

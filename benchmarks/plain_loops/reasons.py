@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_QUADS = "made for a GPU: sixteen bytes at once, which neighbouring threads do not load together"
+_FLOAT4S = "made for a GPU: sixteen bytes at once, which neighbouring threads do not load together"
 _ATOMICS = "atomic instructions, which loops of one thread do not need"
 _SCATTERED = (
     "each level of the tree reads every second, fourth, ... element; by hand these are slices"
@@ -17,10 +17,10 @@ _SUMS = "the sums of a thread lie in memory from barrier to barrier"
 
 REASONS: dict[str, str] = {
     "popcount": "LLVM makes one instruction of the plain `while`; ours can be interrupted in it",
-    "matmul_vectorised": _QUADS,
-    "matmul_double_buffered": _QUADS,
-    "matvec_vectorised": _QUADS,
-    "sum_vectorised": _QUADS,
+    "matmul_vectorised": _FLOAT4S,
+    "matmul_double_buffered": _FLOAT4S,
+    "matvec_vectorised": _FLOAT4S,
+    "sum_vectorised": _FLOAT4S,
     "histogram_atomic": _ATOMICS,
     "histogram_privatised": _ATOMICS,
     "histogram_shared": _ATOMICS,

@@ -5,6 +5,6 @@ has been checked.
 """
 
 from gpukit.bench.lesson import Line, WrongAnswer, against
-from gpukit.bench.timing import Contest, Result, Timing, compare, run
+from gpukit.bench.timing import Comparison, Result, Timing, compare, run
 
-__all__ = ["Contest", "Line", "Result", "Timing", "WrongAnswer", "against", "compare", "run"]
+__all__ = ["Comparison", "Line", "Result", "Timing", "WrongAnswer", "against", "compare", "run"]

@@ -1,7 +1,7 @@
 """Every kernel of the book with data to run on and the NumPy that does the same.
 
 A case is a function of the size wanted: it makes the data when it is called and returns a
-`Contest`. NumPy writes into arrays made beforehand wherever it can, as the kernels do.
+`Comparison`. NumPy writes into arrays made beforehand wherever it can, as the kernels do.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import contest, family, launched, pick, poisoned, random
+from gpukit.bench.register import comparison, group, launched, pick, poisoned, random
 from gpukit.bench.rivals import attention_grad_scores
-from gpukit.bench.timing import Contest
+from gpukit.bench.timing import Comparison
 from gpukit.kernels.attention import naive, naive_grad, tiled, tiled_grad
 from gpukit.kernels.attention.naive import scores_reference, softmax_reference
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 
 SCALE = np.float32(0.125)
 
@@ -28,26 +28,26 @@ def _operands(quick: bool) -> tuple[Any, ...]:
     return tuple(random(b, h, n, d, draw=k) for k, n in enumerate(lengths))
 
 
-@family(naive.LADDER[0])
-def _scores(name: str, rung: Rung, quick: bool) -> Contest:
+@group(naive.VARIANTS[0])
+def _scores(name: str, variant: Variant, quick: bool) -> Comparison:
     b, h, rows, keys, d = _sizes(quick)
     query, key, *_ = _operands(quick)
     out, no_mask = poisoned((b, h, rows, keys), np.float32), np.empty((0, 0, 0, 0), np.float32)
-    return contest(
+    return comparison(
         name,
         f"{b} x {h} of {rows} x {keys} x {d}",
-        launched(rung, (keys, rows, b * h), query, key, no_mask, False, SCALE, False, out),
+        launched(variant, (keys, rows, b * h), query, key, no_mask, False, SCALE, False, out),
         lambda _, query, key, scale: scale * (query @ key.swapaxes(-1, -2)),
         out,
         given=(query, key, SCALE),
-        expected=lambda: rung.reference(query, key, scale=float(SCALE)),
-        cost=rung.cost(b * h, rows, keys, d),
+        expected=lambda: variant.reference(query, key, scale=float(SCALE)),
+        cost=variant.cost(b * h, rows, keys, d),
         terms=d,
     )
 
 
-@family(naive.LADDER[1])
-def _softmax(name: str, rung: Rung, quick: bool) -> Contest:
+@group(naive.VARIANTS[1])
+def _softmax(name: str, variant: Variant, quick: bool) -> Comparison:
     b, h, rows, keys, _ = _sizes(quick)
     n = b * h * rows
     scores, out = random(n, keys), poisoned((n, keys), np.float32)
@@ -56,24 +56,24 @@ def _softmax(name: str, rung: Rung, quick: bool) -> Contest:
         powers = xp.exp(scores - scores.max(-1, keepdims=True))
         return powers / powers.sum(-1, keepdims=True)
 
-    return contest(
+    return comparison(
         name,
         f"{n} x {keys}",
-        launched(rung, (n,), scores, out, poisoned((n,), np.float32)),
+        launched(variant, (n,), scores, out, poisoned((n,), np.float32)),
         work,
         out,
         given=(scores,),
-        expected=lambda: rung.reference(scores)[0],
-        cost=rung.cost(n, keys),
+        expected=lambda: variant.reference(scores)[0],
+        cost=variant.cost(n, keys),
         terms=keys,
     )
 
 
-@family(naive.LADDER[2], naive_grad.LADDER[2])
-def _sums(name: str, rung: Rung, quick: bool) -> Contest:
+@group(naive.VARIANTS[2], naive_grad.VARIANTS[2])
+def _sums(name: str, variant: Variant, quick: bool) -> Comparison:
     """The weights' columns are added up over their rows, or their rows over their columns."""
     b, h, rows, keys, d = _sizes(quick)
-    turned = rung.name == "transposed"
+    turned = variant.name == "transposed"
     length, terms = (keys, rows) if turned else (rows, keys)
     weights, x = random(b, h, rows, keys), random(b, h, terms, d, draw=1)
     out = poisoned((b, h, length, d), np.float32)
@@ -81,21 +81,21 @@ def _sums(name: str, rung: Rung, quick: bool) -> Contest:
     def work(_: Any, weights: Any, x: Any) -> Any:
         return (weights.swapaxes(-1, -2) if turned else weights) @ x
 
-    return contest(
+    return comparison(
         name,
         f"{b} x {h} of {length} x {d} x {terms}",
-        launched(rung, (d, length, b * h), weights, x, out),
+        launched(variant, (d, length, b * h), weights, x, out),
         work,
         out,
         given=(weights, x),
-        expected=lambda: rung.reference(weights.astype(np.float64), x),
-        cost=rung.cost(b * h, rows, keys, d),
+        expected=lambda: variant.reference(weights.astype(np.float64), x),
+        cost=variant.cost(b * h, rows, keys, d),
         terms=terms,
     )
 
 
-@family(*tiled.LADDER)
-def _tiled(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*tiled.VARIANTS)
+def _tiled(name: str, variant: Variant, quick: bool) -> Comparison:
     b, h, rows, keys, d = _sizes(quick)
     query, key, value, _ = _operands(quick)
     out, kept = poisoned((b, h, rows, d), np.float32), poisoned((b, h, rows), np.float32)
@@ -105,39 +105,39 @@ def _tiled(name: str, rung: Rung, quick: bool) -> Contest:
         powers = xp.exp(scores - scores.max(-1, keepdims=True))
         return powers @ value / powers.sum(-1, keepdims=True)
 
-    return contest(
+    return comparison(
         name,
         f"{b} x {h} of {rows} x {keys} x {d}",
-        launched(rung, (rows, b * h), query, key, value, SCALE, False, out, kept),
+        launched(variant, (rows, b * h), query, key, value, SCALE, False, out, kept),
         work,
         out,
         given=(query, key, value, SCALE),
-        expected=lambda: rung.reference(query, key, value, scale=float(SCALE)),
-        cost=rung.cost(b * h, rows, keys, d, d),
+        expected=lambda: variant.reference(query, key, value, scale=float(SCALE)),
+        cost=variant.cost(b * h, rows, keys, d, d),
         terms=d + keys,
     )
 
 
-@family(naive_grad.LADDER[0])
-def _delta(name: str, rung: Rung, quick: bool) -> Contest:
+@group(naive_grad.VARIANTS[0])
+def _delta(name: str, variant: Variant, quick: bool) -> Comparison:
     b, h, rows, _, d = _sizes(quick)
     grad, output = random(b, h, rows, d), random(b, h, rows, d, draw=1)
     out = poisoned((b, h, rows), np.float32)
-    return contest(
+    return comparison(
         name,
         f"{b} x {h} of {rows} x {d}",
-        launched(rung, (rows, b * h), grad, output, out),
+        launched(variant, (rows, b * h), grad, output, out),
         lambda xp, grad, output: xp.sum(grad * output, -1),
         out,
         given=(grad, output),
-        expected=lambda: rung.reference(grad, output),
-        cost=rung.cost(b * h, rows, d),
+        expected=lambda: variant.reference(grad, output),
+        cost=variant.cost(b * h, rows, d),
         terms=d,
     )
 
 
-@family(naive_grad.LADDER[1], *tiled_grad.LADDER)
-def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
+@group(naive_grad.VARIANTS[1], *tiled_grad.VARIANTS)
+def _gradients(name: str, variant: Variant, quick: bool) -> Comparison:
     """Of the scores, of the queries, or of keys and values, which lie in one array."""
     b, h, rows, keys, d = _sizes(quick)
     query, key, value, grad = _operands(quick)
@@ -153,13 +153,13 @@ def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
         made = scores.astype(np.float32)
         again = poisoned(scores.shape, np.float32)
         ours = launched(
-            rung, (keys, rows, b * h), grad, value, made, kept, delta, SCALE, again, out
+            variant, (keys, rows, b * h), grad, value, made, kept, delta, SCALE, again, out
         )
-        cost = rung.cost(b * h, rows, keys, d)
+        cost = variant.cost(b * h, rows, keys, d)
     else:
         outs = (out[0], out[1]) if what == "grad_key_value" else (out,)
-        ours = launched(rung, (shape[0], b * h), *given, False, *outs)
-        cost = rung.cost(b * h, rows, keys, d, d)
+        ours = launched(variant, (shape[0], b * h), *given, False, *outs)
+        cost = variant.cost(b * h, rows, keys, d, d)
 
     def work(xp: Any, grad: Any, query: Any, key: Any, value: Any, *rest: Any) -> Any:
         weights, grads = attention_grad_scores(xp, grad, query, key, value, *rest)
@@ -173,7 +173,7 @@ def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
     def expected() -> Any:
         return work(np, *(np.asarray(x, np.float64) for x in given))
 
-    return contest(
+    return comparison(
         name,
         f"{b} x {h} of {rows} x {keys} x {d}",
         ours,

@@ -9,18 +9,18 @@ import numpy as np
 
 from gpukit.bench.register import (
     Launches,
-    contest,
-    family,
+    comparison,
+    group,
     launched,
     pick,
     poisoned,
     random,
     zeroed,
 )
-from gpukit.bench.timing import Contest
+from gpukit.bench.timing import Comparison
 from gpukit.kernels import conv, pool, pool_grad
 from gpukit.kernels.conv import direct, gradients, im2col, implicit, one_d, tiled
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 
 PAD: dict[str, Any] = {"stride": (1, 1), "padding": (1, 1), "dilation": (1, 1)}
 MOVES = tuple(PAD.values())
@@ -46,8 +46,8 @@ def _columns(xp: Any, picture: Any) -> Any:
     return windows.transpose(0, 1, 4, 5, 2, 3).reshape(batch, -1, rows * cols)
 
 
-@family(*direct.LADDER, *tiled.LADDER)
-def _conv(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*direct.VARIANTS, *tiled.VARIANTS)
+def _conv(name: str, variant: Variant, quick: bool) -> Comparison:
     picture, weight, bias = _layer(quick)
     if name == "conv2d_constant":  # the filters that the kernel has
         picture, weight, bias = picture[:, :1], direct.FILTERS, bias[:2]
@@ -60,21 +60,21 @@ def _conv(name: str, rung: Rung, quick: bool) -> Contest:
 
     weights = () if name == "conv2d_constant" else (weight,)
     sizes = size[1], size[0], batch * len(bias)
-    return contest(
+    return comparison(
         name,
         _size(picture, len(bias)),
-        launched(rung, sizes, picture, *weights, bias, *MOVES, out),
+        launched(variant, sizes, picture, *weights, bias, *MOVES, out),
         work,
         out,
         given=(picture, weight, bias),
-        cost=rung.cost(picture.shape, weight.shape, **PAD),
+        cost=variant.cost(picture.shape, weight.shape, **PAD),
         terms=weight[0].size + 1,
-        expected=lambda: rung.reference(picture, weight, bias, **PAD),
+        expected=lambda: variant.reference(picture, weight, bias, **PAD),
     )
 
 
-@family(*implicit.LADDER)
-def _implicit(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*implicit.VARIANTS)
+def _implicit(name: str, variant: Variant, quick: bool) -> Comparison:
     picture, weight, bias = _layer(quick)
     n, _, *size = picture.shape
     m, pixels = len(weight), math.prod(size)
@@ -85,84 +85,84 @@ def _implicit(name: str, rung: Rung, quick: bool) -> Contest:
     def work(xp: Any, picture: Any, weight: Any, bias: Any) -> Any:
         return weight.reshape(m, -1) @ _columns(xp, picture) + bias[:, None]
 
-    return contest(
+    return comparison(
         name,
         _size(picture),
-        launched(rung, (n * pixels, m, 1), *given, out),
+        launched(variant, (n * pixels, m, 1), *given, out),
         work,
         out,
         given=(picture, weight, bias),
-        cost=rung.cost(picture.shape, weight.shape, **PAD),
+        cost=variant.cost(picture.shape, weight.shape, **PAD),
         terms=weight[0].size + 1,
-        expected=lambda: rung.reference(picture, weight, bias, **PAD).reshape(out.shape),
+        expected=lambda: variant.reference(picture, weight, bias, **PAD).reshape(out.shape),
     )
 
 
-@family(im2col.LADDER[0])
-def _im2col(name: str, rung: Rung, quick: bool) -> Contest:
+@group(im2col.VARIANTS[0])
+def _im2col(name: str, variant: Variant, quick: bool) -> Comparison:
     picture, _, _ = _layer(quick)
     batch, channels, rows, cols = picture.shape
     out = poisoned((batch, channels * math.prod(WINDOW), rows, cols), np.float32)
-    return contest(
+    return comparison(
         name,
         _size(picture),
-        launched(rung, (cols, rows, out.shape[0] * out.shape[1]), picture, WINDOW, *MOVES, out),
+        launched(variant, (cols, rows, out.shape[0] * out.shape[1]), picture, WINDOW, *MOVES, out),
         lambda xp, picture: _columns(xp, picture).reshape(out.shape),
         out,
         given=(picture,),
-        cost=rung.cost(picture.shape, WINDOW, **PAD),
-        expected=lambda: rung.reference(picture, WINDOW, **PAD),
+        cost=variant.cost(picture.shape, WINDOW, **PAD),
+        expected=lambda: variant.reference(picture, WINDOW, **PAD),
     )
 
 
-@family(im2col.LADDER[1])
-def _product(name: str, rung: Rung, quick: bool) -> Contest:
+@group(im2col.VARIANTS[1])
+def _product(name: str, variant: Variant, quick: bool) -> Comparison:
     picture, weight, bias = _layer(quick)
     n, pixels, m, depth = len(picture), picture[0, 0].size, len(bias), weight[0].size
     a, bias, columns = weight.reshape(1, m, depth), bias[None], random(n, 1, depth, pixels, draw=3)
     out = poisoned((n, 1, m, pixels), np.float32)
-    return contest(
+    return comparison(
         name,
         _size(picture),
-        launched(rung, (pixels, m, n), a, columns, bias, out),
+        launched(variant, (pixels, m, n), a, columns, bias, out),
         lambda xp, a, columns, bias: xp.matmul(a, columns) + bias[:, :, None],
         out,
         given=(a, columns, bias),
-        cost=rung.cost(n, 1, m, pixels, depth),
+        cost=variant.cost(n, 1, m, pixels, depth),
         terms=depth + 1,
-        expected=lambda: rung.reference(a, columns, bias),
+        expected=lambda: variant.reference(a, columns, bias),
     )
 
 
-@family(im2col.LADDER[2])
-def _grad_weight_of_columns(name: str, rung: Rung, quick: bool) -> Contest:
+@group(im2col.VARIANTS[2])
+def _grad_weight_of_columns(name: str, variant: Variant, quick: bool) -> Comparison:
     picture, weight, _ = _layer(quick)
     n, pixels, m, depth = len(picture), picture[0, 0].size, len(weight), weight[0].size
     grad, columns = random(n, 1, m, pixels), random(n, 1, depth, pixels, draw=3)
     slices = min(n, conv.SLICES)
     out = poisoned((slices, 1, m, depth), np.float32)
-    ours = launched(rung, (depth, m, slices), grad, columns, out)
+    ours = launched(variant, (depth, m, slices), grad, columns, out)
 
     def work(xp: Any, grad: Any, columns: Any) -> Any:
         each = xp.matmul(grad, columns.swapaxes(2, 3))
         return xp.stack([each[s::slices].sum(axis=0) for s in range(slices)])
 
-    return contest(
+    return comparison(
         name,
         _size(picture),
         Launches(zeroed(out.reshape(out.size)), ours),
         work,
         out,
         given=(grad, columns),
-        cost=rung.cost(n, 1, m, pixels, depth, slices),
+        cost=variant.cost(n, 1, m, pixels, depth, slices),
         terms=n * pixels,
         least=grad.nbytes + columns.nbytes + out.nbytes,
-        expected=lambda: rung.reference(grad, columns, slices),
+        expected=lambda: variant.reference(grad, columns, slices),
     )
 
 
-@family(im2col.LADDER[3])
-def _col2im(name: str, rung: Rung, quick: bool) -> Contest:
+@group(im2col.VARIANTS[3])
+def _col2im(name: str, variant: Variant, quick: bool) -> Comparison:
     picture, _, _ = _layer(quick)
     batch, channels, rows, cols = picture.shape
     planes = batch * channels
@@ -177,23 +177,23 @@ def _col2im(name: str, rung: Rung, quick: bool) -> Contest:
 
     def expected() -> Any:
         each = columns.reshape(planes, -1, rows, cols)
-        return rung.reference(each, WINDOW, (rows, cols), **PAD).reshape(out.shape)
+        return variant.reference(each, WINDOW, (rows, cols), **PAD).reshape(out.shape)
 
-    return contest(
+    return comparison(
         name,
         _size(picture),
-        launched(rung, (cols, rows, planes), columns, *MOVES, out),
+        launched(variant, (cols, rows, planes), columns, *MOVES, out),
         work,
         out,
         given=(columns,),
-        cost=rung.cost(picture.shape, WINDOW, **PAD),
+        cost=variant.cost(picture.shape, WINDOW, **PAD),
         terms=math.prod(WINDOW),
         expected=expected,
     )
 
 
-@family(*gradients.LADDER)
-def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*gradients.VARIANTS)
+def _gradients(name: str, variant: Variant, quick: bool) -> Comparison:
     picture, weight, _ = _layer(quick)
     batch, channels, rows, cols = picture.shape
     m = len(weight)
@@ -208,7 +208,7 @@ def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
         columns = _columns(xp, picture).swapaxes(1, 2)
         return (grad.reshape(batch, m, -1) @ columns).sum(axis=0).reshape(weight.shape)
 
-    at = gradients.LADDER.index(rung)
+    at = gradients.VARIANTS.index(variant)
     given, work, sizes, terms = (
         ((grad, weight), back, (cols, rows, batch * channels), m * 9),
         ((grad, picture), by_weight, (weight.size, 1, 1), grad[:, 0].size),
@@ -217,21 +217,23 @@ def _gradients(name: str, rung: Rung, quick: bool) -> Contest:
     shape = (picture.shape, weight.shape, (m,))[at]
     moves = () if at == 2 else MOVES
     out = poisoned(shape, np.float32)
-    return contest(
+    return comparison(
         name,
         _size(picture),
-        launched(rung, sizes, *given, *moves, out),
+        launched(variant, sizes, *given, *moves, out),
         work,
         out,
         given=given,
-        cost=rung.cost(*pixels.shape) if at == 2 else rung.cost(picture.shape, weight.shape, **PAD),
+        cost=variant.cost(*pixels.shape)
+        if at == 2
+        else variant.cost(picture.shape, weight.shape, **PAD),
         terms=terms,
-        expected=lambda: rung.reference(grad, picture, weight, **PAD)[at],
+        expected=lambda: variant.reference(grad, picture, weight, **PAD)[at],
     )
 
 
-@family(*one_d.LADDER)
-def _conv1d(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*one_d.VARIANTS)
+def _conv1d(name: str, variant: Variant, quick: bool) -> Comparison:
     batch, length = pick(quick, (2, 1000), (16, 44_100), (256, 441_000))
     signal, weight, bias = random(batch, 2, length), random(8, 2, 9, draw=1), random(8, draw=2)
     out = poisoned((batch, 8, length), np.float32)
@@ -242,16 +244,16 @@ def _conv1d(name: str, rung: Rung, quick: bool) -> Contest:
         columns = windows.transpose(0, 1, 3, 2).reshape(batch, -1, length)
         return weight.reshape(8, -1) @ columns + bias[:, None]
 
-    return contest(
+    return comparison(
         name,
         f"{batch} x 2 x {length}, 8 of 9",
-        launched(rung, (length, batch * 8), signal, weight, bias, 1, 4, 1, out),
+        launched(variant, (length, batch * 8), signal, weight, bias, 1, 4, 1, out),
         work,
         out,
         given=(signal, weight, bias),
-        cost=rung.cost(signal.shape, weight.shape, padding=4),
+        cost=variant.cost(signal.shape, weight.shape, padding=4),
         terms=19,
-        expected=lambda: rung.reference(signal, weight, bias, padding=4),
+        expected=lambda: variant.reference(signal, weight, bias, padding=4),
     )
 
 
@@ -267,29 +269,29 @@ def _quarters(x: Any) -> Any:
     return x.reshape(p, rows // 2, 2, cols // 2, 2)
 
 
-@family(*pool.LADDER)
-def _pool(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*pool.VARIANTS)
+def _pool(name: str, variant: Variant, quick: bool) -> Comparison:
     p, size = _planes(quick)
     x, half, window = random(p, size, size), size // 2, (2, 2)
     out = poisoned((p, half, half), np.float32)
-    largest = rung is pool.LADDER[0]
+    largest = variant is pool.VARIANTS[0]
     given = (window, (0, 0), (1, 1)) if largest else (window, (0, 0), True)
     after = (out, poisoned((p, half, half), np.int64)) if largest else (out,)
-    return contest(
+    return comparison(
         name,
         f"{p} x {size} x {size}, 2 x 2",
-        launched(rung, (half, half, p), x, window, *given, *after),
+        launched(variant, (half, half, p), x, window, *given, *after),
         lambda _, x: _quarters(x).max((2, 4)) if largest else _quarters(x).mean((2, 4)),
         out,
         given=(x,),
-        cost=rung.cost(x.shape, window, stride=window),
+        cost=variant.cost(x.shape, window, stride=window),
         terms=1 if largest else 4,
-        expected=lambda: rung.reference(x, window, stride=window),
+        expected=lambda: variant.reference(x, window, stride=window),
     )
 
 
-@family(*pool_grad.LADDER)
-def _pool_grad(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*pool_grad.VARIANTS)
+def _pool_grad(name: str, variant: Variant, quick: bool) -> Comparison:
     p, size = _planes(quick)
     x, half, window = random(p, size, size), size // 2, (2, 2)
     grad = random(p, half, half, draw=1)
@@ -297,7 +299,7 @@ def _pool_grad(name: str, rung: Rung, quick: bool) -> Contest:
     rows, cols = np.indices((half, half))
     indices = (2 * rows + places // 2) * size + 2 * cols + places % 2
     out = poisoned((p, size, size), np.float32)
-    mean, scatter = rung is pool_grad.LADDER[2], rung is pool_grad.LADDER[0]
+    mean, scatter = variant is pool_grad.VARIANTS[2], variant is pool_grad.VARIANTS[0]
 
     def work(xp: Any, grad: Any, *_: Any) -> Any:
         if mean:
@@ -310,19 +312,21 @@ def _pool_grad(name: str, rung: Rung, quick: bool) -> Contest:
     moves = (window, window, (0, 0))
     given = (*moves, True) if mean else () if scatter else moves
     sizes = (half, half, p) if scatter else (size, size, p)
-    ours = launched(rung, sizes, *arrays, *given, out.reshape(p, -1) if scatter else out)
-    return contest(
+    ours = launched(variant, sizes, *arrays, *given, out.reshape(p, -1) if scatter else out)
+    return comparison(
         name,
         f"{p} x {size} x {size}, 2 x 2",
         Launches(zeroed(out.reshape(out.size)), ours) if scatter else ours,
         work,
         out,
         given=arrays,
-        cost=rung.cost(*grad.shape) if scatter else rung.cost(out.shape, window, stride=window),
+        cost=variant.cost(*grad.shape)
+        if scatter
+        else variant.cost(out.shape, window, stride=window),
         least=sum(array.nbytes for array in arrays) + out.nbytes,
         expected=lambda: (
-            rung.reference(grad, (size, size), window, stride=window)
+            variant.reference(grad, (size, size), window, stride=window)
             if mean
-            else rung.reference(grad, indices, (size, size))
+            else variant.reference(grad, indices, (size, size))
         ),
     )

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import contest, family, launched, pick, poisoned, random
-from gpukit.bench.timing import Contest
+from gpukit.bench.register import comparison, group, launched, pick, poisoned, random
+from gpukit.bench.timing import Comparison
 from gpukit.kernels import activations, activations_grad, image, transpose, vector
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 
 
-@family(*vector.LADDER)
-def _vector(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*vector.VARIANTS)
+def _vector(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     x, y, mine = random(n), random(n, draw=1), np.empty(n, np.float32)
     out = poisoned((n,), np.float32)
@@ -27,16 +27,16 @@ def _vector(name: str, rung: Rung, quick: bool) -> Contest:
         "fill": ((factor,), lambda _, *arrays: arrays[-1].fill(factor), (n, 2.5)),
         "vector_add": ((x, y), lambda xp, x, y, mine: xp.add(x, y, out=mine), (x, y)),
     }.get(name.removesuffix("_wide"), ((factor, x, y), saxpy, (2.5, x, y)))
-    ours, cost = launched(rung, (n,), *arguments, out), rung.cost(n)
+    ours, cost = launched(variant, (n,), *arguments, out), variant.cost(n)
     given = (x, y, mine)
-    return contest(
+    return comparison(
         name, f"{n:,}", ours, work, out,
-        given=given, expected=lambda: rung.reference(*told), cost=cost,
+        given=given, expected=lambda: variant.reference(*told), cost=cost,
     )  # fmt: skip
 
 
-@family(*image.LADDER)
-def _image(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*image.VARIANTS)
+def _image(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = pick(quick, (427, 640), (3000, 4000), (12_000, 16_000))
     colour = np.random.default_rng(20261120).integers(0, 256, (rows, cols, 3), np.uint8)
     plane = colour[:, :, 0].astype(np.float32)
@@ -66,10 +66,10 @@ def _image(name: str, rung: Rung, quick: bool) -> Contest:
             (rows, cols, radius),
         ),
     }[name]
-    ours = launched(rung, (cols, rows), *arguments, out)
-    return contest(
+    ours = launched(variant, (cols, rows), *arguments, out)
+    return comparison(
         name, f"{rows} x {cols}", ours, work, out,
-        given=given, expected=lambda: rung.reference(*told), cost=rung.cost(*size), terms=25,
+        given=given, expected=lambda: variant.reference(*told), cost=variant.cost(*size), terms=25,
     )  # fmt: skip
 
 
@@ -88,8 +88,8 @@ def _blur(xp: Any, plane: Any, radius: int, out: Any) -> None:
     out /= xp.outer(*counts).astype(np.float32)
 
 
-@family(*activations.LADDER)
-def _activations(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*activations.VARIANTS)
+def _activations(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     x, mine, out = 3 * random(n), np.empty(n, np.float32), poisoned((n,), np.float32)
 
@@ -109,9 +109,9 @@ def _activations(name: str, rung: Rung, quick: bool) -> Contest:
         "tanh": lambda xp, x, mine: xp.tanh(x, out=mine),
         "gelu": gelu,
     }[name.removesuffix("_wide")]
-    return contest(
-        name, f"{n:,}", launched(rung, (n,), x, out), work, out,
-        given=(x, mine), expected=lambda: rung.reference(x), cost=rung.cost(n),
+    return comparison(
+        name, f"{n:,}", launched(variant, (n,), x, out), work, out,
+        given=(x, mine), expected=lambda: variant.reference(x), cost=variant.cost(n),
     )  # fmt: skip
 
 
@@ -132,8 +132,8 @@ def _normal_below(xp: Any, x: Any, out: Any) -> None:
     out[:] = xp.where(x > 0, 1 - out, out)
 
 
-@family(*activations_grad.LADDER)
-def _activations_grad(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*activations_grad.VARIANTS)
+def _activations_grad(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     grad, x, mine = random(n, draw=1), 3 * random(n), np.empty(n, np.float32)
     out = poisoned((n,), np.float32)
@@ -167,25 +167,25 @@ def _activations_grad(name: str, rung: Rung, quick: bool) -> Contest:
         "tanh_grad": tanh_grad,
         "gelu_grad": gelu_grad,
     }[function]
-    return contest(
-        name, f"{n:,}", launched(rung, (n,), grad, given, out), work, out,
-        given=(grad, given, mine), expected=lambda: rung.reference(grad, given), cost=rung.cost(n),
+    return comparison(
+        name, f"{n:,}", launched(variant, (n,), grad, given, out), work, out,
+        given=(grad, given, mine), expected=lambda: variant.reference(grad, given), cost=variant.cost(n),
     )  # fmt: skip
 
 
-@family(*transpose.LADDER)
-def _transpose(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*transpose.VARIANTS)
+def _transpose(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = pick(quick, (300, 500), (3000, 5000), (12_000, 20_000))
-    x, turned = random(rows, cols), rung in transpose.TRANSPOSE_LADDER
+    x, turned = random(rows, cols), variant in transpose.TRANSPOSE_VARIANTS
     source = x.T if turned else x
     mine, out = np.empty(source.shape, np.float32), poisoned(source.shape, np.float32)
-    return contest(
+    return comparison(
         name,
         f"{rows} x {cols}",
-        launched(rung, (cols, rows), x, out),
+        launched(variant, (cols, rows), x, out),
         lambda xp, source, mine: xp.copyto(mine, source),
         out,
         given=(source, mine),
-        expected=lambda: rung.reference(x),
-        cost=rung.cost(rows, cols),
+        expected=lambda: variant.reference(x),
+        cost=variant.cost(rows, cols),
     )

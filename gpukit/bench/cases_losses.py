@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.register import Launches, contest, family, launched, pick, poisoned, random
-from gpukit.bench.timing import Contest
+from gpukit.bench.register import Launches, comparison, group, launched, pick, poisoned, random
+from gpukit.bench.timing import Comparison
 from gpukit.kernels.losses import entropy, mse, totals
 from gpukit.kernels.softmax import backward, groups, log, threads
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 Sizes = tuple[int, ...]
 
@@ -26,7 +26,7 @@ def _sizes(name: str, quick: bool) -> Sizes:
 
 
 def _grid(sizes: Sizes) -> Sizes:
-    """Return what a rung covers along x and y: rows, or those of the inner and the outer axis."""
+    """Return what a variant covers along x and y: rows, or those of the inner and the outer axis."""
     return sizes[:1] if len(sizes) == 2 else (sizes[2], sizes[0])
 
 
@@ -50,27 +50,27 @@ def _log_softmax_by(xp: Any, x: Any, mine: Any) -> None:
     xp.subtract(mine, xp.log(xp.exp(mine).sum(axis=1, keepdims=True)), out=mine)
 
 
-@family(threads.LADDER[3], threads.LADDER[4], *groups.LADDER, *log.LADDER)
-def _softmax(name: str, rung: Rung, quick: bool) -> Contest:
+@group(threads.VARIANTS[3], threads.VARIANTS[4], *groups.VARIANTS, *log.VARIANTS)
+def _softmax(name: str, variant: Variant, quick: bool) -> Comparison:
     sizes = _sizes(name, quick)
     x, mine, out = random(*sizes), np.empty(sizes, np.float32), poisoned(sizes, np.float32)
     work = _log_softmax_by if name.startswith("log") else _softmax_by
-    return contest(
-        name, _text(sizes), launched(rung, _grid(sizes), x, out), work, out,
-        given=(x, mine), expected=lambda: rung.reference(x, 1), cost=rung.cost(*sizes),
+    return comparison(
+        name, _text(sizes), launched(variant, _grid(sizes), x, out), work, out,
+        given=(x, mine), expected=lambda: variant.reference(x, 1), cost=variant.cost(*sizes),
         terms=sizes[1],
     )  # fmt: skip
 
 
-@family(*threads.LADDER[:3])
-def _three_pass(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*threads.VARIANTS[:3])
+def _three_pass(name: str, variant: Variant, quick: bool) -> Comparison:
     """Time the first launch alone, the first two, or all three."""
     rows, cols = _sizes(name, quick)
     x, mine = random(rows, cols), np.empty((rows, cols), np.float32)
     out = poisoned((rows, cols), np.float32)
     best, total = poisoned((rows,), np.float32), poisoned((rows,), np.float32)
     arrays = (launch.to_device(x), best, total, out)
-    passes = threads.LADDER[: threads.LADDER.index(rung) + 1]
+    passes = threads.VARIANTS[: threads.VARIANTS.index(variant) + 1]
     parts = [
         launched(part, (rows,), *arrays[: at + 1], *arrays[at + 1 : at + 2])
         for at, part in enumerate(passes)
@@ -87,9 +87,9 @@ def _three_pass(name: str, rung: Rung, quick: bool) -> Contest:
     def expected() -> Any:
         if name == "softmax_max":
             return x.max(axis=1)
-        return _sums(x) if name == "softmax_sum" else rung.reference(x)
+        return _sums(x) if name == "softmax_sum" else variant.reference(x)
 
-    return contest(
+    return comparison(
         name, _text((rows, cols)), Launches(*parts), work, arrays[len(passes)],
         given=(x, mine), expected=expected, terms=cols, least=x.nbytes,
         cost=Cost(sum(cost.bytes for cost in costs), sum(cost.flops for cost in costs)),
@@ -100,8 +100,8 @@ def _sums(x: Any) -> Any:
     return np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True)).sum(axis=1)
 
 
-@family(*backward.LADDER)
-def _backward(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*backward.VARIANTS)
+def _backward(name: str, variant: Variant, quick: bool) -> Comparison:
     sizes = _sizes(name, quick)
     y, grad = np.empty(sizes, np.float32), random(*sizes, draw=1)
     logarithm = name.startswith("log")
@@ -118,10 +118,10 @@ def _backward(name: str, rung: Rung, quick: bool) -> Contest:
             xp.subtract(grad, mine.sum(axis=1, keepdims=True), out=mine)
             xp.multiply(mine, y, out=mine)
 
-    return contest(
-        name, _text(sizes), launched(rung, _grid(sizes), grad, y, out), work, out,
-        given=(grad, y, mine), expected=lambda: rung.reference(grad, y, 1),
-        cost=rung.cost(*sizes), terms=sizes[1],
+    return comparison(
+        name, _text(sizes), launched(variant, _grid(sizes), grad, y, out), work, out,
+        given=(grad, y, mine), expected=lambda: variant.reference(grad, y, 1),
+        cost=variant.cost(*sizes), terms=sizes[1],
     )  # fmt: skip
 
 
@@ -129,8 +129,8 @@ def _targets(rows: int, cols: int) -> Any:
     return np.random.default_rng(20261125).integers(0, cols, rows, np.int32)
 
 
-@family(*entropy.LADDER)
-def _cross_entropy(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*entropy.VARIANTS)
+def _cross_entropy(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = sizes = _sizes(name, quick)
     x, target, mine = random(rows, cols), _targets(rows, cols), np.empty(sizes, np.float32)
     losses, grad = poisoned((rows,), np.float32), poisoned(sizes, np.float32)
@@ -139,61 +139,61 @@ def _cross_entropy(name: str, rung: Rung, quick: bool) -> Contest:
     def work(xp: Any, x: Any, target: Any, mine: Any) -> Any:
         total = _powers(xp, x, mine)
         everywhere = xp.arange(len(x))
-        if rung is entropy.GRAD:
+        if variant is entropy.GRAD:
             xp.divide(mine, total, out=mine)
             mine[everywhere, target] -= 1
             return mine
         return xp.log(total[:, 0]) + x.max(axis=1) - x[everywhere, target]
 
     arguments: tuple[Any, ...] = (x, target, ignored, losses)
-    if rung is entropy.GRAD:
+    if variant is entropy.GRAD:
         arguments = (x, target, ignored, one, one, losses, grad)
-    return contest(
-        name, _text(sizes), launched(rung, (rows,), *arguments), work, arguments[-1],
-        given=(x, target, mine), expected=lambda: rung.reference(x, target),
-        cost=rung.cost(*sizes), terms=cols,
+    return comparison(
+        name, _text(sizes), launched(variant, (rows,), *arguments), work, arguments[-1],
+        given=(x, target, mine), expected=lambda: variant.reference(x, target),
+        cost=variant.cost(*sizes), terms=cols,
     )  # fmt: skip
 
 
-@family(*totals.LADDER)
-def _totals(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*totals.VARIANTS)
+def _totals(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 1000, 10_000, 65_536)
     losses, target, counted = random(n), _targets(n, 10), np.full(1, n, np.float32)
     out = poisoned((1,), np.float32)
-    if rung is totals.TOTAL:
+    if variant is totals.TOTAL:
         given: tuple[Any, ...] = (losses, counted)
         work: Any = lambda _, losses, counted: losses.sum(keepdims=True) / counted  # noqa: E731
     else:
         given = (target, 3)
         work = lambda xp, target, ignored: xp.count_nonzero(target != ignored)  # noqa: E731
-    return contest(
-        name, f"{n:,}", launched(rung, (n,), *given, out), work, out,
-        given=given, expected=lambda: np.array([rung.reference(*given)]), cost=rung.cost(n),
+    return comparison(
+        name, f"{n:,}", launched(variant, (n,), *given, out), work, out,
+        given=given, expected=lambda: np.array([variant.reference(*given)]), cost=variant.cost(n),
         terms=n,
     )  # fmt: skip
 
 
-@family(*mse.LADDER)
-def _mse(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*mse.VARIANTS)
+def _mse(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     x, target, mine = random(n), random(n, draw=1), np.empty(n, np.float32)
     slope = np.float32(2 / n)
-    more = (np.ones(1, np.float32), slope) if rung is mse.GRAD else ()
-    out = poisoned((1,) if rung is mse.SUM else (n,), np.float32)
-    ours = launched(rung, (n,), x, target, *more, out)
-    if rung is mse.SUM:
-        parts, one = poisoned(rung.grid("bench", n), np.float32), np.ones(1, np.float32)
+    more = (np.ones(1, np.float32), slope) if variant is mse.GRAD else ()
+    out = poisoned((1,) if variant is mse.SUM else (n,), np.float32)
+    ours = launched(variant, (n,), x, target, *more, out)
+    if variant is mse.SUM:
+        parts, one = poisoned(variant.grid("bench", n), np.float32), np.ones(1, np.float32)
         finish = launched(totals.TOTAL, parts.shape, parts, one, out)
-        ours = Launches(launched(rung, (n,), x, target, parts), finish)
+        ours = Launches(launched(variant, (n,), x, target, parts), finish)
 
     def work(xp: Any, x: Any, target: Any, mine: Any) -> Any:
         xp.subtract(x, target, out=mine)
-        xp.multiply(mine, slope if rung is mse.GRAD else mine, out=mine)
-        return mine.sum(keepdims=True) if rung is mse.SUM else mine
+        xp.multiply(mine, slope if variant is mse.GRAD else mine, out=mine)
+        return mine.sum(keepdims=True) if variant is mse.SUM else mine
 
-    return contest(
+    return comparison(
         name, f"{n:,}", ours, work, out,
-        given=(x, target, mine), cost=rung.cost(n), least=2 * x.nbytes + out.nbytes,
-        expected=lambda: np.reshape(rung.reference(x, target, *more), out.shape),
-        terms=n if rung is mse.SUM else 1,
+        given=(x, target, mine), cost=variant.cost(n), least=2 * x.nbytes + out.nbytes,
+        expected=lambda: np.reshape(variant.reference(x, target, *more), out.shape),
+        terms=n if variant is mse.SUM else 1,
     )  # fmt: skip

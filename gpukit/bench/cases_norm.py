@@ -9,15 +9,15 @@ import numpy as np
 from gpukit.bench.register import (
     Launch,
     Launches,
-    contest,
-    family,
+    comparison,
+    group,
     launched,
     pick,
     poisoned,
     random,
     zeroed,
 )
-from gpukit.bench.timing import Contest
+from gpukit.bench.timing import Comparison
 from gpukit.kernels import (
     augment,
     batch_norm,
@@ -28,7 +28,7 @@ from gpukit.kernels import (
     layer_norm_grad,
     philox,
 )
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 
 SEED = 20261125
 EPS = np.float32(1e-5)
@@ -39,8 +39,8 @@ def _draw(xp: Any, mine: Any) -> None:
     xp.random.default_rng(SEED).random(dtype=np.float32, out=mine)
 
 
-@family(*philox.LADDER)
-def _rand(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*philox.VARIANTS)
+def _rand(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     chance, out = philox.rand_reference(n, SEED).astype(np.float32), poisoned((n,), np.float32)
 
@@ -48,15 +48,15 @@ def _rand(name: str, rung: Rung, quick: bool) -> Contest:
         _draw(xp, mine)  # others than ours, so the answer are the right ones
         return chance
 
-    return contest(
-        name, f"{n:,}", launched(rung, (n,), np.uint64(SEED), np.uint64(0), out), rand, out,
-        given=(chance, np.empty(n, np.float32)), expected=lambda: rung.reference(n, SEED),
-        cost=rung.cost(n),
+    return comparison(
+        name, f"{n:,}", launched(variant, (n,), np.uint64(SEED), np.uint64(0), out), rand, out,
+        given=(chance, np.empty(n, np.float32)), expected=lambda: variant.reference(n, SEED),
+        cost=variant.cost(n),
     )  # fmt: skip
 
 
-@family(*dropout.LADDER)
-def _dropout(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*dropout.VARIANTS)
+def _dropout(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_000, 10_000_000, 100_000_000)
     x, out = random(n), poisoned((n,), np.float32)
     chance = philox.rand_reference(n, SEED).astype(np.float32)
@@ -68,15 +68,15 @@ def _dropout(name: str, rung: Rung, quick: bool) -> Contest:
         xp.multiply(x, kept, out=mine)
         xp.multiply(mine, np.float32(2), out=mine)
 
-    return contest(
-        name, f"{n:,}", launched(rung, (n,), *arguments), work, out,
+    return comparison(
+        name, f"{n:,}", launched(variant, (n,), *arguments), work, out,
         given=(x, chance, np.empty(n, np.float32)),
-        expected=lambda: rung.reference(x, 0.5, SEED), cost=rung.cost(n),
+        expected=lambda: variant.reference(x, 0.5, SEED), cost=variant.cost(n),
     )  # fmt: skip
 
 
-@family(*augment.LADDER)
-def _augment(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*augment.VARIANTS)
+def _augment(name: str, variant: Variant, quick: bool) -> Comparison:
     n, most = pick(quick, 20, 1000, 10_000), 4
     x, out = random(n, 3, 32, 32), poisoned((n, 3, 32, 32), np.float32)
     chance = philox.rand_reference(3 * n, SEED).astype(np.float32).reshape(n, 3)
@@ -91,10 +91,10 @@ def _augment(name: str, rung: Rung, quick: bool) -> Contest:
             mine[image] = whole[:, row : row + 32, col : col + 32]
 
     arguments = x, chance, most, True, np.float32(0), out
-    return contest(
-        name, f"{n} x 3 x 32 x 32", launched(rung, (x.size,), *arguments), work, out,
+    return comparison(
+        name, f"{n} x 3 x 32 x 32", launched(variant, (x.size,), *arguments), work, out,
         given=(x, chance, padded, np.empty_like(x)),
-        expected=lambda: rung.reference(x, chance, most, True), cost=rung.cost(x.size),
+        expected=lambda: variant.reference(x, chance, most, True), cost=variant.cost(x.size),
         least=2 * x.nbytes + chance.nbytes,
     )  # fmt: skip
 
@@ -105,21 +105,21 @@ def _table(quick: bool) -> tuple[int, int, int, Any]:
     return n, rows, cols, np.random.default_rng(SEED).integers(0, rows, n)
 
 
-@family(embedding.LADDER[0])
-def _embedding(name: str, rung: Rung, quick: bool) -> Contest:
+@group(embedding.VARIANTS[0])
+def _embedding(name: str, variant: Variant, quick: bool) -> Comparison:
     n, rows, cols, index = _table(quick)
     weight, out = random(rows, cols), poisoned((n, cols), np.float32)
-    return contest(
-        name, f"{n} of {rows} x {cols}", launched(rung, (cols, n), index, weight, out),
+    return comparison(
+        name, f"{n} of {rows} x {cols}", launched(variant, (cols, n), index, weight, out),
         lambda xp, index, weight, mine: xp.take(weight, index, axis=0, out=mine), out,
         given=(index, weight, np.empty((n, cols), np.float32)),
-        expected=lambda: rung.reference(index, weight), cost=rung.cost(n, cols),
+        expected=lambda: variant.reference(index, weight), cost=variant.cost(n, cols),
         least=2 * 4 * n * cols + index.nbytes,
     )  # fmt: skip
 
 
-@family(*embedding.GRAD_LADDER)
-def _embedding_grad(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*embedding.GRAD_VARIANTS)
+def _embedding_grad(name: str, variant: Variant, quick: bool) -> Comparison:
     n, rows, cols, index = _table(quick)
     grad, out = random(n, cols), poisoned((rows, cols), np.float32)
     mine = np.empty((rows, cols), np.float32)
@@ -129,11 +129,11 @@ def _embedding_grad(name: str, rung: Rung, quick: bool) -> Contest:
         mine[:] = 0
         xp.add.at(mine, index, grad)
 
-    return contest(
+    return comparison(
         name, f"{n} to {rows} x {cols}",
-        Launches(zeroed(out.reshape(-1)), launched(rung, sizes, grad, index, out)), add_at, out,
-        given=(grad, index, mine), terms=8, expected=lambda: rung.reference(grad, index, rows),
-        cost=rung.cost(n, cols), least=grad.nbytes + index.nbytes + mine.nbytes,
+        Launches(zeroed(out.reshape(-1)), launched(variant, sizes, grad, index, out)), add_at, out,
+        given=(grad, index, mine), terms=8, expected=lambda: variant.reference(grad, index, rows),
+        cost=variant.cost(n, cols), least=grad.nbytes + index.nbytes + mine.nbytes,
     )  # fmt: skip
 
 
@@ -141,13 +141,13 @@ def _matrix(quick: bool) -> tuple[int, int]:
     return pick(quick, (300, 333), (10_000, 1000), (100_000, 1000))  # type: ignore[no-any-return]
 
 
-@family(*layer_norm.LADDER)
-def _layer_norm(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*layer_norm.VARIANTS)
+def _layer_norm(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = _matrix(quick)
     x, weight, bias = random(rows, cols), random(cols), random(cols, draw=1)
     out = poisoned((rows, cols), np.float32)
     stats = [poisoned((rows,), np.float32) for _ in range(2)]
-    grid, shared = rung.grid("bench", rows), 4 * cols if rung.name == "block" else 0
+    grid, shared = variant.grid("bench", rows), 4 * cols if variant.name == "block" else 0
 
     def normalise(xp: Any, x: Any, weight: Any, bias: Any, mine: Any) -> None:
         xp.subtract(x, x.mean(axis=1, keepdims=True), out=mine)
@@ -155,16 +155,16 @@ def _layer_norm(name: str, rung: Rung, quick: bool) -> Contest:
         xp.multiply(mine, weight, out=mine)
         xp.add(mine, bias, out=mine)
 
-    return contest(
+    return comparison(
         name, f"{rows} x {cols}",
-        Launch(rung.kernel, grid, rung.block, x, weight, bias, EPS, *stats, out, shared=shared),
+        Launch(variant.kernel, grid, variant.block, x, weight, bias, EPS, *stats, out, shared=shared),
         normalise, out, given=(x, weight, bias, np.empty((rows, cols), np.float32)),
-        expected=lambda: rung.reference(x, weight, bias), cost=rung.cost(rows, cols),
+        expected=lambda: variant.reference(x, weight, bias), cost=variant.cost(rows, cols),
     )  # fmt: skip
 
 
-@family(*layer_norm_grad.LADDER)
-def _layer_norm_grad(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*layer_norm_grad.VARIANTS)
+def _layer_norm_grad(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = _matrix(quick)
     grad, x, weight = random(rows, cols, draw=1), random(rows, cols), random(cols)
     mean = x.mean(axis=1)
@@ -178,19 +178,19 @@ def _layer_norm_grad(name: str, rung: Rung, quick: bool) -> Contest:
     def by_column(_xp: Any, grad: Any, x: Any, mean: Any, rstd: Any) -> Any:
         return (grad * ((x - mean[:, None]) * rstd[:, None])).sum(axis=0)
 
-    if rung.name == "grad_input":
+    if variant.name == "grad_input":
         out = poisoned((rows, cols), np.float32)
-        ours = launched(rung, (rows,), grad, x, mean, rstd, weight, out)
-        return contest(
+        ours = launched(variant, (rows,), grad, x, mean, rstd, weight, out)
+        return comparison(
             name, f"{rows} x {cols}", ours, by_row, out, given=(grad, x, mean, rstd, weight),
-            expected=lambda: rung.reference(grad, x, weight)[0], cost=rung.cost(rows, cols),
+            expected=lambda: variant.reference(grad, x, weight)[0], cost=variant.cost(rows, cols),
             terms=64,
         )  # fmt: skip
     out, rest = (poisoned((1, cols), np.float32) for _ in range(2))
-    ours = launched(rung, (cols, 1), grad, x, mean, rstd, out, rest)
-    return contest(
+    ours = launched(variant, (cols, 1), grad, x, mean, rstd, out, rest)
+    return comparison(
         name, f"{rows} x {cols}", ours, by_column, out, given=(grad, x, mean, rstd), terms=rows,
-        expected=lambda: rung.reference(grad, x)[1][None], cost=rung.cost(rows, cols, 1),
+        expected=lambda: variant.reference(grad, x)[1][None], cost=variant.cost(rows, cols, 1),
     )  # fmt: skip
 
 
@@ -206,8 +206,8 @@ def _size(x: Any) -> str:
     return " x ".join(map(str, x.shape))
 
 
-@family(batch_norm.LADDER[0])
-def _batch_stats(name: str, rung: Rung, quick: bool) -> Contest:
+@group(batch_norm.VARIANTS[0])
+def _batch_stats(name: str, variant: Variant, quick: bool) -> Comparison:
     x, *_ = _images(quick)
     c = x.shape[1]
     running, out = (np.zeros(c, np.float32), np.ones(c, np.float32)), poisoned((c,), np.float32)
@@ -217,15 +217,15 @@ def _batch_stats(name: str, rung: Rung, quick: bool) -> Contest:
         x.mean(axis=(0, 2))
         return x.var(axis=(0, 2))
 
-    return contest(
-        name, _size(x), launched(rung, (c,), x, np.float32(0.1), *running, mean, out), stats, out,
-        given=(x,), terms=x.size // c, expected=lambda: rung.reference(x)[1],
-        cost=rung.cost(*x.shape),
+    return comparison(
+        name, _size(x), launched(variant, (c,), x, np.float32(0.1), *running, mean, out), stats, out,
+        given=(x,), terms=x.size // c, expected=lambda: variant.reference(x)[1],
+        cost=variant.cost(*x.shape),
     )  # fmt: skip
 
 
-@family(batch_norm.LADDER[1])
-def _batch_norm(name: str, rung: Rung, quick: bool) -> Contest:
+@group(batch_norm.VARIANTS[1])
+def _batch_norm(name: str, variant: Variant, quick: bool) -> Comparison:
     x, _, (mean, var), (weight, bias) = _images(quick)
     (n, c, s), out = x.shape, poisoned(x.shape, np.float32)
 
@@ -235,18 +235,18 @@ def _batch_norm(name: str, rung: Rung, quick: bool) -> Contest:
         xp.multiply(mine, (weight / xp.sqrt(var + EPS))[:, None], out=mine)
         xp.add(mine, bias[:, None], out=mine)
 
-    return contest(
-        name, _size(x), launched(rung, (s, c, n), x, mean, var, EPS, weight, bias, out),
+    return comparison(
+        name, _size(x), launched(variant, (s, c, n), x, mean, var, EPS, weight, bias, out),
         normalise, out, given=(x, mean, var, weight, bias, np.empty_like(x)),
-        expected=lambda: rung.reference(x, mean, var, weight, bias), cost=rung.cost(n, c, s),
+        expected=lambda: variant.reference(x, mean, var, weight, bias), cost=variant.cost(n, c, s),
     )  # fmt: skip
 
 
-@family(*batch_norm_grad.LADDER)
-def _batch_norm_grad(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*batch_norm_grad.VARIANTS)
+def _batch_norm_grad(name: str, variant: Variant, quick: bool) -> Comparison:
     x, grad, stats, (weight, _) = _images(quick)
     n, c, s = x.shape
-    right = rung.reference(grad, x, *stats, weight)
+    right = variant.reference(grad, x, *stats, weight)
     sums = [part.astype(np.float32) for part in right[1:]]
 
     def by_channel(xp: Any, grad: Any, x: Any, mean: Any, var: Any) -> Any:
@@ -262,16 +262,16 @@ def _batch_norm_grad(name: str, rung: Rung, quick: bool) -> Contest:
         return (weight * rstd)[:, None] * (grad - through)
 
     known = grad, x, *stats
-    if rung.name == "grad_weight":
+    if variant.name == "grad_weight":
         out, rest = (poisoned((c,), np.float32) for _ in range(2))
-        ours = launched(rung, (c,), *known, EPS, out, rest)
-        return contest(
+        ours = launched(variant, (c,), *known, EPS, out, rest)
+        return comparison(
             name, _size(x), ours, by_channel, out, given=known, terms=n * s,
-            expected=lambda: right[1], cost=rung.cost(n, c, s),
+            expected=lambda: right[1], cost=variant.cost(n, c, s),
         )  # fmt: skip
     out, share = poisoned(x.shape, np.float32), np.float32(1 / (n * s))
-    return contest(
-        name, _size(x), launched(rung, (s, c, n), *known, EPS, weight, *sums, share, out),
+    return comparison(
+        name, _size(x), launched(variant, (s, c, n), *known, EPS, weight, *sums, share, out),
         by_element, out, given=(*known, weight, *sums), expected=lambda: right[0],
-        cost=rung.cost(n, c, s),
+        cost=variant.cost(n, c, s),
     )  # fmt: skip

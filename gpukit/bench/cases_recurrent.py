@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import contest, family, launched, pick, poisoned, random
-from gpukit.bench.timing import Contest
-from gpukit.kernels.recurrent import LADDER
-from gpukit.launch import Rung
+from gpukit.bench.register import comparison, group, launched, pick, poisoned, random
+from gpukit.bench.timing import Comparison
+from gpukit.kernels.recurrent import VARIANTS
+from gpukit.launch import Variant
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:
@@ -81,8 +81,8 @@ _CASES: dict[str, tuple[str, str, Callable[..., list[Any]]]] = {
 }
 
 
-@family(*LADDER)
-def _recurrent(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*VARIANTS)
+def _recurrent(name: str, variant: Variant, quick: bool) -> Comparison:
     n, h = pick(quick, (11, 37), (1024, 1024), (8192, 4096))
     read, written, work = _CASES[name]
     inputs = [random(n, int(w) * h, draw=k) for k, w in enumerate(read)]
@@ -97,17 +97,17 @@ def _recurrent(name: str, rung: Rung, quick: bool) -> Contest:
         return xp.concatenate([part.reshape(-1) for part in work(xp, *given)])
 
     def expected() -> Any:
-        found = rung.reference(*inputs)
+        found = variant.reference(*inputs)
         return np.concatenate([np.ravel(x) for x in (found if type(found) is tuple else (found,))])
 
-    return contest(
+    return comparison(
         name,
         f"{n} x {h}",
-        launched(rung, (h, n), *inputs, *outs),
+        launched(variant, (h, n), *inputs, *outs),
         joined,
         out,
         given=tuple(inputs),
         expected=expected,
-        cost=rung.cost(n, h),
+        cost=variant.cost(n, h),
         terms=8,
     )

@@ -6,36 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import Launches, contest, family, launched, pick, poisoned, random
-from gpukit.bench.timing import Contest
+from gpukit.bench.register import Launches, comparison, group, launched, pick, poisoned, random
+from gpukit.bench.timing import Comparison
 from gpukit.kernels import backprop, matmul, matvec
 from gpukit.kernels.backprop import columns
 from gpukit.kernels.matmul import batched, bf16, nt, tn
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 from gpukit.primitives import tensor
 
 
-@family(*matvec.LADDER)
-def _matvec(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*matvec.VARIANTS)
+def _matvec(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = pick(quick, (130, 300), (4000, 2500), (16_384, 16_384))
     a, x, mine = random(rows, cols), random(cols, draw=1), np.empty(rows, np.float32)
     out = poisoned((rows,), np.float32)
-    return contest(
+    return comparison(
         name,
         f"{rows} x {cols}",
-        launched(rung, (rows,), a, x, out),
+        launched(variant, (rows,), a, x, out),
         lambda xp, a, x, mine: xp.matmul(a, x, out=mine),
         out,
         given=(a, x, mine),
-        expected=lambda: rung.reference(a, x),
-        cost=rung.cost(rows, cols),
+        expected=lambda: variant.reference(a, x),
+        cost=variant.cost(rows, cols),
         terms=cols,
     )
 
 
-@family(*matmul.LADDER)
-def _matmul(name: str, rung: Rung, quick: bool) -> Contest:
-    rounded = np.uint16 in rung.dtypes
+@group(*matmul.VARIANTS)
+def _matmul(name: str, variant: Variant, quick: bool) -> Comparison:
+    rounded = np.uint16 in variant.dtypes
     sizes = (136, 512, 8192) if rounded else (128, 512, 4096)
     n = pick(quick, *sizes)
     a, b, mine = random(n, n), random(n, n, draw=1), np.empty((n, n), np.float32)
@@ -44,21 +44,21 @@ def _matmul(name: str, rung: Rung, quick: bool) -> Contest:
         matrices = (tensor.bf16(a), tensor.bf16(b))
         a, b = map(tensor.from_bf16, matrices)
     out = poisoned((n, n), np.float32)
-    return contest(
+    return comparison(
         name,
         f"{n} x {n} x {n}",
-        launched(rung, (n, n), *matrices, out),
+        launched(variant, (n, n), *matrices, out),
         lambda xp, a, b, mine: xp.matmul(a, b, out=mine),
         out,
         given=(a, b, mine),
-        expected=lambda: rung.reference(a, b),
-        cost=rung.cost(n, n, n),
+        expected=lambda: variant.reference(a, b),
+        cost=variant.cost(n, n, n),
         terms=n,
     )
 
 
-@family(bf16.LADDER[0])
-def _round_bf16(name: str, rung: Rung, quick: bool) -> Contest:
+@group(bf16.VARIANTS[0])
+def _round_bf16(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = pick(quick, (33, 65), (4000, 2500), (16_384, 16_384))
     x, mine = random(rows, cols), np.empty((rows, cols), np.uint16)
     out = poisoned((rows, cols), np.uint16)
@@ -69,41 +69,41 @@ def _round_bf16(name: str, rung: Rung, quick: bool) -> Contest:
         mine[...] = (bits + xp.uint32(0x7FFF) + odd) >> xp.uint32(16)
         return mine
 
-    return contest(
+    return comparison(
         name,
         f"{rows} x {cols}",
-        launched(rung, (cols, rows), x, out),
+        launched(variant, (cols, rows), x, out),
         work,
         out,
         given=(x, mine),
-        expected=lambda: rung.reference(x),
-        cost=rung.cost(rows, cols, cols),
+        expected=lambda: variant.reference(x),
+        cost=variant.cost(rows, cols, cols),
     )
 
 
-@family(*batched.LADDER)
-def _batched_matmul(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*batched.VARIANTS)
+def _batched_matmul(name: str, variant: Variant, quick: bool) -> Comparison:
     batches, n = pick(quick, (3, 33), (64, 128), (64, 1024))
     a, b = random(batches, n, n), random(batches, n, n, draw=1)
     mine, out = np.empty((batches, n, n), np.float32), poisoned((batches, n, n), np.float32)
-    return contest(
+    return comparison(
         name,
         f"{batches} of {n} x {n} x {n}",
-        launched(rung, (n, n, batches), a, b, out),
+        launched(variant, (n, n, batches), a, b, out),
         lambda xp, a, b, mine: xp.matmul(a, b, out=mine),
         out,
         given=(a, b, mine),
-        expected=lambda: rung.reference(a, b),
-        cost=rung.cost(batches, n, n, n),
+        expected=lambda: variant.reference(a, b),
+        cost=variant.cost(batches, n, n, n),
         terms=n,
     )
 
 
-@family(*nt.LADDER, *tn.LADDER)
-def _transposed_matmul(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*nt.VARIANTS, *tn.VARIANTS)
+def _transposed_matmul(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 128, 512, 4096)
     a, b, mine = random(n, n), random(n, n, draw=1), np.empty((n, n), np.float32)
-    bias, by_rows = random(n, draw=2), rung in nt.LADDER
+    bias, by_rows = random(n, draw=2), variant in nt.VARIANTS
     more = (bias,) if by_rows else ()
 
     def work(xp: Any, a: Any, b: Any, *rest: Any) -> Any:
@@ -111,21 +111,21 @@ def _transposed_matmul(name: str, rung: Rung, quick: bool) -> Contest:
         return xp.add(made, rest[0], out=made) if by_rows else made
 
     out = poisoned((n, n), np.float32)
-    return contest(
+    return comparison(
         name,
         f"{n} x {n} x {n}",
-        launched(rung, (n, n), a, b, *more, out),
+        launched(variant, (n, n), a, b, *more, out),
         work,
         out,
         given=(a, b, *more, mine),
-        expected=lambda: rung.reference(a, b, *more),
-        cost=rung.cost(n, n, n),
+        expected=lambda: variant.reference(a, b, *more),
+        cost=variant.cost(n, n, n),
         terms=n,
     )
 
 
-@family(backprop.FORWARD_LADDER[0], *backprop.BACKWARD_LADDER)
-def _linear(name: str, rung: Rung, quick: bool) -> Contest:
+@group(backprop.FORWARD_VARIANTS[0], *backprop.BACKWARD_VARIANTS)
+def _linear(name: str, variant: Variant, quick: bool) -> Comparison:
     n, i, o = pick(quick, (16, 64, 32), (64, 1024, 512), (4096, 4096, 4096))
     x, weight, bias, grad = (
         random(*shape, draw=k) for k, shape in enumerate([(n, i), (o, i), (o,), (n, o)])
@@ -136,42 +136,42 @@ def _linear(name: str, rung: Rung, quick: bool) -> Contest:
     }.get(name, ((n, o), (x, weight, bias), lambda _, x, weight, bias: x @ weight.T + bias))
 
     def expected() -> Any:
-        if rung in backprop.BACKWARD_LADDER:
-            return rung.reference(grad, x, weight)[backprop.BACKWARD_LADDER.index(rung)]
-        return rung.reference(x, weight, bias)
+        if variant in backprop.BACKWARD_VARIANTS:
+            return variant.reference(grad, x, weight)[backprop.BACKWARD_VARIANTS.index(variant)]
+        return variant.reference(x, weight, bias)
 
     out = poisoned(shape, np.float32)
-    return contest(
+    return comparison(
         name,
         f"{n} x {i} to {o}",
-        launched(rung, shape[::-1], *arguments, out),
+        launched(variant, shape[::-1], *arguments, out),
         work,
         out,
         given=arguments,
         expected=expected,
-        cost=rung.cost(n, i, o),
+        cost=variant.cost(n, i, o),
         terms=max(n, i, o),
     )
 
 
-@family(*columns.LADDER)
-def _column_sum(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*columns.VARIANTS)
+def _column_sum(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = pick(quick, (600, 100), (20_000, 500), (100_000, 1000))
     x, out, mine = random(rows, cols), poisoned((cols,), np.float32), np.empty(cols, np.float32)
     chunks = columns.chunks_of(rows)
     sums = poisoned((chunks, cols), np.float32)
-    parts = rung.cost(rows, cols), rung.cost(chunks, cols, chunks=1)
-    return contest(
+    parts = variant.cost(rows, cols), variant.cost(chunks, cols, chunks=1)
+    return comparison(
         name,
         f"{rows} x {cols}",
         Launches(
-            launched(rung, (cols, chunks), x, sums),
-            launched(rung, (cols, 1), sums, out.reshape(1, cols)),
+            launched(variant, (cols, chunks), x, sums),
+            launched(variant, (cols, 1), sums, out.reshape(1, cols)),
         ),
         lambda xp, x, mine: xp.sum(x, axis=0, out=mine),
         out,
         given=(x, mine),
-        expected=lambda: rung.reference(x),
+        expected=lambda: variant.reference(x),
         cost=Cost(sum(part.bytes for part in parts), sum(part.flops for part in parts)),
         terms=rows,
         least=x.nbytes + mine.nbytes,

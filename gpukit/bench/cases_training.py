@@ -9,12 +9,12 @@ import numpy as np
 
 from gpukit import launch
 from gpukit.bench.cases_elements import _normal_below
-from gpukit.bench.register import Launches, contest, family, launched, pick, poisoned, random
-from gpukit.bench.timing import Contest
+from gpukit.bench.register import Launches, comparison, group, launched, pick, poisoned, random
+from gpukit.bench.timing import Comparison
 from gpukit.kernels import activations_grad
 from gpukit.kernels.backprop import bias_activation, columns, sharing
 from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 
 STEP, LR, DECAY = 3, 0.01, 0.001
 # What the kernel and what the reference are told, by the beginning of a case's name.
@@ -30,11 +30,11 @@ RATES: dict[str, tuple[tuple[float, ...], dict[str, float]]] = {
 }
 
 
-@family(*gradient.LADDER, *adaptive.LADDER, *adam.LADDER)
-def _optimizer(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS)
+def _optimizer(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_003, 10_000_000, 100_000_000)
     short = name.removesuffix("_vectorised")
-    states = rung.kernel.py_func.__code__.co_argcount - 3
+    states = variant.kernel.py_func.__code__.co_argcount - 3
     rates, told = RATES[short]
     param, grad = random(n), random(n, draw=1)
     state = [np.abs(random(n, draw=2 + k)) for k in range(states)]
@@ -42,9 +42,9 @@ def _optimizer(name: str, rung: Rung, quick: bool) -> Contest:
     out = launch.to_device(param.copy())
     moved = [launch.to_device(x.copy()) for x in state]
     numbers = tuple(map(np.float32, rates))
-    ours = launched(rung, (n,), out, grad, *moved, numbers)
+    ours = launched(variant, (n,), out, grad, *moved, numbers)
     mine, spare = [x.copy() for x in (param, *state)], [np.empty(n, np.float32) for _ in range(2)]
-    return contest(
+    return comparison(
         name,
         f"{n:,}",
         ours,
@@ -52,9 +52,9 @@ def _optimizer(name: str, rung: Rung, quick: bool) -> Contest:
         out,
         given=(grad, *mine, *spare),
         expected=lambda: _parameter(
-            rung.reference(param, grad, *state, lr=LR, weight_decay=DECAY, **told)
+            variant.reference(param, grad, *state, lr=LR, weight_decay=DECAY, **told)
         ),
-        cost=rung.cost(n),
+        cost=variant.cost(n),
         terms=8,
     )
 
@@ -180,37 +180,37 @@ _WORK: dict[str, Callable[..., Any]] = {
 # ---- clipping -------------------------------------------------------------------------------
 
 
-@family(*clip.SQUARE_SUM_LADDER)
-def _square_sum(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*clip.SQUARE_SUM_VARIANTS)
+def _square_sum(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_003, 10_000_000, 100_000_000)
     x = random(n)
-    partials, out = poisoned(rung.grid("bench", n), np.float32), poisoned((1,), np.float32)
+    partials, out = poisoned(variant.grid("bench", n), np.float32), poisoned((1,), np.float32)
     scale, blocks = poisoned((1,), np.float32), partials.shape[0]
     finish = launched(clip.CLIP_SCALE, (1,), partials, np.float32(1), out, scale)
-    parts = rung.cost(n), clip.CLIP_SCALE.cost(blocks)
-    return contest(
+    parts = variant.cost(n), clip.CLIP_SCALE.cost(blocks)
+    return comparison(
         name,
         f"{n:,}",
-        Launches(launched(rung, (n,), x, 0, partials), finish),
+        Launches(launched(variant, (n,), x, 0, partials), finish),
         lambda xp, x: xp.sqrt(xp.dot(x, x)),
         out,
         given=(x,),
         terms=n,
-        expected=lambda: np.sqrt([rung.reference(x)]),
+        expected=lambda: np.sqrt([variant.reference(x)]),
         cost=launch.Cost(sum(part.bytes for part in parts), sum(part.flops for part in parts)),
         least=x.nbytes,
     )
 
 
-@family(clip.CLIP_SCALE)
-def _clip_scale(name: str, rung: Rung, quick: bool) -> Contest:
+@group(clip.CLIP_SCALE)
+def _clip_scale(name: str, variant: Variant, quick: bool) -> Comparison:
     blocks = pick(quick, 300, 1024, 1024)
     partials, out = np.abs(random(blocks)), poisoned((1,), np.float32)
     norm, most = poisoned((1,), np.float32), np.float32(2)
-    return contest(
+    return comparison(
         name,
         f"{blocks:,}",
-        launched(rung, (1,), partials, most, norm, out),
+        launched(variant, (1,), partials, most, norm, out),
         lambda xp, partials: xp.minimum(most / (xp.sqrt(xp.sum(partials)) + clip.EPS), 1),
         out,
         given=(partials,),
@@ -218,32 +218,32 @@ def _clip_scale(name: str, rung: Rung, quick: bool) -> Contest:
         expected=lambda: np.minimum(
             2 / (np.sqrt(partials.sum(dtype=np.float64, keepdims=True)) + clip.EPS), 1
         ),
-        cost=rung.cost(blocks),
+        cost=variant.cost(blocks),
     )
 
 
-@family(*clip.SCALE_LADDER)
-def _scale(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*clip.SCALE_VARIANTS)
+def _scale(name: str, variant: Variant, quick: bool) -> Comparison:
     n = pick(quick, 100_003, 10_000_000, 100_000_000)
     x, mine, factor = random(n), random(n).copy(), np.ones(1, np.float32)
     out = launch.to_device(x.copy())
-    return contest(
+    return comparison(
         name,
         f"{n:,}",
-        launched(rung, (n,), factor, out),
+        launched(variant, (n,), factor, out),
         lambda xp, mine: xp.multiply(mine, factor[0], out=mine),
         out,
         given=(mine,),
         expected=lambda: x.astype(np.float64),
-        cost=rung.cost(n),
+        cost=variant.cost(n),
     )
 
 
 # ---- bias and activation in one pass ---------------------------------------------------------
 
 
-@family(*bias_activation.LADDER[:3])
-def _bias_forward(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*bias_activation.VARIANTS[:3])
+def _bias_forward(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = pick(quick, (300, 100), (20_000, 500), (100_000, 1000))
     x, bias, mine = random(rows, cols), random(cols, draw=1), np.empty((rows, cols), np.float32)
     out = poisoned((rows, cols), np.float32)
@@ -258,20 +258,20 @@ def _bias_forward(name: str, rung: Rung, quick: bool) -> Contest:
             xp.multiply(mine, below, out=mine)
         return mine
 
-    return contest(
+    return comparison(
         name,
         f"{rows} x {cols}",
-        launched(rung, (cols, rows), x, bias, out),
+        launched(variant, (cols, rows), x, bias, out),
         work,
         out,
         given=(x, bias, mine),
-        expected=lambda: rung.reference(x, bias),
-        cost=rung.cost(rows, cols),
+        expected=lambda: variant.reference(x, bias),
+        cost=variant.cost(rows, cols),
     )
 
 
-@family(*bias_activation.LADDER[3:])
-def _bias_backward(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*bias_activation.VARIANTS[3:])
+def _bias_backward(name: str, variant: Variant, quick: bool) -> Comparison:
     rows, cols = pick(quick, (600, 100), (20_000, 500), (100_000, 1000))
     grad, x, bias = random(rows, cols), random(rows, cols, draw=1), random(cols, draw=2)
     told = (x,) if name == "bias_relu_grad" else (x, bias)
@@ -293,23 +293,23 @@ def _bias_backward(name: str, rung: Rung, quick: bool) -> Contest:
         xp.sum(mine, axis=0)
         return mine
 
-    return contest(
+    return comparison(
         name,
         f"{rows} x {cols}",
-        launched(rung, (cols, chunks), grad, *told, out, sums),
+        launched(variant, (cols, chunks), grad, *told, out, sums),
         relu if name == "bias_relu_grad" else gelu,
         out,
         given=(grad, *told, mine),
-        expected=lambda: rung.reference(grad, *told)[0],
-        cost=rung.cost(rows, cols),
+        expected=lambda: variant.reference(grad, *told)[0],
+        cost=variant.cost(rows, cols),
     )
 
 
 # ---- the backward pass of a layer in three ways ----------------------------------------------
 
 
-@family(*sharing.LADDER)
-def _backprop(name: str, rung: Rung, quick: bool) -> Contest:
+@group(*sharing.VARIANTS)
+def _backprop(name: str, variant: Variant, quick: bool) -> Comparison:
     n, i, o, k = pick(quick, (5, 40, 37, 6), (64, 784, 128, 10), (256, 4096, 1024, 1024))
     x, weight, above = random(n, i), random(k, o, draw=1), random(n, k, draw=2)
     y = 1 / (1 + np.exp(-random(n, o, draw=3)))
@@ -326,14 +326,14 @@ def _backprop(name: str, rung: Rung, quick: bool) -> Contest:
         delta = above @ weight * y * (1 - y)
         return delta if alone else delta.T @ x
 
-    return contest(
+    return comparison(
         name,
         f"{n} x {i} to {o} to {k}",
-        launched(rung, sizes, *arrays),
+        launched(variant, sizes, *arrays),
         work,
         deltas if alone else out,
         given=(above, weight, y, x),
         expected=expected,
-        cost=rung.cost(n, o, k) if alone else rung.cost(n, i, o, k),
+        cost=variant.cost(n, o, k) if alone else variant.cost(n, i, o, k),
         terms=n + k,
     )

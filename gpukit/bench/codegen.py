@@ -145,7 +145,7 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
 
 
 def _runs(name: str, capability: gpu_code.Capability) -> bool:
-    least, most = cases.CASES[name].rung.needs
+    least, most = cases.CASES[name].variant.needs
     return least <= capability[:2] <= most
 
 

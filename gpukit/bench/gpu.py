@@ -16,7 +16,7 @@ import numpy as np
 from gpukit import cuda, launch
 from gpukit.bench import rivals
 from gpukit.bench.register import Launch
-from gpukit.bench.timing import OURS, Clock, Contest, Spread, Work
+from gpukit.bench.timing import OURS, Clock, Comparison, Spread, Work
 from gpukit.kernels import reduce, reduce_trees, vector
 
 FLUSHED = 1 << 26  # float32 that are read between samples: 256 MB, twice the largest cache
@@ -90,23 +90,23 @@ class Events:
 
 
 def measure(
-    contest: Contest, elapsed: Callable[[Work], float], seconds: float
+    comparison: Comparison, elapsed: Callable[[Work], float], seconds: float
 ) -> tuple[dict[str, Spread], dict[str, str]]:
     """Measure a kernel and its rivals; return the times, and what libraries fail with."""
-    works, failed = sides(contest)
+    works, failed = sides(comparison)
     return in_turns(works, elapsed, seconds=seconds), failed
 
 
-def sides(contest: Contest) -> tuple[dict[str, Work], dict[str, str]]:
+def sides(comparison: Comparison) -> tuple[dict[str, Work], dict[str, str]]:
     """Return our work, which need not wait for the GPU, and that of the libraries that can do it.
 
     Each has worked once: a library that cannot make its arrays or do the work is left out, and what
     it said is returned. Its failure must not end the figures of others.
     """
-    ours = contest.ours.start if isinstance(contest.ours, Launch) else contest.ours
+    ours = comparison.ours.start if isinstance(comparison.ours, Launch) else comparison.ours
     works: dict[str, Work] = {OURS: ours}
     failed: dict[str, str] = {}
-    for name, make in rivals.of(contest).items():
+    for name, make in rivals.of(comparison).items():
         try:
             work = make()
             work()

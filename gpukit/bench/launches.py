@@ -60,10 +60,10 @@ def _observe(name: str, see: Callable[[Launched], None]) -> None:
         finally:
             launcher.observe_launches(observer)
 
-    contest = CASES[name].make(True)
+    comparison = CASES[name].make(True)
     before = launcher.observe_launches(observer)
     try:
-        contest.ours()
+        comparison.ours()
     finally:
         launcher.observe_launches(before)
 

@@ -48,5 +48,5 @@ def against(
     got, expected = np.asarray(ours()), np.asarray(numpy())
     error = timing.difference(got, expected.astype(np.float64), terms)
     if error:
-        raise WrongAnswer(f"against: {error}. Mend the kernel before you time it.")
+        raise WrongAnswer(f"against: {error}. Fix the kernel before you time it.")
     return Line(timing.compare(ours, numpy, seconds=seconds), target.active().name)

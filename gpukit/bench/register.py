@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit import cuda, errors, launch, target
-from gpukit.bench.timing import Contest
+from gpukit.bench.timing import Comparison
 from gpukit.kernels import vector
 
 
@@ -19,47 +19,47 @@ class BenchError(errors.GpukitError):
 
 
 class Entry(NamedTuple):
-    """A case of the registry: the rung it times, its family, and how to make it."""
+    """A case of the registry: the variant it times, its group, and how to make it."""
 
-    rung: launch.Rung
-    family: str
-    make: Callable[[bool], Contest]
+    variant: launch.Variant
+    group: str
+    make: Callable[[bool], Comparison]
 
     @property
     def kernel(self) -> Any:
         """The kernel that the case is about."""
-        return self.rung.kernel
+        return self.variant.kernel
 
 
 CASES: dict[str, Entry] = {}
-Maker = Callable[[str, launch.Rung, bool], Contest]
+Maker = Callable[[str, launch.Variant, bool], Comparison]
 
 
-def family(*rungs: launch.Rung) -> Callable[[Maker], Maker]:
-    """Register a maker for some rungs, one case for each, under the name of its kernel."""
+def group(*variants: launch.Variant) -> Callable[[Maker], Maker]:
+    """Register a maker for some variants, one case for each, under the name of its kernel."""
 
     def register(maker: Maker) -> Maker:
-        for rung in rungs:
-            function = rung.kernel.py_func
+        for variant in variants:
+            function = variant.kernel.py_func
             name = function.__name__.removesuffix("_kernel")
-            room = function.__module__.split(".")[2]
-            CASES[name] = Entry(rung, room, functools.partial(maker, name, rung))
+            group_name = function.__module__.split(".")[2]
+            CASES[name] = Entry(variant, group_name, functools.partial(maker, name, variant))
         return maker
 
     return register
 
 
 def choose(names: Sequence[str]) -> list[str]:
-    """Return the cases meant by names: a kernel, a family, or how kernels' names begin.
+    """Return the cases meant by names: a kernel, a group, or how kernels' names begin.
 
-    No name means all. `sum` means all rungs of the sum, from sum_interleaved to sum_vectorised.
+    No name means all. `sum` means all variants of the sum, from sum_interleaved to sum_vectorised.
     """
     if not names:
         return list(CASES)
     chosen = {name: _meant(name) for name in names}
     for name, found in chosen.items():
         if not found:
-            raise BenchError(f"bench: expected a kernel or a family, got {name!r}. {_guess(name)}")
+            raise BenchError(f"bench: expected a kernel or a group, got {name!r}. {_guess(name)}")
     return [name for name in CASES if any(name in found for found in chosen.values())]
 
 
@@ -75,18 +75,18 @@ def _meant(name: str) -> list[str]:
     if name in CASES:
         return [name]
     return [
-        case for case, entry in CASES.items() if name == entry.family or case.startswith(f"{name}_")
+        case for case, entry in CASES.items() if name == entry.group or case.startswith(f"{name}_")
     ]
 
 
 def _guess(name: str) -> str:
-    known = {*CASES, *(entry.family for entry in CASES.values())}
+    known = {*CASES, *(entry.group for entry in CASES.values())}
     close = difflib.get_close_matches(name, known, n=1)
     return f"Did you mean {close[0]}?" if close else f"There are: {', '.join(sorted(known))}."
 
 
-def make(name: str, *, quick: bool = False) -> Contest:
-    """Return the contest called `name`, with its data."""
+def make(name: str, *, quick: bool = False) -> Comparison:
+    """Return the comparison called `name`, with its data."""
     return CASES[name].make(quick)
 
 
@@ -139,9 +139,9 @@ class Launch:
         return sum(int(getattr(array, "nbytes", 0)) for array in self.arguments)
 
 
-def launched(rung: launch.Rung, sizes: tuple[int, ...], *arguments: Any) -> Launch:
-    """Return the launch of a rung that covers so many elements along x, y and z."""
-    return Launch(rung.kernel, rung.grid("bench", *sizes), rung.block, *arguments)
+def launched(variant: launch.Variant, sizes: tuple[int, ...], *arguments: Any) -> Launch:
+    """Return the launch of a variant that covers so many elements along x, y and z."""
+    return Launch(variant.kernel, variant.grid("bench", *sizes), variant.block, *arguments)
 
 
 class Launches(Launch):
@@ -158,16 +158,16 @@ class Launches(Launch):
 
 def zeroed(out: Any) -> Launch:
     """Return the launch that sets a vector to 0, for atomics to add to."""
-    return launched(vector.LADDER[0], out.shape, out.dtype.type(0), out)
+    return launched(vector.VARIANTS[0], out.shape, out.dtype.type(0), out)
 
 
-def contest(name: str, size: str, ours: Any, work: Any, out: Any, **rest: Any) -> Contest:
-    """Return a contest; the least bytes are those of the arrays, where `ours` is one `Launch`."""
+def comparison(name: str, size: str, ours: Any, work: Any, out: Any, **rest: Any) -> Comparison:
+    """Return a comparison; the least bytes are those of the arrays, where `ours` is one `Launch`."""
     if type(ours) is Launch:
         rest.setdefault("least", ours.nbytes)
-    return Contest(
+    return Comparison(
         name=name,
-        family=CASES[name].family,
+        group=CASES[name].group,
         size=size,
         ours=ours,
         work=work,

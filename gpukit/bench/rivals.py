@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.timing import Contest, Work
+from gpukit.bench.timing import Comparison, Work
 
 _FACTOR = 2.5  # of the cases of saxpy
 
@@ -174,7 +174,7 @@ _TORCH: dict[str, Callable[..., Any] | None] = {
 }
 
 
-def of(contest: Contest) -> dict[str, Callable[[], Work]]:
+def of(comparison: Comparison) -> dict[str, Callable[[], Work]]:
     """Return, for each library that is installed, what makes its work, on arrays on the GPU.
 
     Products that round what they multiply are measured against a library that rounds alike, so not
@@ -182,27 +182,28 @@ def of(contest: Contest) -> dict[str, Callable[[], Work]]:
     """
     found: dict[str, Callable[[], Work]] = {}
     cupy, torch = _installed("cupy"), _installed("torch")
-    if cupy is not None and not contest.units:
-        found["CuPy"] = lambda: contest.on(cupy)
-    if torch is not None and named(contest):
-        found["PyTorch"] = lambda: by_torch(contest, torch, "cuda")
+    if cupy is not None and not comparison.units:
+        found["CuPy"] = lambda: comparison.on(cupy)
+    if torch is not None and named(comparison):
+        found["PyTorch"] = lambda: by_torch(comparison, torch, "cuda")
     return found
 
 
-def named(contest: Contest) -> str:
+def named(comparison: Comparison) -> str:
     """Return the beginning of a case's name for which PyTorch has a name; nothing without one."""
-    fitting = [n for n in _TORCH if contest.name == n or contest.name.startswith(f"{n}_")]
+    fitting = [n for n in _TORCH if comparison.name == n or comparison.name.startswith(f"{n}_")]
     return max(fitting, key=len, default="")
 
 
-def by_torch(contest: Contest, torch: Any, device: str) -> Work:
+def by_torch(comparison: Comparison, torch: Any, device: str) -> Work:
     """Return PyTorch's work of a case that it has a name for, on a device."""
-    function = _TORCH[named(contest)] or contest.work
+    function = _TORCH[named(comparison)] or comparison.work
     moved = [
-        torch.as_tensor(a, device=device) if isinstance(a, np.ndarray) else a for a in contest.given
+        torch.as_tensor(a, device=device) if isinstance(a, np.ndarray) else a
+        for a in comparison.given
     ]
-    tf32 = contest.units == "tf32"
-    if contest.units == "bf16":
+    tf32 = comparison.units == "tf32"
+    if comparison.units == "bf16":
         moved = [x.to(torch.bfloat16) if hasattr(x, "to") else x for x in moved]
 
     def work() -> Any:

@@ -28,7 +28,7 @@ from gpukit.gpu_code import request
 CHILD = Path(gpu_code.__file__).with_name("simulator_child.py")
 SECONDS = 60.0  # that a launch may take
 _TIMES = 9
-_ROOM = 1e-3  # of the largest number: sums are made in another order
+_TOLERANCE = 1e-3  # of the largest number: sums are made in another order
 HEADERS = ("kernel", "threads", "ours", "simulator", "times faster")
 
 
@@ -113,8 +113,8 @@ def _agree(ours: Any, theirs: Any) -> bool:
     if not isinstance(ours, np.ndarray):
         return True
     ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
-    room = _ROOM * float(np.nanmax(np.abs(ours), initial=1.0))
-    return bool(np.allclose(ours, theirs, rtol=0, atol=room, equal_nan=True))
+    tolerance = _TOLERANCE * float(np.nanmax(np.abs(ours), initial=1.0))
+    return bool(np.allclose(ours, theirs, rtol=0, atol=tolerance, equal_nan=True))
 
 
 def table(found: Sequence[Simulated]) -> tuple[list[str], list[list[str]]]:

@@ -96,7 +96,7 @@ def units(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Contest:
+class Comparison:
     """One kernel against NumPy: two ways to work on data of their own, and how to check ours.
 
     `ours` returns when the GPU is done. `work` takes NumPy, or a library with its names, and its
@@ -107,7 +107,7 @@ class Contest:
     """
 
     name: str
-    family: str
+    group: str
     size: str
     ours: Work
     work: Callable[..., Any]
@@ -137,14 +137,14 @@ class Contest:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out of a contest. `first` is the first launch, with compiling or loading.
+    """What came out of a comparison. `first` is the first launch, with compiling or loading.
 
     `gpu` are the times of all sides as a GPU's own clock has them, where there is one, `failed`
     what libraries said that could not do the work there.
     """
 
     name: str
-    family: str
+    group: str
     size: str
     right: bool
     error: str
@@ -228,10 +228,10 @@ def allowed(expected: NDArray[Any], dtype: np.dtype[Any], terms: int) -> float:
     return 8 * float(np.finfo(dtype).eps) * math.sqrt(max(terms, 1)) * largest
 
 
-def mistake(contest: Contest) -> str:
+def mistake(comparison: Comparison) -> str:
     """Return what is wrong with our answer, or nothing."""
-    got, expected = np.asarray(contest.result()), np.asarray(contest.expected())
-    return difference(got, expected, contest.terms)
+    got, expected = np.asarray(comparison.result()), np.asarray(comparison.expected())
+    return difference(got, expected, comparison.terms)
 
 
 def difference(got: NDArray[Any], expected: NDArray[Any], terms: int) -> str:
@@ -252,26 +252,26 @@ def difference(got: NDArray[Any], expected: NDArray[Any], terms: int) -> str:
     )
 
 
-def first_answer(contest: Contest) -> tuple[float, str]:
+def first_answer(comparison: Comparison) -> tuple[float, str]:
     """Launch once; return the seconds that it took and what is wrong with the answer, or nothing.
 
     An exception is wrong too: one kernel's failure must not hide the others' figures.
     """
     start = time.perf_counter()
     try:
-        contest.ours()
+        comparison.ours()
         first = time.perf_counter() - start
-        return first, mistake(contest)
+        return first, mistake(comparison)
     except Exception as failure:
-        logging.getLogger(__name__).info("%s", contest.name, exc_info=True)
+        logging.getLogger(__name__).info("%s", comparison.name, exc_info=True)
         return time.perf_counter() - start, f"{type(failure).__name__}: {failure}"
 
 
-def run(contest: Contest, seconds: float = 1.0) -> Result:
+def run(comparison: Comparison, seconds: float = 1.0) -> Result:
     """Launch once, check the answer, and only then time."""
-    first, error = first_answer(contest)
-    timing = None if error else compare(contest.ours, contest.on(np), seconds=seconds)
+    first, error = first_answer(comparison)
+    timing = None if error else compare(comparison.ours, comparison.on(np), seconds=seconds)
     return Result(
-        contest.name, contest.family, contest.size, not error, error, first, timing, contest.cost,
-        contest.least,
+        comparison.name, comparison.group, comparison.size, not error, error, first, timing, comparison.cost,
+        comparison.least,
     )  # fmt: skip

@@ -1,6 +1,6 @@
 """Checked mode: launches that are instrumented, so that mistakes show and traffic is counted.
 
-`check`, `profile/` and `play` are the three verbs; each runs an `instrumented` launch over
+`check`, `profile/` and `play` are the three commands; each runs an `instrumented` launch over
 `regions` of memory with their `shadow_memory` and decodes what the `engine/` kept. `finding` lists
 the classes, `messages/` says them in sentences, `report/` shows them. `counters` names what is
 counted, `occupancy/` and `gpus` know the hardware, `recording` and `player/` make the page that

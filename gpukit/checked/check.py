@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit import errors, status
-from gpukit.checked import decode, gpus, lint, occupancy, order, ordering, slips, stop
+from gpukit.checked import decode, gpus, lint, mistakes, occupancy, order, ordering, stop
+from gpukit.checked.command import Command
 from gpukit.checked.extent import Extents
 from gpukit.checked.finding import INFO, Finding
 from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen, in_words
@@ -20,7 +21,6 @@ from gpukit.checked.ordering import launches
 from gpukit.checked.progress import Bar
 from gpukit.checked.regions import Array, Region
 from gpukit.checked.report import Report, content, merging
-from gpukit.checked.verb import Verb
 from gpukit.compiler import checker_state, locations
 from gpukit.compiler.frontend import source
 from gpukit.compiler.lowering import waiting
@@ -28,7 +28,7 @@ from gpukit.cpu.launch import marshal
 from gpukit.cpu.memory import uninitialised
 
 
-def check(kernel: Any) -> Verb:
+def check(kernel: Any) -> Command:
     """Return the kernel ready to be launched under the checker.
 
     `gpukit.check(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
@@ -36,20 +36,20 @@ def check(kernel: Any) -> Verb:
     are taken too: their Python function is run on the CPU. `gpukit.check(function)(*arguments)`
     calls a function that launches kernels, and returns one report for all of its launches.
     """
-    return Verb("check", kernel, run_aloud, _refused, join=Report.merge, around=following)
+    return Command("check", kernel, run_aloud, _refused, join=Report.merge, around=following)
 
 
-def of_values(kernel: Any) -> Verb:
+def of_values(kernel: Any) -> Command:
     """Return the kernel ready to be checked without a search for float64 by accident.
 
     That finds all types of the kernel once more, a tenth of a check. `accidents` makes up for it.
     """
-    return Verb("check", kernel, functools.partial(run_aloud, doubles=False), _refused)
+    return Command("check", kernel, functools.partial(run_aloud, doubles=False), _refused)
 
 
-def accidents(kernel: Any) -> Verb:
+def accidents(kernel: Any) -> Command:
     """Return the kernel ready for what looks like a launch, and only looks for such float64."""
-    return Verb("check", kernel, _accidents, _refused)
+    return Command("check", kernel, _accidents, _refused)
 
 
 def _accidents(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
@@ -129,7 +129,7 @@ def _judged(
             _note_written(seen, region)
     found += [*_locks(seen), *_sums(seen)]
     found += _lint(kernel, launch.packed) if doubles else []
-    found += _slips(kernel, launch)
+    found += _mistakes(kernel, launch)
     found += launches.add(launch, seen)
     cut_short = seen.error is not None or seen.stopped
     counts = seen.seconds, seen.blocks_done, _notes(seen), seen.idle_warps
@@ -379,12 +379,12 @@ def _lint(kernel: Any, packed: marshal.Packed) -> list[Finding]:
     ]
 
 
-def _slips(kernel: Any, launch: Launch) -> list[Finding]:
+def _mistakes(kernel: Any, launch: Launch) -> list[Finding]:
     """Return what the kernel's text cannot mean, and which of its globals have changed."""
     kinds = tuple(marshal.numba_type(k) for k in launch.packed.kinds)
-    known = kernel.__dict__.setdefault("_slips", {})
+    known = kernel.__dict__.setdefault("_mistakes", {})
     if kinds not in known:
-        known[kinds] = slips.written(kernel.py_func, kinds), slips.Outside(kernel.py_func)
+        known[kinds] = mistakes.written(kernel.py_func, kinds), mistakes.Outside(kernel.py_func)
     written, outside = known[kinds]
     return [
         decode.make(s.kind, s.location, what=s.what, reason=s.reason)

@@ -20,7 +20,7 @@ from gpukit.compiler import context as layout
 from gpukit.cpu.launch import failure, pool
 from gpukit.cpu.launch import launcher as plain
 
-_SINK_BYTES = 4096
+_SCRATCH_BYTES = 4096
 _CHUNK_SECONDS = 0.1
 _PATIENCE = 5.0  # seconds that blocks may take after something was found in them
 _lock = threading.RLock()  # shadow memory serves one launch at a time
@@ -37,7 +37,7 @@ class Seen:
     lost: int
     idle_blocks: int
     first_idle: int
-    first_stamp: int
+    first_epoch: int
     seconds: float
     error: BaseException | None = None
     words: np.ndarray[Any, Any] | None = field(default=None, repr=False)
@@ -70,7 +70,7 @@ class Seen:
     def written(self, region: Region) -> np.ndarray[Any, Any]:
         """Return for each cell of a region whether the launch wrote it."""
         cells = region.cells[0, : region.cell_count]
-        flags: np.ndarray[Any, Any] = cells >= self.first_stamp << checker_state.STAMP
+        flags: np.ndarray[Any, Any] = cells >= self.first_epoch << checker_state.EPOCH
         return flags
 
 
@@ -152,7 +152,7 @@ class Launch:
         except KeyboardInterrupt as between_blocks:
             error = between_blocks
         finally:
-            MEMORY.stamp = int(state.words[checker_state.NOW]) + state.blocks + 1
+            MEMORY.epoch = int(state.words[checker_state.NOW]) + state.blocks + 1
             for region in all_regions:
                 if region.uninitialised is None:
                     MEMORY.give_back(region.cells)
@@ -286,8 +286,8 @@ class CheckerState:
         self.findings = np.zeros(
             (checker_state.MAX_FINDINGS, checker_state.FINDING_WORDS), np.int64
         )
-        self.stamps = np.zeros((shape.blocks + 1, 2), np.int64)
-        self.sink = np.zeros(_SINK_BYTES, np.uint8)
+        self.epochs = np.zeros((shape.blocks + 1, 2), np.int64)
+        self.scratch = np.zeros(_SCRATCH_BYTES, np.uint8)
         self.table = np.zeros((max(len(all_regions), 1), checker_state.REGION_WORDS), np.int64)
         for row, region in zip(self.table, all_regions, strict=False):
             row[checker_state.BEGIN], row[checker_state.END] = region.begin, region.end
@@ -318,8 +318,8 @@ class CheckerState:
         put(checker_state.REGIONS, len(all_regions))
         put(checker_state.REGION_TABLE, self.table.ctypes.data)
         put(checker_state.FINDINGS, self.findings.ctypes.data)
-        put(checker_state.SINK, self.sink.ctypes.data)
-        put(checker_state.BLOCK_STAMPS, self.stamps.ctypes.data)
+        put(checker_state.SCRATCH, self.scratch.ctypes.data)
+        put(checker_state.BLOCK_EPOCHS, self.epochs.ctypes.data)
         put(checker_state.RACES, int(races))
         put(checker_state.LAST_LOCATION, -1)
         instrumentation = launch.compiled.instrumentation

@@ -20,7 +20,7 @@ from gpukit.compiler import facts, locations, pipeline, refuse, tree
 from gpukit.compiler.analysis.expressions import Expressions
 from gpukit.compiler.frontend import captures
 from gpukit.compiler.lowering import typing
-from gpukit.compiler.runtime import quads
+from gpukit.compiler.runtime import float4
 from gpukit.compiler.unit import Unit
 
 _WIDE = (types.float64, types.complex128)
@@ -97,7 +97,7 @@ def _views(unit: Unit) -> Iterator[str]:
     for node in ast.walk(unit.tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             function = unit.globals.get(getattr(node.value.func, "id", ""))
-            if function in (quads.quads, quads.sixteens):
+            if function in (float4.as_float4, float4.as_16_bytes):
                 yield from tree.writes(node)
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from gpukit.checked import recording
+from gpukit.checked.command import Command
 from gpukit.checked.player import Player
-from gpukit.checked.verb import Verb
 
 
-def play(kernel: Any) -> Verb:
+def play(kernel: Any) -> Command:
     """Return the kernel ready to be launched and recorded.
 
     `gpukit.play(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with the
     effect on its arguments that it always has, and returns a `Player`: show it in a notebook,
     `player.save("page.html")`, or `player.open()` in a browser.
     """
-    return Verb("play", kernel, _run)
+    return Command("play", kernel, _run)
 
 
 def _run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Player:

@@ -15,10 +15,10 @@ from typing import Any
 
 from gpukit import errors, files
 from gpukit.checked import check, ordering, profile, recording
+from gpukit.checked.command import listening, observing
 from gpukit.checked.finding import ERROR, Finding
 from gpukit.checked.ordering.tracker import Tracker
 from gpukit.checked.report import Report
-from gpukit.checked.verb import listening, observing
 from gpukit.cpu.launch import failure
 
 _PACKAGE = str(Path(errors.__file__).parent) + os.sep
@@ -84,7 +84,7 @@ def checking() -> Iterator[list[Report]]:
             reports.append(known or check.unfinished(kernel, shape))
             raise
 
-    def listener(_verb: str, answer: Any) -> None:
+    def listener(_command: str, answer: Any) -> None:
         report = answer if isinstance(answer, Report) else getattr(answer, "report", None)
         if report is not None:
             reports.append(report)

@@ -49,7 +49,7 @@ def record_checked(
         if host.flags.writeable:
             host[...] = old
     events = np.zeros((MOST_EVENTS, checker_state.EVENT_WORDS), np.int64)
-    words = {checker_state.EVENTS: events.ctypes.data, checker_state.EVENT_ROOM: MOST_EVENTS}
+    words = {checker_state.EVENTS: events.ctypes.data, checker_state.EVENT_CAPACITY: MOST_EVENTS}
     with Bar(f"play {kernel.py_func.__name__}") as bar:
         functions = bar.prepare(entries.recording)
         seen = launch.run(functions, races=False, progress=bar, words=words)

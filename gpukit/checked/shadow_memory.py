@@ -1,4 +1,4 @@
-"""Shadow memory that lives from launch to launch, and the clock of stamps."""
+"""Shadow memory that lives from launch to launch, and the clock of epochs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _KEPT = 1 << 30  # bytes of shadow memory that are kept for later launches
 
 
 class Memory:
-    """Buffers of cells, given out and taken back, and the stamp that comes next.
+    """Buffers of cells, given out and taken back, and the epoch that comes next.
 
-    Cells of older launches need no clearing: their stamps are older than the launch.
+    Cells of older launches need no clearing: their epochs are older than the launch.
     """
 
     def __init__(self) -> None:
-        self.stamp = 1
+        self.epoch = 1
         self.free: list[np.ndarray[Any, Any]] = []
 
     def cells(self, count: int, *, clear: bool = False) -> np.ndarray[Any, Any]:
@@ -39,10 +39,10 @@ class Memory:
             self.free.append(cells)
 
     def begin(self) -> int:
-        """Return the first stamp of a launch."""
-        if self.stamp > checker_state.LAST_STAMP:
-            self.stamp, self.free = 1, []
-        return self.stamp
+        """Return the first epoch of a launch."""
+        if self.epoch > checker_state.LAST_EPOCH:
+            self.epoch, self.free = 1, []
+        return self.epoch
 
 
 MEMORY = Memory()

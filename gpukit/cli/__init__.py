@@ -1,7 +1,7 @@
 """The command line: `gpukit doctor`, `gpukit test block_sum`, and so on.
 
 Nothing is imported here that Python has not loaded itself: `gpukit --help` has to answer at once,
-and a Ctrl-C while something is imported must come in `main`. So each verb imports what it needs
+and a Ctrl-C while something is imported must come in `main`. So each command imports what it needs
 when it runs. This package is the only place in gpukit that prints.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return its exit code: 0 well, 1 findings, 2 misuse, 3 machine's fault."""
+    """Run one command and return its exit code: 0 well, 1 findings, 2 misuse, 3 machine's fault."""
     _escape_what_the_terminal_cannot_show()
     try:
         code = _run(argv)
@@ -55,7 +55,7 @@ def _run(argv: Sequence[str] | None) -> int:
         line.print_help(sys.stderr)
         line.exit(MISUSE)
     arguments = parser.read(line, argv)
-    return int(parser.verb(arguments.verb)(arguments))
+    return int(parser.command(arguments.command)(arguments))
 
 
 def _escape_what_the_terminal_cannot_show() -> None:

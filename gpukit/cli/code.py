@@ -1,4 +1,4 @@
-"""The verbs that show what GPU compilers make of a kernel: ptx, sass, codegen."""
+"""The commands that show what GPU compilers make of a kernel: ptx, sass, codegen."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _on_the_cpu() -> None:
     os.environ["GPUKIT_TARGET"] = "cpu"
 
 
-def _build(verb: str, arguments: argparse.Namespace) -> tuple[str, Any] | None:
+def _build(command: str, arguments: argparse.Namespace) -> tuple[str, Any] | None:
     """Return the full name of the kernel that was asked for, and its code; None if its file fails.
 
     The kernel is one of the book, or of the reader's own file.
@@ -95,7 +95,7 @@ def _build(verb: str, arguments: argparse.Namespace) -> tuple[str, Any] | None:
 
     words = arguments.kernel
     try:
-        kernel, given = _own(verb, words) if own_kernel.names_a_file(words) else _of_book(words)
+        kernel, given = _own(command, words) if own_kernel.names_a_file(words) else _of_book(words)
     except own_kernel.ScriptFailed:
         return None
     code = gpu_code.build(kernel, given, [arguments.arch])[arguments.arch]
@@ -111,15 +111,15 @@ def _of_book(name: str) -> tuple[Any, Sequence[Any]]:
     return launched.kernel, launched.arguments
 
 
-def _own(verb: str, words: str) -> tuple[Any, Sequence[Any]]:
+def _own(command: str, words: str) -> tuple[Any, Sequence[Any]]:
     from gpukit import errors, gpu_code
     from gpukit.cli import own_kernel
     from gpukit.standin import script
 
-    script.find(words.partition("::")[0], verb)
+    script.find(words.partition("::")[0], command)
     if missing := gpu_code.missing():  # known before a script runs for nothing
-        raise errors.TargetError(f"{verb}: {missing}")
-    return own_kernel.launched(words, verb)
+        raise errors.TargetError(f"{command}: {missing}")
+    return own_kernel.launched(words, command)
 
 
 def _listing(arguments: argparse.Namespace, name: str, code: Any, pieces: Iterable[Any]) -> int:

@@ -50,7 +50,7 @@ def _of_the_system(error: OSError) -> str:
         )
     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return f"cannot write the output: {why}. Make room on the disk that it goes to."
-    return f"the system refused: {why}. Mend that, and run the command again."
+    return f"the system refused: {why}. Fix that, and run the command again."
 
 
 def _works(ask: Callable[[], object]) -> bool:

@@ -1,4 +1,4 @@
-"""The verbs for learners: list, test, hint, reset."""
+"""The commands for learners: list, test, hint, reset."""
 
 from __future__ import annotations
 

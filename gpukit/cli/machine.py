@@ -1,4 +1,4 @@
-"""The verbs about this machine: doctor, bench, run."""
+"""The commands about this machine: doctor, bench, run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def _dots(version: tuple[int, ...]) -> str:
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Say what this machine is, which target it uses and why, and what is wrong."""
-    from gpukit import doctor as room
+    from gpukit import doctor as doctor_
 
     if arguments.clear:
-        return _clear(room.folders.clear(), arguments.json)
-    machine = room.look()
-    folders = room.folders.look(_answers())
-    findings = room.examine(machine)
+        return _clear(doctor_.folders.clear(), arguments.json)
+    machine = doctor_.look()
+    folders = doctor_.folders.look(_answers())
+    findings = doctor_.examine(machine)
     problems = [finding for finding in findings if finding.level == "problem"]
     if arguments.json:
         show.data(
@@ -131,14 +131,14 @@ def _finding(finding: Any) -> None:
     label = show.paint(finding.level, "bad" if finding.level == "problem" else "note")
     show.text(f"{label} {finding.name}")
     show.paragraph(finding.what)
-    show.entry("  Mend it:", finding.mend, gap=" ")
+    show.entry("  Fix it:", finding.fix, gap=" ")
 
 
 def _verdict(machine: Any, problems: list[Any], found: int) -> None:
     show.text()
     if problems:
         count = len(problems)
-        show.text(show.paint(f"{count} problem{'s' if count > 1 else ''} to mend.", "bad"))
+        show.text(show.paint(f"{count} problem{'s' if count > 1 else ''} to fix.", "bad"))
         return
     notes = f" {found} note{'s' if found > 1 else ''} above." if found else ""
     show.text(show.paint(f"All well: kernels run on the {machine.target} target.", "good") + notes)
@@ -161,14 +161,14 @@ def run(arguments: argparse.Namespace) -> int:
 def bench(arguments: argparse.Namespace) -> int:
     """Time every kernel against NumPy, correctness first."""
     from gpukit import target
-    from gpukit.bench import cases, ceilings, gpu, ladder, report, simulator, timing
+    from gpukit.bench import cases, ceilings, gpu, readme_table, report, simulator, timing
 
     if arguments.simulator:  # before anything is timed
         simulator.check_target()
     if arguments.plot:
         _plots().check(arguments.plot)
     if arguments.write:
-        ladder.check(README)
+        readme_table.check(README)
     chosen = cases.choose(arguments.names or (["matmul"] if arguments.write else []))
     budget = arguments.seconds or (0.1 if arguments.quick else 1.0)
     machine = ceilings.measure()
@@ -177,10 +177,10 @@ def bench(arguments: argparse.Namespace) -> int:
     with show.progress(len(chosen), quiet=arguments.json) as step:
         for name in chosen:
             step(name)
-            contest = cases.make(name, quick=arguments.quick)
-            result = timing.run(contest, budget)
+            comparison = cases.make(name, quick=arguments.quick)
+            result = timing.run(comparison, budget)
             if events is not None and result.right:
-                spreads, failed = gpu.measure(contest, events, budget)
+                spreads, failed = gpu.measure(comparison, events, budget)
                 result = replace(result, gpu=spreads, failed=failed)
             results.append(result)
     wrong = [result for result in results if not result.right]
@@ -205,7 +205,7 @@ def bench(arguments: argparse.Namespace) -> int:
         _plots().save(_plots().measured(results, machine), arguments.plot)
     if arguments.write:
         device = gpu.device_name() if events is not None else ""
-        ladder.write(README, results, ladder.machine(target.active().name, device))
+        readme_table.write(README, results, readme_table.machine(target.active().name, device))
     return FINDINGS if wrong else WELL
 
 

@@ -27,7 +27,7 @@ def names_a_file(words: str) -> bool:
     return "::" in words or words.endswith(".py")
 
 
-def launched(words: str, verb: str) -> tuple[Any, Sequence[Any]]:
+def launched(words: str, command: str) -> tuple[Any, Sequence[Any]]:
     """Return the kernel that `my.py::my_kernel` means, and the arguments of its first launch.
 
     `my.py` alone means the kernel that is launched first. The file runs up to that launch, for the
@@ -39,7 +39,7 @@ def launched(words: str, verb: str) -> tuple[Any, Sequence[Any]]:
     seen: list[str] = []
     try:
         with _looking_for(name, seen), output_aside(True):
-            ran = script.run(file, (), verb)
+            ran = script.run(file, (), command)
     except _Found as found:
         return found.kernel, found.arguments
     except script.ScriptError:
@@ -47,13 +47,13 @@ def launched(words: str, verb: str) -> tuple[Any, Sequence[Any]]:
     except Exception as error:
         show.traceback_from(error)
         raise ScriptFailed from error
-    return _of_an_exercise(Path(file), name, ran.variables) or _no_launch(verb, file, name, seen)
+    return _of_an_exercise(Path(file), name, ran.variables) or _no_launch(command, file, name, seen)
 
 
 @contextmanager
 def _looking_for(name: str, seen: list[str]) -> Iterator[None]:
     """Stop at the first launch of a kernel, or of any; write down which were launched before."""
-    from gpukit.checked.verb import observing
+    from gpukit.checked.command import observing
 
     def observer(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> None:
         found = kernel.py_func.__name__
@@ -82,12 +82,12 @@ def _of_an_exercise(
     return kernel, list(case.args.values())
 
 
-def _no_launch(verb: str, file: str, name: str, seen: Sequence[str]) -> NoReturn:
+def _no_launch(command: str, file: str, name: str, seen: Sequence[str]) -> NoReturn:
     from gpukit.standin.script import ScriptError
 
     got = f"launches of {', '.join(dict.fromkeys(seen))} only" if seen else "no launch"
     raise ScriptError(
-        f"{verb}: expected a launch of {name or 'a kernel'} in {file}, got {got}. Call "
+        f"{command}: expected a launch of {name or 'a kernel'} in {file}, got {got}. Call "
         f"`{name or 'kernel'}[blocks, threads](...)` at the end of the file: the types of its "
         "arguments decide its code."
     )

@@ -44,12 +44,12 @@ def build() -> Parser:
     )
     version = getattr(gpukit, "__version__", "unknown")
     parser.add_argument("--version", action="version", version=f"gpukit {version}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    _machine_verbs(verbs)
-    _watch_verbs(verbs)
-    _code_verbs(verbs)
-    _learner_verbs(verbs)
-    parser.commands = verbs.choices
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _machine_commands(commands)
+    _watch_commands(commands)
+    _code_commands(commands)
+    _learner_commands(commands)
+    parser.commands = commands.choices
     return parser
 
 
@@ -101,8 +101,8 @@ def _name_misplaced(parser: Parser, arguments: argparse.Namespace) -> None:
         )
 
 
-def verb(name: str) -> Callable[[argparse.Namespace], int]:
-    """Import and return the function that answers a verb: `machine.doctor`."""
+def command(name: str) -> Callable[[argparse.Namespace], int]:
+    """Import and return the function that answers a command: `machine.doctor`."""
     module, _, function = name.partition(".")
     found: Callable[[argparse.Namespace], int] = getattr(
         importlib.import_module(f"gpukit.cli.{module}"), function
@@ -110,22 +110,22 @@ def verb(name: str) -> Callable[[argparse.Namespace], int]:
     return found
 
 
-def _add(verbs: Any, name: str, answer: str, text: str, *, json: bool = True) -> Any:
-    parser = verbs.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
-    parser.set_defaults(verb=answer)
+def _add(commands: Any, name: str, answer: str, text: str, *, json: bool = True) -> Any:
+    parser = commands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
+    parser.set_defaults(command=answer)
     if json:
         parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
     return parser
 
 
-def _machine_verbs(verbs: Any) -> None:
+def _machine_commands(commands: Any) -> None:
     text = "say what this machine is, what is wrong with it, and where gpukit writes"
-    _add(verbs, "doctor", "machine.doctor", text).add_argument(
+    _add(commands, "doctor", "machine.doctor", text).add_argument(
         "--clear", action="store_true",
         help="empty the caches, which can be made again, and say what was removed",
     )  # fmt: skip
-    bench = _add(verbs, "bench", "machine.bench", "time the kernels against NumPy")
-    bench.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a family; all if none")
+    bench = _add(commands, "bench", "machine.bench", "time the kernels against NumPy")
+    bench.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a group; all if none")
     bench.add_argument("--quick", action="store_true", help="small sizes and little time")
     bench.add_argument(
         "--seconds",
@@ -138,25 +138,27 @@ def _machine_verbs(verbs: Any) -> None:
         "--simulator", action="store_true", help="time Numba's simulator too, on small launches"
     )
     bench.add_argument("--plot", metavar="FILE", help="draw the ratios and a roofline into a PNG")
-    bench.add_argument("--write", action="store_true", help="put the ladder into ./README.md")
+    bench.add_argument(
+        "--write", action="store_true", help="put the table of variants into ./README.md"
+    )
     text = "run a Python script, with `from numba import cuda` answered by gpukit"
-    run = _add(verbs, "run", "machine.run", text, json=False)
+    run = _add(commands, "run", "machine.run", text, json=False)
     _script(run)
 
 
-def _watch_verbs(verbs: Any) -> None:
+def _watch_commands(commands: Any) -> None:
     text = "run a script with every launch checked for races, bad accesses and unset memory"
-    check = _add(verbs, "check", "watch.check", text)
+    check = _add(commands, "check", "watch.check", text)
     check.add_argument("--junit", metavar="FILE", help="write the findings as JUnit XML too")
     check.add_argument("--html", metavar="FILE", help="write them as a page too")
     text = "run a script and count what its launches ask of memory, line by line"
-    profile = _add(verbs, "profile", "watch.profile", text)
+    profile = _add(commands, "profile", "watch.profile", text)
     profile.add_argument(
         "--occupancy", action="store_true",
         help="compile for GPUs to count registers, where the cuda extra is installed",
     )  # fmt: skip
     text = "run a script and write pages that step through its launches"
-    play = _add(verbs, "play", "watch.play", text)
+    play = _add(commands, "play", "watch.play", text)
     play.add_argument("--folder", default="gpukit-play", metavar="DIR", help="default gpukit-play")
     play.add_argument(
         "--launches", type=_count, default=5, metavar="N", help="record the first N (default 5)"
@@ -169,10 +171,10 @@ def _watch_verbs(verbs: Any) -> None:
         _script(parser)
 
 
-def _code_verbs(verbs: Any) -> None:
+def _code_commands(commands: Any) -> None:
     for name, language in (("ptx", "PTX"), ("sass", "machine code")):
         text = f"show the {language} of a kernel beside its source; needs no GPU"
-        code = _add(verbs, name, f"code.{name}", text)
+        code = _add(commands, name, f"code.{name}", text)
         code.add_argument(
             "kernel", metavar="KERNEL",
             help="a kernel of the book, matmul_tiled, or of a file of yours, my.py::my_kernel",
@@ -182,8 +184,8 @@ def _code_verbs(verbs: Any) -> None:
             help="what to compile for: sm_75, sm_80, sm_90 (the default), sm_100",
         )  # fmt: skip
     text = "compile the kernels for GPUs and refuse spills, float64 by accident, narrow loads"
-    gate = _add(verbs, "codegen", "code.codegen", text)
-    gate.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a family; all if none")
+    gate = _add(commands, "codegen", "code.codegen", text)
+    gate.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a group; all if none")
     gate.add_argument("--write", metavar="FILE", help="write what was found as JSON")
 
 
@@ -201,9 +203,9 @@ def _script(parser: Any) -> None:
     )
 
 
-def _learner_verbs(verbs: Any) -> None:
+def _learner_commands(commands: Any) -> None:
     text = "make a workbook, your own copy of the lessons and exercises, in a folder"
-    start = _add(verbs, "start", "start.start", text)
+    start = _add(commands, "start", "start.start", text)
     start.add_argument("folder", metavar="FOLDER", help="a new folder, or your workbook")
     start.add_argument(
         "--update", action="store_true",
@@ -211,15 +213,19 @@ def _learner_verbs(verbs: Any) -> None:
     )  # fmt: skip
     # `make lab` opens the workbook itself, and need not say how to.
     start.add_argument("--opened", action="store_true", help=argparse.SUPPRESS)
-    _add(verbs, "list", "learner.list_exercises", "list the exercises and how far you are")
-    test = _add(verbs, "test", "learner.test", "run your answer to an exercise and explain it")
+    _add(commands, "list", "learner.list_exercises", "list the exercises and how far you are")
+    test = _add(commands, "test", "learner.test", "run your answer to an exercise and explain it")
     _name(test)
     test.add_argument("--file", metavar="F", help="test this file, or its cell in a notebook")
-    hint = _add(verbs, "hint", "learner.hint", "show a hint: 1 asks a question, 3 says nearly all")
+    hint = _add(
+        commands, "hint", "learner.hint", "show a hint: 1 asks a question, 3 says nearly all"
+    )
     _name(hint)
     hint.add_argument("number", nargs="?", type=_number, metavar="N", help="default: the next one")
     _name(
-        _add(verbs, "reset", "learner.reset", "put your answer back to the starter; keep the old")
+        _add(
+            commands, "reset", "learner.reset", "put your answer back to the starter; keep the old"
+        )
     )
 
 

@@ -62,8 +62,8 @@ def block(lines: str, indent: str = "  ") -> None:
 
 def error(words: str, who: str = "gpukit") -> None:
     """Print what went wrong on standard error, broken where that is a terminal."""
-    said, room = f"{who}: error: {words}", columns(sys.stderr)
-    print("\n".join(fitted(said, room)) if room else said, file=sys.stderr)
+    said, width = f"{who}: error: {words}", columns(sys.stderr)
+    print("\n".join(fitted(said, width)) if width else said, file=sys.stderr)
 
 
 def note(words: str) -> None:

@@ -1,4 +1,4 @@
-"""The verbs that watch a script's launches: check, profile, play."""
+"""The commands that watch a script's launches: check, profile, play."""
 
 from __future__ import annotations
 
@@ -157,10 +157,10 @@ class _Ran:
         return self.code
 
 
-def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
+def _run(command: str, arguments: argparse.Namespace) -> _Ran:
     """Run the script until its end, an error, Ctrl-C or the end of its time."""
     from gpukit import errors
-    from gpukit.checked.verb import listening
+    from gpukit.checked.command import listening
     from gpukit.cli import failure, limit
 
     own: set[str] = set()
@@ -168,7 +168,7 @@ def _run(verb: str, arguments: argparse.Namespace) -> _Ran:
     code: int | None = None
     try:
         with timer, listening(lambda name, _answer: own.add(f"gpukit.{name}")):
-            code = _code_of(verb, arguments)
+            code = _code_of(command, arguments)
     except KeyboardInterrupt as error:
         return _interrupted(arguments, error, "by Ctrl-C", INTERRUPTED)
     except errors.FileError as error:
@@ -193,13 +193,15 @@ def _interrupted(
     return _Ran(code, f"The script was stopped{at} {why}", launch=launch)
 
 
-def _code_of(verb: str, arguments: argparse.Namespace) -> int | None:
+def _code_of(command: str, arguments: argparse.Namespace) -> int | None:
     """Return the script's own exit code, None where it stopped with an error."""
     from gpukit import errors
     from gpukit.standin import script
 
     try:
-        return script.run(arguments.script, arguments.arguments, verb, module=arguments.module).code
+        return script.run(
+            arguments.script, arguments.arguments, command, module=arguments.module
+        ).code
     except (errors.TargetError, script.ScriptError):
         raise  # the machine's fault, or misuse: there is nothing to report
     except errors.FileError:

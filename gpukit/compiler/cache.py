@@ -55,8 +55,8 @@ def surroundings() -> str:
     """Return what all machine code depends on: this compiler, the versions, the processor."""
     whole = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    for room in ("compiler", "cpu", "primitives", "checked/engine"):
-        for path in sorted((whole / room).rglob("*.py")):
+    for package in ("compiler", "cpu", "primitives", "checked/engine"):
+        for path in sorted((whole / package).rglob("*.py")):
             digest.update(path.read_bytes())
     versions = [_numba_version(), np.__version__, sys.version, native.host()]
     return "\n".join([digest.hexdigest(), *versions])

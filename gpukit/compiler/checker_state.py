@@ -4,9 +4,9 @@ An instrumented kernel reports every access, barrier and block to native functio
 (`checked/engine/`), which keep an array of 64-bit words, the state. Beside it stand *regions*,
 stretches of memory with their shadow: two words, a *cell*, for each element.
 
-Time is counted in *stamps*: a number that grows at every block, barrier and syncwarp. Blocks run
-one after the other, so a stamp tells block and barrier interval of an access, and "not ordered by
-a barrier" is a comparison of two numbers. Stamps go on from launch to launch: old shadow needs no
+Time is counted in *epochs*: a number that grows at every block, barrier and syncwarp. Blocks run
+one after the other, so a epoch tells block and barrier interval of an access, and "not ordered by
+a barrier" is a comparison of two numbers. Epochs go on from launch to launch: old shadow needs no
 clearing.
 """
 
@@ -14,13 +14,13 @@ from __future__ import annotations
 
 # ---- the state, in words ----------------------------------------------------------------------
 
-NOW = 0  # the stamp of what happens now
-LAUNCH = 1  # stamp at which the launch began, or the last grid.sync
-BLOCK = 2  # stamp at which the running block began
-EPOCH = 3  # stamp of the running block's last barrier
+NOW = 0  # the epoch of what happens now
+LAUNCH = 1  # epoch at which the launch began, or the last grid.sync
+BLOCK = 2  # epoch at which the running block began
+BARRIER = 3  # epoch of the running block's last barrier
 BLOCK_NUMBER = 4  # number of the running block, x fastest
 WHOLE = 5  # number of blocks if all run in step (grid.sync), else 0
-ORIGIN = 6  # with WHOLE: stamp of block 0 at which the launch began
+ORIGIN = 6  # with WHOLE: epoch of block 0 at which the launch began
 BLOCK_X, BLOCK_Y = 7, 8  # sizes of a block
 THREADS = 9  # threads of a block
 REGIONS = 10  # how many regions there are
@@ -28,8 +28,8 @@ REGION_TABLE = 11  # address of their table
 FINDINGS = 12  # address of the table of findings
 FOUND = 13  # how many rows of it are used
 LOST = 14  # findings for which it had no room
-SINK = 15  # address of memory that accesses outside of everything are sent to
-BLOCK_STAMPS = 16  # address of a table: the stamp at which each block began, in order
+SCRATCH = 15  # address of memory that accesses outside of everything are sent to
+BLOCK_EPOCHS = 16  # address of a table: the epoch at which each block began, in order
 BLOCKS_SEEN = 17
 TOUCHED = 18  # one bit for each warp of the running block that has touched memory
 IDLE_BLOCKS = 19  # blocks in which no thread touched memory
@@ -39,21 +39,21 @@ KNOWN = 21  # address of a table: for each thread two nodes, what it knows and w
 NODES, NODES_USED = 22, 23  # address of the table of nodes, how many are used
 NODES_LOST = 24  # 1 when there were too many
 QUERIES = 25  # counts the searches among nodes
-LAST_READS = 26  # address of a table: for each block the stamp of its last read
+LAST_READS = 26  # address of a table: for each block the epoch of its last read
 LAST_LOCATION = 28  # location of the last access, -1 before the first
 IDLE_WARPS = 29  # warps of all blocks of which no thread touched memory
 DECIDED = (
     27  # address of a flag for each location: what an atomic returned decides if it is reached
 )
-WARPS = 32  # stamps of the last syncwarp of each of 32 warps
+WARPS = 32  # epochs of the last syncwarp of each of 32 warps
 LOCATIONS = 65  # address of the table of counters, one row a location (profiles only)
 EVENTS = 66  # address of the event buffer (recordings only)
 EVENT_COUNT = 67
-EVENT_ROOM = 68
+EVENT_CAPACITY = 68
 RACES = 69  # 1 to look for races; 0 where only counters are wanted
 PENDING = 71  # address of the event of an atomic that is not done yet
 TICK = 64  # grows with every loop over the threads of a block (profiles only)
-LAST_SYNCWARP = 70  # stamp of the last syncwarp of any warp, or fence of any thread
+LAST_SYNCWARP = 70  # epoch of the last syncwarp of any warp, or fence of any thread
 # Which warp last took a lock that it gives back behind the loop that waits for it, by which thread;
 # and 1 + the location of such a loop, once two lanes of a warp have come to one.
 LOCK_WARP, LOCK_THREAD, LOCK_SHARED = 30, 31, 95
@@ -61,7 +61,7 @@ ADDERS = 94  # address of a flag for each location: an atomic there met one of a
 FUNCTIONS = 72  # addresses of the native functions that kernels call, in the order of CALLS
 SNAPSHOT = 96  # lanes of 32 warps that were in a loop before its condition was evaluated
 WRITES = 128  # grows with every write that is recorded
-# Areas of which more reads tell nothing new: stamp, writes, cells, stride, count, jump, lines.
+# Areas of which more reads tell nothing new: epoch, writes, cells, stride, count, jump, lines.
 SETTLED = 136
 SETTLED_WORDS, SETTLED_ROWS = 8, 15
 WORDS = 256
@@ -92,7 +92,7 @@ SPACES = ("global", "shared", "local", "constant")
 
 # ---- cells: the word of the last write, the word of the last reads -------------------------------
 
-STAMP = 32  # both words: the stamp stands above this bit
+EPOCH = 32  # both words: the epoch stands above this bit
 UNINITIALISED, ATOMIC, SEVERAL, ELSEWHERE = 1, 2, 4, 8  # flags of the write word
 WRITE_LOCATION, WRITE_THREAD = 4, 15  # shifts
 PLAIN = 1 << 25  # flag of an atomic's write word: the block has written without atomics before
@@ -106,7 +106,7 @@ READ_ELSEWHERE = 1  # flag of the read word: another block has read it too
 READ_LOCATION, READ_FIRST, READ_OTHER = 1, 12, 22  # shifts
 LOCATION_MASK, THREAD_MASK = (1 << 11) - 1, (1 << 10) - 1
 MAX_LOCATIONS = LOCATION_MASK  # locations of one kernel that cells can tell apart
-LAST_STAMP = (1 << 31) - (1 << 27)
+LAST_EPOCH = (1 << 31) - (1 << 27)
 
 # ---- nodes: who knew what (`checked/engine/fences.py`)
 # -----------------------------------------------
@@ -114,7 +114,7 @@ LAST_STAMP = (1 << 31) - (1 << 27)
 # When it was made; of a fence whose it is, when the block and the warp had met before, and whether
 # other blocks see it; two nodes that it knows; the last search that came by.
 (
-    N_TIME, N_BLOCK, N_THREAD, N_EPOCH, N_WARP, N_WIDE, N_LEFT, N_RIGHT, N_MARK,
+    N_TIME, N_BLOCK, N_THREAD, N_BARRIER, N_WARP, N_WIDE, N_LEFT, N_RIGHT, N_MARK,
 ) = range(9)  # fmt: skip
 NODE_WORDS = 9
 MAX_NODES = 1 << 20

@@ -74,7 +74,7 @@ def _make(name: str) -> Intrinsic:
     return marker
 
 
-def _room(prefix: str, names: tuple[str, ...]) -> SimpleNamespace:
+def _namespace(prefix: str, names: tuple[str, ...]) -> SimpleNamespace:
     return SimpleNamespace(**{n: _make(f"{prefix}.{n}") for n in names})
 
 
@@ -94,15 +94,15 @@ popc, brev, clz, ffs, fma, cbrt, rsqrt, selp, nanosleep, lanemask_lt = (
     _make(n) for n in SCALAR_NAMES
 )
 
-shared = _room("shared", ("array",))
-local = _room("local", ("array",))
-const = _room("const", ("array_like",))
-atomic = _room("atomic", ATOMIC_NAMES)
-cg = _room("cg", ("this_grid",))
-fp16 = _room("fp16", FP16_NAMES)
+shared = _namespace("shared", ("array",))
+local = _namespace("local", ("array",))
+const = _namespace("const", ("array_like",))
+atomic = _namespace("atomic", ATOMIC_NAMES)
+cg = _namespace("cg", ("this_grid",))
+fp16 = _namespace("fp16", FP16_NAMES)
 
-# Rooms whose attributes are intrinsics; the resolver follows `cuda.shared.array` through them.
-ROOMS = {
+# Namespaces whose attributes are intrinsics; the resolver follows `cuda.shared.array` through them.
+NAMESPACES = {
     "shared": shared, "local": local, "const": const, "atomic": atomic, "cg": cg, "fp16": fp16,
 }  # fmt: skip
 
@@ -110,7 +110,7 @@ ROOMS = {
 def namespace() -> dict[str, Any]:
     """Everything that `from gpukit import cuda` must carry for use inside kernels."""
     names = {n: m for n, m in _MARKERS.items() if "." not in n}
-    return {**names, **ROOMS}
+    return {**names, **NAMESPACES}
 
 
 def installed() -> list[ModuleType]:

@@ -70,7 +70,7 @@ class Compiled:
     raised: dict[int, Any] = field(default_factory=dict)
     coarsened: int = 1
     captured: Any = None
-    pace: Any = None
+    thread_time: Any = None
 
     def scratch_bytes(self, threads: int, blocks: int, dynamic: int) -> int:
         """Return how many bytes of scratch one call needs."""

@@ -121,7 +121,7 @@ class _Spelling(ast.NodeTransformer):
     """Puts the person's own text in the place of every part that has one."""
 
     def __init__(self, unit: Unit | None) -> None:
-        self.names = unit.stems if unit else {}
+        self.names = unit.source_names if unit else {}
 
     def visit(self, node: ast.AST) -> Any:
         text = facts.of(node).written if isinstance(node, ast.expr) else ""

@@ -47,7 +47,7 @@ class Unit:
     debug: bool = False
     counter: int = 0
     # What the person calls the variables that passes have renamed.
-    stems: dict[str, str] = field(default_factory=dict)
+    source_names: dict[str, str] = field(default_factory=dict)
     # Of those, the ones whose own names the compiler needs for itself (`frontend.resolve`).
     moved: set[str] = field(default_factory=set)
     # All names that passes have made, and those made beside others: by form and name.
@@ -88,7 +88,7 @@ class Unit:
             tree=tree.clone(self.tree),
             nested={name: replace(n, tree=tree.clone(n.tree)) for name, n in self.nested.items()},
             globals=dict(self.globals), devices=dict(self.devices), captured=dict(self.captured),
-            constants=dict(self.constants), types=dict(self.types), stems=dict(self.stems),
+            constants=dict(self.constants), types=dict(self.types), source_names=dict(self.source_names),
             moved=set(self.moved), made=set(self.made), beside=dict(self.beside),
             flags=set(self.flags), assigned=dict(self.assigned),
         )  # fmt: skip
@@ -98,11 +98,11 @@ class Unit:
         taken = name in self.spelled or name in self.globals or name in self.made
         return not taken and name not in tree.RESERVED
 
-    def fresh(self, stem: str) -> str:
+    def fresh(self, base: str) -> str:
         """Return a name that nothing else uses."""
         while True:
             self.counter += 1
-            name = f"{stem}_{self.counter}"
+            name = f"{base}_{self.counter}"
             if self.is_free(name):
                 self.made.add(name)
                 return name
@@ -119,10 +119,10 @@ class Unit:
             self.made.add(self.beside[key])
         return self.beside[key]
 
-    def renamed(self, name: str, stem: str = "", of: Unit | None = None) -> str:
-        """Return a fresh name for the person's variable `name` of a unit, made of `stem`."""
-        new = self.fresh(stem or name)
-        self.stems[new] = (of or self).stems.get(name, name)
+    def renamed(self, name: str, base: str = "", of: Unit | None = None) -> str:
+        """Return a fresh name for the person's variable `name` of a unit, made of `base`."""
+        new = self.fresh(base or name)
+        self.source_names[new] = (of or self).source_names.get(name, name)
         return new
 
     def may_name(self, name: str, value: Any) -> bool:
@@ -134,7 +134,7 @@ class Unit:
 
     def as_written(self, text: str) -> str:
         """Return an expression with the person's own names for its variables."""
-        return _NAME.sub(lambda name: self.stems.get(name[0], name[0]), text)
+        return _NAME.sub(lambda name: self.source_names.get(name[0], name[0]), text)
 
     def is_written(self, name: str) -> bool:
         """Tell whether a variable is the person's own, and of this very function."""

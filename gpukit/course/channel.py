@@ -15,8 +15,8 @@ from gpukit.course import frames
 class Channel:
     """Receives what the parent asks and sends what it is to know."""
 
-    def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
-        self._source, self._sink = source, sink
+    def __init__(self, source: BinaryIO, output: BinaryIO) -> None:
+        self._source, self._output = source, output
         self._sending = threading.Lock()
 
     def receive(self) -> tuple[dict[str, Any], bytes] | None:
@@ -26,7 +26,7 @@ class Channel:
     def send(self, header: dict[str, Any], body: bytes = b"") -> None:
         """Send one frame."""
         with self._sending:
-            frames.send(self._sink, header, body)
+            frames.send(self._output, header, body)
 
     @contextlib.contextmanager
     def busy(self, doing: str) -> Iterator[None]:
@@ -50,13 +50,13 @@ class Channel:
 
 def private() -> Channel:
     """Take standard input and output for ourselves; the student gets neither."""
-    source, sink = os.dup(0), os.dup(1)
+    source, output = os.dup(0), os.dup(1)
     if sys.platform == "win32":
         import msvcrt
 
         msvcrt.setmode(source, os.O_BINARY)
-        msvcrt.setmode(sink, os.O_BINARY)
+        msvcrt.setmode(output, os.O_BINARY)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
-    return Channel(os.fdopen(source, "rb"), os.fdopen(sink, "wb"))
+    return Channel(os.fdopen(source, "rb"), os.fdopen(output, "wb"))

@@ -40,7 +40,7 @@ from gpukit.errors import GpukitError
 
 Sizes = tuple[Any, ...]
 Arguments = tuple[Any, ...]
-Verb = Callable[[Any, Sizes, Arguments], str]
+Command = Callable[[Any, Sizes, Arguments], str]
 # Taken before the student's file can put something else in their place.
 CHECK, DOUBLES, PROFILE = check.of_values, check.accidents, gpukit.profile
 CHECKING, MERGE = process.checking, Report.merge
@@ -153,12 +153,12 @@ def _describe(error: BaseException, path: str) -> dict[str, Any]:
 
 
 def _reply(
-    verbs: dict[str, Verb], answer: Any, header: dict[str, Any], body: bytes
+    commands: dict[str, Command], answer: Any, header: dict[str, Any], body: bytes
 ) -> tuple[dict[str, Any], bytes]:
     """Do one launch as the parent asks, and return what to send back."""
     values = frames.unpack(header["args"], body)
     sizes = tuple(tuple(n) if isinstance(n, list) else n for n in (header["grid"], header["block"]))
-    text = verbs[header["verb"]](answer, sizes, tuple(values.values()))
+    text = commands[header["command"]](answer, sizes, tuple(values.values()))
     arrays: dict[str, Argument] = {k: v for k, v in values.items() if isinstance(v, np.ndarray)}
     shapes, data = frames.pack(arrays)
     return {"text": len(text.encode()), "arrays": shapes}, text.encode() + data
@@ -241,11 +241,11 @@ def _copies() -> Iterator[list[Any]]:
         DeviceNDArray.copy_to_host = copy  # type: ignore[method-assign]
 
 
-_OF_KERNEL: dict[str, Verb] = {
+_OF_KERNEL: dict[str, Command] = {
     "launch": _launch, "check": _check, "doubles": _doubles, "profile": _profile,
     "origin": _origin,
 }  # fmt: skip
-_OF_HOST_CODE: dict[str, Verb] = {
+_OF_HOST_CODE: dict[str, Command] = {
     "launch": _call, "check": _check_call, "profile": _profile_call,
 }  # fmt: skip
 
@@ -255,7 +255,7 @@ def _serve(parent: Channel) -> None:
     if first is None:
         return
     path, entry, driver = first[0]["file"], first[0]["entry"], first[0]["driver"]
-    verbs, me = _OF_HOST_CODE if driver else _OF_KERNEL, os.getpid()
+    commands, me = _OF_HOST_CODE if driver else _OF_KERNEL, os.getpid()
     answer: Any = None
     if not driver:  # one kernel leaves few cycles: to look for them takes more than they hold
         gc.disable()
@@ -274,7 +274,7 @@ def _serve(parent: Channel) -> None:
     parent.send(facts)
     while answer is not None and (frame := parent.receive()) is not None:
         try:
-            parent.send(*_reply(verbs, answer, *frame))
+            parent.send(*_reply(commands, answer, *frame))
         except frames.ProtocolError:
             raise
         except BaseException as error:

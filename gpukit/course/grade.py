@@ -320,7 +320,7 @@ class _Grading:
         for found in sorted(checked, key=lambda found: found.kind != "barrier-after-return"):
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
-                return mistake if mistake and collides else self._of(_mended(found, case))
+                return mistake if mistake and collides else self._of(_fixed(found, case))
         if row.mismatch is not None and row.mismatch.kept:
             return explain.kept(row.mismatch.output)
         if certain := self._mistake(certain=True):
@@ -329,7 +329,7 @@ class _Grading:
             origin = self.child.origin(case, self.exercise.seconds).text
             if origin:
                 return origin
-        same = (_mended(found, case) for found in checked if found.kind == "same-value-race")
+        same = (_fixed(found, case) for found in checked if found.kind == "same-value-race")
         if row.mismatch is not None and row.mismatch.unwritten:
             same = (replace(found, fix=explain.OVERLAP) for found in same)
         return mistake or next(map(self._of, same), "") or self._condition()
@@ -399,7 +399,7 @@ class _Grading:
             launches += tried.found.launches
             wrong = [finding for finding in tried.findings if _is_wrong(finding)]
             if wrong:
-                why = self._of(_mended(wrong[0], case))
+                why = self._of(_fixed(wrong[0], case))
                 self._tell(Row("checked: " + case.name, "wrong", why, case.sizes()))
                 luck = "The numbers came out right this time, by luck."
                 return self._made("wrong", f"{why}\n\n{luck}", case)
@@ -450,7 +450,7 @@ class _Grading:
         return _read(outcome.text).findings if outcome.kind == "arrays" else []
 
 
-def _mended(finding: Finding, case: Case) -> Finding:
+def _fixed(finding: Finding, case: Case) -> Finding:
     """Return a finding with another advice where threads race in an input, which none may write."""
     is_input = finding.array in case.args and finding.array not in case.expected
     if finding.kind.endswith("race") and is_input:

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
-_PARENT_DEATH_SIGNAL, _ADOPT_ORPHANS = 1, 36  # of Linux's prctl
+_PARENT_DEATH_SIGNAL, _BE_SUBREAPER = 1, 36  # of Linux's prctl
 
 
 def keep(control: int, run: Callable[[], Any], streams: Iterable[int] = range(3)) -> int:
@@ -30,7 +30,7 @@ def keep(control: int, run: Callable[[], Any], streams: Iterable[int] = range(3)
     """
     ends, begins = os.pipe()
     os.set_blocking(begins, False)
-    _prctl(_ADOPT_ORPHANS, 1)
+    _prctl(_BE_SUBREAPER, 1)
     signal.set_wakeup_fd(begins)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     copy = os.fork()

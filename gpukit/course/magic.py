@@ -92,17 +92,17 @@ class Exercises(Magics):
             raise interrupts.brief(stopped, words) from None
 
     def _exercise(self, line: str, cell: str | None) -> Any:
-        verb, name = ["", *line.split()][-2:] if line.strip() else ["", ""]
-        if verb not in ("", "hint", "play") or not name:
+        command, name = ["", *line.split()][-2:] if line.strip() else ["", ""]
+        if command not in ("", "hint", "play") or not name:
             raise ExerciseError(
                 f"%exercise: expected a name, `hint NAME` or `play NAME`, got {line.strip()!r}."
             )
         exercise = catalogue.find(name)
         if cell is not None:
             return self._graded(exercise, cell)
-        if verb == "hint":
+        if command == "hint":
             return self._hint(exercise)
-        if verb == "play":
+        if command == "play":
             return self._play(exercise)
         return Words(exercise.task.read_text(encoding="utf-8"))
 

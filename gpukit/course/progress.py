@@ -126,7 +126,7 @@ def _save(exercise: Exercise, known: dict[str, Any]) -> str:
     file = _file(exercise)
     try:
         with files.refusing(file, ELSEWHERE):
-            if file.is_file() and _read(file) is None:  # damaged: somebody may mend it by hand
+            if file.is_file() and _read(file) is None:  # damaged: somebody may fix it by hand
                 file.replace(file.with_suffix(".damaged"))
         files.write(file, _text(known), ELSEWHERE)
     except OutputError as refused:

@@ -191,9 +191,11 @@ class Child:
         """Record a launch and return the line that makes a NaN or an infinity, if one does."""
         return self._ask("origin", case, seconds)
 
-    def _ask(self, verb: str, case: Case, seconds: float) -> Outcome:
+    def _ask(self, command: str, case: Case, seconds: float) -> Outcome:
         shapes, body = frames.pack(case.args)
-        self._send({"verb": verb, "args": shapes, "grid": case.grid, "block": case.block}, body)
+        self._send(
+            {"command": command, "args": shapes, "grid": case.grid, "block": case.block}, body
+        )
         return self._answer(seconds)
 
     def _answer(self, seconds: float) -> Outcome:

@@ -115,9 +115,9 @@ def _lazy(name: str) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    # A room of our own that is about to be imported is not looked for in Numba.
-    room = Path(__file__).with_name(f"{name}.py").exists() and name not in _MODULES
-    found = None if name.startswith("__") or room else _lazy(name)
+    # A package of our own that is about to be imported is not looked for in Numba.
+    package = Path(__file__).with_name(f"{name}.py").exists() and name not in _MODULES
+    found = None if name.startswith("__") or package else _lazy(name)
     if found is None:
         raise AttributeError(
             f"module 'gpukit.cuda' has no attribute {name!r}: neither CUDA Python nor gpukit "

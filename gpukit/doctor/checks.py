@@ -1,4 +1,4 @@
-"""Judge the facts: one function for each known trap, each with the line that mends it."""
+"""Judge the facts: one function for each known trap, each with the line that fixes it."""
 
 from __future__ import annotations
 

@@ -11,12 +11,12 @@ from gpukit.doctor.gpu_facts import Version, numbers
 
 @dataclass(frozen=True)
 class Finding:
-    """Something found: a `problem` stops work, a `note` is worth knowing. `mend` is what to do."""
+    """Something found: a `problem` stops work, a `note` is worth knowing. `fix` is what to do."""
 
     level: str
     name: str
     what: str
-    mend: str
+    fix: str
 
 
 Check = Callable[[Machine], Finding | None]

@@ -19,7 +19,7 @@ def driver_missing(machine: Machine) -> Finding | None:
     """A GPU without its driver is no use."""
     if machine.driver or not machine.hardware_seen:
         return None
-    mend = (
+    fix = (
         "Install the NVIDIA driver on Windows (not inside WSL), then: wsl --shutdown"
         if machine.in_wsl
         else "Install NVIDIA's driver; on Debian: apt install nvidia-driver (in a container: start "
@@ -29,7 +29,7 @@ def driver_missing(machine: Machine) -> Finding | None:
         "note",
         "driver-missing",
         "There seems to be an NVIDIA GPU, but its driver library (libcuda) is not there.",
-        mend,
+        fix,
     )
 
 

@@ -101,12 +101,12 @@ def first_kernel(machine: Machine) -> Finding | None:
     """The proof: a kernel of 1000 threads runs and is right."""
     if not machine.kernel_error:
         return None
-    mend = (
+    fix = (
         "GPUKIT_TARGET=cpu gpukit doctor"
         if machine.target == "cuda"
         else "Please report this, with the output of: gpukit doctor --json"
     )
-    return Finding("problem", "first-kernel", f"A first kernel fails: {machine.kernel_error}", mend)
+    return Finding("problem", "first-kernel", f"A first kernel fails: {machine.kernel_error}", fix)
 
 
 CHECKS: tuple[Check, ...] = (

@@ -110,9 +110,9 @@ class Built:
             path, name = value
             return getattr(_loaded(path), name)
         if kind == "namespace":
-            room = ModuleType("room")
-            vars(room).update({name: self.value(found) for name, found in value.items()})
-            return room
+            package = ModuleType("namespace")
+            vars(package).update({name: self.value(found) for name, found in value.items()})
+            return package
         if kind == "function":
             if value not in self.devices:
                 self.devices[value] = self.cuda.jit(device=True)(self.function(value))

@@ -112,7 +112,7 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _room(value: Any) -> str | None:
-    return next((name for name, room in intrinsics.ROOMS.items() if room is value), None)
+    return next((name for name, package in intrinsics.NAMESPACES.items() if package is value), None)
 
 
 def _of_numpy(function: FunctionType) -> bool:

@@ -3,7 +3,7 @@
 Nothing is easier to share out: no thread needs what another one reads or writes, so there is one
 thread for one element, no shared memory, no barrier, and the order does not matter. The kernels
 see one axis: an element does not depend on its neighbours, so shapes concern the host alone.
-Memory sets the pace: even gelu counts fewer operations than bytes.
+Memory sets the thread_time: even gelu counts fewer operations than bytes.
 
 The gradients are in activations_grad.py.
 
@@ -35,7 +35,7 @@ import numpy.typing as npt
 from numpy.polynomial import Chebyshev
 
 from gpukit import cuda, launch
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, map4
 
@@ -299,56 +299,56 @@ def gelu_wide_cost(n: int) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
-def relu(x: Any, *, rung: str = "relu", out: Any = None, stream: Any = 0) -> Any:
+def relu(x: Any, *, variant: str = "relu", out: Any = None, stream: Any = 0) -> Any:
     """Return x where it is positive and 0 elsewhere; NaN stays NaN.
 
     `[-1. 2.]` gives `[0. 2.]`: any shape gives the same shape and dtype, float32 or float64, which
     may be x itself.
     """
-    return elementwise("relu", LADDER, rung, out, stream, x=x)
+    return elementwise("relu", VARIANTS, variant, out, stream, x=x)
 
 
-def sigmoid(x: Any, *, rung: str = "sigmoid", out: Any = None, stream: Any = 0) -> Any:
+def sigmoid(x: Any, *, variant: str = "sigmoid", out: Any = None, stream: Any = 0) -> Any:
     """Return 1 / (1 + e^-x), element by element.
 
     `[0. 100.]` gives `[0.5 1.]`: any shape gives the same shape and dtype, float32 or float64.
     `out` may be x itself.
     """
-    return elementwise("sigmoid", LADDER, rung, out, stream, x=x)
+    return elementwise("sigmoid", VARIANTS, variant, out, stream, x=x)
 
 
-def tanh(x: Any, *, rung: str = "tanh", out: Any = None, stream: Any = 0) -> Any:
+def tanh(x: Any, *, variant: str = "tanh", out: Any = None, stream: Any = 0) -> Any:
     """Return the hyperbolic tangent, element by element.
 
     `[0. 100.]` gives `[0. 1.]`: any shape gives the same shape and dtype, float32 or float64, which
     may be x itself.
     """
-    return elementwise("tanh", LADDER, rung, out, stream, x=x)
+    return elementwise("tanh", VARIANTS, variant, out, stream, x=x)
 
 
-def gelu(x: Any, *, rung: str = "gelu", out: Any = None, stream: Any = 0) -> Any:
+def gelu(x: Any, *, variant: str = "gelu", out: Any = None, stream: Any = 0) -> Any:
     """Return the exact gelu, x times the normal distribution function of x.
 
     `[-100. 0. 100.]` gives `[-0. 0. 100.]`: any shape gives the same shape and dtype, float32 or
     float64. `out` may be x itself.
     """
-    return elementwise("gelu", LADDER, rung, out, stream, x=x)
+    return elementwise("gelu", VARIANTS, variant, out, stream, x=x)
 
 
 def elementwise(
-    function: str, ladder: tuple[Rung, ...], rung: str, out: Any, stream: Any, **inputs: Any
+    function: str, variants: tuple[Variant, ...], variant: str, out: Any, stream: Any, **inputs: Any
 ) -> Any:
     """Return what a kernel computes from arrays of one shape and one float dtype, in the same.
 
-    Of the ladder those rungs belong to the function that have its name, and its name with _wide,
+    Of the variants those variants belong to the function that have its name, and its name with _wide,
     which hands over where an array cannot be moved in fours.
 
     Raises TypeError or ValueError, in the words of `function`, for inputs that are not so, and for
     an out that shares memory with one of them in any other way than element on element.
     """
-    own = tuple(r for r in ladder if r.name in (function, f"{function}_wide"))
-    chosen = launch.pick(function, own, rung)
-    arrays = {name: launch.adopt(array) for name, array in inputs.items()}
+    own = tuple(r for r in variants if r.name in (function, f"{function}_wide"))
+    chosen = launch.pick(function, own, variant)
+    arrays = {name: launch.as_array(array) for name, array in inputs.items()}
     first = next(iter(arrays))
     for name, array in arrays.items():
         launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
@@ -367,24 +367,24 @@ def elementwise(
     return result.get()
 
 
-def rungs(name: str, scalar: Any, wide: Any, cost: Any, wide_cost: Any, reference: Any) -> Any:
-    """Return the rung of a function with one thread for an element, and that with one for four."""
+def variants(name: str, scalar: Any, wide: Any, cost: Any, wide_cost: Any, reference: Any) -> Any:
+    """Return the variant of a function with one thread for an element, and that with one for four."""
     return (
-        Rung(name, scalar, cost, reference, BLOCK),
-        Rung(
+        Variant(name, scalar, cost, reference, BLOCK),
+        Variant(
             f"{name}_wide", wide, wide_cost, reference, BLOCK, WIDTH * BLOCK, (np.float32,),
             instead=name,
         ),
     )  # fmt: skip
 
 
-LADDER = (
-    *rungs("relu", relu_kernel, relu_wide_kernel, relu_cost, relu_wide_cost, relu_reference),
-    *rungs(
+VARIANTS = (
+    *variants("relu", relu_kernel, relu_wide_kernel, relu_cost, relu_wide_cost, relu_reference),
+    *variants(
         "sigmoid", sigmoid_kernel, sigmoid_wide_kernel, sigmoid_cost, sigmoid_wide_cost,
         sigmoid_reference,
     ),
-    *rungs("tanh", tanh_kernel, tanh_wide_kernel, tanh_cost, tanh_wide_cost, tanh_reference),
-    *rungs("gelu", gelu_kernel, gelu_wide_kernel, gelu_cost, gelu_wide_cost, gelu_reference),
+    *variants("tanh", tanh_kernel, tanh_wide_kernel, tanh_cost, tanh_wide_cost, tanh_reference),
+    *variants("gelu", gelu_kernel, gelu_wide_kernel, gelu_cost, gelu_wide_cost, gelu_reference),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

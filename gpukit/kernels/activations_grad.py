@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels import activations
-from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64, rungs
+from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64, variants
 from gpukit.launch import Cost
 from gpukit.primitives.wide import zip4
 
@@ -277,63 +277,63 @@ def gelu_grad_wide_cost(n: int) -> Cost:
 
 
 def relu_grad(
-    grad: Any, x: Any, *, rung: str = "relu_grad", out: Any = None, stream: Any = 0
+    grad: Any, x: Any, *, variant: str = "relu_grad", out: Any = None, stream: Any = 0
 ) -> Any:
     """Return the gradient of x from the gradient of relu(x); relu(x) does as well as x.
 
     `grad = [5. 7.]` and `x = [-1. 2.]` give `[0. 7.]`: two arrays of one shape, both float32 or
     both float64, give that shape and dtype.
     """
-    return activations.elementwise("relu_grad", LADDER, rung, out, stream, grad=grad, x=x)
+    return activations.elementwise("relu_grad", VARIANTS, variant, out, stream, grad=grad, x=x)
 
 
 def sigmoid_grad(
-    grad: Any, y: Any, *, rung: str = "sigmoid_grad", out: Any = None, stream: Any = 0
+    grad: Any, y: Any, *, variant: str = "sigmoid_grad", out: Any = None, stream: Any = 0
 ) -> Any:
     """Return the gradient of x from the gradient of y = sigmoid(x), and y.
 
     `grad = [8.]` and `y = [0.5]` give `[2.]`: two arrays of one shape, both float32 or both
     float64, give that shape and dtype.
     """
-    return activations.elementwise("sigmoid_grad", LADDER, rung, out, stream, grad=grad, y=y)
+    return activations.elementwise("sigmoid_grad", VARIANTS, variant, out, stream, grad=grad, y=y)
 
 
 def tanh_grad(
-    grad: Any, y: Any, *, rung: str = "tanh_grad", out: Any = None, stream: Any = 0
+    grad: Any, y: Any, *, variant: str = "tanh_grad", out: Any = None, stream: Any = 0
 ) -> Any:
     """Return the gradient of x from the gradient of y = tanh(x), and y.
 
     `grad = [8.]` and `y = [0.5]` give `[6.]`: two arrays of one shape, both float32 or both
     float64, give that shape and dtype.
     """
-    return activations.elementwise("tanh_grad", LADDER, rung, out, stream, grad=grad, y=y)
+    return activations.elementwise("tanh_grad", VARIANTS, variant, out, stream, grad=grad, y=y)
 
 
 def gelu_grad(
-    grad: Any, x: Any, *, rung: str = "gelu_grad", out: Any = None, stream: Any = 0
+    grad: Any, x: Any, *, variant: str = "gelu_grad", out: Any = None, stream: Any = 0
 ) -> Any:
     """Return the gradient of x from the gradient of gelu(x), and x.
 
     `grad = [8.]` and `x = [0.]` give `[4.]`: two arrays of one shape, both float32 or both float64,
     give that shape and dtype.
     """
-    return activations.elementwise("gelu_grad", LADDER, rung, out, stream, grad=grad, x=x)
+    return activations.elementwise("gelu_grad", VARIANTS, variant, out, stream, grad=grad, x=x)
 
 
-LADDER = (
-    *rungs(
+VARIANTS = (
+    *variants(
         "relu_grad", relu_grad_kernel, relu_grad_wide_kernel, relu_grad_cost,
         relu_grad_wide_cost, relu_grad_reference,
     ),
-    *rungs(
+    *variants(
         "sigmoid_grad", sigmoid_grad_kernel, sigmoid_grad_wide_kernel, sigmoid_grad_cost,
         sigmoid_grad_wide_cost, sigmoid_grad_reference,
     ),
-    *rungs(
+    *variants(
         "tanh_grad", tanh_grad_kernel, tanh_grad_wide_kernel, tanh_grad_cost,
         tanh_grad_wide_cost, tanh_grad_reference,
     ),
-    *rungs(
+    *variants(
         "gelu_grad", gelu_grad_kernel, gelu_grad_wide_kernel, gelu_grad_cost,
         gelu_grad_wide_cost, gelu_grad_reference,
     ),

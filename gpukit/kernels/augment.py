@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels import philox
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK = 256
 HALF = np.float32(0.5)
@@ -97,19 +97,19 @@ def augment(
     outside. float32 or float64; seed and offset as in `dropout`: the same ones move alike.
     """
     function = "augment"
-    x = launch.adopt(x)
+    x = launch.as_array(x)
     launch.check_array(function, "x", x, ndim=4, dtypes=launch.FLOATS)
     launch.check_int(function, "most", most, least=0)
     result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
     launch.check_no_overlap(function, out, x=x)
     if n := math.prod(x.shape):
-        (rung,) = LADDER
+        (variant,) = VARIANTS
         chance = launch.empty((len(x), 3), np.float32)
         philox.rand(len(x), 3, seed=seed, offset=offset, out=chance, stream=stream)
         arguments = launch.to_device(x, stream), chance, most, bool(flip), x.dtype.type(fill)
-        rung.kernel[rung.grid(function, n), rung.block, stream](*arguments, result.array)
+        variant.kernel[variant.grid(function, n), variant.block, stream](*arguments, result.array)
     return result.get()
 
 
-LADDER = (Rung("augment", augment_kernel, augment_cost, augment_reference, BLOCK),)
+VARIANTS = (Variant("augment", augment_kernel, augment_cost, augment_reference, BLOCK),)
 __all__ = launch.public_names(globals())

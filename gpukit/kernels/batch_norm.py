@@ -40,7 +40,7 @@ from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_all_sum
 from gpukit.kernels import transpose
 from gpukit.kernels.layer_norm import check_parameters, parameter
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -165,10 +165,10 @@ def batch_norm(
     function = "batch_norm"
     names = ("running_mean", "running_var", "weight", "bias")
     parameters = {
-        name: launch.adopt(array)
+        name: launch.as_array(array)
         for name, array in zip(names, (running_mean, running_var, weight, bias), strict=True)
     }
-    input = launch.adopt(input)
+    input = launch.as_array(input)
     channels = check_images(function, input, **parameters)
     given = {name: array for name, array in parameters.items() if array is not None}
     _check_statistics(function, input, training, given)
@@ -189,11 +189,11 @@ def batch_norm(
         x, used = images(function, "input", input, stream), running
         if training:
             used = [part.array for part in stats]
-            LADDER[0].kernel[channels, BLOCK, stream](x, x.dtype.type(momentum), *running, *used)
+            VARIANTS[0].kernel[channels, BLOCK, stream](x, x.dtype.type(momentum), *running, *used)
             for name, array in zip(names[:2], running, strict=True):
                 _write_back(parameters[name], array, stream)
         by_element(
-            function, LADDER[1], result, stream, x, *used, x.dtype.type(eps), *scale_and_shift
+            function, VARIANTS[1], result, stream, x, *used, x.dtype.type(eps), *scale_and_shift
         )
     if not return_stats:
         return result.get()
@@ -246,13 +246,15 @@ def images(function: str, name: str, array: Any, stream: Any) -> Any:
     return flat.reshape(n, channels, flat.size // (n * channels))
 
 
-def by_element(function: str, rung: Rung, result: Any, stream: Any, x: Any, *rest: Any) -> None:
+def by_element(
+    function: str, variant: Variant, result: Any, stream: Any, x: Any, *rest: Any
+) -> None:
     """Launch a kernel with a thread for each element of x; leave what it makes in result."""
     n, channels, places = x.shape
     vectors = len(result.array.shape) == 2
     out = launch.empty(x.shape, x.dtype) if vectors else result.flat().reshape(x.shape)
-    grid = rung.grid(function, places, channels, n)
-    rung.kernel[grid, rung.block, stream](x, *rest, out)
+    grid = variant.grid(function, places, channels, n)
+    variant.kernel[grid, variant.block, stream](x, *rest, out)
     if vectors:
         transpose.transpose(out.reshape(channels, places), out=result.array, stream=stream)
 
@@ -263,11 +265,11 @@ def _write_back(given: Any, changed: Any, stream: Any) -> None:
         given[...] = launch.to_host(changed, stream)
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "stats", batch_norm_stats_kernel, batch_norm_stats_cost, batch_stats_reference, BLOCK, 1
     ),
-    Rung(
+    Variant(
         "batch_norm", batch_norm_kernel, batch_norm_cost, batch_norm_reference,
         (BLOCK_X, BLOCK_Y, 1),
     ),

@@ -50,7 +50,7 @@ from gpukit.kernels.batch_norm import (
     images,
 )
 from gpukit.kernels.layer_norm import parameter
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -152,7 +152,7 @@ def batch_norm_backward(
     """
     function = "batch_norm_backward"
     arrays = {"grad_out": grad_out, "input": input, "mean": mean, "var": var, "weight": weight}
-    given = {name: launch.adopt(array) for name, array in arrays.items() if array is not None}
+    given = {name: launch.as_array(array) for name, array in arrays.items() if array is not None}
     input, grad_out, weight = given["input"], given["grad_out"], given.get("weight")
     for name, array in (("grad_out", grad_out), ("input", input)):
         launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
@@ -164,7 +164,7 @@ def batch_norm_backward(
     launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
     shapes = shape, (channels,), (channels,)
     results = launch.results(function, out, shapes, stream, **given)
-    by_channel, each_element = LADDER
+    by_channel, each_element = VARIANTS
     sums = [result.flat() for result in results[1:]]
     if input.size:
         grad, x = (images(function, name, given[name], stream) for name in ("grad_out", "input"))
@@ -185,13 +185,13 @@ def batch_norm_backward(
     return tuple(result.get() for result in results)
 
 
-_rung = functools.partial(Rung, reference=batch_norm_backward_reference)
-LADDER = (
-    _rung(
+_variant = functools.partial(Variant, reference=batch_norm_backward_reference)
+VARIANTS = (
+    _variant(
         "grad_weight", batch_norm_grad_weight_kernel, batch_norm_grad_weight_cost, block=BLOCK,
         tile=1,
     ),
-    _rung(
+    _variant(
         "grad_input", batch_norm_grad_input_kernel, batch_norm_grad_input_cost,
         block=(BLOCK_X, BLOCK_Y, 1),
     ),

@@ -30,7 +30,7 @@ from gpukit import cuda, launch
 from gpukit.collectives import block_sum, block_tree_sum
 from gpukit.kernels.reduce import WARPS
 from gpukit.kernels.reduce_trees import BLOCK
-from gpukit.launch import Cost, Rung, ceil_div, stride_blocks
+from gpukit.launch import Cost, Variant, ceil_div, stride_blocks
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -104,14 +104,14 @@ def dot_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Co
 # --- Host functions --------------------------------------------------------------------------
 
 
-def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
+def dot(x: Any, y: Any, *, variant: str = "shuffle", stream: Any = 0) -> Any:
     """Return the dot product of two float32 or float64 vectors of one length and dtype.
 
     (n,) and (n,) give one number of the same dtype: `[1. 2.]` and `[3. 4.]` give `11.`, and empty
     vectors 0.
     """
-    chosen = launch.pick("dot", LADDER, rung)
-    x, y = launch.adopt(x), launch.adopt(y)
+    chosen = launch.pick("dot", VARIANTS, variant)
+    x, y = launch.as_array(x), launch.as_array(y)
     launch.check_array("dot", "x", x, ndim=1, dtypes=launch.FLOATS)
     launch.check_array("dot", "y", y, ndim=1, dtypes=launch.FLOATS)
     launch.check_same_dtype("dot", x=x, y=y)
@@ -124,9 +124,9 @@ def dot(x: Any, y: Any, *, rung: str = "shuffle", stream: Any = 0) -> Any:
     return launch.to_host(out, stream)[0]
 
 
-_rung = functools.partial(Rung, reference=dot_reference, block=BLOCK)
-LADDER = (
-    _rung("tree", dot_tree_kernel, dot_tree_cost),
-    _rung("shuffle", dot_shuffle_kernel, dot_shuffle_cost, grid_stride=True),
+_variant = functools.partial(Variant, reference=dot_reference, block=BLOCK)
+VARIANTS = (
+    _variant("tree", dot_tree_kernel, dot_tree_cost),
+    _variant("shuffle", dot_shuffle_kernel, dot_shuffle_cost, grid_stride=True),
 )
 __all__ = launch.public_names(globals())

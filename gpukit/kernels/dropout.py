@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.philox import BLOCK, TILE, block_words, counted, rand_reference, uniform
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -105,7 +105,7 @@ def _drop(
     function: str, name: str, x: Any, p: float, seed: int, offset: int, out: Any, stream: Any
 ) -> Any:
     """Return what dropout_kernel makes of an array of any shape."""
-    x = launch.adopt(x)
+    x = launch.as_array(x)
     launch.check_array(function, name, x, ndim=None, dtypes=launch.FLOATS)
     if not 0 <= p <= 1:
         raise ValueError(f"{function}: expected 0 <= p <= 1, got {p}. Pass a probability.")
@@ -113,11 +113,13 @@ def _drop(
     result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
     launch.check_no_overlap(function, out, in_place=True, **{name: x})
     if n := math.prod(x.shape):
-        (rung,) = LADDER
+        (variant,) = VARIANTS
         moved = launch.to_device(launch.flatten(function, name, x), stream)
         scale = x.dtype.type(_scale(p))
-        grid = rung.grid(function, n)
-        rung.kernel[grid, rung.block, stream](moved, np.float32(p), scale, *chance, result.flat())
+        grid = variant.grid(function, n)
+        variant.kernel[grid, variant.block, stream](
+            moved, np.float32(p), scale, *chance, result.flat()
+        )
     return result.get()
 
 
@@ -126,5 +128,5 @@ def _scale(p: float) -> float:
     return 1 / (1 - p) if p < 1 else 0.0
 
 
-LADDER = (Rung("dropout", dropout_kernel, dropout_cost, dropout_reference, BLOCK, TILE),)
+VARIANTS = (Variant("dropout", dropout_kernel, dropout_cost, dropout_reference, BLOCK, TILE),)
 __all__ = launch.public_names(globals())

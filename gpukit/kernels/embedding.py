@@ -36,7 +36,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels import vector
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK_X = 32
 BLOCK_Y = 8
@@ -156,7 +156,7 @@ def embedding(input: Any, weight: Any, *, out: Any = None, stream: Any = 0) -> A
     outside of the table; of device arrays, which the host does not read, such an index gives NaN.
     """
     function = "embedding"
-    input, weight = launch.adopt(input), launch.adopt(weight)
+    input, weight = launch.as_array(input), launch.as_array(weight)
     launch.check_array(function, "input", input, ndim=None, dtypes=INDICES)
     launch.check_array(function, "weight", weight, ndim=2, dtypes=launch.FLOATS)
     rows, cols = weight.shape
@@ -167,26 +167,26 @@ def embedding(input: Any, weight: Any, *, out: Any = None, stream: Any = 0) -> A
     if math.prod(shape):
         index = launch.to_device(launch.flatten(function, "input", input), stream)
         found, table = result.flat().reshape(index.size, cols), launch.to_device(weight, stream)
-        rung = LADDER[0]
-        grid = rung.grid(function, cols, index.size)
-        rung.kernel[grid, rung.block, stream](index, table, found)
+        variant = VARIANTS[0]
+        grid = variant.grid(function, cols, index.size)
+        variant.kernel[grid, variant.block, stream](index, table, found)
     return result.get()
 
 
 def embedding_backward(
-    grad_out: Any, input: Any, num_embeddings: int, *, rung: str = "atomic", out: Any = None,
+    grad_out: Any, input: Any, num_embeddings: int, *, variant: str = "atomic", out: Any = None,
     stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return the gradient of embedding's weight.
 
     grad_out (..., cols) and input (...), int32 or int64, give (num_embeddings, cols): the rows of
-    grad_out, added up where input names one row more than once. The rung "column" adds in the
+    grad_out, added up where input names one row more than once. The variant "column" adds in the
     order of input, so that every run has the same bits. Raises ValueError for an index outside of
     the table; with device arrays, which the host does not read, it is left out.
     """
     function = "embedding_backward"
-    chosen = launch.pick(function, GRAD_LADDER, rung)
-    grad_out, input = launch.adopt(grad_out), launch.adopt(input)
+    chosen = launch.pick(function, GRAD_VARIANTS, variant)
+    grad_out, input = launch.as_array(grad_out), launch.as_array(input)
     launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=launch.FLOATS)
     launch.check_array(function, "input", input, ndim=None, dtypes=INDICES)
     rows = launch.check_int(function, "num_embeddings", num_embeddings, least=0)
@@ -224,18 +224,18 @@ def _check_range(function: str, index: Any, rows: int) -> None:
             )
 
 
-GRAD_LADDER = (
-    Rung(
+GRAD_VARIANTS = (
+    Variant(
         "atomic", embedding_grad_atomic_kernel, embedding_grad_atomic_cost,
         embedding_backward_reference, (BLOCK_X, BLOCK_Y),
     ),
-    Rung(
+    Variant(
         "column", embedding_grad_column_kernel, embedding_grad_column_cost,
         embedding_backward_reference, BLOCK,
     ),
 )  # fmt: skip
-LADDER = (
-    Rung("embedding", embedding_kernel, embedding_cost, embedding_reference, (BLOCK_X, BLOCK_Y)),
-    *GRAD_LADDER,
+VARIANTS = (
+    Variant("embedding", embedding_kernel, embedding_cost, embedding_reference, (BLOCK_X, BLOCK_Y)),
+    *GRAD_VARIANTS,
 )
 __all__ = launch.public_names(globals())

@@ -35,7 +35,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import ALL_LANES, WARP, block_max, larger
-from gpukit.launch import Cost, Rung, stride_blocks
+from gpukit.launch import Cost, Variant, stride_blocks
 
 BLOCK = 256
 WARPS = BLOCK // WARP
@@ -266,7 +266,7 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
     (n,) gives one place: `[1. 3. 3.]` gives `1`. NaN counts as the largest. Raises
     ValueError for none.
     """
-    x = _adopt("argmax", x, stream)
+    x = _checked_array("argmax", x, stream)
     blocks = stride_blocks(x.shape[0], BLOCK)
     places, out = launch.empty((blocks,), place_dtype(x.shape[0])), launch.empty((1,), np.int64)
     argmax_kernel[blocks, BLOCK, stream](x, places)
@@ -276,7 +276,7 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
 
 def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
     """Find what is extreme in each block, then in what the blocks found."""
-    x = _adopt(function, x, stream)
+    x = _checked_array(function, x, stream)
     blocks = stride_blocks(x.shape[0], BLOCK)
     found, out = launch.empty((blocks,), x.dtype), launch.empty((1,), x.dtype)
     kernel[blocks, BLOCK, stream](x, found)
@@ -284,9 +284,9 @@ def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
     return launch.to_host(out, stream)[0]
 
 
-def _adopt(function: str, x: Any, stream: Any) -> Any:
+def _checked_array(function: str, x: Any, stream: Any) -> Any:
     """Return x where kernels can read it, once it is a vector with an element."""
-    x = launch.adopt(x)
+    x = launch.as_array(x)
     launch.check_array(function, "x", x, ndim=1, dtypes=launch.FLOATS)
     if x.shape[0] == 0:
         raise ValueError(
@@ -301,12 +301,12 @@ def place_dtype(n: int) -> type[np.int32 | np.int64]:
     return np.int32 if n <= np.iinfo(np.int32).max else np.int64
 
 
-_rung = functools.partial(Rung, block=BLOCK, grid_stride=True)
-LADDER = (
-    _rung("max", max_kernel, max_cost, max_reference),
-    _rung("min", min_kernel, min_cost, min_reference),
-    _rung("argmax", argmax_kernel, argmax_cost, argmax_reference),
-    Rung(
+_variant = functools.partial(Variant, block=BLOCK, grid_stride=True)
+VARIANTS = (
+    _variant("max", max_kernel, max_cost, max_reference),
+    _variant("min", min_kernel, min_cost, min_reference),
+    _variant("argmax", argmax_kernel, argmax_cost, argmax_reference),
+    Variant(
         "argmax_finish", argmax_finish_kernel, argmax_finish_cost, argmax_reference, BLOCK,
         most_blocks=1,
     ),

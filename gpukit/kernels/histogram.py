@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels import vector
-from gpukit.launch import Cost, Rung, stride_blocks
+from gpukit.launch import Cost, Variant, stride_blocks
 
 BLOCK = 256
 # The 48 KiB of shared memory that every GPU gives a block, in counts of 4 bytes.
@@ -107,17 +107,17 @@ def histogram_privatised_cost(n: int, bins: int, blocks: int, itemsize: int = 1)
 
 
 def bincount(
-    x: Any, bins: int, *, rung: str = "privatised", out: Any = None, stream: Any = 0
+    x: Any, bins: int, *, variant: str = "privatised", out: Any = None, stream: Any = 0
 ) -> Any:
     """Return how often each of 0, 1, ..., bins - 1 occurs in a uint8 or int32 vector.
 
     `[1 1 3]` with 4 bins gives `[0 2 0 1]`: (n,) gives int32 (bins,). Values outside [0, bins) are
     not counted, where np.bincount raises or returns more bins. More than MAX_PRIVATE_BINS bins do
-    not fit into shared memory: then the rung "atomic" counts them whichever is asked for. A count
+    not fit into shared memory: then the variant "atomic" counts them whichever is asked for. A count
     above 2**31 - 1 wraps.
     """
-    kernel = launch.pick("bincount", LADDER, rung).kernel
-    x = launch.adopt(x)
+    kernel = launch.pick("bincount", VARIANTS, variant).kernel
+    x = launch.as_array(x)
     launch.check_array("bincount", "x", x, ndim=1, dtypes=(np.uint8, np.int32))
     bins = launch.check_int("bincount", "bins", bins, least=1)
     result = launch.Result("bincount", out, (bins,), np.int32, x, stream=stream)
@@ -144,11 +144,13 @@ def private_blocks(n: int, bins: int) -> int:
     return stride_blocks(n, BLOCK, tile=max(BLOCK, bins), shared=4 * bins)
 
 
-_rung = functools.partial(
-    Rung, reference=bincount_reference, block=BLOCK, dtypes=(np.uint8, np.int32)
+_variant = functools.partial(
+    Variant, reference=bincount_reference, block=BLOCK, dtypes=(np.uint8, np.int32)
 )
-LADDER = (
-    _rung("atomic", histogram_atomic_kernel, histogram_atomic_cost),
-    _rung("privatised", histogram_privatised_kernel, histogram_privatised_cost, grid_stride=True),
+VARIANTS = (
+    _variant("atomic", histogram_atomic_kernel, histogram_atomic_cost),
+    _variant(
+        "privatised", histogram_privatised_kernel, histogram_privatised_cost, grid_stride=True
+    ),
 )
 __all__ = launch.public_names(globals())

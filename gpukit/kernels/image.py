@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK_X = 32
 BLOCK_Y = 8
@@ -199,15 +199,15 @@ def box_blur(image: Any, radius: int) -> npt.NDArray[np.float32]:
 
 def _launch(function: str, out: Any, *inputs: Any) -> None:
     """Launch an image kernel with one thread for each pixel of `out`."""
-    rung = launch.pick(function, LADDER, function)
-    grid = rung.grid(function, *out.shape[::-1])
-    rung.kernel[grid, rung.block](*inputs, out)
+    variant = launch.pick(function, VARIANTS, function)
+    grid = variant.grid(function, *out.shape[::-1])
+    variant.kernel[grid, variant.block](*inputs, out)
 
 
-_rung = functools.partial(Rung, block=(BLOCK_X, BLOCK_Y), dtypes=COLOURS)
-LADDER = (
-    _rung("invert", invert_kernel, invert_cost, invert_reference),
-    _rung("grey", grey_kernel, grey_cost, grey_reference),
-    _rung("box_blur", box_blur_kernel, box_blur_cost, box_blur_reference, dtypes=COLOURS[1:]),
+_variant = functools.partial(Variant, block=(BLOCK_X, BLOCK_Y), dtypes=COLOURS)
+VARIANTS = (
+    _variant("invert", invert_kernel, invert_cost, invert_reference),
+    _variant("grey", grey_kernel, grey_cost, grey_reference),
+    _variant("box_blur", box_blur_kernel, box_blur_cost, box_blur_reference, dtypes=COLOURS[1:]),
 )
 __all__ = launch.public_names(globals())

@@ -7,7 +7,7 @@
 A row is read to find its mean, again to find its variance, which needs the mean, and again to use
 both. The formula with one reading less, mean of squares less square of mean, subtracts two large
 and nearly equal numbers: of values around 1e5 with a spread of 10 it makes noise, in float32 even
-negative variances. So the ladder keeps the three steps, and saves by keeping the row on the chip.
+negative variances. So all variants keep the three steps, and saves by keeping the row on the chip.
 
 Sums, too, lose digits where values are far from 0. So both kernels add up the distances from the
 row's first element: they are as small as the spread, and subtracting near numbers is exact.
@@ -43,7 +43,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_all_sum, warp_all_sum
 from gpukit.kernels import vector
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 WARPS = 8
 BLOCK = 128
@@ -168,7 +168,7 @@ def layer_norm_block_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 
 def layer_norm(
     input: Any, normalized_shape: int | tuple[int, ...], weight: Any = None, bias: Any = None,
-    eps: float = 1e-5, *, rung: str = "two_pass", return_stats: bool = False, out: Any = None,
+    eps: float = 1e-5, *, variant: str = "two_pass", return_stats: bool = False, out: Any = None,
     stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return input with mean 0 and variance 1 over its last axes, times weight, plus bias.
@@ -176,15 +176,15 @@ def layer_norm(
     normalized_shape are the last axes of input, and the shape of weight and bias, where they are
     given. The result has the shape and dtype of input, float32 or float64. With `return_stats` it
     is (out, mean, rstd), as layer_norm_backward needs them, both of the shape of the other axes.
-    A row that does not fit into shared memory is treated by the rung "two_pass".
+    A row that does not fit into shared memory is treated by the variant "two_pass".
     """
     function = "layer_norm"
-    chosen = launch.pick(function, LADDER, rung)
-    input = launch.adopt(input)
+    chosen = launch.pick(function, VARIANTS, variant)
+    input = launch.as_array(input)
     launch.check_array(function, "input", input, ndim=None, dtypes=launch.FLOATS)
     outer, inner = split_shape(function, input, normalized_shape)
     rows, cols = math.prod(outer), math.prod(inner)
-    given = {"weight": launch.adopt(weight), "bias": launch.adopt(bias)}
+    given = {"weight": launch.as_array(weight), "bias": launch.as_array(bias)}
     check_parameters(function, input, inner, **given)
     known = [array for array in given.values() if array is not None]
     made = functools.partial(launch.Result, function, stream=stream)
@@ -195,7 +195,7 @@ def layer_norm(
     )
     if rows:
         if cols * input.dtype.itemsize > MOST_KEPT:
-            chosen = LADDER[0]
+            chosen = VARIANTS[0]
         x = matrix(function, "input", input, cols, stream)
         scale = parameter(function, "weight", given["weight"], cols, x, 1, stream)
         shift = parameter(function, "bias", given["bias"], cols, x, 0, stream)
@@ -248,13 +248,13 @@ def parameter(
     return vector.fill(size, value, dtype=like.dtype, out=made, stream=stream)
 
 
-_rung = functools.partial(Rung, reference=layer_norm_reference)
-LADDER = (
-    _rung(
+_variant = functools.partial(Variant, reference=layer_norm_reference)
+VARIANTS = (
+    _variant(
         "two_pass", layer_norm_two_pass_kernel, layer_norm_two_pass_cost, block=(WARP, WARPS),
         tile=WARPS,
     ),
-    _rung(
+    _variant(
         "block", layer_norm_block_kernel, layer_norm_block_cost, block=BLOCK, tile=1,
         instead="two_pass",
     ),

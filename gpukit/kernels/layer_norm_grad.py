@@ -44,7 +44,7 @@ from gpukit.kernels.layer_norm import (
     matrix,
     parameter,
 )
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 Float64 = npt.NDArray[np.float64]
 
@@ -156,13 +156,13 @@ def layer_norm_backward(
     """
     function = "layer_norm_backward"
     inputs = {"grad_out": grad_out, "input": input, "mean": mean, "rstd": rstd}
-    arrays = {name: launch.adopt(array) for name, array in inputs.items()}
+    arrays = {name: launch.as_array(array) for name, array in inputs.items()}
     for name, array in arrays.items():
         launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
     launch.check_same_dtype(function, **arrays)
     grad_out, input, mean, rstd = arrays.values()
     shape, outer = tuple(input.shape), tuple(mean.shape)
-    inner, weight = shape[len(outer) :], launch.adopt(weight)
+    inner, weight = shape[len(outer) :], launch.as_array(weight)
     launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
     launch.check_shape(function, "mean", mean, shape[: len(outer)], "It has a number for each row.")
     launch.check_shape(function, "rstd", rstd, outer, "It has the shape of mean.")
@@ -179,7 +179,7 @@ def _launch(
     function: str, arrays: dict[str, Any], weight: Any, cols: int, results: list[Any], stream: Any
 ) -> None:
     """Launch the kernels of the three gradients, the first only where there are rows."""
-    by_row, by_column = LADDER
+    by_row, by_column = VARIANTS
     grad, x = (matrix(function, name, arrays[name], cols, stream) for name in ("grad_out", "input"))
     rows = x.shape[0]
     mean, rstd = (
@@ -200,13 +200,13 @@ def _launch(
         columns.add_columns(function, part, result.flat(), stream)
 
 
-_rung = functools.partial(Rung, reference=layer_norm_backward_reference)
-LADDER = (
-    _rung(
+_variant = functools.partial(Variant, reference=layer_norm_backward_reference)
+VARIANTS = (
+    _variant(
         "grad_input", layer_norm_grad_input_kernel, layer_norm_grad_input_cost,
         block=(WARP, WARPS), tile=WARPS,
     ),
-    _rung(
+    _variant(
         "grad_weight", layer_norm_grad_weight_kernel, layer_norm_grad_weight_cost,
         block=(BLOCK, 1),
     ),

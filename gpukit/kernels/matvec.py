@@ -2,7 +2,7 @@
 
 Every element of a is used once, in one multiplication and one addition: two operations for the
 four or eight bytes of the element, which is far fewer than a GPU can do meanwhile. So the memory
-decides, and the ladder is about who reads what. A GPU moves sectors of 32 bytes; all sectors below
+decides, and the variants differ in who reads what. A GPU moves sectors of 32 bytes; all sectors below
 are for one load of float32 by a full warp, with rows that begin at multiples of 32 bytes.
 
 Legend
@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum, warp_sum
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 from gpukit.primitives.wide import WIDTH, is_aligned, load4
 
 BLOCK = 256
@@ -191,16 +191,16 @@ def matvec_vectorised_cost(rows: int, cols: int) -> Cost:
 # --- Host function ---------------------------------------------------------------------------
 
 
-def matvec(a: Any, x: Any, *, rung: str = "warp_a_row", out: Any = None, stream: Any = 0) -> Any:
+def matvec(a: Any, x: Any, *, variant: str = "warp_a_row", out: Any = None, stream: Any = 0) -> Any:
     """Return the product of a matrix and a vector, both float32 or both float64.
 
     (rows, cols) and (cols,) give (rows,): `[[1. 2.]] @ [3. 4.]` is `[11.]`. A sum over no columns
-    is zero. The vectorised rung takes only float32.
+    is zero. The vectorised variant takes only float32.
     """
-    chosen = launch.pick("matvec", LADDER, rung)
-    a, x = launch.adopt(a), launch.adopt(x)
+    chosen = launch.pick("matvec", VARIANTS, variant)
+    a, x = launch.as_array(a), launch.as_array(x)
     _check_operands(a, x)
-    launch.check_rung_dtype("matvec", chosen, a)
+    launch.check_variant_dtype("matvec", chosen, a)
     rows, cols = a.shape
     result = launch.Result("matvec", out, (rows,), a.dtype, a, x, stream=stream)
     launch.check_no_overlap("matvec", out, a=a, x=x)
@@ -209,7 +209,7 @@ def matvec(a: Any, x: Any, *, rung: str = "warp_a_row", out: Any = None, stream:
     if rows:
         inputs = launch.to_device(a, stream), launch.to_device(x, stream)
         if chosen.instead and not all(map(_loads_at_once, inputs)):
-            chosen = launch.pick("matvec", LADDER, chosen.instead)
+            chosen = launch.pick("matvec", VARIANTS, chosen.instead)
         chosen.kernel[chosen.grid("matvec", rows), chosen.block, stream](*inputs, result.array)
     return result.get()
 
@@ -233,15 +233,15 @@ def _check_operands(a: Any, x: Any) -> None:
         )
 
 
-_rung = functools.partial(Rung, reference=matvec_reference, block=BLOCK)
-LADDER = (
-    _rung("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost),
-    _rung(
+_variant = functools.partial(Variant, reference=matvec_reference, block=BLOCK)
+VARIANTS = (
+    _variant("thread_a_row", matvec_thread_a_row_kernel, matvec_thread_a_row_cost),
+    _variant(
         "warp_a_row", matvec_warp_a_row_kernel, matvec_warp_a_row_cost,
         block=(WARP, WARPS), tile=WARPS,
     ),
-    _rung("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost, tile=1),
-    _rung(
+    _variant("block_a_row", matvec_block_a_row_kernel, matvec_block_a_row_cost, tile=1),
+    _variant(
         "vectorised", matvec_vectorised_kernel, matvec_vectorised_cost, tile=WARPS,
         dtypes=(np.float32,), instead="warp_a_row",
     ),

@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK = 256
 WORDS = 4
@@ -166,8 +166,8 @@ def rand(*size: int, seed: int, offset: int = 0, out: Any = None, stream: Any = 
     chance = counted("rand", seed, offset)
     result = launch.Result("rand", out, shape, np.float32, stream=stream)
     if n := math.prod(shape):
-        (rung,) = LADDER
-        rung.kernel[rung.grid("rand", n), rung.block, stream](*chance, result.flat())
+        (variant,) = VARIANTS
+        variant.kernel[variant.grid("rand", n), variant.block, stream](*chance, result.flat())
     return result.get()
 
 
@@ -182,5 +182,5 @@ def counted(function: str, seed: int, offset: int) -> tuple[np.uint64, np.uint64
     return made[0], made[1]
 
 
-LADDER = (Rung("rand", rand_kernel, rand_cost, rand_reference, BLOCK, TILE, (np.float32,)),)
+VARIANTS = (Variant("rand", rand_kernel, rand_cost, rand_reference, BLOCK, TILE, (np.float32,)),)
 __all__ = launch.public_names(globals())

@@ -39,7 +39,7 @@ from gpukit.kernels.conv.windows import (
     place_windows,
     taps_inside,
 )
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK_X = 32
 BLOCK_Y = 8
@@ -185,13 +185,13 @@ def max_pool2d(
     are int64, h W + w, as PyTorch's. NaN is larger than every number.
     """
     window, moves, shape = pooled("max_pool2d", input, kernel_size, stride, padding, dilation)
-    input = launch.adopt(input)
+    input = launch.as_array(input)
     result = launch.Result("max_pool2d", out, shape, input.dtype, input, stream=stream)
     places = launch.Result("max_pool2d", None, shape, np.int64, input, stream=stream)
     indices = planes(places.flat(), shape) if return_indices else None
     launch.check_no_overlap("max_pool2d", out, input=input)
     given = window, *moves[:3], planes(result.flat(), shape), indices
-    _launch(LADDER[0], input, given, shape, stream)
+    _launch(VARIANTS[0], input, given, shape, stream)
     return (result.get(), places.get()) if return_indices else result.get()
 
 
@@ -206,12 +206,12 @@ def avg_pool2d(
     count_include_pad the places on the padding do not count.
     """
     window, moves, shape = pooled("avg_pool2d", input, kernel_size, stride, padding, 1)
-    input = launch.adopt(input)
+    input = launch.as_array(input)
     result = launch.Result("avg_pool2d", out, shape, input.dtype, input, stream=stream)
     launch.check_no_overlap("avg_pool2d", out, input=input)
     out_planes = planes(result.flat(), shape)
     given = window, moves.stride, moves.padding, bool(count_include_pad), out_planes
-    _launch(LADDER[1], input, given, shape, stream)
+    _launch(VARIANTS[1], input, given, shape, stream)
     return result.get()
 
 
@@ -219,7 +219,7 @@ def pooled(
     function: str, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Pair, Windows, Shape]:
     """Return the window, how it moves and the shape of what comes out; raise where it cannot."""
-    launch.check_array(function, "input", launch.adopt(input), ndim=4, dtypes=launch.FLOATS)
+    launch.check_array(function, "input", launch.as_array(input), ndim=4, dtypes=launch.FLOATS)
     return pooled_shape(function, tuple(input.shape), kernel_size, stride, padding, dilation)
 
 
@@ -247,17 +247,17 @@ def planes(flat: Any, shape: Shape) -> Any:
     return flat.reshape(shape[0] * shape[1], *shape[2:])
 
 
-def _launch(rung: Rung, input: Any, given: Any, shape: Shape, stream: Any) -> None:
+def _launch(variant: Variant, input: Any, given: Any, shape: Shape, stream: Any) -> None:
     """Launch a kernel with one thread for each window, unless there is none."""
     if math.prod(shape):
-        flat = launch.to_device(launch.flatten(rung.name, "input", input), stream)
-        grid = rung.grid(rung.name, shape[3], shape[2], shape[0] * shape[1])
-        rung.kernel[grid, rung.block, stream](planes(flat, tuple(input.shape)), *given)
+        flat = launch.to_device(launch.flatten(variant.name, "input", input), stream)
+        grid = variant.grid(variant.name, shape[3], shape[2], shape[0] * shape[1])
+        variant.kernel[grid, variant.block, stream](planes(flat, tuple(input.shape)), *given)
 
 
-_rung = functools.partial(Rung, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2])
-LADDER = (
-    _rung("max_pool2d", max_pool2d_kernel, max_pool2d_cost, max_pool2d_reference),
-    _rung("avg_pool2d", avg_pool2d_kernel, avg_pool2d_cost, avg_pool2d_reference),
+_variant = functools.partial(Variant, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2])
+VARIANTS = (
+    _variant("max_pool2d", max_pool2d_kernel, max_pool2d_cost, max_pool2d_reference),
+    _variant("avg_pool2d", avg_pool2d_kernel, avg_pool2d_cost, avg_pool2d_reference),
 )
 __all__ = launch.public_names(globals())

@@ -47,7 +47,7 @@ from gpukit.kernels.pool import (
     reach_of,
     seen_by,
 )
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 # --- References ------------------------------------------------------------------------------
 
@@ -203,26 +203,26 @@ def avg_pool2d_backward_cost(
 
 def max_pool2d_backward(
     grad_out: Any, indices: Any, input_size: Any, kernel_size: Any, stride: Any = None,
-    padding: Any = 0, dilation: Any = 1, *, rung: str = "scatter", out: Any = None,
+    padding: Any = 0, dilation: Any = 1, *, variant: str = "scatter", out: Any = None,
     stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return the gradient of the input of max_pool2d, of shape `input_size`.
 
     grad_out and the int64 indices that max_pool2d returned, both (N, C, rows, cols), and
-    input_size (N, C, H, W) give (N, C, H, W). The rung scatter takes windows that do not overlap;
+    input_size (N, C, H, W) give (N, C, H, W). The variant scatter takes windows that do not overlap;
     gather takes the others, and adds up where several found one pixel.
     """
     function = "max_pool2d_backward"
-    chosen = launch.pick(function, MAX_LADDER, rung)
+    chosen = launch.pick(function, MAX_VARIANTS, variant)
     shape = _shape(function, input_size)
     window, moves, size = pooled_shape(function, shape, kernel_size, stride, padding, dilation)
-    indices = launch.adopt(indices)
+    indices = launch.as_array(indices)
     launch.check_array(function, "indices", indices, ndim=4, dtypes=(np.int64,))
     advice = "They are what max_pool2d returned."
     launch.check_shape(function, "indices", indices, size, advice)
     reach = reach_of(window, moves.dilation)
     if any(step < span for step, span in zip(moves.stride, reach, strict=True)):
-        chosen = launch.pick(function, MAX_LADDER, chosen.instead or chosen.name)
+        chosen = launch.pick(function, MAX_VARIANTS, chosen.instead or chosen.name)
     given = () if chosen.name == "scatter" else (reach, moves.stride, moves.padding)
     return _back(function, chosen, (grad_out, indices), given, shape, size, out, stream)
 
@@ -239,7 +239,7 @@ def avg_pool2d_backward(
     shape = _shape(function, input_size)
     window, moves, size = pooled_shape(function, shape, kernel_size, stride, padding, 1)
     given = window, moves.stride, moves.padding, bool(count_include_pad)
-    return _back(function, LADDER[2], (grad_out,), given, shape, size, out, stream)
+    return _back(function, VARIANTS[2], (grad_out,), given, shape, size, out, stream)
 
 
 def _shape(function: str, input_size: Any) -> Shape:
@@ -253,11 +253,11 @@ def _shape(function: str, input_size: Any) -> Shape:
 
 
 def _back(
-    function: str, rung: Rung, arrays: tuple[Any, ...], given: tuple[Any, ...], shape: Shape,
+    function: str, variant: Variant, arrays: tuple[Any, ...], given: tuple[Any, ...], shape: Shape,
     size: Shape, out: Any, stream: Any,
 ) -> Any:  # fmt: skip
     """Return what a kernel makes of grad_out, the first of `arrays`: gradients of a shape."""
-    grad_out, *rest = (launch.adopt(array) for array in arrays)
+    grad_out, *rest = (launch.as_array(array) for array in arrays)
     launch.check_array(function, "grad_out", grad_out, ndim=4, dtypes=launch.FLOATS)
     launch.check_shape(function, "grad_out", grad_out, size, "It has the shape of what was pooled.")
     given_arrays = grad_out, *rest
@@ -271,24 +271,24 @@ def _back(
         ]
         grad = planes(result.flat(), shape)
         across = shape
-        if rung.name == "scatter":  # what no window found stays 0
+        if variant.name == "scatter":  # what no window found stays 0
             vector.fill(grad.size, 0, dtype=grad.dtype, out=result.flat(), stream=stream)
             grad = grad.reshape(grad.shape[0], shape[2] * shape[3])
             across = size
-        grid = rung.grid(function, across[3], across[2], shape[0] * shape[1])
-        rung.kernel[grid, rung.block, stream](*moved, *given, grad)
+        grid = variant.grid(function, across[3], across[2], shape[0] * shape[1])
+        variant.kernel[grid, variant.block, stream](*moved, *given, grad)
     return result.get()
 
 
-_rung = functools.partial(Rung, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2])
-_max = functools.partial(_rung, reference=max_pool2d_backward_reference)
-MAX_LADDER = (
+_variant = functools.partial(Variant, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2])
+_max = functools.partial(_variant, reference=max_pool2d_backward_reference)
+MAX_VARIANTS = (
     _max("scatter", max_pool2d_scatter_kernel, max_pool2d_scatter_cost, instead="gather"),
     _max("gather", max_pool2d_gather_kernel, max_pool2d_gather_cost),
 )
-LADDER = (
-    *MAX_LADDER,
-    _rung(
+VARIANTS = (
+    *MAX_VARIANTS,
+    _variant(
         "avg_pool2d_backward", avg_pool2d_backward_kernel, avg_pool2d_backward_cost,
         avg_pool2d_backward_reference,
     ),

@@ -1,7 +1,7 @@
 """Sum: many threads, one number, in one launch. Trees or shuffles add up a block, atomics the rest.
 
-Read `reduce_trees` first: its rungs leave a partial sum for each block and need more launches.
-`sum` takes the rungs of both. How a block adds up is said once, in `gpukit.collectives`.
+Read `reduce_trees` first: its variants leave a partial sum for each block and need more launches.
+`sum` takes the variants of both. How a block adds up is said once, in `gpukit.collectives`.
 
 Legend
     n          elements to add                                        1000
@@ -33,7 +33,7 @@ from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum, block_tree_sum
 from gpukit.kernels import reduce_trees
 from gpukit.kernels.reduce_trees import BLOCK
-from gpukit.launch import Cost, Rung, ceil_div, stride_blocks
+from gpukit.launch import Cost, Variant, ceil_div, stride_blocks
 from gpukit.primitives.wide import WIDTH, is_aligned, load4
 
 WARPS = BLOCK // WARP
@@ -180,41 +180,41 @@ def sum_vectorised_cost(n: int, blocks: int | None = None) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
-def sum(x: Any, *, rung: str = "grid_stride", stream: Any = 0) -> Any:
+def sum(x: Any, *, variant: str = "grid_stride", stream: Any = 0) -> Any:
     """Return the sum of a float32 or float64 vector.
 
     (n,) gives one number of the same dtype: `[1. 2. 3.]` gives `6.`, and an empty vector 0. The
-    rung "vectorised" loads four float32 at once and takes no float64.
+    variant "vectorised" loads four float32 at once and takes no float64.
     """
-    chosen = launch.pick("sum", SUM_LADDER, rung)
-    x = launch.adopt(x)
+    chosen = launch.pick("sum", SUM_VARIANTS, variant)
+    x = launch.as_array(x)
     launch.check_array("sum", "x", x, ndim=1, dtypes=launch.FLOATS)
-    launch.check_rung_dtype("sum", chosen, x)
+    launch.check_variant_dtype("sum", chosen, x)
     if x.shape[0] == 0:
         return x.dtype.type(0)
     x = launch.to_device(x, stream)
-    if chosen in reduce_trees.LADDER:
+    if chosen in reduce_trees.VARIANTS:
         return reduce_trees.sum_in_passes(chosen, x, stream)
     if chosen.instead and not (launch.is_contiguous(x) and is_aligned(x)):
         # x[1:] for example: its elements are there, but no four of them for one load
-        chosen = launch.pick("sum", LADDER, chosen.instead)
+        chosen = launch.pick("sum", VARIANTS, chosen.instead)
     grid = chosen.grid("sum", x.shape[0])
     out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
     chosen.kernel[grid, chosen.block, stream](x, out)
     return launch.to_host(out, stream)[0]
 
 
-_rung = functools.partial(Rung, reference=sum_reference, block=BLOCK)
-LADDER = (
-    _rung("atomic", sum_atomic_kernel, sum_atomic_cost),
-    _rung("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, grid_stride=True),
-    _rung("shuffle", sum_shuffle_kernel, sum_shuffle_cost, grid_stride=True),
-    _rung(
+_variant = functools.partial(Variant, reference=sum_reference, block=BLOCK)
+VARIANTS = (
+    _variant("atomic", sum_atomic_kernel, sum_atomic_cost),
+    _variant("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, grid_stride=True),
+    _variant("shuffle", sum_shuffle_kernel, sum_shuffle_cost, grid_stride=True),
+    _variant(
         "vectorised", sum_vectorised_kernel, sum_vectorised_cost, tile=WIDTH * BLOCK,
         dtypes=(np.float32,), grid_stride=True, instead="shuffle",
     ),
 )  # fmt: skip
 
 # All that `sum` takes, from the slowest tree up.
-SUM_LADDER = (*reduce_trees.LADDER, *LADDER)
+SUM_VARIANTS = (*reduce_trees.VARIANTS, *VARIANTS)
 __all__ = launch.public_names(globals())

@@ -2,7 +2,7 @@
 
 The trees differ in which threads add and in how often the block waits. What is said of warps,
 branches and barriers is said of one full block, as `gpukit.profile` counts it. `reduce.sum` goes on
-until one sum is left; the rungs of `reduce` itself need one launch.
+until one sum is left; the variants of `reduce` itself need one launch.
 
 Legend
     n          elements to add                                        1000
@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_tree_sum
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 BLOCK = 256
 
@@ -216,25 +216,25 @@ def sum_unrolled_cost(n: int, itemsize: int = 4) -> Cost:
 # --- Host function ---------------------------------------------------------------------------
 
 
-def sum_in_passes(rung: Rung, x: Any, stream: Any) -> Any:
+def sum_in_passes(variant: Variant, x: Any, stream: Any) -> Any:
     """Sum the share of each block, then the partial sums, until one number is left.
 
     For `reduce.sum`, which checks x and brings it to the device. Waits for the stream.
     """
     while True:
-        grid = rung.grid("sum", x.shape[0])
+        grid = variant.grid("sum", x.shape[0])
         partials = launch.empty(grid, x.dtype)
-        rung.kernel[grid, rung.block, stream](x, partials)
+        variant.kernel[grid, variant.block, stream](x, partials)
         if partials.shape[0] == 1:
             return launch.to_host(partials, stream)[0]
         x = partials
 
 
-_rung = functools.partial(Rung, reference=partials_reference, block=BLOCK)
-LADDER = (
-    _rung("interleaved", sum_interleaved_kernel, sum_interleaved_cost),
-    _rung("sequential", sum_sequential_kernel, sum_sequential_cost),
-    _rung("first_add", sum_first_add_kernel, sum_first_add_cost, tile=2 * BLOCK),
-    _rung("unrolled", sum_unrolled_kernel, sum_unrolled_cost, tile=2 * BLOCK),
+_variant = functools.partial(Variant, reference=partials_reference, block=BLOCK)
+VARIANTS = (
+    _variant("interleaved", sum_interleaved_kernel, sum_interleaved_cost),
+    _variant("sequential", sum_sequential_kernel, sum_sequential_cost),
+    _variant("first_add", sum_first_add_kernel, sum_first_add_cost, tile=2 * BLOCK),
+    _variant("unrolled", sum_unrolled_kernel, sum_unrolled_cost, tile=2 * BLOCK),
 )
 __all__ = launch.public_names(globals())

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, load4, store4
 
@@ -226,14 +226,14 @@ def transpose_padded_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
-def copy(x: Any, *, rung: str = "coalesced", out: Any = None, stream: Any = 0) -> Any:
+def copy(x: Any, *, variant: str = "coalesced", out: Any = None, stream: Any = 0) -> Any:
     """Return a copy of a float32 or float64 matrix.
 
     (rows, cols) gives (rows, cols) in C order. Raises LaunchError (a ValueError) for more than
     65535 * ROWS rows (strided: columns).
     """
-    chosen = launch.pick("copy", COPY_LADDER, rung)
-    x = launch.adopt(x)
+    chosen = launch.pick("copy", COPY_VARIANTS, variant)
+    x = launch.as_array(x)
     launch.check_array("copy", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result("copy", out, (rows, cols), x.dtype, x, stream=stream)
@@ -241,20 +241,20 @@ def copy(x: Any, *, rung: str = "coalesced", out: Any = None, stream: Any = 0) -
     if rows and cols:
         x = launch.to_device(x, stream)
         if chosen.instead and (cols % WIDTH or not wide.fits(x, result.array)):
-            chosen = launch.pick("copy", COPY_LADDER, chosen.instead)
+            chosen = launch.pick("copy", COPY_VARIANTS, chosen.instead)
         grid = chosen.grid("copy", cols, rows)
         chosen.kernel[grid, chosen.block, stream](x, result.array)
     return result.get()
 
 
-def transpose(x: Any, *, rung: str = "padded", out: Any = None, stream: Any = 0) -> Any:
+def transpose(x: Any, *, variant: str = "padded", out: Any = None, stream: Any = 0) -> Any:
     """Return a float32 or float64 matrix with rows and columns exchanged, in memory of its own.
 
     (rows, cols) gives (cols, rows): `[[1. 2.] [3. 4.]]` is turned into `[[1. 3.] [2. 4.]]`. Raises
     LaunchError (a ValueError) for more than 65535 * TILE rows (naive: * ROWS).
     """
-    chosen = launch.pick("transpose", TRANSPOSE_LADDER, rung)
-    x = launch.adopt(x)
+    chosen = launch.pick("transpose", TRANSPOSE_VARIANTS, variant)
+    x = launch.as_array(x)
     launch.check_array("transpose", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result("transpose", out, (cols, rows), x.dtype, x, stream=stream)
@@ -265,22 +265,22 @@ def transpose(x: Any, *, rung: str = "padded", out: Any = None, stream: Any = 0)
     return result.get()
 
 
-_rung = functools.partial(Rung, block=(TILE, ROWS))
-COPY_LADDER = (
-    _rung("coalesced", copy_kernel, copy_cost, copy_reference),
-    _rung("strided", copy_strided_kernel, copy_strided_cost, copy_reference, x_is_row=True),
-    _rung(
+_variant = functools.partial(Variant, block=(TILE, ROWS))
+COPY_VARIANTS = (
+    _variant("coalesced", copy_kernel, copy_cost, copy_reference),
+    _variant("strided", copy_strided_kernel, copy_strided_cost, copy_reference, x_is_row=True),
+    _variant(
         "wide", copy_wide_kernel, copy_wide_cost, copy_reference, tile=(WIDTH * TILE, ROWS),
         dtypes=(np.float32,), instead="coalesced",
     ),
 )  # fmt: skip
 
-_transpose = functools.partial(_rung, reference=transpose_reference)
-TRANSPOSE_LADDER = (
+_transpose = functools.partial(_variant, reference=transpose_reference)
+TRANSPOSE_VARIANTS = (
     _transpose("naive", transpose_naive_kernel, transpose_naive_cost),
     _transpose("tiled", transpose_tiled_kernel, transpose_tiled_cost, tile=(TILE, TILE)),
     _transpose("padded", transpose_padded_kernel, transpose_padded_cost, tile=(TILE, TILE)),
 )
 
-LADDER = (*COPY_LADDER, *TRANSPOSE_LADDER)
+VARIANTS = (*COPY_VARIANTS, *TRANSPOSE_VARIANTS)
 __all__ = launch.public_names(globals())

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, store4, zip4
 
@@ -218,14 +218,14 @@ def saxpy_wide_cost(n: int) -> Cost:
 
 
 def fill(
-    n: int, value: float, *, dtype: Any = np.float32, rung: str = "fill", out: Any = None,
+    n: int, value: float, *, dtype: Any = np.float32, variant: str = "fill", out: Any = None,
     stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return a vector of n elements, all `value`, of dtype float32 or float64.
 
     `fill(3, 7)` is `[7. 7. 7.]`.
     """
-    chosen = launch.pick("fill", FILL_LADDER, rung)
+    chosen = launch.pick("fill", FILL_VARIANTS, variant)
     n = launch.check_int("fill", "n", n, least=0)
     dtype = np.dtype(dtype)
     if dtype not in launch.FLOATS:
@@ -234,29 +234,29 @@ def fill(
         )
     result = launch.Result("fill", out, (n,), dtype, stream=stream)
     if n:
-        _launch("fill", FILL_LADDER, chosen, n, stream, dtype.type(value), result.array)
+        _launch("fill", FILL_VARIANTS, chosen, n, stream, dtype.type(value), result.array)
     return result.get()
 
 
 def vector_add(
-    a: Any, b: Any, *, rung: str = "vector_add", out: Any = None, stream: Any = 0
+    a: Any, b: Any, *, variant: str = "vector_add", out: Any = None, stream: Any = 0
 ) -> Any:
     """Return a + b for two vectors of one length, both float32 or both float64.
 
     `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,) of the same dtype.
     """
-    chosen = launch.pick("vector_add", ADD_LADDER, rung)
+    chosen = launch.pick("vector_add", ADD_VARIANTS, variant)
     a, b = _pair("vector_add", a=a, b=b)
     n = a.shape[0]
     result = launch.Result("vector_add", out, (n,), a.dtype, a, b, stream=stream)
     if n:
         inputs = launch.to_device(a, stream), launch.to_device(b, stream)
-        _launch("vector_add", ADD_LADDER, chosen, n, stream, *inputs, result.array)
+        _launch("vector_add", ADD_VARIANTS, chosen, n, stream, *inputs, result.array)
     return result.get()
 
 
 def saxpy(
-    alpha: float, x: Any, y: Any, *, rung: str = "saxpy_grid_stride", out: Any = None,
+    alpha: float, x: Any, y: Any, *, variant: str = "saxpy_grid_stride", out: Any = None,
     stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return alpha * x + y for two vectors of one length, both float32 or both float64.
@@ -264,29 +264,34 @@ def saxpy(
     `2 * [1. 2.] + [10. 20.]` is `[12. 24.]`: (n,) and (n,) give (n,) of the same dtype, to which
     alpha is cast.
     """
-    chosen = launch.pick("saxpy", SAXPY_LADDER, rung)
+    chosen = launch.pick("saxpy", SAXPY_VARIANTS, variant)
     x, y = _pair("saxpy", x=x, y=y)
     n = x.shape[0]
     result = launch.Result("saxpy", out, (n,), x.dtype, x, y, stream=stream)
     if n:
         inputs = launch.to_device(x, stream), launch.to_device(y, stream)
         arguments = x.dtype.type(alpha), *inputs, result.array
-        _launch("saxpy", SAXPY_LADDER, chosen, n, stream, *arguments)
+        _launch("saxpy", SAXPY_VARIANTS, chosen, n, stream, *arguments)
     return result.get()
 
 
 def _launch(
-    function: str, ladder: tuple[Rung, ...], rung: Rung, n: int, stream: Any, *arguments: Any
+    function: str,
+    variants: tuple[Variant, ...],
+    variant: Variant,
+    n: int,
+    stream: Any,
+    *arguments: Any,
 ) -> None:
-    """Launch a rung, or the one instead where an array cannot be moved in fours."""
-    if rung.instead and not wide.fits(*(a for a in arguments if np.ndim(a))):
-        rung = launch.pick(function, ladder, rung.instead)
-    rung.kernel[rung.grid(function, n), rung.block, stream](*arguments)
+    """Launch a variant, or the one instead where an array cannot be moved in fours."""
+    if variant.instead and not wide.fits(*(a for a in arguments if np.ndim(a))):
+        variant = launch.pick(function, variants, variant.instead)
+    variant.kernel[variant.grid(function, n), variant.block, stream](*arguments)
 
 
 def _pair(function: str, **pair: Any) -> tuple[Any, Any]:
     """Return both arrays as ours; raise unless they are floats of one dtype, equally many."""
-    (first, a), (second, b) = ((name, launch.adopt(array)) for name, array in pair.items())
+    (first, a), (second, b) = ((name, launch.as_array(array)) for name, array in pair.items())
     for name, array in ((first, a), (second, b)):
         launch.check_array(function, name, array, ndim=1, dtypes=launch.FLOATS)
     launch.check_same_dtype(function, **{first: a, second: b})
@@ -295,27 +300,27 @@ def _pair(function: str, **pair: Any) -> tuple[Any, Any]:
     return a, b
 
 
-_rung = functools.partial(Rung, block=BLOCK)
-_wide = functools.partial(_rung, tile=WIDTH * BLOCK, dtypes=(np.float32,))
-FILL_LADDER = (
-    _rung("fill", fill_kernel, fill_cost, fill_reference),
+_variant = functools.partial(Variant, block=BLOCK)
+_wide = functools.partial(_variant, tile=WIDTH * BLOCK, dtypes=(np.float32,))
+FILL_VARIANTS = (
+    _variant("fill", fill_kernel, fill_cost, fill_reference),
     _wide("fill_wide", fill_wide_kernel, fill_wide_cost, fill_reference, instead="fill"),
 )
-ADD_LADDER = (
-    _rung("vector_add", vector_add_kernel, vector_add_cost, vector_add_reference),
+ADD_VARIANTS = (
+    _variant("vector_add", vector_add_kernel, vector_add_cost, vector_add_reference),
     _wide(
         "vector_add_wide", vector_add_wide_kernel, vector_add_wide_cost, vector_add_reference,
         instead="vector_add",
     ),
 )  # fmt: skip
-SAXPY_LADDER = (
-    _rung("saxpy", saxpy_kernel, saxpy_cost, saxpy_reference),
-    _rung(
+SAXPY_VARIANTS = (
+    _variant("saxpy", saxpy_kernel, saxpy_cost, saxpy_reference),
+    _variant(
         "saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_grid_stride_cost, saxpy_reference,
         grid_stride=True,
     ),
     _wide("saxpy_wide", saxpy_wide_kernel, saxpy_wide_cost, saxpy_reference, instead="saxpy"),
 )  # fmt: skip
 
-LADDER = (*FILL_LADDER, *ADD_LADDER, *SAXPY_LADDER)
+VARIANTS = (*FILL_VARIANTS, *ADD_VARIANTS, *SAXPY_VARIANTS)
 __all__ = launch.public_names(globals())

@@ -21,7 +21,7 @@ class Embedding:
     def backward(self, tokens: Any, grad: Any) -> None:
         """Write the gradient of weight. Tokens have none."""
         count = self.weight.shape[0]
-        gpukit.embedding_backward(grad, tokens, count, rung="column", out=self.weight.grad)
+        gpukit.embedding_backward(grad, tokens, count, variant="column", out=self.weight.grad)
 
 
 class Positions:

@@ -15,14 +15,14 @@ from typing import Any
 
 import gpukit
 from gpukit.kernels import recurrent
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 from gpukit.nn.containers import add
 from gpukit.nn.parameters import Parameter, uniform
 from gpukit.workspace import take
 
-_, RNN_STEP, _ = recurrent.gates.LADDER
-LSTM_STEP, _, LSTM_BACK = recurrent.lstm.LADDER
-GRU_STEP, _, _, GRU_BACK, GRU_CARRY = recurrent.gru.LADDER
+_, RNN_STEP, _ = recurrent.gates.VARIANTS
+LSTM_STEP, _, LSTM_BACK = recurrent.lstm.VARIANTS
+GRU_STEP, _, _, GRU_BACK, GRU_CARRY = recurrent.gru.VARIANTS
 
 
 class RNN:
@@ -150,9 +150,9 @@ def _gradients(layer: Any, x: Any, h: Any, of_input: Any, of_past: Any) -> Any:
     return grad_x.reshape(x.shape)
 
 
-def _run(rung: Rung, h: Any, *arrays: Any) -> None:
+def _run(variant: Variant, h: Any, *arrays: Any) -> None:
     """Launch a kernel with a thread for each element of h, a state (N, units)."""
-    rung.kernel[rung.grid("nn", *h.shape[::-1]), rung.block](*arrays)
+    variant.kernel[variant.grid("nn", *h.shape[::-1]), variant.block](*arrays)
 
 
 def _rows(x: Any) -> Any:

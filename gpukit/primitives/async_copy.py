@@ -23,7 +23,7 @@ unseen here; a forgotten barrier is found like any other.
 from __future__ import annotations
 
 from gpukit import cuda
-from gpukit.compiler.runtime.quads import sixteens
+from gpukit.compiler.runtime.float4 import as_16_bytes
 from gpukit.primitives import of_this_target
 
 __all__ = ["commit", "copy16", "wait"]
@@ -32,9 +32,9 @@ __all__ = ["commit", "copy16", "wait"]
 @cuda.jit(device=True)
 def copy16(target, k, source, j, inside):
     """Ask for bytes 16 j to 16 j + 15 of source, or zeros, at 16 k of target."""
-    whole = sixteens(target, source)
+    whole = as_16_bytes(target, source)
     if inside:
-        wanted = sixteens(source, target)
+        wanted = as_16_bytes(source, target)
         whole[k] = wanted[j]
     else:
         whole[k] = 0

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import cuda, launch, target
-from gpukit.compiler.runtime.quads import joined, parted, quads
+from gpukit.compiler.runtime.float4 import as_float4, joined, parted
 from gpukit.primitives import of_this_target
 
 __all__ = ["WIDTH", "fits", "is_aligned", "load4", "map4", "pays", "store4", "zip4"]
@@ -55,14 +55,14 @@ def pays(*arrays: Any) -> bool:
 @cuda.jit(device=True)
 def load4(array, k):
     """Return array[4 k] to array[4 k + 3], loaded at once."""
-    whole = quads(array)
+    whole = as_float4(array)
     return parted(whole[k])
 
 
 @cuda.jit(device=True)
 def store4(array, k, a, b, c, d):
     """Store a, b, c, d to array[4 k] to array[4 k + 3] at once."""
-    whole = quads(array)
+    whole = as_float4(array)
     whole[k] = joined(a, b, c, d)
 
 

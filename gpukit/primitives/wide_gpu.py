@@ -15,7 +15,7 @@ from numba.cuda import types
 from numba.cuda.core.errors import TypingError
 from numba.cuda.extending import intrinsic
 
-_QUAD = ir.VectorType(ir.FloatType(), 4)
+_FLOAT4 = ir.VectorType(ir.FloatType(), 4)
 _LANES = [ir.Constant(ir.IntType(32), lane) for lane in range(4)]
 
 
@@ -32,8 +32,8 @@ def _require(array: Any, k: Any) -> None:
 
 def _pointer(context: Any, builder: Any, kinds: Any, array: Any, k: Any) -> Any:
     data = context.make_array(kinds[0])(context, builder, array).data
-    quads = builder.bitcast(data, _QUAD.as_pointer(data.type.addrspace))
-    return builder.gep(quads, [context.cast(builder, k, kinds[1], types.int64)])
+    float4s = builder.bitcast(data, _FLOAT4.as_pointer(data.type.addrspace))
+    return builder.gep(float4s, [context.cast(builder, k, kinds[1], types.int64)])
 
 
 @intrinsic
@@ -56,7 +56,7 @@ def store4(typingctx, array, k, a, b, c, d):  # type: ignore[no-untyped-def]
     _require(array, k)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        made = ir.Constant(_QUAD, ir.Undefined)
+        made = ir.Constant(_FLOAT4, ir.Undefined)
         for value, lane in zip(args[2:], _LANES, strict=True):
             made = builder.insert_element(made, value, lane)
         stored = builder.store(made, _pointer(context, builder, signature.args, *args[:2]))

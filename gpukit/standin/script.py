@@ -27,19 +27,21 @@ class Outcome(NamedTuple):
     report: standin.Report
 
 
-def run(path: str, argv: Sequence[str] = (), verb: str = "run", *, module: bool = False) -> Outcome:
+def run(
+    path: str, argv: Sequence[str] = (), command: str = "run", *, module: bool = False
+) -> Outcome:
     """Run the script at `path`, or the module of that name, and return how it ended.
 
     `run("vadd.py", ["--n", "100"])`. `sys.exit(n)` in the script becomes the code; every other
-    exception comes out as it is. Raises `ScriptError`, which names the `verb`, where there is no
+    exception comes out as it is. Raises `ScriptError`, which names the `command`, where there is no
     such script.
     """
-    script = Path(path) if module else find(path, verb)
+    script = Path(path) if module else find(path, command)
     with _as_main(script, argv, Path.cwd() if module else script.resolve().parent):
         report = standin.install(children=True)
         try:
             if module:
-                _look_for_module(path, verb)
+                _look_for_module(path, command)
                 made = runpy.run_module(path, run_name="__main__", alter_sys=True)
             else:
                 made = runpy.run_path(str(script), run_name="__main__")
@@ -54,43 +56,43 @@ class ScriptError(errors.GpukitError, ValueError):
     """There is no script to run at the path that was given."""
 
 
-def find(path: str, verb: str = "run") -> Path:
+def find(path: str, command: str = "run") -> Path:
     """Return the script at `path`; a folder or zip file needs a `__main__.py`, as in Python."""
     script = Path(path)
     if not script.exists():
         raise ScriptError(
-            f"{verb}: expected a Python script, got {path!r}, which does not exist. Check the name "
+            f"{command}: expected a Python script, got {path!r}, which does not exist. Check the name "
             "and the folder."
         )
     if script.is_dir() and not (script / "__main__.py").exists():
         raise ScriptError(
-            f"{verb}: expected a Python script, got {path!r}, a folder without "
+            f"{command}: expected a Python script, got {path!r}, a folder without "
             "__main__.py. Name the script in it that is to be run."
         )
     if script.suffix == ".py" and not script.is_dir():
-        _look_at_encoding(script, verb)
+        _look_at_encoding(script, command)
     return script
 
 
-def _look_at_encoding(script: Path, verb: str) -> None:
+def _look_at_encoding(script: Path, command: str) -> None:
     """Refuse what is no text to Python: a kernel's source could not be read."""
     try:
         with tokenize.open(script) as file:
             file.read()
     except (UnicodeDecodeError, SyntaxError) as error:
         raise ScriptError(
-            f"{verb}: expected a Python script in UTF-8, got {str(script)!r}, which is not: "
+            f"{command}: expected a Python script in UTF-8, got {str(script)!r}, which is not: "
             f"{error}. Save it as UTF-8, or name its encoding in its first line, such as "
             "# -*- coding: latin-1 -*-."
         ) from error
 
 
-def _look_for_module(name: str, verb: str) -> None:
+def _look_for_module(name: str, command: str) -> None:
     with contextlib.suppress(ModuleNotFoundError, ValueError):
         if importlib.util.find_spec(name) is not None:
             return
     raise ScriptError(
-        f"{verb}: expected the name of a module after -m, got {name!r}, which is not found. Check "
+        f"{command}: expected the name of a module after -m, got {name!r}, which is not found. Check "
         "the name and the folder."
     )
 

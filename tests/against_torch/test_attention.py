@@ -17,10 +17,10 @@ widths = st.integers(1, 70)  # beyond the 64 columns of a tile
     heads=st.tuples(st.integers(1, 3), st.integers(1, 3)), rows=lengths, keys=lengths, d=widths,
     dv=widths, causal=st.booleans(), scale=st.none() | st.floats(-1, 1), turned=st.booleans(),
     masked=st.none() | st.tuples(*[st.booleans()] * 5),
-    rung=st.sampled_from(["naive", "tiled"]), seed=seeds, dtype=dtypes,
+    variant=st.sampled_from(["naive", "tiled"]), seed=seeds, dtype=dtypes,
 )  # fmt: skip
 def test_attention_and_its_gradients_agree(
-    heads, rows, keys, d, dv, causal, scale, turned, masked, rung, seed, dtype
+    heads, rows, keys, d, dv, causal, scale, turned, masked, variant, seed, dtype
 ):
     """Also where the axes of heads and lengths lie exchanged in memory, and with masks."""
     shapes = (rows, d), (keys, d), (keys, dv), (rows, dv)
@@ -44,7 +44,7 @@ def test_attention_and_its_gradients_agree(
     if turned:
         arrays = [np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2) for x in arrays]
     kept = np.full((*heads, rows), np.nan, dtype)
-    options = {"is_causal": causal, "scale": scale, "attn_mask": mask, "rung": rung}
+    options = {"is_causal": causal, "scale": scale, "attn_mask": mask, "variant": variant}
     out = gpukit.scaled_dot_product_attention(*arrays[:3], **options, logsumexp=kept)
     terms = d + keys + 8
     # A score of d products is off by some eps of its terms, and so is a weight by that part.

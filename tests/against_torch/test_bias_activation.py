@@ -48,6 +48,6 @@ def test_backward_pass_of_a_network_agrees(n, widths, seed, dtype, way):
     for leaf in leaves:
         theirs = torch.sigmoid(theirs @ leaf.T)
     theirs.backward(tensor(grad))
-    made = gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, rung=way)
+    made = gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, variant=way)
     for ours, leaf in zip(made, leaves, strict=True):
         assert_agrees(ours, leaf.grad, terms=8 * max(n, *widths))

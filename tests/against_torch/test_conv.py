@@ -1,4 +1,4 @@
-"""Convolutions and their gradients against PyTorch's, every rung."""
+"""Convolutions and their gradients against PyTorch's, every variant."""
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from gpukit.kernels.conv import one_d
 from tests.against_torch.agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
 
 # Each filter in constant memory is compiled: a second.
-RUNGS = [rung.name for rung in conv.LADDER if rung.name != "constant"]
+VARIANTS = [variant.name for variant in conv.VARIANTS if variant.name != "constant"]
 
 
 @st.composite
@@ -33,14 +33,14 @@ def layers(draw, axes=2):
     return *shapes, *moves, groups
 
 
-@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize("variant", VARIANTS)
 @many
 @given(layer=layers(), biased=st.booleans(), seed=seeds, dtype=dtypes)
-def test_conv2d_agrees(rung, layer, biased, seed, dtype):
+def test_conv2d_agrees(variant, layer, biased, seed, dtype):
     image, weight, *moves = layer
     arrays = [numbers(seed, *shape, dtype=dtype) for shape in (image, weight, weight[:1])]
     given = arrays if biased else [*arrays[:2], None]
-    ours = gpukit.conv2d(*given, *moves, rung=rung)
+    ours = gpukit.conv2d(*given, *moves, variant=variant)
     theirs = F.conv2d(*(a if a is None else tensor(a) for a in given), *moves)
     assert_agrees(ours, theirs, terms=arrays[1][0].size + 1)
 
@@ -51,7 +51,7 @@ def test_conv2d_with_weights_in_constant_memory_agrees(seed, dtype):
     arrays = [numbers(seed, *shape, dtype=dtype) for shape in ((2, 4, 7, 9), (6, 2, 2, 3), (6,))]
     moves = (1 + seed % 2, seed % 3, 1 + seed // 4, 2)
     theirs = F.conv2d(*map(tensor, arrays), *moves)
-    assert_agrees(gpukit.conv2d(*arrays, *moves, rung="constant"), theirs, terms=13)
+    assert_agrees(gpukit.conv2d(*arrays, *moves, variant="constant"), theirs, terms=13)
 
 
 @pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning")
@@ -67,31 +67,33 @@ def test_padding_in_words_agrees(layer, seed, dtype):
         assert_agrees(gpukit.conv2d(*arrays, *moves), theirs, terms=arrays[1][0].size)
 
 
-@pytest.mark.parametrize("rung", [rung.name for rung in conv.BACKWARD_LADDER])
+@pytest.mark.parametrize("variant", [variant.name for variant in conv.BACKWARD_VARIANTS])
 @many
 @given(layer=layers(), seed=seeds, dtype=dtypes)
-def test_gradients_of_conv2d_agree(rung, layer, seed, dtype):
+def test_gradients_of_conv2d_agree(variant, layer, seed, dtype):
     image, weight, *moves = layer
     arrays = [numbers(seed, *shape, dtype=dtype) for shape in (image, weight, weight[:1])]
     leaves = [tensor(a, grad=True) for a in arrays]
     out = F.conv2d(*leaves, *moves)
     grad_out = numbers(seed, *out.shape, dtype=dtype)
     out.backward(tensor(grad_out))
-    made = gpukit.conv2d_backward(grad_out, *arrays[:2], *moves, rung=rung)
+    made = gpukit.conv2d_backward(grad_out, *arrays[:2], *moves, variant=variant)
     # How many terms an element of the gradients of input, weight and bias has at most.
     terms = weight[0] * weight[2] * weight[3], grad_out[:, 0].size, grad_out[:, 0].size
     for ours, leaf, length in zip(made, leaves, terms, strict=True):
         assert_agrees(ours, leaf.grad, terms=length)
 
 
-@pytest.mark.parametrize("rung", [rung.name for rung in one_d.LADDER])
+@pytest.mark.parametrize("variant", [variant.name for variant in one_d.VARIANTS])
 @many
 @given(layer=layers(axes=1), seed=seeds, dtype=dtypes)
-def test_conv1d_agrees(rung, layer, seed, dtype):
+def test_conv1d_agrees(variant, layer, seed, dtype):
     signal, weight, *moves = layer
     arrays = [numbers(seed, *shape, dtype=dtype) for shape in (signal, weight, weight[:1])]
     theirs = F.conv1d(*map(tensor, arrays), *moves)
-    assert_agrees(gpukit.conv1d(*arrays, *moves, rung=rung), theirs, terms=arrays[1][0].size + 1)
+    assert_agrees(
+        gpukit.conv1d(*arrays, *moves, variant=variant), theirs, terms=arrays[1][0].size + 1
+    )
 
 
 @pytest.mark.parametrize("batch", [1, 3])

@@ -23,10 +23,10 @@ def magnitude(*arrays):
 @many
 @given(
     outer=st.lists(sizes, max_size=2).map(tuple), inner=st.lists(sizes, min_size=1, max_size=2),
-    weighted=st.booleans(), biased=st.booleans(), rung=st.sampled_from(["two_pass", "block"]),
+    weighted=st.booleans(), biased=st.booleans(), variant=st.sampled_from(["two_pass", "block"]),
     seed=seeds, dtype=dtypes,
 )  # fmt: skip
-def test_layer_norm_and_its_gradients_agree(outer, inner, weighted, biased, rung, seed, dtype):
+def test_layer_norm_and_its_gradients_agree(outer, inner, weighted, biased, variant, seed, dtype):
     inner = tuple(inner)
     x, grad = (
         numbers(seed, *outer, *inner, dtype=dtype),
@@ -37,7 +37,7 @@ def test_layer_norm_and_its_gradients_agree(outer, inner, weighted, biased, rung
     chosen = leaves[1] if weighted else None, leaves[2] if biased else None
     theirs = F.layer_norm(leaves[0], inner, *chosen, eps=EPS)
     ours = weight if weighted else None, bias if biased else None
-    out, mean, rstd = gpukit.layer_norm(x, inner, *ours, EPS, rung=rung, return_stats=True)
+    out, mean, rstd = gpukit.layer_norm(x, inner, *ours, EPS, variant=variant, return_stats=True)
     terms, large = math.prod(inner), magnitude(x, grad, weight, bias)
     assert_agrees(out, theirs, terms=terms, magnitude=large)
     theirs.backward(tensor(grad))

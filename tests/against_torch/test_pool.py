@@ -24,10 +24,10 @@ def layers(draw, dilated):
     return image, moves if dilated else moves[:3]
 
 
-@pytest.mark.parametrize("rung", [rung.name for rung in pool_grad.MAX_LADDER])
+@pytest.mark.parametrize("variant", [variant.name for variant in pool_grad.MAX_VARIANTS])
 @many
 @given(layer=layers(dilated=True), seed=seeds, dtype=dtypes)
-def test_max_pool2d_and_its_gradient_agree(rung, layer, seed, dtype):
+def test_max_pool2d_and_its_gradient_agree(variant, layer, seed, dtype):
     image, moves = layer
     # Few different numbers, so that there are ties, and a NaN now and then.
     x = np.round(2 * numbers(seed, *image, dtype=dtype))
@@ -39,7 +39,7 @@ def test_max_pool2d_and_its_gradient_agree(rung, layer, seed, dtype):
     np.testing.assert_array_equal(indices, places.numpy())
     grad_out = numbers(seed, *ours.shape, dtype=dtype)
     theirs.backward(tensor(grad_out))
-    made = gpukit.max_pool2d_backward(grad_out, indices, image, *moves, rung=rung)
+    made = gpukit.max_pool2d_backward(grad_out, indices, image, *moves, variant=variant)
     assert_agrees(made, leaf.grad, terms=16)
 
 

@@ -9,9 +9,9 @@ import gpukit
 from tests.against_torch.agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
 
 sizes = st.integers(1, 40)
-rungs = st.sampled_from(["fused", "separate"])
+variants = st.sampled_from(["fused", "separate"])
 given_cell = given(
-    n=sizes, i=sizes, h=sizes, biased=st.booleans(), rung=rungs, seed=seeds, dtype=dtypes
+    n=sizes, i=sizes, h=sizes, biased=st.booleans(), variant=variants, seed=seeds, dtype=dtypes
 )  # fmt: skip
 
 
@@ -50,14 +50,14 @@ def compare(name, gates, n, i, h, biased, seed, dtype, **options):
 
 @many
 @given_cell
-def test_lstm_cell_and_its_gradients_agree(n, i, h, biased, rung, seed, dtype):
-    compare("lstm_cell", 4, n, i, h, biased, seed, dtype, rung=rung)
+def test_lstm_cell_and_its_gradients_agree(n, i, h, biased, variant, seed, dtype):
+    compare("lstm_cell", 4, n, i, h, biased, seed, dtype, variant=variant)
 
 
 @many
 @given_cell
-def test_gru_cell_and_its_gradients_agree(n, i, h, biased, rung, seed, dtype):
-    compare("gru_cell", 3, n, i, h, biased, seed, dtype, rung=rung)
+def test_gru_cell_and_its_gradients_agree(n, i, h, biased, variant, seed, dtype):
+    compare("gru_cell", 3, n, i, h, biased, seed, dtype, variant=variant)
 
 
 @many

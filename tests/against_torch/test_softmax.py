@@ -12,7 +12,7 @@ from gpukit.kernels import softmax
 from tests.against_torch.agreement import assert_agrees, dtypes, many, numbers, seeds, tensor
 
 shapes = st.lists(st.integers(1, 12), min_size=1, max_size=4)
-rungs = st.sampled_from([rung.name for rung in softmax.LADDER])
+variants = st.sampled_from([variant.name for variant in softmax.VARIANTS])
 NAN, INF = np.nan, np.inf
 
 
@@ -23,10 +23,10 @@ def drawn(shape, dim, seed, scale, dtype):
 
 
 @many
-@given(shapes, st.integers(0, 7), seeds, st.sampled_from([1, 30]), dtypes, rungs)
-def test_softmax_and_its_gradient_agree(shape, dim, seed, scale, dtype, rung):
+@given(shapes, st.integers(0, 7), seeds, st.sampled_from([1, 30]), dtypes, variants)
+def test_softmax_and_its_gradient_agree(shape, dim, seed, scale, dtype, variant):
     x, grad, dim, leaf = drawn(shape, dim, seed, scale, dtype)
-    y, theirs = gpukit.softmax(x, dim, rung=rung), F.softmax(leaf, dim)
+    y, theirs = gpukit.softmax(x, dim, variant=variant), F.softmax(leaf, dim)
     assert_agrees(y, theirs, terms=shape[dim] + scale * 4)
     theirs.backward(tensor(grad))
     ours = gpukit.softmax_backward(grad, y, dim)
@@ -49,14 +49,14 @@ def test_log_softmax_and_its_gradient_agree(shape, dim, seed, scale, dtype):
 @given(
     st.lists(st.lists(st.sampled_from([NAN, INF, -INF, 0.0, 1.0]), min_size=5, max_size=5)),
     dtypes,
-    rungs,
+    variants,
     st.sampled_from([0, 1]),
 )
-def test_rows_with_infinities_and_nan_agree(rows, dtype, rung, dim):
+def test_rows_with_infinities_and_nan_agree(rows, dtype, variant, dim):
     x = np.array(rows, dtype).reshape(-1, 5)
     if not len(x):
         return
-    assert_agrees(gpukit.softmax(x, dim, rung=rung), F.softmax(tensor(x), dim), terms=5)
+    assert_agrees(gpukit.softmax(x, dim, variant=variant), F.softmax(tensor(x), dim), terms=5)
     assert_agrees(gpukit.log_softmax(x, dim), F.log_softmax(tensor(x), dim), terms=5)
 
 

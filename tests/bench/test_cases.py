@@ -51,17 +51,17 @@ def test_every_kernel_of_the_book_has_a_case():
 
 @pytest.mark.parametrize("name", often.each(cases.CASES, 6))
 def test_ours_is_right(name):
-    contest = cases.make(name, quick=True)
-    contest.ours()
-    assert timing.mistake(contest) == ""
+    comparison = cases.make(name, quick=True)
+    comparison.ours()
+    assert timing.mistake(comparison) == ""
 
 
 @pytest.mark.parametrize("name", cases.CASES)
 def test_numpy_computes_the_same_thing(name):
-    contest = cases.make(name, quick=True)
-    expected = contest.expected()
-    answer = np.asarray(contest.answer(np), np.float64).reshape(expected.shape)
-    room = 8e-6 * max(1, contest.terms**0.5) * np.abs(expected).max()
+    comparison = cases.make(name, quick=True)
+    expected = comparison.expected()
+    answer = np.asarray(comparison.answer(np), np.float64).reshape(expected.shape)
+    room = 8e-6 * max(1, comparison.terms**0.5) * np.abs(expected).max()
     if name in ROUNDED:
         room += 2**-9 * np.abs(expected).max()
     assert np.abs(answer - expected).max() <= room
@@ -74,10 +74,10 @@ def test_a_case_states_the_least_bytes_that_anyone_must_move(name):
 
 @pytest.mark.parametrize("name", cases.CASES)
 def test_a_case_states_its_cost_and_size(name):
-    contest = cases.make(name, quick=True)
-    assert contest.cost.bytes > 0
-    assert contest.size
-    assert contest.name == name
+    comparison = cases.make(name, quick=True)
+    assert comparison.cost.bytes > 0
+    assert comparison.size
+    assert comparison.name == name
 
 
 @pytest.mark.parametrize("name", cases.CASES)
@@ -109,7 +109,7 @@ def test_no_names_choose_all():
     assert cases.choose([]) == list(cases.CASES)
 
 
-def test_a_family_chooses_its_kernels():
+def test_a_group_chooses_its_kernels():
     assert cases.choose(["matmul"]) == MATMULS
 
 

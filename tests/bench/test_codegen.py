@@ -102,8 +102,8 @@ def test_tensor_cores_of_another_kind_are_a_fault(monkeypatch):
 
 def test_a_kernel_is_measured_only_where_it_runs(compiled, monkeypatch):
     entry = launches.CASES["saxpy"]
-    few = entry.rung._replace(needs=((8, 0), (9, 0)))
-    monkeypatch.setitem(launches.CASES, "saxpy", entry._replace(rung=few))
+    few = entry.variant._replace(needs=((8, 0), (9, 0)))
+    monkeypatch.setitem(launches.CASES, "saxpy", entry._replace(variant=few))
     assert [line.arch for line in codegen.measure(["saxpy"])] == ["sm_80", "sm_90", "sm_90-lto"]
 
 

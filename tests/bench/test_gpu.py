@@ -98,10 +98,10 @@ def test_a_library_that_fails_is_left_out_and_its_words_are_kept(monkeypatch):
 
 @pytest.mark.parametrize("name", ["gelu", "gelu_grad", "saxpy", "sigmoid", "box_blur"])
 def test_a_library_whose_functions_take_no_where_does_the_work(name):
-    contest = cases.make(name, quick=True)
-    expected = contest.expected()
+    comparison = cases.make(name, quick=True)
+    expected = comparison.expected()
     room = 1e-5 * np.abs(expected).max()
-    assert np.abs(contest.answer(cupy) - expected).max() <= room
+    assert np.abs(comparison.answer(cupy) - expected).max() <= room
 
 
 def test_products_of_pytorch_round_only_where_the_kernel_does():
@@ -128,17 +128,17 @@ def test_measuring_ends_when_the_time_is_over():
 @pytest.mark.parametrize("name", cases.CASES)
 def test_pytorch_comes_to_the_same_answer(name):
     torch = pytest.importorskip("torch")
-    contest = cases.make(name, quick=True)
-    if not rivals.named(contest):
+    comparison = cases.make(name, quick=True)
+    if not rivals.named(comparison):
         pytest.skip("PyTorch has no one name for it")
-    work, expected = rivals.by_torch(contest, torch, "cpu"), contest.expected()
+    work, expected = rivals.by_torch(comparison, torch, "cpu"), comparison.expected()
     answer = np.asarray(work(), np.float64).reshape(expected.shape)
-    room = 8e-6 * max(1, contest.terms**0.5) * np.abs(expected).max()
-    if contest.units == "tf32":
+    room = 8e-6 * max(1, comparison.terms**0.5) * np.abs(expected).max()
+    if comparison.units == "tf32":
         room += 2**-9 * np.abs(expected).max()
     assert np.abs(answer - expected).max() <= room
 
 
 def test_a_library_with_numpys_names_does_numpys_work():
-    contest = cases.make("saxpy", quick=True)
-    np.testing.assert_allclose(contest.answer(np), contest.expected(), rtol=1e-6, atol=1e-6)
+    comparison = cases.make("saxpy", quick=True)
+    np.testing.assert_allclose(comparison.answer(np), comparison.expected(), rtol=1e-6, atol=1e-6)

@@ -94,10 +94,10 @@ def test_a_ratio_against_nothing_is_infinite():
     assert timing.Timing(0.0, 1.0, 5).speedup == float("inf")
 
 
-def contest(got, expected, terms=1):
-    return timing.Contest(
+def comparison(got, expected, terms=1):
+    return timing.Comparison(
         name="n",
-        family="f",
+        group="f",
         size="s",
         ours=lambda: None,
         work=lambda _: None,
@@ -110,31 +110,33 @@ def contest(got, expected, terms=1):
 
 
 def test_a_right_answer_has_no_mistake():
-    assert timing.mistake(contest(np.ones(3, np.float32), np.ones(3))) == ""
+    assert timing.mistake(comparison(np.ones(3, np.float32), np.ones(3))) == ""
 
 
 def test_a_wrong_element_is_named():
     got = np.ones((2, 3), np.float32)
     got[1, 2] = 5
-    assert "the first at (1, 2): expected 1, got 5" in timing.mistake(contest(got, np.ones((2, 3))))
+    assert "the first at (1, 2): expected 1, got 5" in timing.mistake(
+        comparison(got, np.ones((2, 3)))
+    )
 
 
 def test_a_nan_is_a_mistake():
-    assert timing.mistake(contest(np.full(3, np.nan, np.float32), np.ones(3)))
+    assert timing.mistake(comparison(np.full(3, np.nan, np.float32), np.ones(3)))
 
 
 def test_another_shape_is_a_mistake():
-    assert "shape" in timing.mistake(contest(np.ones(3, np.float32), np.ones(4)))
+    assert "shape" in timing.mistake(comparison(np.ones(3, np.float32), np.ones(4)))
 
 
 def test_more_terms_allow_more_rounding():
     got = np.full(3, 1 + 1e-5, np.float32)
-    assert timing.mistake(contest(got, np.ones(3)))
-    assert not timing.mistake(contest(got, np.ones(3), terms=1_000_000))
+    assert timing.mistake(comparison(got, np.ones(3)))
+    assert not timing.mistake(comparison(got, np.ones(3), terms=1_000_000))
 
 
 def test_a_wrong_answer_is_not_timed():
-    result = timing.run(contest(np.zeros(3, np.float32), np.ones(3)), seconds=0)
+    result = timing.run(comparison(np.zeros(3, np.float32), np.ones(3)), seconds=0)
     assert (result.right, result.timing) == (False, None)
 
 
@@ -142,7 +144,7 @@ def test_an_exception_is_reported_and_not_raised():
     def fail():
         raise ValueError("no such luck")
 
-    broken = timing.Contest("n", "f", "s", fail, fail, (), fail, fail, Cost(0, 0))
+    broken = timing.Comparison("n", "f", "s", fail, fail, (), fail, fail, Cost(0, 0))
     assert timing.run(broken, seconds=0).error == "ValueError: no such luck"
 
 

@@ -85,7 +85,7 @@ def smallest_match_kernel(x, wanted, place):
 case(
     first_match_kernel, smallest_match_kernel, "block-order", TWO,
     arguments=lambda: (counts(N, 4), 2, np.full(1, -1, np.int64)),
-    mended_arguments=lambda: (counts(N, 4), 2, np.full(1, N, np.int64)),
+    fixed_arguments=lambda: (counts(N, 4), 2, np.full(1, N, np.int64)),
     expected=lambda x, wanted, place: [np.flatnonzero(x == wanted)[0]],
 )  # fmt: skip
 
@@ -171,7 +171,7 @@ def sum_in_order_kernel(x, total):
 
 case(
     sum_in_any_order_kernel, sum_in_order_kernel, "not-reproducible", TWO,
-    mended_launch=Launch(1, 1), arguments=lambda: (reals(N), zeros(1)),
+    fixed_launch=Launch(1, 1), arguments=lambda: (reals(N), zeros(1)),
     expected=lambda x, total: x.sum(keepdims=True),
 )  # fmt: skip
 
@@ -193,6 +193,6 @@ def weigh_bins_exactly_kernel(keys, weights, bins):
 case(
     weigh_bins_kernel, weigh_bins_exactly_kernel, "not-reproducible", TWO,
     arguments=lambda: (counts(N, 8), reals(N), zeros(8)),
-    mended_arguments=lambda: (counts(N, 8), reals(N), zeros(8, dtype=np.int32)),
+    fixed_arguments=lambda: (counts(N, 8), reals(N), zeros(8, dtype=np.int32)),
     expected=lambda keys, weights, bins: np.bincount(keys, np.trunc(weights * 1024), 8),
 )  # fmt: skip

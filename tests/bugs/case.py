@@ -1,4 +1,4 @@
-"""One bug of the corpus: a kernel with a mistake, its mended twin, and what must be found.
+"""One bug of the corpus: a kernel with a mistake, its fixed twin, and what must be found.
 
 The line of the mistake carries the comment `# BUG` at its end. A race has two lines; the finding
 may name either, so one mark is enough, and both may be marked.
@@ -31,20 +31,20 @@ ONE_BLOCK = Launch()
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel with a mistake beside its mended twin.
+    """A kernel with a mistake beside its fixed twin.
 
-    `arguments` and `mended_arguments` make fresh arguments. `expected` takes those of the mended
+    `arguments` and `fixed_arguments` make fresh arguments. `expected` takes those of the fixed
     twin as NumPy arrays and returns what the last of them, or the last few, hold afterwards.
     `parts` are device functions in which the marked line may stand.
     """
 
     buggy: Any
-    mended: Any
+    fixed: Any
     kind: str
     launch: Launch
-    mended_launch: Launch
+    fixed_launch: Launch
     arguments: Callable[[], tuple[Any, ...]]
-    mended_arguments: Callable[[], tuple[Any, ...]]
+    fixed_arguments: Callable[[], tuple[Any, ...]]
     expected: Callable[..., Any]
     parts: tuple[Any, ...] = ()
 
@@ -59,8 +59,8 @@ class Case:
         return set().union(*(marked(f.py_func) for f in (self.buggy, *self.parts)))
 
     def wanted(self) -> tuple[Any, ...]:
-        """The values that the mended twin leaves in its last arguments, from NumPy."""
-        found = self.expected(*(on_host(a) for a in self.mended_arguments()))
+        """The values that the fixed twin leaves in its last arguments, from NumPy."""
+        found = self.expected(*(on_host(a) for a in self.fixed_arguments()))
         return found if isinstance(found, tuple) else (found,)
 
 
@@ -69,25 +69,25 @@ CASES: dict[str, Case] = {}
 
 def case(
     buggy: Any,
-    mended: Any,
+    fixed: Any,
     kind: str,
     launch: Launch = ONE_BLOCK,
     *,
     arguments: Callable[[], tuple[Any, ...]],
     expected: Callable[..., Any],
-    mended_launch: Launch | None = None,
-    mended_arguments: Callable[[], tuple[Any, ...]] | None = None,
+    fixed_launch: Launch | None = None,
+    fixed_arguments: Callable[[], tuple[Any, ...]] | None = None,
     parts: tuple[Any, ...] = (),
 ) -> None:
-    """Put a bug into the corpus. What is not given for the mended twin is the buggy kernel's."""
+    """Put a bug into the corpus. What is not given for the fixed twin is the buggy kernel's."""
     made = Case(
         buggy,
-        mended,
+        fixed,
         kind,
         launch,
-        mended_launch or launch,
+        fixed_launch or launch,
         arguments,
-        mended_arguments or arguments,
+        fixed_arguments or arguments,
         expected,
         parts,
     )

@@ -71,7 +71,7 @@ def idle_blocks_returned_kernel(x, middle, out):
 
 
 case(
-    idle_blocks_returned_kernel, neighbours_kernel, KIND, Launch(3, HALF), mended_launch=TWO,
+    idle_blocks_returned_kernel, neighbours_kernel, KIND, Launch(3, HALF), fixed_launch=TWO,
     arguments=lambda: (reals(2 * HALF), blank(2 * HALF), blank(2 * HALF)),
     expected=lambda x, middle, out: np.roll(x * x, -1),
 )  # fmt: skip
@@ -188,7 +188,7 @@ def shift_strided_kernel(x, middle, out):
 
 case(
     shift_block_each_kernel, shift_strided_kernel, "launch-refused", Launch(MANY, 1),
-    mended_launch=TWO,
+    fixed_launch=TWO,
     arguments=lambda: (reals(MANY), blank(MANY), blank(MANY)),
     expected=lambda x, middle, out: np.roll(-x, -1),
 )  # fmt: skip

@@ -76,6 +76,6 @@ def saxpy_kernel(alpha, x, y):
 case(
     saxpy_python_float_kernel, saxpy_kernel, "float64",
     arguments=lambda: (0.5, reals(N), reals(N, seed=8)),
-    mended_arguments=lambda: (np.float32(0.5), reals(N), reals(N, seed=8)),
+    fixed_arguments=lambda: (np.float32(0.5), reals(N), reals(N, seed=8)),
     expected=lambda alpha, x, y: y + alpha * x,
 )  # fmt: skip

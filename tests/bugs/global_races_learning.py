@@ -32,7 +32,7 @@ def bias_gradient_kernel(dy, db):
 
 case(
     bias_gradient_plain_kernel, bias_gradient_kernel, "global-race",
-    Launch((1, 2), (TILE, TILE)), mended_launch=Launch((1, 1), (TILE, TILE)),
+    Launch((1, 2), (TILE, TILE)), fixed_launch=Launch((1, 1), (TILE, TILE)),
     arguments=lambda: (reals(2 * TILE, TILE), zeros(TILE)),
     expected=lambda dy, db: dy.sum(0),
 )  # fmt: skip
@@ -60,7 +60,7 @@ def weight_gradient_kernel(x, dy, dw):
 
 case(
     weight_gradient_plain_kernel, weight_gradient_kernel, "global-race", TWO,
-    mended_launch=Launch(1, HALF),
+    fixed_launch=Launch(1, HALF),
     arguments=lambda: (reals(N, 5), reals(N, seed=8), zeros(5)),
     expected=lambda x, dy, dw: dy @ x,
 )  # fmt: skip
@@ -146,7 +146,7 @@ def batch_step_kernel(x, error, rate, w):
 
 
 case(
-    hogwild_step_kernel, batch_step_kernel, "global-race", TWO, mended_launch=Launch(1, HALF),
+    hogwild_step_kernel, batch_step_kernel, "global-race", TWO, fixed_launch=Launch(1, HALF),
     arguments=lambda: (reals(N, 4), reals(N, seed=8), np.float32(0.01), reals(4, seed=9)),
     expected=lambda x, error, rate, w: w - rate * (error @ x),
 )  # fmt: skip

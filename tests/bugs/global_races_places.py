@@ -32,7 +32,7 @@ def smooth_kernel(x, out):
 case(
     smooth_in_place_kernel, smooth_kernel, "global-race", TWO,
     arguments=lambda: (reals(N),),
-    mended_arguments=lambda: (reals(N), blank(N)),
+    fixed_arguments=lambda: (reals(N), blank(N)),
     expected=lambda x, out: np.r_[x[0], np.convolve(x, np.ones(3) / 3, "valid"), x[-1]],
 )  # fmt: skip
 
@@ -57,7 +57,7 @@ def reverse_pairs_kernel(x):
 
 case(
     reverse_in_place_kernel, reverse_pairs_kernel, "global-race", TWO,
-    mended_launch=Launch(1, HALF),
+    fixed_launch=Launch(1, HALF),
     arguments=lambda: (reals(N),),
     expected=lambda x: x[::-1],
 )  # fmt: skip
@@ -124,7 +124,7 @@ def next_generation(old, after):
 case(
     life_in_place_kernel, life_kernel, "global-race", Launch(1, (TILE, TILE)),
     arguments=lambda: (world(),),
-    mended_arguments=lambda: (world(), np.full((TILE, TILE), -1, np.int32)),
+    fixed_arguments=lambda: (world(), np.full((TILE, TILE), -1, np.int32)),
     expected=next_generation,
 )  # fmt: skip
 

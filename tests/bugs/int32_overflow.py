@@ -40,7 +40,7 @@ def part_kernel(x, first, out):
 case(
     last_part_kernel, part_kernel, "int32-overflow",
     arguments=lambda: (constant(LONG + BLOCK), LONG, blank(BLOCK)),
-    mended_arguments=lambda: (constant(LONG + BLOCK)[LONG:], 0, blank(BLOCK)),
+    fixed_arguments=lambda: (constant(LONG + BLOCK)[LONG:], 0, blank(BLOCK)),
     expected=lambda x, first, out: np.full(BLOCK, 3),
 )  # fmt: skip
 
@@ -62,7 +62,7 @@ def gather_rows_kernel(table, ids, out):
 case(
     gather_flat_kernel, gather_rows_kernel, "int32-overflow",
     arguments=lambda: (constant(40 * WIDTH), far_ids(), blank(BLOCK)),
-    mended_arguments=lambda: (constant(40, WIDTH), far_ids(), blank(BLOCK)),
+    fixed_arguments=lambda: (constant(40, WIDTH), far_ids(), blank(BLOCK)),
     expected=lambda table, ids, out: np.full(BLOCK, 3),
 )  # fmt: skip
 
@@ -84,7 +84,7 @@ def frame_kernel(film, height, width, frame, out):
 case(
     frame_flat_kernel, frame_kernel, "int32-overflow", Launch(1, (TILE, TILE)),
     arguments=lambda: (constant(2100 * 1024 * 1024), 1024, 1024, 2050, blank(TILE, TILE)),
-    mended_arguments=lambda: (
+    fixed_arguments=lambda: (
         constant(2100, 1024, 1024), 1024, 1024, 2050, blank(TILE, TILE)
     ),
     expected=lambda film, height, width, frame, out: np.full((TILE, TILE), 3),

@@ -10,7 +10,7 @@ N = 100
 
 @cuda.jit
 def scale_kernel(x, out):
-    """Is right, and is launched rightly by its mended twin."""
+    """Is right, and is launched rightly by its fixed twin."""
     i = cuda.grid(1)
     if i < out.shape[0]:
         out[i] = np.float32(2) * x[i]
@@ -30,7 +30,7 @@ def scale_large_block_kernel(x, out):  # BUG
 
 case(
     scale_large_block_kernel, scale_kernel, "launch-refused", Launch(1, 2048),
-    mended_launch=Launch(2, 64),
+    fixed_launch=Launch(2, 64),
     arguments=lambda: (reals(N), blank(N)),
     expected=doubled,
 )  # fmt: skip
@@ -46,7 +46,7 @@ def scale_no_blocks_kernel(x, out):  # BUG
 
 case(
     scale_no_blocks_kernel, scale_kernel, "launch-refused", Launch(N // 128, 128),
-    mended_launch=Launch(1, 128),
+    fixed_launch=Launch(1, 128),
     arguments=lambda: (reals(N), blank(N)),
     expected=doubled,
 )  # fmt: skip
@@ -54,7 +54,7 @@ case(
 
 @cuda.jit
 def invert_kernel(image, out):
-    """Is right, and is launched rightly by its mended twin."""
+    """Is right, and is launched rightly by its fixed twin."""
     col, row = cuda.grid(2)
     if row < image.shape[0] and col < image.shape[1]:
         out[row, col] = np.float32(1) - image[row, col]
@@ -74,7 +74,7 @@ def invert_square_block_kernel(image, out):  # BUG
 
 case(
     invert_square_block_kernel, invert_kernel, "launch-refused", Launch((1, 1), (64, 64)),
-    mended_launch=Launch((1, 1), (16, 16)),
+    fixed_launch=Launch((1, 1), (16, 16)),
     arguments=lambda: (reals(16, 16), blank(16, 16)),
     expected=inverted,
 )  # fmt: skip
@@ -90,7 +90,7 @@ def invert_tall_grid_kernel(image, out):  # BUG
 
 case(
     invert_tall_grid_kernel, invert_kernel, "launch-refused", Launch((1, 65536), (1, 1)),
-    mended_launch=Launch((1, 4), (4, 4)),
+    fixed_launch=Launch((1, 4), (4, 4)),
     arguments=lambda: (reals(16, 4), blank(16, 4)),
     expected=inverted,
 )  # fmt: skip
@@ -114,7 +114,7 @@ def negate_kernel(volume, out):
 
 case(
     negate_deep_block_kernel, negate_kernel, "launch-refused", Launch(1, (1, 1, 128)),
-    mended_launch=Launch((1, 1, 50), (1, 1, 2)),
+    fixed_launch=Launch((1, 1, 50), (1, 1, 2)),
     arguments=lambda: (reals(N, 1, 1), blank(N, 1, 1)),
     expected=lambda volume, out: -volume,
 )  # fmt: skip
@@ -174,7 +174,7 @@ def exchange_dynamic_kernel(x, out):
 case(
     exchange_dynamic_large_kernel, exchange_dynamic_kernel, "launch-refused",
     Launch(1, BLOCK, 64 * 1024),
-    mended_launch=Launch(1, BLOCK, 4 * BLOCK),
+    fixed_launch=Launch(1, BLOCK, 4 * BLOCK),
     arguments=lambda: (reals(BLOCK), blank(BLOCK)),
     expected=neighbours,
 )  # fmt: skip

@@ -31,7 +31,7 @@ def scale_block_each_kernel(x, out):  # BUG
 
 case(
     scale_block_each_kernel, scale_kernel, "idle-threads", Launch(N, BLOCK),
-    mended_launch=Launch(2, BLOCK),
+    fixed_launch=Launch(2, BLOCK),
     arguments=lambda: (reals(N), blank(N)),
     expected=doubled,
 )  # fmt: skip
@@ -47,7 +47,7 @@ def scale_one_more_block_kernel(x, out):  # BUG
 
 case(
     scale_one_more_block_kernel, scale_kernel, "idle-threads", Launch(128 // BLOCK + 1, BLOCK),
-    mended_launch=Launch(2, BLOCK),
+    fixed_launch=Launch(2, BLOCK),
     arguments=lambda: (reals(128), blank(128)),
     expected=doubled,
 )  # fmt: skip
@@ -71,7 +71,7 @@ def invert_kernel(image, out):
 
 case(
     invert_square_grid_kernel, invert_kernel, "idle-threads", Launch((3, 3), (TILE, TILE)),
-    mended_launch=Launch((3, 1), (TILE, TILE)),
+    fixed_launch=Launch((3, 1), (TILE, TILE)),
     arguments=lambda: (reals(6, 21), blank(6, 21)),
     expected=lambda image, out: 1 - image,
 )  # fmt: skip
@@ -95,7 +95,7 @@ def square_kernel(x, out):
 
 case(
     square_four_each_kernel, square_kernel, "idle-threads", Launch(4, 32),
-    mended_launch=Launch(1, 32),
+    fixed_launch=Launch(1, 32),
     arguments=lambda: (reals(N), blank(N)),
     expected=lambda x, out: x * x,
 )  # fmt: skip

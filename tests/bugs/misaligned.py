@@ -101,7 +101,7 @@ def parse_padded_packet_kernel(packet, out):
 case(
     parse_packet_kernel, parse_padded_packet_kernel, "misaligned", Launch(1, N),
     arguments=lambda: (cuda.to_device(packet(HEADER)), blank(N)),
-    mended_arguments=lambda: (cuda.to_device(packet(8)), blank(N)),
+    fixed_arguments=lambda: (cuda.to_device(packet(8)), blank(N)),
     expected=lambda packet, out: packet[8:].view(np.float32),
 )  # fmt: skip
 
@@ -125,6 +125,6 @@ def scale_kernel(x, out):
 case(
     scale_view_kernel, scale_kernel, "misaligned", Launch(1, N),
     arguments=lambda: (cuda.to_device(packet(2))[2:].view(np.float32), blank(N)),
-    mended_arguments=lambda: (cuda.to_device(packet(4))[4:].view(np.float32), blank(N)),
+    fixed_arguments=lambda: (cuda.to_device(packet(4))[4:].view(np.float32), blank(N)),
     expected=lambda x, out: 2 * x,
 )  # fmt: skip

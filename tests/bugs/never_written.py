@@ -48,7 +48,7 @@ def relu_short_grid_kernel(x, out):
 
 case(
     relu_short_grid_kernel, relu_kernel, "never-written", Launch(N // HALF, HALF),
-    mended_launch=TWO,
+    fixed_launch=TWO,
     arguments=lambda: (reals(N), blank(N)),
     expected=rectified,
 )  # fmt: skip

@@ -72,7 +72,7 @@ def difference_kernel(x, out):
 case(
     difference_past_end_kernel, difference_kernel, "out-of-bounds",
     arguments=lambda: (reals(N), blank(N)),
-    mended_arguments=lambda: (reals(N), blank(N - 1)),
+    fixed_arguments=lambda: (reals(N), blank(N - 1)),
     expected=lambda x, out: np.diff(x),
 )  # fmt: skip
 

@@ -160,7 +160,7 @@ def reverse_in_bytes_kernel(x, out):
 
 case(
     reverse_dynamic_kernel, reverse_in_bytes_kernel, "out-of-bounds", Launch(1, BLOCK, BLOCK),
-    mended_launch=Launch(1, BLOCK, BLOCK * 4),
+    fixed_launch=Launch(1, BLOCK, BLOCK * 4),
     arguments=lambda: (reals(BLOCK), blank(BLOCK)),
     expected=lambda x, out: x[::-1],
 )  # fmt: skip

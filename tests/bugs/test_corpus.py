@@ -1,4 +1,4 @@
-"""The corpus: every bug is found with its kind and its line, and no mended twin is accused."""
+"""The corpus: every bug is found with its kind and its line, and no fixed twin is accused."""
 
 from __future__ import annotations
 
@@ -61,9 +61,9 @@ def test_a_bug_is_found_with_its_kind_and_its_line(bug: Case) -> None:
 
 @pytest.mark.corpus
 @BUGS
-def test_a_mended_twin_gives_no_finding_and_the_right_answer(bug: Case) -> None:
-    arguments = bug.mended_arguments()
-    report = checked(bug.mended, bug.mended_launch, arguments)
+def test_a_fixed_twin_gives_no_finding_and_the_right_answer(bug: Case) -> None:
+    arguments = bug.fixed_arguments()
+    report = checked(bug.fixed, bug.fixed_launch, arguments)
     # A sum by atomics is no mistake: the note says what is true of it.
     found = [f for f in report.findings if f.kind != "not-reproducible" or f.kind == bug.kind]
     assert in_words(found) == []
@@ -118,11 +118,11 @@ def test_every_bug_marks_a_line() -> None:
     assert [bug.name for bug in bugs if not bug.lines] == []
 
 
-def test_every_bug_and_its_mended_twin_say_in_one_line_what_they_do() -> None:
+def test_every_bug_and_its_fixed_twin_say_in_one_line_what_they_do() -> None:
     texts = [
         (kernel.py_func.__name__, kernel.py_func.__doc__)
         for bug in CASES.values()
-        for kernel in (bug.buggy, bug.mended)
+        for kernel in (bug.buggy, bug.fixed)
     ]
     texts += [(f.__name__, f.__doc__) for p in PAIRS.values() for f in (p.racing, p.ordered)]
     assert [name for name, text in texts if not text.endswith(".") or "\n" in text] == []

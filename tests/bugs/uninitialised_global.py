@@ -37,7 +37,7 @@ def accumulate_kernel(x, acc):
 case(
     accumulate_raw_kernel, accumulate_kernel, "uninitialised-global", TWO,
     arguments=lambda: (reals(N), raw(N)),
-    mended_arguments=lambda: (reals(N), cleared(N)),
+    fixed_arguments=lambda: (reals(N), cleared(N)),
     expected=lambda x, acc: x,
 )  # fmt: skip
 
@@ -59,7 +59,7 @@ def histogram_kernel(x, hist):
 case(
     histogram_raw_kernel, histogram_kernel, "uninitialised-global", TWO,
     arguments=lambda: (counts(N, 8), raw(8, dtype=np.int32)),
-    mended_arguments=lambda: (counts(N, 8), cleared(8, dtype=np.int32)),
+    fixed_arguments=lambda: (counts(N, 8), cleared(8, dtype=np.int32)),
     expected=lambda x, hist: np.bincount(x, minlength=8),
 )  # fmt: skip
 
@@ -88,7 +88,7 @@ def momentum(velocity):
 case(
     momentum_raw_kernel, momentum_kernel, "uninitialised-global", TWO,
     arguments=lambda: momentum(cuda.device_array_like(reals(N))),
-    mended_arguments=lambda: momentum(cleared(N)),
+    fixed_arguments=lambda: momentum(cleared(N)),
     expected=lambda gradient, rate, velocity, w: w - rate * gradient,
 )  # fmt: skip
 
@@ -119,7 +119,7 @@ def smooth_kernel(x, out):
 case(
     smooth_raw_padding_kernel, smooth_kernel, "uninitialised-global", TWO,
     arguments=lambda: (padded(reals(N), fill=False), blank(N)),
-    mended_arguments=lambda: (padded(reals(N), fill=True), blank(N)),
+    fixed_arguments=lambda: (padded(reals(N), fill=True), blank(N)),
     expected=lambda x, out: np.convolve(np.append(x[:N], [0, 0]), np.ones(3) / 3, "valid"),
 )  # fmt: skip
 

@@ -162,9 +162,9 @@ class Program:
         """The kernel and the function that makes its arguments, without `HEAD`."""
         return f"\n\n@cuda.jit\n{self.kernel}\n\n\n{self.arguments}\n"
 
-    def script(self, verb: str = "check") -> str:
+    def script(self, command: str = "check") -> str:
         """Return a whole file that checks the kernel."""
-        run = f"print(gpukit.{verb}(kernel_{self.number})[{self.launch}]"
+        run = f"print(gpukit.{command}(kernel_{self.number})[{self.launch}]"
         return f"{HEAD}{self.text}\n\n{run}(*arguments_{self.number}()))\nassert intact()\n"
 
 

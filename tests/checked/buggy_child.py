@@ -33,7 +33,7 @@ from tests.checked import buggy
 IN_ONE_FILE = 20
 ASLEEP = 10  # a busy machine may need so many times the seconds of the processor
 FIFTH = 5  # every fifth kernel is profiled and played too
-# What each verb may raise; a report holds all that happens once the launch has begun.
+# What each command may raise; a report holds all that happens once the launch has begun.
 COMPILING = (errors.CompileError, errors.ArgumentError)
 RUNNING = (*COMPILING, errors.LaunchError, errors.KernelError)
 
@@ -82,8 +82,8 @@ def warm_up(path: Path) -> None:
     text = "\n\n@cuda.jit\ndef kernel_0(a):\n    a[cuda.threadIdx.x] = 1\n\n\n"
     text += "def arguments_0():\n    return (room((32,), np.int32),)\n\n\n"
     module = load(path, f"{buggy.HEAD}{text}LAUNCHES = {{0: (1, 32)}}\n")
-    for verb in (gpukit.check, gpukit.profile, gpukit.play):
-        launch(module, 0, verb)
+    for command in (gpukit.check, gpukit.profile, gpukit.play):
+        launch(module, 0, command)
 
 
 def load(path: Path, text: str) -> Any:
@@ -140,20 +140,20 @@ def once(module: Any, number: int) -> list[dict[str, Any]] | str:
     return [f.as_dict() for f in report.findings]
 
 
-def shown(module: Any, number: int, verb: Any, show: Callable[[Any], Any]) -> None:
+def shown(module: Any, number: int, command: Any, show: Callable[[Any], Any]) -> None:
     """Launch, profile or play and look at the result, unless the kernel or we refuse."""
     try:
-        result = launch(module, number, verb)
+        result = launch(module, number, command)
     except RUNNING:
         return
     show(result)
 
 
-def launch(module: Any, number: int, verb: Any) -> Any:
+def launch(module: Any, number: int, command: Any) -> Any:
     """Launch a kernel with fresh arguments and look that nothing beside them was written."""
     module.intact()
     arguments = getattr(module, f"arguments_{number}")()
-    kernel = verb(getattr(module, f"kernel_{number}"))
+    kernel = command(getattr(module, f"kernel_{number}"))
     try:
         return kernel[module.LAUNCHES[number]](*arguments)
     finally:

@@ -54,7 +54,7 @@ class Shadow:
 
     def close(self) -> None:
         """Give the shadow memory back, as a launch does."""
-        MEMORY.stamp = int(self.checker.words[w.NOW]) + 1
+        MEMORY.epoch = int(self.checker.words[w.NOW]) + 1
         MEMORY.give_back(self.region.cells)
 
     def call(self, name: str, *arguments: int) -> int:

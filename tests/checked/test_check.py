@@ -282,10 +282,10 @@ def captured_by_a_function_kernel(out):
         out[i] = from_table(i)
 
 
-@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile, gpukit.play])
-def test_a_device_function_may_read_a_captured_array(verb):
+@pytest.mark.parametrize("command", [gpukit.check, gpukit.profile, gpukit.play])
+def test_a_device_function_may_read_a_captured_array(command):
     out = np.full(3, np.nan, np.float32)
-    verb(captured_by_a_function_kernel)[1, BLOCK](out)
+    command(captured_by_a_function_kernel)[1, BLOCK](out)
     np.testing.assert_array_equal(out, TABLE)
 
 

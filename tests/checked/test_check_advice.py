@@ -1,4 +1,4 @@
-"""What a launch is told to do about a finding: what mends that kernel, in its own names."""
+"""What a launch is told to do about a finding: what fixes that kernel, in its own names."""
 
 import numpy as np
 
@@ -178,16 +178,16 @@ def test_a_guard_that_lets_one_too_many_pass_is_named():
     assert advice.endswith(f"lets {BLOCK - 1} pass")
 
 
-def test_a_computed_index_behind_a_guard_is_to_be_mended_not_guarded():
+def test_a_computed_index_behind_a_guard_is_to_be_fixed_not_guarded():
     advice = outside(gather_kernel, ones(BLOCK), 2, ones(BLOCK))
     assert advice.startswith("check `i < out.size` in line ")
     assert f"how `place + 1` is computed, which is {BLOCK + 1} here" in advice
     assert "another guard around the access would hide the mistake" in advice
 
 
-def test_an_index_that_is_kept_below_another_size_is_to_be_mended():
+def test_an_index_that_is_kept_below_another_size_is_to_be_fixed():
     advice = outside(factor_kernel, ones(2, 5), ones(1), ones(2, 5))
-    assert advice.startswith("mend the index if another variable counts along this axis")
+    assert advice.startswith("fix the index if another variable counts along this axis")
     assert "`row < out.shape[0]` in line" in advice
 
 
@@ -233,9 +233,9 @@ def test_a_guard_is_advised_by_the_smallest_array_that_the_index_is_used_for():
     assert all(fix.startswith("guard the access with `if i < c.shape[0]:`") for fix in advice)
 
 
-def test_a_computed_index_without_a_guard_is_to_be_mended_first():
+def test_a_computed_index_without_a_guard_is_to_be_fixed_first():
     advice = outside(beside_kernel, ones(BLOCK), ones(1))
-    assert advice.startswith("mend how `2 * cuda.grid(1)` is computed")
+    assert advice.startswith("fix how `2 * cuda.grid(1)` is computed")
     assert "only if what lies outside is to be left out" in advice
 
 

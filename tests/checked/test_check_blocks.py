@@ -152,12 +152,12 @@ def test_the_same_launch_gives_the_same_findings_each_time():
 
 def test_findings_do_not_change_where_the_clock_begins_again(monkeypatch):
     first = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
-    monkeypatch.setattr(shadow_memory.MEMORY, "stamp", checker_state.LAST_STAMP - 9)
+    monkeypatch.setattr(shadow_memory.MEMORY, "epoch", checker_state.LAST_EPOCH - 9)
     found = []
     for _ in range(6):
         report = gpukit.check(unguarded_kernel)[3, BLOCK](np.zeros(N), np.zeros(1, np.int32))
         found.append(report.findings)
-    assert shadow_memory.MEMORY.stamp < checker_state.LAST_STAMP - 9
+    assert shadow_memory.MEMORY.epoch < checker_state.LAST_EPOCH - 9
     assert found == [first.findings] * 6
 
 
@@ -181,13 +181,13 @@ def test_what_older_launches_left_in_shadow_memory_changes_no_finding(monkeypatc
 
     first, rng = found(), np.random.default_rng(0)
     assert first
-    monkeypatch.setattr(shadow_memory.MEMORY, "stamp", 100_000)
+    monkeypatch.setattr(shadow_memory.MEMORY, "epoch", 100_000)
     for _ in range(20):
-        stamps = rng.integers(0, shadow_memory.MEMORY.stamp, (6, 2, 400)) << checker_state.STAMP
+        epochs = rng.integers(0, shadow_memory.MEMORY.epoch, (6, 2, 400)) << checker_state.EPOCH
         flags = (
-            rng.integers(0, 1 << checker_state.STAMP, stamps.shape) & ~checker_state.UNINITIALISED
+            rng.integers(0, 1 << checker_state.EPOCH, epochs.shape) & ~checker_state.UNINITIALISED
         )
-        monkeypatch.setattr(shadow_memory.MEMORY, "free", list(stamps | flags))
+        monkeypatch.setattr(shadow_memory.MEMORY, "free", list(epochs | flags))
         assert found() == first
 
 

@@ -116,10 +116,10 @@ def test_value_of_a_slice_is_worked_out_before_its_index():
     np.testing.assert_array_equal(out, [[np.nan] * 3, [0] * 3])
 
 
-@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile, gpukit.play])
-def test_ellipsis_beside_all_indices_is_an_element(verb):
+@pytest.mark.parametrize("command", [gpukit.check, gpukit.profile, gpukit.play])
+def test_ellipsis_beside_all_indices_is_an_element(command):
     out = np.zeros(ROWS, np.float32)
-    verb(ellipsis_kernel)[1, ROWS](out)
+    command(ellipsis_kernel)[1, ROWS](out)
     assert out.tolist() == [5] * ROWS
 
 

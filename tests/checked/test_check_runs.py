@@ -171,7 +171,7 @@ def kernel(a, go):
         {barrier}
 
 def launch(go):
-    return gpukit.{verb}(kernel)[3, 64](np.zeros(192, np.int64), go)
+    return gpukit.{command}(kernel)[3, 64](np.zeros(192, np.int64), go)
 
 launch(0)
 try:
@@ -185,11 +185,15 @@ print(launch(0) is not None)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="no Ctrl-C")
-@pytest.mark.parametrize("verb", ["check", "profile"])
+@pytest.mark.parametrize("command", ["check", "profile"])
 @pytest.mark.parametrize("barrier", ["pass", "cuda.syncthreads()"])
-def test_ctrl_c_stops_a_watched_launch_and_the_process_lives(fresh_python, tmp_path, verb, barrier):
+def test_ctrl_c_stops_a_watched_launch_and_the_process_lives(
+    fresh_python, tmp_path, command, barrier
+):
     path = tmp_path / "endless.py"
-    path.write_text(textwrap.dedent(ENDLESS.format(verb=verb, barrier=barrier)), encoding="utf-8")
+    path.write_text(
+        textwrap.dedent(ENDLESS.format(command=command, barrier=barrier)), encoding="utf-8"
+    )
     result = fresh_python(str(path))
     assert result.returncode == 0, f"{result.returncode}\n{result.stdout}\n{result.stderr}"
     assert result.stdout.split("\n")[:2] == ["interrupted", "True"]

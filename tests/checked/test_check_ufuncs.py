@@ -72,11 +72,11 @@ def test_every_call_in_a_checked_process_is_seen():
     assert [r.kernel for r in reports] == ["add", "summed", "add", "add"]
 
 
-def test_a_verb_says_that_an_array_function_takes_no_launch_configuration():
+def test_a_command_says_that_an_array_function_takes_no_launch_configuration():
     with pytest.raises(errors.LaunchError, match=r"write gpukit\.check\(add\)\(\*arguments\)"):
         gpukit.check(add)[1, 32]
 
 
-def test_a_verb_says_that_a_call_without_elements_launches_nothing():
+def test_a_command_says_that_a_call_without_elements_launches_nothing():
     with pytest.raises(errors.LaunchError, match="add was called with no element"):
         gpukit.check(add)(numbers(0), numbers(0))

@@ -26,8 +26,8 @@ def profiled(name: str) -> Profile:
 
 
 def test_no_two_patterns_have_one_name() -> None:
-    families = (*in_global.FAMILIES, *in_shared.FAMILIES)
-    assert len(PATTERNS) == sum(1 for family in families for _ in family())
+    groups = (*in_global.GROUPS, *in_shared.GROUPS)
+    assert len(PATTERNS) == sum(1 for group in groups for _ in group())
 
 
 @pytest.mark.parametrize("name", PATTERNS)

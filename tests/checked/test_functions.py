@@ -45,10 +45,10 @@ def test_profile_returns_the_profile_of_each_launch_of_a_function_in_order():
     assert first.total["global_bytes_asked"] == 80
 
 
-@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile])
-def test_function_has_its_effect(verb):
+@pytest.mark.parametrize("command", [gpukit.check, gpukit.profile])
+def test_function_has_its_effect(command):
     out = np.full(5, np.nan)
-    verb(quadruple)(np.arange(5.0), out=out)
+    command(quadruple)(np.arange(5.0), out=out)
     assert out.tolist() == [0, 4, 8, 12, 16]
 
 
@@ -69,10 +69,10 @@ def test_later_launches_are_plain_when_a_function_fails():
     racing_kernel[1, 32](np.zeros(1, np.int32))
 
 
-@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile])
-def test_function_that_launches_nothing_is_refused(verb):
+@pytest.mark.parametrize("command", [gpukit.check, gpukit.profile])
+def test_function_that_launches_nothing_is_refused(command):
     with pytest.raises(errors.LaunchError, match="nothing launched no kernel"):
-        verb(nothing)()
+        command(nothing)()
 
 
 def nothing():

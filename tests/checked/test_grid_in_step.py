@@ -54,10 +54,10 @@ def test_statement_of_all_blocks_counts_the_warps_of_each():
     assert (counts["warp_steps"], counts["thread_steps"]) == (BLOCKS * 3, BLOCKS * THREADS)
 
 
-@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile, gpukit.play])
-def test_syncwarp_in_a_grid_of_more_than_32_warps(verb):
+@pytest.mark.parametrize("command", [gpukit.check, gpukit.profile, gpukit.play])
+def test_syncwarp_in_a_grid_of_more_than_32_warps(command):
     out = np.zeros(40 * 64)
-    verb(warps_kernel)[40, 64](out)
+    command(warps_kernel)[40, 64](out)
     assert out.tolist() == [3] * out.size
 
 

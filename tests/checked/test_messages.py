@@ -99,14 +99,14 @@ def test_race_of_operations_names_array_lines_and_streams(kind):
         assert part in text
 
 
-def test_race_of_streams_is_mended_by_an_event_between_the_lines():
+def test_race_of_streams_is_fixed_by_an_event_between_the_lines():
     assert fix("stream-race") == (
         "record an event on stream `s1` after line 12 and make stream `s2` wait for it before line "
         "15: `done.record(s1)`, then `done.wait(s2)`; or use one stream for both"
     )
 
 
-def test_host_race_is_mended_by_a_synchronization_before_the_line():
+def test_host_race_is_fixed_by_a_synchronization_before_the_line():
     assert fix("host-race") == "call `s1.synchronize()` before line 15"
 
 
@@ -276,7 +276,7 @@ def test_divergent_barrier_names_who_waits_and_who_is_missing():
     assert "threads 16-31 do not come to it" in text
 
 
-def test_one_missing_thread_takes_a_singular_verb():
+def test_one_missing_thread_takes_a_singular_command():
     assert "thread 16 does not come" in message("barrier-divergence", missing="16")
 
 
@@ -310,7 +310,7 @@ def test_cooperative_launch_with_missing_blocks_names_them():
         ("x[", "literal", "`np.float32(0.5)` instead of `0.5`"),
     ],
 )
-def test_float64_is_mended_in_the_expression_itself(what, reason, expected):
+def test_float64_is_fixed_in_the_expression_itself(what, reason, expected):
     assert expected in fix("float64", what=what, reason=reason)
 
 

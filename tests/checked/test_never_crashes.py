@@ -65,11 +65,11 @@ def test_a_write_beside_an_array_is_noticed(tmp_path: Any) -> None:
     )
     module = buggy_child.load(tmp_path / "made_beside.py", text)
 
-    def verb(kernel: Any) -> Any:
+    def command(kernel: Any) -> Any:
         return {(1, 1): lambda *_: kernel()}
 
     with pytest.raises(buggy_child.Wrong, match="beside an array"):
-        buggy_child.launch(module, 0, verb)
+        buggy_child.launch(module, 0, command)
 
 
 def test_two_checks_that_differ_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

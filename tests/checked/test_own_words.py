@@ -141,7 +141,7 @@ def test_an_error_quotes_only_the_source_of_the_kernel(case: str) -> None:
     assert foreign(stopped.value) == []
 
 
-def test_float64_of_an_update_is_quoted_and_mended_as_it_is_written() -> None:
+def test_float64_of_an_update_is_quoted_and_fixed_as_it_is_written() -> None:
     report = gpukit.check(means_kernel)[1, N](numbers(N, 8), numbers(N))
     (found,) = [f for f in report.findings if f.kind == "float64"]
     assert (found.kernel, found.source) == ("mean_of", "mean[0] /= count")
@@ -183,10 +183,10 @@ def test_findings_of_a_bug_quote_only_its_own_source(bug: Case) -> None:
 
 @pytest.mark.corpus
 @BUGS
-def test_the_profile_of_a_mended_bug_quotes_only_its_own_source(bug: Case) -> None:
-    launch = bug.mended_launch
+def test_the_profile_of_a_fixed_bug_quotes_only_its_own_source(bug: Case) -> None:
+    launch = bug.fixed_launch
     shape = launch.grid, launch.block, 0, launch.shared
-    assert foreign(gpukit.profile(bug.mended)[shape](*bug.mended_arguments())) == []
+    assert foreign(gpukit.profile(bug.fixed)[shape](*bug.fixed_arguments())) == []
 
 
 @pytest.mark.corpus

@@ -149,9 +149,9 @@ def two_views_in_a_round_kernel(a, out):
         view[i] = k + 1
 
 
-@pytest.mark.parametrize("verb", [gpukit.check, gpukit.profile, gpukit.play])
-def test_a_view_may_be_of_another_array_later_in_a_round(verb):
+@pytest.mark.parametrize("command", [gpukit.check, gpukit.profile, gpukit.play])
+def test_a_view_may_be_of_another_array_later_in_a_round(command):
     a, out = np.zeros(16, np.uint8), np.zeros((8, 2), np.int32)
-    verb(two_views_in_a_round_kernel)[1, 8](a, out)
+    command(two_views_in_a_round_kernel)[1, 8](a, out)
     np.testing.assert_array_equal(a[::2], 2)
     np.testing.assert_array_equal(out, np.arange(8)[:, None] + np.zeros(2))

@@ -41,7 +41,7 @@ def test_an_index_that_is_computed_wrongly_is_not_to_be_guarded(tmp_path):
 
 def test_an_index_of_another_axis_is_not_to_be_guarded(tmp_path):
     report = attempt(tmp_path, "colour_planes", ("= factor[plane]", "= factor[row]"))
-    assert "mend the index if another variable counts along this axis" in report.why
+    assert "fix the index if another variable counts along this axis" in report.why
     assert "guard the access" not in report.why
 
 

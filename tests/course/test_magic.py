@@ -121,7 +121,7 @@ def test_a_name_that_is_misspelt_is_said_in_a_line(shell, capsys):
     assert "guarded_map" in shown
 
 
-def test_an_unknown_verb_says_what_there_is(shell):
+def test_an_unknown_command_says_what_there_is(shell):
     with pytest.raises(catalogue.ExerciseError, match="hint NAME"):
         shell.run_line_magic("exercise", "dance guarded_map")
 

@@ -19,19 +19,19 @@ class Scripted:
     """A child that has said all it says, and then closes the channel or stays silent."""
 
     def __init__(self, *said, closes=False, code=None):
-        (there, stdin), (stdout, self.sink), (stderr, self.errors) = (os.pipe() for _ in range(3))
+        (there, stdin), (stdout, self.output), (stderr, self.errors) = (os.pipe() for _ in range(3))
         self.stdin, self.stdout = os.fdopen(stdin, "wb", 0), os.fdopen(stdout, "rb", 0)
         self.stderr, self.there, self.exit_code = os.fdopen(stderr, "rb", 0), there, code
-        with os.fdopen(os.dup(self.sink), "wb") as sink:
+        with os.fdopen(os.dup(self.output), "wb") as output:
             for header in said:
-                frames.send(sink, header)
+                frames.send(output, header)
         if closes:
             self.close()
 
     def close(self):
-        if self.sink is not None:
-            os.close(self.sink)
-            self.sink = None
+        if self.output is not None:
+            os.close(self.output)
+            self.output = None
 
     def end(self):
         self.close()

@@ -34,14 +34,14 @@ class Recorder:
         return {who for who, _, _ in self.ran}
 
 
-def pace(ns_per_thread):
-    made = pool.Pace()
+def thread_time(ns_per_thread):
+    made = pool.ThreadTime()
     made.ns_per_thread[0] = ns_per_thread
     return made
 
 
 def run(call, blocks, threads, **options):
-    chosen = {"serial": False, "pace": pace(1000.0), **options}
+    chosen = {"serial": False, "thread_time": thread_time(1000.0), **options}
     return pool.run(call, blocks, threads, 0, **chosen)
 
 
@@ -58,7 +58,7 @@ def test_long_launch_is_shared():
     assert len(call.threads()) == 2
 
 
-@pytest.mark.parametrize("options", [{"pace": pace(0.1)}, {"serial": True}])
+@pytest.mark.parametrize("options", [{"thread_time": thread_time(0.1)}, {"serial": True}])
 def test_short_or_serial_launch_stays_with_its_caller(options):
     call = Recorder()
     run(call, 64, 256, **options)
@@ -66,20 +66,20 @@ def test_short_or_serial_launch_stays_with_its_caller(options):
 
 
 def test_a_long_launch_of_few_threads_is_remembered():
-    made = pool.Pace()
+    made = pool.ThreadTime()
     assert made.is_short(512)
     made.note(512, 10 * pool.SHORT_NS)
     assert not made.is_short(512)
 
 
 def test_a_short_launch_of_few_threads_tells_nothing():
-    made = pool.Pace()
+    made = pool.ThreadTime()
     made.note(512, pool.SHORT_NS // 2)
     assert made.ns_per_thread == {}
 
 
 def test_times_of_large_and_small_arrays_are_apart():
-    made = pool.Pace()
+    made = pool.ThreadTime()
     for reach, ns in ((4 << 20, 10 * pool.SHORT_NS), (4 << 10, pool.SHORT_NS // 100)) * 2:
         made.note(2048, ns, reach)
     assert not made.is_short(2048, 4 << 20)
@@ -87,8 +87,8 @@ def test_times_of_large_and_small_arrays_are_apart():
 
 
 def test_a_launch_of_few_threads_on_much_memory_is_not_taken_for_short():
-    assert not pool.Pace().is_short(2048, 8 << 20)
-    assert pool.Pace().is_short(2048, 8 << 10)
+    assert not pool.ThreadTime().is_short(2048, 8 << 20)
+    assert pool.ThreadTime().is_short(2048, 8 << 10)
 
 
 @pytest.mark.parametrize(("blocks", "chunks"), [(8, [4, 4]), (6, [3, 3]), (64, [16] * 4)])
@@ -101,7 +101,7 @@ def test_blocks_that_are_faster_together_stay_together_as_long_as_all_cores_work
 
 def test_quick_blocks_are_handed_out_in_large_chunks():
     call = Recorder()
-    run(call, 100_000, 32, pace=pace(0.5))
+    run(call, 100_000, 32, thread_time=thread_time(0.5))
     chunks = [last - first for _, first, last in call.ran]
     assert max(chunks) * 32 * 0.5 >= 50_000
 
@@ -109,8 +109,8 @@ def test_quick_blocks_are_handed_out_in_large_chunks():
 def test_waiting_is_not_taken_for_work():
     if not pool._fine:
         pytest.skip("this system's clock of a thread's work is too coarse")
-    found = pace(1000.0)
-    run(Recorder(pause=0.02), 8, 1024, pace=found)
+    found = thread_time(1000.0)
+    run(Recorder(pause=0.02), 8, 1024, thread_time=found)
     assert found.ns_per_thread[0] * 8 * 1024 < 20e6
 
 

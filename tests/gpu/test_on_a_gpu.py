@@ -36,7 +36,7 @@ def test_work_in_a_stream_is_done_when_the_stream_is():
 
 def test_sixteen_bytes_at_once_are_loaded_only_where_the_address_allows_it():
     x = cuda.to_device(numbers(1001))
-    assert reduce.sum(x[1:], rung="vectorised") == numbers(1001).sum()
+    assert reduce.sum(x[1:], variant="vectorised") == numbers(1001).sum()
 
 
 def test_checked_mode_looks_at_a_kernel_on_arrays_of_the_gpu():
@@ -79,7 +79,7 @@ def test_arrays_of_another_library_are_used_in_place(library):
 @pytest.mark.parametrize("name", ["vector_add", "gelu", "sum_shuffle", "matmul_tiled"])
 def test_cupy_comes_to_the_same_answer(name):
     cupy = pytest.importorskip("cupy")
-    contest = cases.make(name, quick=True)
-    expected = contest.expected()
-    got = cupy.asnumpy(contest.answer(cupy)).reshape(expected.shape)
+    comparison = cases.make(name, quick=True)
+    expected = comparison.expected()
+    got = cupy.asnumpy(comparison.answer(cupy)).reshape(expected.shape)
     np.testing.assert_allclose(got, expected, atol=1e-4 * np.abs(expected).max())

@@ -14,8 +14,8 @@ BLOCK = activations.BLOCK
 EPS = np.finfo(np.float32).eps
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
 SHAPES = [(), (1,), (7, 1, 5), (2, 3, 4, 5), (17, 31), (1, BLOCK + 1)]
-FORWARD = {rung.name: rung for rung in activations.LADDER[::2]}
-GRAD = {rung.name: rung for rung in activations_grad.LADDER[::2]}
+FORWARD = {variant.name: variant for variant in activations.VARIANTS[::2]}
+GRAD = {variant.name: variant for variant in activations_grad.VARIANTS[::2]}
 # NVIDIA's CUDA programming guide allows exp, tanh and erf two units in the last place.
 ULPS = 2
 FUNCTION = ULPS * EPS
@@ -32,8 +32,8 @@ sizes = pytest.mark.parametrize(
 
 def of(name):
     """Return the kernel, the host function and the reference called `name`."""
-    room, rung = (activations, FORWARD) if name in FORWARD else (activations_grad, GRAD)
-    return rung[name].kernel, getattr(room, name), getattr(room, f"{name}_reference")
+    room, variant = (activations, FORWARD) if name in FORWARD else (activations_grad, GRAD)
+    return variant[name].kernel, getattr(room, name), getattr(room, f"{name}_reference")
 
 
 def inputs(name, signed, *shape, dtype=np.float32):
@@ -386,7 +386,7 @@ def test_every_warp_touches_as_few_sectors_as_there_are(name, signed, poisoned):
 
 
 def test_costs_of_ten_elements():
-    costs = [rung.cost(10) for rung in (*FORWARD.values(), *GRAD.values())]
+    costs = [variant.cost(10) for variant in (*FORWARD.values(), *GRAD.values())]
     # One array is read going forward, two going back, and one written, 4 bytes an element.
     assert [cost.bytes for cost in costs] == [80] * 4 + [120] * 4
     assert [cost.flops for cost in costs] == [0, 30, 10, 50, 0, 30, 40, 110]

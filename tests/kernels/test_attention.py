@@ -1,4 +1,4 @@
-"""Attention: both rungs forward and backward against the formula written out in float64."""
+"""Attention: both variants forward and backward against the formula written out in float64."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ SHAPES = [
 
 shapes = pytest.mark.parametrize("sizes", SHAPES, ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
-rungs = pytest.mark.parametrize("rung", ["naive", "tiled"])
+variants = pytest.mark.parametrize("variant", ["naive", "tiled"])
 masks = pytest.mark.parametrize("causal", [False, True], ids=["all", "causal"])
 
 
@@ -61,24 +61,24 @@ def assert_equal(ours, expected, terms):
     assert (np.abs(ours - expected) <= room).all()
 
 
-def both(arrays, causal, rung, **options):
+def both(arrays, causal, variant, **options):
     """Return the output, what is kept for the backward, and the three gradients."""
     query, key, value, grad = arrays
     kept = np.full(query.shape[:3], np.nan, query.dtype)
-    out = FORWARD(query, key, value, causal, rung=rung, logsumexp=kept, **options)
-    grads = BACKWARD(grad, query, key, value, out, kept, causal, rung=rung, **options)
+    out = FORWARD(query, key, value, causal, variant=variant, logsumexp=kept, **options)
+    grads = BACKWARD(grad, query, key, value, out, kept, causal, variant=variant, **options)
     return out, kept, *grads
 
 
 @shapes
 @dtypes
 @masks
-@rungs
-def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, causal, rung, made):
+@variants
+def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, causal, variant, made):
     query, key, value, _ = made(*sizes, dtype=dtype)
     out, kept = (np.full(shape, np.nan, dtype) for shape in ((*query.shape[:3], sizes[5]),
                                                              query.shape[:3]))  # fmt: skip
-    assert FORWARD(query, key, value, causal, rung=rung, out=out, logsumexp=kept) is out
+    assert FORWARD(query, key, value, causal, variant=variant, out=out, logsumexp=kept) is out
     expected = one_by_one(*(x.astype(float) for x in (query, key, value)), causal)
     assert_equal(out, expected[0], sizes[4] + sizes[3])
     assert_equal(kept, expected[1], sizes[4] + sizes[3])
@@ -87,29 +87,29 @@ def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, caus
 @shapes
 @dtypes
 @masks
-@rungs
-def test_gradients_are_those_of_the_reference(sizes, dtype, causal, rung, made):
+@variants
+def test_gradients_are_those_of_the_reference(sizes, dtype, causal, variant, made):
     arrays = made(*sizes, dtype=dtype)
     query, key, value, grad = arrays
-    *_, grad_query, grad_key, grad_value = both(arrays, causal, rung)
+    *_, grad_query, grad_key, grad_value = both(arrays, causal, variant)
     expected = attention.attention_backward_reference(grad, query, key, value, causal)
     for ours, theirs in zip((grad_query, grad_key, grad_value), expected, strict=True):
         assert_equal(ours, theirs, 4 * max(sizes))
 
 
 @masks
-@rungs
+@variants
 @pytest.mark.parametrize("place", range(3), ids=["query", "key", "value"])
-def test_gradients_agree_with_finite_differences(causal, rung, place, made):
+def test_gradients_agree_with_finite_differences(causal, variant, place, made):
     arrays = made(1, 2, 3, 4, 5, 2)
-    gradient = both(arrays, causal, rung)[2 + place]
+    gradient = both(arrays, causal, variant)[2 + place]
     step = np.cbrt(np.finfo(np.float64).eps)
     for where in np.ndindex(gradient.shape):
         errors = []
         for sign in (1, -1):
             moved = [x.copy() for x in arrays[:3]]
             moved[place][where] += sign * step
-            errors.append((FORWARD(*moved, causal, rung=rung) * arrays[3]).sum())
+            errors.append((FORWARD(*moved, causal, variant=variant) * arrays[3]).sum())
         slope = (errors[0] - errors[1]) / (2 * step)
         assert abs(slope - gradient[where]) <= 1e-8 * max(1, abs(slope))
 
@@ -122,13 +122,13 @@ def test_reference_is_that_of_queries_one_by_one(made):
         np.testing.assert_allclose(ours, expected)
 
 
-@rungs
-def test_scale_takes_the_place_of_one_over_the_root_of_d(rung, made):
+@variants
+def test_scale_takes_the_place_of_one_over_the_root_of_d(variant, made):
     query, key, value, grad = made(1, 2, 9, 21, 6, 5)
     expected, kept = one_by_one(query, key, value, False, scale=-0.7)
-    out = FORWARD(query, key, value, scale=-0.7, rung=rung)
+    out = FORWARD(query, key, value, scale=-0.7, variant=variant)
     np.testing.assert_allclose(out, expected, atol=1e-14)
-    ours = BACKWARD(grad, query, key, value, out, kept, scale=-0.7, rung=rung)
+    ours = BACKWARD(grad, query, key, value, out, kept, scale=-0.7, variant=variant)
     theirs = attention.attention_backward_reference(grad, query, key, value, scale=-0.7)
     for mine, other in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(mine, other, atol=1e-13)
@@ -137,13 +137,13 @@ def test_scale_takes_the_place_of_one_over_the_root_of_d(rung, made):
 MASKS = [(37, 53), (1, 53), (37, 1), (3, 1, 53), (2, 1, 37, 53), (2, 3, 37, 53)]
 
 
-@rungs
+@variants
 @masks
 @dtypes
 @pytest.mark.parametrize("kind", ["keeps", "adds"])
 @pytest.mark.parametrize("shape", MASKS, ids=str)
 def test_a_mask_of_any_shape_counts_for_all_along_its_ones(
-    shape, kind, dtype, causal, rung, made, rng
+    shape, kind, dtype, causal, variant, made, rng
 ):
     arrays = made(2, 3, 37, 53, 13, 7, dtype=dtype)
     mask = rng.standard_normal(shape).astype(dtype)
@@ -151,7 +151,7 @@ def test_a_mask_of_any_shape_counts_for_all_along_its_ones(
         mask = mask > -1
         mask[..., 0] = True  # no query without a key
     query, key, value, grad = arrays
-    out, _, *grads = both(arrays, causal, rung, attn_mask=mask)
+    out, _, *grads = both(arrays, causal, variant, attn_mask=mask)
     expected = attention.attention_reference(query, key, value, causal, attn_mask=mask)
     assert_equal(out, expected, 13 + 53)
     theirs = attention.attention_backward_reference(grad, query, key, value, causal, attn_mask=mask)
@@ -168,57 +168,59 @@ def test_a_mask_of_another_shape_is_refused(shape, made):
         FORWARD(query, key, value, attn_mask=np.ones(shape))
 
 
-@rungs
-def test_a_mask_on_the_device_gives_what_one_of_numpy_does(rung, made):
+@variants
+def test_a_mask_on_the_device_gives_what_one_of_numpy_does(variant, made):
     arrays, mask = made(1, 2, 5, 7, 4, 3), np.arange(7) < 5
     moved = [cuda.to_device(x) for x in arrays[:3]]
-    out = FORWARD(*moved, attn_mask=cuda.to_device(mask), rung=rung)
-    expected = FORWARD(*arrays[:3], attn_mask=mask, rung=rung)
+    out = FORWARD(*moved, attn_mask=cuda.to_device(mask), variant=variant)
+    expected = FORWARD(*arrays[:3], attn_mask=mask, variant=variant)
     np.testing.assert_array_equal(launch.to_host(out), expected)
 
 
-@rungs
-def test_causal_query_0_sees_key_0_alone(rung, made):
+@variants
+def test_causal_query_0_sees_key_0_alone(variant, made):
     query, key, value, _ = made(1, 1, 3, 40, 4, 5)
-    out = FORWARD(query, key, value, is_causal=True, rung=rung)
+    out = FORWARD(query, key, value, is_causal=True, variant=variant)
     np.testing.assert_array_equal(out[0, 0, 0], value[0, 0, 0])
 
 
-@rungs
-def test_large_scores_do_not_overflow(rung, made):
+@variants
+def test_large_scores_do_not_overflow(variant, made):
     query, key, value, _ = made(1, 1, 35, 35, 8, 3, dtype=np.float32)
-    out, kept = (x[0, 0] for x in both([1000 * query, key, value, value], False, rung)[:2])
+    out, kept = (x[0, 0] for x in both([1000 * query, key, value, value], False, variant)[:2])
     best = (query @ np.swapaxes(key, 2, 3))[0, 0].argmax(1)
     assert np.isfinite(out).all()
     assert np.isfinite(kept).all()
     assert np.abs(out - value[0, 0, best]).max(1).min() < 1e-6
 
 
-@rungs
-def test_a_nan_stays_in_the_row_of_its_query(rung, made):
+@variants
+def test_a_nan_stays_in_the_row_of_its_query(variant, made):
     query, key, value, _ = made(2, 2, 40, 20, 8, 3)
     query[1, 0, 33, 2] = np.nan
-    found = np.isnan(FORWARD(query, key, value, rung=rung))
+    found = np.isnan(FORWARD(query, key, value, variant=variant))
     assert found[1, 0, 33].all()
     assert found.sum() == 3
 
 
-@rungs
+@variants
 @masks
-def test_views_with_exchanged_axes_give_the_same_bits(rung, causal, made):
+def test_views_with_exchanged_axes_give_the_same_bits(variant, causal, made):
     arrays = made(2, 3, 37, 45, 12, 12)
     views = [np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2) for x in arrays]
-    for ours, expected in zip(both(views, causal, rung), both(arrays, causal, rung), strict=True):
+    for ours, expected in zip(
+        both(views, causal, variant), both(arrays, causal, variant), strict=True
+    ):
         np.testing.assert_array_equal(ours, expected)
 
 
-@rungs
-def test_results_are_written_into_views(rung, made):
+@variants
+def test_results_are_written_into_views(variant, made):
     query, key, value, grad = made(2, 3, 37, 37, 12, 12)
-    out, kept, *grads = both((query, key, value, grad), False, rung)
+    out, kept, *grads = both((query, key, value, grad), False, variant)
     packed = np.full((2, 37, 3, 3, 12), np.nan)  # B, T, what it is the gradient of, H, D
     given = tuple(packed[:, :, k].swapaxes(1, 2) for k in range(3))
-    made_there = BACKWARD(grad, query, key, value, out, kept, rung=rung, out=given)
+    made_there = BACKWARD(grad, query, key, value, out, kept, variant=variant, out=given)
     for view, returned, expected in zip(given, made_there, grads, strict=True):
         assert returned is view
         np.testing.assert_array_equal(view, expected)
@@ -230,14 +232,14 @@ def test_a_view_is_not_copied(made):
     assert launch.to_device(view, strided=True) is view
 
 
-@rungs
-def test_device_arrays_stay_on_the_device(rung, made):
+@variants
+def test_device_arrays_stay_on_the_device(variant, made):
     arrays = made(1, 2, 5, 7, 4, 3)
     moved = [cuda.to_device(x) for x in arrays]
     kept = cuda.device_array((1, 2, 5), np.float64)
-    out = FORWARD(*moved[:3], rung=rung, logsumexp=kept)
-    found = out, kept, *BACKWARD(moved[3], *moved[:3], out, kept, rung=rung)
-    for ours, expected in zip(found, both(arrays, False, rung), strict=True):
+    out = FORWARD(*moved[:3], variant=variant, logsumexp=kept)
+    found = out, kept, *BACKWARD(moved[3], *moved[:3], out, kept, variant=variant)
+    for ours, expected in zip(found, both(arrays, False, variant), strict=True):
         assert launch.is_device_array(ours)
         np.testing.assert_array_equal(launch.to_host(ours), expected)
 
@@ -259,24 +261,24 @@ def test_rows_wider_than_a_tile_are_handed_to_naive(made):
         np.testing.assert_array_equal(ours, expected)
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(
     "sizes",
     [(0, 2, 3, 4, 5, 6), (2, 0, 3, 4, 5, 6), (1, 2, 0, 4, 5, 6), (1, 2, 3, 0, 5, 6),
      (1, 2, 3, 4, 5, 0), (0, 0, 0, 0, 0, 0)],
     ids=str,
 )  # fmt: skip
-def test_an_empty_axis_gives_zeros(rung, sizes, made):
-    out, _, *grads = both(made(*sizes), False, rung)
+def test_an_empty_axis_gives_zeros(variant, sizes, made):
+    out, _, *grads = both(made(*sizes), False, variant)
     for found in (out, *grads):
         np.testing.assert_array_equal(found, np.zeros(found.shape))
 
 
-@rungs
-def test_queries_without_numbers_see_all_keys_alike(rung, made):
+@variants
+def test_queries_without_numbers_see_all_keys_alike(variant, made):
     query, key, value, _ = made(1, 2, 3, 4, 0, 5)
     expected = np.broadcast_to(value.mean(2, keepdims=True), (1, 2, 3, 5))
-    np.testing.assert_allclose(FORWARD(query, key, value, rung=rung), expected)
+    np.testing.assert_allclose(FORWARD(query, key, value, variant=variant), expected)
 
 
 def test_tiled_asks_memory_for_a_fiftieth_of_what_naive_does():
@@ -330,11 +332,13 @@ def test_an_output_on_the_memory_of_an_input_is_refused(made):
 
 SIZES = (1, 2, BM + 3, 2 * BN + 5, 7, 10)
 PAIRS, ROWS, KEYS, D, DV = 2, *SIZES[2:]
-every_rung = pytest.mark.parametrize("rung", attention.LADDER, ids=lambda r: r.kernel.__name__)
+every_variant = pytest.mark.parametrize(
+    "variant", attention.VARIANTS, ids=lambda r: r.kernel.__name__
+)
 
 
-def watched(watch, rung, causal, dtype=np.float32, seed=1):
-    """Launch a kernel of any rung under `watch`; return what that returns."""
+def watched(watch, variant, causal, dtype=np.float32, seed=1):
+    """Launch a kernel of any variant under `watch`; return what that returns."""
     draw = np.random.default_rng(seed)
 
     def new(*shape):
@@ -370,45 +374,45 @@ def watched(watch, rung, causal, dtype=np.float32, seed=1):
         tiled_grad.attention_tiled_grad_key_value_kernel: (
             (KEYS, PAIRS), (*backward, out(KEYS, D), out(KEYS, DV)),
         ),
-    }[rung.kernel]  # fmt: skip
-    return watch(rung.kernel)[rung.grid("test", *sizes), rung.block](*arguments)
+    }[variant.kernel]  # fmt: skip
+    return watch(variant.kernel)[variant.grid("test", *sizes), variant.block](*arguments)
 
 
-def cost_of(rung, causal):
-    """Return the cost that a rung states for the launch of `watched`."""
+def cost_of(variant, causal):
+    """Return the cost that a variant states for the launch of `watched`."""
     sizes = {
         "softmax": (ROWS, KEYS), "values": (PAIRS, ROWS, KEYS, DV), "delta": (PAIRS, ROWS, DV),
         "transposed": (PAIRS, ROWS, KEYS, D),
     }  # fmt: skip
-    if rung.name in sizes:
-        return rung.cost(*sizes[rung.name])
-    if rung in naive.LADDER:
-        return rung.cost(PAIRS, ROWS, KEYS, D, causal)
-    if rung in naive_grad.LADDER:
-        return rung.cost(PAIRS, ROWS, KEYS, DV)
-    return rung.cost(PAIRS, ROWS, KEYS, D, DV, causal)
+    if variant.name in sizes:
+        return variant.cost(*sizes[variant.name])
+    if variant in naive.VARIANTS:
+        return variant.cost(PAIRS, ROWS, KEYS, D, causal)
+    if variant in naive_grad.VARIANTS:
+        return variant.cost(PAIRS, ROWS, KEYS, DV)
+    return variant.cost(PAIRS, ROWS, KEYS, D, DV, causal)
 
 
 @pytest.mark.watched
 @masks
-@every_rung
-def test_checker_finds_nothing_wrong(rung, causal):
-    assert watched(gpukit.check, rung, causal).findings == []
+@every_variant
+def test_checker_finds_nothing_wrong(variant, causal):
+    assert watched(gpukit.check, variant, causal).findings == []
 
 
 @pytest.mark.watched
 @masks
-@every_rung
-def test_cost_is_what_is_counted(rung, causal):
-    found = watched(gpukit.profile, rung, causal).total
-    assert cost_of(rung, causal) == launch.Cost(found["global_bytes_asked"], found.flops)
+@every_variant
+def test_cost_is_what_is_counted(variant, causal):
+    found = watched(gpukit.profile, variant, causal).total
+    assert cost_of(variant, causal) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
 @dtypes
-@every_rung
-def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
-    found = watched(gpukit.profile, rung, True, dtype).total
+@every_variant
+def test_kernel_computes_in_the_dtype_of_its_arrays_alone(variant, dtype):
+    found = watched(gpukit.profile, variant, True, dtype).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops
 
 
@@ -417,12 +421,12 @@ def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
 def test_cost_of_scores_with_a_mask_is_what_is_counted(dtype, signed):
     query, key = signed(1, 2, ROWS, D), signed(1, 2, KEYS, D)
     mask, keeps = np.ones((1, 1, 1, KEYS), dtype), dtype == np.bool_
-    rung = naive.LADDER[0]
-    config = rung.grid("test", KEYS, ROWS, PAIRS), rung.block
+    variant = naive.VARIANTS[0]
+    config = variant.grid("test", KEYS, ROWS, PAIRS), variant.block
     out = cuda.device_array((1, 2, ROWS, KEYS), np.float32)
     given = query, key, mask, keeps, np.float32(0.25), True, out
-    found = gpukit.profile(rung.kernel)[config](*given).total
-    right = rung.cost(PAIRS, ROWS, KEYS, D, True, masksize=mask.itemsize)
+    found = gpukit.profile(variant.kernel)[config](*given).total
+    right = variant.cost(PAIRS, ROWS, KEYS, D, True, masksize=mask.itemsize)
     assert launch.Cost(found["global_bytes_asked"], found.flops) == right
     assert found["flops_float64"] == 0
-    assert gpukit.check(rung.kernel)[config](*given).findings == []
+    assert gpukit.check(variant.kernel)[config](*given).findings == []

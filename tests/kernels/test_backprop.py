@@ -21,10 +21,10 @@ SHAPES = [
     (23, 1, 2),
 ]
 # Those that take any sizes and both dtypes.
-FORWARD = [(rung.name, rung.kernel) for rung in backprop.FORWARD_LADDER[:2]]
+FORWARD = [(variant.name, variant.kernel) for variant in backprop.FORWARD_VARIANTS[:2]]
 
 shapes = pytest.mark.parametrize(("n", "i", "o"), SHAPES, ids=lambda size: str(size))
-rungs = pytest.mark.parametrize(("name", "kernel"), FORWARD, ids=[name for name, _ in FORWARD])
+variants = pytest.mark.parametrize(("name", "kernel"), FORWARD, ids=[name for name, _ in FORWARD])
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 
 
@@ -35,7 +35,7 @@ def launch_2d(kernel, out, *inputs):
     return out
 
 
-@rungs
+@variants
 @dtypes
 @shapes
 def test_linear_kernels_match_the_reference(
@@ -48,18 +48,18 @@ def test_linear_kernels_match_the_reference(
     assert_close(out, expected, magnitude=size, length=i + 1)
 
 
-@rungs
+@variants
 def test_linear_adds_float64_in_float64(name, kernel):
     # 2^24 + 1 is not a float32: nothing on its way may be one.
     x = np.array([[2**24 + 1, 1, 1]], np.float64)
-    out = backprop.linear(x, np.ones((1, 3)), np.ones(1), rung=name)
+    out = backprop.linear(x, np.ones((1, 3)), np.ones(1), variant=name)
     assert (out.dtype, out[0, 0]) == (np.float64, 2**24 + 4)
 
 
-@rungs
+@variants
 def test_linear_adds_the_bias_once_for_each_sample(name, kernel):
     x, weight = np.zeros((3, TILE + 2), np.float32), np.zeros((2, TILE + 2), np.float32)
-    out = backprop.linear(x, weight, np.array([5, -7], np.float32), rung=name)
+    out = backprop.linear(x, weight, np.array([5, -7], np.float32), variant=name)
     np.testing.assert_array_equal(out, [[5, -7]] * 3)
 
 
@@ -87,8 +87,8 @@ def test_grad_weight_kernel_matches_sums_written_out(
     assert_close(out, terms.sum(axis=0), magnitude=size, length=2 * n)
 
 
-EVERY_RUNG = [rung.name for rung in backprop.FORWARD_LADDER]
-every_name = pytest.mark.parametrize("name", EVERY_RUNG)
+EVERY_VARIANT = [variant.name for variant in backprop.FORWARD_VARIANTS]
+every_name = pytest.mark.parametrize("name", EVERY_VARIANT)
 # Vectorised where it can, else not; the last is more than a block of it.
 LAYERS = [*SHAPES, (3, 8, 4), (131, 36, 132)]
 
@@ -98,14 +98,14 @@ LAYERS = [*SHAPES, (3, 8, 4), (131, 36, 132)]
 def test_linear_matches_the_reference(name, n, i, o, signed, assert_close):
     arrays = signed(n, i), signed(o, i), signed(o)
     size = backprop.linear_reference(*map(np.abs, arrays))
-    out = backprop.linear(*arrays, rung=name)
+    out = backprop.linear(*arrays, variant=name)
     assert_close(out, backprop.linear_reference(*arrays), magnitude=size, length=i + 1)
 
 
 @every_name
 def test_linear_without_a_bias_is_the_product(name, signed, assert_close):
     x, weight = signed(9, 12), signed(8, 12)
-    out = backprop.linear(x, weight, rung=name)
+    out = backprop.linear(x, weight, variant=name)
     size = backprop.linear_reference(np.abs(x), np.abs(weight))
     assert_close(out, backprop.linear_reference(x, weight), magnitude=size, length=12)
 
@@ -114,7 +114,7 @@ def test_linear_without_a_bias_is_the_product(name, signed, assert_close):
 @pytest.mark.parametrize(("n", "i", "o"), LAYERS, ids=lambda size: str(size))
 def test_linear_backward_matches_the_reference(name, n, i, o, signed, assert_close):
     arrays = signed(n, o), signed(n, i), signed(o, i)
-    actual = backprop.linear_backward(*arrays, rung=name)
+    actual = backprop.linear_backward(*arrays, variant=name)
     expected = backprop.linear_backward_reference(*arrays)
     sizes = backprop.linear_backward_reference(*map(np.abs, arrays))
     for mine, theirs, size in zip(actual, expected, sizes, strict=True):
@@ -126,10 +126,10 @@ def test_linear_backward_agrees_with_finite_differences(name, rng):
     x, weight, bias = (rng.standard_normal(shape) for shape in ((5, 7), (3, 7), (3,)))
 
     def forward(*arrays):
-        return backprop.linear(*arrays, rung=name)
+        return backprop.linear(*arrays, variant=name)
 
     def backward(grad, x, weight, _bias):
-        return backprop.linear_backward(grad, x, weight, rung=name)
+        return backprop.linear_backward(grad, x, weight, variant=name)
 
     assert gpukit.gradcheck(forward, backward, [x, weight, bias])
 
@@ -205,10 +205,10 @@ def test_linear_of_no_samples_is_empty(signed):
     assert backprop.linear(signed(0, 3), signed(4, 3), signed(4)).shape == (0, 4)
 
 
-@rungs
+@variants
 def test_linear_of_no_inputs_is_the_bias(name, kernel, signed):
     bias = signed(4)
-    out = backprop.linear(np.empty((2, 0), "f4"), np.empty((4, 0), "f4"), bias, rung=name)
+    out = backprop.linear(np.empty((2, 0), "f4"), np.empty((4, 0), "f4"), bias, variant=name)
     np.testing.assert_array_equal(out, [bias, bias])
 
 
@@ -278,25 +278,25 @@ LAUNCHES = {
     "matmul_tn_tiled": (((I, N), (I, O), (N, O)), (N, O, I)),
     "matmul_tn_vectorised": (((K4, M4), (K4, N4), (M4, N4)), (M4, N4, K4)),
 }
-RUNGS = {
-    rung.kernel.py_func.__name__.removesuffix("_kernel"): rung
-    for rung in (*dense.LADDER, *columns.LADDER, *nt.LADDER, *tn.LADDER)
+VARIANTS = {
+    variant.kernel.py_func.__name__.removesuffix("_kernel"): variant
+    for variant in (*dense.VARIANTS, *columns.VARIANTS, *nt.VARIANTS, *tn.VARIANTS)
 }
 every_kernel = pytest.mark.parametrize("name", LAUNCHES)
 by_dtype = pytest.mark.parametrize(
-    ("name", "dtype"), [(name, dtype) for name in LAUNCHES for dtype in RUNGS[name].dtypes]
+    ("name", "dtype"), [(name, dtype) for name in LAUNCHES for dtype in VARIANTS[name].dtypes]
 )
 
 
 def watched(watch, name, dtype, make):
     """Launch a kernel under `watch`, its inputs from `make`, and return what that returns."""
-    rung, (*shapes, last) = RUNGS[name], LAUNCHES[name][0]
+    variant, (*shapes, last) = VARIANTS[name], LAUNCHES[name][0]
     inputs, out = [make(*shape, dtype=dtype) for shape in shapes], cuda.device_array(last, dtype)
-    return watch(rung.kernel)[rung.grid("test", *last[::-1]), rung.block](*inputs, out)
+    return watch(variant.kernel)[variant.grid("test", *last[::-1]), variant.block](*inputs, out)
 
 
 def test_every_kernel_is_watched():
-    assert set(LAUNCHES) == set(RUNGS)
+    assert set(LAUNCHES) == set(VARIANTS)
 
 
 @pytest.mark.watched
@@ -310,7 +310,7 @@ def test_checker_finds_nothing_wrong(name, signed):
 def test_cost_is_what_is_counted(name):
     found = watched(gpukit.profile, name, np.float32, ones).total
     more = {"chunks": 2} if name == "column_sum" else {}
-    cost = RUNGS[name].cost(*LAUNCHES[name][1], **more)
+    cost = VARIANTS[name].cost(*LAUNCHES[name][1], **more)
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 

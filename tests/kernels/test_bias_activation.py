@@ -110,43 +110,45 @@ def test_a_bias_of_another_length_is_refused():
 # ---- bytes before and after -----------------------------------------------------------------
 
 ROWS, COLS = 3 * HEIGHT + 1, WIDTH + 5
-every_rung = pytest.mark.parametrize("rung", bias_activation.LADDER, ids=lambda rung: rung.name)
+every_variant = pytest.mark.parametrize(
+    "variant", bias_activation.VARIANTS, ids=lambda variant: variant.name
+)
 
 
 def ones(*shape, dtype=np.float32):
     return np.ones(shape, dtype)
 
 
-def watched(watch, rung, dtype=np.float32):
+def watched(watch, variant, dtype=np.float32):
     x, bias = ones(ROWS, COLS, dtype=dtype), ones(COLS, dtype=dtype)
     out, sums = ones(ROWS, COLS, dtype=dtype), ones(2, COLS, dtype=dtype)
     arrays = {
         "bias_relu_grad": (x, x, out, sums), "bias_gelu_grad": (x, x, bias, out, sums),
-    }.get(rung.name, (x, bias, out))  # fmt: skip
-    down = 2 if "grad" in rung.name else ROWS
-    return watch(rung.kernel)[rung.grid("test", COLS, down), rung.block](*arrays)
+    }.get(variant.name, (x, bias, out))  # fmt: skip
+    down = 2 if "grad" in variant.name else ROWS
+    return watch(variant.kernel)[variant.grid("test", COLS, down), variant.block](*arrays)
 
 
 @pytest.mark.watched
-@every_rung
-def test_checker_finds_nothing_wrong(rung):
-    assert watched(gpukit.check, rung).findings == []
+@every_variant
+def test_checker_finds_nothing_wrong(variant):
+    assert watched(gpukit.check, variant).findings == []
 
 
 @pytest.mark.watched
-@every_rung
-def test_cost_is_what_is_counted(rung):
-    found = watched(gpukit.profile, rung).total
-    more = {"chunks": 2} if "grad" in rung.name else {}
+@every_variant
+def test_cost_is_what_is_counted(variant):
+    found = watched(gpukit.profile, variant).total
+    more = {"chunks": 2} if "grad" in variant.name else {}
     expected = launch.Cost(found["global_bytes_asked"], found.flops)
-    assert rung.cost(ROWS, COLS, **more) == expected
+    assert variant.cost(ROWS, COLS, **more) == expected
 
 
 @pytest.mark.watched
 @dtypes
-@every_rung
-def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
-    found = watched(gpukit.profile, rung, dtype).total
+@every_variant
+def test_kernel_computes_in_the_dtype_of_its_arrays_alone(variant, dtype):
+    found = watched(gpukit.profile, variant, dtype).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops
 
 

@@ -1,4 +1,4 @@
-"""Convolution: every rung against the formula, groups, dilation, padding in words, refusals."""
+"""Convolution: every variant against the formula, groups, dilation, padding in words, refusals."""
 
 import itertools
 
@@ -28,15 +28,17 @@ CASES = [
 cases = pytest.mark.parametrize(
     ("image", "weight", "stride", "padding", "dilation"), CASES, ids=str
 )
-rungs = pytest.mark.parametrize("rung", [rung.name for rung in conv.LADDER])
+variants = pytest.mark.parametrize("variant", [variant.name for variant in conv.VARIANTS])
 FITTING = [  # a kernel with the cases that it takes
-    (rung, *case)
-    for rung in conv.LADDER[:3]
+    (variant, *case)
+    for variant in conv.VARIANTS[:3]
     for case in CASES
-    if rung.name != "tiled" or tiled.fits(case[1][2:], windows.Windows(*case[2:], (1, 1)))
+    if variant.name != "tiled" or tiled.fits(case[1][2:], windows.Windows(*case[2:], (1, 1)))
 ]
 kernels = pytest.mark.parametrize(
-    "rung", [rung for rung in conv.LADDER if rung.name in ("direct", "tiled")], ids=lambda r: r.name
+    "variant",
+    [variant for variant in conv.VARIANTS if variant.name in ("direct", "tiled")],
+    ids=lambda r: r.name,
 )
 
 
@@ -83,12 +85,12 @@ def test_conv2d_reference_is_the_formula(image, weight, stride, padding, dilatio
 
 
 @pytest.mark.parametrize(
-    ("rung", "image", "weight", "stride", "padding", "dilation"),
+    ("variant", "image", "weight", "stride", "padding", "dilation"),
     [case for case in FITTING if case[0].name != "constant"],
-    ids=lambda value: value.name if isinstance(value, launch.Rung) else str(value),
+    ids=lambda value: value.name if isinstance(value, launch.Variant) else str(value),
 )
 def test_kernel_matches_the_reference(
-    rung, image, weight, stride, padding, dilation, signed, poisoned, assert_close
+    variant, image, weight, stride, padding, dilation, signed, poisoned, assert_close
 ):
     moves = stride, padding, dilation
     named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
@@ -96,67 +98,67 @@ def test_kernel_matches_the_reference(
     expected = conv.conv2d_reference(image, weight, bias, **named)
     out = poisoned(*expected.shape)
     grid, block = block_and_grid(out.shape)
-    rung.kernel[grid, block](image, weight, bias, *moves, out)
+    variant.kernel[grid, block](image, weight, bias, *moves, out)
     size = absolute(image, weight, bias, *moves)
     assert_close(out, expected, magnitude=size, length=weight[0].size + 1)
 
 
 @kernels
 @pytest.mark.parametrize("planes", [1, 4, 6])
-def test_kernel_visits_every_plane_with_fewer_blocks(rung, planes, signed, poisoned):
+def test_kernel_visits_every_plane_with_fewer_blocks(variant, planes, signed, poisoned):
     image, weight, bias = signed(2, 1, 4, 5), signed(3, 1, 1, 1), signed(3)
     out = poisoned(2, 3, 4, 5)
     grid, block = block_and_grid(out.shape)
-    rung.kernel[(*grid[:2], planes), block](image, weight, bias, (1, 1), (0, 0), (1, 1), out)
+    variant.kernel[(*grid[:2], planes), block](image, weight, bias, (1, 1), (0, 0), (1, 1), out)
     assert not np.isnan(out).any()
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @cases
 def test_conv2d_matches_the_reference(
-    rung, dtype, image, weight, stride, padding, dilation, signed, assert_close
+    variant, dtype, image, weight, stride, padding, dilation, signed, assert_close
 ):
     moves = {"stride": stride, "padding": padding, "dilation": dilation}
     groups = image[1] // weight[1]
     arrays = [signed(*shape, dtype=dtype) for shape in (image, weight, weight[:1])]
-    out = conv.conv2d(*arrays, **moves, groups=groups, rung=rung)
+    out = conv.conv2d(*arrays, **moves, groups=groups, variant=variant)
     expected = conv.conv2d_reference(*arrays, **moves)
     size = absolute(*arrays, *moves.values())
     assert out.dtype == dtype
     assert_close(out, expected, magnitude=size, length=4 * np.prod(weight[1:]))
 
 
-@rungs
-def test_conv2d_without_a_bias_adds_none(rung, signed):
+@variants
+def test_conv2d_without_a_bias_adds_none(variant, signed):
     image, weight = signed(2, 3, 6, 7), signed(4, 3, 3, 3)
-    with_zeros = conv.conv2d(image, weight, np.zeros(4, np.float32), rung=rung)
-    np.testing.assert_array_equal(conv.conv2d(image, weight, rung=rung), with_zeros)
+    with_zeros = conv.conv2d(image, weight, np.zeros(4, np.float32), variant=variant)
+    np.testing.assert_array_equal(conv.conv2d(image, weight, variant=variant), with_zeros)
 
 
-@rungs
-def test_conv2d_does_not_flip_the_weights(rung):
+@variants
+def test_conv2d_does_not_flip_the_weights(variant):
     image = np.array([[[[1, 2, 3]]]], np.float32)
     weight = np.array([[[[10, 1]]]], np.float32)
-    assert conv.conv2d(image, weight, rung=rung).tolist() == [[[[12.0, 23.0]]]]
+    assert conv.conv2d(image, weight, variant=variant).tolist() == [[[[12.0, 23.0]]]]
 
 
-@rungs
-def test_conv2d_of_padding_alone_is_the_bias(rung):
+@variants
+def test_conv2d_of_padding_alone_is_the_bias(variant):
     image, weight = np.full((1, 1, 1, 1), np.nan, np.float32), np.ones((1, 1, 1, 1), np.float32)
-    out = conv.conv2d(image, weight, np.full(1, 5, np.float32), padding=1, rung=rung)
+    out = conv.conv2d(image, weight, np.full(1, 5, np.float32), padding=1, variant=variant)
     expected = np.full((3, 3), 5, np.float32)
     expected[1, 1] = np.nan
     np.testing.assert_array_equal(out[0, 0], expected)
 
 
-@rungs
-def test_conv2d_of_the_example_layer_is_right(rung, rng, assert_close):
+@variants
+def test_conv2d_of_the_example_layer_is_right(variant, rng, assert_close):
     arrays = [
         rng.standard_normal(shape).astype(np.float32)
         for shape in ((1, 3, 224, 224), (16, 3, 3, 3), (16,))
     ]
-    out = conv.conv2d(*arrays, padding=1, rung=rung)
+    out = conv.conv2d(*arrays, padding=1, variant=variant)
     assert out.shape == (1, 16, 224, 224)
     expected = conv.conv2d_reference(*arrays, padding=(1, 1))
     size = absolute(*arrays, (1, 1), (1, 1), (1, 1))
@@ -182,10 +184,10 @@ def test_columns_of_any_number_of_images_give_the_same(most, monkeypatch, signed
     np.testing.assert_array_equal(conv.conv2d(*arrays), expected)
 
 
-@rungs
-def test_padding_same_keeps_the_size_of_the_image(rung, signed, assert_close):
+@variants
+def test_padding_same_keeps_the_size_of_the_image(variant, signed, assert_close):
     image, weight = signed(2, 2, 9, 10), signed(3, 2, 3, 4)
-    out = conv.conv2d(image, weight, padding="same", dilation=(2, 1), rung=rung)
+    out = conv.conv2d(image, weight, padding="same", dilation=(2, 1), variant=variant)
     wider = np.pad(image, ((0, 0), (0, 0), (2, 2), (1, 2)))
     expected = conv.conv2d_reference(wider, weight, np.zeros(3), dilation=(2, 1))
     size = conv.conv2d_reference(np.abs(wider), np.abs(weight), np.zeros(3), dilation=(2, 1))
@@ -217,8 +219,8 @@ def test_weights_in_constant_memory_are_compiled_once():
 def test_one_filter_after_the_other_is_applied(signed):
     image, first, second = signed(1, 1, 6, 6), signed(1, 1, 3, 3), signed(1, 1, 3, 3)
     for weight in (first, second, first):
-        expected = conv.conv2d(image, weight, rung="direct")
-        np.testing.assert_array_equal(conv.conv2d(image, weight, rung="constant"), expected)
+        expected = conv.conv2d(image, weight, variant="direct")
+        np.testing.assert_array_equal(conv.conv2d(image, weight, variant="constant"), expected)
 
 
 def test_the_kernel_of_constant_memory_as_it_stands_finds_edges(poisoned):
@@ -235,8 +237,8 @@ def test_more_weights_than_constant_memory_are_convolved_directly(signed):
     image, weight = signed(1, 129, 1, 2), signed(128, 129, 1, 1)
     assert weight.nbytes > direct.MOST_CONSTANT
     before = direct._kernel_for.cache_info().misses
-    expected = conv.conv2d(image, weight, rung="direct")
-    np.testing.assert_array_equal(conv.conv2d(image, weight, rung="constant"), expected)
+    expected = conv.conv2d(image, weight, variant="direct")
+    np.testing.assert_array_equal(conv.conv2d(image, weight, variant="constant"), expected)
     assert direct._kernel_for.cache_info().misses == before
 
 
@@ -252,7 +254,7 @@ def test_a_tile_takes_windows_up_to_its_edge_and_no_larger(axis, more, fits, sig
     moves = windows.Windows((1, 1), (0, 0), (1, 1), (1, 1))
     assert tiled.fits(window, moves) is fits
     image, weight = signed(1, 1, 70, 70), signed(1, 1, *window)
-    out = conv.conv2d(image, weight, rung="tiled")
+    out = conv.conv2d(image, weight, variant="tiled")
     expected = conv.conv2d_reference(image, weight, [0])
     size = conv.conv2d_reference(np.abs(image), np.abs(weight), [0])
     assert_close(out, expected, magnitude=size, length=weight.size)
@@ -261,29 +263,29 @@ def test_a_tile_takes_windows_up_to_its_edge_and_no_larger(axis, more, fits, sig
 # ---- where arrays lie, and empty ones -------------------------------------------------------
 
 
-@rungs
-def test_conv2d_of_device_arrays_is_that_of_numpy_arrays(rung, signed):
+@variants
+def test_conv2d_of_device_arrays_is_that_of_numpy_arrays(variant, signed):
     arrays = signed(2, 4, 5, 6), signed(6, 2, 2, 2), signed(6)
-    expected = conv.conv2d(*arrays, groups=2, rung=rung)
-    made = conv.conv2d(*map(cuda.to_device, arrays), groups=2, rung=rung)
+    expected = conv.conv2d(*arrays, groups=2, variant=variant)
+    made = conv.conv2d(*map(cuda.to_device, arrays), groups=2, variant=variant)
     assert launch.is_device_array(made)
     np.testing.assert_array_equal(made.copy_to_host(), expected)
 
 
-@rungs
-def test_conv2d_writes_into_a_part_of_an_array(rung, signed):
+@variants
+def test_conv2d_writes_into_a_part_of_an_array(variant, signed):
     arrays = signed(1, 2, 4, 6), signed(3, 2, 2, 2), signed(3)
-    expected = conv.conv2d(*arrays, rung=rung)
+    expected = conv.conv2d(*arrays, variant=variant)
     whole = np.full((1, 3, 5, 7), 7, np.float32)
-    conv.conv2d(*arrays, rung=rung, out=whole[:, :, 1:4, 1:6])
+    conv.conv2d(*arrays, variant=variant, out=whole[:, :, 1:4, 1:6])
     np.testing.assert_array_equal(whole[:, :, 1:4, 1:6], expected)
     assert (whole[:, :, 0] == 7).all()
 
 
-@rungs
-def test_conv2d_of_no_images_is_empty(rung):
+@variants
+def test_conv2d_of_no_images_is_empty(variant):
     image, weight = np.empty((0, 2, 5, 5), np.float32), np.ones((3, 2, 3, 3), np.float32)
-    assert conv.conv2d(image, weight, rung=rung).shape == (0, 3, 3, 3)
+    assert conv.conv2d(image, weight, variant=variant).shape == (0, 3, 3, 3)
 
 
 # ---- refusals -------------------------------------------------------------------------------
@@ -407,35 +409,37 @@ def test_constant_memory_is_not_counted():
 
 
 WATCHED = [
-    pytest.param(rung, case, id=f"{rung.name}-{case}") for rung, *case in FITTING if case[0][2] < 20
+    pytest.param(variant, case, id=f"{variant.name}-{case}")
+    for variant, *case in FITTING
+    if case[0][2] < 20
 ]
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
-@pytest.mark.parametrize(("rung", "case"), WATCHED)
-def test_cost_is_what_is_counted(rung, dtype, case, signed):
+@pytest.mark.parametrize(("variant", "case"), WATCHED)
+def test_cost_is_what_is_counted(variant, dtype, case, signed):
     image, weight, *moves = case
     arrays = [signed(*shape, dtype=dtype) for shape in (image, weight, weight[:1])]
     named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
-    kernel = direct.with_filters(arrays.pop(1)) if rung.name == "constant" else rung.kernel
+    kernel = direct.with_filters(arrays.pop(1)) if variant.name == "constant" else variant.kernel
     shape = conv.conv2d_reference(*map(np.zeros, (image, weight, weight[0])), **named).shape
     out = np.empty(shape, dtype)
     grid, block = block_and_grid(out.shape)
     found = gpukit.profile(kernel)[grid, block](*arrays, *moves, out).total
     right = launch.Cost(found["global_bytes_asked"], found.flops)
-    assert rung.cost(image, weight, **named, itemsize=np.dtype(dtype).itemsize) == right
+    assert variant.cost(image, weight, **named, itemsize=np.dtype(dtype).itemsize) == right
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize(("rung", "case"), WATCHED)
-def test_checker_finds_nothing_wrong(rung, case, signed):
+@pytest.mark.parametrize(("variant", "case"), WATCHED)
+def test_checker_finds_nothing_wrong(variant, case, signed):
     image, weight, *moves = case
     arrays = signed(*image), signed(*weight), signed(weight[0])
     groups = image[1] // weight[1]
     shape = conv.conv2d(*arrays, *moves, groups).shape
-    kernel, given = rung.kernel, arrays
-    if rung.name == "constant":
+    kernel, given = variant.kernel, arrays
+    if variant.name == "constant":
         kernel, given = direct.with_filters(arrays[1]), (arrays[0], arrays[2])
     grid, block = block_and_grid(shape)
     checked = gpukit.check(kernel)[grid, block]

@@ -21,7 +21,7 @@ CASES = [
     ((1, 1, 3), (2, 1, 5), 3, 4, 2),
 ]
 cases = pytest.mark.parametrize(("signal", "weight", "stride", "padding", "dilation"), CASES)
-rungs = pytest.mark.parametrize("rung", one_d.LADDER, ids=lambda rung: rung.name)
+variants = pytest.mark.parametrize("variant", one_d.VARIANTS, ids=lambda variant: variant.name)
 
 
 def by_the_formula(signal, weight, bias, stride, padding, dilation):
@@ -48,10 +48,10 @@ def test_reference_is_the_formula(signal, weight, stride, padding, dilation, sig
     np.testing.assert_allclose(one_d.conv1d_reference(*arrays, **moves), expected, atol=1e-8)
 
 
-@rungs
+@variants
 @cases
 def test_kernel_matches_the_formula(
-    rung, signal, weight, stride, padding, dilation, signed, poisoned, assert_close
+    variant, signal, weight, stride, padding, dilation, signed, poisoned, assert_close
 ):
     arrays, moves = (
         (signed(*signal), signed(*weight), signed(weight[0])),
@@ -60,46 +60,46 @@ def test_kernel_matches_the_formula(
     expected = by_the_formula(*arrays, *moves)
     size = by_the_formula(*map(np.abs, arrays), *moves)
     out = poisoned(*expected.shape)
-    grid = rung.grid("test", out.shape[2], min(2, out.shape[0] * out.shape[1]))
-    rung.kernel[grid, rung.block](*arrays, *moves, out)
+    grid = variant.grid("test", out.shape[2], min(2, out.shape[0] * out.shape[1]))
+    variant.kernel[grid, variant.block](*arrays, *moves, out)
     assert_close(out, expected, magnitude=size, length=arrays[1][0].size + 1)
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @cases
 def test_conv1d_matches_the_reference(
-    rung, dtype, signal, weight, stride, padding, dilation, signed, assert_close
+    variant, dtype, signal, weight, stride, padding, dilation, signed, assert_close
 ):
     arrays = [signed(*shape, dtype=dtype) for shape in (signal, weight, weight[:1])]
     groups = signal[1] // weight[1]
-    out = one_d.conv1d(*arrays, stride, padding, dilation, groups, rung=rung.name)
+    out = one_d.conv1d(*arrays, stride, padding, dilation, groups, variant=variant.name)
     moves = {"stride": stride, "padding": padding, "dilation": dilation}
     size = one_d.conv1d_reference(*map(np.abs, arrays), **moves)
     expected = one_d.conv1d_reference(*arrays, **moves)
     assert_close(out, expected, magnitude=size, length=2 * arrays[1][0].size + 2)
 
 
-@rungs
-def test_conv1d_does_not_flip_the_weights(rung):
+@variants
+def test_conv1d_does_not_flip_the_weights(variant):
     signal, weight = np.array([[[1, 2, 3]]], np.float32), np.array([[[10, 1]]], np.float32)
-    assert one_d.conv1d(signal, weight, rung=rung.name).tolist() == [[[12.0, 23.0]]]
+    assert one_d.conv1d(signal, weight, variant=variant.name).tolist() == [[[12.0, 23.0]]]
 
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_a_window_as_wide_as_the_tile_and_one_wider_are_convolved(more, signed, assert_close):
     width = one_d.TILE - BLOCK + 1 + more
     signal, weight = signed(1, 1, 1100), signed(1, 1, width)
-    out = one_d.conv1d(signal, weight, rung="tiled")
+    out = one_d.conv1d(signal, weight, variant="tiled")
     expected = one_d.conv1d_reference(signal, weight, [0])
     size = one_d.conv1d_reference(np.abs(signal), np.abs(weight), [0])
     assert_close(out, expected, magnitude=size, length=width)
 
 
-@rungs
-def test_conv1d_of_no_signals_is_empty(rung):
+@variants
+def test_conv1d_of_no_signals_is_empty(variant):
     signal, weight = np.empty((0, 2, 5), np.float32), np.ones((3, 2, 3), np.float32)
-    assert one_d.conv1d(signal, weight, rung=rung.name).shape == (0, 3, 3)
+    assert one_d.conv1d(signal, weight, variant=variant.name).shape == (0, 3, 3)
 
 
 def ones(*shape):
@@ -124,19 +124,19 @@ def test_conv1d_rejects_stride_zero():
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_cost_is_what_is_counted_and_nothing_is_found(rung, dtype, case, signed):
+def test_cost_is_what_is_counted_and_nothing_is_found(variant, dtype, case, signed):
     signal, weight, *moves = case
     arrays = [signed(*shape, dtype=dtype) for shape in (signal, weight, weight[:1])]
     shape = by_the_formula(*arrays, *moves).shape
-    grid = rung.grid("test", shape[2], shape[0] * shape[1])
+    grid = variant.grid("test", shape[2], shape[0] * shape[1])
     out = cuda.device_array(shape, dtype)
-    found = gpukit.profile(rung.kernel)[grid, rung.block](*arrays, *moves, out).total
+    found = gpukit.profile(variant.kernel)[grid, variant.block](*arrays, *moves, out).total
     named = dict(zip(("stride", "padding", "dilation"), moves, strict=True))
     right = launch.Cost(found["global_bytes_asked"], found.flops)
-    assert rung.cost(signal, weight, **named, itemsize=np.dtype(dtype).itemsize) == right
+    assert variant.cost(signal, weight, **named, itemsize=np.dtype(dtype).itemsize) == right
     assert found["flops_float64"] == (found.flops if dtype == np.float64 else 0)
     out = cuda.device_array(shape, dtype)
-    assert gpukit.check(rung.kernel)[grid, rung.block](*arrays, *moves, out).findings == []
+    assert gpukit.check(variant.kernel)[grid, variant.block](*arrays, *moves, out).findings == []

@@ -12,7 +12,7 @@ from tests.kernels.test_conv import CASES, by_the_formula
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 small = pytest.mark.parametrize("case", [case for case in CASES if case[0][2] < 20], ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
-rungs = pytest.mark.parametrize("rung", [rung.name for rung in conv.BACKWARD_LADDER])
+variants = pytest.mark.parametrize("variant", [variant.name for variant in conv.BACKWARD_VARIANTS])
 names = ("stride", "padding", "dilation")
 
 
@@ -51,13 +51,13 @@ def test_reference_is_the_slope_of_the_formula(case, rng):
     np.testing.assert_allclose(grad_bias, arrays[0].sum((0, 2, 3)))
 
 
-@rungs
+@variants
 @dtypes
 @cases
-def test_gradients_match_the_reference(case, dtype, rung, signed, assert_close):
+def test_gradients_match_the_reference(case, dtype, variant, signed, assert_close):
     given, moves = layer(case, signed, dtype)
     groups = case[0][1] // case[1][1]
-    made = conv.conv2d_backward(*given, **moves, groups=groups, rung=rung)
+    made = conv.conv2d_backward(*given, **moves, groups=groups, variant=variant)
     expected = conv.conv2d_backward_reference(*given, **moves)
     sizes = conv.conv2d_backward_reference(*map(np.abs, given), **moves)
     pixels = given[0][:, 0].size
@@ -84,10 +84,10 @@ def test_more_images_than_sums_are_all_added(signed, assert_close):
     assert_close(ours, expected, magnitude=size, length=37 * 9)
 
 
-@rungs
-def test_gradients_of_padding_same_are_those_of_a_padded_image(rung, signed, assert_close):
+@variants
+def test_gradients_of_padding_same_are_those_of_a_padded_image(variant, signed, assert_close):
     grad_out, image, weight = signed(2, 3, 6, 7), signed(2, 2, 6, 7), signed(3, 2, 3, 4)
-    made = conv.conv2d_backward(grad_out, image, weight, padding="same", rung=rung)
+    made = conv.conv2d_backward(grad_out, image, weight, padding="same", variant=variant)
     wider = np.pad(image, ((0, 0), (0, 0), (1, 1), (1, 2)))
     expected = list(conv.conv2d_backward_reference(grad_out, wider, weight))
     sizes = list(conv.conv2d_backward_reference(*map(np.abs, (grad_out, wider, weight))))
@@ -97,10 +97,10 @@ def test_gradients_of_padding_same_are_those_of_a_padded_image(rung, signed, ass
         assert_close(ours, theirs, magnitude=size, length=100)
 
 
-@rungs
-def test_gradients_are_the_same_in_every_run(rung, signed):
+@variants
+def test_gradients_are_the_same_in_every_run(variant, signed):
     given, moves = layer(CASES[2], signed)
-    first, second = (conv.conv2d_backward(*given, **moves, rung=rung) for _ in range(2))
+    first, second = (conv.conv2d_backward(*given, **moves, variant=variant) for _ in range(2))
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -108,43 +108,45 @@ def test_gradients_are_the_same_in_every_run(rung, signed):
 # ---- where arrays lie, and empty ones -------------------------------------------------------
 
 
-@rungs
-def test_gradients_of_device_arrays_stay_on_the_device(rung, signed):
+@variants
+def test_gradients_of_device_arrays_stay_on_the_device(variant, signed):
     given, moves = layer(CASES[2], signed)
-    expected = conv.conv2d_backward(*given, **moves, rung=rung)
-    made = conv.conv2d_backward(*map(cuda.to_device, given), **moves, rung=rung)
+    expected = conv.conv2d_backward(*given, **moves, variant=variant)
+    made = conv.conv2d_backward(*map(cuda.to_device, given), **moves, variant=variant)
     for ours, theirs in zip(made, expected, strict=True):
         assert launch.is_device_array(ours)
         np.testing.assert_array_equal(ours.copy_to_host(), theirs)
 
 
-@rungs
-def test_gradients_are_written_to_out(rung, signed, poisoned):
+@variants
+def test_gradients_are_written_to_out(variant, signed, poisoned):
     given, moves = layer(CASES[2], signed)
-    expected = conv.conv2d_backward(*given, **moves, rung=rung)
+    expected = conv.conv2d_backward(*given, **moves, variant=variant)
     out = tuple(poisoned(*grad.shape) for grad in expected)
-    made = conv.conv2d_backward(*given, **moves, rung=rung, out=out)
+    made = conv.conv2d_backward(*given, **moves, variant=variant, out=out)
     for ours, place, theirs in zip(made, out, expected, strict=True):
         assert ours is place
         np.testing.assert_array_equal(ours, theirs)
 
 
-@rungs
+@variants
 @small
-def test_gradients_without_that_of_the_input_are_the_same(case, rung, signed):
+def test_gradients_without_that_of_the_input_are_the_same(case, variant, signed):
     given, moves = layer(case, signed)
-    options = moves | {"groups": case[0][1] // case[1][1], "rung": rung}
+    options = moves | {"groups": case[0][1] // case[1][1], "variant": variant}
     _, *expected = conv.conv2d_backward(*given, **options)
     none, *made = conv.conv2d_backward(*given, **options, of_input=False)
     assert none is None
     assert [grad.tobytes() for grad in made] == [grad.tobytes() for grad in expected]
 
 
-@rungs
-def test_gradients_of_no_images_are_zeros(rung):
+@variants
+def test_gradients_of_no_images_are_zeros(variant):
     empty, grad_out = np.empty((0, 2, 5, 5), np.float32), np.empty((0, 3, 3, 3), np.float32)
     weight = np.ones((3, 2, 3, 3), np.float32)
-    grad_input, grad_weight, grad_bias = conv.conv2d_backward(grad_out, empty, weight, rung=rung)
+    grad_input, grad_weight, grad_bias = conv.conv2d_backward(
+        grad_out, empty, weight, variant=variant
+    )
     assert grad_input.shape == empty.shape
     np.testing.assert_array_equal(grad_weight, np.zeros_like(weight))
     np.testing.assert_array_equal(grad_bias, np.zeros(3, np.float32))
@@ -207,7 +209,7 @@ def test_col2im_is_the_transpose_of_im2col(case, rng):
 
 
 def launches(case, signed, dtype):
-    """Yield kernels with a launch on a layer: rung, sizes, arguments, arguments of its cost."""
+    """Yield kernels with a launch on a layer: variant, sizes, arguments, arguments of its cost."""
     (grad_out, image, weight), moves = layer(case, signed, dtype)
     n, channels, h, w = image.shape
     groups, window = channels // weight.shape[1], weight.shape[2:]
@@ -222,8 +224,8 @@ def launches(case, signed, dtype):
 
     bias = signed(groups, m, dtype=dtype)
     a = weight.reshape(groups, m, depth)
-    into, product, grad_weight, onto = im2col.LADDER
-    by_input, by_weight, by_bias = gradients.LADDER
+    into, product, grad_weight, onto = im2col.VARIANTS
+    by_input, by_weight, by_bias = gradients.VARIANTS
     shapes = image.shape, weight.shape
     yield by_input, (w, h, n * channels), (grad_out, weight, *moved, out(*shapes[0])), shapes, moves
     yield by_weight, (weight.size, 1, 1), (grad_out, image, *moved, out(*shapes[1])), shapes, moves
@@ -245,23 +247,25 @@ def launches(case, signed, dtype):
 @dtypes
 @small
 def test_costs_are_what_is_counted(case, dtype, signed):
-    for rung, sizes, given, shapes, moves in launches(case, signed, dtype):
-        launched = gpukit.profile(rung.kernel)[rung.grid("test", *sizes), rung.block]
+    for variant, sizes, given, shapes, moves in launches(case, signed, dtype):
+        launched = gpukit.profile(variant.kernel)[variant.grid("test", *sizes), variant.block]
         found = launched(*given).total
         right = launch.Cost(found["global_bytes_asked"], found.flops)
-        assert rung.cost(*shapes, **moves, itemsize=np.dtype(dtype).itemsize) == right, rung.name
-        assert found["flops_float64"] == (found.flops if dtype == np.float64 else 0), rung.name
+        assert variant.cost(*shapes, **moves, itemsize=np.dtype(dtype).itemsize) == right, (
+            variant.name
+        )
+        assert found["flops_float64"] == (found.flops if dtype == np.float64 else 0), variant.name
 
 
 @pytest.mark.watched
 @dtypes
 @small
 def test_checker_finds_nothing_wrong(case, dtype, signed):
-    for rung, sizes, given, _, _ in launches(case, signed, dtype):
+    for variant, sizes, given, _, _ in launches(case, signed, dtype):
         *given, out = given
-        if rung.name == "grad_weight" and rung in im2col.LADDER:
+        if variant.name == "grad_weight" and variant in im2col.VARIANTS:
             place = cuda.to_device(out)  # it adds to what is there
         else:
             place = cuda.device_array(out.shape, dtype)
-        kernel = gpukit.check(rung.kernel)[rung.grid("test", *sizes), rung.block]
-        assert kernel(*given, place).findings == [], rung.name
+        kernel = gpukit.check(variant.kernel)[variant.grid("test", *sizes), variant.block]
+        assert kernel(*given, place).findings == [], variant.name

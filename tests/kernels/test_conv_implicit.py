@@ -11,7 +11,7 @@ from gpukit.kernels import conv
 from gpukit.kernels.conv import implicit, windows
 from tests.kernels.test_conv import CASES
 
-(RUNG,) = implicit.LADDER
+(VARIANT,) = implicit.VARIANTS
 cases = pytest.mark.parametrize("case", CASES, ids=str)
 
 
@@ -34,7 +34,7 @@ def test_kernel_matches_the_reference(case, signed, poisoned, assert_close):
     arrays, sizes, given, shape = launch_of(case, signed)
     named = dict(zip(("stride", "padding", "dilation"), case[2:], strict=True))
     out = poisoned(*shape)
-    RUNG.kernel[RUNG.grid("test", *sizes), RUNG.block](*given, out)
+    VARIANT.kernel[VARIANT.grid("test", *sizes), VARIANT.block](*given, out)
     expected = conv.conv2d_reference(*arrays, **named).reshape(shape)
     size = conv.conv2d_reference(*map(np.abs, arrays), **named).reshape(shape)
     assert_close(out, expected, magnitude=size, length=arrays[1][0].size + 1)
@@ -43,7 +43,7 @@ def test_kernel_matches_the_reference(case, signed, poisoned, assert_close):
 @pytest.mark.parametrize("channels", [63, 64, 65, 130])
 def test_any_number_of_output_channels_is_computed(channels, signed, assert_close):
     arrays = signed(2, 3, 9, 8), signed(channels, 3, 2, 2), signed(channels)
-    out = conv.conv2d(*arrays, rung="implicit")
+    out = conv.conv2d(*arrays, variant="implicit")
     size = conv.conv2d_reference(*map(np.abs, arrays))
     assert_close(out, conv.conv2d_reference(*arrays), magnitude=size, length=13)
 
@@ -51,7 +51,7 @@ def test_any_number_of_output_channels_is_computed(channels, signed, assert_clos
 @pytest.mark.parametrize("depth", [15, 16, 17])
 def test_any_number_of_places_is_summed(depth, signed, assert_close):
     arrays = signed(1, depth, 5, 6), signed(2, depth, 1, 1), signed(2)
-    out = conv.conv2d(*arrays, rung="implicit")
+    out = conv.conv2d(*arrays, variant="implicit")
     size = conv.conv2d_reference(*map(np.abs, arrays))
     assert_close(out, conv.conv2d_reference(*arrays), magnitude=size, length=depth + 1)
 
@@ -68,27 +68,27 @@ def test_taps_say_where_places_of_a_window_lie_in_an_image():
 
 def test_what_32_bits_do_not_count_is_computed_by_columns(monkeypatch, signed):
     arrays = signed(1, 2, 5, 5), signed(3, 2, 2, 2), signed(3)
-    expected = conv.conv2d(*arrays, rung="im2col")
+    expected = conv.conv2d(*arrays, variant="im2col")
     monkeypatch.setattr(implicit, "MOST", 49)  # one less than there are
     monkeypatch.setattr(conv, "_implicitly", None)
-    np.testing.assert_array_equal(conv.conv2d(*arrays, rung="implicit"), expected)
+    np.testing.assert_array_equal(conv.conv2d(*arrays, variant="implicit"), expected)
 
 
 @pytest.mark.watched
 @cases
 def test_cost_is_what_is_counted_and_nothing_is_found(case, signed):
     _, sizes, given, shape = launch_of(case, signed)
-    grid = RUNG.grid("test", *sizes)
-    found = gpukit.profile(RUNG.kernel)[grid, RUNG.block](*given, np.empty(shape, "f4")).total
+    grid = VARIANT.grid("test", *sizes)
+    found = gpukit.profile(VARIANT.kernel)[grid, VARIANT.block](*given, np.empty(shape, "f4")).total
     named = dict(zip(("stride", "padding", "dilation"), case[2:], strict=True))
     right = launch.Cost(found["global_bytes_asked"], found.flops)
-    assert RUNG.cost(*case[:2], **named) == right
+    assert VARIANT.cost(*case[:2], **named) == right
     assert found["flops_float64"] == 0
     out = cuda.device_array(shape, np.float32)
-    assert gpukit.check(RUNG.kernel)[grid, RUNG.block](*given, out).findings == []
+    assert gpukit.check(VARIANT.kernel)[grid, VARIANT.block](*given, out).findings == []
 
 
 def test_a_block_computes_as_many_elements_as_its_threads_hold():
     assert implicit.CHANNELS * implicit.PIXELS == implicit.BLOCK * implicit.WIDTH * implicit.OWN
-    assert RUNG.tile == (implicit.PIXELS, implicit.CHANNELS, 1)
-    assert math.prod(RUNG.block) == implicit.BLOCK
+    assert VARIANT.tile == (implicit.PIXELS, implicit.CHANNELS, 1)
+    assert math.prod(VARIANT.block) == implicit.BLOCK

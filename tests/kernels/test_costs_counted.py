@@ -123,14 +123,16 @@ def test_vector_costs_are_what_the_kernels_do():
     assert counted == [cost for *_, cost in VECTOR]
 
 
-@pytest.mark.parametrize("rung", activations.LADDER[::2], ids=lambda rung: rung.name)
-def test_activation_costs_are_what_the_kernels_do(rung):
-    assert count(rung.kernel, (31,), N, N) == rung.cost(29)
+@pytest.mark.parametrize("variant", activations.VARIANTS[::2], ids=lambda variant: variant.name)
+def test_activation_costs_are_what_the_kernels_do(variant):
+    assert count(variant.kernel, (31,), N, N) == variant.cost(29)
 
 
-@pytest.mark.parametrize("rung", activations_grad.LADDER[::2], ids=lambda rung: rung.name)
-def test_activation_gradient_costs_are_what_the_kernels_do(rung):
-    assert count(rung.kernel, (31,), N, N, N) == rung.cost(29)
+@pytest.mark.parametrize(
+    "variant", activations_grad.VARIANTS[::2], ids=lambda variant: variant.name
+)
+def test_activation_gradient_costs_are_what_the_kernels_do(variant):
+    assert count(variant.kernel, (31,), N, N, N) == variant.cost(29)
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])
@@ -141,8 +143,8 @@ def test_copy_and_naive_transpose_costs_are_what_the_kernels_do(itemsize):
         count(transpose.copy_strided_kernel, (9, 12), x, x),
         count(transpose.transpose_naive_kernel, (12, 9), x, turned),
     ]
-    rungs = [*transpose.COPY_LADDER[:2], transpose.TRANSPOSE_LADDER[0]]
-    assert counted == [rung.cost(7, 11, itemsize) for rung in rungs]
+    variants = [*transpose.COPY_VARIANTS[:2], transpose.TRANSPOSE_VARIANTS[0]]
+    assert counted == [variant.cost(7, 11, itemsize) for variant in variants]
 
 
 def test_invert_cost_is_what_the_kernel_does():
@@ -162,10 +164,10 @@ def test_box_blur_cost_is_what_the_kernel_does(radius):
     assert counted == image.box_blur_cost(7, 11, radius)
 
 
-@pytest.mark.parametrize("rung", matmul.LADDER[:2], ids=lambda rung: rung.name)
-def test_matmul_costs_without_tiles_are_what_the_kernels_do(rung):
-    counted = count(rung.kernel, (12, 12), [(7, 5)], [(5, 11)], [(7, 11)])
-    assert counted == rung.cost(7, 11, 5)
+@pytest.mark.parametrize("variant", matmul.VARIANTS[:2], ids=lambda variant: variant.name)
+def test_matmul_costs_without_tiles_are_what_the_kernels_do(variant):
+    counted = count(variant.kernel, (12, 12), [(7, 5)], [(5, 11)], [(7, 11)])
+    assert counted == variant.cost(7, 11, 5)
 
 
 def test_matvec_thread_a_row_cost_is_what_the_kernel_does():
@@ -217,34 +219,34 @@ def test_linear_costs_are_what_the_kernels_do(itemsize):
         count(dense.linear_grad_x_kernel, (6, 6), out, weight, x),
         count(dense.linear_grad_weight_kernel, (6, 6), out, x, weight),
     ]
-    assert counted == [rung.cost(5, 3, 4, itemsize) for rung in dense.LADDER]
+    assert counted == [variant.cost(5, 3, 4, itemsize) for variant in dense.VARIANTS]
 
 
 # What costs of float32 are is counted; those of float64 follow from them.
 BY_ITEMSIZE = [
-    pytest.param(entry.rung, id=name)
+    pytest.param(entry.variant, id=name)
     for name, entry in CASES.items()
-    if "itemsize" in inspect.signature(entry.rung.cost).parameters
+    if "itemsize" in inspect.signature(entry.variant.cost).parameters
     # Of these only a part of the bytes are in arrays of that itemsize, or shapes are no numbers.
-    if entry.family not in ("augment", "histogram", "embedding", "conv", "pool", "pool_grad")
+    if entry.group not in ("augment", "histogram", "embedding", "conv", "pool", "pool_grad")
     and name not in ("grey", "invert")
 ]
 SIZES = (37, 41, 43, 47, 53)
 
 
-@pytest.mark.parametrize("rung", BY_ITEMSIZE)
-def test_cost_of_float64_has_twice_the_bytes_and_as_many_operations(rung):
-    named = inspect.signature(rung.cost).parameters
+@pytest.mark.parametrize("variant", BY_ITEMSIZE)
+def test_cost_of_float64_has_twice_the_bytes_and_as_many_operations(variant):
+    named = inspect.signature(variant.cost).parameters
     sizes = dict(zip((n for n, p in named.items() if p.default is p.empty), SIZES, strict=False))
     wider = {size: 8 for size in ("itemsize", "placesize", "targetsize") if size in named}
-    one, two = rung.cost(**sizes), rung.cost(**sizes, **wider)
-    fixed = 8 if rung.name == "argmax_finish" else 0  # the place of 8 bytes that it finds
+    one, two = variant.cost(**sizes), variant.cost(**sizes, **wider)
+    fixed = 8 if variant.name == "argmax_finish" else 0  # the place of 8 bytes that it finds
     assert two.bytes - fixed == 2 * (one.bytes - fixed)
     assert (two.flops, one.bytes > fixed) == (one.flops, True)
 
 
-@pytest.mark.parametrize("rung", extremes.LADDER[2:], ids=lambda rung: rung.name)
-def test_cost_of_places_of_eight_bytes_is_four_more_for_each(rung):
+@pytest.mark.parametrize("variant", extremes.VARIANTS[2:], ids=lambda variant: variant.name)
+def test_cost_of_places_of_eight_bytes_is_four_more_for_each(variant):
     n = 1009
-    places = rung.grid("test", n)[0] if rung.name == "argmax" else n
-    assert rung.cost(n, placesize=8).bytes == rung.cost(n).bytes + 4 * places
+    places = variant.grid("test", n)[0] if variant.name == "argmax" else n
+    assert variant.cost(n, placesize=8).bytes == variant.cost(n).bytes + 4 * places

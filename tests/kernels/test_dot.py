@@ -12,28 +12,28 @@ from gpukit.kernels import dot
 
 BLOCK = dot.BLOCK
 SIZES = [1, 2, 31, 33, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
-NAMES = [rung.name for rung in dot.LADDER]
-ALL = {rung.name: rung for rung in dot.LADDER}
+NAMES = [variant.name for variant in dot.VARIANTS]
+ALL = {variant.name: variant for variant in dot.VARIANTS}
 
 sizes = pytest.mark.parametrize("n", SIZES)
-rungs = pytest.mark.parametrize("rung", NAMES)
+variants = pytest.mark.parametrize("variant", NAMES)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 
 
-@rungs
+@variants
 @sizes
-def test_kernel_adds_the_dot_product_to_out(rung, n, signed, assert_close):
+def test_kernel_adds_the_dot_product_to_out(variant, n, signed, assert_close):
     x, y, out = signed(n), signed(n)[::-1].copy(), np.zeros(1, np.float32)
-    ALL[rung].kernel[launch.ceil_div(n, BLOCK), BLOCK](x, y, out)
+    ALL[variant].kernel[launch.ceil_div(n, BLOCK), BLOCK](x, y, out)
     products = [float(a) * float(b) for a, b in zip(x, y, strict=True)]
     size = math.fsum(map(abs, products))
     assert_close(out, [math.fsum(products)], magnitude=[size], length=n)
 
 
-@rungs
-def test_kernel_adds_the_float64_dot_product_to_out(rung, signed, assert_close):
+@variants
+def test_kernel_adds_the_float64_dot_product_to_out(variant, signed, assert_close):
     x, y, out = signed(1009, dtype=np.float64), signed(1009, dtype=np.float64), np.zeros(1)
-    ALL[rung].kernel[launch.ceil_div(1009, BLOCK), BLOCK](x, y, out)
+    ALL[variant].kernel[launch.ceil_div(1009, BLOCK), BLOCK](x, y, out)
     products = (x * y).tolist()
     size = math.fsum(map(abs, products))
     assert_close(out, [math.fsum(products)], magnitude=[size], length=1009)
@@ -47,12 +47,12 @@ def test_dot_shuffle_kernel_is_right_for_any_grid(blocks, signed, assert_close):
     assert_close(out, [dot.dot_reference(x, y)], magnitude=size, length=1009)
 
 
-@rungs
+@variants
 @sizes
-def test_dot_matches_the_reference(rung, n, signed, assert_close):
+def test_dot_matches_the_reference(variant, n, signed, assert_close):
     x, y = signed(n), signed(n)
     size = dot.dot_reference(np.abs(x), np.abs(y))
-    made = dot.dot(x, y, rung=rung)
+    made = dot.dot(x, y, variant=variant)
     assert_close(made, dot.dot_reference(x, y), magnitude=size, length=n)
 
 
@@ -62,81 +62,81 @@ def test_dot_reference_is_the_sum_of_its_definition(signed):
     assert math.isclose(dot.dot_reference(x, y), expected, rel_tol=1e-12)
 
 
-@rungs
-def test_dot_is_exact_for_small_whole_numbers(rung):
+@variants
+def test_dot_is_exact_for_small_whole_numbers(variant):
     x, y = (np.arange(1500, dtype=np.float32) % k - 3 for k in (7, 11))
-    assert dot.dot(x, y, rung=rung) == int((x * y).sum(dtype=np.int64))
+    assert dot.dot(x, y, variant=variant) == int((x * y).sum(dtype=np.int64))
 
 
-@rungs
-def test_dot_of_float64_keeps_what_a_float32_has_no_bits_for(rung):
+@variants
+def test_dot_of_float64_keeps_what_a_float32_has_no_bits_for(variant):
     x, y = np.zeros(1009), np.ones(1009)
     x[[3, 40, 200, 1008]] = 2**26, 1, 2, 4  # three warps of one block, and another block
     y[3] = 2**26
-    assert dot.dot(x, y, rung=rung) == 2**52 + 7
+    assert dot.dot(x, y, variant=variant) == 2**52 + 7
 
 
-@rungs
-def test_dot_pairs_each_element_with_its_own(rung):
+@variants
+def test_dot_pairs_each_element_with_its_own(variant):
     n = 2 * BLOCK + 9
     x, y = np.zeros(n, np.float32), np.zeros(n, np.float32)
     x[[3, BLOCK, n - 1]] = 2, 3, 5
     y[[3, BLOCK + 1, n - 1]] = 7, 100, 11
-    assert dot.dot(x, y, rung=rung) == 2 * 7 + 5 * 11
+    assert dot.dot(x, y, variant=variant) == 2 * 7 + 5 * 11
 
 
-@rungs
-def test_dot_with_more_elements_than_threads_is_right(rung):
+@variants
+def test_dot_with_more_elements_than_threads_is_right(variant):
     n = launch.resident_blocks(BLOCK) * BLOCK + 3
     x, y = np.zeros(n, np.float32), np.ones(n, np.float32)
     x[[0, n - 3, n - 1]] = 1, 2, 4
-    assert dot.dot(x, y, rung=rung) == 7
+    assert dot.dot(x, y, variant=variant) == 7
 
 
-@rungs
-def test_dot_of_a_nan_is_nan(rung):
+@variants
+def test_dot_of_a_nan_is_nan(variant):
     x, y = np.ones(BLOCK + 3, np.float32), np.zeros(BLOCK + 3, np.float32)
     x[-1] = np.nan
-    assert np.isnan(dot.dot(x, y, rung=rung))
+    assert np.isnan(dot.dot(x, y, variant=variant))
 
 
-@rungs
-def test_dot_of_nothing_is_zero(rung):
-    assert dot.dot(np.empty(0, np.float32), np.empty(0, np.float32), rung=rung) == 0
+@variants
+def test_dot_of_nothing_is_zero(variant):
+    assert dot.dot(np.empty(0, np.float32), np.empty(0, np.float32), variant=variant) == 0
 
 
-@rungs
-def test_dot_returns_a_float32(rung):
+@variants
+def test_dot_returns_a_float32(variant):
     x = np.ones(3, np.float32)
-    assert dot.dot(x, x, rung=rung).dtype == np.float32
+    assert dot.dot(x, x, variant=variant).dtype == np.float32
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("n", [0, 3])
-def test_dot_of_float64_returns_a_float64(rung, n):
-    assert dot.dot(np.ones(n), np.ones(n), rung=rung).dtype == np.float64
+def test_dot_of_float64_returns_a_float64(variant, n):
+    assert dot.dot(np.ones(n), np.ones(n), variant=variant).dtype == np.float64
 
 
-@rungs
-def test_dot_takes_a_vector_with_itself(rung):
+@variants
+def test_dot_takes_a_vector_with_itself(variant):
     x = np.arange(300, dtype=np.float32) % 5
-    assert dot.dot(x, x, rung=rung) == int(np.dot(x.astype(int), x.astype(int)))
+    assert dot.dot(x, x, variant=variant) == int(np.dot(x.astype(int), x.astype(int)))
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("move", [np.asarray, cuda.to_device], ids=["host", "device"])
-def test_dot_of_vectors_that_are_not_contiguous_is_right(rung, move):
+def test_dot_of_vectors_that_are_not_contiguous_is_right(variant, move):
     x = np.arange(700, dtype=np.float32) % 9
     expected = int(np.dot(x[::2].astype(int), x[349::-1].astype(int)))
     backwards = move(x[349::-1].copy()) if move is cuda.to_device else x[349::-1]
-    assert dot.dot(move(x)[::2], backwards, rung=rung) == expected
+    assert dot.dot(move(x)[::2], backwards, variant=variant) == expected
 
 
-@rungs
-def test_dot_leaves_its_inputs_as_they_were(rung, signed):
+@variants
+def test_dot_leaves_its_inputs_as_they_were(variant, signed):
     x, y = signed(700), signed(700)
     before = x.copy(), y.copy()
-    dot.dot(x, y, rung=rung)
+    dot.dot(x, y, variant=variant)
     np.testing.assert_array_equal((x, y), before)
 
 
@@ -160,11 +160,11 @@ def test_dot_rejects_a_matrix(name):
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize("n", [1, 300, 1009])
-def test_checker_finds_nothing_wrong(rung, n, signed):
+def test_checker_finds_nothing_wrong(variant, n, signed):
     x, y, out = signed(n), signed(n), np.zeros(1, np.float32)
-    report = gpukit.check(ALL[rung].kernel)[launch.ceil_div(n, BLOCK), BLOCK](x, y, out)
+    report = gpukit.check(ALL[variant].kernel)[launch.ceil_div(n, BLOCK), BLOCK](x, y, out)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
@@ -181,10 +181,10 @@ def test_cost_of_the_shuffles_is_what_is_counted(n, blocks):
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @dtypes
-def test_products_are_made_and_added_in_the_dtype_of_the_vectors(rung, dtype):
-    found = counted(rung, 2 * BLOCK, 2, dtype)
+def test_products_are_made_and_added_in_the_dtype_of_the_vectors(variant, dtype):
+    found = counted(variant, 2 * BLOCK, 2, dtype)
     assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
 
 
@@ -196,9 +196,9 @@ def test_shuffles_touch_shared_memory_once_a_warp():
 
 
 @functools.cache
-def counted(rung, n, blocks, dtype=np.float32):
+def counted(variant, n, blocks, dtype=np.float32):
     x = np.ones(n, dtype)
-    kernel = gpukit.profile(ALL[rung].kernel)
+    kernel = gpukit.profile(ALL[variant].kernel)
     return kernel[blocks, BLOCK](x, x.copy(), np.zeros(1, dtype)).total
 
 

@@ -9,23 +9,23 @@ from gpukit.kernels import embedding
 from gpukit.launch import Cost
 
 X, Y, BLOCK = embedding.BLOCK_X, embedding.BLOCK_Y, embedding.BLOCK
-RUNGS = [rung.name for rung in embedding.GRAD_LADDER]
+VARIANTS = [variant.name for variant in embedding.GRAD_VARIANTS]
 # Indices, rows and columns.
 SIZES = [(1, 1, 1), (7, 3, 31), (Y + 1, 5, X), (Y - 1, 11, X + 1), (101, 13, BLOCK + 3)]
 SHAPES = [(), (5,), (0,), (2, 3), (3, 1, 5)]
 
 sizes = pytest.mark.parametrize(("n", "rows", "cols"), SIZES)
-rungs = pytest.mark.parametrize("rung", RUNGS)
+variants = pytest.mark.parametrize("variant", VARIANTS)
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 indices = pytest.mark.parametrize("index_dtype", [np.int32, np.int64])
 
 
-def run(rung, grad, index, out):
-    """Launch the kernel of a rung."""
-    chosen = launch.pick("test", embedding.GRAD_LADDER, rung)
+def run(variant, grad, index, out):
+    """Launch the kernel of a variant."""
+    chosen = launch.pick("test", embedding.GRAD_VARIANTS, variant)
     cols = out.shape[1]
-    grid = chosen.grid("test", *((cols,) if rung == "column" else (cols, len(index))))
+    grid = chosen.grid("test", *((cols,) if variant == "column" else (cols, len(index))))
     chosen.kernel[grid, chosen.block](grad, index, out)
 
 
@@ -37,8 +37,8 @@ def run(rung, grad, index, out):
 @indices
 def test_kernel_copies_the_rows(n, rows, cols, dtype, index_dtype, signed, poisoned, rng):
     index, weight = rng.integers(0, rows, n).astype(index_dtype), signed(rows, cols, dtype=dtype)
-    out, rung = poisoned(n, cols, dtype=dtype), embedding.LADDER[0]
-    rung.kernel[rung.grid("test", cols, n), rung.block](index, weight, out)
+    out, variant = poisoned(n, cols, dtype=dtype), embedding.VARIANTS[0]
+    variant.kernel[variant.grid("test", cols, n), variant.block](index, weight, out)
     np.testing.assert_array_equal(out, weight[index])
 
 
@@ -77,11 +77,11 @@ def test_embedding_of_a_device_index_outside_of_the_table_is_nan(wrong):
 @sizes
 @dtypes
 @indices
-@rungs
-def test_kernels_add_up_the_rows(n, rows, cols, dtype, index_dtype, rung, signed, rng, request):
+@variants
+def test_kernels_add_up_the_rows(n, rows, cols, dtype, index_dtype, variant, signed, rng, request):
     index, grad = rng.integers(0, rows, n).astype(index_dtype), signed(n, cols, dtype=dtype)
     out = np.zeros((rows, cols), dtype)
-    run(rung, grad, index, out)
+    run(variant, grad, index, out)
     close = request.getfixturevalue("assert_close")
     expected = embedding.embedding_backward_reference(grad, index, rows)
     magnitude = embedding.embedding_backward_reference(np.abs(grad), index, rows)
@@ -89,31 +89,33 @@ def test_kernels_add_up_the_rows(n, rows, cols, dtype, index_dtype, rung, signed
 
 
 @shapes
-@rungs
-def test_gradient_matches_the_reference_in_any_shape(shape, rung, signed, rng):
+@variants
+def test_gradient_matches_the_reference_in_any_shape(shape, variant, signed, rng):
     index, grad = np.asarray(rng.integers(0, 9, shape)), signed(*shape, 5, dtype=np.float64)
-    made = embedding.embedding_backward(grad, index, 9, rung=rung)
+    made = embedding.embedding_backward(grad, index, 9, variant=variant)
     expected = embedding.embedding_backward_reference(grad, index, 9)
     np.testing.assert_allclose(made, expected, rtol=1e-12, atol=1e-12)
 
 
-@rungs
-def test_gradient_of_equal_indices_is_their_sum(rung):
+@variants
+def test_gradient_of_equal_indices_is_their_sum(variant):
     grad, index = np.ones((1000, 33), np.float32), np.full(1000, 2)
-    made = embedding.embedding_backward(grad, index, 4, rung=rung)
+    made = embedding.embedding_backward(grad, index, 4, variant=variant)
     np.testing.assert_array_equal(made, 1000 * np.outer(np.arange(4) == 2, np.ones(33)))
 
 
-@rungs
-def test_gradient_replaces_what_was_in_out(rung):
+@variants
+def test_gradient_replaces_what_was_in_out(variant):
     out = np.full((3, 2), np.nan, np.float32)
-    embedding.embedding_backward(np.ones((1, 2), np.float32), np.array([1]), 3, rung=rung, out=out)
+    embedding.embedding_backward(
+        np.ones((1, 2), np.float32), np.array([1]), 3, variant=variant, out=out
+    )
     np.testing.assert_array_equal(out, [[0, 0], [1, 1], [0, 0]])
 
 
 def test_gradient_by_columns_has_the_same_bits_every_time(signed, rng):
     index, grad = rng.integers(0, 3, 1000), signed(1000, 40)
-    made = [embedding.embedding_backward(grad, index, 3, rung="column") for _ in range(3)]
+    made = [embedding.embedding_backward(grad, index, 3, variant="column") for _ in range(3)]
     expected = np.zeros((3, 40), np.float32)
     for row, add in zip(index, grad, strict=True):
         expected[row] += add
@@ -126,10 +128,10 @@ def test_gradient_rejects_an_index_outside_of_the_table():
         embedding.embedding_backward(np.ones((2, 3), np.float32), np.array([0, 5]), 5)
 
 
-@rungs
-def test_gradient_of_a_device_index_outside_of_the_table_is_added_nowhere(rung):
+@variants
+def test_gradient_of_a_device_index_outside_of_the_table_is_added_nowhere(variant):
     grad, index = cuda.to_device(np.ones((3, 2))), cuda.to_device(np.array([-1, 1, 2]))
-    made = launch.to_host(embedding.embedding_backward(grad, index, 2, rung=rung))
+    made = launch.to_host(embedding.embedding_backward(grad, index, 2, variant=variant))
     np.testing.assert_array_equal(made, [[0, 0], [1, 1]])
 
 
@@ -144,37 +146,39 @@ def test_gradient_rejects_rows_that_are_not_one_for_each_index():
 N, ROWS, COLS = 21, 4, 37
 
 
-def arguments(rung, dtype, index_dtype):
-    """Return the launch of a rung, its arguments, and its cost."""
+def arguments(variant, dtype, index_dtype):
+    """Return the launch of a variant, its arguments, and its cost."""
     index, wide = np.arange(N, dtype=index_dtype) % ROWS, np.ones((N, COLS), dtype)
     table = np.zeros((ROWS, COLS), dtype)
-    given = (index, table, wide) if rung.name == "embedding" else (wide, index, table)
-    sizes = (COLS,) if rung.name == "column" else (COLS, N)
-    cost = rung.cost(N, COLS, table.itemsize, index.itemsize)
-    return (rung.grid("test", *sizes), rung.block), given, cost
+    given = (index, table, wide) if variant.name == "embedding" else (wide, index, table)
+    sizes = (COLS,) if variant.name == "column" else (COLS, N)
+    cost = variant.cost(N, COLS, table.itemsize, index.itemsize)
+    return (variant.grid("test", *sizes), variant.block), given, cost
 
 
-every_rung = pytest.mark.parametrize("rung", embedding.LADDER, ids=lambda rung: rung.name)
+every_variant = pytest.mark.parametrize(
+    "variant", embedding.VARIANTS, ids=lambda variant: variant.name
+)
 
 
 @pytest.mark.watched
-@every_rung
+@every_variant
 @dtypes
 @indices
-def test_checked_mode_finds_nothing_wrong(rung, dtype, index_dtype):
-    shape, given, _ = arguments(rung, dtype, index_dtype)
-    found = gpukit.check(rung.kernel)[shape](*given).findings
+def test_checked_mode_finds_nothing_wrong(variant, dtype, index_dtype):
+    shape, given, _ = arguments(variant, dtype, index_dtype)
+    found = gpukit.check(variant.kernel)[shape](*given).findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
 
 
 @pytest.mark.watched
-@every_rung
+@every_variant
 @dtypes
 @indices
-def test_cost_is_what_checked_mode_counts(rung, dtype, index_dtype):
+def test_cost_is_what_checked_mode_counts(variant, dtype, index_dtype):
     """The counter takes an atomic as its bytes, the cost as a load, an addition and a store."""
-    shape, given, cost = arguments(rung, dtype, index_dtype)
-    counts = gpukit.profile(rung.kernel)[shape](*given).total
-    atomics = N * COLS if rung.name == "atomic" else 0
+    shape, given, cost = arguments(variant, dtype, index_dtype)
+    counts = gpukit.profile(variant.kernel)[shape](*given).total
+    atomics = N * COLS if variant.name == "atomic" else 0
     flops = counts["flops_float32"] + counts["flops_float64"] + atomics
     assert Cost(counts["global_bytes_asked"] + np.dtype(dtype).itemsize * atomics, flops) == cost

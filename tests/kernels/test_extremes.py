@@ -263,42 +263,44 @@ def test_matrix_is_refused(name):
 # ---- what the checker and the counters say --------------------------------------------------
 
 
-def launch_of(rung, n, blocks):
+def launch_of(variant, n, blocks):
     """Return a launch and its arguments, the output last."""
     x = np.linspace(1, 2, n, dtype=np.float32)
-    if rung.name == "argmax_finish":
+    if variant.name == "argmax_finish":
         return (1, BLOCK), (x, np.arange(0, n, 3, np.int32), cuda.device_array(1, np.int64))
-    found = np.int32 if rung.name == "argmax" else np.float32
+    found = np.int32 if variant.name == "argmax" else np.float32
     return (blocks, BLOCK), (x, cuda.device_array(blocks, found))
 
 
-def work_of(rung, n, blocks):
+def work_of(variant, n, blocks):
     """Return what a launch is counted to do, and what the cost function says that it does."""
-    shape, arguments = launch_of(rung, n, blocks)
-    found = gpukit.profile(rung.kernel)[shape](*arguments).total
-    given = (len(arguments[1]),) if rung.name == "argmax_finish" else (n, blocks)
+    shape, arguments = launch_of(variant, n, blocks)
+    found = gpukit.profile(variant.kernel)[shape](*arguments).total
+    given = (len(arguments[1]),) if variant.name == "argmax_finish" else (n, blocks)
     counted = launch.Cost(found["global_bytes_asked"], found.flops)
-    return counted, rung.cost(*given)
+    return counted, variant.cost(*given)
 
 
-every_rung = pytest.mark.parametrize("rung", extremes.LADDER, ids=lambda rung: rung.name)
+every_variant = pytest.mark.parametrize(
+    "variant", extremes.VARIANTS, ids=lambda variant: variant.name
+)
 launches = pytest.mark.parametrize(("n", "blocks"), [(1, 1), (300, 2), (1009, 2)])
 
 
 @pytest.mark.watched
-@every_rung
+@every_variant
 @launches
-def test_checker_finds_nothing_wrong(rung, n, blocks):
-    shape, arguments = launch_of(rung, n, blocks)
-    report = gpukit.check(rung.kernel)[shape](*arguments)
+def test_checker_finds_nothing_wrong(variant, n, blocks):
+    shape, arguments = launch_of(variant, n, blocks)
+    report = gpukit.check(variant.kernel)[shape](*arguments)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
 @pytest.mark.watched
-@every_rung
+@every_variant
 @launches
-def test_cost_is_what_is_counted(rung, n, blocks):
-    counted, expected = work_of(rung, n, blocks)
+def test_cost_is_what_is_counted(variant, n, blocks):
+    counted, expected = work_of(variant, n, blocks)
     assert counted == expected
 
 
@@ -308,14 +310,14 @@ def test_places_have_4_bytes_while_they_fit(n, place):
 
 
 @pytest.mark.watched
-@every_rung
-def test_every_warp_waits_once(rung):
-    shape, arguments = launch_of(rung, 300, 2)
-    found = gpukit.profile(rung.kernel)[shape](*arguments).total
+@every_variant
+def test_every_warp_waits_once(variant):
+    shape, arguments = launch_of(variant, 300, 2)
+    found = gpukit.profile(variant.kernel)[shape](*arguments).total
     assert found["barriers"] == shape[0] * extremes.WARPS
 
 
 @functions
 def test_cost_does_not_count_more_blocks_than_are_launched(name):
-    n, rung = 10**7, next(rung for rung in extremes.LADDER if rung.name == name)
-    assert rung.cost(n).bytes == 4 * n + MOST * 4
+    n, variant = 10**7, next(variant for variant in extremes.VARIANTS if variant.name == name)
+    assert variant.cost(n).bytes == 4 * n + MOST * 4

@@ -17,10 +17,10 @@ devices = pytest.mark.parametrize("limits", DEVICES, ids=str)
 
 
 def striding():
-    return {name: entry.rung for name, entry in CASES.items() if entry.rung.grid_stride}
+    return {name: entry.variant for name, entry in CASES.items() if entry.variant.grid_stride}
 
 
-def test_a_rung_is_sized_by_the_device_if_and_only_if_its_kernel_strides_through_the_grid():
+def test_a_variant_is_sized_by_the_device_if_and_only_if_its_kernel_strides_through_the_grid():
     loops = {
         name for name, entry in CASES.items()
         if "gridsize" in entry.kernel.py_func.__code__.co_names
@@ -32,24 +32,24 @@ def test_a_rung_is_sized_by_the_device_if_and_only_if_its_kernel_strides_through
 @pytest.mark.parametrize("name", [name for name in striding() if "histogram" not in name])
 def test_a_cost_counts_the_blocks_that_the_device_holds(name, limits, use_device):
     """What grows with the blocks grows as the grid does, from one device to the next."""
-    rung = striding()[name]
+    variant = striding()[name]
     use_device(1, 256)
-    one = rung.cost(N)
+    one = variant.cost(N)
     use_device(*limits)
-    (blocks,) = rung.grid(name, N)
+    (blocks,) = variant.grid(name, N)
     use_device(1, 512)
-    two = rung.cost(N)
+    two = variant.cost(N)
     use_device(*limits)
     for field in ("bytes", "flops"):
         first, step = getattr(one, field), getattr(two, field) - getattr(one, field)
-        assert getattr(rung.cost(N), field) == first + (blocks - 1) * step
+        assert getattr(variant.cost(N), field) == first + (blocks - 1) * step
 
 
 @devices
-@pytest.mark.parametrize("rung", ["grid_stride", "shuffle", "vectorised"])
-def test_sum_is_right_on_every_device(rung, limits, use_device):
+@pytest.mark.parametrize("variant", ["grid_stride", "shuffle", "vectorised"])
+def test_sum_is_right_on_every_device(variant, limits, use_device):
     use_device(*limits)
-    assert reduce.sum(np.ones(N, np.float32), rung=rung) == N
+    assert reduce.sum(np.ones(N, np.float32), variant=variant) == N
 
 
 @devices

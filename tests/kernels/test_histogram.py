@@ -11,19 +11,19 @@ BLOCK = histogram.BLOCK
 MOST = histogram.MAX_PRIVATE_BINS
 SIZES = [1, 31, 32, 33, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 20 * BLOCK + 1]
 BINS = [1, 2, 10, 31, BLOCK - 1, BLOCK, BLOCK + 1, 4096]
-NAMES = [rung.name for rung in histogram.LADDER]
+NAMES = [variant.name for variant in histogram.VARIANTS]
 
 sizes = pytest.mark.parametrize("n", SIZES)
 every_bins = pytest.mark.parametrize("bins", BINS)
-rungs = pytest.mark.parametrize("rung", NAMES)
+variants = pytest.mark.parametrize("variant", NAMES)
 dtypes = pytest.mark.parametrize("dtype", [np.uint8, np.int32], ids=lambda dtype: dtype.__name__)
 
 
-def run(rung, x, out, blocks=None):
-    """Launch the kernel of a rung."""
-    kernel = launch.pick("test", histogram.LADDER, rung).kernel
+def run(variant, x, out, blocks=None):
+    """Launch the kernel of a variant."""
+    kernel = launch.pick("test", histogram.VARIANTS, variant).kernel
     blocks = blocks or launch.ceil_div(len(x), BLOCK)
-    shared = 4 * len(out) if rung == "privatised" else 0
+    shared = 4 * len(out) if variant == "privatised" else 0
     kernel[blocks, BLOCK, 0, shared](x, out)
 
 
@@ -32,10 +32,10 @@ def run(rung, x, out, blocks=None):
 
 @pytest.mark.watched
 @dtypes
-@rungs
-def test_checked_mode_finds_nothing_wrong(rung, dtype):
+@variants
+def test_checked_mode_finds_nothing_wrong(variant, dtype):
     x, out = (np.arange(700) % 41).astype(dtype), np.zeros(37, np.int32)
-    kernel = launch.pick("test", histogram.LADDER, rung).kernel
+    kernel = launch.pick("test", histogram.VARIANTS, variant).kernel
     found = gpukit.check(kernel)[3, BLOCK, 0, 4 * 37](x, out).findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
 
@@ -45,17 +45,17 @@ def test_checked_mode_finds_nothing_wrong(rung, dtype):
 
 @sizes
 @dtypes
-@rungs
-def test_kernels_count_every_value(rung, dtype, n, rng):
+@variants
+def test_kernels_count_every_value(variant, dtype, n, rng):
     x, out = rng.integers(0, 37, n).astype(dtype), np.zeros(37, np.int32)
-    run(rung, x, out)
+    run(variant, x, out)
     np.testing.assert_array_equal(out, np.bincount(x, minlength=37))
 
 
-@rungs
-def test_kernels_add_to_what_is_in_out(rung):
+@variants
+def test_kernels_add_to_what_is_in_out(variant):
     out = np.array([100, 200, 300], np.int32)
-    run(rung, np.array([0, 2, 2], np.uint8), out)
+    run(variant, np.array([0, 2, 2], np.uint8), out)
     np.testing.assert_array_equal(out, [101, 200, 302])
 
 
@@ -66,11 +66,11 @@ def test_privatised_kernel_is_right_for_any_grid(blocks, rng):
     np.testing.assert_array_equal(out, np.bincount(x, minlength=37))
 
 
-@rungs
-def test_kernels_do_not_count_values_outside_the_bins(rung):
+@variants
+def test_kernels_do_not_count_values_outside_the_bins(variant):
     x = np.array([-(2**31), -1, 0, 36, 37, 2**31 - 1], np.int32)
     out = np.zeros(37, np.int32)
-    run(rung, x, out)
+    run(variant, x, out)
     assert (out[0], out[36], out.sum()) == (1, 1, 2)
 
 
@@ -79,70 +79,72 @@ def test_kernels_do_not_count_values_outside_the_bins(rung):
 
 @every_bins
 @sizes
-@rungs
-def test_bincount_matches_the_reference(rung, n, bins, rng):
+@variants
+def test_bincount_matches_the_reference(variant, n, bins, rng):
     x = rng.integers(-5, bins + 5, n).astype(np.int32)
-    made = histogram.bincount(x, bins, rung=rung)
+    made = histogram.bincount(x, bins, variant=variant)
     np.testing.assert_array_equal(made, histogram.bincount_reference(x, bins))
 
 
 @every_bins
-@rungs
-def test_bincount_of_bytes_matches_numpy(rung, bins, rng):
+@variants
+def test_bincount_of_bytes_matches_numpy(variant, bins, rng):
     x = rng.integers(0, 256, 1009).astype(np.uint8)
-    made = histogram.bincount(x, bins, rung=rung)
+    made = histogram.bincount(x, bins, variant=variant)
     np.testing.assert_array_equal(made, np.bincount(x, minlength=bins)[:bins])
 
 
-@rungs
-def test_bincount_of_equal_values_fills_one_bin(rung):
-    made = histogram.bincount(np.full(5000, 7, np.uint8), 256, rung=rung)
+@variants
+def test_bincount_of_equal_values_fills_one_bin(variant):
+    made = histogram.bincount(np.full(5000, 7, np.uint8), 256, variant=variant)
     np.testing.assert_array_equal(made, 5000 * (np.arange(256) == 7))
 
 
 @pytest.mark.parametrize("bins", [MOST - 1, MOST, MOST + 1, 100_003])
-@rungs
-def test_bincount_takes_any_number_of_bins(rung, bins, rng):
+@variants
+def test_bincount_takes_any_number_of_bins(variant, bins, rng):
     x = rng.integers(0, bins, 3001).astype(np.int32)
-    made = histogram.bincount(x, bins, rung=rung)
+    made = histogram.bincount(x, bins, variant=variant)
     np.testing.assert_array_equal(made, np.bincount(x, minlength=bins))
 
 
 @dtypes
-@rungs
-def test_bincount_of_nothing_is_zero(rung, dtype):
+@variants
+def test_bincount_of_nothing_is_zero(variant, dtype):
     out = np.full(5, -1, np.int32)
-    histogram.bincount(np.empty(0, dtype), 5, rung=rung, out=out)
+    histogram.bincount(np.empty(0, dtype), 5, variant=variant, out=out)
     np.testing.assert_array_equal(out, np.zeros(5))
 
 
 @dtypes
-@rungs
-def test_bincount_writes_every_bin_of_out(rung, dtype):
+@variants
+def test_bincount_writes_every_bin_of_out(variant, dtype):
     out = np.full(300, -1, np.int32)
-    histogram.bincount(np.array([3, 3, 1], dtype), 300, rung=rung, out=out)
+    histogram.bincount(np.array([3, 3, 1], dtype), 300, variant=variant, out=out)
     np.testing.assert_array_equal(out[:5], [0, 1, 0, 2, 0])
     assert out.sum() == 3
 
 
-@rungs
-def test_bincount_returns_int32(rung):
-    assert histogram.bincount(np.zeros(3, np.uint8), 4, rung=rung).dtype == np.int32
+@variants
+def test_bincount_returns_int32(variant):
+    assert histogram.bincount(np.zeros(3, np.uint8), 4, variant=variant).dtype == np.int32
 
 
-@rungs
-def test_bincount_leaves_its_input_as_it_was(rung, rng):
+@variants
+def test_bincount_leaves_its_input_as_it_was(variant, rng):
     x = rng.integers(0, 9, 700).astype(np.int32)
     before = x.copy()
-    histogram.bincount(x, 9, rung=rung)
+    histogram.bincount(x, 9, variant=variant)
     np.testing.assert_array_equal(x, before)
 
 
 @pytest.mark.parametrize("part", [np.s_[::2], np.s_[::-1], np.s_[3:-2]], ids=str)
-@rungs
-def test_bincount_takes_parts_of_an_array(rung, part, rng):
+@variants
+def test_bincount_takes_parts_of_an_array(variant, part, rng):
     x = rng.integers(0, 9, 700).astype(np.int32)[part]
-    np.testing.assert_array_equal(histogram.bincount(x, 9, rung=rung), np.bincount(x, minlength=9))
+    np.testing.assert_array_equal(
+        histogram.bincount(x, 9, variant=variant), np.bincount(x, minlength=9)
+    )
 
 
 def test_bincount_takes_every_second_value_of_a_device_array():
@@ -201,10 +203,10 @@ def test_bincount_rejects_an_out_of_another_length():
 N, FEW, BLOCKS = 5000, 37, 3
 
 
-def counted(rung, dtype=np.int32, value=None):
+def counted(variant, dtype=np.int32, value=None):
     x = (np.arange(N) % FEW if value is None else np.full(N, value)).astype(dtype)
-    kernel = launch.pick("test", histogram.LADDER, rung).kernel
-    blocks = BLOCKS if rung == "privatised" else launch.ceil_div(N, BLOCK)
+    kernel = launch.pick("test", histogram.VARIANTS, variant).kernel
+    blocks = BLOCKS if variant == "privatised" else launch.ceil_div(N, BLOCK)
     return gpukit.profile(kernel)[blocks, BLOCK, 0, 4 * FEW](x, np.zeros(FEW, np.int32)).total
 
 

@@ -360,35 +360,35 @@ def test_two_dtypes_are_refused(name, at):
     assert "float64" in message
 
 
-LADDERS = {
-    "softmax": softmax.LADDER,
-    "saxpy": vector.SAXPY_LADDER,
-    "matmul": matmul.LADDER,
-    "matvec": matvec.LADDER,
-    "copy": transpose.COPY_LADDER,
-    "transpose": transpose.TRANSPOSE_LADDER,
-    "inclusive_scan": scan.SCAN_LADDER,
-    "exclusive_scan": scan.SCAN_LADDER,
-    "bincount": histogram.LADDER,
-    "embedding_backward": embedding.GRAD_LADDER,
-    "layer_norm": layer_norm.LADDER,
-    "sum": reduce.SUM_LADDER,
-    "dot": dot.LADDER,
-    "conv2d": conv.LADDER,
-    "conv2d_backward": conv.BACKWARD_LADDER,
-    "conv1d": one_d.LADDER,
-    "linear": backprop.FORWARD_LADDER,
-    "gru_cell": recurrent.GRU_LADDER,
-    "scaled_dot_product_attention": attention.FORWARD_LADDER,
-    "scaled_dot_product_attention_backward": attention.BACKWARD_LADDER,
-    "linear_backward": backprop.FORWARD_LADDER,
+VARIANTS = {
+    "softmax": softmax.VARIANTS,
+    "saxpy": vector.SAXPY_VARIANTS,
+    "matmul": matmul.VARIANTS,
+    "matvec": matvec.VARIANTS,
+    "copy": transpose.COPY_VARIANTS,
+    "transpose": transpose.TRANSPOSE_VARIANTS,
+    "inclusive_scan": scan.SCAN_VARIANTS,
+    "exclusive_scan": scan.SCAN_VARIANTS,
+    "bincount": histogram.VARIANTS,
+    "embedding_backward": embedding.GRAD_VARIANTS,
+    "layer_norm": layer_norm.VARIANTS,
+    "sum": reduce.SUM_VARIANTS,
+    "dot": dot.VARIANTS,
+    "conv2d": conv.VARIANTS,
+    "conv2d_backward": conv.BACKWARD_VARIANTS,
+    "conv1d": one_d.VARIANTS,
+    "linear": backprop.FORWARD_VARIANTS,
+    "gru_cell": recurrent.GRU_VARIANTS,
+    "scaled_dot_product_attention": attention.FORWARD_VARIANTS,
+    "scaled_dot_product_attention_backward": attention.BACKWARD_VARIANTS,
+    "linear_backward": backprop.FORWARD_VARIANTS,
 }
 
 
-@pytest.mark.parametrize("name", LADDERS)
-def test_an_unknown_rung_is_refused_with_those_there_are(name):
+@pytest.mark.parametrize("name", VARIANTS)
+def test_an_unknown_variant_is_refused_with_those_there_are(name):
     function, arrays = EVERY[name]
-    names = ", ".join(repr(rung.name) for rung in LADDERS[name])
-    expected = f"^{name}: expected rung to be one of {names}, got 'fast'. Pick one.$"
+    names = ", ".join(repr(variant.name) for variant in VARIANTS[name])
+    expected = f"^{name}: expected variant to be one of {names}, got 'fast'. Pick one.$"
     with pytest.raises(ValueError, match=expected):
-        function(*arrays, rung="fast")
+        function(*arrays, variant="fast")

@@ -44,8 +44,8 @@ def module_of(path):
     return importlib.import_module(".".join(["gpukit.kernels", *room.parts]))
 
 
-def ladder_of(path):
-    return module_of(path).LADDER
+def variants_of(path):
+    return module_of(path).VARIANTS
 
 
 def field_lines(node):
@@ -157,26 +157,28 @@ def test_file_opens_with_a_legend():
     assert files_breaking(rule) == []
 
 
-def test_ladder_holds_every_kernel_of_the_file_in_order():
+def test_variants_holds_every_kernel_of_the_file_in_order():
     def rule(path):
         module = module_of(path)
         expected = [getattr(module, node.name) for where, node in KERNELS if where == path]
-        return [rung.kernel for rung in ladder_of(path)] == expected
+        return [variant.kernel for variant in variants_of(path)] == expected
 
     assert files_breaking(rule) == []
 
 
-def test_ladder_names_are_all_different():
+def test_variants_names_are_all_different():
     def rule(path):
-        names = [rung.name for rung in ladder_of(path)]
+        names = [variant.name for variant in variants_of(path)]
         return len(set(names)) == len(names)
 
     assert files_breaking(rule) == []
 
 
-def test_ladder_costs_return_the_cost_record():
+def test_variants_costs_return_the_cost_record():
     def rule(path):
-        annotations = {inspect.signature(rung.cost).return_annotation for rung in ladder_of(path)}
+        annotations = {
+            inspect.signature(variant.cost).return_annotation for variant in variants_of(path)
+        }
         return annotations <= {"Cost", launch.Cost}
 
     assert files_breaking(rule) == []

@@ -310,69 +310,69 @@ def test_mse_loss_refuses_shapes_that_would_be_spread():
 # ---- what the checker and the counters say --------------------------------------------------
 
 
-def loss_launch(rung, dtype, place):
+def loss_launch(variant, dtype, place):
     rows, classes = ROWS + 1, 71
     rng = np.random.default_rng(3)
     x, target = rng.standard_normal((rows, classes)).astype(dtype), rng.integers(0, 71, rows)
     arguments = [x, target.astype(place), -100]
-    if rung is entropy.GRAD:
+    if variant is entropy.GRAD:
         arguments += [np.ones(1, dtype), np.ones(1, dtype)]
     arguments.append(np.full(rows, np.nan, dtype))
-    if rung is entropy.GRAD:
+    if variant is entropy.GRAD:
         arguments.append(np.full((rows, classes), np.nan, dtype))
     return (rows, classes), (rows,), arguments
 
 
-def total_launch(rung, dtype, place):
+def total_launch(variant, dtype, place):
     given = {
         totals.TOTAL: (np.ones(500, dtype), np.ones(1, dtype)),
         totals.COUNT: (np.arange(500, dtype=place), 7),
-    }[rung]
+    }[variant]
     return (500,), (500,), [*given, np.full(1, np.nan, dtype)]
 
 
-def mse_launch(rung, dtype, place):
-    more = [np.ones(1, dtype), dtype(2)] if rung is mse.GRAD else []
-    blocks = rung.grid("test", 700) if rung is mse.SUM else (700,)
+def mse_launch(variant, dtype, place):
+    more = [np.ones(1, dtype), dtype(2)] if variant is mse.GRAD else []
+    blocks = variant.grid("test", 700) if variant is mse.SUM else (700,)
     arrays = [np.ones(700, dtype), np.zeros(700, dtype), *more, np.full(blocks, np.nan, dtype)]
     return (700,), (700,), arrays
 
 
 LAUNCHES = [
-    *((rung, loss_launch) for rung in entropy.LADDER),
-    *((rung, total_launch) for rung in totals.LADDER),
-    *((rung, mse_launch) for rung in mse.LADDER),
+    *((variant, loss_launch) for variant in entropy.VARIANTS),
+    *((variant, total_launch) for variant in totals.VARIANTS),
+    *((variant, mse_launch) for variant in mse.VARIANTS),
 ]
 kernels = pytest.mark.parametrize(
-    ("rung", "make"), LAUNCHES, ids=lambda value: getattr(value, "name", "")
+    ("variant", "make"), LAUNCHES, ids=lambda value: getattr(value, "name", "")
 )
 
 
 @pytest.mark.watched
 @kernels
-def test_checker_finds_nothing_wrong(rung, make):
-    _, covered, arguments = make(rung, np.float32, np.int32)
-    where = rung.grid("test", *covered), rung.block
-    assert gpukit.check(rung.kernel)[where](*arguments).findings == []
+def test_checker_finds_nothing_wrong(variant, make):
+    _, covered, arguments = make(variant, np.float32, np.int32)
+    where = variant.grid("test", *covered), variant.block
+    assert gpukit.check(variant.kernel)[where](*arguments).findings == []
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("rung", entropy.LADDER, ids=lambda rung: rung.name)
-def test_checker_finds_nothing_read_outside_where_classes_do_not_exist(rung):
-    _, covered, arguments = loss_launch(rung, np.float32, np.int32)
+@pytest.mark.parametrize("variant", entropy.VARIANTS, ids=lambda variant: variant.name)
+def test_checker_finds_nothing_read_outside_where_classes_do_not_exist(variant):
+    _, covered, arguments = loss_launch(variant, np.float32, np.int32)
     arguments[1][:4] = [-1, 71, 2**31 - 1, -(2**31)]
-    where = rung.grid("test", *covered), rung.block
-    assert gpukit.check(rung.kernel)[where](*arguments).findings == []
+    where = variant.grid("test", *covered), variant.block
+    assert gpukit.check(variant.kernel)[where](*arguments).findings == []
 
 
 @pytest.mark.watched
 @kernels
 @dtypes
-def test_cost_is_what_is_counted(rung, make, dtype):
-    named, covered, arguments = make(rung, dtype, np.int64)
-    where = rung.grid("test", *covered), rung.block
-    found = gpukit.profile(rung.kernel)[where](*arguments).total
-    targets = {"targetsize": 8} if make is loss_launch or rung is totals.COUNT else {}
-    cost = rung.cost(*named, itemsize=np.dtype(dtype).itemsize, **targets)
+def test_cost_is_what_is_counted(variant, make, dtype):
+    named, covered, arguments = make(variant, dtype, np.int64)
+    where = variant.grid("test", *covered), variant.block
+    found = gpukit.profile(variant.kernel)[where](*arguments).total
+    targets = {"targetsize": 8} if make is loss_launch or variant is totals.COUNT else {}
+    cost = variant.cost(*named, itemsize=np.dtype(dtype).itemsize, **targets)
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops

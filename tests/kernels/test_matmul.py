@@ -29,30 +29,30 @@ SHAPES = [
     (2 * SIDE + 3, 7, 29),
     (5, 2 * SIDE + 9, 31),
 ]
-ALL = {rung.name: rung for rung in matmul.LADDER[:6]}
+ALL = {variant.name: variant for variant in matmul.VARIANTS[:6]}
 PLAIN = ["uncoalesced", "naive"]
 TILES = ["tiled", "padded", "register_tile_1d", "register_tile_2d"]
 
-# Several blocks and tiles of each rung, in float64, no size a multiple of anything.
+# Several blocks and tiles of each variant, in float64, no size a multiple of anything.
 IN_FLOAT64 = dict.fromkeys(ALL, (TILE + 3, TILE + 5, TILE + 7)) | {
     "register_tile_1d": (SIDE + 3, TILE + 5, TILE + 7),
     "register_tile_2d": (SIDE + 3, SIDE + 5, TILE + 7),
 }
 
-rungs = pytest.mark.parametrize("rung", ALL)
+variants = pytest.mark.parametrize("variant", ALL)
 shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=lambda size: str(size))
 
 
-@rungs
+@variants
 @shapes
-def test_matmul_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_close):
+def test_matmul_kernels_match_the_reference(variant, m, n, k, signed, poisoned, assert_close):
     a, b, out = signed(m, k), signed(k, n), poisoned(m, n)
-    ALL[rung].kernel[ALL[rung].grid("test", n, m), ALL[rung].block](a, b, out)
+    ALL[variant].kernel[ALL[variant].grid("test", n, m), ALL[variant].block](a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
     assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=k)
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(
     "run",
     [
@@ -60,99 +60,103 @@ def test_matmul_kernels_match_the_reference(rung, m, n, k, signed, poisoned, ass
         pytest.param(gpukit.check, id="checked", marks=pytest.mark.watched),
     ],
 )
-def test_matmul_kernels_are_right_to_float64(rung, run, signed, poisoned, assert_close):
-    m, n, k = IN_FLOAT64[rung]
+def test_matmul_kernels_are_right_to_float64(variant, run, signed, poisoned, assert_close):
+    m, n, k = IN_FLOAT64[variant]
     a, b = signed(m, k, dtype=np.float64), signed(k, n, dtype=np.float64)
     out = poisoned(m, n, dtype=np.float64)
-    run(ALL[rung].kernel)[ALL[rung].grid("test", n, m), ALL[rung].block](a, b, out)
+    run(ALL[variant].kernel)[ALL[variant].grid("test", n, m), ALL[variant].block](a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
     assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=k)
 
 
-@rungs
-def test_matmul_kernels_match_sums_written_out(rung, signed, assert_close):
+@variants
+def test_matmul_kernels_match_sums_written_out(variant, signed, assert_close):
     a, b = signed(5, 7), signed(7, 3)
     terms = a.astype(np.float64)[:, :, None] * b.astype(np.float64)[None, :, :]
-    out = matmul.matmul(a, b, rung=rung)
+    out = matmul.matmul(a, b, variant=variant)
     assert_close(out, terms.sum(axis=1), magnitude=np.abs(terms).sum(axis=1), length=7)
 
 
-@rungs
-def test_matmul_keeps_a_nan_in_its_row(rung):
+@variants
+def test_matmul_keeps_a_nan_in_its_row(variant):
     a = np.ones((SIDE + 2, TILE + 3), np.float32)
     a[4, TILE + 1] = np.nan
-    out = matmul.matmul(a, np.ones((TILE + 3, 5), np.float32), rung=rung)
+    out = matmul.matmul(a, np.ones((TILE + 3, 5), np.float32), variant=variant)
     np.testing.assert_array_equal(np.isnan(out).all(axis=1), np.arange(SIDE + 2) == 4)
     np.testing.assert_array_equal(np.isnan(out).any(axis=1), np.arange(SIDE + 2) == 4)
 
 
-@rungs
-def test_matmul_keeps_a_nan_in_its_column(rung):
+@variants
+def test_matmul_keeps_a_nan_in_its_column(variant):
     b = np.ones((TILE + 3, SIDE + 2), np.float32)
     b[TILE + 1, SIDE] = np.nan
-    out = matmul.matmul(np.ones((5, TILE + 3), np.float32), b, rung=rung)
+    out = matmul.matmul(np.ones((5, TILE + 3), np.float32), b, variant=variant)
     np.testing.assert_array_equal(np.isnan(out).all(axis=0), np.arange(SIDE + 2) == SIDE)
     np.testing.assert_array_equal(np.isnan(out).any(axis=0), np.arange(SIDE + 2) == SIDE)
 
 
-@rungs
-def test_matmul_adds_in_float32(rung):
+@variants
+def test_matmul_adds_in_float32(variant):
     # 2^24 + 1 is not a float32: a float64 accumulator would keep the ones and give 2^24 + 2.
     a = np.array([[2**24, 1, 1]], np.float32)
-    assert matmul.matmul(a, np.ones((3, 1), np.float32), rung=rung)[0, 0] == 2**24
+    assert matmul.matmul(a, np.ones((3, 1), np.float32), variant=variant)[0, 0] == 2**24
 
 
-@rungs
-def test_matmul_adds_float64_in_float64(rung):
+@variants
+def test_matmul_adds_float64_in_float64(variant):
     # 2^24 + 1 is not a float32: nothing on its way may be one.
     a = np.array([[2**24 + 1, 1, 1]], np.float64)
-    out = matmul.matmul(a, np.ones((3, 1)), rung=rung)
+    out = matmul.matmul(a, np.ones((3, 1)), variant=variant)
     assert (out.dtype, out[0, 0]) == (np.float64, 2**24 + 3)
 
 
-@rungs
-def test_matmul_adds_in_the_order_of_k(rung, signed):
-    # So all rungs give the same bits: they move data differently and compute alike.
+@variants
+def test_matmul_adds_in_the_order_of_k(variant, signed):
+    # So all variants give the same bits: they move data differently and compute alike.
     a, b = signed(35, 50), signed(50, 41)
-    np.testing.assert_array_equal(matmul.matmul(a, b, rung=rung), matmul.matmul(a, b, rung="naive"))
+    np.testing.assert_array_equal(
+        matmul.matmul(a, b, variant=variant), matmul.matmul(a, b, variant="naive")
+    )
 
 
-@rungs
-def test_matmul_takes_a_transposed_operand(rung, signed, assert_close):
+@variants
+def test_matmul_takes_a_transposed_operand(variant, signed, assert_close):
     a, b = signed(9, 20), signed(9, 17)
     size = matmul.matmul_reference(np.abs(a).T, np.abs(b))
-    out = matmul.matmul(a.T, b, rung=rung)
+    out = matmul.matmul(a.T, b, variant=variant)
     assert_close(out, matmul.matmul_reference(a.T, b), magnitude=size, length=9)
 
 
-@rungs
-def test_matmul_takes_every_second_row_and_column(rung, signed, assert_close):
+@variants
+def test_matmul_takes_every_second_row_and_column(variant, signed, assert_close):
     a, b = signed(18, 40)[::2, ::2], signed(40, 34)[::2, ::2]
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
-    out = matmul.matmul(a, b, rung=rung)
+    out = matmul.matmul(a, b, variant=variant)
     assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=20)
 
 
-@rungs
-def test_matmul_kernels_leave_what_surrounds_out_alone(rung, signed):
+@variants
+def test_matmul_kernels_leave_what_surrounds_out_alone(variant, signed):
     a, b = signed(SIDE + 1, 5), signed(5, SIDE + 3)
     whole = np.full((SIDE + 5, SIDE + 7), 7, np.float32)
     part = whole[2:-2, 2:-2]
-    ALL[rung].kernel[ALL[rung].grid("test", *part.shape[::-1]), ALL[rung].block](a, b, part)
+    ALL[variant].kernel[ALL[variant].grid("test", *part.shape[::-1]), ALL[variant].block](
+        a, b, part
+    )
     part[:] = 7
     assert (whole == 7).all()
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(("m", "n", "k"), [(0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 0)])
-def test_matmul_with_an_empty_axis_is_zeros(rung, m, n, k):
-    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), rung=rung)
+def test_matmul_with_an_empty_axis_is_zeros(variant, m, n, k):
+    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), variant=variant)
     np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
 
 
-@rungs
-def test_matmul_of_float64_with_an_empty_axis_is_zeros_of_float64(rung):
-    out = matmul.matmul(np.ones((3, 0)), np.ones((0, 4)), rung=rung)
+@variants
+def test_matmul_of_float64_with_an_empty_axis_is_zeros_of_float64(variant):
+    out = matmul.matmul(np.ones((3, 0)), np.ones((0, 4)), variant=variant)
     assert out.dtype == np.float64
     np.testing.assert_array_equal(out, np.zeros((3, 4)))
 
@@ -195,7 +199,7 @@ def test_matmul_refuses_an_out_on_the_memory_of_an_operand(which):
 
 
 @pytest.mark.parametrize(
-    ("rung", "rows"),
+    ("variant", "rows"),
     [
         ("naive", TILE),
         ("tiled", TILE),
@@ -204,40 +208,40 @@ def test_matmul_refuses_an_out_on_the_memory_of_an_operand(which):
         ("register_tile_2d", SIDE),
     ],
 )
-def test_matmul_rejects_more_rows_than_the_grid_holds(rung, rows):
+def test_matmul_rejects_more_rows_than_the_grid_holds(variant, rows):
     tall = np.broadcast_to(np.float32(1), (65535 * rows + 1, 1))
     expected = r"matmul: expected a grid of at most .* got \(1, 65536\)\. Split"
     with pytest.raises(ValueError, match=expected):
-        matmul.matmul(tall, np.ones((1, 1), np.float32), rung=rung)
+        matmul.matmul(tall, np.ones((1, 1), np.float32), variant=variant)
 
 
 def test_uncoalesced_matmul_rejects_more_columns_than_the_grid_holds():
     wide = np.broadcast_to(np.float32(1), (1, 65535 * TILE + 1))
     expected = r"matmul: expected a grid of at most .* got \(1, 65536\)\. Split"
     with pytest.raises(ValueError, match=expected):
-        matmul.matmul(np.ones((1, 1), np.float32), wide, rung="uncoalesced")
+        matmul.matmul(np.ones((1, 1), np.float32), wide, variant="uncoalesced")
 
 
 # ---- what it costs --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rung", PLAIN)
-def test_cost_of_two_by_three_by_four_without_tiles(rung):
+@pytest.mark.parametrize("variant", PLAIN)
+def test_cost_of_two_by_three_by_four_without_tiles(variant):
     # 6 elements, each 4 + 4 loads and 1 store of 4 bytes, 4 multiplications and 4 additions.
-    assert ALL[rung].cost(2, 3, 4) == launch.Cost(bytes=6 * 9 * 4, flops=6 * 8)
+    assert ALL[variant].cost(2, 3, 4) == launch.Cost(bytes=6 * 9 * 4, flops=6 * 8)
 
 
-@pytest.mark.parametrize("rung", ["tiled", "padded"])
-def test_tiled_cost_loads_tile_times_less_when_sizes_are_multiples(rung):
+@pytest.mark.parametrize("variant", ["tiled", "padded"])
+def test_tiled_cost_loads_tile_times_less_when_sizes_are_multiples(variant):
     # 2 x 3 blocks, 4 tiles deep, each loading two tiles of 256; 32 x 48 stores.
     right = launch.Cost(bytes=4 * (2 * 3 * 4 * 2 * 256 + 32 * 48), flops=2 * 32 * 48 * 64)
-    assert ALL[rung].cost(32, 48, 64) == right
+    assert ALL[variant].cost(32, 48, 64) == right
 
 
-@pytest.mark.parametrize("rung", ["tiled", "padded"])
-def test_tiled_cost_counts_only_guarded_loads_but_multiplies_the_padding(rung):
+@pytest.mark.parametrize("variant", ["tiled", "padded"])
+def test_tiled_cost_counts_only_guarded_loads_but_multiplies_the_padding(variant):
     # One block, one tile: 2 loads, 1 store; 256 threads multiply and add 16 times.
-    assert ALL[rung].cost(1, 1, 1) == launch.Cost(bytes=12, flops=2 * 256 * 16)
+    assert ALL[variant].cost(1, 1, 1) == launch.Cost(bytes=12, flops=2 * 256 * 16)
 
 
 def test_register_tile_1d_cost_loads_b_once_for_128_rows():
@@ -256,59 +260,61 @@ def test_register_tile_2d_cost_loads_both_once_for_128():
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize(
     ("m", "n", "k"), [(TILE + 3, TILE + 5, TILE + 7), (SIDE + 1, SIDE + 3, 3)], ids=str
 )
-def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
+def test_checker_finds_nothing_wrong(variant, m, n, k, signed):
     a, b, out = signed(m, k), signed(k, n), cuda.device_array((m, n), np.float32)
-    report = gpukit.check(ALL[rung].kernel)[ALL[rung].grid("test", n, m), ALL[rung].block](
+    report = gpukit.check(ALL[variant].kernel)[ALL[variant].grid("test", n, m), ALL[variant].block](
         a, b, out
     )
     assert report.findings == []
 
 
-def profiled(kernel, rung, m, n, k, dtype=np.float32):
+def profiled(kernel, variant, m, n, k, dtype=np.float32):
     a, b, out = np.ones((m, k), dtype), np.ones((k, n), dtype), np.empty((m, n), dtype)
-    return gpukit.profile(kernel)[ALL[rung].grid("test", n, m), ALL[rung].block](a, b, out).total
+    return gpukit.profile(kernel)[ALL[variant].grid("test", n, m), ALL[variant].block](
+        a, b, out
+    ).total
 
 
 @functools.cache
-def counted(rung, m=SIDE, n=SIDE, k=2 * TILE, dtype=np.float32):
+def counted(variant, m=SIDE, n=SIDE, k=2 * TILE, dtype=np.float32):
     """Return what a launch is counted to do; one block of the largest unless said otherwise."""
-    return profiled(ALL[rung].kernel, rung, m, n, k, dtype)
+    return profiled(ALL[variant].kernel, variant, m, n, k, dtype)
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize(
     "shape",
     [(1, 1, 1), (TILE + 1, TILE - 1, 2 * TILE + 1), (SIDE + 1, 67, 5), (41, 137, 19)],
     ids=str,
 )
-def test_cost_is_what_is_counted(rung, shape):
-    found = counted(rung, *shape)
-    assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+def test_cost_is_what_is_counted(variant, shape):
+    found = counted(variant, *shape)
+    assert ALL[variant].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
-@rungs
-def test_cost_of_float64_is_what_is_counted(rung):
-    found = counted(rung, *IN_FLOAT64[rung], np.float64)
-    cost = ALL[rung].cost(*IN_FLOAT64[rung], itemsize=8)
+@variants
+def test_cost_of_float64_is_what_is_counted(variant):
+    found = counted(variant, *IN_FLOAT64[variant], np.float64)
+    cost = ALL[variant].cost(*IN_FLOAT64[variant], itemsize=8)
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
-@rungs
-def test_kernels_do_no_float64_arithmetic(rung):
-    assert counted(rung)["flops_float64"] == 0
+@variants
+def test_kernels_do_no_float64_arithmetic(variant):
+    assert counted(variant)["flops_float64"] == 0
 
 
 @pytest.mark.watched
-@rungs
-def test_kernels_given_float64_do_no_float32_arithmetic(rung):
-    found = counted(rung, *IN_FLOAT64[rung], np.float64)
+@variants
+def test_kernels_given_float64_do_no_float32_arithmetic(variant):
+    found = counted(variant, *IN_FLOAT64[variant], np.float64)
     assert found["flops_float64"] == found.flops
 
 
@@ -321,19 +327,19 @@ SECTORS = {
 
 
 @pytest.mark.watched
-@rungs
-def test_warps_touch_as_many_sectors_as_the_docstring_says(rung):
-    found = counted(rung)
+@variants
+def test_warps_touch_as_many_sectors_as_the_docstring_says(variant):
+    found = counted(variant)
     each = tuple(
         found[f"global_{op}_sectors"] / found[f"global_{op}_requests"] for op in ("load", "store")
     )
-    assert each == SECTORS[rung]
+    assert each == SECTORS[variant]
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("rung", TILES)
-def test_tiles_have_no_bank_conflicts(rung):
-    found = counted(rung)
+@pytest.mark.parametrize("variant", TILES)
+def test_tiles_have_no_bank_conflicts(variant):
+    found = counted(variant)
     assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0
 
 
@@ -354,23 +360,23 @@ def test_stores_into_the_tile_on_its_side_conflict_unless_padded_by_two(columns,
 
 @pytest.mark.watched
 @pytest.mark.parametrize(
-    ("rung", "reads"),
+    ("variant", "reads"),
     [("tiled", 16), ("padded", 16), ("register_tile_1d", 9), ("register_tile_2d", 16 / 8)],
 )
-def test_eight_products_take_as_many_reads_of_tiles_as_the_docstring_says(rung, reads):
+def test_eight_products_take_as_many_reads_of_tiles_as_the_docstring_says(variant, reads):
     products = SIDE * SIDE * 2 * TILE / 32  # of a warp at a time, as requests are
-    assert counted(rung)["shared_load_requests"] == reads * products / 8
+    assert counted(variant)["shared_load_requests"] == reads * products / 8
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("rung", PLAIN)
-def test_kernels_without_tiles_use_no_shared_memory(rung):
-    assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
+@pytest.mark.parametrize("variant", PLAIN)
+def test_kernels_without_tiles_use_no_shared_memory(variant):
+    assert counted(variant)["shared_load_requests"] + counted(variant)["shared_store_requests"] == 0
 
 
 @pytest.mark.watched
-@rungs
-def test_every_warp_waits_twice_for_each_tile(rung):
-    blocks = np.prod(ALL[rung].grid("test", SIDE, SIDE))
-    waits = 2 * 2 if rung in TILES else 0
-    assert counted(rung)["barriers"] == waits * 8 * blocks
+@variants
+def test_every_warp_waits_twice_for_each_tile(variant):
+    blocks = np.prod(ALL[variant].grid("test", SIDE, SIDE))
+    waits = 2 * 2 if variant in TILES else 0
+    assert counted(variant)["barriers"] == waits * 8 * blocks

@@ -12,8 +12,8 @@ from gpukit.kernels.matmul import bf16
 from gpukit.kernels.matmul.bf16 import DEPTH, EIGHT, SIDE, TALL
 from gpukit.primitives import tensor
 
-ROUND = bf16.LADDER[0]
-RUNGS = {rung.name: rung for rung in bf16.MATMUL_LADDER}
+ROUND = bf16.VARIANTS[0]
+VARIANTS = {variant.name: variant for variant in bf16.MATMUL_VARIANTS}
 HEIGHT = {"tensor_bf16": SIDE, "warpgroup_bf16": TALL}
 # (M, N, K): the least; around sixteen bytes, a tile and what a block computes, all different.
 SHAPES = [
@@ -29,22 +29,22 @@ SHAPES = [
     (5, 2 * SIDE + 11, 4 * DEPTH),
 ]
 
-rungs = pytest.mark.parametrize("rung", RUNGS)
+variants = pytest.mark.parametrize("variant", VARIANTS)
 shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=str)
 
 
-def run(rung, a, b, out):
+def run(variant, a, b, out):
     """Launch a kernel on float32 matrices, rounded and padded as it wants them."""
     given = bf16.as_bf16("a", a, 0), bf16.as_bf16("b", b, 0)
-    grid = RUNGS[rung].grid("test", *out.shape[::-1])
-    RUNGS[rung].kernel[grid, RUNGS[rung].block](*given, out)
+    grid = VARIANTS[variant].grid("test", *out.shape[::-1])
+    VARIANTS[variant].kernel[grid, VARIANTS[variant].block](*given, out)
 
 
-@rungs
+@variants
 @shapes
-def test_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_close):
+def test_kernels_match_the_reference(variant, m, n, k, signed, poisoned, assert_close):
     a, b, out = signed(m, k), signed(k, n), poisoned(m, n)
-    run(rung, a, b, out)
+    run(variant, a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b)) * (1 + 2**-7)
     assert_close(out, bf16.matmul_bf16_reference(a, b), magnitude=size, length=k)
 
@@ -52,63 +52,63 @@ def test_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_clo
 @shapes
 def test_both_kinds_of_tensor_core_give_the_same_bits(m, n, k, signed):
     a, b = signed(m, k), signed(k, n)
-    first, second = (matmul.matmul(a, b, rung=rung) for rung in RUNGS)
+    first, second = (matmul.matmul(a, b, variant=variant) for variant in VARIANTS)
     np.testing.assert_array_equal(first, second)
 
 
-@rungs
-def test_a_nan_stays_in_its_row(rung):
+@variants
+def test_a_nan_stays_in_its_row(variant):
     a = np.ones((SIDE + 2, DEPTH + 4), np.float32)
     a[4, DEPTH + 1] = np.nan
-    out = matmul.matmul(a, np.ones((DEPTH + 4, 8), np.float32), rung=rung)
+    out = matmul.matmul(a, np.ones((DEPTH + 4, 8), np.float32), variant=variant)
     np.testing.assert_array_equal(np.isnan(out).all(axis=1), np.arange(SIDE + 2) == 4)
     np.testing.assert_array_equal(np.isnan(out).any(axis=1), np.arange(SIDE + 2) == 4)
 
 
-@rungs
-def test_rows_around_out_are_left_alone(rung, signed):
+@variants
+def test_rows_around_out_are_left_alone(variant, signed):
     whole = np.full((SIDE + 5, SIDE + 3), 7, np.float32)
     part = whole[2:-2]
-    run(rung, signed(SIDE + 1, 8), signed(8, SIDE + 3), part)
+    run(variant, signed(SIDE + 1, 8), signed(8, SIDE + 3), part)
     part[:] = 7
     assert (whole == 7).all()
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(("m", "n", "k"), [(0, 4, 4), (4, 0, 4), (4, 4, 0), (0, 0, 0)])
-def test_an_empty_axis_gives_zeros(rung, m, n, k):
-    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), rung=rung)
+def test_an_empty_axis_gives_zeros(variant, m, n, k):
+    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), variant=variant)
     np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
 
 
 # ---- what the host function takes -----------------------------------------------------------
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(("m", "n", "k"), [(5, 16, 8), (5, 13, 7)])
-def test_bits_of_bfloat16_are_taken_as_they_are(rung, m, n, k, signed):
+def test_bits_of_bfloat16_are_taken_as_they_are(variant, m, n, k, signed):
     a, b = signed(m, k), signed(k, n)
-    out = matmul.matmul(tensor.bf16(a), tensor.bf16(b), rung=rung)
-    np.testing.assert_array_equal(out, matmul.matmul(a, b, rung=rung))
+    out = matmul.matmul(tensor.bf16(a), tensor.bf16(b), variant=variant)
+    np.testing.assert_array_equal(out, matmul.matmul(a, b, variant=variant))
 
 
-@rungs
-def test_columns_and_gaps_are_copied(rung, signed):
+@variants
+def test_columns_and_gaps_are_copied(variant, signed):
     a, b = signed(18, 10)[::2].T, signed(9, 24)[:, ::2]
-    expected = matmul.matmul(np.ascontiguousarray(a), np.ascontiguousarray(b), rung=rung)
-    np.testing.assert_array_equal(matmul.matmul(a, b, rung=rung), expected)
+    expected = matmul.matmul(np.ascontiguousarray(a), np.ascontiguousarray(b), variant=variant)
+    np.testing.assert_array_equal(matmul.matmul(a, b, variant=variant), expected)
     bits = tensor.bf16(a), tensor.bf16(signed(9, 24))[:, ::2]
     right = bf16.matmul_bf16_reference(*bits)
-    np.testing.assert_allclose(matmul.matmul(*bits, rung=rung), right, rtol=1e-4)
+    np.testing.assert_allclose(matmul.matmul(*bits, variant=variant), right, rtol=1e-4)
 
 
-@rungs
-def test_device_arrays_give_one(rung, signed):
+@variants
+def test_device_arrays_give_one(variant, signed):
     a, b = signed(9, 16), signed(16, 24)
     out = matmul.matmul(
-        cuda.to_device(a), cuda.to_device(tensor.from_bf16(tensor.bf16(b))), rung=rung
+        cuda.to_device(a), cuda.to_device(tensor.from_bf16(tensor.bf16(b))), variant=variant
     )
-    np.testing.assert_array_equal(out.copy_to_host(), matmul.matmul(a, b, rung=rung))
+    np.testing.assert_array_equal(out.copy_to_host(), matmul.matmul(a, b, variant=variant))
 
 
 def test_bits_on_a_device_that_do_not_fit_are_an_error_that_says_what_to_pass(signed):
@@ -116,18 +116,20 @@ def test_bits_on_a_device_that_do_not_fit_are_an_error_that_says_what_to_pass(si
     with pytest.raises(
         ValueError, match=r"expected a of uint16 .* multiple of 8 .*got shape \(5, 7\)"
     ):
-        matmul.matmul(a, b, rung="tensor_bf16")
+        matmul.matmul(a, b, variant="tensor_bf16")
 
 
-def test_bits_for_a_rung_of_float32_are_an_error():
+def test_bits_for_a_variant_of_float32_are_an_error():
     bits = np.ones((8, 8), np.uint16)
     with pytest.raises(TypeError, match="float32 or float64 array, got uint16"):
-        matmul.matmul(bits, bits, rung="tiled")
+        matmul.matmul(bits, bits, variant="tiled")
 
 
 def test_bits_and_float32_together_are_an_error():
     with pytest.raises(TypeError, match="one dtype, got uint16, float32"):
-        matmul.matmul(np.ones((8, 8), np.uint16), np.ones((8, 8), np.float32), rung="tensor_bf16")
+        matmul.matmul(
+            np.ones((8, 8), np.uint16), np.ones((8, 8), np.float32), variant="tensor_bf16"
+        )
 
 
 # ---- rounding -------------------------------------------------------------------------------
@@ -164,49 +166,51 @@ def test_checker_finds_nothing_wrong_with_rounding(signed):
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize(("m", "n", "k"), [(SIDE + 3, 20, DEPTH + 8), (9, SIDE + 1, 5)])
-def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
+def test_checker_finds_nothing_wrong(variant, m, n, k, signed):
     given = bf16.as_bf16("a", signed(m, k), 0), bf16.as_bf16("b", signed(k, n), 0)
     out = cuda.device_array((m, n), np.float32)
-    report = gpukit.check(RUNGS[rung].kernel)[RUNGS[rung].grid("test", n, m), RUNGS[rung].block](
-        *given, out
-    )
+    report = gpukit.check(VARIANTS[variant].kernel)[
+        VARIANTS[variant].grid("test", n, m), VARIANTS[variant].block
+    ](*given, out)
     assert report.findings == []
 
 
 @functools.cache
-def counted(rung, m, n, k):
+def counted(variant, m, n, k):
     """Return what a launch is counted to do."""
     ones = (np.ones(shape, np.float32) for shape in ((m, k), (k, n)))
     given = [bf16.as_bf16("x", x, 0) for x in ones]
-    grid = RUNGS[rung].grid("test", n, m)
+    grid = VARIANTS[variant].grid("test", n, m)
     out = np.ones((m, n), np.float32)
-    return gpukit.profile(RUNGS[rung].kernel)[grid, RUNGS[rung].block](*given, out).total
+    return gpukit.profile(VARIANTS[variant].kernel)[grid, VARIANTS[variant].block](
+        *given, out
+    ).total
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize("shape", [(1, 1, 1), (SIDE + 1, 67, 9), (TALL + 1, 136, 20)], ids=str)
-def test_cost_is_what_is_counted(rung, shape):
-    found = counted(rung, *shape)
-    assert RUNGS[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+def test_cost_is_what_is_counted(variant, shape):
+    found = counted(variant, *shape)
+    assert VARIANTS[variant].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
-@rungs
-def test_a_copy_of_a_warp_is_sixteen_whole_sectors(rung):
-    found = counted(rung, HEIGHT[rung], SIDE, 2 * DEPTH)
+@variants
+def test_a_copy_of_a_warp_is_sixteen_whole_sectors(variant):
+    found = counted(variant, HEIGHT[variant], SIDE, 2 * DEPTH)
     assert found["global_load_sectors"] == 16 * found["global_load_requests"]
 
 
 @pytest.mark.watched
-@rungs
-def test_copies_to_the_tiles_have_no_bank_conflicts(rung):
-    assert counted(rung, HEIGHT[rung], SIDE, 2 * DEPTH)["shared_store_conflicts"] == 0
+@variants
+def test_copies_to_the_tiles_have_no_bank_conflicts(variant):
+    assert counted(variant, HEIGHT[variant], SIDE, 2 * DEPTH)["shared_store_conflicts"] == 0
 
 
 @pytest.mark.watched
-@rungs
-def test_every_warp_waits_once_for_each_pair_of_tiles(rung):
-    assert counted(rung, HEIGHT[rung], SIDE, 3 * DEPTH)["barriers"] == 3 * 8
+@variants
+def test_every_warp_waits_once_for_each_pair_of_tiles(variant):
+    assert counted(variant, HEIGHT[variant], SIDE, 3 * DEPTH)["barriers"] == 3 * 8

@@ -14,12 +14,12 @@ TRANSPOSED = [
     (tn.matmul_tn_vectorised_kernel, "vectorised", True, False),
 ]
 transposed = pytest.mark.parametrize(
-    ("rung", "a_turned", "b_turned"), [case[1:] for case in TRANSPOSED]
+    ("variant", "a_turned", "b_turned"), [case[1:] for case in TRANSPOSED]
 )
 
 
 @pytest.mark.parametrize(
-    ("rung", "a_turned", "b_turned", "dtype"),
+    ("variant", "a_turned", "b_turned", "dtype"),
     [(*case[1:], np.float32) for case in TRANSPOSED]
     + [(*case[1:], np.float64) for case in TRANSPOSED if case[1] == "tiled"],
 )
@@ -28,25 +28,25 @@ transposed = pytest.mark.parametrize(
     [(1, 1, 1), (16, 16, 16), (15, 17, 33), (31, 29, 1), (4, 8, 12), (132, 260, 20), (128, 4, 16)],
 )
 def test_matmul_of_a_transposed_matrix_matches_the_reference(
-    rung, a_turned, b_turned, m, n, k, dtype, signed, assert_close
+    variant, a_turned, b_turned, m, n, k, dtype, signed, assert_close
 ):
     a, b = signed(m, k, dtype=dtype), signed(k, n, dtype=dtype)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
     given = (a.T.copy() if a_turned else a, b.T.copy() if b_turned else b)
     out = np.full((m, n), np.nan, dtype)
-    matmul.matmul(*given, transpose_a=a_turned, transpose_b=b_turned, rung=rung, out=out)
+    matmul.matmul(*given, transpose_a=a_turned, transpose_b=b_turned, variant=variant, out=out)
     assert_close(out, matmul.matmul_reference(a, b), magnitude=size, length=k)
 
 
-@pytest.mark.parametrize(("kernel", "rung", "a_turned", "b_turned"), TRANSPOSED)
+@pytest.mark.parametrize(("kernel", "variant", "a_turned", "b_turned"), TRANSPOSED)
 def test_matmul_launches_the_kernel_for_transposed_matrices(
-    kernel, rung, a_turned, b_turned, monkeypatch
+    kernel, variant, a_turned, b_turned, monkeypatch
 ):
     seen = []
     launcher.observe_launches(lambda kernel, *_: seen.append(kernel))
     a = np.ones((8, 8), np.float32)
     try:
-        matmul.matmul(a, a, transpose_a=a_turned, transpose_b=b_turned, rung=rung)
+        matmul.matmul(a, a, transpose_a=a_turned, transpose_b=b_turned, variant=variant)
     finally:
         launcher.observe_launches(None)
     assert seen == [kernel]
@@ -55,11 +55,11 @@ def test_matmul_launches_the_kernel_for_transposed_matrices(
 @transposed
 @pytest.mark.parametrize(("m", "n", "k"), [(0, 3, 2), (3, 0, 2), (3, 2, 0)])
 def test_matmul_of_a_transposed_matrix_with_an_empty_axis_is_zeros(
-    rung, a_turned, b_turned, m, n, k
+    variant, a_turned, b_turned, m, n, k
 ):
     a = np.ones((k, m) if a_turned else (m, k), np.float32)
     b = np.ones((n, k) if b_turned else (k, n), np.float32)
-    made = matmul.matmul(a, b, transpose_a=a_turned, transpose_b=b_turned, rung=rung)
+    made = matmul.matmul(a, b, transpose_a=a_turned, transpose_b=b_turned, variant=variant)
     np.testing.assert_array_equal(made, np.zeros((m, n)))
 
 
@@ -68,9 +68,9 @@ def test_matmul_refuses_two_transposed_matrices():
         matmul.matmul(np.ones((3, 3)), np.ones((3, 3)), transpose_a=True, transpose_b=True)
 
 
-def test_matmul_refuses_a_rung_that_takes_no_transposed_matrix():
-    with pytest.raises(ValueError, match="expected rung to be one of 'tiled', 'vectorised'"):
-        matmul.matmul(np.ones((3, 3)), np.ones((3, 3)), transpose_b=True, rung="naive")
+def test_matmul_refuses_a_variant_that_takes_no_transposed_matrix():
+    with pytest.raises(ValueError, match="expected variant to be one of 'tiled', 'vectorised'"):
+        matmul.matmul(np.ones((3, 3)), np.ones((3, 3)), transpose_b=True, variant="naive")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Matrix product in quads and on tensor cores, and when another rung takes their place."""
+"""Matrix product in float4s and on tensor cores, and when another variant takes their place."""
 
 import functools
 
@@ -25,11 +25,11 @@ SHAPES = [
     (2 * SIDE + 3, 8, 28),
     (5, 2 * SIDE + 12, 32),
 ]
-WIDE = {rung.name: rung for rung in wide.LADDER}
-ALL = WIDE | {rung.name: rung for rung in tensor_tf32.LADDER}
+WIDE = {variant.name: variant for variant in wide.VARIANTS}
+ALL = WIDE | {variant.name: variant for variant in tensor_tf32.VARIANTS}
 
-rungs = pytest.mark.parametrize("rung", ALL)
-wide_rungs = pytest.mark.parametrize("rung", WIDE)
+variants = pytest.mark.parametrize("variant", ALL)
+wide_variants = pytest.mark.parametrize("variant", WIDE)
 shapes = pytest.mark.parametrize(("m", "n", "k"), SHAPES, ids=str)
 
 
@@ -42,76 +42,80 @@ def aligned(array):
     return copy
 
 
-def run(rung, a, b, out):
-    chosen = ALL[rung]
+def run(variant, a, b, out):
+    chosen = ALL[variant]
     grid = chosen.grid("test", *out.shape[::-1])
     chosen.kernel[grid, chosen.block](aligned(a), aligned(b), out)
 
 
-@rungs
+@variants
 @shapes
-def test_kernels_match_the_reference(rung, m, n, k, signed, poisoned, assert_close):
+def test_kernels_match_the_reference(variant, m, n, k, signed, poisoned, assert_close):
     a, b, out = signed(m, k), signed(k, n), aligned(poisoned(m, n))
-    run(rung, a, b, out)
+    run(variant, a, b, out)
     size = matmul.matmul_reference(np.abs(a), np.abs(b))
-    assert_close(out, ALL[rung].reference(a, b), magnitude=size, length=k)
+    assert_close(out, ALL[variant].reference(a, b), magnitude=size, length=k)
 
 
-@wide_rungs
-def test_rungs_give_the_bits_of_the_naive_one(rung, signed):
+@wide_variants
+def test_variants_give_the_bits_of_the_naive_one(variant, signed):
     a, b = signed(SIDE + 6, 52), signed(52, SIDE + 20)
-    np.testing.assert_array_equal(matmul.matmul(a, b, rung=rung), matmul.matmul(a, b, rung="naive"))
+    np.testing.assert_array_equal(
+        matmul.matmul(a, b, variant=variant), matmul.matmul(a, b, variant="naive")
+    )
 
 
-@rungs
-def test_a_nan_stays_in_its_row(rung):
+@variants
+def test_a_nan_stays_in_its_row(variant):
     a = np.ones((SIDE + 2, DEPTH + 4), np.float32)
     a[4, DEPTH + 1] = np.nan
-    out = matmul.matmul(a, np.ones((DEPTH + 4, 8), np.float32), rung=rung)
+    out = matmul.matmul(a, np.ones((DEPTH + 4, 8), np.float32), variant=variant)
     np.testing.assert_array_equal(np.isnan(out).all(axis=1), np.arange(SIDE + 2) == 4)
     np.testing.assert_array_equal(np.isnan(out).any(axis=1), np.arange(SIDE + 2) == 4)
 
 
-@rungs
-def test_a_nan_stays_in_its_column(rung):
+@variants
+def test_a_nan_stays_in_its_column(variant):
     b = np.ones((DEPTH + 4, SIDE + 4), np.float32)
     b[DEPTH + 1, SIDE] = np.nan
-    out = matmul.matmul(np.ones((5, DEPTH + 4), np.float32), b, rung=rung)
+    out = matmul.matmul(np.ones((5, DEPTH + 4), np.float32), b, variant=variant)
     np.testing.assert_array_equal(np.isnan(out).all(axis=0), np.arange(SIDE + 4) == SIDE)
     np.testing.assert_array_equal(np.isnan(out).any(axis=0), np.arange(SIDE + 4) == SIDE)
 
 
-@rungs
-def test_rows_around_out_are_left_alone(rung, signed):
+@variants
+def test_rows_around_out_are_left_alone(variant, signed):
     whole = aligned(np.full((SIDE + 5, SIDE + 4), 7, np.float32))
     part = whole[2:-2]
-    run(rung, signed(SIDE + 1, 8), signed(8, SIDE + 4), part)
+    run(variant, signed(SIDE + 1, 8), signed(8, SIDE + 4), part)
     part[:] = 7
     assert (whole == 7).all()
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(("m", "n", "k"), [(0, 4, 4), (4, 0, 4), (4, 4, 0), (0, 0, 0)])
-def test_an_empty_axis_gives_zeros(rung, m, n, k):
-    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), rung=rung)
+def test_an_empty_axis_gives_zeros(variant, m, n, k):
+    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), variant=variant)
     np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
 
 
-@pytest.mark.parametrize("rung", [rung.name for rung in matmul.LADDER if rung.instead])
-def test_float64_is_refused_with_a_rung_that_takes_it(rung):
+@pytest.mark.parametrize(
+    "variant", [variant.name for variant in matmul.VARIANTS if variant.instead]
+)
+def test_float64_is_refused_with_a_variant_that_takes_it(variant):
     expected = (
-        rf"matmul: expected float32 arrays for rung '{rung}', got float64\. "
-        r"Pass rung='register_tile_2d'\."
+        rf"matmul: expected float32 arrays for variant '{variant}', got float64\. "
+        r"Pass variant='register_tile_2d'\."
     )
     with pytest.raises(TypeError, match=expected):
-        matmul.matmul(np.ones((4, 8)), np.ones((8, 4)), rung=rung)
+        matmul.matmul(np.ones((4, 8)), np.ones((8, 4)), variant=variant)
 
 
-# ---- when another rung takes their place ----------------------------------------------------
+# ---- when another variant takes their place ----------------------------------------------------
 
 
 def launched(monkeypatch, *operands, **others):
-    """Return the rungs whose kernels a product asks for."""
+    """Return the variants whose kernels a product asks for."""
     names = []
     genuine = launch.pick
     monkeypatch.setattr(launch, "pick", lambda *args: names.append(args[2]) or genuine(*args))
@@ -121,32 +125,36 @@ def launched(monkeypatch, *operands, **others):
     return names
 
 
-@rungs
-def test_rows_in_quads_are_multiplied_in_quads(rung, monkeypatch, signed):
+@variants
+def test_rows_of_float4s_are_multiplied_in_float4s(variant, monkeypatch, signed):
     operands = aligned(signed(5, 8)), aligned(signed(8, 12))
     out = aligned(np.empty((5, 12), np.float32))
-    assert launched(monkeypatch, *operands, rung=rung, out=out)[-1] == rung
+    assert launched(monkeypatch, *operands, variant=variant, out=out)[-1] == variant
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(("m", "n", "k"), [(5, 12, 7), (5, 11, 8), (1, 1, 1)])
-def test_rows_that_are_no_quads_go_to_the_register_tile(rung, m, n, k, monkeypatch, signed):
-    assert launched(monkeypatch, signed(m, k), signed(k, n), rung=rung)[-1] == "register_tile_2d"
+def test_rows_that_are_no_float4s_go_to_the_register_tile(variant, m, n, k, monkeypatch, signed):
+    assert (
+        launched(monkeypatch, signed(m, k), signed(k, n), variant=variant)[-1] == "register_tile_2d"
+    )
 
 
-@rungs
-def test_a_matrix_between_two_quads_goes_to_the_register_tile(rung, monkeypatch, signed):
+@variants
+def test_a_matrix_between_two_float4s_goes_to_the_register_tile(variant, monkeypatch, signed):
     a = aligned(np.zeros(45, np.float32))[1:41].reshape(5, 8)
     a[...] = signed(5, 8)
     out = aligned(np.empty((5, 12), np.float32))
-    names = launched(monkeypatch, a, aligned(signed(8, 12)), rung=rung, out=out)
+    names = launched(monkeypatch, a, aligned(signed(8, 12)), variant=variant, out=out)
     assert names[-1] == "register_tile_2d"
 
 
-@rungs
-def test_an_out_with_gaps_goes_to_the_register_tile(rung, monkeypatch, signed):
+@variants
+def test_an_out_with_gaps_goes_to_the_register_tile(variant, monkeypatch, signed):
     out = np.empty((10, 24), np.float32)[::2, ::2]
-    names = launched(monkeypatch, aligned(signed(5, 8)), aligned(signed(8, 12)), rung=rung, out=out)
+    names = launched(
+        monkeypatch, aligned(signed(5, 8)), aligned(signed(8, 12)), variant=variant, out=out
+    )
     assert names[-1] == "register_tile_2d"
 
 
@@ -154,71 +162,73 @@ def test_an_out_with_gaps_goes_to_the_register_tile(rung, monkeypatch, signed):
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize(("m", "n", "k"), [(DEPTH + 3, DEPTH + 4, DEPTH + 8), (SIDE + 1, 8, 4)])
-def test_checker_finds_nothing_wrong(rung, m, n, k, signed):
+def test_checker_finds_nothing_wrong(variant, m, n, k, signed):
     a, b, out = aligned(signed(m, k)), aligned(signed(k, n)), cuda.device_array((m, n), np.float32)
-    report = gpukit.check(ALL[rung].kernel)[ALL[rung].grid("test", n, m), ALL[rung].block](
+    report = gpukit.check(ALL[variant].kernel)[ALL[variant].grid("test", n, m), ALL[variant].block](
         a, b, out
     )
     assert report.findings == []
 
 
 @functools.cache
-def counted(rung, m=SIDE, n=SIDE, k=2 * DEPTH):
+def counted(variant, m=SIDE, n=SIDE, k=2 * DEPTH):
     """Return what a launch is counted to do; one block unless said otherwise."""
     matrices = (np.ones(shape, np.float32) for shape in ((m, k), (k, n), (m, n)))
-    grid = ALL[rung].grid("test", n, m)
-    return gpukit.profile(ALL[rung].kernel)[grid, ALL[rung].block](*map(aligned, matrices)).total
+    grid = ALL[variant].grid("test", n, m)
+    return gpukit.profile(ALL[variant].kernel)[grid, ALL[variant].block](
+        *map(aligned, matrices)
+    ).total
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize("shape", [(1, 4, 4), (SIDE + 1, 68, 8), (41, 136, 20)], ids=str)
-def test_cost_is_what_is_counted(rung, shape):
-    found = counted(rung, *shape)
-    assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+def test_cost_is_what_is_counted(variant, shape):
+    found = counted(variant, *shape)
+    assert ALL[variant].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
-@rungs
-def test_kernels_do_no_float64_arithmetic(rung):
-    assert counted(rung)["flops_float64"] == 0
+@variants
+def test_kernels_do_no_float64_arithmetic(variant):
+    assert counted(variant)["flops_float64"] == 0
 
 
 @pytest.mark.watched
-@rungs
-def test_global_memory_is_asked_for_quads(rung):
-    found = counted(rung)
-    stores = found["global_store_requests"] * (16 if rung in WIDE else 4)
+@variants
+def test_global_memory_is_accessed_16_bytes_at_a_time(variant):
+    found = counted(variant)
+    stores = found["global_store_requests"] * (16 if variant in WIDE else 4)
     assert found["global_bytes_asked"] == 32 * (16 * found["global_load_requests"] + stores)
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize(
-    ("rung", "reads", "products"),
+    ("variant", "reads", "products"),
     # 6 numbers for each of 4 rows or columns of 16 products of 16 x 8 x 8 in a warp of 32.
     [("vectorised", 4, 64), ("double_buffered", 4, 64), ("tensor_tf32", 24, 16 * 16 * 8 * 8 / 32)],
 )
-def test_tiles_are_read_as_often_as_the_docstring_says(rung, reads, products):
+def test_tiles_are_read_as_often_as_the_docstring_says(variant, reads, products):
     all_products = SIDE * SIDE * 2 * DEPTH / 32  # of a warp at a time, as requests are
-    assert counted(rung)["shared_load_requests"] == reads * all_products / products
+    assert counted(variant)["shared_load_requests"] == reads * all_products / products
 
 
 @pytest.mark.watched
-@rungs
-def test_only_stores_that_cannot_be_padded_have_conflicts(rung):
-    found = counted(rung)
+@variants
+def test_only_stores_that_cannot_be_padded_have_conflicts(variant):
+    found = counted(variant)
     # Of the 10 stores that fill both tiles, 8 are single elements of the tile of a; for tensor
-    # cores half of the stores are quads of a, of which each 8 threads' are in two passes.
-    conflicts = {"vectorised": 8 / 10, "double_buffered": 0, "tensor_tf32": 4 / 2}[rung]
+    # cores half of the stores are float4s of a, of which each 8 threads' are in two passes.
+    conflicts = {"vectorised": 8 / 10, "double_buffered": 0, "tensor_tf32": 4 / 2}[variant]
     assert found["shared_load_conflicts"] == 0
     assert found["shared_store_conflicts"] == found["shared_store_requests"] * conflicts
 
 
 @pytest.mark.watched
-@rungs
-def test_every_warp_waits_as_often_as_the_docstring_says(rung):
+@variants
+def test_every_warp_waits_as_often_as_the_docstring_says(variant):
     # For 32 steps along the summed axis; with two tiles by turns once for each, and once before.
     waits = {"vectorised": 2 * 2, "double_buffered": 1 + 4, "tensor_tf32": 1 + 2}
-    assert counted(rung)["barriers"] == waits[rung] * 8
+    assert counted(variant)["barriers"] == waits[variant] * 8

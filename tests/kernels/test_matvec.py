@@ -28,24 +28,24 @@ SHAPES = [
     (37, 612),
     (9, 4 * WARP),
 ]
-ALL = {rung.name: rung for rung in matvec.LADDER}
-# For each rung that takes float64: several blocks, no size a multiple of anything.
+ALL = {variant.name: variant for variant in matvec.VARIANTS}
+# For each variant that takes float64: several blocks, no size a multiple of anything.
 IN_FLOAT64 = {
     "thread_a_row": (BLOCK + 1, 7),
     "warp_a_row": (WARPS + 1, 2 * WARP + 5),
     "block_a_row": (3, BLOCK + 5),
 }
 
-rungs = pytest.mark.parametrize("rung", ALL)
+variants = pytest.mark.parametrize("variant", ALL)
 shapes = pytest.mark.parametrize(("rows", "cols"), SHAPES, ids=lambda size: str(size))
-float64_rungs = pytest.mark.parametrize("rung", IN_FLOAT64)
-with_shuffles = pytest.mark.parametrize("rung", ["warp_a_row", "block_a_row", "vectorised"])
+float64_variants = pytest.mark.parametrize("variant", IN_FLOAT64)
+with_shuffles = pytest.mark.parametrize("variant", ["warp_a_row", "block_a_row", "vectorised"])
 
 
-def shape_of(rung, rows, threads=BLOCK):
+def shape_of(variant, rows, threads=BLOCK):
     """Return grid and block of the docstring, the block of so many threads."""
-    covered = {"thread_a_row": threads, "block_a_row": 1}.get(rung, threads // WARP)
-    block = (WARP, threads // WARP) if rung == "warp_a_row" else threads
+    covered = {"thread_a_row": threads, "block_a_row": 1}.get(variant, threads // WARP)
+    block = (WARP, threads // WARP) if variant == "warp_a_row" else threads
     return launch.ceil_div(rows, covered), block
 
 
@@ -57,36 +57,36 @@ def size_of(a, x):
 # ---- the right numbers ----------------------------------------------------------------------
 
 
-@rungs
+@variants
 @shapes
-def test_kernel_matches_the_reference(rung, rows, cols, signed, poisoned, assert_close):
+def test_kernel_matches_the_reference(variant, rows, cols, signed, poisoned, assert_close):
     a, x, y = signed(rows, cols), signed(cols), poisoned(rows)
-    ALL[rung].kernel[shape_of(rung, rows)](a, x, y)
+    ALL[variant].kernel[shape_of(variant, rows)](a, x, y)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
 
 
-@rungs
+@variants
 @shapes
-def test_host_function_matches_the_reference(rung, rows, cols, signed, assert_close):
+def test_host_function_matches_the_reference(variant, rows, cols, signed, assert_close):
     a, x = signed(rows, cols), signed(cols)
-    y = matvec.matvec(a, x, rung=rung)
+    y = matvec.matvec(a, x, variant=variant)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
 
 
-@float64_rungs
-def test_kernel_is_right_to_float64(rung, signed, poisoned, assert_close):
-    rows, cols = IN_FLOAT64[rung]
+@float64_variants
+def test_kernel_is_right_to_float64(variant, signed, poisoned, assert_close):
+    rows, cols = IN_FLOAT64[variant]
     a, x = signed(rows, cols, dtype=np.float64), signed(cols, dtype=np.float64)
     y = poisoned(rows, dtype=np.float64)
-    ALL[rung].kernel[shape_of(rung, rows)](a, x, y)
+    ALL[variant].kernel[shape_of(variant, rows)](a, x, y)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=cols)
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("block", [WARP, 3 * WARP, 1024])
-def test_kernel_takes_blocks_of_other_sizes(rung, block, signed, poisoned, assert_close):
+def test_kernel_takes_blocks_of_other_sizes(variant, block, signed, poisoned, assert_close):
     a, x, y = signed(43, 1031), signed(1031), poisoned(43)
-    ALL[rung].kernel[shape_of(rung, 43, block)](a, x, y)
+    ALL[variant].kernel[shape_of(variant, 43, block)](a, x, y)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=1031)
 
 
@@ -97,59 +97,59 @@ def test_matvec_reference_is_the_sum_of_its_definition(signed, assert_close):
     assert_close(made, np.sum(terms, axis=1), magnitude=np.abs(terms).sum(axis=1), length=7)
 
 
-@rungs
-def test_each_column_meets_its_element_of_x(rung):
+@variants
+def test_each_column_meets_its_element_of_x(variant):
     # Powers of two: the sum names its terms, and it is exact.
     a = np.eye(20, dtype=np.float32) + np.eye(20, k=1, dtype=np.float32)
     x = np.exp2(np.arange(20, dtype=np.float32))
     right = np.where(np.arange(20) < 19, 3 * x, x)
-    np.testing.assert_array_equal(matvec.matvec(a, x, rung=rung), right)
+    np.testing.assert_array_equal(matvec.matvec(a, x, variant=variant), right)
 
 
-@rungs
-def test_each_place_of_a_long_row_is_added_once(rung):
+@variants
+def test_each_place_of_a_long_row_is_added_once(variant):
     # Whole numbers below 2^24 are added exactly, in whatever order.
     ones = np.ones((3, 5000), np.float32)
     places = np.arange(5000, dtype=np.float32) % 100
-    np.testing.assert_array_equal(matvec.matvec(ones, places, rung=rung), [50 * 99 * 50] * 3)
+    np.testing.assert_array_equal(matvec.matvec(ones, places, variant=variant), [50 * 99 * 50] * 3)
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("col", [0, WARP - 1, WARP, BLOCK, 2 * BLOCK + 2])
-def test_nan_stays_in_its_row(rung, col):
+def test_nan_stays_in_its_row(variant, col):
     a = np.ones((11, 2 * BLOCK + 3), np.float32)
     a[4, col] = np.nan
-    y = matvec.matvec(a, np.ones(a.shape[1], np.float32), rung=rung)
+    y = matvec.matvec(a, np.ones(a.shape[1], np.float32), variant=variant)
     np.testing.assert_array_equal(np.isnan(y), np.arange(11) == 4)
 
 
-@rungs
-def test_nan_in_x_reaches_every_row(rung):
+@variants
+def test_nan_in_x_reaches_every_row(variant):
     x = np.ones(BLOCK + 1, np.float32)
     x[BLOCK] = np.nan
-    assert np.isnan(matvec.matvec(np.ones((11, BLOCK + 1), np.float32), x, rung=rung)).all()
+    assert np.isnan(matvec.matvec(np.ones((11, BLOCK + 1), np.float32), x, variant=variant)).all()
 
 
-@rungs
-def test_sum_is_kept_in_float32(rung):
+@variants
+def test_sum_is_kept_in_float32(variant):
     # 2^24 + 1 is not a float32: a float64 accumulator would keep the ones and give 2^24 + 2.
     a = np.array([[2**24, 1, 1]], np.float32)
-    assert matvec.matvec(a, np.ones(3, np.float32), rung=rung)[0] == 2**24
+    assert matvec.matvec(a, np.ones(3, np.float32), variant=variant)[0] == 2**24
 
 
-@float64_rungs
-def test_sum_of_float64_is_kept_in_float64(rung):
+@float64_variants
+def test_sum_of_float64_is_kept_in_float64(variant):
     # 2^24 + 1 is not a float32: nothing on its way may be one.
     a = np.array([[2**24 + 1, 1, 1]], np.float64)
-    y = matvec.matvec(a, np.ones(3), rung=rung)
+    y = matvec.matvec(a, np.ones(3), variant=variant)
     assert (y.dtype, y[0]) == (np.float64, 2**24 + 3)
 
 
-@rungs
-def test_kernel_leaves_what_surrounds_y_alone(rung, signed, assert_close):
+@variants
+def test_kernel_leaves_what_surrounds_y_alone(variant, signed, assert_close):
     a, x = signed(WARPS + 3, 50), signed(50)
     whole = np.full(WARPS + 7, 7, np.float32)
-    ALL[rung].kernel[shape_of(rung, WARPS + 3)](a, x, whole[2:-2])
+    ALL[variant].kernel[shape_of(variant, WARPS + 3)](a, x, whole[2:-2])
     assert_close(whole[2:-2], matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=50)
     assert (whole[[0, 1, -2, -1]] == 7).all()
 
@@ -157,74 +157,74 @@ def test_kernel_leaves_what_surrounds_y_alone(rung, signed, assert_close):
 # ---- what the host function takes -----------------------------------------------------------
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(
     "view",
     [lambda a: a.T, lambda a: a[::2, 1:-1], lambda a: a[::-1, ::-3], np.asfortranarray],
     ids=["transposed", "part", "backwards", "fortran"],
 )
-def test_matrix_that_is_not_contiguous_is_multiplied_rightly(rung, view, signed, assert_close):
+def test_matrix_that_is_not_contiguous_is_multiplied_rightly(variant, view, signed, assert_close):
     a = view(signed(40, 37))
     x = signed(2 * a.shape[1])[::2]
-    y = matvec.matvec(a, x, rung=rung)
+    y = matvec.matvec(a, x, variant=variant)
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=len(x))
 
 
-@rungs
-def test_device_array_that_is_not_contiguous_is_multiplied_rightly(rung, signed, assert_close):
+@variants
+def test_device_array_that_is_not_contiguous_is_multiplied_rightly(variant, signed, assert_close):
     a, x = signed(40, 37), signed(38)
-    y = matvec.matvec(cuda.to_device(a)[3:, ::2], cuda.to_device(x)[::2], rung=rung)
+    y = matvec.matvec(cuda.to_device(a)[3:, ::2], cuda.to_device(x)[::2], variant=variant)
     part, half = a[3:, ::2], x[::2]
     right = matvec.matvec_reference(part, half)
     assert_close(y.copy_to_host(), right, magnitude=size_of(part, half), length=19)
 
 
-@rungs
-def test_arrays_that_may_not_be_written_can_be_read(rung):
+@variants
+def test_arrays_that_may_not_be_written_can_be_read(variant):
     a, x = np.ones((2, 3), np.float32), np.ones(3, np.float32)
     a.flags.writeable = x.flags.writeable = False
-    np.testing.assert_array_equal(matvec.matvec(a, x, rung=rung), [3, 3])
+    np.testing.assert_array_equal(matvec.matvec(a, x, variant=variant), [3, 3])
 
 
-@rungs
+@variants
 @pytest.mark.parametrize(("rows", "cols"), [(0, 3), (3, 0), (0, 0)])
-def test_matrix_with_an_empty_axis_gives_zeros(rung, rows, cols):
-    y = matvec.matvec(np.ones((rows, cols), np.float32), np.ones(cols, np.float32), rung=rung)
+def test_matrix_with_an_empty_axis_gives_zeros(variant, rows, cols):
+    y = matvec.matvec(np.ones((rows, cols), np.float32), np.ones(cols, np.float32), variant=variant)
     np.testing.assert_array_equal(y, np.zeros(rows, np.float32))
 
 
-@float64_rungs
-def test_matrix_of_float64_without_columns_gives_zeros_of_float64(rung):
-    y = matvec.matvec(np.ones((3, 0)), np.ones(0), rung=rung)
+@float64_variants
+def test_matrix_of_float64_without_columns_gives_zeros_of_float64(variant):
+    y = matvec.matvec(np.ones((3, 0)), np.ones(0), variant=variant)
     assert y.dtype == np.float64
     np.testing.assert_array_equal(y, [0, 0, 0])
 
 
-@rungs
-def test_matrix_without_columns_overwrites_out_with_zeros(rung, poisoned):
+@variants
+def test_matrix_without_columns_overwrites_out_with_zeros(variant, poisoned):
     out = poisoned(3)
-    matvec.matvec(np.ones((3, 0), np.float32), np.ones(0, np.float32), rung=rung, out=out)
+    matvec.matvec(np.ones((3, 0), np.float32), np.ones(0, np.float32), variant=variant, out=out)
     np.testing.assert_array_equal(out, [0, 0, 0])
 
 
-@rungs
-def test_kernel_given_no_columns_writes_zeros(rung, poisoned):
+@variants
+def test_kernel_given_no_columns_writes_zeros(variant, poisoned):
     y = poisoned(BLOCK + 1)
     a, x = np.ones((BLOCK + 1, 0), np.float32), np.ones(0, np.float32)
-    ALL[rung].kernel[shape_of(rung, BLOCK + 1)](a, x, y)
+    ALL[variant].kernel[shape_of(variant, BLOCK + 1)](a, x, y)
     np.testing.assert_array_equal(y, np.zeros(BLOCK + 1))
 
 
 def test_matvec_uses_a_warp_for_a_row_unless_told_otherwise(signed):
     a, x = signed(9, 301), signed(301)
-    same = matvec.matvec(a, x, rung="warp_a_row")
+    same = matvec.matvec(a, x, variant="warp_a_row")
     np.testing.assert_array_equal(matvec.matvec(a, x), same)
 
 
-@rungs
-def test_result_has_the_bits_of_the_run_before(rung, signed):
+@variants
+def test_result_has_the_bits_of_the_run_before(variant, signed):
     a, x = signed(9, 301), signed(301)
-    first, second = matvec.matvec(a, x, rung=rung), matvec.matvec(a, x, rung=rung)
+    first, second = matvec.matvec(a, x, variant=variant), matvec.matvec(a, x, variant=variant)
     np.testing.assert_array_equal(first.view(np.uint32), second.view(np.uint32))
 
 
@@ -253,13 +253,13 @@ def test_matvec_refuses_a_vector_for_the_matrix():
         matvec.matvec(np.ones(3, np.float32), np.ones(3, np.float32))
 
 
-def test_vectorised_rung_refuses_float64_and_names_a_rung_that_takes_it():
+def test_vectorised_variant_refuses_float64_and_names_a_variant_that_takes_it():
     expected = (
-        r"matvec: expected float32 arrays for rung 'vectorised', got float64\. "
-        r"Pass rung='warp_a_row'\."
+        r"matvec: expected float32 arrays for variant 'vectorised', got float64\. "
+        r"Pass variant='warp_a_row'\."
     )
     with pytest.raises(TypeError, match=expected):
-        matvec.matvec(np.ones((2, 2)), np.ones(2), rung="vectorised")
+        matvec.matvec(np.ones((2, 2)), np.ones(2), variant="vectorised")
 
 
 def test_matvec_refuses_a_list():
@@ -284,36 +284,36 @@ def test_matvec_refuses_an_out_on_the_memory_of_a():
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize(
     "shape", [(WARPS + 1, 2 * WARP + 5), (WARPS + 1, 300), (BLOCK + 1, 3)], ids=str
 )
-def test_checker_finds_nothing_wrong(rung, shape, signed):
+def test_checker_finds_nothing_wrong(variant, shape, signed):
     a, x, y = signed(*shape), signed(shape[1]), cuda.device_array(shape[0], np.float32)
-    report = gpukit.check(ALL[rung].kernel)[shape_of(rung, shape[0])](a, x, y)
+    report = gpukit.check(ALL[variant].kernel)[shape_of(variant, shape[0])](a, x, y)
     assert report.findings == []
 
 
 @functools.cache
-def counted(rung, rows=WARPS, cols=BLOCK, dtype=np.float32):
+def counted(variant, rows=WARPS, cols=BLOCK, dtype=np.float32):
     """Return what a launch is counted to do; rows of whole sectors unless said otherwise."""
     a, x, y = np.ones((rows, cols), dtype), np.ones(cols, dtype), np.empty(rows, dtype)
-    return gpukit.profile(ALL[rung].kernel)[shape_of(rung, rows)](a, x, y).total
+    return gpukit.profile(ALL[variant].kernel)[shape_of(variant, rows)](a, x, y).total
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize("shape", [(1, 1), (WARPS + 1, WARP - 1), (37, 613), (5, 300)], ids=str)
-def test_cost_is_what_is_counted(rung, shape):
-    found = counted(rung, *shape)
-    assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+def test_cost_is_what_is_counted(variant, shape):
+    found = counted(variant, *shape)
+    assert ALL[variant].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
-@float64_rungs
-def test_cost_of_float64_is_what_is_counted(rung):
-    found = counted(rung, *IN_FLOAT64[rung], np.float64)
-    cost = ALL[rung].cost(*IN_FLOAT64[rung], itemsize=8)
+@float64_variants
+def test_cost_of_float64_is_what_is_counted(variant):
+    found = counted(variant, *IN_FLOAT64[variant], np.float64)
+    cost = ALL[variant].cost(*IN_FLOAT64[variant], itemsize=8)
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
@@ -332,7 +332,7 @@ def test_thread_a_row_cost_of_two_rows_of_three():
 
 @pytest.mark.watched
 @pytest.mark.parametrize(
-    ("rung", "each"),
+    ("variant", "each"),
     [
         ("thread_a_row", 32 + 1),
         ("warp_a_row", 4 + 4),
@@ -340,67 +340,67 @@ def test_thread_a_row_cost_of_two_rows_of_three():
         ("vectorised", 16 + 16),
     ],
 )
-def test_warps_touch_as_many_sectors_as_the_docstring_says(rung, each):
+def test_warps_touch_as_many_sectors_as_the_docstring_says(variant, each):
     # Half of the loads are of a, half of x.
-    found = counted(rung, BLOCK, BLOCK)
+    found = counted(variant, BLOCK, BLOCK)
     assert 2 * found["global_load_sectors"] == each * found["global_load_requests"]
 
 
 @pytest.mark.watched
 @with_shuffles
-def test_kernel_with_neighbouring_lanes_moves_only_what_it_asks_of_the_matrix(rung):
-    found = counted(rung, BLOCK, BLOCK)
+def test_kernel_with_neighbouring_lanes_moves_only_what_it_asks_of_the_matrix(variant):
+    found = counted(variant, BLOCK, BLOCK)
     stored = BLOCK * 32  # a row's sum is stored alone: a sector for four bytes
     assert found["global_bytes_moved"] == 2 * 4 * BLOCK * BLOCK + stored
 
 
 @pytest.mark.watched
 def test_thread_a_row_moves_four_times_what_its_neighbours_move():
-    slow, fast = (counted(rung, BLOCK, BLOCK) for rung in ("thread_a_row", "warp_a_row"))
+    slow, fast = (counted(variant, BLOCK, BLOCK) for variant in ("thread_a_row", "warp_a_row"))
     assert slow["global_load_sectors"] > 4 * fast["global_load_sectors"]
 
 
 @pytest.mark.watched
 def test_a_row_takes_a_quarter_of_the_loads_when_four_elements_are_loaded_at_once():
-    narrow, wide = (counted(rung, BLOCK, BLOCK) for rung in ("warp_a_row", "vectorised"))
+    narrow, wide = (counted(variant, BLOCK, BLOCK) for variant in ("warp_a_row", "vectorised"))
     assert narrow["global_load_requests"] == 4 * wide["global_load_requests"]
     assert narrow["global_load_sectors"] == wide["global_load_sectors"]
 
 
 @pytest.mark.parametrize("cut", [lambda v: v[1:], lambda v: v[::2]], ids=["misaligned", "apart"])
-def test_vectorised_rung_takes_a_vector_that_cannot_be_loaded_so(cut, signed, assert_close):
+def test_vectorised_variant_takes_a_vector_that_cannot_be_loaded_so(cut, signed, assert_close):
     x = cut(signed(81))
     a = signed(7, len(x))
-    y = matvec.matvec(a, x, rung="vectorised")
+    y = matvec.matvec(a, x, variant="vectorised")
     assert_close(y, matvec.matvec_reference(a, x), magnitude=size_of(a, x), length=len(x))
 
 
 @pytest.mark.watched
-@rungs
-def test_kernel_does_no_float64_arithmetic(rung):
-    assert counted(rung)["flops_float64"] == 0
+@variants
+def test_kernel_does_no_float64_arithmetic(variant):
+    assert counted(variant)["flops_float64"] == 0
 
 
 @pytest.mark.watched
-@float64_rungs
-def test_kernel_given_float64_does_no_float32_arithmetic(rung):
-    found = counted(rung, *IN_FLOAT64[rung], np.float64)
+@float64_variants
+def test_kernel_given_float64_does_no_float32_arithmetic(variant):
+    found = counted(variant, *IN_FLOAT64[variant], np.float64)
     assert found["flops_float64"] == found.flops
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("rung", ["thread_a_row", "warp_a_row", "vectorised"])
-def test_kernel_without_partial_sums_uses_no_shared_memory(rung):
-    assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
+@pytest.mark.parametrize("variant", ["thread_a_row", "warp_a_row", "vectorised"])
+def test_kernel_without_partial_sums_uses_no_shared_memory(variant):
+    assert counted(variant)["shared_load_requests"] + counted(variant)["shared_store_requests"] == 0
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize(
-    ("rung", "barriers"),
+    ("variant", "barriers"),
     [("thread_a_row", 0), ("warp_a_row", 0), ("block_a_row", 1), ("vectorised", 0)],
 )
-def test_every_warp_waits_as_often_as_the_docstring_says(rung, barriers):
-    assert counted(rung)["barriers"] == barriers * WARPS * shape_of(rung, WARPS)[0]
+def test_every_warp_waits_as_often_as_the_docstring_says(variant, barriers):
+    assert counted(variant)["barriers"] == barriers * WARPS * shape_of(variant, WARPS)[0]
 
 
 @pytest.mark.watched

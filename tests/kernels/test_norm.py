@@ -8,12 +8,12 @@ from gpukit import cuda, launch
 from gpukit.kernels import batch_norm, batch_norm_grad, layer_norm, layer_norm_grad
 from gpukit.launch import Cost
 
-RUNGS = [rung.name for rung in layer_norm.LADDER]
+VARIANTS = [variant.name for variant in layer_norm.VARIANTS]
 ROWS_COLS = [(1, 1), (1, 2), (7, 31), (8, 32), (9, 33), (3, 127), (2, 129), (5, 1009), (131, 3)]
 BATCHES = [(2, 1), (5, 3), (300, 33), (2, 3, 1, 1), (1, 2, 1, 2), (4, 5, 7, 9), (3, 2, 17, 31)]
 PARTS = [1, 2, 5]
 
-rungs = pytest.mark.parametrize("rung", RUNGS)
+variants = pytest.mark.parametrize("variant", VARIANTS)
 shapes = pytest.mark.parametrize(("rows", "cols"), ROWS_COLS)
 batches = pytest.mark.parametrize("shape", BATCHES, ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -37,31 +37,31 @@ def drawn(rng, dtype, *shapes):
 # ---- layer norm -----------------------------------------------------------------------------
 
 
-def run(rung, x, *rest):
-    """Launch the kernel of a rung; rest are weight, bias, eps, mean, rstd and out."""
-    chosen = launch.pick("test", layer_norm.LADDER, rung)
-    shared = x.shape[1] * x.itemsize if rung == "block" else 0
+def run(variant, x, *rest):
+    """Launch the kernel of a variant; rest are weight, bias, eps, mean, rstd and out."""
+    chosen = launch.pick("test", layer_norm.VARIANTS, variant)
+    shared = x.shape[1] * x.itemsize if variant == "block" else 0
     chosen.kernel[chosen.grid("test", len(x)), chosen.block, 0, shared](x, *rest)
 
 
 @shapes
 @dtypes
-@rungs
-def test_layer_norm_kernels_match_the_reference(rows, cols, dtype, rung, rng, poisoned):
+@variants
+def test_layer_norm_kernels_match_the_reference(rows, cols, dtype, variant, rng, poisoned):
     x, weight, bias = drawn(rng, dtype, (rows, cols), cols, cols)
     mean, rstd, out = (poisoned(*shape, dtype=dtype) for shape in ((rows,), (rows,), (rows, cols)))
-    run(rung, x, weight, bias, dtype(1e-5), mean, rstd, out)
+    run(variant, x, weight, bias, dtype(1e-5), mean, rstd, out)
     near(out, layer_norm.layer_norm_reference(x, weight, bias), terms=cols)
     wide = x.astype(np.float64)
     near(mean, wide.mean(axis=1), terms=cols)
     near(rstd, 1 / np.sqrt(wide.var(axis=1) + 1e-5), terms=cols)
 
 
-@rungs
-def test_layer_norm_keeps_its_digits_far_from_zero(rung, rng):
+@variants
+def test_layer_norm_keeps_its_digits_far_from_zero(variant, rng):
     """Values around 1e5 with spread 10, which float32 holds to 1/128."""
     x = (1e5 + 10 * rng.standard_normal((9, 1009))).astype(np.float32)
-    made = layer_norm.layer_norm(x, 1009, rung=rung)
+    made = layer_norm.layer_norm(x, 1009, variant=variant)
     error = np.abs(made - layer_norm.layer_norm_reference(x)).max()
     assert error < 1e-5
 
@@ -72,45 +72,49 @@ def test_the_formula_with_one_reading_less_loses_them(rng):
     assert np.abs(variance / x.astype(np.float64).var(axis=1) - 1).max() > 1
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("shape", [(7,), (2, 3, 5), (1, 4, 3, 2)], ids=str)
 @pytest.mark.parametrize("axes", [1, 2])
-def test_layer_norm_takes_any_last_axes(rung, shape, axes, rng):
+def test_layer_norm_takes_any_last_axes(variant, shape, axes, rng):
     axes = min(axes, len(shape))
     inner, outer = shape[len(shape) - axes :], shape[: len(shape) - axes]
     x, weight, bias = drawn(rng, np.float32, shape, inner, inner)
-    out, mean, rstd = layer_norm.layer_norm(x, inner, weight, bias, rung=rung, return_stats=True)
+    out, mean, rstd = layer_norm.layer_norm(
+        x, inner, weight, bias, variant=variant, return_stats=True
+    )
     size = int(np.prod(inner))
     right = layer_norm.layer_norm_reference(x.reshape(-1, size), weight.ravel(), bias.ravel())
     near(out, right.reshape(shape), terms=10)
     assert mean.shape == rstd.shape == outer
 
 
-@rungs
-def test_layer_norm_without_weight_and_bias_only_normalises(rung, rng):
+@variants
+def test_layer_norm_without_weight_and_bias_only_normalises(variant, rng):
     (x,) = drawn(rng, np.float32, (5, 67))
-    near(layer_norm.layer_norm(x, 67, rung=rung), layer_norm.layer_norm_reference(x), terms=67)
+    near(
+        layer_norm.layer_norm(x, 67, variant=variant), layer_norm.layer_norm_reference(x), terms=67
+    )
 
 
-@rungs
-def test_layer_norm_takes_another_eps(rung, rng):
+@variants
+def test_layer_norm_takes_another_eps(variant, rng):
     (x,) = drawn(rng, np.float64, (5, 67))
-    made = layer_norm.layer_norm(x, 67, eps=0.5, rung=rung)
+    made = layer_norm.layer_norm(x, 67, eps=0.5, variant=variant)
     near(made, layer_norm.layer_norm_reference(x, eps=0.5), terms=67)
 
 
-@rungs
-def test_layer_norm_of_equal_numbers_is_the_bias(rung):
+@variants
+def test_layer_norm_of_equal_numbers_is_the_bias(variant):
     x, bias = np.full((3, 50), 7, np.float32), np.arange(50, dtype=np.float32)
-    made = layer_norm.layer_norm(x, 50, bias=bias, rung=rung)
+    made = layer_norm.layer_norm(x, 50, bias=bias, variant=variant)
     np.testing.assert_array_equal(made, np.tile(bias, (3, 1)))
 
 
-@rungs
-def test_layer_norm_of_a_row_with_nan_is_nan_and_others_are_not(rung, rng):
+@variants
+def test_layer_norm_of_a_row_with_nan_is_nan_and_others_are_not(variant, rng):
     (x,) = drawn(rng, np.float32, (3, 50))
     x[1, 17] = np.nan
-    made = np.isnan(layer_norm.layer_norm(x, 50, rung=rung))
+    made = np.isnan(layer_norm.layer_norm(x, 50, variant=variant))
     np.testing.assert_array_equal(made.all(axis=1), [False, True, False])
     np.testing.assert_array_equal(made.any(axis=1), [False, True, False])
 
@@ -119,19 +123,29 @@ def test_layer_norm_of_a_row_with_nan_is_nan_and_others_are_not(rung, rng):
 def test_layer_norm_takes_rows_that_do_not_fit_into_shared_memory(dtype, rng):
     cols = layer_norm.MOST_KEPT // np.dtype(dtype).itemsize + 1
     (x,) = drawn(rng, dtype, (2, cols))
-    near(layer_norm.layer_norm(x, cols, rung="block"), layer_norm.layer_norm_reference(x), terms=90)
+    near(
+        layer_norm.layer_norm(x, cols, variant="block"),
+        layer_norm.layer_norm_reference(x),
+        terms=90,
+    )
 
 
 @dtypes
 def test_layer_norm_keeps_the_longest_row_that_fits(dtype, rng):
     cols = layer_norm.MOST_KEPT // np.dtype(dtype).itemsize
     (x,) = drawn(rng, dtype, (1, cols))
-    near(layer_norm.layer_norm(x, cols, rung="block"), layer_norm.layer_norm_reference(x), terms=90)
+    near(
+        layer_norm.layer_norm(x, cols, variant="block"),
+        layer_norm.layer_norm_reference(x),
+        terms=90,
+    )
 
 
-@rungs
-def test_layer_norm_of_no_rows_is_empty(rung):
-    made = layer_norm.layer_norm(np.empty((0, 5), np.float32), 5, rung=rung, return_stats=True)
+@variants
+def test_layer_norm_of_no_rows_is_empty(variant):
+    made = layer_norm.layer_norm(
+        np.empty((0, 5), np.float32), 5, variant=variant, return_stats=True
+    )
     assert [part.shape for part in made] == [(0, 5), (0,), (0,)]
 
 
@@ -184,8 +198,8 @@ def test_layer_norm_gradients_add_up_all_shares(rows, rng):
 def test_shares_of_rows_hold_each_row_once(parts, rng, poisoned):
     grad, x, mean, rstd = drawn(rng, np.float64, (7, 5), (7, 5), 7, 7)
     sums = poisoned(parts, 5, dtype=np.float64), poisoned(parts, 5, dtype=np.float64)
-    rung = layer_norm_grad.LADDER[1]
-    rung.kernel[rung.grid("test", 5, parts), rung.block](grad, x, mean, rstd, *sums)
+    variant = layer_norm_grad.VARIANTS[1]
+    variant.kernel[variant.grid("test", 5, parts), variant.block](grad, x, mean, rstd, *sums)
     y = (x - mean[:, None]) * rstd[:, None]
     near(sums[0].sum(axis=0), (grad * y).sum(axis=0), terms=7)
     near(sums[1].sum(axis=0), grad.sum(axis=0), terms=7)
@@ -396,13 +410,13 @@ N, C, S = 3, 5, 37
 
 
 def layer_launches(dtype):
-    """Yield each rung of layer norm, with its launch, its arguments and its cost."""
+    """Yield each variant of layer norm, with its launch, its arguments and its cost."""
     x, row, col = np.ones((ROWS, COLS), dtype), np.ones(ROWS, dtype), np.ones(COLS, dtype)
-    for rung in layer_norm.LADDER:
-        shape = (rung.grid("test", ROWS), rung.block, 0, x.itemsize * COLS)
+    for variant in layer_norm.VARIANTS:
+        shape = (variant.grid("test", ROWS), variant.block, 0, x.itemsize * COLS)
         given = x, col, col.copy(), dtype(1e-5), row.copy(), row.copy(), x.copy()
-        yield rung, shape, given, rung.cost(ROWS, COLS, x.itemsize)
-    by_row, by_col = layer_norm_grad.LADDER
+        yield variant, shape, given, variant.cost(ROWS, COLS, x.itemsize)
+    by_row, by_col = layer_norm_grad.VARIANTS
     given = x, x.copy(), row, row.copy(), col, x.copy()
     shape = (by_row.grid("test", ROWS), by_row.block, 0, 0)
     yield by_row, shape, given, by_row.cost(ROWS, COLS, x.itemsize)
@@ -412,11 +426,11 @@ def layer_launches(dtype):
 
 
 def batch_launches(dtype):
-    """Yield each rung of batch norm, with its launch, its arguments and its cost."""
+    """Yield each variant of batch norm, with its launch, its arguments and its cost."""
     x, one = np.ones((N, C, S), dtype), np.ones(C, dtype)
     small, ones = dtype(0.1), iter([one.copy() for _ in range(20)])
-    stats, norm = batch_norm.LADDER
-    sums, by_element = batch_norm_grad.LADDER
+    stats, norm = batch_norm.VARIANTS
+    sums, by_element = batch_norm_grad.VARIANTS
     grad, out = x.copy(), x.copy()
     given = {
         stats: (x, small, *(next(ones) for _ in range(4))),
@@ -426,10 +440,10 @@ def batch_launches(dtype):
             grad, x, next(ones), next(ones), small, *(next(ones) for _ in range(3)), small, out,
         ),
     }  # fmt: skip
-    for rung, arguments in given.items():
-        sizes = (C,) if rung in (stats, sums) else (S, C, N)
-        shape = (rung.grid("test", *sizes), rung.block, 0, 0)
-        yield rung, shape, arguments, rung.cost(N, C, S, x.itemsize)
+    for variant, arguments in given.items():
+        sizes = (C,) if variant in (stats, sums) else (S, C, N)
+        shape = (variant.grid("test", *sizes), variant.block, 0, 0)
+        yield variant, shape, arguments, variant.cost(N, C, S, x.itemsize)
 
 
 def launches(dtype):
@@ -440,16 +454,23 @@ every_kernel = pytest.mark.parametrize("number", range(8))
 
 
 def test_every_kernel_is_launched():
-    ladders = layer_norm.LADDER, layer_norm_grad.LADDER, batch_norm.LADDER, batch_norm_grad.LADDER
-    assert [rung for rung, *_ in launches(np.float32)] == [r for ladder in ladders for r in ladder]
+    groups = (
+        layer_norm.VARIANTS,
+        layer_norm_grad.VARIANTS,
+        batch_norm.VARIANTS,
+        batch_norm_grad.VARIANTS,
+    )
+    assert [variant for variant, *_ in launches(np.float32)] == [
+        r for group in groups for r in group
+    ]
 
 
 @pytest.mark.watched
 @every_kernel
 @dtypes
 def test_checked_mode_finds_nothing_wrong(number, dtype):
-    rung, shape, given, _ = launches(dtype)[number]
-    found = gpukit.check(rung.kernel)[shape](*given).findings
+    variant, shape, given, _ = launches(dtype)[number]
+    found = gpukit.check(variant.kernel)[shape](*given).findings
     assert [finding for finding in found if finding.severity in ("error", "warning")] == []
 
 
@@ -457,8 +478,8 @@ def test_checked_mode_finds_nothing_wrong(number, dtype):
 @every_kernel
 @dtypes
 def test_cost_is_what_checked_mode_counts(number, dtype):
-    rung, shape, given, cost = launches(dtype)[number]
-    counts = gpukit.profile(rung.kernel)[shape](*given).total
+    variant, shape, given, cost = launches(dtype)[number]
+    counts = gpukit.profile(variant.kernel)[shape](*given).total
     flops = counts["flops_float32"] + counts["flops_float64"]
     assert Cost(counts["global_bytes_asked"], flops) == cost
 
@@ -466,8 +487,8 @@ def test_cost_is_what_checked_mode_counts(number, dtype):
 @pytest.mark.watched
 def test_a_row_on_the_chip_is_read_once_where_two_passes_read_it_three_times():
     counted = {
-        rung.name: gpukit.profile(rung.kernel)[shape](*given).total["global_load_sectors"]
-        for rung, shape, given, _ in list(layer_launches(np.float32))[:2]
+        variant.name: gpukit.profile(variant.kernel)[shape](*given).total["global_load_sectors"]
+        for variant, shape, given, _ in list(layer_launches(np.float32))[:2]
     }
     sectors = ROWS * COLS * 4 / 32
     assert counted["two_pass"] - counted["block"] > 1.9 * sectors

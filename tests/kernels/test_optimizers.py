@@ -12,14 +12,14 @@ from gpukit.primitives import wide
 BLOCK = fused.BLOCK
 # The kernels of an optimizer, its host function, and what a test tells it beside the arrays.
 STEPS = {
-    "sgd": (gradient.SGD_LADDER, gpukit.sgd_step, {}),
-    "momentum": (gradient.MOMENTUM_LADDER, gpukit.momentum_step, {"dampening": 0.25, "step": 2}),
-    "nesterov": (gradient.NESTEROV_LADDER, gpukit.nesterov_step, {}),
-    "adagrad": (adaptive.ADAGRAD_LADDER, gpukit.adagrad_step, {"step": 3, "lr_decay": 0.5}),
-    "rmsprop": (adaptive.RMSPROP_LADDER, gpukit.rmsprop_step, {}),
-    "adadelta": (adaptive.ADADELTA_LADDER, gpukit.adadelta_step, {}),
-    "adam": (adam.ADAM_LADDER, gpukit.adam_step, {"step": 3}),
-    "adamw": (adam.ADAMW_LADDER, gpukit.adamw_step, {"step": 3}),
+    "sgd": (gradient.SGD_VARIANTS, gpukit.sgd_step, {}),
+    "momentum": (gradient.MOMENTUM_VARIANTS, gpukit.momentum_step, {"dampening": 0.25, "step": 2}),
+    "nesterov": (gradient.NESTEROV_VARIANTS, gpukit.nesterov_step, {}),
+    "adagrad": (adaptive.ADAGRAD_VARIANTS, gpukit.adagrad_step, {"step": 3, "lr_decay": 0.5}),
+    "rmsprop": (adaptive.RMSPROP_VARIANTS, gpukit.rmsprop_step, {}),
+    "adadelta": (adaptive.ADADELTA_VARIANTS, gpukit.adadelta_step, {}),
+    "adam": (adam.ADAM_VARIANTS, gpukit.adam_step, {"step": 3}),
+    "adamw": (adam.ADAMW_VARIANTS, gpukit.adamw_step, {"step": 3}),
 }
 COUNTED = [n for n, (_, step, _) in STEPS.items() if "step" in step.__kwdefaults__ or "adam" in n]
 SIZES = [1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 5, 4099]
@@ -47,7 +47,7 @@ def arrays(name, rng, n, dtype):
 
 
 @pytest.fixture
-def in_quads(monkeypatch):
+def takes_float4(monkeypatch):
     """Have host functions take the kernel for four elements, as on a GPU."""
 
     def pays(*vectors):
@@ -66,8 +66,8 @@ def run(name, given, **more):
 
 
 def reference(name, given, **more):
-    ladder, _, told = STEPS[name]
-    made = ladder[0].reference(*given, **(told | {"weight_decay": 0.1} | more))
+    variants, _, told = STEPS[name]
+    made = variants[0].reference(*given, **(told | {"weight_decay": 0.1} | more))
     return made if isinstance(made, tuple) else (made,)
 
 
@@ -83,7 +83,7 @@ def assert_same(made, right, dtype):
 @pytest.mark.parametrize("n", SIZES)
 def test_step_matches_the_reference(name, at, dtype, n, rng, request):
     if at:
-        request.getfixturevalue("in_quads")
+        request.getfixturevalue("takes_float4")
     given = arrays(name, rng, n, dtype)
     assert_same(run(name, given), reference(name, given), dtype)
 
@@ -91,7 +91,7 @@ def test_step_matches_the_reference(name, at, dtype, n, rng, request):
 @every_step
 @dtypes
 def test_a_hundred_steps_match_the_reference(name, dtype, rng):
-    ladder, step, told = STEPS[name]
+    variants, step, told = STEPS[name]
     ours = [rng.standard_normal(37).astype(dtype), None]
     ours += [np.zeros(37, dtype) for _ in range(states_of(name))]
     theirs = [x if x is None else x.astype(float) for x in ours]
@@ -101,7 +101,7 @@ def test_a_hundred_steps_match_the_reference(name, dtype, rng):
         if "step" in told:
             options["step"] = number
         step(*ours, **options)
-        made = ladder[0].reference(*theirs, **options)
+        made = variants[0].reference(*theirs, **options)
         theirs[0], *theirs[2:] = made if isinstance(made, tuple) else (made,)
     error = np.linalg.norm(ours[0] - theirs[0]) / np.linalg.norm(theirs[0])
     assert error < (1e-6 if dtype == np.float32 else 1e-14)
@@ -171,7 +171,7 @@ def test_device_arrays_are_updated_where_they_are(name, rng):
 @forms
 def test_arrays_that_lie_misaligned_or_apart_are_updated(name, at, dtype, rng, request):
     if at:
-        request.getfixturevalue("in_quads")
+        request.getfixturevalue("takes_float4")
     given = arrays(name, rng, 50, dtype)
     wide_ones = [np.full((50, 3), 7, dtype) for _ in given]
     for whole, array in zip(wide_ones, given, strict=True):
@@ -186,12 +186,12 @@ def test_arrays_that_lie_misaligned_or_apart_are_updated(name, at, dtype, rng, r
 
 @every_step
 def test_another_learning_rate_is_not_another_kernel(name, rng):
-    (rung, _), _, _ = STEPS[name]
+    (variant, _), _, _ = STEPS[name]
     given = arrays(name, rng, 9, np.float32)
     run(name, given)
-    before = len(rung.kernel.overloads)
+    before = len(variant.kernel.overloads)
     run(name, given, lr=0.123)
-    assert len(rung.kernel.overloads) == before
+    assert len(variant.kernel.overloads) == before
 
 
 @every_step
@@ -264,7 +264,7 @@ def test_one_launch_on_a_flat_array_updates_all_layers_as_launches_of_their_own(
 @pytest.mark.parametrize("max_norm", [0.5, 1e6])
 def test_clipped_gradients_match_the_reference(at, dtype, sizes, max_norm, rng, request):
     if at:
-        request.getfixturevalue("in_quads")
+        request.getfixturevalue("takes_float4")
     grads = [rng.standard_normal(n).astype(dtype) for n in sizes]
     right, norm = clip.clip_grad_norm_reference(grads, max_norm)
     found = gpukit.clip_grad_norm(grads, max_norm)
@@ -326,51 +326,57 @@ def test_clipping_refuses_two_dtypes():
 
 # ---- what the checker and the counters say --------------------------------------------------
 
-every_rung = pytest.mark.parametrize("rung", optimizers.LADDER, ids=lambda rung: rung.name)
+every_variant = pytest.mark.parametrize(
+    "variant", optimizers.VARIANTS, ids=lambda variant: variant.name
+)
 N = 4 * BLOCK + 7
 
 
-def watched(watch, rung, dtype, n=N):
+def watched(watch, variant, dtype, n=N):
     """Launch a kernel under `watch` on ones, and return what that returns."""
 
     def ones(size=n):
         return np.ones(size, dtype)
 
-    if rung in clip.LADDER:
-        blocks = rung.grid("test", n)[0]
+    if variant in clip.VARIANTS:
+        blocks = variant.grid("test", n)[0]
         inputs = {
             "square_sum": (ones(), 0, ones(blocks)),
             "clip_scale": (ones(), dtype(1), ones(1), ones(1)),
             "scale": (ones(1), ones()),
-        }[rung.name.removesuffix("_vectorised")]
-        grid = 1 if rung is clip.CLIP_SCALE else blocks
-        return watch(rung.kernel)[grid, BLOCK](*inputs)
-    name = rung.name.removesuffix("_vectorised")
+        }[variant.name.removesuffix("_vectorised")]
+        grid = 1 if variant is clip.CLIP_SCALE else blocks
+        return watch(variant.kernel)[grid, BLOCK](*inputs)
+    name = variant.name.removesuffix("_vectorised")
     states = [ones() for _ in range(states_of(name))]
     counts = {"sgd": 2, "momentum": 4, "nesterov": 3, "adagrad": 3, "adam": 7, "adamw": 7}
     rates = (dtype(0.5),) * counts.get(name, 5)
-    return watch(rung.kernel)[rung.grid("test", n), BLOCK](ones(), ones(), *states, rates)
+    return watch(variant.kernel)[variant.grid("test", n), BLOCK](ones(), ones(), *states, rates)
 
 
 @pytest.mark.watched
-@every_rung
-def test_checker_finds_nothing_wrong(rung):
-    assert watched(gpukit.check, rung, np.float32).findings == []
+@every_variant
+def test_checker_finds_nothing_wrong(variant):
+    assert watched(gpukit.check, variant, np.float32).findings == []
 
 
 @pytest.mark.watched
-@every_rung
-def test_cost_is_what_is_counted(rung):
-    found = watched(gpukit.profile, rung, np.float32).total
-    assert rung.cost(N) == launch.Cost(found["global_bytes_asked"], found.flops)
+@every_variant
+def test_cost_is_what_is_counted(variant):
+    found = watched(gpukit.profile, variant, np.float32).total
+    assert variant.cost(N) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize(
-    ("rung", "dtype"),
-    [(rung, np.dtype(dtype).type) for rung in optimizers.LADDER for dtype in rung.dtypes],
+    ("variant", "dtype"),
+    [
+        (variant, np.dtype(dtype).type)
+        for variant in optimizers.VARIANTS
+        for dtype in variant.dtypes
+    ],
     ids=lambda value: getattr(value, "name", None) or value.__name__,
 )
-def test_kernel_computes_in_the_dtype_of_its_arrays_alone(rung, dtype):
-    found = watched(gpukit.profile, rung, dtype).total
+def test_kernel_computes_in_the_dtype_of_its_arrays_alone(variant, dtype):
+    found = watched(gpukit.profile, variant, dtype).total
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops

@@ -144,10 +144,10 @@ def test_max_pool2d_reference_is_the_loop(case, signed):
 # ---- gradients ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rung", ["scatter", "gather"])
+@pytest.mark.parametrize("variant", ["scatter", "gather"])
 @dtypes
 @cases
-def test_gradients_of_a_maximum_go_to_where_it_was(case, dtype, rung, signed, assert_close):
+def test_gradients_of_a_maximum_go_to_where_it_was(case, dtype, variant, signed, assert_close):
     image, grad_out = signed(*case[0], dtype=dtype), signed(*shape_of(case), dtype=dtype)
     _, indices = pool.max_pool2d(image, **options(case), return_indices=True)
     expected, size = np.zeros(case[0]), np.zeros(case[0])
@@ -155,7 +155,9 @@ def test_gradients_of_a_maximum_go_to_where_it_was(case, dtype, rung, signed, as
         h, w = divmod(int(indices[at]), case[0][3])
         expected[at[0], at[1], h, w] += grad_out[at]
         size[at[0], at[1], h, w] += abs(grad_out[at])
-    made = pool_grad.max_pool2d_backward(grad_out, indices, case[0], **options(case), rung=rung)
+    made = pool_grad.max_pool2d_backward(
+        grad_out, indices, case[0], **options(case), variant=variant
+    )
     assert made.dtype == dtype
     assert_close(made, expected, magnitude=size, length=math.prod(case[1]))
 
@@ -218,10 +220,10 @@ def test_pooling_of_no_images_is_empty(function):
     assert function(np.empty((0, 2, 4, 6), np.float32), 2).shape == (0, 2, 2, 3)
 
 
-@pytest.mark.parametrize("rung", ["scatter", "gather"])
-def test_gradients_of_no_images_are_empty(rung):
+@pytest.mark.parametrize("variant", ["scatter", "gather"])
+def test_gradients_of_no_images_are_empty(variant):
     grad_out, indices = np.empty((0, 2, 2, 3), np.float32), np.empty((0, 2, 2, 3), np.int64)
-    made = pool_grad.max_pool2d_backward(grad_out, indices, (0, 2, 4, 6), 2, rung=rung)
+    made = pool_grad.max_pool2d_backward(grad_out, indices, (0, 2, 4, 6), 2, variant=variant)
     assert made.shape == (0, 2, 4, 6)
     assert pool_grad.avg_pool2d_backward(grad_out, (0, 2, 4, 6), 2).shape == (0, 2, 4, 6)
 
@@ -268,7 +270,7 @@ def test_a_gradient_of_another_shape_is_refused():
 
 
 def launches(case, signed, dtype):
-    """Yield kernels with a launch: rung, sizes, arguments without out, outs, a cost's arguments."""
+    """Yield kernels with a launch: variant, sizes, arguments without out, outs, a cost's arguments."""
     image = signed(*case[0], dtype=dtype)
     window, stride, padding, dilation = case[1:]
     planes, size, out = math.prod(case[0][:2]), case[0][2:], shape_of(case)[2:]
@@ -279,9 +281,9 @@ def launches(case, signed, dtype):
     wide, full = (planes, *out), (planes, *size)
     given = x, window, stride, padding, dilation
     outs = (wide, dtype), (wide, np.int64)
-    yield pool.LADDER[0], down, given, outs, (full, window), named | {"dilation": dilation}
+    yield pool.VARIANTS[0], down, given, outs, (full, window), named | {"dilation": dilation}
     reach = pool.reach_of(window, dilation)
-    scatter, gather, mean = pool_grad.LADDER
+    scatter, gather, mean = pool_grad.VARIANTS
     given = grad_out, indices, reach, stride, padding
     yield gather, back, given, ((full, dtype),), (full, reach), named
     if all(step >= span for step, span in zip(stride, reach, strict=True)):
@@ -290,7 +292,7 @@ def launches(case, signed, dtype):
     if dilation == (1, 1):
         for include in (True, False):
             given = window, stride, padding, include
-            yield pool.LADDER[1], down, (x, *given), ((wide, dtype),), (full, window), named
+            yield pool.VARIANTS[1], down, (x, *given), ((wide, dtype),), (full, window), named
             yield mean, back, (grad_out, *given), ((full, dtype),), (full, window), named
 
 
@@ -298,15 +300,15 @@ def launches(case, signed, dtype):
 @dtypes
 @cases
 def test_costs_are_what_is_counted_and_nothing_is_found(case, dtype, signed):
-    for rung, sizes, given, outs, shapes, moves in launches(case, signed, dtype):
-        grid, name = rung.grid("test", *sizes), rung.name
+    for variant, sizes, given, outs, shapes, moves in launches(case, signed, dtype):
+        grid, name = variant.grid("test", *sizes), variant.name
         made = [cuda.device_array(*out) for out in outs]
-        found = gpukit.profile(rung.kernel)[grid, rung.block](*given, *made).total
+        found = gpukit.profile(variant.kernel)[grid, variant.block](*given, *made).total
         right = launch.Cost(found["global_bytes_asked"], found.flops)
-        assert rung.cost(*shapes, **moves, itemsize=np.dtype(dtype).itemsize) == right, name
+        assert variant.cost(*shapes, **moves, itemsize=np.dtype(dtype).itemsize) == right, name
         assert found["flops_float64"] == (found.flops if dtype == np.float64 else 0), name
         if name == "scatter":  # it leaves zeros that are there
             made = [cuda.to_device(np.zeros(*out)) for out in outs]
         else:
             made = [cuda.device_array(*out) for out in outs]
-        assert gpukit.check(rung.kernel)[grid, rung.block](*given, *made).findings == [], name
+        assert gpukit.check(variant.kernel)[grid, variant.block](*given, *made).findings == [], name

@@ -14,7 +14,7 @@ GATES = {"rnn_tanh_cell": 1, "rnn_relu_cell": 1, "lstm_cell": 4, "gru_cell": 3}
 SHAPES = [(1, 1, 1), (8, 16, 32), (9, 15, 33), (7, 17, 31), (3, 37, 19), (17, 2, 5)]
 
 names = pytest.mark.parametrize("name", GATES)
-ladders = pytest.mark.parametrize("rung", ["fused", "separate"])
+every_variant = pytest.mark.parametrize("variant", ["fused", "separate"])
 shapes = pytest.mark.parametrize("sizes", SHAPES, ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 
@@ -82,13 +82,13 @@ def test_states_are_those_of_the_formula(name, sizes, dtype):
         assert_equal(ours, expected, 4 * sum(sizes))
 
 
-@ladders
+@every_variant
 @pytest.mark.parametrize("name", ["lstm_cell", "gru_cell"])
 @shapes
-def test_both_rungs_give_the_same_states_and_gates(name, rung, sizes):
+def test_both_variants_give_the_same_states_and_gates(name, variant, sizes):
     cell = Cell(name, *sizes)
     expected = formula(name, cell.arrays)
-    for ours, theirs in zip(cell.step(rung=rung, saved=cell.saved), expected, strict=True):
+    for ours, theirs in zip(cell.step(variant=variant, saved=cell.saved), expected, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-12)
     again = np.full_like(cell.saved, np.nan)
     cell.step(saved=again)
@@ -238,18 +238,20 @@ def test_an_output_on_the_memory_of_a_weight_is_refused(name):
 
 # ---- what the checker and the counters say --------------------------------------------------
 
-KERNELS = [rung.kernel.py_func.__name__.removesuffix("_kernel") for rung in recurrent.LADDER]
+KERNELS = [
+    variant.kernel.py_func.__name__.removesuffix("_kernel") for variant in recurrent.VARIANTS
+]
 kernels = pytest.mark.parametrize("name", KERNELS)
 N, H = 11, 37
 
 
 def watched(watch, name, dtype=np.float32):
     """Launch a kernel under `watch` on arrays as wide as its benchmark has them."""
-    rung = cases.CASES[name].rung
+    variant = cases.CASES[name].variant
     made = cases.make(name, quick=True).ours.arguments
     arrays = [np.array(x, dtype) for x in made]
     assert arrays[0].shape[0] == N
-    return watch(rung.kernel)[rung.grid("test", H, N), rung.block](*arrays)
+    return watch(variant.kernel)[variant.grid("test", H, N), variant.block](*arrays)
 
 
 @pytest.mark.watched
@@ -262,7 +264,7 @@ def test_checker_finds_nothing_wrong(name):
 @kernels
 def test_cost_is_what_is_counted(name):
     found = watched(gpukit.profile, name).total
-    cost = cases.CASES[name].rung.cost(N, H)
+    cost = cases.CASES[name].variant.cost(N, H)
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 

@@ -1,4 +1,4 @@
-"""Sum: every rung by its host function, and the kernels that need one launch."""
+"""Sum: every variant by its host function, and the kernels that need one launch."""
 
 import functools
 import math
@@ -12,19 +12,21 @@ from gpukit.kernels import reduce
 
 BLOCK = reduce.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 4 * BLOCK]
-NAMES = [rung.name for rung in reduce.SUM_LADDER]
+NAMES = [variant.name for variant in reduce.SUM_VARIANTS]
 STRIDED = [
     reduce.sum_grid_stride_kernel,
     reduce.sum_shuffle_kernel,
     reduce.sum_vectorised_kernel,
 ]
 FINISHED = [reduce.sum_atomic_kernel, *STRIDED]
-# The vectorised rung loads four float32 at once; all others take float64 too.
+# The vectorised variant loads four float32 at once; all others take float64 too.
 PLAIN = [kernel for kernel in FINISHED if kernel is not reduce.sum_vectorised_kernel]
 
 sizes = pytest.mark.parametrize("n", SIZES)
-rungs = pytest.mark.parametrize("rung", NAMES)
-plain_rungs = pytest.mark.parametrize("rung", [name for name in NAMES if name != "vectorised"])
+variants = pytest.mark.parametrize("variant", NAMES)
+plain_variants = pytest.mark.parametrize(
+    "variant", [name for name in NAMES if name != "vectorised"]
+)
 plain_kernels = pytest.mark.parametrize("kernel", PLAIN, ids=["atomic", "grid_stride", "shuffle"])
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 finished_kernels = pytest.mark.parametrize(
@@ -61,72 +63,72 @@ def test_grid_stride_kernels_are_right_for_any_grid(kernel, blocks, signed, asse
     assert_close(out, [reduce.sum_reference(x)], magnitude=size, length=1009)
 
 
-@rungs
+@variants
 @sizes
-def test_sum_matches_the_reference(rung, n, signed, assert_close):
+def test_sum_matches_the_reference(variant, n, signed, assert_close):
     x = signed(n)
     size = reduce.sum_reference(np.abs(x))
-    assert_close(reduce.sum(x, rung=rung), reduce.sum_reference(x), magnitude=size, length=n)
+    assert_close(reduce.sum(x, variant=variant), reduce.sum_reference(x), magnitude=size, length=n)
 
 
-@rungs
-def test_sum_is_exact_for_small_whole_numbers(rung):
+@variants
+def test_sum_is_exact_for_small_whole_numbers(variant):
     x = np.arange(1500, dtype=np.float32) % 7 - 3
-    assert reduce.sum(x, rung=rung) == int(x.sum(dtype=np.int64))
+    assert reduce.sum(x, variant=variant) == int(x.sum(dtype=np.int64))
 
 
-@plain_rungs
-def test_sum_of_float64_keeps_what_a_float32_has_no_bits_for(rung):
+@plain_variants
+def test_sum_of_float64_keeps_what_a_float32_has_no_bits_for(variant):
     x = np.zeros(1009)
     x[[3, 40, 200, 1008]] = 2**52, 1, 2, 4  # three warps of one block, and another block
-    assert reduce.sum(x, rung=rung) == 2**52 + 7
+    assert reduce.sum(x, variant=variant) == 2**52 + 7
 
 
-@rungs
-def test_sum_of_a_nan_is_nan(rung):
+@variants
+def test_sum_of_a_nan_is_nan(variant):
     x = np.ones(BLOCK + 3, np.float32)
     x[-1] = np.nan
-    assert np.isnan(reduce.sum(x, rung=rung))
+    assert np.isnan(reduce.sum(x, variant=variant))
 
 
-@rungs
-def test_sum_of_nothing_is_zero(rung):
-    assert reduce.sum(np.empty(0, np.float32), rung=rung) == 0
+@variants
+def test_sum_of_nothing_is_zero(variant):
+    assert reduce.sum(np.empty(0, np.float32), variant=variant) == 0
 
 
-@rungs
-def test_sum_returns_a_float32(rung):
-    assert reduce.sum(np.ones(3, np.float32), rung=rung).dtype == np.float32
+@variants
+def test_sum_returns_a_float32(variant):
+    assert reduce.sum(np.ones(3, np.float32), variant=variant).dtype == np.float32
 
 
-@plain_rungs
+@plain_variants
 @pytest.mark.parametrize("n", [0, 3])
-def test_sum_of_float64_returns_a_float64(rung, n):
-    assert reduce.sum(np.ones(n), rung=rung).dtype == np.float64
+def test_sum_of_float64_returns_a_float64(variant, n):
+    assert reduce.sum(np.ones(n), variant=variant).dtype == np.float64
 
 
-def test_vectorised_sum_refuses_float64_and_names_a_rung_that_takes_it():
+def test_vectorised_sum_refuses_float64_and_names_a_variant_that_takes_it():
     expected = (
-        r"sum: expected float32 arrays for rung 'vectorised', got float64\. "
-        r"Pass rung='shuffle'\."
+        r"sum: expected float32 arrays for variant 'vectorised', got float64\. "
+        r"Pass variant='shuffle'\."
     )
     with pytest.raises(TypeError, match=expected):
-        reduce.sum(np.ones(2), rung="vectorised")
+        reduce.sum(np.ones(2), variant="vectorised")
 
 
-@rungs
-def test_sum_leaves_its_input_as_it_was(rung, signed):
+@variants
+def test_sum_leaves_its_input_as_it_was(variant, signed):
     x = signed(700)
     before = x.copy()
-    reduce.sum(x, rung=rung)
+    reduce.sum(x, variant=variant)
     np.testing.assert_array_equal(x, before)
 
 
-@rungs
-def test_sum_takes_device_arrays(rung):
+@variants
+def test_sum_takes_device_arrays(variant):
     from gpukit import cuda
 
-    assert reduce.sum(cuda.to_device(np.ones(300, np.float32)), rung=rung) == 300
+    assert reduce.sum(cuda.to_device(np.ones(300, np.float32)), variant=variant) == 300
 
 
 def test_sum_takes_every_second_element():
@@ -142,7 +144,7 @@ def test_sum_rejects_a_matrix():
 
 def test_costs_of_a_thousand_elements():
     # 1000 loads, and 4 blocks that load and store out once.
-    costs = [rung.cost(1000) for rung in reduce.LADDER]
+    costs = [variant.cost(1000) for variant in reduce.VARIANTS]
     assert [cost.bytes for cost in costs] == [4 * 1008, 4 * 1008, 4 * 1008, 4 * 1002]
     # 4 trees of 255 additions and 4 atomics; 1000 additions before them; 5 of 256 threads, then 8.
     assert [cost.flops for cost in costs] == [1024, 2024, 1000 + 4 * 1288, 1000 + 1288]
@@ -189,13 +191,13 @@ def test_a_vectorised_load_asks_for_four_times_as_much():
 def test_vectorised_sum_takes_a_vector_that_lies_askew(first, signed, assert_close):
     x = signed(1009)[first:]
     assert_close(
-        reduce.sum(x, rung="vectorised"), x.sum(dtype=float), magnitude=abs(x).sum(), length=1009
+        reduce.sum(x, variant="vectorised"), x.sum(dtype=float), magnitude=abs(x).sum(), length=1009
     )
 
 
 def test_vectorised_sum_takes_every_second_element_of_a_device_array():
     x = cuda.to_device(np.arange(10, dtype=np.float32))[::2]
-    assert reduce.sum(x, rung="vectorised") == 20
+    assert reduce.sum(x, variant="vectorised") == 20
 
 
 @pytest.mark.watched

@@ -11,85 +11,85 @@ from gpukit.kernels import reduce, reduce_trees
 
 BLOCK = reduce_trees.BLOCK
 WARPS = BLOCK // reduce_trees.WARP
-ALL = {rung.name: rung for rung in reduce_trees.LADDER}
+ALL = {variant.name: variant for variant in reduce_trees.VARIANTS}
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009, 2 * BLOCK - 1, 2 * BLOCK + 1, 4 * BLOCK]
-FULL = 4 * BLOCK  # elements of which every block of every rung is full
+FULL = 4 * BLOCK  # elements of which every block of every variant is full
 
 sizes = pytest.mark.parametrize("n", SIZES)
-rungs = pytest.mark.parametrize("rung", ALL)
+variants = pytest.mark.parametrize("variant", ALL)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 
 
-def share_of(rung):
-    return ALL[rung].tile or ALL[rung].block
+def share_of(variant):
+    return ALL[variant].tile or ALL[variant].block
 
 
-def blocks_of(rung, n):
-    return ALL[rung].grid("test", n)[0]
+def blocks_of(variant, n):
+    return ALL[variant].grid("test", n)[0]
 
 
 @functools.cache
-def counted(rung, n=FULL, dtype=np.float32):
-    x, partials = np.ones(n, dtype), np.full(blocks_of(rung, n), np.nan, dtype)
-    return gpukit.profile(ALL[rung].kernel)[len(partials), BLOCK](x, partials).total
+def counted(variant, n=FULL, dtype=np.float32):
+    x, partials = np.ones(n, dtype), np.full(blocks_of(variant, n), np.nan, dtype)
+    return gpukit.profile(ALL[variant].kernel)[len(partials), BLOCK](x, partials).total
 
 
 # ---- The sums -------------------------------------------------------------------------------
 
 
-@rungs
+@variants
 @sizes
-def test_kernel_gives_the_sum_of_each_block(rung, n, signed, poisoned, assert_close):
-    x, blocks, share = signed(n), blocks_of(rung, n), share_of(rung)
+def test_kernel_gives_the_sum_of_each_block(variant, n, signed, poisoned, assert_close):
+    x, blocks, share = signed(n), blocks_of(variant, n), share_of(variant)
     partials = poisoned(blocks)
-    ALL[rung].kernel[blocks, BLOCK](x, partials)
+    ALL[variant].kernel[blocks, BLOCK](x, partials)
     padded = np.pad(x.astype(np.float64), (0, blocks * share - n)).reshape(blocks, share)
     assert_close(partials, padded.sum(axis=1), magnitude=np.abs(padded).sum(axis=1), length=share)
 
 
-@rungs
-def test_kernel_gives_the_float64_sum_of_each_block(rung, signed, poisoned, assert_close):
-    n, share = 1009, share_of(rung)
-    x, partials = signed(n, dtype=np.float64), poisoned(blocks_of(rung, n), dtype=np.float64)
-    ALL[rung].kernel[len(partials), BLOCK](x, partials)
+@variants
+def test_kernel_gives_the_float64_sum_of_each_block(variant, signed, poisoned, assert_close):
+    n, share = 1009, share_of(variant)
+    x, partials = signed(n, dtype=np.float64), poisoned(blocks_of(variant, n), dtype=np.float64)
+    ALL[variant].kernel[len(partials), BLOCK](x, partials)
     size = reduce_trees.partials_reference(np.abs(x), share)
     expected = reduce_trees.partials_reference(x, share)
     assert_close(partials, expected, magnitude=size, length=share)
 
 
-@rungs
-def test_kernel_keeps_of_float64_what_a_float32_has_no_bits_for(rung):
-    x, partials = np.zeros(BLOCK + 9), np.full(blocks_of(rung, BLOCK + 9), np.nan)
+@variants
+def test_kernel_keeps_of_float64_what_a_float32_has_no_bits_for(variant):
+    x, partials = np.zeros(BLOCK + 9), np.full(blocks_of(variant, BLOCK + 9), np.nan)
     x[[3, 40, 200]] = 2**52, 1, 2
-    ALL[rung].kernel[len(partials), BLOCK](x, partials)
+    ALL[variant].kernel[len(partials), BLOCK](x, partials)
     assert partials[0] == 2**52 + 3
 
 
-@rungs
-def test_kernel_adds_every_element_once(rung):
+@variants
+def test_kernel_adds_every_element_once(variant):
     # Each place in the block in turn: an element that is lost or counted twice shows.
-    share = share_of(rung)
+    share = share_of(variant)
     x, partials = np.eye(share, dtype=np.float32).ravel(), np.empty(share, np.float32)
-    ALL[rung].kernel[share, BLOCK](x, partials)
+    ALL[variant].kernel[share, BLOCK](x, partials)
     np.testing.assert_array_equal(partials, 1)
 
 
-@rungs
-def test_kernel_lets_no_block_see_the_nan_of_another(rung):
-    share = share_of(rung)
+@variants
+def test_kernel_lets_no_block_see_the_nan_of_another(variant):
+    share = share_of(variant)
     x, partials = np.ones(2 * share + 1, np.float32), np.zeros(3, np.float32)
     x[share] = np.nan
-    ALL[rung].kernel[3, BLOCK](x, partials)
+    ALL[variant].kernel[3, BLOCK](x, partials)
     np.testing.assert_array_equal(partials, [share, np.nan, 1])
 
 
-@rungs
-def test_sum_takes_as_many_launches_as_it_needs(rung):
-    share = share_of(rung)
+@variants
+def test_sum_takes_as_many_launches_as_it_needs(variant):
+    share = share_of(variant)
     n = share * share + 1  # share + 1 partial sums, then 2, then 1
     x = np.zeros(n, np.float32)
     x[[0, share, n - 1]] = 1, 2, 4
-    assert reduce.sum(x, rung=rung) == 7
+    assert reduce.sum(x, variant=variant) == 7
 
 
 @sizes
@@ -105,52 +105,52 @@ def test_reference_adds_up_to_the_sum_of_all(share, n):
 
 def test_costs_of_a_thousand_elements():
     # 1000 loads; 4 blocks, or 2 where each takes twice as many, store a partial sum each.
-    costs = [rung.cost(1000) for rung in reduce_trees.LADDER]
+    costs = [variant.cost(1000) for variant in reduce_trees.VARIANTS]
     assert [cost.bytes for cost in costs] == [4 * 1004, 4 * 1004, 4 * 1002, 4 * 1002]
     # 255 additions; with 256 at the loads 511; of these 448 until 64 are left, and 6 of a warp.
     assert [cost.flops for cost in costs] == [4 * 255, 4 * 255, 2 * 511, 2 * (448 + 6 * 32)]
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize("n", [1, 300, 1009])
-def test_cost_is_what_is_counted(rung, n):
-    found = counted(rung, n)
-    assert ALL[rung].cost(n) == launch.Cost(found["global_bytes_asked"], found.flops)
+def test_cost_is_what_is_counted(variant, n):
+    found = counted(variant, n)
+    assert ALL[variant].cost(n) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @dtypes
-def test_sums_are_added_in_the_dtype_of_the_vector(rung, dtype):
-    found = counted(rung, 1009, dtype)
+def test_sums_are_added_in_the_dtype_of_the_vector(variant, dtype):
+    found = counted(variant, 1009, dtype)
     assert found.flops == found[f"flops_{np.dtype(dtype).name}"]
 
 
 @pytest.mark.watched
-@rungs
-def test_loads_are_coalesced(rung):
-    found = counted(rung)
+@variants
+def test_loads_are_coalesced(variant):
+    found = counted(variant)
     assert found["global_load_sectors"] == 4 * found["global_load_requests"]
 
 
 @pytest.mark.watched
-@rungs
-def test_no_two_lanes_meet_in_a_bank(rung):
-    found = counted(rung)
+@variants
+def test_no_two_lanes_meet_in_a_bank(variant):
+    found = counted(variant)
     assert found["shared_load_conflicts"] + found["shared_store_conflicts"] == 0
 
 
-# ---- What each rung saves -------------------------------------------------------------------
+# ---- What each variant saves -------------------------------------------------------------------
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize(
-    ("rung", "parted", "branches"),
+    ("variant", "parted", "branches"),
     [("interleaved", 48, 144), ("sequential", 6, 144), ("first_add", 6, 144), ("unrolled", 1, 49)],
 )
-def test_lanes_of_a_warp_part_as_often_as_the_docstring_says(rung, parted, branches):
-    found, blocks = counted(rung), blocks_of(rung, FULL)
+def test_lanes_of_a_warp_part_as_often_as_the_docstring_says(variant, parted, branches):
+    found, blocks = counted(variant), blocks_of(variant, FULL)
     assert found["divergent_branches"] == parted * blocks
     assert found["branches"] == branches * blocks
 
@@ -158,7 +158,9 @@ def test_lanes_of_a_warp_part_as_often_as_the_docstring_says(rung, parted, branc
 @pytest.mark.watched
 def test_warps_add_four_times_as_often_when_the_adding_threads_lie_apart():
     # All warps fill the tile; every other store of a warp is of a sum.
-    stores = [counted(rung)["shared_store_requests"] for rung in ("interleaved", "sequential")]
+    stores = [
+        counted(variant)["shared_store_requests"] for variant in ("interleaved", "sequential")
+    ]
     assert [count // 4 - WARPS for count in stores] == [47, 12]
 
 
@@ -169,11 +171,11 @@ def test_sequential_addressing_saves_no_addition():
 
 @pytest.mark.watched
 @pytest.mark.parametrize(
-    ("rung", "barriers"),
+    ("variant", "barriers"),
     [("interleaved", 9), ("sequential", 9), ("first_add", 9), ("unrolled", 3)],
 )
-def test_every_warp_waits_as_often_as_the_docstring_says(rung, barriers):
-    assert counted(rung)["barriers"] == barriers * WARPS * blocks_of(rung, FULL)
+def test_every_warp_waits_as_often_as_the_docstring_says(variant, barriers):
+    assert counted(variant)["barriers"] == barriers * WARPS * blocks_of(variant, FULL)
 
 
 @pytest.mark.watched
@@ -184,8 +186,8 @@ def test_adding_at_the_load_halves_the_barriers_and_branches():
 
 
 @pytest.mark.watched
-def test_warps_execute_fewer_statements_from_rung_to_rung():
-    steps = [counted(rung)["warp_steps"] for rung in ALL]
+def test_warps_execute_fewer_statements_from_variant_to_variant():
+    steps = [counted(variant)["warp_steps"] for variant in ALL]
     assert steps == sorted(set(steps), reverse=True)
 
 
@@ -193,11 +195,11 @@ def test_warps_execute_fewer_statements_from_rung_to_rung():
 
 
 @pytest.mark.watched
-@rungs
+@variants
 @pytest.mark.parametrize("n", [1, 300, 1009])
-def test_checker_finds_nothing_wrong(rung, n, signed):
-    partials = cuda.device_array(blocks_of(rung, n), np.float32)
-    report = gpukit.check(ALL[rung].kernel)[len(partials), BLOCK](signed(n), partials)
+def test_checker_finds_nothing_wrong(variant, n, signed):
+    partials = cuda.device_array(blocks_of(variant, n), np.float32)
+    report = gpukit.check(ALL[variant].kernel)[len(partials), BLOCK](signed(n), partials)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 

@@ -13,19 +13,21 @@ BLOCK = three_launches.BLOCK
 TILE = one_pass.TILE
 SIZES = [1, 2, 31, 32, 33, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
 LARGE = [TILE - 1, TILE, TILE + 1, BLOCK * BLOCK - 1, BLOCK * BLOCK, BLOCK * BLOCK + 1, 100_003]
-NAMES = [rung.name for rung in scan.SCAN_LADDER]
+NAMES = [variant.name for variant in scan.SCAN_VARIANTS]
 DTYPES = [np.float32, np.int32]
 MOST = np.iinfo(np.int32).max
 
 sizes = pytest.mark.parametrize("n", SIZES)
-rungs = pytest.mark.parametrize("rung", NAMES)
-block_rungs = pytest.mark.parametrize("rung", [rung.name for rung in three_launches.LADDER[:-1]])
+variants = pytest.mark.parametrize("variant", NAMES)
+block_variants = pytest.mark.parametrize(
+    "variant", [variant.name for variant in three_launches.VARIANTS[:-1]]
+)
 dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=lambda dtype: dtype.__name__)
 shifts = pytest.mark.parametrize("shift", [0, 1], ids=["inclusive", "exclusive"])
 
 
-def kernel_of(rung):
-    return launch.pick("test", scan.SCAN_LADDER, rung).kernel
+def kernel_of(variant):
+    return launch.pick("test", scan.SCAN_VARIANTS, variant).kernel
 
 
 def depth(n):
@@ -56,43 +58,45 @@ def sentinel(n, dtype):
 
 
 @sizes
-@block_rungs
+@block_variants
 @shifts
-def test_scan_kernels_scan_each_block(rung, n, shift, signed, poisoned, assert_close):
+def test_scan_kernels_scan_each_block(variant, n, shift, signed, poisoned, assert_close):
     x, blocks = signed(n), launch.ceil_div(n, BLOCK)
     out, sums = poisoned(n), poisoned(blocks)
-    kernel_of(rung)[blocks, BLOCK](x, shift, out, sums)
+    kernel_of(variant)[blocks, BLOCK](x, shift, out, sums)
     expected, _ = in_blocks(x, shift)
     size, _ = in_blocks(np.abs(x), shift)
     assert_close(out, expected, magnitude=size, length=depth(BLOCK))
 
 
 @sizes
-@block_rungs
+@block_variants
 @shifts
-def test_scan_kernels_write_the_total_of_each_block(rung, n, shift, signed, poisoned, assert_close):
+def test_scan_kernels_write_the_total_of_each_block(
+    variant, n, shift, signed, poisoned, assert_close
+):
     x, blocks = signed(n), launch.ceil_div(n, BLOCK)
     out, sums = poisoned(n), poisoned(blocks)
-    kernel_of(rung)[blocks, BLOCK](x, shift, out, sums)
+    kernel_of(variant)[blocks, BLOCK](x, shift, out, sums)
     _, expected = in_blocks(x, shift)
     _, size = in_blocks(np.abs(x), shift)
     assert_close(sums, expected, magnitude=size, length=depth(BLOCK))
 
 
 @sizes
-@block_rungs
+@block_variants
 @shifts
-def test_scan_kernels_are_exact_for_int32(rung, n, shift, rng):
+def test_scan_kernels_are_exact_for_int32(variant, n, shift, rng):
     x, blocks = whole(rng, n, np.int32), launch.ceil_div(n, BLOCK)
     out, sums = sentinel(n, np.int32), sentinel(blocks, np.int32)
-    kernel_of(rung)[blocks, BLOCK](x, shift, out, sums)
+    kernel_of(variant)[blocks, BLOCK](x, shift, out, sums)
     np.testing.assert_array_equal(out, in_blocks(x, shift)[0])
 
 
-@block_rungs
-def test_scan_kernels_write_one_place_more_when_out_is_longer(rung):
+@block_variants
+def test_scan_kernels_write_one_place_more_when_out_is_longer(variant):
     out, sums = sentinel(BLOCK + 1, np.int32), sentinel(2, np.int32)
-    kernel_of(rung)[2, BLOCK](np.ones(BLOCK, np.int32), 1, out, sums)
+    kernel_of(variant)[2, BLOCK](np.ones(BLOCK, np.int32), 1, out, sums)
     assert out[BLOCK - 1] == BLOCK - 1
     assert out[BLOCK] == 1  # the second block begins anew, with the last element of x
 
@@ -151,112 +155,114 @@ def test_looking_back_over_aggregates_alone_adds_them_up():
 
 
 @sizes
-@rungs
-def test_inclusive_scan_matches_the_reference(rung, n, signed, assert_close):
+@variants
+def test_inclusive_scan_matches_the_reference(variant, n, signed, assert_close):
     x = signed(n)
     size = scan.inclusive_scan_reference(np.abs(x))
-    made = scan.inclusive_scan(x, rung=rung)
+    made = scan.inclusive_scan(x, variant=variant)
     assert_close(made, scan.inclusive_scan_reference(x), magnitude=size, length=depth(n))
 
 
 @sizes
-@rungs
-def test_exclusive_scan_matches_the_reference(rung, n, signed, assert_close):
+@variants
+def test_exclusive_scan_matches_the_reference(variant, n, signed, assert_close):
     x = signed(n)
     size = scan.exclusive_scan_reference(np.abs(x))
-    made = scan.exclusive_scan(x, rung=rung)
+    made = scan.exclusive_scan(x, variant=variant)
     assert_close(made, scan.exclusive_scan_reference(x), magnitude=size, length=depth(n))
 
 
 @pytest.mark.parametrize("n", LARGE)
-@rungs
-def test_scans_take_as_many_levels_as_they_need(rung, n, rng):
+@variants
+def test_scans_take_as_many_levels_as_they_need(variant, n, rng):
     x, out = whole(rng, n, np.int32), sentinel(n, np.int32)
-    scan.inclusive_scan(x, rung=rung, out=out)
+    scan.inclusive_scan(x, variant=variant, out=out)
     np.testing.assert_array_equal(out, np.cumsum(x))
-    scan.exclusive_scan(x, rung=rung, out=out)
+    scan.exclusive_scan(x, variant=variant, out=out)
     np.testing.assert_array_equal(out, scan.exclusive_scan_reference(x))
 
 
-@rungs
-def test_rounding_grows_with_the_levels_and_not_with_the_length(rung, signed, assert_close):
+@variants
+def test_rounding_grows_with_the_levels_and_not_with_the_length(variant, signed, assert_close):
     n = BLOCK * BLOCK + 1
     x = signed(n)
     size = scan.inclusive_scan_reference(np.abs(x))
-    made = scan.inclusive_scan(x, rung=rung)
+    made = scan.inclusive_scan(x, variant=variant)
     assert_close(made, scan.inclusive_scan_reference(x), magnitude=size, length=depth(n))
 
 
 @sizes
 @dtypes
-@rungs
-def test_scans_write_every_element_of_out(rung, dtype, n, rng):
+@variants
+def test_scans_write_every_element_of_out(variant, dtype, n, rng):
     x, out = whole(rng, n, dtype), sentinel(n, dtype)
-    scan.inclusive_scan(x, rung=rung, out=out)
+    scan.inclusive_scan(x, variant=variant, out=out)
     np.testing.assert_array_equal(out, scan.inclusive_scan_reference(x))
     out = sentinel(n, dtype)
-    scan.exclusive_scan(x, rung=rung, out=out)
+    scan.exclusive_scan(x, variant=variant, out=out)
     np.testing.assert_array_equal(out, scan.exclusive_scan_reference(x))
 
 
 @dtypes
-@rungs
-def test_scans_of_nothing_are_empty(rung, dtype):
+@variants
+def test_scans_of_nothing_are_empty(variant, dtype):
     x = np.empty(0, dtype)
-    assert scan.inclusive_scan(x, rung=rung).shape == (0,)
-    assert scan.exclusive_scan(x, rung=rung).shape == (0,)
+    assert scan.inclusive_scan(x, variant=variant).shape == (0,)
+    assert scan.exclusive_scan(x, variant=variant).shape == (0,)
 
 
 @dtypes
-@rungs
-def test_scans_keep_the_dtype(rung, dtype):
+@variants
+def test_scans_keep_the_dtype(variant, dtype):
     x = np.ones(3, dtype)
-    assert scan.inclusive_scan(x, rung=rung).dtype == dtype
-    assert scan.exclusive_scan(x, rung=rung).dtype == dtype
+    assert scan.inclusive_scan(x, variant=variant).dtype == dtype
+    assert scan.exclusive_scan(x, variant=variant).dtype == dtype
 
 
-@rungs
-def test_scan_of_int32_wraps(rung):
+@variants
+def test_scan_of_int32_wraps(variant):
     x = np.array([MOST, 1, 5], np.int32)
-    np.testing.assert_array_equal(scan.inclusive_scan(x, rung=rung), [MOST, -MOST - 1, -MOST + 4])
+    np.testing.assert_array_equal(
+        scan.inclusive_scan(x, variant=variant), [MOST, -MOST - 1, -MOST + 4]
+    )
 
 
-@rungs
-def test_a_nan_spoils_no_sum_before_it(rung):
+@variants
+def test_a_nan_spoils_no_sum_before_it(variant):
     x = np.ones(2 * BLOCK + 9, np.float32)
     x[BLOCK + 40] = np.nan
-    made = scan.inclusive_scan(x, rung=rung)
+    made = scan.inclusive_scan(x, variant=variant)
     np.testing.assert_array_equal(made[: BLOCK + 40], np.arange(1, BLOCK + 41))
 
 
-@rungs
-def test_a_nan_spoils_every_sum_from_it_on(rung):
+@variants
+def test_a_nan_spoils_every_sum_from_it_on(variant):
     x = np.ones(2 * BLOCK + 9, np.float32)
     x[BLOCK + 40] = np.nan
-    assert np.isnan(scan.inclusive_scan(x, rung=rung)[BLOCK + 40 :]).all()
+    assert np.isnan(scan.inclusive_scan(x, variant=variant)[BLOCK + 40 :]).all()
 
 
-@rungs
-def test_infinities_make_no_nan_before_they_meet(rung):
+@variants
+def test_infinities_make_no_nan_before_they_meet(variant):
     x = np.zeros(BLOCK + 3, np.float32)
     x[7], x[BLOCK] = np.inf, np.inf
-    assert (scan.inclusive_scan(x, rung=rung)[7:] == np.inf).all()
+    assert (scan.inclusive_scan(x, variant=variant)[7:] == np.inf).all()
 
 
-@rungs
-def test_scans_leave_their_input_as_it_was(rung, signed):
+@variants
+def test_scans_leave_their_input_as_it_was(variant, signed):
     x = signed(700)
     before = x.copy()
-    scan.inclusive_scan(x, rung=rung)
-    scan.exclusive_scan(x, rung=rung)
+    scan.inclusive_scan(x, variant=variant)
+    scan.exclusive_scan(x, variant=variant)
     np.testing.assert_array_equal(x, before)
 
 
-@rungs
-def test_inclusive_scan_may_write_over_its_input(rung, rng):
+@variants
+def test_inclusive_scan_may_write_over_its_input(variant, rng):
     x = whole(rng, 1009, np.int32)
     expected = np.cumsum(x)
-    assert scan.inclusive_scan(x, rung=rung, out=x) is x
+    assert scan.inclusive_scan(x, variant=variant, out=x) is x
     np.testing.assert_array_equal(x, expected)
 
 
@@ -375,9 +381,9 @@ def faults(kernel, *args):
 @pytest.mark.watched
 @dtypes
 @shifts
-@block_rungs
-def test_checked_mode_finds_nothing_wrong_with_a_scan(rung, shift, dtype):
-    assert faults(kernel_of(rung), *arguments(dtype, shift)) == []
+@block_variants
+def test_checked_mode_finds_nothing_wrong_with_a_scan(variant, shift, dtype):
+    assert faults(kernel_of(variant), *arguments(dtype, shift)) == []
 
 
 @pytest.mark.watched
@@ -421,21 +427,21 @@ def test_one_pass_cost_is_what_checked_mode_counts():
     assert (total["flops_float64"], total["barriers"]) == (0, 3 * blocks * (BLOCK // 32))
 
 
-def counted(rung):
-    return gpukit.profile(kernel_of(rung))[3, BLOCK](*arguments(np.float32)).total
+def counted(variant):
+    return gpukit.profile(kernel_of(variant))[3, BLOCK](*arguments(np.float32)).total
 
 
 @pytest.mark.watched
-@block_rungs
-def test_scan_cost_is_what_checked_mode_counts(rung):
-    total, cost = counted(rung), launch.pick("test", scan.SCAN_LADDER, rung).cost(N)
+@block_variants
+def test_scan_cost_is_what_checked_mode_counts(variant):
+    total, cost = counted(variant), launch.pick("test", scan.SCAN_VARIANTS, variant).cost(N)
     assert (total["global_bytes_asked"], total.flops) == (cost.bytes, cost.flops)
 
 
 @pytest.mark.watched
-@block_rungs
-def test_scan_does_no_float64_arithmetic(rung):
-    assert counted(rung)["flops_float64"] == 0
+@block_variants
+def test_scan_does_no_float64_arithmetic(variant):
+    assert counted(variant)["flops_float64"] == 0
 
 
 @pytest.mark.watched
@@ -457,19 +463,19 @@ def test_compact_scatter_cost_is_what_checked_mode_counts():
 
 @pytest.mark.watched
 @pytest.mark.parametrize(
-    ("rung", "barriers"), [("block", 8), ("blelloch", 17), ("padded", 17), ("warp", 1)]
+    ("variant", "barriers"), [("block", 8), ("blelloch", 17), ("padded", 17), ("warp", 1)]
 )
-def test_scan_waits_as_often_as_its_docstring_says(rung, barriers):
-    assert counted(rung)["barriers"] == barriers * 3 * (BLOCK // 32)
+def test_scan_waits_as_often_as_its_docstring_says(variant, barriers):
+    assert counted(variant)["barriers"] == barriers * 3 * (BLOCK // 32)
 
 
-def conflicts(rung):
-    total = counted(rung)
+def conflicts(variant):
+    total = counted(variant)
     return total["shared_load_conflicts"] + total["shared_store_conflicts"]
 
 
-def passes(rung):
-    total = counted(rung)
+def passes(variant):
+    total = counted(variant)
     return total["shared_load_wavefronts"] + total["shared_store_wavefronts"]
 
 
@@ -479,9 +485,9 @@ def test_blelloch_has_bank_conflicts():
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("rung", ["block", "padded", "warp"])
-def test_other_scans_have_no_bank_conflicts(rung):
-    assert conflicts(rung) == 0
+@pytest.mark.parametrize("variant", ["block", "padded", "warp"])
+def test_other_scans_have_no_bank_conflicts(variant):
+    assert conflicts(variant) == 0
 
 
 @pytest.mark.watched
@@ -495,5 +501,5 @@ def test_shuffles_need_a_third_of_the_passes_of_the_padded_tree():
 
 
 @pytest.mark.watched
-def test_additions_fall_to_less_than_half_from_the_ladder_to_the_tree():
+def test_additions_fall_to_less_than_half_from_doubling_steps_to_the_tree():
     assert 2 * counted("blelloch").flops < counted("block").flops

@@ -35,7 +35,7 @@ def test_forward_pass_is_sigmoids_of_products(n, sizes, rng):
 def test_gradients_match_the_reference(way, n, sizes, dtype, rng):
     x, weights, grad = network(rng, n, sizes, dtype)
     outputs = gpukit.mlp(x, weights)
-    made = gpukit.mlp_backward(grad, x, outputs, weights, rung=way)
+    made = gpukit.mlp_backward(grad, x, outputs, weights, variant=way)
     right = sharing.mlp_backward_reference(grad, [x, *outputs], weights)
     for ours, theirs in zip(made, right, strict=True):
         assert ours.dtype == dtype
@@ -51,7 +51,7 @@ def test_gradients_are_the_slopes(way, rng):
         return gpukit.mlp(x, weights)[-1]
 
     def backward(grad, *weights):
-        return gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, rung=way)
+        return gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, variant=way)
 
     assert gpukit.gradcheck(forward, backward, weights)
 
@@ -59,7 +59,7 @@ def test_gradients_are_the_slopes(way, rng):
 @ways
 def test_gradients_of_no_samples_are_zeros(way, rng):
     x, weights, grad = network(rng, 0, (4, 3, 2))
-    made = gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, rung=way)
+    made = gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, variant=way)
     assert [g.tolist() for g in made] == [np.zeros(w.shape).tolist() for w in weights]
 
 
@@ -68,15 +68,17 @@ def test_device_arrays_stay_on_the_device(way, rng):
     x, weights, grad = network(rng, 5, (7, 6, 3))
     moved = [cuda.to_device(w) for w in weights]
     outputs = gpukit.mlp(cuda.to_device(x), moved)
-    made = gpukit.mlp_backward(cuda.to_device(grad), cuda.to_device(x), outputs, moved, rung=way)
+    made = gpukit.mlp_backward(cuda.to_device(grad), cuda.to_device(x), outputs, moved, variant=way)
     assert all(map(launch.is_device_array, [*outputs, *made]))
 
 
 def test_an_unknown_way_is_refused(rng):
     x, weights, grad = network(rng, 5, (7, 3))
-    expected = "mlp_backward: expected rung to be one of 'by_layer', 'by_weight', 'hybrid', got 'b'"
+    expected = (
+        "mlp_backward: expected variant to be one of 'by_layer', 'by_weight', 'hybrid', got 'b'"
+    )
     with pytest.raises(ValueError, match=expected):
-        gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, rung="b")
+        gpukit.mlp_backward(grad, x, gpukit.mlp(x, weights), weights, variant="b")
 
 
 def test_a_layer_without_outputs_is_refused():
@@ -120,7 +122,7 @@ def test_work_is_what_is_counted(way, rng, monkeypatch):
         return step._replace(kernel=Counted())
 
     monkeypatch.setitem(sharing.WAYS, way, tuple(map(counting, sharing.WAYS[way])))
-    gpukit.mlp_backward(grad, x, outputs, weights, rung=way)
+    gpukit.mlp_backward(grad, x, outputs, weights, variant=way)
     work = sharing.mlp_backward_work(way, N, SIZES)
     assert work.launches == len(found)
     counted = launch.Cost(sum(f["global_bytes_asked"] for f in found), sum(f.flops for f in found))

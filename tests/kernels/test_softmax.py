@@ -1,4 +1,4 @@
-"""Softmax and its logarithm, forward and backward: every rung, every axis, rows of all lengths."""
+"""Softmax and its logarithm, forward and backward: every variant, every axis, rows of all lengths."""
 
 import math
 
@@ -26,11 +26,11 @@ SHAPES = [
 ]
 # (outer, n, inner): one less and one more than a block of threads, and axes of one.
 CUBES = [(1, 1, 2), (3, 5, 7), (1, 37, 255), (4, 1, 257), (7, 11, 1)]
-ALL = {rung.name: rung for rung in softmax.LADDER}
+ALL = {variant.name: variant for variant in softmax.VARIANTS}
 BACKWARD = ["softmax", "log_softmax"]
 INF, NAN = np.inf, np.nan
 
-rungs = pytest.mark.parametrize("rung", ALL)
+variants = pytest.mark.parametrize("variant", ALL)
 shapes = pytest.mark.parametrize("shape", SHAPES, ids=str)
 cubes = pytest.mark.parametrize("cube", CUBES, ids=str)
 dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -59,79 +59,79 @@ def logits(rng, *shape, dtype=np.float32):
 # ---- the right numbers ----------------------------------------------------------------------
 
 
-@rungs
+@variants
 @shapes
-def test_softmax_matches_the_reference(rung, shape, rng, assert_right):
-    assert_right(softmax.softmax, softmax.softmax_reference, logits(rng, *shape), rung=rung)
+def test_softmax_matches_the_reference(variant, shape, rng, assert_right):
+    assert_right(softmax.softmax, softmax.softmax_reference, logits(rng, *shape), variant=variant)
 
 
-@rungs
-def test_softmax_is_right_to_float64(rung, rng, assert_right):
+@variants
+def test_softmax_is_right_to_float64(variant, rng, assert_right):
     x = logits(rng, ROWS + 1, BLOCK + 5, dtype=np.float64)
-    assert_right(softmax.softmax, softmax.softmax_reference, x, rung=rung)
+    assert_right(softmax.softmax, softmax.softmax_reference, x, variant=variant)
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("cols", [KEPT - 1, KEPT, KEPT + 1, 100_000])
-def test_softmax_of_long_rows_matches_the_reference(rung, cols, rng, assert_right):
-    assert_right(softmax.softmax, softmax.softmax_reference, logits(rng, 2, cols), rung=rung)
+def test_softmax_of_long_rows_matches_the_reference(variant, cols, rng, assert_right):
+    assert_right(softmax.softmax, softmax.softmax_reference, logits(rng, 2, cols), variant=variant)
 
 
-@rungs
-def test_rows_add_up_to_one(rung, rng):
-    y = softmax.softmax(logits(rng, 11, 301), rung=rung)
+@variants
+def test_rows_add_up_to_one(variant, rng):
+    y = softmax.softmax(logits(rng, 11, 301), variant=variant)
     np.testing.assert_allclose(y.sum(axis=1, dtype=np.float64), 1, rtol=1e-6)
 
 
-@rungs
-def test_softmax_of_large_numbers_does_not_overflow(rung):
-    y = softmax.softmax(np.array([[1000, 1001]], np.float32), rung=rung)
+@variants
+def test_softmax_of_large_numbers_does_not_overflow(variant):
+    y = softmax.softmax(np.array([[1000, 1001]], np.float32), variant=variant)
     below = 1 / (1 + math.e)
     np.testing.assert_allclose(y, [[below, 1 - below]], rtol=1e-6)
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("at", [0, 1, WARP - 1, WARP, BLOCK - 1, BLOCK, BLOCK + 2])
-def test_the_largest_element_is_found_on_every_lane(rung, at):
+def test_the_largest_element_is_found_on_every_lane(variant, at):
     x = np.zeros((3, BLOCK + 3), np.float32)
     x[1, at] = 200  # e^-200 is 0, and e^200 is inf
     expected = np.full((3, BLOCK + 3), 1 / (BLOCK + 3))
     expected[1] = np.arange(BLOCK + 3) == at
-    np.testing.assert_allclose(softmax.softmax(x, rung=rung), expected, rtol=1e-6)
+    np.testing.assert_allclose(softmax.softmax(x, variant=variant), expected, rtol=1e-6)
 
 
-@rungs
+@variants
 @pytest.mark.parametrize("row", [[NAN, 1, 2], [INF, 1, 2], [INF, INF, -INF], [-INF, -INF, -INF]])
 @pytest.mark.parametrize("turn", [0, 1, 2])
-def test_row_without_an_answer_is_nan_and_no_other_is(rung, row, turn):
+def test_row_without_an_answer_is_nan_and_no_other_is(variant, row, turn):
     x = np.array([[0, 1, 2], np.roll(row, turn), [2, 1, 0]], np.float32)
-    made = np.isnan(softmax.softmax(x, rung=rung))
+    made = np.isnan(softmax.softmax(x, variant=variant))
     np.testing.assert_array_equal(made, [[False] * 3, [True] * 3, [False] * 3])
 
 
-@rungs
+@variants
 @dtypes
-def test_minus_infinity_beside_a_number_gets_nothing(rung, dtype):
+def test_minus_infinity_beside_a_number_gets_nothing(variant, dtype):
     x = np.full((1, 2 * BLOCK), -INF, dtype)
     x[0, BLOCK + 3] = -7
-    made = softmax.softmax(x, rung=rung)
+    made = softmax.softmax(x, variant=variant)
     np.testing.assert_array_equal(made[0], np.arange(2 * BLOCK) == BLOCK + 3)
 
 
-@rungs
+@variants
 @dtypes
-def test_numbers_at_the_ends_of_the_range_are_taken(rung, dtype):
+def test_numbers_at_the_ends_of_the_range_are_taken(variant, dtype):
     most = np.finfo(dtype).max
     x = np.array([[-most, -most], [most, most], [-most, most]], dtype)
     with np.errstate(over="ignore"):
-        made = softmax.softmax(x, rung=rung)
+        made = softmax.softmax(x, variant=variant)
     np.testing.assert_array_equal(made, [[0.5, 0.5], [0.5, 0.5], [0, 1]])
 
 
-@rungs
-def test_result_has_the_bits_of_the_run_before(rung, rng):
+@variants
+def test_result_has_the_bits_of_the_run_before(variant, rng):
     x = logits(rng, 9, 301)
-    first, second = softmax.softmax(x, rung=rung), softmax.softmax(x, rung=rung)
+    first, second = softmax.softmax(x, variant=variant), softmax.softmax(x, variant=variant)
     np.testing.assert_array_equal(first.view(np.uint32), second.view(np.uint32))
 
 
@@ -263,69 +263,69 @@ def test_out_on_the_memory_of_the_input_is_refused():
 
 # Every kernel with the shapes of its arrays before the last, which is written.
 ROWS_OF_TWO = [
-    *((rung, 1) for rung in (*groups.LADDER, threads.LADDER[3], log.LADDER[0])),
-    *((rung, 2) for rung in backward.LADDER[:2]),
+    *((variant, 1) for variant in (*groups.VARIANTS, threads.VARIANTS[3], log.VARIANTS[0])),
+    *((variant, 2) for variant in backward.VARIANTS[:2]),
 ]
 SIDE_BY_SIDE = [
-    *((rung, 1) for rung in (threads.LADDER[4], log.LADDER[1])),
-    *((rung, 2) for rung in backward.LADDER[2:]),
+    *((variant, 1) for variant in (threads.VARIANTS[4], log.VARIANTS[1])),
+    *((variant, 2) for variant in backward.VARIANTS[2:]),
 ]
 LAUNCHES = [
-    *((rung, inputs, shape) for rung, inputs in ROWS_OF_TWO for shape in [(1, 1), (9, 161)]),
-    *((rung, inputs, (2, 5, 37)) for rung, inputs in SIDE_BY_SIDE),
+    *((variant, inputs, shape) for variant, inputs in ROWS_OF_TWO for shape in [(1, 1), (9, 161)]),
+    *((variant, inputs, (2, 5, 37)) for variant, inputs in SIDE_BY_SIDE),
 ]
 
 
-def prepared(rung, inputs, shape, dtype=np.float32):
-    """Return grid and block of a rung and its arrays."""
+def prepared(variant, inputs, shape, dtype=np.float32):
+    """Return grid and block of a variant and its arrays."""
     arrays = [np.random.default_rng(k).standard_normal(shape).astype(dtype) for k in range(inputs)]
     sizes = shape[:1] if len(shape) == 2 else (shape[2], shape[0])
-    return (rung.grid("test", *sizes), rung.block), [*arrays, np.full(shape, np.nan, dtype)]
+    return (variant.grid("test", *sizes), variant.block), [*arrays, np.full(shape, np.nan, dtype)]
 
 
 def passes(dtype=np.float32):
-    """Yield the three launches of the first rung, one after the other."""
+    """Yield the three launches of the first variant, one after the other."""
     x = np.random.default_rng(5).standard_normal((9, 161)).astype(dtype)
     arrays = [x, np.full(9, np.nan, dtype), np.full(9, np.nan, dtype), np.full_like(x, np.nan)]
-    for rung, last in zip(threads.LADDER, (2, 3, 4), strict=False):
-        yield rung, (rung.grid("test", 9), rung.block), arrays[:last]
+    for variant, last in zip(threads.VARIANTS, (2, 3, 4), strict=False):
+        yield variant, (variant.grid("test", 9), variant.block), arrays[:last]
 
 
 launches = pytest.mark.parametrize(
-    ("rung", "inputs", "shape"), LAUNCHES, ids=lambda value: getattr(value, "name", str(value))
+    ("variant", "inputs", "shape"), LAUNCHES, ids=lambda value: getattr(value, "name", str(value))
 )
 
 
 @pytest.mark.watched
 @launches
-def test_checker_finds_nothing_wrong(rung, inputs, shape):
-    where, arrays = prepared(rung, inputs, shape)
-    assert gpukit.check(rung.kernel)[where](*arrays).findings == []
+def test_checker_finds_nothing_wrong(variant, inputs, shape):
+    where, arrays = prepared(variant, inputs, shape)
+    assert gpukit.check(variant.kernel)[where](*arrays).findings == []
 
 
 @pytest.mark.watched
 @launches
 @dtypes
-def test_cost_is_what_is_counted(rung, inputs, shape, dtype):
-    where, arrays = prepared(rung, inputs, shape, dtype)
-    found = gpukit.profile(rung.kernel)[where](*arrays).total
-    cost = rung.cost(*shape, itemsize=arrays[0].itemsize)
+def test_cost_is_what_is_counted(variant, inputs, shape, dtype):
+    where, arrays = prepared(variant, inputs, shape, dtype)
+    found = gpukit.profile(variant.kernel)[where](*arrays).total
+    cost = variant.cost(*shape, itemsize=arrays[0].itemsize)
     assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
     assert found[f"flops_{np.dtype(dtype).name}"] == found.flops
 
 
 @pytest.mark.watched
 def test_checker_finds_nothing_wrong_in_three_launches():
-    for rung, where, arrays in passes():
-        assert gpukit.check(rung.kernel)[where](*arrays).findings == []
+    for variant, where, arrays in passes():
+        assert gpukit.check(variant.kernel)[where](*arrays).findings == []
 
 
 @pytest.mark.watched
 @dtypes
 def test_cost_of_three_launches_is_what_is_counted(dtype):
-    for rung, where, arrays in passes(dtype):
-        found = gpukit.profile(rung.kernel)[where](*arrays).total
-        cost = rung.cost(9, 161, itemsize=arrays[0].itemsize)
+    for variant, where, arrays in passes(dtype):
+        found = gpukit.profile(variant.kernel)[where](*arrays).total
+        cost = variant.cost(9, 161, itemsize=arrays[0].itemsize)
         assert cost == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
@@ -333,7 +333,7 @@ def test_cost_of_three_launches_is_what_is_counted(dtype):
 def test_thread_a_row_takes_32_sectors_a_load_and_rows_side_by_side_take_4():
     sectors = {}
     for at, shape in ((3, (256, 64)), (4, (1, 64, 256))):
-        where, arrays = prepared(threads.LADDER[at], 1, shape)
-        found = gpukit.profile(threads.LADDER[at].kernel)[where](*arrays).total
+        where, arrays = prepared(threads.VARIANTS[at], 1, shape)
+        found = gpukit.profile(threads.VARIANTS[at].kernel)[where](*arrays).total
         sectors[at] = found["global_load_sectors"] / found["global_load_requests"]
     assert sectors == {3: 32, 4: 4}

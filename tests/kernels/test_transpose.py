@@ -24,83 +24,83 @@ SHAPES = [
     (97, 29),
 ]
 # The wide copy takes rows of whole fours only: test_wide_elements.py.
-COPIES = [rung.name for rung in transpose.COPY_LADDER if not rung.instead]
-TURNS = [rung.name for rung in transpose.TRANSPOSE_LADDER]
-ALL = {rung.name: rung for rung in transpose.LADDER if not rung.instead}
+COPIES = [variant.name for variant in transpose.COPY_VARIANTS if not variant.instead]
+TURNS = [variant.name for variant in transpose.TRANSPOSE_VARIANTS]
+ALL = {variant.name: variant for variant in transpose.VARIANTS if not variant.instead}
 
-turns = pytest.mark.parametrize("rung", TURNS)
-every_rung = pytest.mark.parametrize("rung", ALL)
+turns = pytest.mark.parametrize("variant", TURNS)
+every_variant = pytest.mark.parametrize("variant", ALL)
 shapes = pytest.mark.parametrize(("rows", "cols"), SHAPES, ids=lambda size: str(size))
 
 
-def function_of(rung):
-    return transpose.copy if rung in COPIES else transpose.transpose
+def function_of(variant):
+    return transpose.copy if variant in COPIES else transpose.transpose
 
 
-def right(rung, x):
-    return x if rung in COPIES else x.T
+def right(variant, x):
+    return x if variant in COPIES else x.T
 
 
-def grid_of(rung, rows, cols):
-    return ALL[rung].grid("test", cols, rows)
+def grid_of(variant, rows, cols):
+    return ALL[variant].grid("test", cols, rows)
 
 
-@every_rung
+@every_variant
 @shapes
-def test_kernel_moves_every_element_to_its_place(rung, rows, cols, signed, poisoned):
+def test_kernel_moves_every_element_to_its_place(variant, rows, cols, signed, poisoned):
     x = signed(rows, cols)
-    out = poisoned(*right(rung, x).shape)
-    ALL[rung].kernel[grid_of(rung, rows, cols), (TILE, ROWS)](x, out)
-    np.testing.assert_array_equal(out, right(rung, x))
+    out = poisoned(*right(variant, x).shape)
+    ALL[variant].kernel[grid_of(variant, rows, cols), (TILE, ROWS)](x, out)
+    np.testing.assert_array_equal(out, right(variant, x))
 
 
-@every_rung
+@every_variant
 @shapes
-def test_host_function_moves_every_element_to_its_place(rung, rows, cols, signed):
+def test_host_function_moves_every_element_to_its_place(variant, rows, cols, signed):
     x = signed(rows, cols)
-    np.testing.assert_array_equal(function_of(rung)(x, rung=rung), right(rung, x))
+    np.testing.assert_array_equal(function_of(variant)(x, variant=variant), right(variant, x))
 
 
-@every_rung
-def test_kernel_moves_float64_unrounded(rung, signed, poisoned):
+@every_variant
+def test_kernel_moves_float64_unrounded(variant, signed, poisoned):
     x = signed(37, 41, dtype=np.float64)
-    out = poisoned(*right(rung, x).shape, dtype=np.float64)
-    ALL[rung].kernel[grid_of(rung, 37, 41), (TILE, ROWS)](x, out)
-    np.testing.assert_array_equal(out, right(rung, x))
+    out = poisoned(*right(variant, x).shape, dtype=np.float64)
+    ALL[variant].kernel[grid_of(variant, 37, 41), (TILE, ROWS)](x, out)
+    np.testing.assert_array_equal(out, right(variant, x))
 
 
-@every_rung
-def test_host_function_gives_float64_for_float64(rung, signed):
+@every_variant
+def test_host_function_gives_float64_for_float64(variant, signed):
     x = signed(37, 41, dtype=np.float64)
-    made = function_of(rung)(x, rung=rung)
+    made = function_of(variant)(x, variant=variant)
     assert made.dtype == np.float64
-    np.testing.assert_array_equal(made, right(rung, x))
+    np.testing.assert_array_equal(made, right(variant, x))
 
 
-@every_rung
-def test_kernel_keeps_the_bits_of_nan_infinity_and_minus_zero(rung):
+@every_variant
+def test_kernel_keeps_the_bits_of_nan_infinity_and_minus_zero(variant):
     x = np.array([[np.nan, np.inf, -np.inf], [-0.0, 1e-45, 3]], np.float32)
     x.view(np.uint32)[0, 0] |= 5  # a NaN that carries a number
-    made = np.ascontiguousarray(function_of(rung)(x, rung=rung))
-    bits = np.ascontiguousarray(right(rung, x)).view(np.uint32)
+    made = np.ascontiguousarray(function_of(variant)(x, variant=variant))
+    bits = np.ascontiguousarray(right(variant, x)).view(np.uint32)
     np.testing.assert_array_equal(made.view(np.uint32), bits)
 
 
-@every_rung
-def test_kernel_leaves_what_surrounds_out_alone(rung, signed):
+@every_variant
+def test_kernel_leaves_what_surrounds_out_alone(variant, signed):
     x = signed(TILE + 3, TILE + 5)
-    whole = np.full([size + 4 for size in right(rung, x).shape], 7, np.float32)
+    whole = np.full([size + 4 for size in right(variant, x).shape], 7, np.float32)
     part = whole[2:-2, 2:-2]
-    ALL[rung].kernel[grid_of(rung, *x.shape), (TILE, ROWS)](x, part)
-    np.testing.assert_array_equal(part, right(rung, x))
+    ALL[variant].kernel[grid_of(variant, *x.shape), (TILE, ROWS)](x, part)
+    np.testing.assert_array_equal(part, right(variant, x))
     part[:] = 7
     assert (whole == 7).all()
 
 
 @turns
-def test_transpose_twice_gives_the_matrix_back(rung, signed):
+def test_transpose_twice_gives_the_matrix_back(variant, signed):
     x = signed(35, 67)
-    back = transpose.transpose(transpose.transpose(x, rung=rung), rung=rung)
+    back = transpose.transpose(transpose.transpose(x, variant=variant), variant=variant)
     np.testing.assert_array_equal(back, x)
 
 
@@ -110,98 +110,100 @@ def test_transpose_reference_is_the_sum_of_its_definition(signed):
     assert all(made[col, row] == x[row, col] for row in range(5) for col in range(7))
 
 
-@every_rung
-def test_result_has_memory_of_its_own(rung):
+@every_variant
+def test_result_has_memory_of_its_own(variant):
     x = np.ones((3, 4), np.float32)
-    assert not np.shares_memory(function_of(rung)(x, rung=rung), x)
+    assert not np.shares_memory(function_of(variant)(x, variant=variant), x)
 
 
-@every_rung
-def test_result_is_in_c_order(rung):
-    assert function_of(rung)(np.ones((3, 4), np.float32), rung=rung).flags.c_contiguous
+@every_variant
+def test_result_is_in_c_order(variant):
+    assert function_of(variant)(np.ones((3, 4), np.float32), variant=variant).flags.c_contiguous
 
 
-@every_rung
+@every_variant
 @pytest.mark.parametrize(
     "view",
     [lambda a: a.T, lambda a: a[::2, 1:-1], lambda a: a[::-1, ::-3], np.asfortranarray],
     ids=["transposed", "part", "backwards", "fortran"],
 )
-def test_array_that_is_not_contiguous_is_moved_rightly(rung, view, signed):
+def test_array_that_is_not_contiguous_is_moved_rightly(variant, view, signed):
     x = view(signed(40, 37))
-    np.testing.assert_array_equal(function_of(rung)(x, rung=rung), right(rung, x))
+    np.testing.assert_array_equal(function_of(variant)(x, variant=variant), right(variant, x))
 
 
-@every_rung
-def test_device_array_that_is_not_contiguous_is_moved_rightly(rung, signed):
+@every_variant
+def test_device_array_that_is_not_contiguous_is_moved_rightly(variant, signed):
     x = signed(40, 37)
-    made = function_of(rung)(cuda.to_device(x)[3:, ::2], rung=rung)
-    np.testing.assert_array_equal(made.copy_to_host(), right(rung, x[3:, ::2]))
+    made = function_of(variant)(cuda.to_device(x)[3:, ::2], variant=variant)
+    np.testing.assert_array_equal(made.copy_to_host(), right(variant, x[3:, ::2]))
 
 
-@every_rung
-def test_array_that_may_not_be_written_can_be_read(rung):
+@every_variant
+def test_array_that_may_not_be_written_can_be_read(variant):
     x = np.ones((2, 3), np.float32)
     x.flags.writeable = False
-    assert function_of(rung)(x, rung=rung).sum() == 6
+    assert function_of(variant)(x, variant=variant).sum() == 6
 
 
-@every_rung
+@every_variant
 @pytest.mark.parametrize("shape", [(0, 4), (4, 0), (0, 0)])
-def test_matrix_without_elements_gives_one_without_elements(rung, shape):
+def test_matrix_without_elements_gives_one_without_elements(variant, shape):
     x = np.empty(shape, np.float32)
-    assert function_of(rung)(x, rung=rung).shape == right(rung, x).shape
+    assert function_of(variant)(x, variant=variant).shape == right(variant, x).shape
 
 
-@every_rung
-def test_out_on_the_memory_of_x_is_refused(rung):
+@every_variant
+def test_out_on_the_memory_of_x_is_refused(variant):
     x = np.ones((4, 4), np.float32)
-    name = function_of(rung).__name__
+    name = function_of(variant).__name__
     expected = f"{name}: expected out to lie apart from x, got one on the memory of the other"
     with pytest.raises(ValueError, match=expected):
-        function_of(rung)(x, rung=rung, out=x)
+        function_of(variant)(x, variant=variant, out=x)
 
 
-@every_rung
-def test_out_on_the_memory_of_a_device_array_is_refused(rung):
+@every_variant
+def test_out_on_the_memory_of_a_device_array_is_refused(variant):
     x = cuda.to_device(np.ones((4, 4), np.float32))
     with pytest.raises(ValueError, match="expected out to lie apart from x"):
-        function_of(rung)(x, rung=rung, out=x)
+        function_of(variant)(x, variant=variant, out=x)
 
 
 @turns
-def test_out_of_the_shape_of_x_is_refused(rung):
+def test_out_of_the_shape_of_x_is_refused(variant):
     expected = r"transpose: expected out\.shape == \(3, 2\), got \(2, 3\)\. Make it with np\.empty"
     with pytest.raises(ValueError, match=expected):
-        transpose.transpose(np.ones((2, 3), np.float32), rung=rung, out=np.ones((2, 3), np.float32))
+        transpose.transpose(
+            np.ones((2, 3), np.float32), variant=variant, out=np.ones((2, 3), np.float32)
+        )
 
 
-@every_rung
-def test_integers_are_refused(rung):
-    name = function_of(rung).__name__
+@every_variant
+def test_integers_are_refused(variant):
+    name = function_of(variant).__name__
     expected = (
         rf"{name}: expected x to be a float32 or float64 array, got int64\. "
         r"Convert it with x\.astype\(np\.float32\)\."
     )
     with pytest.raises(TypeError, match=expected):
-        function_of(rung)(np.ones((2, 3), np.int64), rung=rung)
+        function_of(variant)(np.ones((2, 3), np.int64), variant=variant)
 
 
-@every_rung
+@every_variant
 @pytest.mark.parametrize("shape", [(4,), (2, 3, 4)])
-def test_other_than_two_axes_are_refused(rung, shape):
+def test_other_than_two_axes_are_refused(variant, shape):
     with pytest.raises(ValueError, match=r"expected x\.ndim == 2, got shape .* Reshape it to 2"):
-        function_of(rung)(np.ones(shape, np.float32), rung=rung)
+        function_of(variant)(np.ones(shape, np.float32), variant=variant)
 
 
-def test_copy_lists_its_rungs_when_the_name_is_unknown():
-    expected = "rung to be one of 'coalesced', 'strided', 'wide', got 'naive'. Pick one."
+def test_copy_lists_its_variants_when_the_name_is_unknown():
+    expected = "variant to be one of 'coalesced', 'strided', 'wide', got 'naive'. Pick one."
     with pytest.raises(ValueError, match=expected):
-        transpose.copy(np.ones((2, 3), np.float32), rung="naive")
+        transpose.copy(np.ones((2, 3), np.float32), variant="naive")
 
 
 @pytest.mark.parametrize(
-    ("rung", "shape"),
+    ("variant", "shape"),
     [
         ("coalesced", (65535 * ROWS + 1, 1)),
         ("strided", (1, 65535 * ROWS + 1)),
@@ -210,33 +212,33 @@ def test_copy_lists_its_rungs_when_the_name_is_unknown():
         ("padded", (65535 * TILE + 1, 1)),
     ],
 )
-def test_more_than_the_grid_holds_along_y_is_refused(rung, shape):
+def test_more_than_the_grid_holds_along_y_is_refused(variant, shape):
     x = np.broadcast_to(np.float32(1), shape)
     with pytest.raises(ValueError, match=r"expected a grid of at most .* got \(1, 65536\)\. Split"):
-        function_of(rung)(x, rung=rung)
+        function_of(variant)(x, variant=variant)
 
 
 # ---- what the checker and the counters say --------------------------------------------------
 
 
 @pytest.mark.watched
-@every_rung
+@every_variant
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @pytest.mark.parametrize("shape", [(TILE + 1, TILE + 5), (3, 2 * TILE - 1)], ids=str)
-def test_checker_finds_nothing_wrong(rung, shape, dtype, signed):
+def test_checker_finds_nothing_wrong(variant, shape, dtype, signed):
     x = signed(*shape, dtype=dtype)
-    out = cuda.device_array(right(rung, x).shape, dtype)
-    report = gpukit.check(ALL[rung].kernel)[grid_of(rung, *shape), (TILE, ROWS)](x, out)
+    out = cuda.device_array(right(variant, x).shape, dtype)
+    report = gpukit.check(ALL[variant].kernel)[grid_of(variant, *shape), (TILE, ROWS)](x, out)
     assert [f for f in report.findings if f.severity in ("error", "warning")] == []
 
 
 @functools.cache
-def counted(rung, rows=2 * TILE, cols=3 * TILE, dtype=np.float32):
+def counted(variant, rows=2 * TILE, cols=3 * TILE, dtype=np.float32):
     """Return what a launch is counted to do; both sizes whole tiles unless said otherwise."""
     x = np.ones((rows, cols), dtype)
-    out = np.empty(right(rung, x).shape, dtype)
-    kernel = gpukit.profile(ALL[rung].kernel)
-    return kernel[grid_of(rung, rows, cols), (TILE, ROWS)](x, out).total
+    out = np.empty(right(variant, x).shape, dtype)
+    kernel = gpukit.profile(ALL[variant].kernel)
+    return kernel[grid_of(variant, rows, cols), (TILE, ROWS)](x, out).total
 
 
 # Sectors of a load and of a store of a full warp, as the docstrings have them.
@@ -250,13 +252,13 @@ SECTORS = {
 
 
 @pytest.mark.watched
-@every_rung
-def test_warps_touch_as_many_sectors_as_the_docstring_says(rung):
-    found = counted(rung)
+@every_variant
+def test_warps_touch_as_many_sectors_as_the_docstring_says(variant):
+    found = counted(variant)
     each = tuple(
         found[f"global_{op}_sectors"] / found[f"global_{op}_requests"] for op in ("load", "store")
     )
-    assert each == SECTORS[rung]
+    assert each == SECTORS[variant]
 
 
 @pytest.mark.watched
@@ -266,16 +268,18 @@ def test_strided_copy_moves_eight_times_what_it_asks_for():
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("rung", ["coalesced", "tiled", "padded"])
-def test_coalesced_kernel_moves_only_what_it_asks_for(rung):
-    found = counted(rung)
+@pytest.mark.parametrize("variant", ["coalesced", "tiled", "padded"])
+def test_coalesced_kernel_moves_only_what_it_asks_for(variant):
+    found = counted(variant)
     assert found["global_bytes_moved"] == found["global_bytes_asked"]
 
 
 @pytest.mark.watched
 @pytest.mark.parametrize("shape", [(2 * TILE, 3 * TILE), (43, 71), (97, 29)], ids=str)
 def test_tiles_move_less_than_the_naive_kernel(shape):
-    naive, tiled = (counted(rung, *shape)["global_bytes_moved"] for rung in ("naive", "tiled"))
+    naive, tiled = (
+        counted(variant, *shape)["global_bytes_moved"] for variant in ("naive", "tiled")
+    )
     assert tiled < naive / 2
 
 
@@ -301,20 +305,20 @@ def test_padded_kernel_has_no_bank_conflicts(shape, dtype):
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("rung", ["coalesced", "strided", "naive"])
-def test_kernel_without_a_tile_uses_no_shared_memory(rung):
-    assert counted(rung)["shared_load_requests"] + counted(rung)["shared_store_requests"] == 0
+@pytest.mark.parametrize("variant", ["coalesced", "strided", "naive"])
+def test_kernel_without_a_tile_uses_no_shared_memory(variant):
+    assert counted(variant)["shared_load_requests"] + counted(variant)["shared_store_requests"] == 0
 
 
 @pytest.mark.watched
-@every_rung
+@every_variant
 @pytest.mark.parametrize("shape", [(1, 1), (TILE, TILE), (43, 71), (97, 29)], ids=str)
-def test_cost_is_what_is_counted(rung, shape):
-    found = counted(rung, *shape)
-    assert ALL[rung].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
+def test_cost_is_what_is_counted(variant, shape):
+    found = counted(variant, *shape)
+    assert ALL[variant].cost(*shape) == launch.Cost(found["global_bytes_asked"], found.flops)
 
 
 @pytest.mark.watched
-@pytest.mark.parametrize("rung", ["tiled", "padded"])
-def test_every_warp_of_a_tile_waits_once(rung):
-    assert counted(rung)["barriers"] == 6 * ROWS
+@pytest.mark.parametrize("variant", ["tiled", "padded"])
+def test_every_warp_of_a_tile_waits_once(variant):
+    assert counted(variant)["barriers"] == 6 * ROWS

@@ -8,13 +8,13 @@ from gpukit.launch import ceil_div
 
 BLOCK = vector.BLOCK
 SIZES = [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 1009]
-SAXPY = [(rung.name, rung.kernel) for rung in vector.SAXPY_LADDER if not rung.instead]
+SAXPY = [(variant.name, variant.kernel) for variant in vector.SAXPY_VARIANTS if not variant.instead]
 
 # float64 takes the same way through the guards: one size will do.
 sizes = pytest.mark.parametrize(
     ("n", "dtype"), [*((n, np.float32) for n in SIZES), (1009, np.float64)]
 )
-saxpy_rungs = pytest.mark.parametrize(("name", "kernel"), SAXPY, ids=[name for name, _ in SAXPY])
+saxpy_variants = pytest.mark.parametrize(("name", "kernel"), SAXPY, ids=[name for name, _ in SAXPY])
 
 
 @sizes
@@ -32,7 +32,7 @@ def test_vector_add_kernel_equals_the_rounded_reference(n, dtype, signed, poison
 
 
 @sizes
-@saxpy_rungs
+@saxpy_variants
 def test_saxpy_kernels_match_the_reference(name, kernel, n, dtype, signed, poisoned, assert_close):
     x, y, out = signed(n, dtype=dtype), signed(n, dtype=dtype), poisoned(n, dtype=dtype)
     kernel[ceil_div(n, BLOCK), BLOCK](dtype(-1.7), x, y, out)
@@ -75,9 +75,9 @@ def test_vector_add_of_float64_keeps_what_float32_would_lose():
     assert (made.dtype, made.tolist()) == (np.float64, [2.0**24 + 1] * 3)
 
 
-@pytest.mark.parametrize("rung", [name for name, _ in SAXPY])
-def test_saxpy_of_float64_keeps_what_float32_would_lose(rung):
-    made = vector.saxpy(2.0**24 + 1, np.ones(3), np.full(3, 2.0**-20), rung=rung)
+@pytest.mark.parametrize("variant", [name for name, _ in SAXPY])
+def test_saxpy_of_float64_keeps_what_float32_would_lose(variant):
+    made = vector.saxpy(2.0**24 + 1, np.ones(3), np.full(3, 2.0**-20), variant=variant)
     assert (made.dtype, made.tolist()) == (np.float64, [2.0**24 + 1 + 2.0**-20] * 3)
 
 
@@ -92,16 +92,16 @@ def test_vector_add_takes_arrays_that_may_not_be_written():
     assert vector.vector_add(a, a).tolist() == [2.0] * 5
 
 
-@pytest.mark.parametrize("rung", [name for name, _ in SAXPY])
-def test_saxpy_arithmetic_is_float32_when_alpha_is_a_python_float(rung):
+@pytest.mark.parametrize("variant", [name for name, _ in SAXPY])
+def test_saxpy_arithmetic_is_float32_when_alpha_is_a_python_float(variant):
     x, y = np.array([3], np.float32), np.array([0], np.float32)
-    assert vector.saxpy(0.1, x, y, rung=rung)[0] == np.float32(0.1) * np.float32(3)
+    assert vector.saxpy(0.1, x, y, variant=variant)[0] == np.float32(0.1) * np.float32(3)
 
 
-@pytest.mark.parametrize("rung", [name for name, _ in SAXPY])
-def test_saxpy_of_nothing_is_empty(rung):
+@pytest.mark.parametrize("variant", [name for name, _ in SAXPY])
+def test_saxpy_of_nothing_is_empty(variant):
     nothing = np.empty(0, np.float32)
-    assert vector.saxpy(1, nothing, nothing, rung=rung).shape == (0,)
+    assert vector.saxpy(1, nothing, nothing, variant=variant).shape == (0,)
 
 
 def test_vector_add_of_nothing_is_empty():
@@ -132,7 +132,7 @@ def test_fill_rejects_other_dtypes(dtype):
 
 
 def test_costs_of_ten_elements():
-    costs = [rung.cost(10) for rung in vector.LADDER]
+    costs = [variant.cost(10) for variant in vector.VARIANTS]
     # fill stores 10 floats; the others load 20 and store 10, 4 bytes each.
     assert [cost.bytes for cost in costs] == [40, 40, 120, 120, 120, 120, 120]
     assert [cost.flops for cost in costs] == [0, 0, 10, 10, 20, 20, 20]

@@ -1,4 +1,4 @@
-"""Rungs that move four elements a thread: the bits of those with one, and who takes what."""
+"""Variants that move four elements a thread: the bits of those with one, and who takes what."""
 
 import functools
 
@@ -11,18 +11,18 @@ from gpukit.kernels import activations, activations_grad, transpose, vector
 
 BLOCK = vector.BLOCK
 SIZES = [1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 1, 5003]
-RUNGS = [
-    rung
+VARIANTS = [
+    variant
     for room in (vector, activations, activations_grad)
-    for rung in room.LADDER
-    if rung.name.endswith("_wide")
+    for variant in room.VARIANTS
+    if variant.name.endswith("_wide")
 ]
-every_rung = pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: rung.name)
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 
 
-def called(rung):
-    """Return the host function of a rung as a function of arrays, and how many it takes."""
-    name = rung.instead
+def called(variant):
+    """Return the host function of a variant as a function of arrays, and how many it takes."""
+    name = variant.instead
     room = activations_grad if name.endswith("_grad") else activations
     return {
         "fill": (lambda x, **o: vector.fill(x.size, 2.5, dtype=x.dtype, **o), 1),
@@ -36,49 +36,49 @@ def numbers(n, count, dtype=np.float32):
 
 
 def test_every_kernel_of_one_element_has_one_of_four():
-    assert [rung.instead for rung in RUNGS] == [
+    assert [variant.instead for variant in VARIANTS] == [
         "fill", "vector_add", "saxpy", "relu", "sigmoid", "tanh", "gelu", "relu_grad",
         "sigmoid_grad", "tanh_grad", "gelu_grad",
     ]  # fmt: skip
 
 
-@every_rung
+@every_variant
 @pytest.mark.parametrize("n", SIZES)
-def test_wide_rung_has_the_bits_of_the_other(rung, n):
-    function, count = called(rung)
+def test_wide_variant_has_the_bits_of_the_other(variant, n):
+    function, count = called(variant)
     arrays, out = numbers(n, count), np.full(n, np.nan, np.float32)
-    assert function(*arrays, rung=rung.name, out=out) is out
-    np.testing.assert_array_equal(out, function(*arrays, rung=rung.instead))
+    assert function(*arrays, variant=variant.name, out=out) is out
+    np.testing.assert_array_equal(out, function(*arrays, variant=variant.instead))
 
 
-@every_rung
-def test_wide_rung_keeps_a_nan_in_its_place(rung):
-    function, count = called(rung)
+@every_variant
+def test_wide_variant_keeps_a_nan_in_its_place(variant):
+    function, count = called(variant)
     arrays = numbers(1009, count)
     arrays[0][[5, 1008]] = np.nan
-    expected = function(*arrays, rung=rung.instead)
-    np.testing.assert_array_equal(function(*arrays, rung=rung.name), expected)
+    expected = function(*arrays, variant=variant.instead)
+    np.testing.assert_array_equal(function(*arrays, variant=variant.name), expected)
 
 
-@every_rung
+@every_variant
 @pytest.mark.parametrize("case", ["float64", "misaligned", "out apart", "out misaligned"])
-def test_wide_rung_hands_over_what_it_cannot_move(rung, case):
-    function, count = called(rung)
+def test_wide_variant_hands_over_what_it_cannot_move(variant, case):
+    function, count = called(variant)
     arrays = numbers(1009, count, np.float64 if case == "float64" else np.float32)
     if case == "misaligned":
         arrays = [x[1:] for x in arrays]
     n, dtype = arrays[0].size, arrays[0].dtype
     whole = np.full(2 * n, np.nan, dtype)
     out = {"out apart": whole[::2], "out misaligned": whole[1 : n + 1]}.get(case)
-    made = function(*arrays, rung=rung.name, out=out)
-    np.testing.assert_array_equal(made, function(*arrays, rung=rung.instead))
+    made = function(*arrays, variant=variant.name, out=out)
+    np.testing.assert_array_equal(made, function(*arrays, variant=variant.instead))
 
 
-@every_rung
-def test_wide_rung_leaves_what_surrounds_out_alone(rung):
-    function, count = called(rung)
+@every_variant
+def test_wide_variant_leaves_what_surrounds_out_alone(variant):
+    function, count = called(variant)
     whole = np.full(1200, 7, np.float32)
-    function(*numbers(1009, count), rung=rung.name, out=whole[64:1073])
+    function(*numbers(1009, count), variant=variant.name, out=whole[64:1073])
     assert (whole[:64] == 7).all()
     assert (whole[1073:] == 7).all()
 
@@ -87,7 +87,7 @@ def test_wide_rung_leaves_what_surrounds_out_alone(rung):
 def test_wide_copy_moves_every_element_to_its_place(shape):
     x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     out = np.full(shape, np.nan, np.float32)
-    transpose.copy(x, rung="wide", out=out)
+    transpose.copy(x, variant="wide", out=out)
     np.testing.assert_array_equal(out, x)
 
 
@@ -97,42 +97,42 @@ def test_wide_copy_hands_over_what_it_cannot_move(case):
     x = {"misaligned": x[1:513].reshape(8, 64), "columns": x.reshape(9, 64)[:, ::2]}.get(
         case, x.reshape(9, 64)
     )
-    np.testing.assert_array_equal(transpose.copy(x, rung="wide"), x)
+    np.testing.assert_array_equal(transpose.copy(x, variant="wide"), x)
 
 
 # ---- what the checker and the counters say --------------------------------------------------
 
 
-def watched(watch, rung):
+def watched(watch, variant):
     """Launch a wide kernel on a last block that is not full, and three elements left over."""
     n = 4 * BLOCK + 7
-    _, count = called(rung)
-    first = (np.float32(2.5),) if rung.instead in ("fill", "saxpy") else ()
-    arrays = [] if rung.instead == "fill" else numbers(n, count)
+    _, count = called(variant)
+    first = (np.float32(2.5),) if variant.instead in ("fill", "saxpy") else ()
+    arrays = [] if variant.instead == "fill" else numbers(n, count)
     out = cuda.device_array(n, np.float32)
-    return watch(rung.kernel)[rung.grid("test", n), BLOCK](*first, *arrays, out), n
+    return watch(variant.kernel)[variant.grid("test", n), BLOCK](*first, *arrays, out), n
 
 
 @pytest.mark.watched
-@every_rung
-def test_checker_finds_nothing_wrong(rung):
-    assert watched(gpukit.check, rung)[0].findings == []
+@every_variant
+def test_checker_finds_nothing_wrong(variant):
+    assert watched(gpukit.check, variant)[0].findings == []
 
 
 @pytest.mark.watched
-@every_rung
-def test_cost_is_what_is_counted(rung):
-    report, n = watched(gpukit.profile, rung)
+@every_variant
+def test_cost_is_what_is_counted(variant):
+    report, n = watched(gpukit.profile, variant)
     found = report.total
-    assert rung.cost(n) == launch.Cost(found["global_bytes_asked"], found.flops)
+    assert variant.cost(n) == launch.Cost(found["global_bytes_asked"], found.flops)
     assert found["flops_float32"] == found.flops
 
 
 @pytest.mark.watched
 def test_copy_has_no_finding_and_the_cost_that_is_counted():
-    rung = launch.pick("test", transpose.COPY_LADDER, "wide")
+    variant = launch.pick("test", transpose.COPY_VARIANTS, "wide")
     x, out = np.ones((9, 132), np.float32), np.zeros((9, 132), np.float32)
-    shape = rung.grid("test", 132, 9), rung.block
-    assert gpukit.check(rung.kernel)[shape](x, out).findings == []
-    found = gpukit.profile(rung.kernel)[shape](x, out).total
-    assert rung.cost(9, 132) == launch.Cost(found["global_bytes_asked"], found.flops)
+    shape = variant.grid("test", 132, 9), variant.block
+    assert gpukit.check(variant.kernel)[shape](x, out).findings == []
+    found = gpukit.profile(variant.kernel)[shape](x, out).total
+    assert variant.cost(9, 132) == launch.Cost(found["global_bytes_asked"], found.flops)

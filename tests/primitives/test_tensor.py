@@ -264,9 +264,9 @@ def test_a_gpu_without_tensor_cores_for_tf32_is_refused(capability, monkeypatch)
     device = types.SimpleNamespace(compute_capability=capability)
     monkeypatch.setattr(target, "active", lambda: types.SimpleNamespace(name="cuda"))
     monkeypatch.setattr(cuda, "get_current_device", lambda: device)
-    expected = rf"compute capability 8.0 or more for rung 'tensor_tf32', got 7\.{capability[1]}"
+    expected = rf"compute capability 8.0 or more for variant 'tensor_tf32', got 7\.{capability[1]}"
     with pytest.raises(errors.LaunchError, match=expected):
-        launch.check_gpu("matmul", tensor_tf32.LADDER[0])
+        launch.check_gpu("matmul", tensor_tf32.VARIANTS[0])
 
 
 @pytest.mark.parametrize("capability", [(8, 9), (10, 0)])
@@ -274,10 +274,10 @@ def test_a_gpu_that_is_not_hopper_is_refused_where_only_hopper_will_do(capabilit
     device = types.SimpleNamespace(compute_capability=capability)
     monkeypatch.setattr(target, "active", lambda: types.SimpleNamespace(name="cuda"))
     monkeypatch.setattr(cuda, "get_current_device", lambda: device)
-    with pytest.raises(errors.LaunchError, match=r"9\.0 and no other for rung 'warpgroup_bf16'"):
-        launch.check_gpu("matmul", bf16.MATMUL_LADDER[1])
+    with pytest.raises(errors.LaunchError, match=r"9\.0 and no other for variant 'warpgroup_bf16'"):
+        launch.check_gpu("matmul", bf16.MATMUL_VARIANTS[1])
     device.compute_capability = (9, 0)
-    launch.check_gpu("matmul", bf16.MATMUL_LADDER[1])
+    launch.check_gpu("matmul", bf16.MATMUL_VARIANTS[1])
 
 
 @pytest.mark.compilers

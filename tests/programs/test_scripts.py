@@ -109,10 +109,10 @@ SCRIPTS = {
 @pytest.mark.parametrize("command", SCRIPTS)
 def test_script_prints_what_it_does_on_a_gpu(command, tmp_path, fresh_python):
     text, words = SCRIPTS[command]
-    verb, name = command.split()
+    command, name = command.split()
     path = tmp_path / f"{name}.py"
     path.write_text(text)
-    done = fresh_python("-m", "gpukit.cli", verb, str(path), GPUKIT_TARGET="cpu")
+    done = fresh_python("-m", "gpukit.cli", command, str(path), GPUKIT_TARGET="cpu")
     assert done.returncode == 0, done.stdout + done.stderr
     assert words in done.stdout
     assert "False" not in done.stdout

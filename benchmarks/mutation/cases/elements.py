@@ -13,7 +13,7 @@ from gpukit import launch
 from gpukit.kernels import activations, activations_grad, image, transpose, vector
 
 FACTOR = np.float32(2.5)
-QUADS = 1301  # for kernels that move four: two blocks, one element behind the last four
+FLOAT4S = 1301  # for kernels that move four: two blocks, one element behind the last four
 
 
 @of(vector.fill_kernel)
@@ -43,7 +43,7 @@ for _kernel, _maker in (
     (vector.fill_wide_kernel, _fill), (vector.vector_add_wide_kernel, _vector_add),
     (vector.saxpy_wide_kernel, _saxpy),
 ):  # fmt: skip
-    of(_kernel)(functools.partial(_maker, QUADS))
+    of(_kernel)(functools.partial(_maker, FLOAT4S))
 
 
 def _pixels(cols: int, rows: int) -> tuple[Any, Any]:
@@ -85,9 +85,9 @@ def _activation(name: str, n: int) -> Iterator[Case]:
     yield case(1, activations.BLOCK, (x[2:13],), reference(x[2:13]))
 
 
-for _rung in activations.LADDER:
-    _name = _rung.name.removesuffix("_wide")
-    of(_rung.kernel)(functools.partial(_activation, _name, QUADS if _rung.tile else 300))
+for _variant in activations.VARIANTS:
+    _name = _variant.name.removesuffix("_wide")
+    of(_variant.kernel)(functools.partial(_activation, _name, FLOAT4S if _variant.tile else 300))
 
 
 def _activation_grad(name: str, n: int) -> Iterator[Case]:
@@ -102,18 +102,20 @@ def _activation_grad(name: str, n: int) -> Iterator[Case]:
         yield case(1, activations.BLOCK, (grad[:4], x), reference(grad[:4], x))
 
 
-for _rung in activations_grad.LADDER:
-    _name = _rung.name.removesuffix("_wide")
-    of(_rung.kernel)(functools.partial(_activation_grad, _name, QUADS if _rung.tile else 300))
+for _variant in activations_grad.VARIANTS:
+    _name = _variant.name.removesuffix("_wide")
+    of(_variant.kernel)(
+        functools.partial(_activation_grad, _name, FLOAT4S if _variant.tile else 300)
+    )
 
 
-def _moved(rung: launch.Rung) -> Iterator[Case]:
+def _moved(variant: launch.Variant) -> Iterator[Case]:
     """Yield launches of a copy or transpose."""
-    for rows, cols in ((9, 4 * 35), (3, 8)) if rung.name == "wide" else ((35, 41), (9, 70)):
+    for rows, cols in ((9, 4 * 35), (3, 8)) if variant.name == "wide" else ((35, 41), (9, 70)):
         x = values(rows, cols)
-        right = rung.reference(x).astype(np.float32)
-        yield case(rung.grid("mutants", cols, rows), rung.block, (x,), right)
+        right = variant.reference(x).astype(np.float32)
+        yield case(variant.grid("mutants", cols, rows), variant.block, (x,), right)
 
 
-for _rung in transpose.LADDER:
-    of(_rung.kernel)(functools.partial(_moved, _rung))
+for _variant in transpose.VARIANTS:
+    of(_variant.kernel)(functools.partial(_moved, _variant))

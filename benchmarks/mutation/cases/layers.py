@@ -46,8 +46,8 @@ def _logits(rows: int, cols: int) -> Any:
     return x
 
 
-def _softmax(rung: str, rows: int, cols: int) -> Any:
-    return softmax.softmax(cuda.to_device(_logits(rows, cols)), rung=rung)
+def _softmax(variant: str, rows: int, cols: int) -> Any:
+    return softmax.softmax(cuda.to_device(_logits(rows, cols)), variant=variant)
 
 
 def _inner(function: Any) -> Any:
@@ -60,18 +60,18 @@ def _backward(function: Any, *shape: int) -> Any:
     return function(given(*shape), signed(*shape), 1)
 
 
-for _rung in softmax.LADDER[1:]:
-    _rows = 300 if _rung.name == "thread" else 35
-    called([_rung.kernel], partial(_softmax, _rung.name, _rows, 300 if _rows == 35 else 9),
-           partial(_softmax, _rung.name, 3, 1))  # fmt: skip
-called([rung.kernel for rung in threads.LADDER[:3]], partial(_softmax, "three_pass", 300, 9),
+for _variant in softmax.VARIANTS[1:]:
+    _rows = 300 if _variant.name == "thread" else 35
+    called([_variant.kernel], partial(_softmax, _variant.name, _rows, 300 if _rows == 35 else 9),
+           partial(_softmax, _variant.name, 3, 1))  # fmt: skip
+called([variant.kernel for variant in threads.VARIANTS[:3]], partial(_softmax, "three_pass", 300, 9),
        partial(_softmax, "three_pass", 3, 1))  # fmt: skip
-called([threads.LADDER[4].kernel], partial(_inner, softmax.softmax))
-_rows_of, _inner_of = (rung.kernel for rung in log.LADDER)
+called([threads.VARIANTS[4].kernel], partial(_inner, softmax.softmax))
+_rows_of, _inner_of = (variant.kernel for variant in log.VARIANTS)
 called([_rows_of], lambda: softmax.log_softmax(cuda.to_device(_logits(35, 70))))
 called([_inner_of], partial(_inner, softmax.log_softmax))
 for _kernel, _function, _shape in zip(
-    [rung.kernel for rung in backward.LADDER],
+    [variant.kernel for variant in backward.VARIANTS],
     (softmax.softmax_backward, softmax.log_softmax_backward) * 2,
     [(11, 70)] * 2 + [(3, 9, 300)] * 2,
     strict=True,
@@ -99,7 +99,7 @@ called([entropy.GRAD.kernel], partial(_entropy, losses.cross_entropy_backward, "
 called([totals.COUNT.kernel], lambda: losses.cross_entropy(given(300, 2), _targets(300, 2)))
 called([totals.TOTAL.kernel], lambda: losses.cross_entropy(given(300, 2), _targets(300, 2), "sum"),
        lambda: losses.cross_entropy(given(600, 2), cuda.to_device(np.arange(600) % 2)))  # fmt: skip
-_terms, _sum, _grad = (rung.kernel for rung in mse.LADDER)
+_terms, _sum, _grad = (variant.kernel for variant in mse.VARIANTS)
 called([_terms], lambda: losses.mse_loss(given(300), signed(300), "none"))
 called([_sum], lambda: _sum[2, mse.BLOCK](
     given(1303), signed(1303), cuda.device_array(2, np.float32)
@@ -112,9 +112,9 @@ called([_grad], lambda: losses.mse_loss_backward(given(300), signed(300)),
 # ---- normalisation, chance, embedding -------------------------------------------------------
 
 
-def _layer_norm(rung: str, rows: int, cols: int) -> Any:
+def _layer_norm(variant: str, rows: int, cols: int) -> Any:
     parts = given(rows, cols), cols, given(cols), signed(cols)
-    return layer_norm.layer_norm(*parts, rung=rung, return_stats=True)
+    return layer_norm.layer_norm(*parts, variant=variant, return_stats=True)
 
 
 def _layer_norm_backward(rows: int, cols: int) -> Any:
@@ -124,10 +124,10 @@ def _layer_norm_backward(rows: int, cols: int) -> Any:
     return layer_norm_grad.layer_norm_backward(grad, x, mean, rstd, given(cols))
 
 
-for _rung in layer_norm.LADDER:
-    called([_rung.kernel], partial(_layer_norm, _rung.name, 11, 300),
-           partial(_layer_norm, _rung.name, 2, 1))  # fmt: skip
-_by_row, _by_column = layer_norm_grad.LADDER
+for _variant in layer_norm.VARIANTS:
+    called([_variant.kernel], partial(_layer_norm, _variant.name, 11, 300),
+           partial(_layer_norm, _variant.name, 2, 1))  # fmt: skip
+_by_row, _by_column = layer_norm_grad.VARIANTS
 called([_by_row.kernel], partial(_layer_norm_backward, 11, 70),
        partial(_layer_norm_backward, 3, 1))  # fmt: skip
 
@@ -155,19 +155,19 @@ def _batch_norm_backward(n: int, c: int, s: int) -> Any:
     return batch_norm_grad.batch_norm_backward(given(n, c, s), signed(n, c, s), *stats)
 
 
-_stats, _normalise = (rung.kernel for rung in batch_norm.LADDER)
+_stats, _normalise = (variant.kernel for variant in batch_norm.VARIANTS)
 called([_stats], partial(_batch_norm, 2, 3, 300), partial(_batch_norm, 5, 2, 1))
 called([_normalise], partial(_batch_norm, 2, 7, 70))
-_weight, _input = (rung.kernel for rung in batch_norm_grad.LADDER)
+_weight, _input = (variant.kernel for variant in batch_norm_grad.VARIANTS)
 called([_weight], partial(_batch_norm_backward, 2, 3, 300), partial(_batch_norm_backward, 5, 2, 1))
 called([_input], partial(_batch_norm_backward, 2, 7, 70))
 
 # More than 32 bits, so that both halves count.
 CHANCE = {"seed": 0x9E3779B97F4A7C15, "offset": 0xBB67AE8584CAA73B}
-called([philox.LADDER[0].kernel],
+called([philox.VARIANTS[0].kernel],
        lambda: philox.rand(2301, **CHANCE, out=cuda.device_array(2301, np.float32)))  # fmt: skip
-called([dropout.LADDER[0].kernel], lambda: dropout.dropout(given(2301), 0.3, **CHANCE))
-called([augment.LADDER[0].kernel],
+called([dropout.VARIANTS[0].kernel], lambda: dropout.dropout(given(2301), 0.3, **CHANCE))
+called([augment.VARIANTS[0].kernel],
        lambda: augment.augment(given(5, 3, 9, 7), 2, True, 0.5, **CHANCE))  # fmt: skip
 
 
@@ -179,28 +179,28 @@ def _index() -> Any:
     return cuda.to_device(index)
 
 
-def _embedding_backward(rung: str, cols: int) -> Any:
-    return embedding.embedding_backward(given(19, cols), _index(), 11, rung=rung)
+def _embedding_backward(variant: str, cols: int) -> Any:
+    return embedding.embedding_backward(given(19, cols), _index(), 11, variant=variant)
 
 
-called([embedding.LADDER[0].kernel], lambda: embedding.embedding(_index(), given(11, 35)))
-for _rung, _cols in zip(embedding.GRAD_LADDER, (35, 300), strict=True):
-    called([_rung.kernel], partial(_embedding_backward, _rung.name, _cols))
+called([embedding.VARIANTS[0].kernel], lambda: embedding.embedding(_index(), given(11, 35)))
+for _variant, _cols in zip(embedding.GRAD_VARIANTS, (35, 300), strict=True):
+    called([_variant.kernel], partial(_embedding_backward, _variant.name, _cols))
 
 
 # ---- attention ------------------------------------------------------------------------------
 
 
-def _attend(rung: str, causal: bool, scale: float | None, rows: int, keys: int) -> Any:
+def _attend(variant: str, causal: bool, scale: float | None, rows: int, keys: int) -> Any:
     """Return attention and its gradients, of two images with three heads each."""
     query, key, value = signed(2, 3, rows, 19), signed(2, 3, keys, 19), given(2, 3, keys, 35)
     kept = cuda.device_array((2, 3, rows), np.float32)
     out = attention.scaled_dot_product_attention(
-        query, key, value, causal, scale, rung=rung, logsumexp=kept
+        query, key, value, causal, scale, variant=variant, logsumexp=kept
     )
     grad = given(2, 3, rows, 35)
     return attention.scaled_dot_product_attention_backward(
-        grad, query, key, value, out, kept, causal, scale, rung=rung
+        grad, query, key, value, out, kept, causal, scale, variant=variant
     )
 
 
@@ -209,6 +209,6 @@ _ATTEND = {
     "naive": ((False, 30.0, 18, 35), (True, None, 35, 18)),
     "tiled": ((False, 30.0, 35, 50), (True, None, 50, 35)),
 }
-for _rung in attention.LADDER:
-    _way = "tiled" if "tiled" in _rung.kernel.py_func.__name__ else "naive"
-    called([_rung.kernel], *(partial(_attend, _way, *told) for told in _ATTEND[_way]), terms=64)
+for _variant in attention.VARIANTS:
+    _way = "tiled" if "tiled" in _variant.kernel.py_func.__name__ else "naive"
+    called([_variant.kernel], *(partial(_attend, _way, *told) for told in _ATTEND[_way]), terms=64)

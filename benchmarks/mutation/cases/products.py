@@ -20,57 +20,59 @@ def _tiles(cols: int, rows: int, tile: int) -> tuple[Any, Any]:
     return launch.grid_2d("mutants", cols, rows, (tile, tile)), (tile, tile)
 
 
-def _matmul(rung: launch.Rung) -> Iterator[Case]:
+def _matmul(variant: launch.Variant) -> Iterator[Case]:
     """Yield products of two blocks and more along every axis along which a block has a tile."""
-    cols, rows = _tile(rung)
+    cols, rows = _tile(variant)
     for m, n, k in ((rows + 2, cols + 19, 17), (3, 20, 5)):
         a, b = values(m, k), values(k, n)
-        yield case(rung.grid("mutants", n, m), rung.block, (a, b), rung.reference(a, b), k)
+        yield case(variant.grid("mutants", n, m), variant.block, (a, b), variant.reference(a, b), k)
 
 
-def _tile(rung: launch.Rung) -> tuple[int, int]:
-    return rung.tile or rung.block  # type: ignore[return-value]
+def _tile(variant: launch.Variant) -> tuple[int, int]:
+    return variant.tile or variant.block  # type: ignore[return-value]
 
 
-def _matmul_wide(rung: launch.Rung) -> Iterator[Case]:
-    """Yield the same for rows in quads."""
-    cols, rows = _tile(rung)
+def _matmul_wide(variant: launch.Variant) -> Iterator[Case]:
+    """Yield the same for rows in float4s."""
+    cols, rows = _tile(variant)
     # Tensor cores are slow in an interpreter: two blocks down or two across, never both.
-    rounds = rung in tensor_tf32.LADDER
+    rounds = variant in tensor_tf32.VARIANTS
     large = [(rows + 2, 24, 20), (3, cols + 4, 4)] if rounds else [(rows + 2, cols + 20, 20)]
     for m, n, k in (*large, (3, 8, 4)):
         a, b = values(m, k), values(k, n)
-        yield case(rung.grid("mutants", n, m), rung.block, (a, b), rung.reference(a, b), k)
+        yield case(variant.grid("mutants", n, m), variant.block, (a, b), variant.reference(a, b), k)
 
 
-def _matmul_bf16(rung: launch.Rung) -> Iterator[Case]:
+def _matmul_bf16(variant: launch.Variant) -> Iterator[Case]:
     """Yield four blocks with more tiles than stages, and for the oracle one with two tiles."""
-    cols, rows = _tile(rung)
+    cols, rows = _tile(variant)
     for m, n, tiles in ((rows + 3, cols + 11, 6), (3, 11, 2)):
         k = (tiles - 1) * bf16.DEPTH + 8  # the last is a part
         a, b = values(m, k), values(k, n)
         given = bf16.as_bf16("a", a, 0), bf16.as_bf16("b", b, 0)
-        grid = rung.grid("mutants", n, m)
-        launched = case(grid, rung.block, given, rung.reference(a, b), k)
+        grid = variant.grid("mutants", n, m)
+        launched = case(grid, variant.block, given, variant.reference(a, b), k)
         yield replace(launched, interpreted=m < rows)
 
 
 @of(bf16.round_bf16_kernel)
 def _round_bf16() -> Iterator[Case]:
-    rung = bf16.LADDER[0]
+    variant = bf16.VARIANTS[0]
     for rows, cols in ((9, 35), (1, 8)):
         x, wider = values(rows, cols), bf16.padded(cols)
         right = np.zeros((rows, wider), np.uint16)
-        right[:, :cols] = rung.reference(x)
-        yield case(rung.grid("mutants", wider, rows), rung.block, (x,), right, dtype=np.uint16)
+        right[:, :cols] = variant.reference(x)
+        yield case(
+            variant.grid("mutants", wider, rows), variant.block, (x,), right, dtype=np.uint16
+        )
 
 
-for _rung in bf16.MATMUL_LADDER:
-    of(_rung.kernel)(functools.partial(_matmul_bf16, _rung))
-for _rung in (*wide.LADDER, *tensor_tf32.LADDER):
-    of(_rung.kernel)(functools.partial(_matmul_wide, _rung))
-for _rung in (*naive.LADDER, *tiled.LADDER, *registers.LADDER):
-    of(_rung.kernel)(functools.partial(_matmul, _rung))
+for _variant in bf16.MATMUL_VARIANTS:
+    of(_variant.kernel)(functools.partial(_matmul_bf16, _variant))
+for _variant in (*wide.VARIANTS, *tensor_tf32.VARIANTS):
+    of(_variant.kernel)(functools.partial(_matmul_wide, _variant))
+for _variant in (*naive.VARIANTS, *tiled.VARIANTS, *registers.VARIANTS):
+    of(_variant.kernel)(functools.partial(_matmul, _variant))
 
 
 @of(batched.matmul_batched_kernel)

@@ -50,10 +50,10 @@ class Case:
         if not np.issubdtype(found.dtype, np.inexact):
             return not np.array_equal(found, right)
         largest = np.max(np.abs(right), initial=0, where=np.isfinite(right))
-        room = (self.terms + 3) * np.finfo(found.dtype).eps * largest
+        tolerance = (self.terms + 3) * np.finfo(found.dtype).eps * largest
         same = (found == right) | (np.isnan(found) & np.isnan(right))
         with np.errstate(invalid="ignore"):  # inf - inf, where both are
-            return not np.all(same | (np.abs(found - right) <= room))
+            return not np.all(same | (np.abs(found - right) <= tolerance))
 
 
 Maker = Callable[[], Iterator[Case]]
@@ -77,10 +77,10 @@ def find(name: str) -> tuple[Case, ...]:
         return tuple(MAKERS[name]())
     for entry in CASES.values():
         if full_name(entry.kernel) == name:
-            contest = entry.make(True)
-            return tuple(_recorded(entry.kernel, contest.ours, contest.terms))
+            comparison = entry.make(True)
+            return tuple(_recorded(entry.kernel, comparison.ours, comparison.terms))
     raise LookupError(
-        f"{name} has no launch to try its mutants on. Register it with a family in "
+        f"{name} has no launch to try its mutants on. Register it with a group in "
         "gpukit/bench/cases.py, or give it a function with @of(...) in "
         "benchmarks/mutation/cases/."
     )

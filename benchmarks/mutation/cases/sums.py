@@ -34,7 +34,7 @@ def _warp_a_row() -> Iterator[Case]:
 @of(matvec.matvec_vectorised_kernel)
 def _vectorised_rows() -> Iterator[Case]:
     yield _row_sums(11, 140, 2, matvec.BLOCK)
-    yield _row_sums(41, 39, 11, 128)  # no quads, and more columns than lanes
+    yield _row_sums(41, 39, 11, 128)  # no float4s, and more columns than lanes
 
 
 @of(matvec.matvec_block_a_row_kernel)
@@ -53,8 +53,8 @@ def _partials(share: int) -> Iterator[Case]:
         yield case(3, reduce_trees.BLOCK, (x,), right, share)
 
 
-for _rung in reduce_trees.LADDER:
-    of(_rung.kernel)(functools.partial(_partials, _rung.tile or _rung.block))
+for _variant in reduce_trees.VARIANTS:
+    of(_variant.kernel)(functools.partial(_partials, _variant.tile or _variant.block))
 
 
 def _sum(n: int, blocks: int) -> Iterator[Case]:
@@ -172,8 +172,8 @@ def _scan() -> Iterator[Case]:
         yield Case((3, scan.BLOCK), make, {2: sums.ravel()[:549], 3: sums[:, -1]})
 
 
-for _rung in scan.IN_BLOCKS:
-    of(_rung.kernel)(_scan)
+for _variant in scan.IN_BLOCKS:
+    of(_variant.kernel)(_scan)
 
 
 @of(scan.ONE_PASS.kernel)

@@ -14,29 +14,29 @@ from gpukit.bench.cases_training import RATES
 from gpukit.kernels.backprop import bias_activation, sharing
 from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
 
-ODD = 1303  # two blocks in quads, three elements behind the last four
+ODD = 1303  # two blocks in float4s, three elements behind the last four
 
 
-def _launch(rung: launch.Rung, n: int, *arguments: Any) -> None:
-    rung.kernel[rung.grid("mutants", n), rung.block](*arguments)
+def _launch(variant: launch.Variant, n: int, *arguments: Any) -> None:
+    variant.kernel[variant.grid("mutants", n), variant.block](*arguments)
 
 
-def _step(rung: launch.Rung) -> None:
+def _step(variant: launch.Variant) -> None:
     """Take a step with rates that are all large, so that none of them can be left out."""
-    name = rung.name.removesuffix("_vectorised")
+    name = variant.name.removesuffix("_vectorised")
     rates = tuple(np.linspace(0.9, 0.1, len(RATES[name][0]), dtype=np.float32))
-    states = rung.kernel.py_func.__code__.co_argcount - 3
+    states = variant.kernel.py_func.__code__.co_argcount - 3
     kept = (given(ODD + k) for k in range(2, 2 + states))
-    _launch(rung, ODD, given(ODD), signed(ODD + 1)[:ODD], *(x[:ODD] for x in kept), rates)
+    _launch(variant, ODD, given(ODD), signed(ODD + 1)[:ODD], *(x[:ODD] for x in kept), rates)
 
 
-for _rung in (*gradient.LADDER, *adaptive.LADDER, *adam.LADDER):
-    called([_rung.kernel], partial(_step, _rung))
+for _variant in (*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS):
+    called([_variant.kernel], partial(_step, _variant))
 
 
-def _square_sum(rung: launch.Rung) -> None:
+def _square_sum(variant: launch.Variant) -> None:
     """Add up in two blocks, each thread more than once, behind two sums that are there."""
-    rung.kernel[2, rung.block](given(4 * ODD), 2, cuda.to_device(values(4)))
+    variant.kernel[2, variant.block](given(4 * ODD), 2, cuda.to_device(values(4)))
 
 
 def _clip_scale(most: float) -> None:
@@ -45,34 +45,34 @@ def _clip_scale(most: float) -> None:
     clip.CLIP_SCALE.kernel[1, clip.BLOCK](given(301), np.float32(most), norm, scale)
 
 
-for _rung in clip.SQUARE_SUM_LADDER:
-    called([_rung.kernel], partial(_square_sum, _rung), terms=64)
+for _variant in clip.SQUARE_SUM_VARIANTS:
+    called([_variant.kernel], partial(_square_sum, _variant), terms=64)
 called([clip.CLIP_SCALE.kernel], partial(_clip_scale, 2.5), partial(_clip_scale, 1e3))
-for _rung in clip.SCALE_LADDER:
-    called([_rung.kernel], partial(_launch, _rung, ODD, given(1), given(ODD)))
+for _variant in clip.SCALE_VARIANTS:
+    called([_variant.kernel], partial(_launch, _variant, ODD, given(1), given(ODD)))
 
 
 # ---- bias and activation, and layers that share their deltas --------------------------------
 
 
-def _forward(rung: launch.Rung) -> None:
+def _forward(variant: launch.Variant) -> None:
     """Add the bias to more rows than the grid has, over all that the activation tells apart."""
     x, out = 3 * signed(11, 70).copy_to_host(), cuda.device_array((11, 70), np.float32)
     x[0, :2], x[1, 2] = (-50, 50), 0
-    rung.kernel[(2, 4), rung.block](cuda.to_device(x), given(70), out)
+    variant.kernel[(2, 4), variant.block](cuda.to_device(x), given(70), out)
 
 
-def _backward(rung: launch.Rung) -> None:
+def _backward(variant: launch.Variant) -> None:
     """Add up 39 rows in two chunks, the last one shorter."""
-    x, biased = 3 * signed(39, 70).copy_to_host(), rung.name == "bias_gelu_grad"
+    x, biased = 3 * signed(39, 70).copy_to_host(), variant.name == "bias_gelu_grad"
     x[0, :2], x[1, 2] = (-50, 50), 0
     made = (cuda.device_array((rows, 70), np.float32) for rows in (39, 2))
     told = (given(70),) if biased else ()
-    rung.kernel[(3, 2), rung.block](given(39, 70), cuda.to_device(x), *told, *made)
+    variant.kernel[(3, 2), variant.block](given(39, 70), cuda.to_device(x), *told, *made)
 
 
-for _rung in bias_activation.LADDER:
-    called([_rung.kernel], partial(_backward if "grad" in _rung.name else _forward, _rung))
+for _variant in bias_activation.VARIANTS:
+    called([_variant.kernel], partial(_backward if "grad" in _variant.name else _forward, _variant))
 
 
 def _mlp_backward(way: str) -> None:
@@ -81,8 +81,8 @@ def _mlp_backward(way: str) -> None:
     The last layer has none above it.
     """
     weights, outputs = [given(270, 13), given(6, 270)], [given(5, 270), given(5, 6)]
-    sharing.mlp_backward(signed(5, 6), given(5, 13), outputs, weights, rung=way)
+    sharing.mlp_backward(signed(5, 6), given(5, 13), outputs, weights, variant=way)
 
 
-for _rung, _way in zip(sharing.LADDER, sharing.WAYS, strict=True):
-    called([_rung.kernel], partial(_mlp_backward, _way), terms=64)
+for _variant, _way in zip(sharing.VARIANTS, sharing.WAYS, strict=True):
+    called([_variant.kernel], partial(_mlp_backward, _way), terms=64)

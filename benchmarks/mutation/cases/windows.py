@@ -47,28 +47,30 @@ def _conv2d_constant() -> Iterator[Case]:
         yield case(_grid(right, 4), BLOCK, (picture, bias, *moves), right, 13)
 
 
-def _conv2d(rung: str, channels: int, moves: tuple[Any, ...], *size: int) -> Any:
+def _conv2d(variant: str, channels: int, moves: tuple[Any, ...], *size: int) -> Any:
     """Convolve in two groups of four channels, which is a tile and a half of a product."""
     arrays = given(2, 8, *(size or (9, 33))), given(channels, 4, 3, 2), given(channels)
-    return conv.conv2d(*arrays, *moves, groups=2, rung=rung)
+    return conv.conv2d(*arrays, *moves, groups=2, variant=variant)
 
 
-def _conv2d_deep(rung: str) -> Any:
+def _conv2d_deep(variant: str) -> Any:
     """Convolve with windows of one pixel of 17 channels: one more than a tile is deep."""
-    return conv.conv2d(given(2, 34, 9, 5), given(38, 17, 1, 1), given(38), groups=2, rung=rung)
+    return conv.conv2d(
+        given(2, 34, 9, 5), given(38, 17, 1, 1), given(38), groups=2, variant=variant
+    )
 
 
-def _conv2d_backward(rung: str, channels: int, moves: tuple[Any, ...], *size: int) -> Any:
+def _conv2d_backward(variant: str, channels: int, moves: tuple[Any, ...], *size: int) -> Any:
     picture, weight = given(2, 8, *(size or (9, 33))), given(channels, 4, 3, 2)
     grad = given(*conv.conv2d(picture, weight, None, *moves, groups=2).shape)
-    return conv.conv2d_backward(grad, picture, weight, *moves, groups=2, rung=rung)
+    return conv.conv2d_backward(grad, picture, weight, *moves, groups=2, variant=variant)
 
 
 def _calls(function: Any, *more: Any) -> list[Any]:
     return [partial(function, *more, moves) for moves in MOVES]
 
 
-# A block of this rung sees no more than its tile holds; there are several of them down and across.
+# A block of this variant sees no more than its tile holds; there are several of them down and across.
 # What the second ones see is by one longer than a multiple of the block, along both axes.
 called([tiled.conv2d_tiled_kernel],
        partial(_conv2d, "tiled", 6, ((1, 2), (0, 1), (2, 1)), 21, 70),
@@ -85,17 +87,17 @@ called([im2col.columns_grad_weight_kernel],
        partial(_conv2d_backward, "im2col", 38, MOVES[0]),
        partial(_conv2d_backward, "im2col", 38, MOVES[1], 9, 32))  # fmt: skip
 called([im2col.col2im_kernel], *_calls(_conv2d_backward, "im2col", 6))
-called([rung.kernel for rung in gradients.LADDER], *_calls(_conv2d_backward, "direct", 6))
+called([variant.kernel for variant in gradients.VARIANTS], *_calls(_conv2d_backward, "direct", 6))
 
 
-def _conv1d(rung: str, stride: int, padding: int, dilation: int) -> Any:
+def _conv1d(variant: str, stride: int, padding: int, dilation: int) -> Any:
     arrays = given(2, 4, 300), given(6, 2, 3), given(6)
-    return one_d.conv1d(*arrays, stride, padding, dilation, groups=2, rung=rung)
+    return one_d.conv1d(*arrays, stride, padding, dilation, groups=2, variant=variant)
 
 
-for _rung in one_d.LADDER:
-    called([_rung.kernel], partial(_conv1d, _rung.name, 1, 2, 3),
-           partial(_conv1d, _rung.name, 2, 0, 1))  # fmt: skip
+for _variant in one_d.VARIANTS:
+    called([_variant.kernel], partial(_conv1d, _variant.name, 1, 2, 3),
+           partial(_conv1d, _variant.name, 2, 0, 1))  # fmt: skip
 
 
 # ---- pooling --------------------------------------------------------------------------------
@@ -119,10 +121,10 @@ def _max_pool2d(dilation: Any, indices: bool, moves: dict[str, Any]) -> Any:
     return pool.max_pool2d(_images(), **moves, dilation=dilation, return_indices=indices)
 
 
-def _max_pool2d_backward(dilation: Any, rung: str, moves: dict[str, Any]) -> Any:
+def _max_pool2d_backward(dilation: Any, variant: str, moves: dict[str, Any]) -> Any:
     out, indices = _max_pool2d(dilation, True, moves)
     of = given(*out.shape), indices, (2, 3, 19, 69)
-    return pool_grad.max_pool2d_backward(*of, **moves, dilation=dilation, rung=rung)
+    return pool_grad.max_pool2d_backward(*of, **moves, dilation=dilation, variant=variant)
 
 
 def _avg_pool2d(include_pad: bool, moves: dict[str, Any]) -> Any:
@@ -134,8 +136,8 @@ def _avg_pool2d_backward(include_pad: bool, moves: dict[str, Any]) -> Any:
     return pool_grad.avg_pool2d_backward(*of, **moves, count_include_pad=include_pad)
 
 
-_max, _avg = (rung.kernel for rung in pool.LADDER)
-_scatter, _gather, _avg_back = (rung.kernel for rung in pool_grad.LADDER)
+_max, _avg = (variant.kernel for variant in pool.VARIANTS)
+_scatter, _gather, _avg_back = (variant.kernel for variant in pool_grad.VARIANTS)
 _overlapping, _apart, _tall = POOLED
 called([_max], partial(_max_pool2d, (1, 2), True, _overlapping),
        partial(_max_pool2d, (2, 1), False, _apart))  # fmt: skip

@@ -39,13 +39,13 @@ def case(
     weight = rng.normal(0.5, 1, (filters, channels, *window)).astype(np.float32)
     bias = rng.normal(0, 4, filters).astype(np.float32)
     pixels, by, plus = (a.astype(np.float64) for a in (x, weight, bias[:, None, None]))
-    room = pad + max(window) + stride * max(rows, cols)  # beyond what a wrong window reaches
+    margin = pad + max(window) + stride * max(rows, cols)  # beyond what a wrong window reaches
 
     def taken(begin: int, step: int, mode: str = "constant") -> np.ndarray:
         """Return the windows that begin at `begin` and stand `step` apart."""
-        around = np.pad(pixels, ((0, 0), (room, room), (room, room)), mode=mode)
+        around = np.pad(pixels, ((0, 0), (margin, margin), (margin, margin)), mode=mode)
         views = np.lib.stride_tricks.sliding_window_view(around, window, axis=(1, 2))
-        views = views[:, room + begin :: step, room + begin :: step]
+        views = views[:, margin + begin :: step, margin + begin :: step]
         return views[:, :rows, :cols]
 
     def left(

@@ -23,8 +23,8 @@ SHAPES = {
 def pooled(x: np.ndarray, size: int, strides: tuple[int, int], rows: int, cols: int) -> np.ndarray:
     """Return all windows that begin within x, each as a row of pixels; NaN stands outside."""
     down, across = strides
-    room = max(strides) * max(rows, cols) + size
-    wide = np.pad(x, ((0, room), (0, room)), constant_values=np.nan)
+    margin = max(strides) * max(rows, cols) + size
+    wide = np.pad(x, ((0, margin), (0, margin)), constant_values=np.nan)
     windows = np.lib.stride_tricks.sliding_window_view(wide, (size, size))
     return windows[: rows * down : down, : cols * across : across].reshape(rows, cols, -1)
 

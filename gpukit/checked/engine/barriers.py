@@ -31,28 +31,28 @@ def begin_block(checker, block):  # type: ignore[no-untyped-def]
         poke(checker, w.BLOCK_NUMBER, block)
         return
     _close_block(checker)
-    stamp = peek(checker, w.NOW) + 1
-    for word in (w.NOW, w.BLOCK, w.EPOCH):
-        poke(checker, word, stamp)
+    epoch = peek(checker, w.NOW) + 1
+    for word in (w.NOW, w.BLOCK, w.BARRIER):
+        poke(checker, word, epoch)
     poke(checker, w.BLOCK_NUMBER, block)
     fences.begin(checker)
-    table, seen = peek(checker, w.BLOCK_STAMPS), peek(checker, w.BLOCKS_SEEN)
-    poke(table, 2 * seen, stamp)
+    table, seen = peek(checker, w.BLOCK_EPOCHS), peek(checker, w.BLOCKS_SEEN)
+    poke(table, 2 * seen, epoch)
     poke(table, 2 * seen + 1, block)
     poke(checker, w.BLOCKS_SEEN, seen + 1)
 
 
 @compiled
 def _advance(checker):  # type: ignore[no-untyped-def]
-    stamp = peek(checker, w.NOW) + max(peek(checker, w.WHOLE), 1)
-    poke(checker, w.NOW, stamp)
-    return stamp
+    epoch = peek(checker, w.NOW) + max(peek(checker, w.WHOLE), 1)
+    poke(checker, w.NOW, epoch)
+    return epoch
 
 
 @compiled
 def barrier(checker):  # type: ignore[no-untyped-def]
     """Pass a barrier of the block: what came before is in order with what follows."""
-    poke(checker, w.EPOCH, _advance(checker))
+    poke(checker, w.BARRIER, _advance(checker))
     threads = peek(checker, w.THREADS)
     for block in range(max(peek(checker, w.WHOLE), 1)):
         fences.synchronise(checker, block * threads, (block + 1) * threads, 0)
@@ -61,22 +61,22 @@ def barrier(checker):  # type: ignore[no-untyped-def]
 @compiled
 def grid_barrier(checker):  # type: ignore[no-untyped-def]
     """Pass a barrier of the whole grid."""
-    stamp = _advance(checker)
-    for word in (w.EPOCH, w.LAUNCH, w.BLOCK):
-        poke(checker, word, stamp)
+    epoch = _advance(checker)
+    for word in (w.BARRIER, w.LAUNCH, w.BLOCK):
+        poke(checker, word, epoch)
 
 
 @compiled
 def sync_warps(checker, threads, active):  # type: ignore[no-untyped-def]
     """Pass a syncwarp; `active` holds a flag for each thread, or is 0 for all of them.
 
-    In a grid in step these are the threads of all blocks; warps of one number share a stamp.
+    In a grid in step these are the threads of all blocks; warps of one number share a epoch.
     """
-    stamp, size = _advance(checker), peek(checker, w.THREADS)
+    epoch, size = _advance(checker), peek(checker, w.THREADS)
     for thread in range(threads):
         if active == 0 or peek8(active, thread) != 0:
-            poke(checker, w.WARPS + (thread % size >> 5), stamp)
-    poke(checker, w.LAST_SYNCWARP, stamp)
+            poke(checker, w.WARPS + (thread % size >> 5), epoch)
+    poke(checker, w.LAST_SYNCWARP, epoch)
     for block in range(0, threads, size):
         for warp in range(block, min(block + size, threads), 32):
             fences.synchronise(checker, warp, min(warp + 32, block + size), active)

@@ -55,13 +55,13 @@ def _contend(checker, row, address):  # type: ignore[no-untyped-def]
         return
     cell = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> peek(region, w.SHIFT))
     block, last = peek(checker, w.BLOCK), cell + peek(region, w.GAP)
-    # Count and stamp stand where checks keep a line and theirs: what a check left here is older,
+    # Count and epoch stand where checks keep a line and theirs: what a check left here is older,
     # and what stays here is, for the next check, an old write without flags.
-    stamp, before = peek(last, 0) >> w.STAMP, peek(cell, 0) >> w.WRITE_LOCATION
-    fresh = peek(region, w.SPACE) != w.GLOBAL and stamp != block
-    count = 1 if fresh or stamp < peek(checker, w.LAUNCH) else before + 1
+    epoch, before = peek(last, 0) >> w.EPOCH, peek(cell, 0) >> w.WRITE_LOCATION
+    fresh = peek(region, w.SPACE) != w.GLOBAL and epoch != block
+    count = 1 if fresh or epoch < peek(checker, w.LAUNCH) else before + 1
     poke(cell, 0, count << w.WRITE_LOCATION)
-    poke(last, 0, block << w.STAMP)
+    poke(last, 0, block << w.EPOCH)
     poke(row, w.S_CONTENTION, max(peek(row, w.S_CONTENTION), count))
 
 

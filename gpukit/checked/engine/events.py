@@ -12,7 +12,7 @@ from gpukit.compiler.runtime.raw import peek, peek8, poke
 def event(checker, kind, location, thread, a, b, c, d):  # type: ignore[no-untyped-def]
     """Append an event; return its address, 0 where there is no room left."""
     count = peek(checker, w.EVENT_COUNT)
-    if count >= peek(checker, w.EVENT_ROOM):
+    if count >= peek(checker, w.EVENT_CAPACITY):
         return 0
     poke(checker, w.EVENT_COUNT, count + 1)
     row = peek(checker, w.EVENTS) + 8 * w.EVENT_WORDS * count

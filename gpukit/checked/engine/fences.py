@@ -71,16 +71,16 @@ def fence(checker, thread, wide):  # type: ignore[no-untyped-def]
     """
     if peek(checker, w.KNOWN) == 0:
         return
-    stamp = peek(checker, w.NOW) + max(peek(checker, w.WHOLE), 1)
-    poke(checker, w.NOW, stamp)
-    poke(checker, w.LAST_SYNCWARP, stamp)
+    epoch = peek(checker, w.NOW) + max(peek(checker, w.WHOLE), 1)
+    poke(checker, w.NOW, epoch)
+    poke(checker, w.LAST_SYNCWARP, epoch)
     known = _thread_row(checker, thread)
     number = _new_node(checker, peek(known, 0), 0)
     if number:
         row = _node(checker, number)
         poke(row, w.N_THREAD, thread)
         poke(row, w.N_BLOCK, peek(checker, w.BLOCK_NUMBER))
-        poke(row, w.N_EPOCH, peek(checker, w.EPOCH))
+        poke(row, w.N_BARRIER, peek(checker, w.BARRIER))
         poke(row, w.N_WARP, peek(checker, w.WARPS + (thread >> 5)))
         poke(row, w.N_WIDE, wide)
         poke(known, 1, _join(checker, peek(known, 1), number))
@@ -116,8 +116,8 @@ def atomic(checker, head, since, thread):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def knows(checker, thread, block, other, stamp):  # type: ignore[no-untyped-def]
-    """Tell whether a thread knows of what a thread of a block did at a stamp."""
+def knows(checker, thread, block, other, epoch):  # type: ignore[no-untyped-def]
+    """Tell whether a thread knows of what a thread of a block did at a epoch."""
     if peek(checker, w.KNOWN) == 0:
         return False
     if peek(checker, w.NODES_LOST):
@@ -128,13 +128,13 @@ def knows(checker, thread, block, other, stamp):  # type: ignore[no-untyped-def]
     poke(_node(checker, first), w.N_MARK, query)
     for number in range(first, 0, -1):
         row = _node(checker, number)
-        if peek(row, w.N_TIME) + peek(checker, w.WHOLE) < stamp:
+        if peek(row, w.N_TIME) + peek(checker, w.WHOLE) < epoch:
             return False  # older than the access, as all that follow
         if peek(row, w.N_MARK) != query:
             continue
         reaches = peek(row, w.N_WIDE) != 0 or block == here
         if peek(row, w.N_THREAD) != w.NOBODY and peek(row, w.N_BLOCK) == block and reaches:
-            if _covers(row, other, stamp):
+            if _covers(row, other, epoch):
                 return True
         poke(_node(checker, peek(row, w.N_LEFT)), w.N_MARK, query)
         poke(_node(checker, peek(row, w.N_RIGHT)), w.N_MARK, query)
@@ -142,17 +142,17 @@ def knows(checker, thread, block, other, stamp):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _covers(row, thread, stamp):  # type: ignore[no-untyped-def]
-    """Tell whether what a thread of the fence's block did at a stamp came before the fence.
+def _covers(row, thread, epoch):  # type: ignore[no-untyped-def]
+    """Tell whether what a thread of the fence's block did at a epoch came before the fence.
 
     Of NOBODY only what the whole block did before its last barrier.
     """
-    if stamp < peek(row, w.N_EPOCH):
+    if epoch < peek(row, w.N_BARRIER):
         return True
     fenced = peek(row, w.N_THREAD)
     if thread == fenced:
-        return stamp < peek(row, w.N_TIME)
-    return thread >> 5 == fenced >> 5 and stamp < peek(row, w.N_WARP)
+        return epoch < peek(row, w.N_TIME)
+    return thread >> 5 == fenced >> 5 and epoch < peek(row, w.N_WARP)
 
 
 @compiled
@@ -169,10 +169,10 @@ def knows_all_reads(checker, thread):  # type: ignore[no-untyped-def]
     table, here = peek(checker, w.LAST_READS), peek(checker, w.BLOCK_NUMBER)
     if table == 0 or peek(checker, w.WHOLE):
         return False
-    stamps = peek(checker, w.BLOCK_STAMPS)
+    epochs = peek(checker, w.BLOCK_EPOCHS)
     for k in range(peek(checker, w.BLOCKS_SEEN)):
-        block = peek(stamps, 2 * k + 1)
-        stamp = peek(table, block)
-        if block != here and stamp and not knows(checker, thread, block, w.NOBODY, stamp):
+        block = peek(epochs, 2 * k + 1)
+        epoch = peek(table, block)
+        if block != here and epoch and not knows(checker, thread, block, w.NOBODY, epoch):
             return False
     return True

@@ -8,18 +8,18 @@ block before its last barrier, or before the launch; otherwise it is a finding.
 from __future__ import annotations
 
 from gpukit.checked.engine import fences
-from gpukit.checked.engine.findings import note
-from gpukit.checked.engine.stamps import (
+from gpukit.checked.engine.epochs import (
     BEFORE,
     ORDERED,
     OTHER_BLOCK,
-    SAME_EPOCH,
+    SAME_INTERVAL,
     begun,
     block_of,
     now,
     relation,
     since,
 )  # fmt: skip
+from gpukit.checked.engine.findings import note
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled, inlined
 from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke, poke8
@@ -68,19 +68,19 @@ def _decided(checker, location):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _is_before(checker, how, location, thread, other, stamp):  # type: ignore[no-untyped-def]
+def _is_before(checker, how, location, thread, other, epoch):  # type: ignore[no-untyped-def]
     """Tell whether an access since the block's last barrier is in order with one of a thread."""
     block = peek(checker, w.BLOCK_NUMBER)
     if how == OTHER_BLOCK:
-        block = block_of(checker, stamp)
-    elif other == thread or (other >> 5 == thread >> 5 and _warp_met(checker, thread, stamp)):
+        block = block_of(checker, epoch)
+    elif other == thread or (other >> 5 == thread >> 5 and _warp_met(checker, thread, epoch)):
         return True
-    return _decided(checker, location) and fences.knows(checker, thread, block, other, stamp)
+    return _decided(checker, location) and fences.knows(checker, thread, block, other, epoch)
 
 
 @compiled
 def _clash(  # type: ignore[no-untyped-def]
-    checker, region, address, size, location, thread, kind, stamp, how, other, other_location,
+    checker, region, address, size, location, thread, kind, epoch, how, other, other_location,
     hazard, was_atomic, value,
 ):  # fmt: skip
     """Report an access that clashes with an earlier one; `other`: whose, NOBODY if that is lost.
@@ -91,26 +91,26 @@ def _clash(  # type: ignore[no-untyped-def]
     what = w.RACE if was_atomic == (kind == w.UPDATE) else w.ATOMIC_RACE
     if hazard == w.WRITE_WRITE and what == w.RACE and _same(address, value, size):
         what = w.SAME_VALUE
-    elif how == SAME_EPOCH and (other >> 5 == thread >> 5 or other < w.NOBODY):
+    elif how == SAME_INTERVAL and (other >> 5 == thread >> 5 or other < w.NOBODY):
         what = w.WARP_RACE
     if how == OTHER_BLOCK:
-        other_block = w.NOBODY if other == w.NOBODY else block_of(checker, stamp)
+        other_block = w.NOBODY if other == w.NOBODY else block_of(checker, epoch)
     note(checker, what, location, other_location, region, thread, max(other, w.NOBODY),
          other_block, address, size, hazard, 0, int(kind == w.UPDATE))  # fmt: skip
 
 
 @compiled
-def _warp_met(checker, thread, stamp):  # type: ignore[no-untyped-def]
-    """Tell whether the warp of a thread has met since a stamp."""
-    return stamp < peek(checker, w.WARPS + (thread >> 5))
+def _warp_met(checker, thread, epoch):  # type: ignore[no-untyped-def]
+    """Tell whether the warp of a thread has met since a epoch."""
+    return epoch < peek(checker, w.WARPS + (thread >> 5))
 
 
 @compiled
 def _against_write(checker, region, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
     """Compare an access with the last write of its element; return the flags of a new write."""
     word = peek(cell, 0)
-    stamp = word >> w.STAMP
-    how = relation(checker, stamp, space)
+    epoch = word >> w.EPOCH
+    how = relation(checker, epoch, space)
     if how == BEFORE:
         return 0
     writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
@@ -118,10 +118,10 @@ def _against_write(checker, region, space, address, size, cell, location, thread
     was_atomic = word & w.ATOMIC != 0
     if kind == w.UPDATE and was_atomic:  # what clashes is a plain write before the atomics
         plain = word & w.PLAIN if how == OTHER_BLOCK else word & w.PLAIN_HERE
-        if not plain or how == ORDERED or (how == SAME_EPOCH and near):
+        if not plain or how == ORDERED or (how == SAME_INTERVAL and near):
             return 0
         was_atomic = False
-    if how == ORDERED or _is_before(checker, how, location, thread, writer, stamp):
+    if how == ORDERED or _is_before(checker, how, location, thread, writer, epoch):
         locks = 0 if was_atomic else _locks(checker, word, how, thread)
         others = locks if not was_atomic else _others_atomics(checker, word, how, thread)
         if not others or _decided(checker, location):
@@ -129,17 +129,17 @@ def _against_write(checker, region, space, address, size, cell, location, thread
         writer = w.NOBODY
         if locks & w.LOCKED:
             how = OTHER_BLOCK
-        elif locks == 0 and how == SAME_EPOCH and not word & (w.ELSEWHERE | w.MANY_WARPS):
+        elif locks == 0 and how == SAME_INTERVAL and not word & (w.ELSEWHERE | w.MANY_WARPS):
             writer -= 32
         elif word & w.ELSEWHERE:
             how = OTHER_BLOCK
-    elif how == SAME_EPOCH and near and word & w.MANY_WARPS:
+    elif how == SAME_INTERVAL and near and word & w.MANY_WARPS:
         writer = w.NOBODY
-    elif how == SAME_EPOCH and near and word & w.ELSEWHERE:
+    elif how == SAME_INTERVAL and near and word & w.ELSEWHERE:
         how, writer = OTHER_BLOCK, w.NOBODY
     other_location = (word >> w.WRITE_LOCATION) & w.LOCATION_MASK
     hazard = w.WRITE_READ if kind == w.LOAD else w.WRITE_WRITE
-    _clash(checker, region, address, size, location, thread, kind, stamp, how, writer,
+    _clash(checker, region, address, size, location, thread, kind, epoch, how, writer,
            other_location, hazard, was_atomic, value)  # fmt: skip
     return 0
 
@@ -150,9 +150,9 @@ def _locks(checker, word, how, thread):  # type: ignore[no-untyped-def]
     if how == OTHER_BLOCK:
         return w.LOCKED
     flags = word & w.LOCKED
-    if how == SAME_EPOCH:
+    if how == SAME_INTERVAL:
         writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-        near = writer >> 5 == thread >> 5 and _warp_met(checker, thread, word >> w.STAMP)
+        near = writer >> 5 == thread >> 5 and _warp_met(checker, thread, word >> w.EPOCH)
         flags |= word & w.LOCKED_HERE if writer == thread or near else w.LOCKED_HERE
     return flags
 
@@ -162,9 +162,9 @@ def _others_atomics(checker, word, how, thread):  # type: ignore[no-untyped-def]
     """Tell whether atomics came before an element's last one that are not in order with it."""
     if word & w.ELSEWHERE:
         return True
-    if how != SAME_EPOCH:
+    if how != SAME_INTERVAL:
         return False
-    alone = _warp_met(checker, thread, word >> w.STAMP) or not word & w.SEVERAL
+    alone = _warp_met(checker, thread, word >> w.EPOCH) or not word & w.SEVERAL
     return word & w.MANY_WARPS != 0 or not alone
 
 
@@ -176,8 +176,8 @@ def _against_reads(checker, region, space, address, size, cell, location, thread
     several warps have read (`_read`).
     """
     word = peek(cell + peek(region, w.GAP), 0)
-    stamp = word >> w.STAMP
-    how = relation(checker, stamp, space)
+    epoch = word >> w.EPOCH
+    how = relation(checker, epoch, space)
     if how == BEFORE:
         return
     first = (word >> w.READ_FIRST) & w.THREAD_MASK
@@ -192,12 +192,12 @@ def _against_reads(checker, region, space, address, size, cell, location, thread
     else:
         if first >> 5 != thread >> 5:
             first, other = other, first
-        if _is_before(checker, how, location, thread, other, stamp):
+        if _is_before(checker, how, location, thread, other, epoch):
             other = first
-            if _is_before(checker, how, location, thread, other, stamp):
+            if _is_before(checker, how, location, thread, other, epoch):
                 return
     other_location = (word >> w.READ_LOCATION) & w.LOCATION_MASK
-    _clash(checker, region, address, size, location, thread, kind, stamp, how, other,
+    _clash(checker, region, address, size, location, thread, kind, epoch, how, other,
            other_location, w.READ_WRITE, False, 0)  # fmt: skip
 
 
@@ -211,33 +211,33 @@ def _read(checker, space, reads, location, thread):  # type: ignore[no-untyped-d
     if space == w.GLOBAL:
         fences.note_read(checker)
     word = peek(reads, 0)
-    stamp = word >> w.STAMP
-    how = relation(checker, stamp, space)
+    epoch = word >> w.EPOCH
+    how = relation(checker, epoch, space)
     beside = thread
-    if how == SAME_EPOCH:
+    if how == SAME_INTERVAL:
         first = (word >> w.READ_FIRST) & w.THREAD_MASK
         second = (word >> w.READ_OTHER) & w.THREAD_MASK
         if second >> 5 == thread >> 5:
             first, second = second, first
         # Now the second is of another warp than the thread, if either is.
-        if not _is_before(checker, how, location, thread, second, stamp):
+        if not _is_before(checker, how, location, thread, second, epoch):
             beside = second
             full = first >> 5 != second >> 5 or (second >> 5 == thread >> 5 and first != second)
-            if full and not _is_before(checker, how, location, thread, first, stamp):
+            if full and not _is_before(checker, how, location, thread, first, epoch):
                 return
             if full and first >> 5 != second >> 5 and peek(checker, w.KNOWN) == 0:
                 return
-        elif not _is_before(checker, how, location, thread, first, stamp):
+        elif not _is_before(checker, how, location, thread, first, epoch):
             beside = first
-        elif first == thread and stamp >= peek(checker, w.LAST_SYNCWARP):
+        elif first == thread and epoch >= peek(checker, w.LAST_SYNCWARP):
             return
     flag = word & w.READ_ELSEWHERE if how != BEFORE else 0
     if how == OTHER_BLOCK:
         for shift in (w.READ_FIRST, w.READ_OTHER):
             other = (word >> shift) & w.THREAD_MASK
-            if not _is_before(checker, how, location, thread, other, stamp):
+            if not _is_before(checker, how, location, thread, other, epoch):
                 flag = w.READ_ELSEWHERE
-    fresh = now(checker) << w.STAMP | beside << w.READ_FIRST | thread << w.READ_OTHER
+    fresh = now(checker) << w.EPOCH | beside << w.READ_FIRST | thread << w.READ_OTHER
     poke(reads, 0, fresh | location << w.READ_LOCATION | flag)
 
 
@@ -246,13 +246,13 @@ def _write(checker, space, cell, location, thread, atomic, flags):  # type: igno
     """Note in a cell that a thread has written it; `flags` are those of a plain write."""
     if atomic:
         word = peek(cell, 0)
-        stamp = word >> w.STAMP
-        how = relation(checker, stamp, space)
+        epoch = word >> w.EPOCH
+        how = relation(checker, epoch, space)
         flags = w.ATOMIC
         writer = (word >> w.WRITE_THREAD) & w.THREAD_MASK
-        plain, met = not word & w.ATOMIC, _warp_met(checker, thread, stamp)
+        plain, met = not word & w.ATOMIC, _warp_met(checker, thread, epoch)
         near = writer >> 5 == thread >> 5
-        if how == SAME_EPOCH:
+        if how == SAME_INTERVAL:
             if plain and not (near and met):
                 return  # the plain write is what other threads' atomics clash with
             flags |= w.PLAIN_HERE if plain else word & (w.PLAIN_HERE | w.MANY_WARPS)
@@ -266,7 +266,7 @@ def _write(checker, space, cell, location, thread, atomic, flags):  # type: igno
             flags |= w.PLAIN
         if how == OTHER_BLOCK or (how != BEFORE and word & w.ELSEWHERE):
             flags |= w.ELSEWHERE
-    fresh = now(checker) << w.STAMP | thread << w.WRITE_THREAD | location << w.WRITE_LOCATION
+    fresh = now(checker) << w.EPOCH | thread << w.WRITE_THREAD | location << w.WRITE_LOCATION
     poke(cell, 0, fresh | flags)
 
 
@@ -275,7 +275,7 @@ def _unset(checker, region, space, word):  # type: ignore[no-untyped-def]
     """Tell whether a read element was never written."""
     if space == w.GLOBAL:
         return word & w.UNINITIALISED != 0
-    return word >> w.STAMP < begun(checker)
+    return word >> w.EPOCH < begun(checker)
 
 
 @compiled
@@ -339,9 +339,9 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
 def _note_adder(checker, cell, location, thread):  # type: ignore[no-untyped-def]
     """Note that an atomic changes what an atomic of another thread has changed in this launch."""
     word = peek(cell, 0)
-    if (word & w.ATOMIC != 0) & (word >= peek(checker, w.LAUNCH) << w.STAMP):
+    if (word & w.ATOMIC != 0) & (word >= peek(checker, w.LAUNCH) << w.EPOCH):
         other = (word >> w.WRITE_THREAD) & w.THREAD_MASK != thread
-        if other | (word < peek(checker, w.BLOCK) << w.STAMP):
+        if other | (word < peek(checker, w.BLOCK) << w.EPOCH):
             poke8(peek(checker, w.ADDERS), location, 1)
 
 
@@ -355,10 +355,10 @@ def _in_order(checker, region, cell, location, thread, kind):  # type: ignore[no
     if peek(checker, w.WHOLE):
         return False
     word, seen = peek(cell, 0), peek(cell + peek(region, w.GAP), 0)
-    recent, fresh = peek(checker, w.EPOCH) << w.STAMP, peek(checker, w.NOW) << w.STAMP
+    recent, fresh = peek(checker, w.BARRIER) << w.EPOCH, peek(checker, w.NOW) << w.EPOCH
     own = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
     if kind == w.LOAD:
-        unset = word < peek(checker, w.BLOCK) << w.STAMP
+        unset = word < peek(checker, w.BLOCK) << w.EPOCH
         if unset | (word >= recent) & (not own) | (word & (w.SEVERAL | w.ELSEWHERE) != 0):
             return False
         if (seen >= recent) | (seen & w.READ_ELSEWHERE != 0):
@@ -370,7 +370,7 @@ def _in_order(checker, region, cell, location, thread, kind):  # type: ignore[no
         return False
     flags = 0
     if kind == w.UPDATE:
-        met = max(peek(checker, w.EPOCH), peek(checker, w.LAST_SYNCWARP)) << w.STAMP
+        met = max(peek(checker, w.BARRIER), peek(checker, w.LAST_SYNCWARP)) << w.EPOCH
         if (word < met) | (word & (w.ATOMIC | w.ELSEWHERE | w.PLAIN_HERE) != w.ATOMIC):
             return False
         flags = w.ATOMIC | word & (w.PLAIN | w.SEVERAL | w.MANY_WARPS) | (0 if own else w.SEVERAL)

@@ -7,9 +7,9 @@ time goes on: such areas are remembered.
 
 from __future__ import annotations
 
+from gpukit.checked.engine.epochs import since
 from gpukit.checked.engine.shadow import find_region
 from gpukit.checked.engine.shadow_rows import NOT_PLAIN, run, touch
-from gpukit.checked.engine.stamps import since
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek, poke
@@ -87,17 +87,17 @@ def _settle(checker, region, cells, stride, count, jump, lines):  # type: ignore
     threads = peek(checker, w.THREADS)
     if not _are_enough(peek(cells + gap, 0), threads):
         return
-    low, block, epoch = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.EPOCH)
-    recent = max(epoch, peek(checker, w.LAST_SYNCWARP)) << w.STAMP
-    known = (low if space == w.GLOBAL else 0) << w.STAMP
-    block, epoch = block << w.STAMP, epoch << w.STAMP
+    low, block, barrier = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.BARRIER)
+    recent = max(barrier, peek(checker, w.LAST_SYNCWARP)) << w.EPOCH
+    known = (low if space == w.GLOBAL else 0) << w.EPOCH
+    block, barrier = block << w.EPOCH, barrier << w.EPOCH
     open_ = 0
     for j in range(lines):
         for k in range(count):
             at = cells + j * jump + k * stride
             word, seen = peek(at, 0), peek(at + gap, 0)
             old = (word < known) & (word & w.UNINITIALISED == 0)
-            fine = old | ((word >= block) & (word < epoch) & (word & NOT_PLAIN == 0))
+            fine = old | ((word >= block) & (word < barrier) & (word & NOT_PLAIN == 0))
             open_ |= 1 - int(fine & _are_enough(seen, threads) & (seen >= recent))
     if open_:
         return

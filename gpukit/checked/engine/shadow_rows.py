@@ -8,8 +8,8 @@ to `shadow.access`, thread by thread.
 from __future__ import annotations
 
 from gpukit.checked.engine import fences
+from gpukit.checked.engine.epochs import begun, since
 from gpukit.checked.engine.shadow import find_region, record
-from gpukit.checked.engine.stamps import begun, since
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled, inlined
 from gpukit.compiler.runtime.raw import ALL_SET, first_set, invoke, peek, peek8, poke
@@ -90,12 +90,12 @@ def row_free(checker, location, thread, count, address, step, size, mask):  # ty
         return 0
     cells = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> shift)
     stride = 8 * (step >> shift)
-    low, block, epoch = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.EPOCH)
+    low, block, barrier = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.BARRIER)
     k = _run_begin(mask, 0, count)
     while k < count:
         apart = _apart(mask, k, count)
         n = _run_length(mask, k, count, apart)
-        if not _all_free(cells + k * stride, stride * apart, n, low, block, epoch, thread + k,
+        if not _all_free(cells + k * stride, stride * apart, n, low, block, barrier, thread + k,
                          apart):  # fmt: skip
             return 0
         k = _run_begin(mask, k + (n - 1) * apart + 1, count)
@@ -103,29 +103,29 @@ def row_free(checker, location, thread, count, address, step, size, mask):  # ty
 
 
 @compiled
-def _all_free(cells, stride, count, low, block, epoch, thread, next_thread):  # type: ignore[no-untyped-def]
+def _all_free(cells, stride, count, low, block, barrier, thread, next_thread):  # type: ignore[no-untyped-def]
     """Tell whether all elements were last written before this interval, or by their own thread.
 
-    Words are compared as a whole: the stamp stands in their upper half.
+    Words are compared as a whole: the epoch stands in their upper half.
     """
-    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
+    low, block, barrier = low << w.EPOCH, block << w.EPOCH, barrier << w.EPOCH
     bad = 0
     if stride == 8:
         for k in range(count):
             me = thread + k * next_thread
-            bad |= _written_by_others(peek(cells, k), low, block, epoch, me)
+            bad |= _written_by_others(peek(cells, k), low, block, barrier, me)
     else:
         for k in range(count):
             word, me = peek(cells + k * stride, 0), thread + k * next_thread
-            bad |= _written_by_others(word, low, block, epoch, me)
+            bad |= _written_by_others(word, low, block, barrier, me)
     return bad == 0
 
 
 @compiled
-def _written_by_others(word, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+def _written_by_others(word, low, block, barrier, thread):  # type: ignore[no-untyped-def]
     """Return 1 where a write is not in order with one of a thread, by its word alone."""
     mine = ((word >> w.WRITE_THREAD) & w.THREAD_MASK == thread) & (word & _SHARED_FLAGS == 0)
-    within = (word >= block) & ((word < epoch) & (word & _OTHER_BLOCKS == 0) | mine)
+    within = (word >= block) & ((word < barrier) & (word & _OTHER_BLOCKS == 0) | mine)
     return 1 - int((word < low) | within)
 
 
@@ -184,7 +184,7 @@ def _own(checker, location, thread, next_thread, count, address, step, size, cel
 
     What counts is whether an element was written in this block, and one that was stays so.
     """
-    first = begun(checker) << w.STAMP
+    first = begun(checker) << w.EPOCH
     unset = 0
     for k in range(count):
         unset += int(peek(cells + k * stride, 0) < first)
@@ -212,30 +212,30 @@ def check_run(  # type: ignore[no-untyped-def]
 ):
     """Check accesses to elements at equal distances, by threads that are `next_thread` apart."""
     space = peek(region, w.SPACE)
-    low, block, epoch = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.EPOCH)
-    recent = max(epoch, peek(checker, w.LAST_SYNCWARP))
-    stamp, gap = peek(checker, w.NOW), peek(region, w.GAP)
+    low, block, barrier = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.BARRIER)
+    recent = max(barrier, peek(checker, w.LAST_SYNCWARP))
+    epoch, gap = peek(checker, w.NOW), peek(region, w.GAP)
     if kind == w.LOAD:
         if space == w.GLOBAL:
             fences.note_read(checker)
         # Memory of the host had values before the launch; shared memory had none.
         known = low if space == w.GLOBAL else 0
         state = 1
-        if peek(cells + gap, 0) >= recent << w.STAMP:  # the first was read in this interval
-            state = _load_state(cells, gap, stride, count, known, block, epoch, recent, thread,
+        if peek(cells + gap, 0) >= recent << w.EPOCH:  # the first was read in this interval
+            state = _load_state(cells, gap, stride, count, known, block, barrier, recent, thread,
                                 next_thread)  # fmt: skip
         if state == 1:
-            state = _note_loads(cells, gap, stride, count, stamp, low, known, block, epoch, recent,
+            state = _note_loads(cells, gap, stride, count, epoch, low, known, block, barrier, recent,
                                 location, thread, next_thread)  # fmt: skip
     elif kind == w.CLAIM and count > 1:
         poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
-        state = _claim(cells, gap, stride, count, stamp, low, block, epoch, location, thread,
+        state = _claim(cells, gap, stride, count, epoch, low, block, barrier, location, thread,
                        next_thread)  # fmt: skip
     else:
         poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
-        state = _store_state(cells, gap, stride, count, low, block, epoch, thread, next_thread)
+        state = _store_state(cells, gap, stride, count, low, block, barrier, thread, next_thread)
         if state == 0:
-            _put_writes(cells, stride, count, stamp, location, thread, next_thread)
+            _put_writes(cells, stride, count, epoch, location, thread, next_thread)
     if state:
         kind = min(kind, w.STORE)
         for k in range(count):
@@ -244,37 +244,37 @@ def check_run(  # type: ignore[no-untyped-def]
 
 @compiled
 def _load_state(  # type: ignore[no-untyped-def]
-    cells, gap, stride, count, known, block, epoch, recent, thread, next_thread
+    cells, gap, stride, count, known, block, barrier, recent, thread, next_thread
 ):
     """Return 0 if nothing is new about reads of some elements, 1 if only readers are, else more."""
-    known, block = known << w.STAMP, block << w.STAMP
-    epoch, recent = epoch << w.STAMP, recent << w.STAMP
+    known, block = known << w.EPOCH, block << w.EPOCH
+    barrier, recent = barrier << w.EPOCH, recent << w.EPOCH
     state = 0
     if stride == 8:
         for k in range(count):
-            state |= _one_load(peek(cells, k), peek(cells + gap, k), known, block, epoch,
+            state |= _one_load(peek(cells, k), peek(cells + gap, k), known, block, barrier,
                                recent, thread + k * next_thread)  # fmt: skip
     else:
         for k in range(count):
             at = cells + k * stride
-            state |= _one_load(peek(at, 0), peek(at + gap, 0), known, block, epoch, recent,
+            state |= _one_load(peek(at, 0), peek(at + gap, 0), known, block, barrier, recent,
                                thread + k * next_thread)  # fmt: skip
     return state
 
 
 @compiled
-def _one_load(word, seen, known, block, epoch, recent, thread):  # type: ignore[no-untyped-def]
+def _one_load(word, seen, known, block, barrier, recent, thread):  # type: ignore[no-untyped-def]
     """Return what `_load_state` says of one element, without a branch."""
     mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
     # Of a word from before the launch nothing counts but that nobody has set the element.
     old = (word < known) & (word & w.UNINITIALISED == 0)
-    fine = old | ((word >= block) & ((word < epoch) | mine) & (word & NOT_PLAIN == 0))
+    fine = old | ((word >= block) & ((word < barrier) | mine) & (word & NOT_PLAIN == 0))
     first = (seen >> w.READ_FIRST) & w.THREAD_MASK
     other = (seen >> w.READ_OTHER) & w.THREAD_MASK
     many = first >> 5 != other >> 5
     noted = (seen >= recent) & (many | _speaks_for(first, other, thread))
     # Reads in this interval, but before a syncwarp, need a closer look.
-    unclear = (seen >= epoch) & (seen < recent)
+    unclear = (seen >= barrier) & (seen < recent)
     return (1 - int(noted)) | 2 * (1 - int(fine & (not unclear)))
 
 
@@ -293,37 +293,37 @@ def _note_loads(  # type: ignore[no-untyped-def]
     gap,
     stride,
     count,
-    stamp,
+    epoch,
     low,
     known,
     block,
-    epoch,
+    barrier,
     recent,
     location,
     thread,
     next_thread,
 ):
     """Note the readers of some elements; return 0 unless some need a closer look."""
-    fresh = stamp << w.STAMP | location << w.READ_LOCATION
-    low, known, block = low << w.STAMP, known << w.STAMP, block << w.STAMP
-    epoch, recent = epoch << w.STAMP, recent << w.STAMP
+    fresh = epoch << w.EPOCH | location << w.READ_LOCATION
+    low, known, block = low << w.EPOCH, known << w.EPOCH, block << w.EPOCH
+    barrier, recent = barrier << w.EPOCH, recent << w.EPOCH
     state = 0
     if stride == 8:
         for k in range(count):
             word, seen, me = peek(cells, k), peek(cells + gap, k), thread + k * next_thread
-            state |= _one_load(word, seen, known, block, epoch, recent, me)
-            poke(cells + gap, k, _with_reader(seen, fresh, low, block, epoch, recent, me))
+            state |= _one_load(word, seen, known, block, barrier, recent, me)
+            poke(cells + gap, k, _with_reader(seen, fresh, low, block, barrier, recent, me))
     else:
         for k in range(count):
             at, me = cells + k * stride, thread + k * next_thread
             word, seen = peek(at, 0), peek(at + gap, 0)
-            state |= _one_load(word, seen, known, block, epoch, recent, me)
-            poke(at + gap, 0, _with_reader(seen, fresh, low, block, epoch, recent, me))
+            state |= _one_load(word, seen, known, block, barrier, recent, me)
+            poke(at + gap, 0, _with_reader(seen, fresh, low, block, barrier, recent, me))
     return state & 2
 
 
 @compiled
-def _with_reader(seen, fresh, low, block, epoch, recent, me):  # type: ignore[no-untyped-def]
+def _with_reader(seen, fresh, low, block, barrier, recent, me):  # type: ignore[no-untyped-def]
     """Return the word of an element's reads with one more reader, without a branch."""
     flag = (seen & w.READ_ELSEWHERE | int(seen < block)) if seen >= low else 0
     alone = fresh | me << w.READ_FIRST | me << w.READ_OTHER | flag
@@ -332,72 +332,72 @@ def _with_reader(seen, fresh, low, block, epoch, recent, me):  # type: ignore[no
     full = (first >> 5 != other >> 5) | _speaks_for(first, other, me)
     # What was read in this interval, but before a syncwarp, is left to the closer look.
     kept = seen if full or seen < recent else second
-    return kept if seen >= epoch else alone
+    return kept if seen >= barrier else alone
 
 
 @compiled
 def _store_state(  # type: ignore[no-untyped-def]
-    cells, gap, stride, count, low, block, epoch, thread, next_thread
+    cells, gap, stride, count, low, block, barrier, thread, next_thread
 ):
     """Return 0 if writing some elements is in order as far as is easy to tell."""
-    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
+    low, block, barrier = low << w.EPOCH, block << w.EPOCH, barrier << w.EPOCH
     bad = 0
     if stride == 8:
         for k in range(count):
             word, seen = peek(cells, k), peek(cells + gap, k)
-            bad |= _one_store(word, seen, low, block, epoch, thread + k * next_thread)
+            bad |= _one_store(word, seen, low, block, barrier, thread + k * next_thread)
     else:
         for k in range(count):
             at = cells + k * stride
             me = thread + k * next_thread
-            bad |= _one_store(peek(at, 0), peek(at + gap, 0), low, block, epoch, me)
+            bad |= _one_store(peek(at, 0), peek(at + gap, 0), low, block, barrier, me)
     return bad
 
 
 @compiled
-def _one_store(word, seen, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+def _one_store(word, seen, low, block, barrier, thread):  # type: ignore[no-untyped-def]
     """Return 1 unless others last wrote and read an element before this interval."""
     mine = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
-    free = (word >= block) & ((word < epoch) | mine) & (word & _SHARED_FLAGS == 0)
-    return 1 - int(((word < low) | free) & _unread(seen, low, block, epoch, thread))
+    free = (word >= block) & ((word < barrier) | mine) & (word & _SHARED_FLAGS == 0)
+    return 1 - int(((word < low) | free) & _unread(seen, low, block, barrier, thread))
 
 
 @compiled
 def _claim(  # type: ignore[no-untyped-def]
-    cells, gap, stride, count, stamp, low, block, epoch, location, thread, next_thread
+    cells, gap, stride, count, epoch, low, block, barrier, location, thread, next_thread
 ):
     """Note writers where `row_free` has seen that no write is in the way.
 
     Return 0 unless some elements were read by others since: those need a closer look.
     """
-    low, block, epoch = low << w.STAMP, block << w.STAMP, epoch << w.STAMP
-    fresh = stamp << w.STAMP | location << w.WRITE_LOCATION
+    low, block, barrier = low << w.EPOCH, block << w.EPOCH, barrier << w.EPOCH
+    fresh = epoch << w.EPOCH | location << w.WRITE_LOCATION
     bad = 0
     if stride == 8:
         for k in range(count):
             me = thread + k * next_thread
-            bad |= 1 - int(_unread(peek(cells + gap, k), low, block, epoch, me))
+            bad |= 1 - int(_unread(peek(cells + gap, k), low, block, barrier, me))
             poke(cells, k, fresh | me << w.WRITE_THREAD)
     else:
         for k in range(count):
             at, me = cells + k * stride, thread + k * next_thread
-            bad |= 1 - int(_unread(peek(at + gap, 0), low, block, epoch, me))
+            bad |= 1 - int(_unread(peek(at + gap, 0), low, block, barrier, me))
             poke(at, 0, fresh | me << w.WRITE_THREAD)
     return bad
 
 
 @compiled
-def _unread(seen, low, block, epoch, thread):  # type: ignore[no-untyped-def]
+def _unread(seen, low, block, barrier, thread):  # type: ignore[no-untyped-def]
     """Tell whether only a thread itself has read an element in this interval, by its word."""
     both = thread << w.READ_FIRST | thread << w.READ_OTHER
     own = (seen & (w.THREAD_MASK << w.READ_FIRST | w.THREAD_MASK << w.READ_OTHER)) == both
-    here = (seen >= block) & ((seen < epoch) | own) & (seen & w.READ_ELSEWHERE == 0)
+    here = (seen >= block) & ((seen < barrier) | own) & (seen & w.READ_ELSEWHERE == 0)
     return (seen < low) | here
 
 
 @compiled
-def _put_writes(cells, stride, count, stamp, location, thread, next_thread):  # type: ignore[no-untyped-def]
-    word = stamp << w.STAMP | location << w.WRITE_LOCATION
+def _put_writes(cells, stride, count, epoch, location, thread, next_thread):  # type: ignore[no-untyped-def]
+    word = epoch << w.EPOCH | location << w.WRITE_LOCATION
     if stride == 8:
         for k in range(count):
             poke(cells, k, word | (thread + k * next_thread) << w.WRITE_THREAD)

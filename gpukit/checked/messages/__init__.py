@@ -55,7 +55,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpukit.checked.messages import launch, memory, ordering, race, slips, sync
+from gpukit.checked.messages import launch, memory, mistakes, ordering, race, sync
 from gpukit.checked.messages.phrases import Facts, sentence
 
 _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
@@ -88,10 +88,10 @@ _DESCRIBERS: dict[str, Callable[[Facts], tuple[str, str]]] = {
     "not-reproducible": launch.not_reproducible,
     "int32-overflow": launch.int32_overflow,
     "float64": launch.float64,
-    "lost-value": slips.lost_value,
-    "no-effect": slips.no_effect,
-    "zero-division": slips.zero_division,
-    "stale-constant": slips.stale_constant,
+    "lost-value": mistakes.lost_value,
+    "no-effect": mistakes.no_effect,
+    "zero-division": mistakes.zero_division,
+    "stale-constant": mistakes.stale_constant,
 }
 
 

@@ -1,4 +1,4 @@
-"""Words for launches, for answers that depend on chance, and for types that slip."""
+"""Words for launches, for answers that depend on chance, and for types of unintended precision."""
 
 from __future__ import annotations
 

@@ -41,10 +41,10 @@ def out_of_bounds(facts: Facts) -> Words:
             return message, _too_large(facts, axis, text)
         if i < -n:
             return message, (
-                f"guard the access with `if {text} >= 0:`, or mend how the index is computed"
+                f"guard the access with `if {text} >= 0:`, or fix how the index is computed"
             )
     return message, (
-        f"guard the access with `if ... < {facts.array}.shape[0]:`, or mend how the index is "
+        f"guard the access with `if ... < {facts.array}.shape[0]:`, or fix how the index is "
         "computed"
     )
 
@@ -58,7 +58,7 @@ def _too_large(facts: Facts, axis: int, text: str) -> str:
     size = f"{facts.array}.shape[{axis}]"
     if _counts_down(text):
         return (
-            f"mend how the index is computed: the last index along this axis is `{size} - 1`, and "
+            f"fix how the index is computed: the last index along this axis is `{size} - 1`, and "
             f"`{text}` goes beyond it"
         )
     guard = f"guard the access with `if {text} < {facts.get('least_size', size)}:`"
@@ -70,9 +70,9 @@ def _too_large(facts: Facts, axis: int, text: str) -> str:
         return f"{guard}; a grid often has more threads than the array has elements"
     known = f"which is {facts.index[axis]} here, where the last index is {facts.shape[axis] - 1}"
     if text.isidentifier():
-        return f"{guard}, or mend how `{text}` is computed, {known}"
+        return f"{guard}, or fix how `{text}` is computed, {known}"
     return (
-        f"mend how `{text}` is computed, {known}; {guard} only if what lies outside is to be left "
+        f"fix how `{text}` is computed, {known}; {guard} only if what lies outside is to be left "
         "out"
     )
 
@@ -88,7 +88,7 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
     if kind == "loop":
         return (
             f"end the loop in line {line} so that `{text}` stays below `{size}`, which is {n}, or "
-            f"mend the index if `{text}` counts along another axis"
+            f"fix the index if `{text}` counts along another axis"
         )
     if kind == "or":
         return (
@@ -102,7 +102,7 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
         )
     if kind == "other" and facts.get("several_axes", False):
         return (
-            f"mend the index if another variable counts along this axis, whose size is {n}; "
+            f"fix the index if another variable counts along this axis, whose size is {n}; "
             f"`{text}` is {value} here, and `{bound}` in line {line} keeps it below something else"
         )
     if kind == "other":
@@ -110,7 +110,7 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
     if kind == "free":
         return (
             f"guard the access: nothing keeps `{bound}` below a size, and `{text}`, which is made "
-            f"of it, is {value} here, where the last index is {n - 1}; or mend how `{text}` is "
+            f"of it, is {value} here, where the last index is {n - 1}; or fix how `{text}` is "
             "computed"
         )
     return (
@@ -120,7 +120,7 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
 
 
 def _counts_down(text: str) -> bool:
-    """Tell whether an index is taken off something, as in `rows - row`: no guard mends that.
+    """Tell whether an index is taken off something, as in `rows - row`: no guard fixes that.
 
     >>> [_counts_down(text) for text in ("rows - row", "rows - 1 - row", "i - 1", "i + 1")]
     [True, True, False, False]

@@ -16,7 +16,7 @@ _EFFECTS = {
 _ANY_EFFECT = "so the answer may differ from run to run"
 
 
-def _verbs(facts: Facts) -> Words:
+def _commands(facts: Facts) -> Words:
     """What the earlier access does, and what the one that was caught does."""
     early, _, late = str(facts.get("hazard")).partition("-")
     return ONCE.get(early, "uses"), ONCE.get(late, "uses")
@@ -25,7 +25,7 @@ def _verbs(facts: Facts) -> Words:
 def _clash(facts: Facts, early: str = "", late: str = "") -> str:
     """Both threads, both accesses and both lines; the earlier access comes first."""
     first, second = facts.pair
-    does, also = _verbs(facts)
+    does, also = _commands(facts)
     it = "it too" if does == also and not late else "it"
     one = f"{first} {does} {facts.element}{early}"
     two = f"{second} {also} {it}{late}"
@@ -129,7 +129,7 @@ def _order_blocks(facts: Facts) -> str:
 def atomic_race(facts: Facts) -> Words:
     """One access is atomic, the other is not. `atomic` says whether the one caught is."""
     caught = facts.get("atomic", None)
-    does, also = _verbs(facts)
+    does, also = _commands(facts)
     if caught is None:
         clash = f"{_clash(facts)}, one of them atomically and the other not"
         plain = ""
@@ -164,7 +164,7 @@ def warp_race(facts: Facts) -> Words:
 def _mixed(facts: Facts) -> Words:
     """One of two lanes updates with an atomic, the other reads or writes plainly."""
     plain = parsed(facts.get("what" if facts.get("mixed") == "other" else "other_what"))
-    does = _verbs(facts)[1 if facts.get("mixed") == "other" else 0]
+    does = _commands(facts)[1 if facts.get("mixed") == "other" else 0]
     message = f"{_clash(facts)}, one of them atomically and the other not, {_effect(facts)}"
     if not isinstance(plain, ast.Subscript):
         return message, "use an atomic for both accesses"

@@ -47,10 +47,8 @@ def _words_registers(o: Occupancy) -> str:
             f"{gpu.registers_per_block:,} (given {step} at a time to a thread, and to "
             f"{gpu.partitions} warps at a time)"
         )
-    room = _count(sm_limits.warps_with(gpu, o.registers), "warp")
-    return (
-        f"registers: {o.registers:,} a thread leave room for {room}, which is {_blocks_of_warps(o)}"
-    )
+    margin = _count(sm_limits.warps_with(gpu, o.registers), "warp")
+    return f"registers: {o.registers:,} a thread leave margin for {margin}, which is {_blocks_of_warps(o)}"
 
 
 def _words_shared(o: Occupancy) -> str:

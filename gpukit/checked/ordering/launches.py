@@ -100,7 +100,7 @@ def _accesses(tracker: Tracker, region: Region, seen: Seen) -> Iterator[Access]:
         return
     if kind == allocations.DEVICE and key_of(seen.shape.stream) == LEGACY:
         return
-    for use, flags in _uses(region, seen.first_stamp << checker_state.STAMP):
+    for use, flags in _uses(region, seen.first_epoch << checker_state.EPOCH):
         touched = of_flags(flags, region.begin, region.granule)
         if touched is not None:
             yield tracker.access(array, use, touched, kind, first.name)

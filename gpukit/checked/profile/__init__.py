@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
+from gpukit.checked.command import Command
 from gpukit.checked.counters import Counts
 from gpukit.checked.instrumented import Launch, Seen
 from gpukit.checked.occupancy import OccupancyTable
@@ -20,7 +21,6 @@ from gpukit.checked.profile import pattern as profile_pattern
 from gpukit.checked.profile import source as profile_source
 from gpukit.checked.profile.pattern import Pattern
 from gpukit.checked.progress import Bar
-from gpukit.checked.verb import Verb
 from gpukit.compiler import checker_state
 from gpukit.compiler.frontend import source as frontend_source
 from gpukit.cpu.memory import uninitialised
@@ -146,7 +146,7 @@ class Profile:
         }  # fmt: skip
 
 
-def profile(kernel: Any) -> Verb:
+def profile(kernel: Any) -> Command:
     """Return the kernel ready to be launched and counted.
 
     `gpukit.profile(kernel)[grid, block, stream, shared_bytes](*arguments)` runs the launch, with
@@ -154,7 +154,7 @@ def profile(kernel: Any) -> Verb:
     is raised, as by a plain launch. `gpukit.profile(function)(*arguments)` calls a function that
     launches kernels, and returns a list with the `Profile` of each launch, in order.
     """
-    return Verb("profile", kernel, run, join=list)
+    return Command("profile", kernel, run, join=list)
 
 
 def run(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Profile:

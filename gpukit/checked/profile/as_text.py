@@ -109,11 +109,11 @@ class _Page:
         return "\n".join(lines)
 
     def _that_fit(self, columns: list[Column], digits: int) -> list[Column]:
-        room = self.width - digits - _CODE
+        width = self.width - digits - _CODE
         kept: list[Column] = []
         for column in columns:
-            room -= max(len(column.top), len(column.below), 7) + len(_COLUMN_GAP)
-            if room < 0 and kept:
+            width -= max(len(column.top), len(column.below), 7) + len(_COLUMN_GAP)
+            if width < 0 and kept:
                 break
             kept.append(column)
         return kept
@@ -127,10 +127,10 @@ class _Page:
     def _line(self, cells: list[Cell | None], widths: list[int], number: str, text: str) -> str:
         shown = _COLUMN_GAP.join(self._cell(c, w) for c, w in zip(cells, widths, strict=True))
         gutter = f"{_GAP if cells else ''}{number} | "
-        room = self.width - sum(widths) - len(_COLUMN_GAP) * max(0, len(widths) - 1) - len(gutter)
-        first, *rest = _broken(clean(text).rstrip(), room)
+        width = self.width - sum(widths) - len(_COLUMN_GAP) * max(0, len(widths) - 1) - len(gutter)
+        first, *rest = _broken(clean(text).rstrip(), width)
         lines = [(shown + self.paint(gutter, _DIM) + first).rstrip()]
-        below = f"{'|':>{self.width - room - 1}} "
+        below = f"{'|':>{self.width - width - 1}} "
         return "\n".join([*lines, *(self.paint(below, _DIM) + each for each in rest)])
 
     def _cell(self, cell: Cell | None, width: int) -> str:
@@ -145,7 +145,7 @@ class _Page:
         return f"Heat, from little to much: {scale}. {profile_parts.legend('shade')}"
 
     def table(self, table: Table) -> str:
-        """Return a table as wide as there is room."""
+        """Return a table as wide as there is width."""
         if not table.rows:
             return ""
         right = [k for k in range(len(table.headers)) if k not in table.left]
@@ -162,15 +162,15 @@ class _Page:
         return "\n".join(wrapped(f"Note: {clean(note)}", self.width) for note in profile.notes)
 
 
-def _broken(text: str, room: int) -> list[str]:
+def _broken(text: str, width: int) -> list[str]:
     """Break a line of code that is too long, but cut comments and the lines of docstrings."""
-    if len(text) <= room:
+    if len(text) <= width:
         return [text]
     code = text[: text.find("#")].rstrip() if "#" in text else text
     indent = len(text) - len(text.lstrip())
-    if len(code) <= room - 4 or '"""' in text or indent > room - 12:
-        return [f"{text[: room - 3].rpartition(' ')[0] or text[: room - 3]}..."]
-    return code_lines(text, room)
+    if len(code) <= width - 4 or '"""' in text or indent > width - 12:
+        return [f"{text[: width - 3].rpartition(' ')[0] or text[: width - 3]}..."]
+    return code_lines(text, width)
 
 
 def _bullet(text: str, width: int) -> str:

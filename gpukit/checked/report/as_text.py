@@ -89,8 +89,8 @@ def _source(finding: Finding, colour: bool, width: int) -> list[str]:
         mark = ">" if line.marked else " "
         gutter = f"  {mark} {line.number:>{digits}} | " if line.number else f"  {mark} "
         below = f"{'| ':>{len(gutter)}}" if line.number else " " * len(gutter)
-        room = width - len(gutter)
-        for number, part in enumerate(code_lines(line.text, room)):
+        width = width - len(gutter)
+        for number, part in enumerate(code_lines(line.text, width)):
             before = below if number else gutter
             made.append((_paint(before, "dim") if colour else before) + part)
     return made

@@ -99,11 +99,11 @@ class ThreadLoops:
         most = [k[1] for k in map(self.ranges.of, highs) if k is not None]
         names = {"start": start, "stop": stop}
         new: list[ast.stmt] = []
-        for stem, value in names.items():
+        for base, value in names.items():
             if not isinstance(value, (ast.Constant, ast.Name)):
-                name = self.unit.fresh(stem)
+                name = self.unit.fresh(base)
                 new.append(tree.assign(name, value))
-                names[stem] = tree.name(name)
+                names[base] = tree.name(name)
                 if least and most:  # where the body runs, start < stop
                     self.ranges.known[name] = (max(least), min(most))
         first, last = names["start"], names["stop"]
@@ -140,8 +140,8 @@ class ThreadLoops:
         ends: list[ast.expr] = []
         new: list[ast.stmt] = []
         least, most = self.ranges.of(low), self.ranges.of(high)
-        for stem, function in (("start", "first_in"), ("stop", "end_of")):
-            name = self.unit.fresh(stem)
+        for base, function in (("start", "first_in"), ("stop", "end_of")):
+            name = self.unit.fresh(base)
             helper = self.rewriter.helper("control", function)
             found = tree.call(helper, tree.name(row.mask), tree.name("row_start"), low, high)
             new.append(tree.assign(name, found))

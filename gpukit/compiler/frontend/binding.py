@@ -131,7 +131,7 @@ def settle(unit: Unit, inner: Unit, bound: Bound, starred: str, call: ast.Call) 
         for k, part in enumerate(given.elts):
             if not is_plain(part):
                 name = unit.fresh("given")
-                unit.stems[name] = f"{inner.stems.get(starred, starred)}[{k}]"
+                unit.source_names[name] = f"{inner.source_names.get(starred, starred)}[{k}]"
                 first.append(tree.at(tree.assign(name, part), call))
                 given.elts[k] = tree.name(name)
     return first

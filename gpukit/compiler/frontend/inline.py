@@ -239,7 +239,7 @@ class _Inliner:
         casts = declared.Casts(self.unit, inner, device, call)
         first += [] if must_inline(device) else casts.arguments(bound)
         value, last = casts.result(target)
-        outer = {n: self._adopt(inner, n) for n in [*inner.globals, *inner.captured]}
+        outer = {n: self._captured_name(inner, n) for n in [*inner.globals, *inner.captured]}
         first += self._rename(inner, bound, call, outer, inner.nested, device)
         body = self._body(inner.tree, inner.name, call, value, (*callers, device))
         return [*first, *body, *last]
@@ -303,7 +303,7 @@ class _Inliner:
         names = {n: self.unit.renamed(n, of=inner) for n in ordered if n in own}
         if device is not None and facts.of(function).library_line:
             shown = f"{refuse.written(call.func, self.unit)}(...)"  # whose names nobody knows
-            self.unit.stems |= dict.fromkeys(names.values(), shown)
+            self.unit.source_names |= dict.fromkeys(names.values(), shown)
         everything = {**outer, **names}
 
         def rename(body: Any, more: dict[str, str]) -> Any:
@@ -318,7 +318,7 @@ class _Inliner:
             tree.at(tree.assign(names[p], a), call) for p, a in bound.items() if p in names
         ]
 
-    def _adopt(self, inner: Unit, name: str) -> str:
+    def _captured_name(self, inner: Unit, name: str) -> str:
         """Enter a captured object of the inner function in the caller's tables."""
         value = inner.captured.get(name, inner.globals.get(name))
         new = name

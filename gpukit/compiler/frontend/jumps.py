@@ -65,9 +65,9 @@ def run(unit: Unit) -> None:
     ast.fix_missing_locations(unit.tree)
 
 
-def flag(unit: Unit, stem: str) -> str:
+def flag(unit: Unit, base: str) -> str:
     """Return the name of a new flag."""
-    name = unit.fresh(stem)
+    name = unit.fresh(base)
     unit.flags.add(name)
     return name
 

@@ -172,11 +172,11 @@ class _Taker:
     def _take(self, s: ast.FunctionDef, taken: list[str]) -> str:
         self._check_form(s)
         inner = self.function(s)
-        stem = s.name.strip("_") or "function"
-        key = self.unit.fresh(stem)
+        base = s.name.strip("_") or "function"
+        key = self.unit.fresh(base)
         own = {a.arg for a in scopes.arguments(s)} | tree.writes(s.body)
         ordered = [*(a.arg for a in scopes.arguments(s)), *tree.in_order(own, s.body)]
-        names = {n: self.unit.renamed(n, f"{stem}_{n.strip('_')}") for n in dict.fromkeys(ordered)}
+        names = {n: self.unit.renamed(n, f"{base}_{n.strip('_')}") for n in dict.fromkeys(ordered)}
         spelled = {names[a.arg]: a.arg for a in scopes.arguments(s)}
         scopes.rename(s, names)
         for f in (self.unit.nested[k].tree for k in inner):

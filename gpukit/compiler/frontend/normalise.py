@@ -251,7 +251,7 @@ class _Normaliser:
     def _met(self, value: ast.expr) -> str:
         """Return a name for a value, which messages call what the person wrote."""
         name = self.unit.fresh("met")
-        self.unit.stems[name] = refuse.written(value, self.unit)
+        self.unit.source_names[name] = refuse.written(value, self.unit)
         return name
 
     def _temporary(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:

@@ -80,8 +80,8 @@ class _Move(ast.NodeTransformer):
         self.generic_visit(node)
         return self._named(node, "array") if tree.called(node) in kinds.ARRAYS else node
 
-    def _named(self, call: ast.expr, stem: str) -> ast.expr:
-        name = self.unit.renamed(stem)
+    def _named(self, call: ast.expr, base: str) -> ast.expr:
+        name = self.unit.renamed(base)
         self.first.append(tree.assign(name, call, call))
         return ast.copy_location(tree.name(name), call)
 

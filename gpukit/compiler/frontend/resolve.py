@@ -344,20 +344,20 @@ class _Resolver(ast.NodeTransformer):
         """Return the name under which the tree may use `value`."""
         unit = self.unit
         builtin = any(value is f for f in tree.BUILTINS.values())
-        stem = value.__name__ if builtin else spelled.replace(".", "_")
-        while stem in self.locals or not unit.may_name(stem, value):
-            stem += "_"
+        base = value.__name__ if builtin else spelled.replace(".", "_")
+        while base in self.locals or not unit.may_name(base, value):
+            base += "_"
         if captures.is_array(value):
-            unit.captured[stem] = value
-            self.locals.add(stem) if stem != spelled else None
-            unit.globals[stem] = value
-            return stem
+            unit.captured[base] = value
+            self.locals.add(base) if base != spelled else None
+            unit.globals[base] = value
+            return base
         if hasattr(value, "py_func"):
-            unit.devices[stem] = value
+            unit.devices[base] = value
         if isinstance(value, (tuple, np.generic)):
-            unit.constants[stem] = value
-        unit.globals[stem] = value
-        return stem
+            unit.constants[base] = value
+        unit.globals[base] = value
+        return base
 
     def _missing_attribute(self, node: ast.Attribute) -> ast.expr:
         base = self._static(node.value)
@@ -393,6 +393,6 @@ def _is_not_data(value: Any) -> bool:
         return False
     return (
         isinstance(value, (ModuleType, SimpleNamespace))
-        or value in tuple(intrinsics.ROOMS.values())
+        or value in tuple(intrinsics.NAMESPACES.values())
         or intrinsics.name_of(value) is not None
     )

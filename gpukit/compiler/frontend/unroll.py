@@ -108,7 +108,7 @@ class _Unroll:
         made: list[ast.stmt] = []
         if not isinstance(sequence, ast.Name) and not all(map(_is_constant, parts)):
             name = self.unit.fresh("unrolled")
-            self.unit.stems[name] = refuse.written(sequence, self.unit)
+            self.unit.source_names[name] = refuse.written(sequence, self.unit)
             self.values[name] = sequence
             made, sequence = [tree.at(tree.assign(name, sequence), s)], tree.name(name)
         left = self.unit.fresh("left") if "break" in tree.exits(s.body) else ""

@@ -34,7 +34,7 @@ from gpukit.compiler.analysis import rematerialise
 from gpukit.compiler.frontend import resolve
 from gpukit.compiler.unit import Unit
 
-# Rooms and functions that ask for no index.
+# Namespaces and functions that ask for no index.
 _HARMLESS = frozenset(["atomic", "local", "fp16", *intrinsics.SCALAR_NAMES]) - {"lanemask_lt"}
 
 
@@ -60,15 +60,15 @@ def run(unit: Unit, block: tuple[int, int, int] | None) -> int:
 def _sunk(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:
     """Return the statements that must stay, and those that may as well come after them."""
     stay: list[ast.stmt] = []
-    sink: list[ast.stmt] = []
+    movable: list[ast.stmt] = []
     for s in reversed(body):
         own = tree.writes(s)
         touched = tree.reads(stay) | tree.writes(stay)
         if _is_plain(s) and not own & touched and not tree.reads(s) & tree.writes(stay):
-            sink.insert(0, s)
+            movable.insert(0, s)
         else:
             stay.insert(0, s)
-    return stay, sink
+    return stay, movable
 
 
 def _is_plain(s: ast.stmt) -> bool:
@@ -93,12 +93,12 @@ def _knows_only_place(unit: Unit, head: list[ast.stmt]) -> bool:
     nodes = [n for s in head for n in ast.walk(_without_places(s))]
     if any(isinstance(n, ast.Raise) for n in nodes):
         return False
-    rooms = {(tree.intrinsic(n) or "").partition(".")[0] for n in nodes}
+    namespaces = {(tree.intrinsic(n) or "").partition(".")[0] for n in nodes}
     own = kinds.own_arrays(unit.tree.body)
     names = tree.reads(head)
     called = names & set(unit.devices)
     return (
-        rooms <= _HARMLESS | {"", "blockDim", "gridDim"}
+        namespaces <= _HARMLESS | {"", "blockDim", "gridDim"}
         and not own & names
         and all(_knows_no_place(unit.devices[name]) for name in called)
     )
@@ -108,8 +108,8 @@ def _knows_no_place(device: object) -> bool:
     """Tell whether a device function that is called asks for no index, nor for other threads."""
     inner = resolve.run(device.py_func, device=True)  # type: ignore[attr-defined]
     names = (tree.intrinsic(n) for n in ast.walk(inner.tree) if isinstance(n, ast.Attribute))
-    rooms = {name.partition(".")[0] for name in names if name}
-    return rooms <= _HARMLESS and all(map(_knows_no_place, inner.devices.values()))
+    namespaces = {name.partition(".")[0] for name in names if name}
+    return namespaces <= _HARMLESS and all(map(_knows_no_place, inner.devices.values()))
 
 
 def _without_places(node: ast.AST) -> ast.AST:

@@ -92,7 +92,7 @@ def _make(dispatcher: Any) -> Any:
     options = {**OPTIONS, **getattr(dispatcher, "device_options", {})}
     made = without_literals(jit(nogil=True, **options)(plain), first=1)
     made.gpukit_locations = frozenset(rewrite.used_locations)
-    made.gpukit_parameters = {unit.stems[n]: n for n in unit.parameters if n in unit.moved}
+    made.gpukit_parameters = {unit.source_names[n]: n for n in unit.parameters if n in unit.moved}
     for name in itself:
         plain.__globals__[unit.named("device_{}", name)] = made
     if getattr(dispatcher, "device", False) and dispatcher.signatures:
@@ -121,7 +121,7 @@ class DeviceBody(scalar.Scalar):
     def plain_call(self, node: ast.Call) -> ast.expr:
         name = node.func.id if isinstance(node.func, ast.Name) else ""
         if name in self.itself:
-            parameters = {self.unit.stems[n]: n for n in self.unit.moved}
+            parameters = {self.unit.source_names[n]: n for n in self.unit.moved}
             for keyword in node.keywords:
                 keyword.arg = parameters.get(keyword.arg or "", keyword.arg)
             itself = self.unit.named("device_{}", name)

@@ -1,7 +1,7 @@
 """Refuse what would make a new array: `a[i] * 2` where `a[i]` is a row.
 
 A GPU thread has nowhere to put one, unless numba-cuda's memory runtime is switched on
-(`allocate`). On a CPU references to the memory are counted, but the rooms that keep a thread's
+(`allocate`). On a CPU references to the memory are counted, but the packages that keep a thread's
 variables from one barrier to the next know nothing of that: it would be freed while still in use.
 """
 

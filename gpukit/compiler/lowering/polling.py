@@ -12,7 +12,7 @@ polls of a nest of two.
 
 >>> loop = ast.For(tree.store("i"), tree.over(tree.name("n")), tree.stmts("s += i"), [])
 >>> poll = ast.parse("poll()").body[0]
->>> print(ast.unparse(polled(loop, poll, lambda stem: stem, inside=True)[0]))
+>>> print(ast.unparse(polled(loop, poll, lambda base: base, inside=True)[0]))
 for strip in range(0, n, 4096):
     if strip != 0:
         poll()

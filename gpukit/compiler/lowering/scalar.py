@@ -38,21 +38,21 @@ class Scalar(ast.NodeTransformer):
         self.expressions = expressions.Expressions(unit)
         self.used_locations: set[int] = set()  # those of the device functions that it calls, too
 
-    def bind(self, stem: str, value: Any) -> ast.Name:
+    def bind(self, base: str, value: Any) -> ast.Name:
         """Return a name that stands for `value` in the new function."""
-        name = self.unit.fresh(f"_{stem}")
+        name = self.unit.fresh(f"_{base}")
         self.globals[name] = value
         return tree.name(name)
 
-    def helper(self, room: str, name: str) -> ast.Name:
-        """Return a name for a function of a room of the runtime."""
+    def helper(self, module_name: str, name: str) -> ast.Name:
+        """Return a name for a function of a module_name of the runtime."""
         if self.readable:
             return tree.name(name)
-        key = self.unit.named("rt_{}", f"{room}_{name}")
+        key = self.unit.named("rt_{}", f"{module_name}_{name}")
         if key not in self.globals:
             from importlib import import_module
 
-            module = import_module(f"gpukit.compiler.runtime.{room}")
+            module = import_module(f"gpukit.compiler.runtime.{module_name}")
             self.globals[key] = getattr(module, name)
         return tree.name(key)
 

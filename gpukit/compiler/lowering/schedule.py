@@ -154,8 +154,8 @@ class Schedule:
         written = not any(jumps.is_flag(self.unit, h) for h in tree.heads(s))
         return [region_tree.Branch(s, taken, mask, when)] if self.unit.detailed and written else []
 
-    def _mask(self, stem: str) -> str:
-        name = self.unit.fresh(stem)
+    def _mask(self, base: str) -> str:
+        name = self.unit.fresh(base)
         self.masks.append(name)
         return name
 
@@ -198,14 +198,14 @@ class Schedule:
 
     def _publish(
         self,
-        stem: str,
+        base: str,
         value: ast.expr,
         kind: region_tree.Published,
         mask: str | None,
         like: ast.AST,
     ) -> tuple[str, region_tree.Step]:
         """Return loops in which every thread puts `value` where the others can see it."""
-        name = self.unit.fresh(stem)
+        name = self.unit.fresh(base)
         self.values[name] = kind
         target = ast.Subscript(tree.name(name), tree.name("thread"), ast.Store())
         put = tree.at(ast.Assign([target], value), like)

@@ -155,8 +155,8 @@ class _Probe(scalar.Scalar):
         super().__init__(unit, device.native)
         self.arguments: dict[str, types.Type] = {}
 
-    def _argument(self, stem: str, kind: types.Type) -> ast.expr:
-        name = self.unit.named("_{}", stem)
+    def _argument(self, base: str, kind: types.Type) -> ast.expr:
+        name = self.unit.named("_{}", base)
         if self.arguments.setdefault(name, kind) != kind:
             name = self.unit.fresh(name)
             self.arguments[name] = kind
@@ -205,8 +205,8 @@ class _Probe(scalar.Scalar):
 class _Form(_Probe):
     """Replace what depends on the thread by expressions that have a type and no value."""
 
-    def _argument(self, stem: str, kind: types.Type) -> ast.expr:
-        return tree.call(self.bind(stem, probe.no_value(kind)))
+    def _argument(self, base: str, kind: types.Type) -> ast.expr:
+        return tree.call(self.bind(base, probe.no_value(kind)))
 
     def synchronised(self, name: str, node: ast.Call) -> ast.expr:
         if name in _VOTES:

@@ -145,10 +145,10 @@ def see_outside(
          word(array_type.ndim), word(layout.INDEX), word(layout.SHAPE), what)  # fmt: skip
 
 
-def sink(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
+def scratch(context: Any, builder: Any, array_type: Any, address: Any) -> Any:
     """Return where an access outside its array goes: memory that nobody reads."""
     checker = builder.load(word_pointer(builder, address, layout.CHECKER))
-    at = builder.load(word_pointer(builder, checker, w.SINK))
+    at = builder.load(word_pointer(builder, checker, w.SCRATCH))
     return builder.inttoptr(at, context.get_data_type(array_type.dtype).as_pointer())
 
 

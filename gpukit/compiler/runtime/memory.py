@@ -177,7 +177,7 @@ def _noting_outside(module: ir.Module, axes: int) -> ir.Function:
 def _instrumented_pointer(
     context: Any, builder: Any, parts: Any, origin: Origin, kind: int, value: Any
 ) -> Any:
-    """Return a pointer to an element, or to the sink where the index is outside."""
+    """Return a pointer to an element, or to scratch memory where the index is outside."""
     array_type, array, values, wrapped, shape, bad = parts
     slot = cgutils.alloca_once(builder, context.get_data_type(array_type.dtype).as_pointer())
     with builder.if_else(bad, likely=False) as (outside, inside):
@@ -185,7 +185,7 @@ def _instrumented_pointer(
             hooks.see_outside(
                 builder, array_type, values, shape, origin, hooks.word(checker_state.OUTSIDE)
             )
-            builder.store(hooks.sink(context, builder, array_type, origin[0]), slot)
+            builder.store(hooks.scratch(context, builder, array_type, origin[0]), slot)
         with inside:
             odd = cgutils.false_bit
             for v in values:

@@ -39,7 +39,7 @@ def kernel(
         if name:
             cache.save(name, made)
     made.captured = captured
-    made.pace = pool.Pace()
+    made.thread_time = pool.ThreadTime()
     return made
 
 

@@ -78,7 +78,7 @@ class Launcher:
             self.run_plain(shape, arguments)
 
     def run_plain(self, shape: configure.Configuration, arguments: tuple[Any, ...]) -> None:
-        """Run the kernel without a watcher."""
+        """Run the kernel without a observer."""
         retrieve: list[Any] = []
         packed = self.packed(shape, arguments, retrieve)
         uninitialised.touch_ranges(packed.ranges)
@@ -344,7 +344,7 @@ class Prepared:
         outcome = pool.run(
             functools.partial(compiled.entry, ctypes.addressof(buffer)),
             self.blocks, self.threads, self.scratch,
-            serial=compiled.whole_grid, pace=compiled.pace, reach=packed.reach(),
+            serial=compiled.whole_grid, thread_time=compiled.thread_time, reach=packed.reach(),
             together=compiled.coarsened,
         )  # fmt: skip
         if outcome.context is not None:

@@ -109,7 +109,7 @@ class Outcome:
 _DONE = Outcome()  # that of every launch that one thread runs and that does not fail
 
 
-class Pace:
+class ThreadTime:
     """How long one thread of a kernel has taken, to tell which launches are short.
 
     Threads that stride through the grid take longer the more memory there is, so arrays of a
@@ -139,27 +139,27 @@ class Pace:
 
 def run(
     call: Call, blocks: int, threads: int, scratch: int,
-    *, serial: bool, pace: Pace, reach: int = 0, together: int = 1,
+    *, serial: bool, thread_time: ThreadTime, reach: int = 0, together: int = 1,
 ) -> Outcome:  # fmt: skip
     """Run all blocks of a launch and wait for them; KeyboardInterrupt stops them first.
 
-    `reach` as of `Pace`; `together` is how many neighbouring blocks are faster in one chunk.
+    `reach` as of `ThreadTime`; `together` is how many neighbouring blocks are faster in one chunk.
     """
-    count = 1 if serial or pace.is_short(blocks * threads, reach) else min(workers(), blocks)
+    count = 1 if serial or thread_time.is_short(blocks * threads, reach) else min(workers(), blocks)
     if count == 1:
         bench = _bench
         bench.ready(scratch)
         start = _clock()
         status = call(0, blocks, bench.address, bench.scratch_address)
-        pace.note(blocks * threads, _clock() - start, reach)
+        thread_time.note(blocks * threads, _clock() - start, reach)
         if status <= 0:
             return _DONE
         outcome = Outcome()
         outcome.fail(status, bench.context)
         return outcome
-    least = max(pace.chunk(threads, reach), together)
+    least = max(thread_time.chunk(threads, reach), together)
     outcome = _run_shared(call, blocks, scratch, count, least)
-    pace.note(blocks * threads, outcome.work_ns, reach)
+    thread_time.note(blocks * threads, outcome.work_ns, reach)
     return outcome
 
 

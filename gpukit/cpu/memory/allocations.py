@@ -48,11 +48,11 @@ def poison(array: NDArray[Any]) -> None:
 
 def allocate(nbytes: int, kind: str = DEVICE) -> tuple[NDArray[np.uint8], int]:
     """Return fresh memory and the offset in it where `nbytes` aligned bytes start."""
-    room = Allocation(nbytes + ALIGNMENT, np.uint8)
-    room.kind = kind
-    room.fill(POISON)
-    _live[room.ctypes.data] = room
-    return room, -room.ctypes.data % ALIGNMENT
+    buffer = Allocation(nbytes + ALIGNMENT, np.uint8)
+    buffer.kind = kind
+    buffer.fill(POISON)
+    _live[buffer.ctypes.data] = buffer
+    return buffer, -buffer.ctypes.data % ALIGNMENT
 
 
 def span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
@@ -73,8 +73,8 @@ def empty(
     if 0 in shape:
         return np.ndarray(shape, dtype, strides=strides)
     before, after = span(shape, strides, dtype.itemsize)
-    room, start = allocate(before + after, kind)
-    array: NDArray[Any] = np.ndarray(shape, dtype, room, start + before, strides)
+    buffer, start = allocate(before + after, kind)
+    array: NDArray[Any] = np.ndarray(shape, dtype, buffer, start + before, strides)
     poison(array)
     return array
 

@@ -214,14 +214,14 @@ def from_cuda_array_interface(
     if 0 in shape:
         return DeviceNDArray(shape, strides, dtype, stream)
     address = int(desc["data"][0])
-    room = allocations.owner_of(address)
-    if room is None:
+    buffer = allocations.owner_of(address)
+    if buffer is None:
         raise errors.TargetError(
             f"as_cuda_array: the memory at {address:#x} is not a device array of this process. "
             "Memory of CuPy, PyTorch and others needs the cuda target, on a GPU; on the CPU "
             "target pass NumPy arrays or make device arrays with cuda.to_device."
         )
-    host: Array = np.ndarray(shape, dtype, room, address - room.ctypes.data, strides)
+    host: Array = np.ndarray(shape, dtype, buffer, address - buffer.ctypes.data, strides)
     host.flags.writeable = host.flags.writeable and not desc["data"][1]
     return DeviceNDArray.around(host, stream)
 

@@ -1,7 +1,7 @@
 """Scaled dot-product attention, forwards and backwards: from a stored matrix of scores to tiles.
 
 `naive` and `naive_grad` write the matrices of scores and weights to memory, `tiled` and
-`tiled_grad` keep one tile of them. `scaled_dot_product_attention` and its backward take both rungs.
+`tiled_grad` keep one tile of them. `scaled_dot_product_attention` and its backward take both variants.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from gpukit.kernels.attention import naive, naive_grad, tiled, tiled_grad
 from gpukit.kernels.attention.naive import attention_reference
 from gpukit.kernels.attention.naive_grad import attention_backward_reference
 
-FORWARD_LADDER = (naive.LADDER[0], tiled.LADDER[0])
-BACKWARD_LADDER = (naive_grad.LADDER[1], tiled_grad.LADDER[0])
-LADDER = (*naive.LADDER, *tiled.LADDER, *naive_grad.LADDER, *tiled_grad.LADDER)
+FORWARD_VARIANTS = (naive.VARIANTS[0], tiled.VARIANTS[0])
+BACKWARD_VARIANTS = (naive_grad.VARIANTS[1], tiled_grad.VARIANTS[0])
+VARIANTS = (*naive.VARIANTS, *tiled.VARIANTS, *naive_grad.VARIANTS, *tiled_grad.VARIANTS)
 
 
 def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, is_causal: bool = False, scale: float | None = None, *,
-    attn_mask: Any = None, rung: str = "tiled", out: Any = None, logsumexp: Any = None,
+    attn_mask: Any = None, variant: str = "tiled", out: Any = None, logsumexp: Any = None,
     stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return, for each query, the mean of the values weighted by softmax(scale query key^T).
@@ -38,7 +38,7 @@ def scaled_dot_product_attention(
     ValueError) for B H above 65535.
     """
     function = "scaled_dot_product_attention"
-    chosen = launch.pick(function, FORWARD_LADDER, rung)
+    chosen = launch.pick(function, FORWARD_VARIANTS, variant)
     arrays = _operands(function, query=query, key=key, value=value)
     query, key, value = (launch.to_device(x, stream, strided=True) for x in arrays.values())
     batch, heads, rows = query.shape[:3]
@@ -56,7 +56,7 @@ def scaled_dot_product_attention(
         arguments = query, key, value, factor, bool(is_causal), result.array, kept.array
         _launch(function, chosen, (rows, pairs), stream, *arguments)
     else:
-        of_scores, of_softmax, of_values = naive.LADDER
+        of_scores, of_softmax, of_values = naive.VARIANTS
         scores = launch.empty((batch, heads, rows, keys), dtype)
         sizes = keys, rows, pairs
         given = query, key, *mask, factor, bool(is_causal), scores
@@ -73,7 +73,7 @@ def scaled_dot_product_attention(
 def scaled_dot_product_attention_backward(
     grad_out: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any,
     is_causal: bool = False, scale: float | None = None, *, attn_mask: Any = None,
-    rung: str = "tiled", out: Any = None, stream: Any = 0,
+    variant: str = "tiled", out: Any = None, stream: Any = 0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return the gradients of query, key and value.
 
@@ -83,7 +83,7 @@ def scaled_dot_product_attention_backward(
     attn_mask; naive, to which it hands over, stores them and their gradients.
     """
     function = "scaled_dot_product_attention_backward"
-    chosen = launch.pick(function, BACKWARD_LADDER, rung)
+    chosen = launch.pick(function, BACKWARD_VARIANTS, variant)
     arrays = _operands(
         function, grad_out=grad_out, query=query, key=key, value=value, output=output,
         logsumexp=logsumexp,
@@ -96,17 +96,17 @@ def scaled_dot_product_attention_backward(
     (keys, dv), pairs, dtype = value.shape[2:], batch * heads, query.dtype
     grad_query, grad_key, grad_value = (result.array for result in results)
     factor, causal = _scale(scale, query), bool(is_causal)
-    of_delta, of_grad_scores, transposed = naive_grad.LADDER
+    of_delta, of_grad_scores, transposed = naive_grad.VARIANTS
     delta = launch.empty((batch, heads, rows), dtype)
     _launch(function, of_delta, (rows, pairs), stream, grad_out, output, delta)
     mask = _mask(function, attn_mask, (batch, heads, rows, keys), dtype, stream)
     if chosen.instead and attn_mask is None and _fits(query, value):
         given = grad_out, query, key, value, logsumexp, delta, factor, causal
-        by_query, by_key = tiled_grad.LADDER
+        by_query, by_key = tiled_grad.VARIANTS
         _launch(function, by_query, (rows, pairs), stream, *given, grad_query)
         _launch(function, by_key, (keys, pairs), stream, *given, grad_key, grad_value)
     else:
-        of_scores, _, of_values = naive.LADDER
+        of_scores, _, of_values = naive.VARIANTS
         weights, grads = (launch.empty((batch, heads, rows, keys), dtype) for _ in range(2))
         sizes = keys, rows, pairs
         _launch(function, of_scores, sizes, stream, query, key, *mask, factor, causal, weights)
@@ -120,11 +120,11 @@ def scaled_dot_product_attention_backward(
 
 
 def _launch(
-    function: str, rung: launch.Rung, sizes: tuple[int, ...], stream: Any, *arguments: Any
+    function: str, variant: launch.Variant, sizes: tuple[int, ...], stream: Any, *arguments: Any
 ) -> None:
-    """Launch a rung over so many elements along x, y and z, unless there is none."""
+    """Launch a variant over so many elements along x, y and z, unless there is none."""
     if math.prod(sizes):
-        rung.kernel[rung.grid(function, *sizes), rung.block, stream](*arguments)
+        variant.kernel[variant.grid(function, *sizes), variant.block, stream](*arguments)
 
 
 def _scale(scale: float | None, query: Any) -> Any:
@@ -141,7 +141,7 @@ def _mask(
     """
     if mask is None:
         return launch.empty((0, 0, 0, 0), dtype), False
-    mask = launch.adopt(mask)
+    mask = launch.as_array(mask)
     launch.check_array(function, "attn_mask", mask, ndim=None, dtypes=(np.bool_, dtype.type))
     four = (*(1,) * (4 - mask.ndim), *mask.shape)
     if len(four) != 4 or any(n not in (1, full) for n, full in zip(four, shape, strict=True)):
@@ -160,7 +160,7 @@ def _fits(query: Any, value: Any) -> bool:
 
 def _operands(function: str, **given: Any) -> dict[str, Any]:
     """Return arrays as ours; raise unless their dtypes and shapes fit query, key and value."""
-    arrays = {name: launch.adopt(array) for name, array in given.items()}
+    arrays = {name: launch.as_array(array) for name, array in given.items()}
     for name, array in arrays.items():
         ndim = 3 if name == "logsumexp" else 4
         launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
@@ -176,6 +176,6 @@ def _operands(function: str, **given: Any) -> dict[str, Any]:
 
 
 __all__ = [
-    "BACKWARD_LADDER", "FORWARD_LADDER", "LADDER", "attention_backward_reference",
+    "BACKWARD_VARIANTS", "FORWARD_VARIANTS", "VARIANTS", "attention_backward_reference",
     "attention_reference", "scaled_dot_product_attention", "scaled_dot_product_attention_backward",
 ]  # fmt: skip

@@ -37,7 +37,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, larger, warp_all_max, warp_all_sum
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 TILE = 16
 ROWS = 8
@@ -208,13 +208,13 @@ def attention_values_cost(pairs: int, rows: int, keys: int, dv: int, itemsize: i
     return Cost(bytes=itemsize * elements * (2 * keys + 1), flops=2 * elements * keys)
 
 
-_rung = functools.partial(Rung, block=(TILE, TILE, 1))
-LADDER = (
-    _rung("naive", attention_scores_kernel, attention_scores_cost, scores_reference),
-    Rung(
+_variant = functools.partial(Variant, block=(TILE, TILE, 1))
+VARIANTS = (
+    _variant("naive", attention_scores_kernel, attention_scores_cost, scores_reference),
+    Variant(
         "softmax", attention_softmax_kernel, attention_softmax_cost, softmax_reference,
         (WARP, ROWS), ROWS,
     ),
-    _rung("values", attention_values_kernel, attention_values_cost, np.matmul),
+    _variant("values", attention_values_kernel, attention_values_cost, np.matmul),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -38,7 +38,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.attention.naive import TILE, scores_reference, softmax_reference
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK = 128
 
@@ -163,16 +163,16 @@ def attention_transposed_cost(pairs: int, rows: int, keys: int, d: int, itemsize
     return Cost(bytes=itemsize * elements * (2 * rows + 1), flops=2 * elements * rows)
 
 
-_rung = functools.partial(Rung, block=(TILE, TILE, 1))
-LADDER = (
-    Rung(
+_variant = functools.partial(Variant, block=(TILE, TILE, 1))
+VARIANTS = (
+    Variant(
         "delta", attention_delta_kernel, attention_delta_cost, delta_reference, BLOCK, (BLOCK, 1)
     ),
-    _rung(
+    _variant(
         "naive", attention_grad_scores_kernel, attention_grad_scores_cost,
         attention_backward_reference,
     ),
-    _rung(
+    _variant(
         "transposed", attention_transposed_kernel, attention_transposed_cost, transposed_reference
     ),
 )  # fmt: skip

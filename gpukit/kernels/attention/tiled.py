@@ -27,7 +27,7 @@ Legend
 All kernels, unless one says otherwise
     Dtypes     float32 or float64, one for all arrays, scale and the sums
     Launch     block (BM, BN), grid (ceil_div(L, BM), B H); x = row, y = key, then column
-    Errors     the host function rejects shapes that do not fit and takes the naive rung where D or
+    Errors     the host function rejects shapes that do not fit and takes the naive variant where D or
                Dv is above HEAD; the kernel assumes them, and its block to be (BM, BN)
 """
 
@@ -37,7 +37,7 @@ import math
 
 from gpukit import cuda, launch
 from gpukit.kernels.attention.naive import attention_reference
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 BM, BN = 32, 16
 HEAD = 4 * BN
@@ -214,8 +214,8 @@ def walk(walked: list[int], size: int) -> tuple[int, int]:
     return sum(steps), sum(min(BN * n, size) for n in steps)
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "tiled", attention_tiled_kernel, attention_tiled_cost, attention_reference, (BM, BN),
         (BM, 1), instead="naive",
     ),

@@ -24,7 +24,7 @@ All kernels
                of; any sizes >= 1, any strides
     Dtypes     float32 or float64, one for all arrays, scale and the sums
     Shared     (2 HEAD PADDED + BN HEAD + BN BM) itemsize bytes, static
-    Errors     the host function rejects shapes that do not fit and takes the naive rung where D or
+    Errors     the host function rejects shapes that do not fit and takes the naive variant where D or
                Dv is above HEAD; the kernel assumes them, and its block to be (BM, BN)
     Source     Dao and others, "FlashAttention: Fast and Memory-Efficient Exact Attention with
                IO-Awareness", 2022, algorithm 4; two kernels instead of atomics: Dao,
@@ -53,7 +53,7 @@ from gpukit.kernels.attention.tiled import (
     store_sums,
     walk,
 )  # fmt: skip
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 
 @cuda.jit
@@ -169,11 +169,13 @@ def attention_tiled_grad_key_value_cost(
     )
 
 
-_rung = functools.partial(
-    Rung, reference=attention_backward_reference, block=(BM, BN), tile=(BM, 1), instead="naive"
+_variant = functools.partial(
+    Variant, reference=attention_backward_reference, block=(BM, BN), tile=(BM, 1), instead="naive"
 )
-LADDER = (
-    _rung("tiled", attention_tiled_grad_query_kernel, attention_tiled_grad_query_cost),
-    _rung("key_value", attention_tiled_grad_key_value_kernel, attention_tiled_grad_key_value_cost),
+VARIANTS = (
+    _variant("tiled", attention_tiled_grad_query_kernel, attention_tiled_grad_query_cost),
+    _variant(
+        "key_value", attention_tiled_grad_key_value_kernel, attention_tiled_grad_key_value_cost
+    ),
 )
 __all__ = launch.public_names(globals())

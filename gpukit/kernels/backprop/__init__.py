@@ -17,8 +17,8 @@ from gpukit.kernels.backprop.bias_activation import (
 )
 from gpukit.kernels.backprop.columns import column_sum
 from gpukit.kernels.backprop.dense import (
-    BACKWARD_LADDER,
-    FORWARD_LADDER,
+    BACKWARD_VARIANTS,
+    FORWARD_VARIANTS,
     linear,
     linear_backward,
     linear_backward_reference,
@@ -26,9 +26,9 @@ from gpukit.kernels.backprop.dense import (
 )
 from gpukit.kernels.backprop.sharing import mlp, mlp_backward, mlp_backward_work
 
-LADDER = (*dense.LADDER, *columns.LADDER, *bias_activation.LADDER, *sharing.LADDER)
+VARIANTS = (*dense.VARIANTS, *columns.VARIANTS, *bias_activation.VARIANTS, *sharing.VARIANTS)
 __all__ = [
-    "BACKWARD_LADDER", "FORWARD_LADDER", "LADDER", "add_bias", "bias_gelu", "bias_gelu_backward",
+    "BACKWARD_VARIANTS", "FORWARD_VARIANTS", "VARIANTS", "add_bias", "bias_gelu", "bias_gelu_backward",
     "bias_relu", "bias_relu_backward", "column_sum", "linear", "linear_backward",
     "linear_backward_reference", "linear_reference", "mlp", "mlp_backward", "mlp_backward_work",
 ]  # fmt: skip

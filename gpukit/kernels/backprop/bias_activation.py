@@ -48,7 +48,7 @@ from gpukit.kernels import activations, activations_grad
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF
 from gpukit.kernels.activations_grad import PEAK
 from gpukit.kernels.backprop.columns import HEIGHT, WIDTH, add_columns, chunks_of, store_column_sums
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 ACROSS = 64
 MOST_ROWS = launch.GRID_LIMIT[1]
@@ -265,7 +265,7 @@ def bias_relu_backward(
 
     (rows, cols) and (rows, cols) give (rows, cols) and (cols,). `out` is a tuple of two arrays.
     """
-    return _backward("bias_relu_backward", LADDER[3], out, stream, grad_out=grad_out, y=y)
+    return _backward("bias_relu_backward", VARIANTS[3], out, stream, grad_out=grad_out, y=y)
 
 
 def bias_gelu_backward(
@@ -277,12 +277,12 @@ def bias_gelu_backward(
     arrays.
     """
     arrays = {"grad_out": grad_out, "x": x, "bias": bias}
-    return _backward("bias_gelu_backward", LADDER[4], out, stream, **arrays)
+    return _backward("bias_gelu_backward", VARIANTS[4], out, stream, **arrays)
 
 
-def _adopted(function: str, **arrays: Any) -> dict[str, Any]:
+def _as_arrays(function: str, **arrays: Any) -> dict[str, Any]:
     """Return arrays as ours; raise unless all are matrices of one shape, and bias fits to them."""
-    given = {name: launch.adopt(array) for name, array in arrays.items()}
+    given = {name: launch.as_array(array) for name, array in arrays.items()}
     leader, first = next(iter(given.items()))
     for name, array in given.items():
         ndim = 1 if name == "bias" else 2
@@ -297,8 +297,8 @@ def _adopted(function: str, **arrays: Any) -> dict[str, Any]:
 
 def _forward(function: str, x: Any, bias: Any, out: Any, stream: Any) -> Any:
     """Check, launch the kernel that has the name of the function, and return its result."""
-    rung = launch.pick(function, LADDER, function)
-    given = _adopted(function, x=x, bias=bias)
+    variant = launch.pick(function, VARIANTS, function)
+    given = _as_arrays(function, x=x, bias=bias)
     x = given["x"]
     rows, cols = x.shape
     result = launch.Result(function, out, (rows, cols), x.dtype, *given.values(), stream=stream)
@@ -306,14 +306,16 @@ def _forward(function: str, x: Any, bias: Any, out: Any, stream: Any) -> Any:
     launch.check_no_overlap(function, out, bias=given["bias"])
     if rows and cols:
         arrays = [launch.to_device(array, stream) for array in given.values()]
-        grid = rung.grid(function, cols, rows)
-        rung.kernel[grid, rung.block, stream](*arrays, result.array)
+        grid = variant.grid(function, cols, rows)
+        variant.kernel[grid, variant.block, stream](*arrays, result.array)
     return result.get()
 
 
-def _backward(function: str, rung: Rung, out: Any, stream: Any, **arrays: Any) -> tuple[Any, Any]:
+def _backward(
+    function: str, variant: Variant, out: Any, stream: Any, **arrays: Any
+) -> tuple[Any, Any]:
     """Check, launch a kernel and the sum of what its blocks leave; return both gradients."""
-    given = _adopted(function, **arrays)
+    given = _as_arrays(function, **arrays)
     first = given["grad_out"]
     rows, cols = first.shape
     results = launch.results(function, out, ((rows, cols), (cols,)), stream, **given)
@@ -323,17 +325,17 @@ def _backward(function: str, rung: Rung, out: Any, stream: Any, **arrays: Any) -
             chunks = chunks_of(rows)
             sums = launch.empty((chunks, cols), first.dtype)
             moved = [launch.to_device(array, stream) for array in given.values()]
-            grid = rung.grid(function, cols, chunks)
-            rung.kernel[grid, rung.block, stream](*moved, results[0].array, sums)
+            grid = variant.grid(function, cols, chunks)
+            variant.kernel[grid, variant.block, stream](*moved, results[0].array, sums)
         else:
             sums = launch.to_device(np.zeros((1, cols), first.dtype), stream)
         add_columns(function, sums, bias, stream)
     return results[0].get(), results[1].get()
 
 
-_forwards = functools.partial(Rung, block=(ACROSS, 1), most_blocks=MOST_ROWS)
-_backwards = functools.partial(Rung, block=(WIDTH, HEIGHT), tile=(WIDTH, 1))
-LADDER = (
+_forwards = functools.partial(Variant, block=(ACROSS, 1), most_blocks=MOST_ROWS)
+_backwards = functools.partial(Variant, block=(WIDTH, HEIGHT), tile=(WIDTH, 1))
+VARIANTS = (
     _forwards("add_bias", add_bias_kernel, add_bias_cost, add_bias_reference),
     _forwards("bias_relu", bias_relu_kernel, bias_relu_cost, bias_relu_reference),
     _forwards("bias_gelu", bias_gelu_kernel, bias_gelu_cost, bias_gelu_reference),

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 WIDTH = 64
 HEIGHT = 4
@@ -108,7 +108,7 @@ def column_sum(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     (rows, cols) gives (cols,), with the same bits in every run; without rows it is 0.
     """
     function = "column_sum"
-    x = launch.adopt(x)
+    x = launch.as_array(x)
     launch.check_array(function, "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
     result = launch.Result(function, out, (cols,), x.dtype, x, stream=stream)
@@ -121,17 +121,17 @@ def column_sum(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
 
 def add_columns(function: str, x: Any, out: Any, stream: Any) -> None:
     """Launch the sum of the columns of a device matrix to a contiguous device vector."""
-    (rung,) = LADDER
+    (variant,) = VARIANTS
     chunks = chunks_of(x.shape[0])
     one = chunks == 1
     sums = out.reshape(1, out.size) if one else launch.empty((chunks, x.shape[1]), x.dtype)
-    rung.kernel[rung.grid(function, x.shape[1], chunks), rung.block, stream](x, sums)
+    variant.kernel[variant.grid(function, x.shape[1], chunks), variant.block, stream](x, sums)
     if not one:
         add_columns(function, sums, out, stream)
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "column_sum", column_sum_kernel, column_sum_cost, column_sum_reference, (WIDTH, HEIGHT),
         tile=(WIDTH, 1),
     ),

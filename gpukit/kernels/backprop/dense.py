@@ -6,7 +6,7 @@
     grad_weight = grad_out^T x          dE/dw_oi = sum over samples of dE/dnet_o * dnet_o/dw_oi
     grad_bias   = sum of grad_out over the samples
 
-All three are products of matrices, of which one or the other is transposed, and the fast rungs are
+All three are products of matrices, of which one or the other is transposed, and the fast variants are
 those of `matmul`: `nt` forwards, `tn` for the weights. The kernels here say what is computed.
 
 Legend
@@ -34,7 +34,7 @@ from gpukit import cuda, launch
 from gpukit.kernels.backprop.columns import column_sum
 from gpukit.kernels.matmul import matmul, nt, wide
 from gpukit.kernels.matmul.naive import TILE
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -144,22 +144,22 @@ def linear_grad_weight_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
 
 
 def linear(
-    input: Any, weight: Any, bias: Any = None, *, rung: str = "tiled", out: Any = None,
+    input: Any, weight: Any, bias: Any = None, *, variant: str = "tiled", out: Any = None,
     stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return the outputs of a dense layer, input weight^T + bias.
 
     input (N, I), weight (O, I) and bias (O,), or None for no bias, give (N, O). All float32 or all
-    float64. The rung "vectorised" moves four float32 at once, where I and O are multiples of 4 and
+    float64. The variant "vectorised" moves four float32 at once, where I and O are multiples of 4 and
     the arrays begin at multiples of 16 bytes; for others "tiled" takes over. Raises LaunchError (a
     ValueError) for N above 65535 * TILE.
     """
     function = "linear"
-    chosen = launch.pick(function, FORWARD_LADDER, rung)
+    chosen = launch.pick(function, FORWARD_VARIANTS, variant)
     more = {} if bias is None else {"bias": bias}
-    given = _adopted(function, {"input": input, "weight": weight} | more)
+    given = _as_arrays(function, {"input": input, "weight": weight} | more)
     x, weight, bias = given["input"], given["weight"], given.get("bias")
-    launch.check_rung_dtype(function, chosen, x)
+    launch.check_variant_dtype(function, chosen, x)
     (n, i), o = x.shape, weight.shape[0]
     launch.check_shape(
         function, "weight", weight, (o, i), "Its rows are as long as those of input."
@@ -176,7 +176,7 @@ def linear(
         none = bias is None
         bias = launch.empty((0,), x.dtype) if none else launch.to_device(bias, stream)
         if chosen.instead and not wide.fits(*arrays, result.array):
-            chosen = launch.pick(function, FORWARD_LADDER, chosen.instead)
+            chosen = launch.pick(function, FORWARD_VARIANTS, chosen.instead)
         chosen.kernel[chosen.grid(function, o, n), chosen.block, stream](
             *arrays, bias, result.array
         )
@@ -184,19 +184,19 @@ def linear(
 
 
 def linear_backward(
-    grad_out: Any, input: Any, weight: Any, *, of_input: bool = True, rung: str = "tiled",
+    grad_out: Any, input: Any, weight: Any, *, of_input: bool = True, variant: str = "tiled",
     out: Any = None, stream: Any = 0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return the gradients of input, weight and bias of a dense layer.
 
     grad_out (N, O), input (N, I) and weight (O, I) give (N, I), (O, I) and (O,), in three launches
-    or four. All float32 or all float64. `out`, if given, is a tuple of three arrays. Rungs are
+    or four. All float32 or all float64. `out`, if given, is a tuple of three arrays. Variants are
     those of `linear`; the same arrays give the same bits in every run. Without `of_input` the first
     is None: the first layer of a network needs none.
     """
     function = "linear_backward"
-    launch.pick(function, FORWARD_LADDER, rung)
-    given = _adopted(function, {"grad_out": grad_out, "input": input, "weight": weight})
+    launch.pick(function, FORWARD_VARIANTS, variant)
+    given = _as_arrays(function, {"grad_out": grad_out, "input": input, "weight": weight})
     grad_out, x, weight = given.values()
     (n, i), o = x.shape, weight.shape[0]
     launch.check_shape(
@@ -208,28 +208,28 @@ def linear_backward(
     results = launch.results(function, out, shapes, stream, **given)
     grad, x, weight = (launch.to_device(array, stream) for array in given.values())
     grad_x, grad_weight, grad_bias = (result.array for result in results)
-    if rung == "naive":
-        _naively(function, BACKWARD_LADDER[0], grad_x, grad, weight, stream)
-        _naively(function, BACKWARD_LADDER[1], grad_weight, grad, x, stream)
+    if variant == "naive":
+        _naively(function, BACKWARD_VARIANTS[0], grad_x, grad, weight, stream)
+        _naively(function, BACKWARD_VARIANTS[1], grad_weight, grad, x, stream)
     else:
         if of_input:
-            matmul(grad, weight, rung=rung, out=grad_x, stream=stream)
-        matmul(grad, x, transpose_a=True, rung=rung, out=grad_weight, stream=stream)
+            matmul(grad, weight, variant=variant, out=grad_x, stream=stream)
+        matmul(grad, x, transpose_a=True, variant=variant, out=grad_weight, stream=stream)
     column_sum(grad, out=grad_bias, stream=stream)
     of_x, of_weight, of_bias = (result.get() for result in results)
     return of_x if of_input else None, of_weight, of_bias
 
 
-def _naively(function: str, rung: Rung, out: Any, a: Any, b: Any, stream: Any) -> None:
+def _naively(function: str, variant: Variant, out: Any, a: Any, b: Any, stream: Any) -> None:
     """Launch a kernel with a thread for each element of out, unless there is none."""
     if out.size:
-        grid = rung.grid(function, *out.shape[::-1])
-        rung.kernel[grid, rung.block, stream](a, b, out)
+        grid = variant.grid(function, *out.shape[::-1])
+        variant.kernel[grid, variant.block, stream](a, b, out)
 
 
-def _adopted(function: str, arrays: dict[str, Any]) -> dict[str, Any]:
+def _as_arrays(function: str, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return arrays as ours; raise unless all are of floats, of one dtype, bias alone a vector."""
-    given = {name: launch.adopt(array) for name, array in arrays.items()}
+    given = {name: launch.as_array(array) for name, array in arrays.items()}
     for name, array in given.items():
         ndim = 1 if name == "bias" else 2
         launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
@@ -237,12 +237,12 @@ def _adopted(function: str, arrays: dict[str, Any]) -> dict[str, Any]:
     return given
 
 
-_naive = functools.partial(Rung, block=(TILE, TILE))
-FORWARD_LADDER = (
+_naive = functools.partial(Variant, block=(TILE, TILE))
+FORWARD_VARIANTS = (
     _naive("naive", linear_naive_kernel, linear_naive_cost, linear_reference),
-    *nt.LADDER,
+    *nt.VARIANTS,
 )
-BACKWARD_LADDER = (
+BACKWARD_VARIANTS = (
     _naive("grad_x", linear_grad_x_kernel, linear_grad_x_cost, linear_backward_reference),
     _naive(
         "grad_weight", linear_grad_weight_kernel, linear_grad_weight_cost,
@@ -250,5 +250,5 @@ BACKWARD_LADDER = (
     ),
 )  # fmt: skip
 
-LADDER = (FORWARD_LADDER[0], *BACKWARD_LADDER)
+VARIANTS = (FORWARD_VARIANTS[0], *BACKWARD_VARIANTS)
 __all__ = launch.public_names(globals())

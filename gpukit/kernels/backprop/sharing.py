@@ -56,7 +56,7 @@ from gpukit.kernels.activations import sigmoid
 from gpukit.kernels.backprop import dense
 from gpukit.kernels.backprop.dense import linear
 from gpukit.kernels.matmul.naive import TILE
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK = 256
 
@@ -202,17 +202,19 @@ def mlp(input: Any, weights: Sequence[Any], *, stream: Any = 0) -> list[Any]:
 
 def mlp_backward(
     grad_out: Any, input: Any, outputs: Sequence[Any], weights: Sequence[Any], *,
-    rung: str = "hybrid", stream: Any = 0,
+    variant: str = "hybrid", stream: Any = 0,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Return the gradient of each weight matrix of a network, given what `mlp` returned.
 
-    `grad_out` is dE/d outputs[-1]. The rungs "by_layer", "by_weight" and "hybrid" give the same
+    `grad_out` is dE/d outputs[-1]. The variants "by_layer", "by_weight" and "hybrid" give the same
     numbers; `mlp_backward_work` says what they cost.
     """
     function = "mlp_backward"
-    if rung not in WAYS:
+    if variant not in WAYS:
         names = ", ".join(map(repr, WAYS))
-        raise ValueError(f"{function}: expected rung to be one of {names}, got {rung!r}. Pick one.")
+        raise ValueError(
+            f"{function}: expected variant to be one of {names}, got {variant!r}. Pick one."
+        )
     above, layers, matrices = _checked(function, grad_out, [input, *outputs], weights)
     results = [
         launch.Result(function, None, tuple(w.shape), w.dtype, *layers, stream=stream)
@@ -226,7 +228,7 @@ def mlp_backward(
         arrays = {
             "delta": (above, weight_above, y, deltas), "grad_weight": (deltas, x, grad_weight),
         }  # fmt: skip
-        for step in WAYS[rung]:
+        for step in WAYS[variant]:
             sizes = y.shape[::-1] if step.name == "delta" else grad_weight.shape[::-1]
             if min(sizes):
                 grid = 1 if step.name == "by_layer" else step.grid(function, *sizes)
@@ -247,7 +249,7 @@ def _checked(
     given = {"grad_out": grad_out, "input": layers[0]}
     given |= {f"outputs[{k}]": array for k, array in enumerate(layers[1:])}
     given |= {f"weights[{k}]": array for k, array in enumerate(weights)}
-    given = {name: launch.adopt(array) for name, array in given.items()}
+    given = {name: launch.as_array(array) for name, array in given.items()}
     for name, array in given.items():
         launch.check_array(function, name, array, ndim=2, dtypes=launch.FLOATS)
     launch.check_same_dtype(function, **given)
@@ -283,7 +285,7 @@ class Work(NamedTuple):
         return len(self.threads)
 
 
-def mlp_backward_work(rung: str, n: int, sizes: Sequence[int], itemsize: int = 4) -> Work:
+def mlp_backward_work(variant: str, n: int, sizes: Sequence[int], itemsize: int = 4) -> Work:
     """Return the work of one of the three ways, for n samples and layers as wide as `sizes`.
 
     `sizes` begins with the inputs: (784, 128, 10). Launches come in their order, the last layer
@@ -300,28 +302,28 @@ def mlp_backward_work(rung: str, n: int, sizes: Sequence[int], itemsize: int = 4
                 backprop_delta_cost(n, o, k, itemsize),
                 dense.linear_grad_weight_cost(n, i, o, itemsize),
             ],
-        }[rung]
-        threads += threads_of[rung]
+        }[variant]
+        threads += threads_of[variant]
     total = Cost(sum(cost.bytes for cost in costs), sum(cost.flops for cost in costs))
     return Work(tuple(threads), total)
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "by_layer", backprop_by_layer_kernel, backprop_by_layer_cost, mlp_backward_reference, BLOCK
     ),
-    Rung(
+    Variant(
         "by_weight", backprop_by_weight_kernel, backprop_by_weight_cost, mlp_backward_reference,
         (TILE, TILE),
     ),
-    Rung(
+    Variant(
         "delta", backprop_delta_kernel, backprop_delta_cost, mlp_backward_reference, (TILE, TILE)
     ),
 )  # fmt: skip
 # The launches of each way for one layer.
 WAYS = {
-    "by_layer": LADDER[:1],
-    "by_weight": LADDER[1:2],
-    "hybrid": (LADDER[2], dense.BACKWARD_LADDER[1]),
+    "by_layer": VARIANTS[:1],
+    "by_weight": VARIANTS[1:2],
+    "hybrid": (VARIANTS[2], dense.BACKWARD_VARIANTS[1]),
 }
 __all__ = launch.public_names(globals())

@@ -3,7 +3,7 @@
 `windows` (where windows stand), `direct` (the formula; weights in constant memory), `tiled` (a tile
 with halo in shared memory), `gradients` (the formulas of the gradients), `im2col` (windows as
 columns of a matrix, for the layer and its gradients), `implicit` (the product without the matrix).
-`conv2d` takes all rungs, in `LADDER`; `one_d` has `conv1d`.
+`conv2d` takes all variants, in `VARIANTS`; `one_d` has `conv1d`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gpukit.kernels.conv.direct import conv2d_reference
 from gpukit.kernels.conv.gradients import conv2d_backward_reference
 from gpukit.kernels.conv.one_d import conv1d
 from gpukit.kernels.conv.windows import Pair, Shape, Windows, place_windows
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 
-LADDER = (*direct.LADDER, *tiled.LADDER, im2col.LADDER[0], *implicit.LADDER)
-BACKWARD_LADDER = (
-    gradients.LADDER[0]._replace(name="direct"), im2col.LADDER[-1]._replace(name="im2col"),
+VARIANTS = (*direct.VARIANTS, *tiled.VARIANTS, im2col.VARIANTS[0], *implicit.VARIANTS)
+BACKWARD_VARIANTS = (
+    gradients.VARIANTS[0]._replace(name="direct"), im2col.VARIANTS[-1]._replace(name="im2col"),
 )  # fmt: skip
 # Columns that are made at a time: few enough to stay in a cache until they are multiplied.
 MOST_COLUMNS = 1 << 21
@@ -69,20 +69,20 @@ class Layer(NamedTuple):
 
 def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1, *, rung: str = "im2col", out: Any = None, stream: Any = 0,
+    dilation: Any = 1, groups: int = 1, *, variant: str = "im2col", out: Any = None, stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return the convolution of a batch of images with zero padding, as PyTorch's functional does.
 
     Input (1, 3, 224, 224), weight (16, 3, 3, 3) and bias (16,) with padding 1 give (1, 16, 224,
     224). All float32 or all float64. stride, padding and dilation are numbers or pairs (down,
-    across); padding may be "same" or "valid". The rung constant compiles a kernel for each new
+    across); padding may be "same" or "valid". The variant constant compiles a kernel for each new
     weight, which it reads on the host; it takes at most 64 KB of them, tiled only windows that fit
     its tile; direct takes the others. im2col takes at most 65535 places in all windows of an image.
     """
-    chosen = launch.pick("conv2d", LADDER, rung)
-    input, weight = launch.adopt(input), launch.adopt(weight)
+    chosen = launch.pick("conv2d", VARIANTS, variant)
+    input, weight = launch.as_array(input), launch.as_array(weight)
     layer = _layer("conv2d", input, weight, stride, padding, dilation, groups)
-    bias = np.zeros(weight.shape[0], weight.dtype) if bias is None else launch.adopt(bias)
+    bias = np.zeros(weight.shape[0], weight.dtype) if bias is None else launch.as_array(bias)
     launch.check_array("conv2d", "bias", bias, ndim=1, dtypes=launch.FLOATS)
     launch.check_same_dtype("conv2d", input=input, weight=weight, bias=bias)
     advice = "There is one bias for each output channel."
@@ -92,7 +92,7 @@ def conv2d(
     launch.check_no_overlap("conv2d", out, input=input, weight=weight, bias=bias)
     if math.prod(layer.out):
         if not _takes(chosen, layer, weight):
-            chosen = launch.pick("conv2d", LADDER, chosen.instead)
+            chosen = launch.pick("conv2d", VARIANTS, chosen.instead)
         input, weight, bias = (launch.to_device(array, stream) for array in arrays)
         if chosen.name == "im2col":
             _by_columns(layer, input, weight, bias, result.flat().reshape(layer.out), stream)
@@ -108,14 +108,14 @@ def conv2d(
     return result.get()
 
 
-def _takes(rung: Rung, layer: Layer, weight: Any) -> bool:
-    """Whether a rung takes such a layer; else the one `instead` of it does."""
-    if rung.name == "constant":
+def _takes(variant: Variant, layer: Layer, weight: Any) -> bool:
+    """Whether a variant takes such a layer; else the one `instead` of it does."""
+    if variant.name == "constant":
         return bool(weight.size * weight.dtype.itemsize <= direct.MOST_CONSTANT)
-    if rung.name == "implicit":
+    if variant.name == "implicit":
         small = max(math.prod(layer.image), math.prod(layer.out)) < implicit.MOST
         return small and weight.dtype == np.float32
-    return rung.name != "tiled" or tiled.fits(layer.window, layer.windows)
+    return variant.name != "tiled" or tiled.fits(layer.window, layer.windows)
 
 
 def _by_columns(layer: Layer, image: Any, weight: Any, bias: Any, out: Any, stream: Any) -> None:
@@ -142,7 +142,7 @@ def _implicitly(layer: Layer, image: Any, weight: Any, bias: Any, out: Any, stre
     sizes = n * pixels, m, groups
     out = out.reshape(n, groups * m, pixels)
     moved = moves.stride, moves.padding, (size[0], size[1]), moves.size[1], out
-    _launch(layer.function, implicit.LADDER[0], sizes, stream, *given, *moved)
+    _launch(layer.function, implicit.VARIANTS[0], sizes, stream, *given, *moved)
 
 
 def _columns(layer: Layer, image: Any, stream: Any) -> Any:
@@ -158,20 +158,20 @@ def _columns(layer: Layer, image: Any, stream: Any) -> Any:
         n = part.stop - first
         sizes = cols, rows, n * places
         given = image[part], layer.window, *layer.moves, buffer[:n]
-        _launch(layer.function, im2col.LADDER[0], sizes, stream, *given)
+        _launch(layer.function, im2col.VARIANTS[0], sizes, stream, *given)
         yield part, buffer[:n].reshape(n, groups, depth, pixels)
 
 
 def _multiply(function: str, a: Any, cols: Any, bias: Any, out: Any, stream: Any) -> None:
     n, groups, m, pixels = out.shape
     sizes = pixels, m, n * groups
-    _launch(function, im2col.LADDER[1], sizes, stream, a, cols, bias, out)
+    _launch(function, im2col.VARIANTS[1], sizes, stream, a, cols, bias, out)
 
 
 def _launch(
-    function: str, rung: Rung, sizes: tuple[int, ...], stream: Any, *arguments: Any
+    function: str, variant: Variant, sizes: tuple[int, ...], stream: Any, *arguments: Any
 ) -> None:
-    rung.kernel[rung.grid(function, *sizes), rung.block, stream](*arguments)
+    variant.kernel[variant.grid(function, *sizes), variant.block, stream](*arguments)
 
 
 # --- Backward --------------------------------------------------------------------------------
@@ -179,19 +179,19 @@ def _launch(
 
 def conv2d_backward(
     grad_out: Any, input: Any, weight: Any, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1, *, of_input: bool = True, rung: str = "im2col",
+    dilation: Any = 1, groups: int = 1, *, of_input: bool = True, variant: str = "im2col",
     out: Any = None, stream: Any = 0,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """Return the gradients of input, weight and bias of a convolution.
 
     Input (N, C, H, W), weight (O, C / groups, KH, KW) and grad_out, the gradient of what conv2d
     made of them, give arrays of the shapes of input and weight, and (O,). All float32 or all
-    float64. The rung direct takes the formulas as they are, im2col makes products of them. Without
+    float64. The variant direct takes the formulas as they are, im2col makes products of them. Without
     `of_input` the first is None: the first layer of a network needs none, and it is half the work.
     """
     function = "conv2d_backward"
-    chosen = launch.pick(function, BACKWARD_LADDER, rung)
-    grad_out, input, weight = (launch.adopt(array) for array in (grad_out, input, weight))
+    chosen = launch.pick(function, BACKWARD_VARIANTS, variant)
+    grad_out, input, weight = (launch.as_array(array) for array in (grad_out, input, weight))
     launch.check_array(function, "grad_out", grad_out, ndim=4, dtypes=launch.FLOATS)
     layer = _layer(function, input, weight, stride, padding, dilation, groups)
     launch.check_same_dtype(function, grad_out=grad_out, input=input, weight=weight)
@@ -217,7 +217,7 @@ def _back_directly(
     layer: Layer, grad_out: Any, image: Any, weight: Any, grad_image: Any, grad_weight: Any,
     grad_bias: Any, *, stream: Any,
 ) -> None:  # fmt: skip
-    by_input, by_weight, _ = gradients.LADDER
+    by_input, by_weight, _ = gradients.VARIANTS
     n, c, h, w = layer.image
     if grad_image.size:
         given = weight, *layer.moves, grad_image
@@ -240,7 +240,7 @@ def _back_by_columns(
     if grad_image.size:
         turned = _turned(function, weight, groups, stream)
         nothing = launch.to_device(np.zeros((groups, depth), dtype), stream)
-    _, by_weight, by_image = im2col.LADDER[1:]
+    _, by_weight, by_image = im2col.VARIANTS[1:]
     grad_out = launch.flatten(function, "grad_out", grad_out)
     grad_out = grad_out.reshape(layer.image[0], groups, m, pixels)
     for part, cols in _columns(layer, image, stream):
@@ -263,7 +263,7 @@ def _add_pixels(layer: Layer, grad_out: Any, grad_bias: Any, stream: Any) -> Non
     """Write the gradient of the bias: the sum of each channel's pixels."""
     flat = launch.flatten(layer.function, "grad_out", grad_out)
     given = flat.reshape(*layer.out[:2], layer.product[3]), grad_bias
-    _launch(layer.function, gradients.LADDER[2], (grad_bias.size,), stream, *given)
+    _launch(layer.function, gradients.VARIANTS[2], (grad_bias.size,), stream, *given)
 
 
 def _zero(array: Any, stream: Any) -> None:
@@ -313,6 +313,6 @@ def _layer(
 
 
 __all__ = [
-    "BACKWARD_LADDER", "LADDER", "conv1d", "conv2d", "conv2d_backward", "conv2d_backward_reference",
+    "BACKWARD_VARIANTS", "VARIANTS", "conv1d", "conv2d", "conv2d_backward", "conv2d_backward_reference",
     "conv2d_reference",
 ]  # fmt: skip

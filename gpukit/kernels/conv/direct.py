@@ -39,7 +39,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK_X = 32
 BLOCK_Y = 8
@@ -186,11 +186,14 @@ def _kernel_for(values: bytes, shape: Shape, dtype: str) -> Any:
     return cuda.jit(types.FunctionType(function.__code__, names, function.__name__))
 
 
-_rung = functools.partial(
-    Rung, reference=conv2d_reference, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2]
+_variant = functools.partial(
+    Variant,
+    reference=conv2d_reference,
+    block=(BLOCK_X, BLOCK_Y, 1),
+    most_blocks=launch.GRID_LIMIT[2],
 )
-LADDER = (
-    _rung("direct", conv2d_direct_kernel, conv2d_direct_cost),
-    _rung("constant", conv2d_constant_kernel, conv2d_constant_cost, instead="direct"),
+VARIANTS = (
+    _variant("direct", conv2d_direct_kernel, conv2d_direct_cost),
+    _variant("constant", conv2d_constant_kernel, conv2d_constant_cost, instead="direct"),
 )
 __all__ = launch.public_names(globals())

@@ -35,7 +35,7 @@ from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum
 from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, NONE, ONE, conv2d_direct_cost
 from gpukit.kernels.conv.windows import Pair, Shape
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK = BLOCK_X * BLOCK_Y
 WARPS = BLOCK // WARP
@@ -213,15 +213,15 @@ def conv2d_grad_bias_cost(n: int, o: int, p: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=itemsize * (n * o * p + o), flops=n * o * p + BLOCK_SUM * o)
 
 
-_rung = functools.partial(
-    Rung, reference=conv2d_backward_reference, block=(BLOCK_X, BLOCK_Y, 1), tile=(1, 1, 1)
+_variant = functools.partial(
+    Variant, reference=conv2d_backward_reference, block=(BLOCK_X, BLOCK_Y, 1), tile=(1, 1, 1)
 )
-LADDER = (
-    _rung(
+VARIANTS = (
+    _variant(
         "grad_input", conv2d_grad_input_kernel, conv2d_grad_input_cost,
         tile=None, most_blocks=launch.GRID_LIMIT[2],
     ),
-    _rung("grad_weight", conv2d_grad_weight_kernel, conv2d_grad_weight_cost),
-    _rung("grad_bias", conv2d_grad_bias_kernel, conv2d_grad_bias_cost, block=BLOCK, tile=1),
+    _variant("grad_weight", conv2d_grad_weight_kernel, conv2d_grad_weight_cost),
+    _variant("grad_bias", conv2d_grad_bias_kernel, conv2d_grad_bias_cost, block=BLOCK, tile=1),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -36,7 +36,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, NONE, ONE
 from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 TILE = 16
 # A column that nobody uses: the threads of a warp read down a column of a tile, 16 rows of it.
@@ -289,9 +289,9 @@ def col2im_cost(
     return Cost(bytes=itemsize * (taps + batch * channels * size[0] * size[1]), flops=taps)
 
 
-_pixels = functools.partial(Rung, block=(BLOCK_X, BLOCK_Y, 1))
-_product = functools.partial(Rung, block=(TILE, TILE, 1))
-LADDER = (
+_pixels = functools.partial(Variant, block=(BLOCK_X, BLOCK_Y, 1))
+_product = functools.partial(Variant, block=(TILE, TILE, 1))
+VARIANTS = (
     _pixels("im2col", im2col_kernel, im2col_cost, im2col_reference),
     _product("product", columns_product_kernel, columns_product_cost, product_reference),
     _product(

@@ -19,7 +19,7 @@ Legend
     acc            the sums that a thread holds in registers               4 x 8
     THREADS        side of the block                                       16
     CHANNELS       output channels of a block, 4 THREADS                   64
-    OWN            pixels of a thread: two quads, THREADS quads apart      8
+    OWN            pixels of a thread: two float4s, THREADS float4s apart      8
     PIXELS         pixels of a block, OWN THREADS                          128
     DEPTH          how deep its tiles are                                  16
 """
@@ -34,7 +34,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.conv.direct import NONE, ONE, conv2d_reference
 from gpukit.kernels.conv.windows import Pair, Shape, out_sizes, taps_inside
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 from gpukit.primitives.unroll import unrolled
 from gpukit.primitives.wide import WIDTH, load4
 
@@ -44,7 +44,7 @@ CHANNELS = WIDTH * THREADS
 OWN = 2 * WIDTH
 PIXELS = OWN * THREADS
 DEPTH = 16
-# Weights are stored down the columns of their tile: a quad that nobody uses parts the banks.
+# Weights are stored down the columns of their tile: a float4 that nobody uses parts the banks.
 PADDED = CHANNELS + WIDTH
 # Rows of the tile of pixels, and output channels, that all threads together load in one go.
 ROWS, FILTERS = BLOCK // PIXELS, BLOCK // DEPTH
@@ -104,7 +104,7 @@ def conv2d_implicit_kernel(image, weight, bias, taps, stride, padding, size, wid
     Cost       bytes: 4 times what lies inside of windows, ceil_div(O / G, CHANNELS) times, O K for
                each block of pixels, 2 out.size and 3 taps for each element of the tiles of pixels;
                flops: 2 for each product of tiles, and out.size; barriers: 2 ceil_div(K, DEPTH)
-    Errors     the host function takes the rung im2col for float64 and more elements
+    Errors     the host function takes the variant im2col for float64 and more elements
     Source     Chetlur and others, "cuDNN: Efficient Primitives for Deep Learning", 2014
     """
     tx, ty = np.uint32(cuda.threadIdx.x), np.uint32(cuda.threadIdx.y)
@@ -168,8 +168,8 @@ def taps_of(window: Pair, depth: int, size: Pair, dilation: Pair) -> npt.NDArray
     return filled
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "implicit", conv2d_implicit_kernel, conv2d_implicit_cost, conv2d_reference,
         (THREADS, THREADS, 1), tile=(PIXELS, CHANNELS, 1), dtypes=(np.float32,), instead="im2col",
     ),

@@ -40,7 +40,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.conv.direct import conv2d_reference
 from gpukit.kernels.conv.windows import Shape, out_size, taps_inside
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 BLOCK = 256
 TILE = 1024
@@ -112,7 +112,7 @@ def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
     Cost       bytes: itemsize (N O C' (L' + B K) + N O B + out.size), where C' is C / groups, B the
                threads of a plane and L' what the tiles of a plane have inside the signal;
                flops: 2 N O C' B K; barriers: 2 C' for each plane
-    Errors     the host function takes the direct rung for windows that do not fit TILE; else as all
+    Errors     the host function takes the direct variant for windows that do not fit TILE; else as all
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.4
     """
     x, tid = cuda.grid(1), cuda.threadIdx.x
@@ -168,15 +168,15 @@ def reach_of_block(window: int, stride: int, dilation: int) -> int:
 
 def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: int = 1, padding: int = 0,
-    dilation: int = 1, groups: int = 1, *, rung: str = "tiled", out: Any = None, stream: Any = 0,
+    dilation: int = 1, groups: int = 1, *, variant: str = "tiled", out: Any = None, stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return the convolution of a batch of signals with zero padding, as PyTorch's functional does.
 
     Input (16, 2, 44100), weight (8, 2, 9) and bias (8,) with padding 4 give (16, 8, 44100). All
-    float32 or all float64. The rung tiled takes windows that fit its tile, direct the others.
+    float32 or all float64. The variant tiled takes windows that fit its tile, direct the others.
     """
-    chosen = launch.pick("conv1d", LADDER, rung)
-    input, weight = launch.adopt(input), launch.adopt(weight)
+    chosen = launch.pick("conv1d", VARIANTS, variant)
+    input, weight = launch.as_array(input), launch.as_array(weight)
     stride, padding, dilation = (
         launch.check_int("conv1d", name, value, least=least)
         for name, value, least in (
@@ -184,7 +184,7 @@ def conv1d(
         )
     )  # fmt: skip
     _check_operands(input, weight, groups)
-    bias = np.zeros(weight.shape[0], weight.dtype) if bias is None else launch.adopt(bias)
+    bias = np.zeros(weight.shape[0], weight.dtype) if bias is None else launch.as_array(bias)
     launch.check_array("conv1d", "bias", bias, ndim=1, dtypes=launch.FLOATS)
     launch.check_same_dtype("conv1d", input=input, weight=weight, bias=bias)
     advice = "There is one bias for each output channel."
@@ -200,7 +200,7 @@ def conv1d(
     launch.check_no_overlap("conv1d", out, input=input, weight=weight, bias=bias)
     if math.prod(shape):
         if chosen.instead and reach_of_block(weight.shape[2], stride, dilation) > TILE:
-            chosen = launch.pick("conv1d", LADDER, chosen.instead)
+            chosen = launch.pick("conv1d", VARIANTS, chosen.instead)
         grid = chosen.grid("conv1d", places, shape[0] * shape[1])
         moved = (launch.to_device(array, stream) for array in arrays)
         config = grid, chosen.block, stream
@@ -222,11 +222,11 @@ def _check_operands(input: Any, weight: Any, groups: Any) -> None:
         )
 
 
-_rung = functools.partial(
-    Rung, reference=conv1d_reference, block=(BLOCK, 1), most_blocks=launch.GRID_LIMIT[1]
+_variant = functools.partial(
+    Variant, reference=conv1d_reference, block=(BLOCK, 1), most_blocks=launch.GRID_LIMIT[1]
 )
-LADDER = (
-    _rung("direct", conv1d_direct_kernel, conv1d_direct_cost),
-    _rung("tiled", conv1d_tiled_kernel, conv1d_tiled_cost, instead="direct"),
+VARIANTS = (
+    _variant("direct", conv1d_direct_kernel, conv1d_direct_cost),
+    _variant("tiled", conv1d_tiled_kernel, conv1d_tiled_cost, instead="direct"),
 )
 __all__ = launch.public_names(globals())

@@ -21,7 +21,7 @@ import numpy as np
 from gpukit import cuda, launch
 from gpukit.kernels.conv.direct import BLOCK_X, BLOCK_Y, NONE, ONE, conv2d_reference
 from gpukit.kernels.conv.windows import Pair, Shape, Windows, out_sizes
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 # Room for windows of 17 x 41, or, with stride 2, of 10 x 10.
 TILE_ROWS = 24
@@ -45,7 +45,7 @@ def conv2d_tiled_kernel(image, weight, bias, stride, padding, dilation, out):
     Cost       bytes: itemsize (N O C' (L + T KH KW) + N O T + out.size), where C' is C / groups, T
                the threads of a plane and L the pixels of all its tiles that lie in the image;
                flops: 2 N O C' T KH KW; barriers: 2 C' for each plane
-    Errors     the host function takes the direct rung where `fits` says no; the kernel assumes
+    Errors     the host function takes the direct variant where `fits` says no; the kernel assumes
                shapes that fit, and its block to be (BLOCK_X, BLOCK_Y, 1)
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.4
     """
@@ -115,8 +115,8 @@ def fits(window: Shape, moves: Windows) -> bool:
     return down <= TILE_ROWS and across <= TILE_COLS
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "tiled", conv2d_tiled_kernel, conv2d_tiled_cost, conv2d_reference, (BLOCK_X, BLOCK_Y, 1),
         most_blocks=launch.GRID_LIMIT[2], instead="direct",
     ),

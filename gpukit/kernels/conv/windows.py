@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpukit import launch
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 
 Pair = tuple[int, int]
 Shape = tuple[int, ...]
@@ -110,5 +110,5 @@ def place_windows(
     return Windows(stride, padding, dilation, (rows, cols))
 
 
-LADDER: tuple[Rung, ...] = ()
+VARIANTS: tuple[Variant, ...] = ()
 __all__ = launch.public_names(globals())

@@ -14,10 +14,10 @@ from gpukit.kernels.losses.entropy import (
 )
 from gpukit.kernels.losses.mse import mse_loss, mse_loss_backward, mse_terms_reference
 
-LADDER = (*entropy.LADDER, *mse.LADDER, *totals.LADDER)
+VARIANTS = (*entropy.VARIANTS, *mse.VARIANTS, *totals.VARIANTS)
 
 __all__ = [
-    "LADDER", "cross_entropy", "cross_entropy_backward", "cross_entropy_grad_reference",
+    "VARIANTS", "cross_entropy", "cross_entropy_backward", "cross_entropy_grad_reference",
     "cross_entropy_reference", "cross_entropy_with_grad", "mse_loss", "mse_loss_backward",
     "mse_terms_reference",
 ]  # fmt: skip

@@ -40,7 +40,7 @@ from gpukit.kernels.softmax.groups import (
     shuffled,
     warp_row_powers,
     warp_row_total,
-    warp_rung,
+    warp_variant,
 )
 from gpukit.launch import Cost
 
@@ -244,7 +244,7 @@ def _check(
     """Return logits and targets as arrays; raise unless they are right."""
     check_reduction(function, reduction)
     launch.check_int(function, "ignore_index", ignore_index, least=-(2**63))
-    x, target = launch.adopt(x), launch.adopt(target)
+    x, target = launch.as_array(x), launch.as_array(target)
     launch.check_array(function, "input", x, ndim=2, dtypes=launch.FLOATS)
     launch.check_array(function, "target", target, ndim=1, dtypes=INTEGERS)
     launch.check_shape(function, "target", target, (x.shape[0],), "Each row has one class.")
@@ -285,11 +285,11 @@ def _launch_grad(
     return losses, counted
 
 
-LADDER = (
-    warp_rung("loss", cross_entropy_kernel, cross_entropy_cost, cross_entropy_reference),
-    warp_rung(
+VARIANTS = (
+    warp_variant("loss", cross_entropy_kernel, cross_entropy_cost, cross_entropy_reference),
+    warp_variant(
         "grad", cross_entropy_grad_kernel, cross_entropy_grad_cost, cross_entropy_grad_reference
     ),
 )
-LOSS, GRAD = LADDER
+LOSS, GRAD = VARIANTS
 __all__ = launch.public_names(globals())

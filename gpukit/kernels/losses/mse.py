@@ -31,7 +31,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum
 from gpukit.kernels.losses.totals import TOTAL, check_reduction, scales
-from gpukit.launch import Cost, Rung, stride_blocks
+from gpukit.launch import Cost, Variant, stride_blocks
 
 BLOCK = 256
 WARPS = BLOCK // WARP
@@ -190,7 +190,7 @@ def mse_loss_backward(
 def _check(function: str, x: Any, target: Any, reduction: str) -> tuple[Any, Any]:
     """Return both as arrays; raise unless they have one shape and one dtype of floats."""
     check_reduction(function, reduction)
-    x, target = launch.adopt(x), launch.adopt(target)
+    x, target = launch.as_array(x), launch.as_array(target)
     for name, array in (("input", x), ("target", target)):
         launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
     launch.check_shape(function, "target", target, tuple(x.shape), "It has the shape of input.")
@@ -206,11 +206,11 @@ def _flat(function: str, stream: Any, **arrays: Any) -> list[Any]:
     ]
 
 
-_rung = functools.partial(Rung, block=BLOCK)
-LADDER = (
-    _rung("terms", mse_terms_kernel, mse_terms_cost, mse_terms_reference),
-    _rung("sum", mse_sum_kernel, mse_sum_cost, mse_sum_reference, grid_stride=True),
-    _rung("grad", mse_grad_kernel, mse_grad_cost, mse_grad_reference),
+_variant = functools.partial(Variant, block=BLOCK)
+VARIANTS = (
+    _variant("terms", mse_terms_kernel, mse_terms_cost, mse_terms_reference),
+    _variant("sum", mse_sum_kernel, mse_sum_cost, mse_sum_reference, grid_stride=True),
+    _variant("grad", mse_grad_kernel, mse_grad_cost, mse_grad_reference),
 )
-TERMS, SUM, GRAD = LADDER
+TERMS, SUM, GRAD = VARIANTS
 __all__ = launch.public_names(globals())

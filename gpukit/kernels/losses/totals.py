@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK = 256
 WARPS = BLOCK // WARP
@@ -126,7 +126,7 @@ def scales(
     """
     if isinstance(grad_out, (int, float, np.number)):
         return launch.to_device(np.full(1, grad_out, dtype), stream)
-    grad_out = launch.adopt(grad_out)
+    grad_out = launch.as_array(grad_out)
     launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=(dtype.type,))
     if grad_out.size != 1:
         wanted = shape if reduction == "none" else ()
@@ -134,10 +134,10 @@ def scales(
     return launch.to_device(launch.flatten(function, "grad_out", grad_out), stream)
 
 
-_rung = functools.partial(Rung, block=BLOCK, most_blocks=1)
-LADDER = (
-    _rung("total", loss_total_kernel, loss_total_cost, loss_total_reference),
-    _rung("count", count_targets_kernel, count_targets_cost, count_targets_reference),
+_variant = functools.partial(Variant, block=BLOCK, most_blocks=1)
+VARIANTS = (
+    _variant("total", loss_total_kernel, loss_total_cost, loss_total_reference),
+    _variant("count", count_targets_kernel, count_targets_cost, count_targets_reference),
 )
-TOTAL, COUNT = LADDER
+TOTAL, COUNT = VARIANTS
 __all__ = launch.public_names(globals())

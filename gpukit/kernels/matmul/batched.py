@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -89,7 +89,7 @@ def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     (B, M, K) and (B, K, N) give (B, M, N); PyTorch calls it bmm. A sum over K = 0 is zero. Raises
     LaunchError (a ValueError) for B above 65535 or M above 65535 * TILE.
     """
-    a, b = launch.adopt(a), launch.adopt(b)
+    a, b = launch.as_array(a), launch.as_array(b)
     _check_operands(a, b)
     batches, m, k = a.shape
     n = b.shape[2]
@@ -98,10 +98,10 @@ def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     if k == 0:  # a product of zeros has the same shape and something to multiply
         a, b = np.zeros((batches, m, 1), a.dtype), np.zeros((batches, 1, n), a.dtype)
     if batches and m and n:
-        (rung,) = LADDER
-        grid = rung.grid("batched_matmul", n, m, batches)
+        (variant,) = VARIANTS
+        grid = variant.grid("batched_matmul", n, m, batches)
         inputs = launch.to_device(a, stream), launch.to_device(b, stream)
-        rung.kernel[grid, rung.block, stream](*inputs, result.array)
+        variant.kernel[grid, variant.block, stream](*inputs, result.array)
     return result.get()
 
 
@@ -124,8 +124,8 @@ def _check_operands(a: Any, b: Any) -> None:
         raise ValueError(f"batched_matmul: expected a.shape[2] == b.shape[1], {found}. {advice}")
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "batched", matmul_batched_kernel, matmul_batched_cost, batched_matmul_reference,
         (TILE, TILE, 1),
     ),

@@ -43,7 +43,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.wide import SIDE, THREADS
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 from gpukit.primitives import tensor, warpgroup, wide
 from gpukit.primitives.async_copy import commit, copy16, wait
 from gpukit.primitives.tensor import load_square, load_square_transposed, mma_bf16, to_bf16
@@ -103,7 +103,7 @@ def round_bf16_kernel(x, out):
 
     New here   half the bytes out that came in. The rows of out may be longer than those of x:
                they are filled with zeros, which change no sum, so that rows of any length
-               become whole sixteens of bytes
+               become whole as_16_bytes of bytes
     Shapes     x (M, N), out (M, N') with N' >= N; any sizes >= 1, C order
     Dtypes     float32 in, uint16 out: the bits of bfloat16
     Launch     block (WARP, 8), grid (ceil_div(N', 32), ceil_div(M, 8)); x = col, y = row
@@ -322,7 +322,7 @@ def padded(n: int) -> int:
 
 
 def as_bf16(name: str, x: Any, stream: Any) -> Any:
-    """Return a matrix as the kernels take it: bits of bfloat16, rows of whole sixteens of bytes.
+    """Return a matrix as the kernels take it: bits of bfloat16, rows of whole as_16_bytes of bytes.
 
     float32 is rounded on the way. uint16 are such bits; they are used where they lie, or copied if
     their rows do not fit. Raises ValueError for those on a device, which the host cannot copy.
@@ -341,31 +341,31 @@ def as_bf16(name: str, x: Any, stream: Any) -> Any:
         copy[:, : x.shape[1]] = x
         return launch.to_device(copy, stream)
     out = launch.empty(shape, np.uint16)
-    rung = LADDER[0]
-    grid = rung.grid("matmul", shape[1], shape[0])
-    rung.kernel[grid, rung.block, stream](launch.to_device(x, stream), out)
+    variant = VARIANTS[0]
+    grid = variant.grid("matmul", shape[1], shape[0])
+    variant.kernel[grid, variant.block, stream](launch.to_device(x, stream), out)
     return out
 
 
-_rung = functools.partial(
-    Rung, reference=matmul_bf16_reference, block=(THREADS, THREADS),
+_variant = functools.partial(
+    Variant, reference=matmul_bf16_reference, block=(THREADS, THREADS),
     dtypes=(np.float32, np.uint16), instead="register_tile_2d",
 )  # fmt: skip
-MATMUL_LADDER = (
-    _rung(
+MATMUL_VARIANTS = (
+    _variant(
         "tensor_bf16", matmul_tensor_bf16_kernel, matmul_tensor_bf16_cost,
         tile=(SIDE, SIDE), needs=(tensor.LEAST, launch.NEWEST),
     ),
-    _rung(
+    _variant(
         "warpgroup_bf16", matmul_warpgroup_bf16_kernel, matmul_warpgroup_bf16_cost,
         tile=(SIDE, TALL), needs=(warpgroup.ONLY, warpgroup.ONLY),
     ),
 )  # fmt: skip
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "round_bf16", round_bf16_kernel, round_bf16_cost, round_bf16_reference, (WARP, 8),
         dtypes=(np.float32,), needs=(tensor.LEAST, launch.NEWEST),
     ),
-    *MATMUL_LADDER,
+    *MATMUL_VARIANTS,
 )  # fmt: skip
 __all__ = launch.public_names(globals())

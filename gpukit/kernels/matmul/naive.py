@@ -1,4 +1,4 @@
-"""Matrix product, the first rungs: one thread for one element of out.
+"""Matrix product, the first variants: one thread for one element of out.
 
 A GPU moves memory in sectors of 32 bytes. All sectors and conflicts below are for one load or store
 of float32 by a full warp, with rows that begin at multiples of 32 bytes; `gpukit.profile` counts
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 TILE = 16
 
@@ -84,9 +84,9 @@ def matmul_naive_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=itemsize * m * n * (2 * k + 1), flops=2 * m * n * k)
 
 
-_rung = functools.partial(Rung, reference=matmul_reference, block=(TILE, TILE))
-LADDER = (
-    _rung("uncoalesced", matmul_uncoalesced_kernel, matmul_uncoalesced_cost, x_is_row=True),
-    _rung("naive", matmul_naive_kernel, matmul_naive_cost),
+_variant = functools.partial(Variant, reference=matmul_reference, block=(TILE, TILE))
+VARIANTS = (
+    _variant("uncoalesced", matmul_uncoalesced_kernel, matmul_uncoalesced_cost, x_is_row=True),
+    _variant("naive", matmul_naive_kernel, matmul_naive_cost),
 )
 __all__ = launch.public_names(globals())

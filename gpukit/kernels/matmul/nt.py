@@ -40,7 +40,7 @@ from gpukit.kernels.matmul.wide import (
     store_sums,
     tiles_cost,
 )
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 PADDED = TILE + 1  # named here: a GPU compiler takes no sum as a shape
 
@@ -142,9 +142,9 @@ def matmul_nt_vectorised_cost(m: int, n: int, k: int, *, bias: bool = True) -> C
     return Cost(product.bytes + 4 * rows // PER_THREAD * n, product.flops + rows * n)
 
 
-LADDER = (
-    Rung("tiled", matmul_nt_tiled_kernel, matmul_nt_tiled_cost, matmul_nt_reference, (TILE, TILE)),
-    Rung(
+VARIANTS = (
+    Variant("tiled", matmul_nt_tiled_kernel, matmul_nt_tiled_cost, matmul_nt_reference, (TILE, TILE)),
+    Variant(
         "vectorised", matmul_nt_vectorised_kernel, matmul_nt_vectorised_cost, matmul_nt_reference,
         (THREADS, THREADS), tile=(SIDE, SIDE), dtypes=(np.float32,), instead="tiled",
     ),

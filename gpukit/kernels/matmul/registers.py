@@ -29,7 +29,7 @@ import functools
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE, matmul_reference
 from gpukit.kernels.matmul.wide import tiles_cost
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 PER_THREAD = 8
 SIDE = TILE * PER_THREAD
@@ -141,13 +141,13 @@ def matmul_register_tile_2d_cost(m: int, n: int, k: int, itemsize: int = 4) -> C
     return tiles_cost(m, n, k, SIDE, SIDE, TILE, itemsize)
 
 
-_rung = functools.partial(Rung, reference=matmul_reference, block=(TILE, TILE))
-LADDER = (
-    _rung(
+_variant = functools.partial(Variant, reference=matmul_reference, block=(TILE, TILE))
+VARIANTS = (
+    _variant(
         "register_tile_1d", matmul_register_tile_1d_kernel, matmul_register_tile_1d_cost,
         tile=(TILE, SIDE),
     ),
-    _rung(
+    _variant(
         "register_tile_2d", matmul_register_tile_2d_kernel, matmul_register_tile_2d_cost,
         tile=(SIDE, SIDE),
     ),

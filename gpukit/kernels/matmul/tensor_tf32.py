@@ -2,9 +2,9 @@
 
 `primitives.tensor` says which elements of the small matrices a thread holds. The numbers are
 rounded to TF32, 10 bits of fraction for 23, on their way into shared memory: that is what makes
-these rungs fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each of
+these variants fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each of
 them 64 x 32: 4 x 4 products of ROWS x COLS. As in `wide`, whose rules for sizes and
-addresses hold here too, rows are moved in quads, and the next tiles are loaded while the present
+addresses hold here too, rows are moved as float4s, and the next tiles are loaded while the present
 ones are used.
 
 Legend
@@ -18,7 +18,7 @@ Legend
     top, left   where the warp's part of the block's begins                 0, 64; 0, 32, 64, 96
     first_row   where the part of out that a block computes begins          0, 128, 256, ...
     first_col   the same along the columns                                  0, 128, 256, ...
-    r, q        a row of a tile; a quad of that row                         [0, SIDE), [0, 32)
+    r, q        a row of a tile; a float4 of that row                         [0, SIDE), [0, 32)
     acc         the sums that a thread holds in registers                   4 x 4 x 4
     i, j        which of a warp's small matrices, down and across           [0, DOWN), [0, ACROSS)
     ROWS, COLS  size of one small product, STEP values deep                 16, 8
@@ -33,17 +33,17 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.wide import (
-    A_QUADS,
+    A_FLOAT4S,
     A_ROWS,
-    B_QUADS,
+    B_FLOAT4S,
     B_ROWS,
     DEPTH,
     SIDE,
     THREADS,
-    quad_of,
+    float4_of,
     tiles_cost,
 )
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 from gpukit.primitives import tensor
 from gpukit.primitives.tensor import mma_tf32, to_tf32
 from gpukit.primitives.unroll import unrolled
@@ -54,7 +54,7 @@ ROWS, COLS, STEP = 16, 8, 8
 DOWN, ACROSS = 4, 4
 WARPS_ACROSS = SIDE // (COLS * ACROSS)
 STEPS = DEPTH // STEP
-LOADS = SIDE // A_ROWS  # quads of each tile that a thread loads
+LOADS = SIDE // A_ROWS  # float4s of each tile that a thread loads
 
 # Columns that nobody uses keep the loads of a warp in different banks: 8 groups with 4 places each.
 # The stores of two rows of a meet in some of them; loads are three times as many.
@@ -69,30 +69,30 @@ def matmul_tf32_reference(a: npt.ArrayLike, b: npt.ArrayLike) -> npt.NDArray[np.
 
 
 @cuda.jit(device=True)
-def fetch(a, b, first_row, first_col, t, tid, a_quads, b_quads):
-    """Load a thread's quads of the tiles that begin at t into registers, zeros outside."""
+def fetch(a, b, first_row, first_col, t, tid, a_float4s, b_float4s):
+    """Load a thread's float4s of the tiles that begin at t into registers, zeros outside."""
     for load in range(LOADS):
-        r, q = tid // A_QUADS + load * A_ROWS, tid % A_QUADS
-        quad = quad_of(a, first_row + r, t // WIDTH + q)
+        r, q = tid // A_FLOAT4S + load * A_ROWS, tid % A_FLOAT4S
+        float4 = float4_of(a, first_row + r, t // WIDTH + q)
         for part in range(WIDTH):
-            a_quads[load, part] = quad[part]
-        r, q = tid // B_QUADS + load * B_ROWS, tid % B_QUADS
-        quad = quad_of(b, t + r, first_col // WIDTH + q)
+            a_float4s[load, part] = float4[part]
+        r, q = tid // B_FLOAT4S + load * B_ROWS, tid % B_FLOAT4S
+        float4 = float4_of(b, t + r, first_col // WIDTH + q)
         for part in range(WIDTH):
-            b_quads[load, part] = quad[part]
+            b_float4s[load, part] = float4[part]
 
 
 @cuda.jit(device=True)
-def put(a_quads, b_quads, a_tile, b_tile, tid):
-    """Round a thread's quads to TF32 and store them to the tiles."""
+def put(a_float4s, b_float4s, a_tile, b_tile, tid):
+    """Round a thread's float4s to TF32 and store them to the tiles."""
     for load in range(LOADS):
-        r, q = np.uint32(tid // A_QUADS + load * A_ROWS), np.uint32(tid % A_QUADS)
-        v0, v1 = to_tf32(a_quads[load, 0]), to_tf32(a_quads[load, 1])
-        v2, v3 = to_tf32(a_quads[load, 2]), to_tf32(a_quads[load, 3])
+        r, q = np.uint32(tid // A_FLOAT4S + load * A_ROWS), np.uint32(tid % A_FLOAT4S)
+        v0, v1 = to_tf32(a_float4s[load, 0]), to_tf32(a_float4s[load, 1])
+        v2, v3 = to_tf32(a_float4s[load, 2]), to_tf32(a_float4s[load, 3])
         store4(a_tile[r], q, v0, v1, v2, v3)
-        r, q = np.uint32(tid // B_QUADS + load * B_ROWS), np.uint32(tid % B_QUADS)
-        v0, v1 = to_tf32(b_quads[load, 0]), to_tf32(b_quads[load, 1])
-        v2, v3 = to_tf32(b_quads[load, 2]), to_tf32(b_quads[load, 3])
+        r, q = np.uint32(tid // B_FLOAT4S + load * B_ROWS), np.uint32(tid % B_FLOAT4S)
+        v0, v1 = to_tf32(b_float4s[load, 0]), to_tf32(b_float4s[load, 1])
+        v2, v3 = to_tf32(b_float4s[load, 2]), to_tf32(b_float4s[load, 3])
         store4(b_tile[r], q, v0, v1, v2, v3)
 
 
@@ -124,7 +124,7 @@ def matmul_tensor_tf32_kernel(a, b, out):
 
     New here   one instruction multiplies a 16 x 8 and an 8 x 8 matrix for the whole warp: 2048
                floating-point operations, where an FFMA of a warp does 64. A thread loads 6
-               numbers for it and has 4 of the sums. What the rungs before fought for, room for
+               numbers for it and has 4 of the sums. What the variants before fought for, room for
                additions among the other instructions, is there; what counts now is how fast
                tiles come
     Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of 4 >= 4,
@@ -135,7 +135,7 @@ def matmul_tensor_tf32_kernel(a, b, out):
     Cost       bytes: 4 (M K ceil_div(N, SIDE) + K N ceil_div(M, SIDE) + M N);
                flops: 2 M' N' K', with M and N rounded up to multiples of SIDE, K of DEPTH;
                barriers: 1 + ceil_div(K, DEPTH)
-    Errors     the host function takes another rung for other sizes and addresses; the kernel
+    Errors     the host function takes another variant for other sizes and addresses; the kernel
                assumes them, a.shape[1] == b.shape[0], and its block to be (THREADS, THREADS)
     Source     NVIDIA, "Parallel Thread Execution ISA", mma.m16n8k8
     """
@@ -146,22 +146,22 @@ def matmul_tensor_tf32_kernel(a, b, out):
     left = np.uint32(warp % WARPS_ACROSS * (COLS * ACROSS))
     a_tiles = cuda.shared.array((2, SIDE, PADDED_DEPTH), np.float32, 16)
     b_tiles = cuda.shared.array((2, DEPTH, PADDED_SIDE), np.float32, 16)
-    a_quads = cuda.local.array((LOADS, WIDTH), np.float32)
-    b_quads = cuda.local.array((LOADS, WIDTH), np.float32)
+    a_float4s = cuda.local.array((LOADS, WIDTH), np.float32)
+    b_float4s = cuda.local.array((LOADS, WIDTH), np.float32)
     acc = cuda.local.array((DOWN, ACROSS, 4), np.float32)
     for i in range(DOWN):
         for j in range(ACROSS):
             for part in range(4):
                 acc[i, j, part] = np.float32(0)
-    fetch(a, b, first_row, first_col, 0, tid, a_quads, b_quads)
-    put(a_quads, b_quads, a_tiles[0], b_tiles[0], tid)
+    fetch(a, b, first_row, first_col, 0, tid, a_float4s, b_float4s)
+    put(a_float4s, b_float4s, a_tiles[0], b_tiles[0], tid)
     cuda.syncthreads()  # the first tiles are full
     present = np.uint32(0)
     for following in range(DEPTH, a.shape[1] + DEPTH, DEPTH):
-        fetch(a, b, first_row, first_col, following, tid, a_quads, b_quads)
+        fetch(a, b, first_row, first_col, following, tid, a_float4s, b_float4s)
         unrolled(STEPS, tensor_step, a_tiles[present], b_tiles[present], top, left, lane, acc)
         present = np.uint32(1 - present)
-        put(a_quads, b_quads, a_tiles[present], b_tiles[present], tid)
+        put(a_float4s, b_float4s, a_tiles[present], b_tiles[present], tid)
         cuda.syncthreads()  # the next tiles are full, and all have read the present ones
     for i in range(DOWN):
         for j in range(ACROSS):
@@ -178,8 +178,8 @@ def matmul_tensor_tf32_cost(m: int, n: int, k: int) -> Cost:
     return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "tensor_tf32", matmul_tensor_tf32_kernel, matmul_tensor_tf32_cost, matmul_tf32_reference,
         (THREADS, THREADS), (SIDE, SIDE), (np.float32,), needs=(tensor.LEAST, launch.NEWEST),
         instead="register_tile_2d",

@@ -22,7 +22,7 @@ from __future__ import annotations
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE, matmul_reference
 from gpukit.kernels.matmul.wide import tiles_cost
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 # Columns that nobody uses, against bank conflicts; a shape must be a name, not a sum.
 PADDED_TILE = TILE + 2
@@ -103,8 +103,8 @@ def matmul_padded_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
     return matmul_tiled_cost(m, n, k, itemsize)
 
 
-LADDER = (
-    Rung("tiled", matmul_tiled_kernel, matmul_tiled_cost, matmul_reference, (TILE, TILE)),
-    Rung("padded", matmul_padded_kernel, matmul_padded_cost, matmul_reference, (TILE, TILE)),
+VARIANTS = (
+    Variant("tiled", matmul_tiled_kernel, matmul_tiled_cost, matmul_reference, (TILE, TILE)),
+    Variant("padded", matmul_padded_kernel, matmul_padded_cost, matmul_reference, (TILE, TILE)),
 )
 __all__ = launch.public_names(globals())

@@ -34,7 +34,7 @@ from gpukit.kernels.matmul.wide import (
     store_sums,
     tiles_cost,
 )
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -114,9 +114,9 @@ def matmul_tn_vectorised_cost(m: int, n: int, k: int) -> Cost:
     return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
 
 
-LADDER = (
-    Rung("tiled", matmul_tn_tiled_kernel, matmul_tn_tiled_cost, matmul_tn_reference, (TILE, TILE)),
-    Rung(
+VARIANTS = (
+    Variant("tiled", matmul_tn_tiled_kernel, matmul_tn_tiled_cost, matmul_tn_reference, (TILE, TILE)),
+    Variant(
         "vectorised", matmul_tn_vectorised_kernel, matmul_tn_vectorised_cost, matmul_tn_reference,
         (THREADS, THREADS), tile=(SIDE, SIDE), dtypes=(np.float32,), instead="tiled",
     ),

@@ -1,10 +1,10 @@
-"""Matrix product, the fast rungs: four elements at once, and a main loop of little but additions.
+"""Matrix product, the fast variants: four elements at once, and a main loop of little but additions.
 
-The rungs before show the ideas; these leave a GPU's float units almost nothing else to do. A
+The variants before show the ideas; these leave a GPU's float units almost nothing else to do. A
 block computes SIDE x SIDE elements of out, a thread 8 x 8 of them: two by two squares of WIDTH x
-WIDTH, half a SIDE apart, so that the threads of a warp read neighbouring quads. Rows are moved in
-quads, so K and N must be multiples of WIDTH and the matrices begin at multiples of 16 bytes;
-`matmul` takes another rung where they are not.
+WIDTH, half a SIDE apart, so that the threads of a warp read neighbouring float4s. Rows are moved in
+float4s, so K and N must be multiples of WIDTH and the matrices begin at multiples of 16 bytes;
+`matmul` takes another variant where they are not.
 
 Legend
     M, N, K     rows of a, columns of b, and the axis that is summed away   131, 132, 36
@@ -14,14 +14,14 @@ Legend
     tid         the thread in its block, row after row                      [0, THREADS * THREADS)
     first_row   where the part of out that a block computes begins          0, 128, 256, ...
     first_col   the same along the columns                                  0, 128, 256, ...
-    r, q        a row of a tile, or of a for the tile on its side; a quad   [0, SIDE), [0, 32)
+    r, q        a row of a tile, or of a for the tile on its side; a float4   [0, SIDE), [0, 32)
     row         a row of a, or of out                                       [0, M)
     acc         the sums that a thread holds in registers                   8 x 8
     i, j        which of a thread's own rows, columns of out                [0, PER_THREAD)
     THREADS     side of the block                                           16
-    WIDTH       elements that are moved at once: a quad                     4
+    WIDTH       elements that are moved at once: a float4                     4
     PER_THREAD  how many rows, and how many columns, a thread has           2 * WIDTH
-    HALF        quads from the first of a thread's squares to its second    THREADS
+    HALF        float4s from the first of a thread's squares to its second    THREADS
     SIDE        what a block has of them, THREADS * PER_THREAD              128
     DEPTH       how deep its tiles are                                      16
     SHALLOW     how deep they are where there are two of each, by turns     DEPTH / 2
@@ -42,7 +42,7 @@ import numpy as np
 
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import matmul_reference
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 from gpukit.primitives import wide
 from gpukit.primitives.unroll import unrolled
 from gpukit.primitives.wide import WIDTH, load4, store4
@@ -54,14 +54,14 @@ SIDE = THREADS * PER_THREAD
 DEPTH = 16
 SHALLOW = DEPTH // 2
 
-# Quads of one row of a tile of a, and of b; rows that all threads together load in one go.
-A_QUADS, B_QUADS = DEPTH // WIDTH, SIDE // WIDTH
-SHALLOW_QUADS = SHALLOW // WIDTH
-A_ROWS, B_ROWS = THREADS * THREADS // A_QUADS, THREADS * THREADS // B_QUADS
+# Float4s of one row of a tile of a, and of b; rows that all threads together load in one go.
+A_FLOAT4S, B_FLOAT4S = DEPTH // WIDTH, SIDE // WIDTH
+SHALLOW_FLOAT4S = SHALLOW // WIDTH
+A_ROWS, B_ROWS = THREADS * THREADS // A_FLOAT4S, THREADS * THREADS // B_FLOAT4S
 
-# The tile of a lies on its side, filled element by element. One quad that nobody uses leaves a
+# The tile of a lies on its side, filled element by element. One float4 that nobody uses leaves a
 # warp's stores one conflict of three in tiles DEPTH deep, none in those SHALLOW deep; none in both
-# would take a width that is no multiple of a quad.
+# would take a width that is no multiple of a float4.
 PADDED_SIDE = SIDE + WIDTH
 
 
@@ -78,8 +78,8 @@ def tiles_cost(m: int, n: int, k: int, cols: int, rows: int, depth: int, itemsiz
 
 
 @cuda.jit(device=True)
-def quad_of(matrix, row, q):
-    """Return quad q of a row of a matrix, zeros outside."""
+def float4_of(matrix, row, q):
+    """Return float4 q of a row of a matrix, zeros outside."""
     zero = np.float32(0)
     if row < matrix.shape[0] and WIDTH * q < matrix.shape[1]:
         return load4(matrix[np.uint32(row)], np.uint32(q))
@@ -90,19 +90,19 @@ def quad_of(matrix, row, q):
 def load_tile_of_a(a, a_tile, first_row, t, tid):
     """Load SIDE rows of a, DEPTH columns from t on, as columns of a_tile."""
     for step in range(SIDE // A_ROWS):
-        r, q = tid // A_QUADS + step * A_ROWS, tid % A_QUADS
-        quad = quad_of(a, first_row + r, t // WIDTH + q)
+        r, q = tid // A_FLOAT4S + step * A_ROWS, tid % A_FLOAT4S
+        float4 = float4_of(a, first_row + r, t // WIDTH + q)
         for part in range(WIDTH):
-            a_tile[np.uint32(WIDTH * q + part), np.uint32(r)] = quad[part]
+            a_tile[np.uint32(WIDTH * q + part), np.uint32(r)] = float4[part]
 
 
 @cuda.jit(device=True)
 def load_tile_of_b(b, b_tile, first_col, t, tid):
     """Load DEPTH rows of b from t on, SIDE columns, into b_tile."""
     for step in range(DEPTH // B_ROWS):
-        r, q = np.uint32(tid // B_QUADS + step * B_ROWS), np.uint32(tid % B_QUADS)
-        quad = quad_of(b, t + r, first_col // WIDTH + q)
-        store4(b_tile[r], q, quad[0], quad[1], quad[2], quad[3])
+        r, q = np.uint32(tid // B_FLOAT4S + step * B_ROWS), np.uint32(tid % B_FLOAT4S)
+        float4 = float4_of(b, t + r, first_col // WIDTH + q)
+        store4(b_tile[r], q, float4[0], float4[1], float4[2], float4[3])
 
 
 @cuda.jit(device=True)
@@ -159,15 +159,15 @@ def store_sums(acc, out, first_row, first_col, tx, ty):
         for half in range(2):
             q, j = half * HALF + tx, half * WIDTH
             if row < out.shape[0] and first_col + WIDTH * q < out.shape[1]:
-                quad = first_col // WIDTH + q
-                store4(out[row], quad, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
+                float4 = first_col // WIDTH + q
+                store4(out[row], float4, acc[i, j], acc[i, j + 1], acc[i, j + 2], acc[i, j + 3])
 
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
 def matmul_vectorised_kernel(a, b, out):
     """Multiply two matrices, one thread for 8 x 8 elements of out, four elements in each access.
 
-    New here   a quad for each access: 16 bytes from global memory, and from shared memory 4
+    New here   a float4 for each access: 16 bytes from global memory, and from shared memory 4
                loads for 64 products where register_tile_2d has 16. The tile of a lies on its
                side, so that a thread's rows are neighbours in it. The 16 steps through a tile
                are written out, which saves a counter, a jump and addresses at each. And indices
@@ -207,13 +207,13 @@ def matmul_vectorised_cost(m: int, n: int, k: int) -> Cost:
 
 
 @cuda.jit(device=True)
-def store_quads(a_quad, b_quad, a_tile, b_tile, tid):
-    """Store a thread's quad of a, as part of a column, and its quad of b to the tiles."""
-    r, q = np.uint32(tid // SHALLOW_QUADS), np.uint32(tid % SHALLOW_QUADS)
+def store_float4s(a_float4, b_float4, a_tile, b_tile, tid):
+    """Store a thread's float4 of a, as part of a column, and its float4 of b to the tiles."""
+    r, q = np.uint32(tid // SHALLOW_FLOAT4S), np.uint32(tid % SHALLOW_FLOAT4S)
     for part in range(WIDTH):
-        a_tile[np.uint32(WIDTH * q + part), r] = a_quad[part]
-    r, q = np.uint32(tid // B_QUADS), np.uint32(tid % B_QUADS)
-    store4(b_tile[r], q, b_quad[0], b_quad[1], b_quad[2], b_quad[3])
+        a_tile[np.uint32(WIDTH * q + part), r] = a_float4[part]
+    r, q = np.uint32(tid // B_FLOAT4S), np.uint32(tid % B_FLOAT4S)
+    store4(b_tile[r], q, b_float4[0], b_float4[1], b_float4[2], b_float4[3])
 
 
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
@@ -221,10 +221,10 @@ def matmul_double_buffered_kernel(a, b, out):
     """Multiply two matrices, loading the next tiles while the present ones are multiplied.
 
     New here   two tiles of a and two of b, by turns: one is read while the other is filled. Each
-               thread asks for its quads of the next tiles before it multiplies, and stores them
+               thread asks for its float4s of the next tiles before it multiplies, and stores them
                when it is done; by then they are there, and the block never waits for memory
                with nothing to do. One barrier for each tile instead of two. Tiles are half as
-               deep, so that two take no more room and a thread holds one quad of each
+               deep, so that two take no more room and a thread holds one float4 of each
     Shapes     a (M, K), b (K, N), out (M, N); any M >= 1, K and N multiples of WIDTH >= WIDTH,
                C order, beginning at multiples of 16 bytes
     Shared     2 * SHALLOW * (SIDE + PADDED_SIDE) * 4 bytes, static
@@ -242,18 +242,18 @@ def matmul_double_buffered_kernel(a, b, out):
     for i in range(PER_THREAD):
         for j in range(PER_THREAD):
             acc[i, j] = np.float32(0)
-    a_row, a_q = np.uint32(first_row + tid // SHALLOW_QUADS), np.uint32(tid % SHALLOW_QUADS)
-    b_row, b_q = np.uint32(tid // B_QUADS), np.uint32(first_col // WIDTH + tid % B_QUADS)
-    a_quad, b_quad = quad_of(a, a_row, a_q), quad_of(b, b_row, b_q)
-    store_quads(a_quad, b_quad, a_tiles[0], b_tiles[0], tid)
+    a_row, a_q = np.uint32(first_row + tid // SHALLOW_FLOAT4S), np.uint32(tid % SHALLOW_FLOAT4S)
+    b_row, b_q = np.uint32(tid // B_FLOAT4S), np.uint32(first_col // WIDTH + tid % B_FLOAT4S)
+    a_float4, b_float4 = float4_of(a, a_row, a_q), float4_of(b, b_row, b_q)
+    store_float4s(a_float4, b_float4, a_tiles[0], b_tiles[0], tid)
     cuda.syncthreads()  # the first tiles are full
     present = np.uint32(0)
     for following in range(SHALLOW, a.shape[1] + SHALLOW, SHALLOW):
-        a_quad = quad_of(a, a_row, following // WIDTH + a_q)  # zeros behind the last tile
-        b_quad = quad_of(b, following + b_row, b_q)
+        a_float4 = float4_of(a, a_row, following // WIDTH + a_q)  # zeros behind the last tile
+        b_float4 = float4_of(b, following + b_row, b_q)
         unrolled(SHALLOW, multiply_step, a_tiles[present], b_tiles[present], tx, ty, acc)
         present = np.uint32(1 - present)
-        store_quads(a_quad, b_quad, a_tiles[present], b_tiles[present], tid)
+        store_float4s(a_float4, b_float4, a_tiles[present], b_tiles[present], tid)
         cuda.syncthreads()  # the next tiles are full, and all have read the present ones
     store_sums(acc, out, first_row, first_col, tx, ty)
 
@@ -264,17 +264,17 @@ def matmul_double_buffered_cost(m: int, n: int, k: int) -> Cost:
 
 
 def fits(a: Any, b: Any, out: Any) -> bool:
-    """Whether all rows can be moved in quads: sizes, order and addresses of the three matrices."""
+    """Whether all rows can be moved as float4s: sizes, order and addresses of the three matrices."""
     whole = all(x.shape[1] % WIDTH == 0 for x in (a, b, out))
     return whole and all(launch.is_contiguous(x) and wide.is_aligned(x) for x in (a, b, out))
 
 
-_rung = functools.partial(
-    Rung, reference=matmul_reference, block=(THREADS, THREADS), tile=(SIDE, SIDE),
+_variant = functools.partial(
+    Variant, reference=matmul_reference, block=(THREADS, THREADS), tile=(SIDE, SIDE),
     dtypes=(np.float32,), instead="register_tile_2d",
 )  # fmt: skip
-LADDER = (
-    _rung("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),
-    _rung("double_buffered", matmul_double_buffered_kernel, matmul_double_buffered_cost),
+VARIANTS = (
+    _variant("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),
+    _variant("double_buffered", matmul_double_buffered_kernel, matmul_double_buffered_cost),
 )
 __all__ = launch.public_names(globals())

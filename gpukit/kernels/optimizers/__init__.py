@@ -27,7 +27,7 @@ from gpukit.kernels.optimizers.clip import clip_grad_norm
 from gpukit.kernels.optimizers.gradient import momentum_step, nesterov_step, sgd_step
 from gpukit.primitives.wide import WIDTH
 
-LADDER = (*gradient.LADDER, *adaptive.LADDER, *adam.LADDER, *clip.LADDER)
+VARIANTS = (*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS, *clip.VARIANTS)
 
 
 def flat_views(
@@ -54,6 +54,6 @@ def flat_views(
 
 
 __all__ = [
-    "LADDER", "adadelta_step", "adagrad_step", "adam_step", "adamw_step", "clip_grad_norm",
+    "VARIANTS", "adadelta_step", "adagrad_step", "adam_step", "adamw_step", "clip_grad_norm",
     "flat_views", "momentum_step", "nesterov_step", "rmsprop_step", "sgd_step",
 ]  # fmt: skip

@@ -46,8 +46,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gpukit import cuda, launch
-from gpukit.kernels.optimizers.fused import BLOCK, in_quads, step_in_place, update_four_with_two
-from gpukit.launch import Cost, Rung
+from gpukit.kernels.optimizers.fused import BLOCK, step_in_place, takes_float4, update_four_with_two
+from gpukit.launch import Cost, Variant
 from gpukit.primitives.wide import WIDTH
 
 Float64 = npt.NDArray[np.float64]
@@ -202,7 +202,7 @@ def adam_step(
     of the gradient.
     """
     rates = _rates("adam_step", step, lr, betas, eps, weight_decay)
-    step_in_place("adam_step", ADAM_LADDER, rates, stream, param=param, grad=grad, m=m, v=v)
+    step_in_place("adam_step", ADAM_VARIANTS, rates, stream, param=param, grad=grad, m=m, v=v)
 
 
 def adamw_step(
@@ -215,7 +215,7 @@ def adamw_step(
     1 - lr weight_decay.
     """
     rates = _rates("adamw_step", step, lr, betas, eps, lr * weight_decay)
-    step_in_place("adamw_step", ADAMW_LADDER, rates, stream, param=param, grad=grad, m=m, v=v)
+    step_in_place("adamw_step", ADAMW_VARIANTS, rates, stream, param=param, grad=grad, m=m, v=v)
 
 
 def _rates(
@@ -228,13 +228,15 @@ def _rates(
     return length, 1 - beta1, beta2, 1 - beta2, root, eps, decay
 
 
-ADAM_LADDER = (
-    Rung("adam", adam_kernel, adam_cost, adam_reference, BLOCK),
-    in_quads("adam_vectorised", adam_vectorised_kernel, adam_vectorised_cost, adam_reference),
+ADAM_VARIANTS = (
+    Variant("adam", adam_kernel, adam_cost, adam_reference, BLOCK),
+    takes_float4("adam_vectorised", adam_vectorised_kernel, adam_vectorised_cost, adam_reference),
 )
-ADAMW_LADDER = (
-    Rung("adamw", adamw_kernel, adamw_cost, adamw_reference, BLOCK),
-    in_quads("adamw_vectorised", adamw_vectorised_kernel, adamw_vectorised_cost, adamw_reference),
+ADAMW_VARIANTS = (
+    Variant("adamw", adamw_kernel, adamw_cost, adamw_reference, BLOCK),
+    takes_float4(
+        "adamw_vectorised", adamw_vectorised_kernel, adamw_vectorised_cost, adamw_reference
+    ),
 )
-LADDER = (*ADAM_LADDER, *ADAMW_LADDER)
+VARIANTS = (*ADAM_VARIANTS, *ADAMW_VARIANTS)
 __all__ = launch.public_names(globals())

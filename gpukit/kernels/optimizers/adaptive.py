@@ -44,12 +44,12 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.optimizers.fused import (
     BLOCK,
-    in_quads,
     step_in_place,
+    takes_float4,
     update_four_with_one,
     update_four_with_two,
 )
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 from gpukit.primitives.wide import WIDTH
 
 Float64 = npt.NDArray[np.float64]
@@ -266,7 +266,7 @@ def adagrad_step(
     step = launch.check_int(function, "step", step, least=1)
     rates = lr / (1 + (step - 1) * lr_decay), eps, weight_decay
     arrays = {"param": param, "grad": grad, "squares": squares}
-    step_in_place(function, ADAGRAD_LADDER, rates, stream, **arrays)
+    step_in_place(function, ADAGRAD_VARIANTS, rates, stream, **arrays)
 
 
 def rmsprop_step(
@@ -279,7 +279,7 @@ def rmsprop_step(
     """
     rates = lr, alpha, 1 - alpha, eps, weight_decay
     arrays = {"param": param, "grad": grad, "squares": squares}
-    step_in_place("rmsprop_step", RMSPROP_LADDER, rates, stream, **arrays)
+    step_in_place("rmsprop_step", RMSPROP_VARIANTS, rates, stream, **arrays)
 
 
 def adadelta_step(
@@ -292,27 +292,27 @@ def adadelta_step(
     """
     rates = lr, rho, 1 - rho, eps, weight_decay
     arrays = {"param": param, "grad": grad, "squares": squares, "steps": steps}
-    step_in_place("adadelta_step", ADADELTA_LADDER, rates, stream, **arrays)
+    step_in_place("adadelta_step", ADADELTA_VARIANTS, rates, stream, **arrays)
 
 
-ADAGRAD_LADDER = (
-    Rung("adagrad", adagrad_kernel, adagrad_cost, adagrad_reference, BLOCK),
-    in_quads(
+ADAGRAD_VARIANTS = (
+    Variant("adagrad", adagrad_kernel, adagrad_cost, adagrad_reference, BLOCK),
+    takes_float4(
         "adagrad_vectorised", adagrad_vectorised_kernel, adagrad_vectorised_cost, adagrad_reference
     ),
 )
-RMSPROP_LADDER = (
-    Rung("rmsprop", rmsprop_kernel, rmsprop_cost, rmsprop_reference, BLOCK),
-    in_quads(
+RMSPROP_VARIANTS = (
+    Variant("rmsprop", rmsprop_kernel, rmsprop_cost, rmsprop_reference, BLOCK),
+    takes_float4(
         "rmsprop_vectorised", rmsprop_vectorised_kernel, rmsprop_vectorised_cost, rmsprop_reference
     ),
 )
-ADADELTA_LADDER = (
-    Rung("adadelta", adadelta_kernel, adadelta_cost, adadelta_reference, BLOCK),
-    in_quads(
+ADADELTA_VARIANTS = (
+    Variant("adadelta", adadelta_kernel, adadelta_cost, adadelta_reference, BLOCK),
+    takes_float4(
         "adadelta_vectorised", adadelta_vectorised_kernel, adadelta_vectorised_cost,
         adadelta_reference,
     ),
 )  # fmt: skip
-LADDER = (*ADAGRAD_LADDER, *RMSPROP_LADDER, *ADADELTA_LADDER)
+VARIANTS = (*ADAGRAD_VARIANTS, *RMSPROP_VARIANTS, *ADADELTA_VARIANTS)
 __all__ = launch.public_names(globals())

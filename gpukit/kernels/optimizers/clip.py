@@ -41,8 +41,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, block_sum
-from gpukit.kernels.optimizers.fused import BLOCK, bring_back, check, choose, in_quads
-from gpukit.launch import Cost, Rung, stride_blocks
+from gpukit.kernels.optimizers.fused import BLOCK, bring_back, check, choose, takes_float4
+from gpukit.launch import Cost, Variant, stride_blocks
 from gpukit.primitives.wide import WIDTH, load4, store4
 
 WARPS = BLOCK // WARP
@@ -232,7 +232,7 @@ def clip_grad_norm(grads: Any, max_norm: float, *, stream: Any = 0) -> Any:
     many = list(grads) if isinstance(grads, list | tuple) else [grads]
     if not many:
         raise ValueError(f"{function}: expected grads to hold an array, got none. Pass one.")
-    given = {f"grads[{k}]": launch.adopt(grad) for k, grad in enumerate(many)}
+    given = {f"grads[{k}]": launch.as_array(grad) for k, grad in enumerate(many)}
     for name, grad in given.items():
         check(function, {name: grad}, written=[name])
     launch.check_same_dtype(function, **given)
@@ -247,8 +247,8 @@ def clip_grad_norm(grads: Any, max_norm: float, *, stream: Any = 0) -> Any:
     CLIP_SCALE.kernel[1, BLOCK, stream](partials, dtype.type(max_norm), result.array, scale)
     for grad, vector in zip(given.values(), vectors, strict=True):
         if vector.size:
-            rung = choose(SCALE_LADDER, vector)
-            rung.kernel[rung.grid(function, vector.size), BLOCK, stream](scale, vector)
+            variant = choose(SCALE_VARIANTS, vector)
+            variant.kernel[variant.grid(function, vector.size), BLOCK, stream](scale, vector)
             bring_back(grad, vector, stream)
     return result.get()
 
@@ -257,34 +257,34 @@ def _square_sums(function: str, vectors: list[Any], dtype: Any, stream: Any) -> 
     """Return the sums of squares of all vectors, one for each block of a launch for each."""
     if not vectors:
         return launch.to_device(np.zeros(1, dtype), stream)
-    rungs = [choose(SQUARE_SUM_LADDER, x) for x in vectors]
-    grids = [rung.grid(function, x.size) for rung, x in zip(rungs, vectors, strict=True)]
+    variants = [choose(SQUARE_SUM_VARIANTS, x) for x in vectors]
+    grids = [variant.grid(function, x.size) for variant, x in zip(variants, vectors, strict=True)]
     partials = launch.empty((sum(blocks for (blocks,) in grids),), dtype)
     at = 0
-    for rung, grid, x in zip(rungs, grids, vectors, strict=True):
-        rung.kernel[grid, BLOCK, stream](x, at, partials)
+    for variant, grid, x in zip(variants, grids, vectors, strict=True):
+        variant.kernel[grid, BLOCK, stream](x, at, partials)
         at += grid[0]
     return partials
 
 
-_rung = functools.partial(Rung, block=BLOCK)
-SQUARE_SUM_LADDER = (
-    _rung(
+_variant = functools.partial(Variant, block=BLOCK)
+SQUARE_SUM_VARIANTS = (
+    _variant(
         "square_sum", square_sum_kernel, square_sum_cost, square_sum_reference,
         grid_stride=True,
     ),
-    in_quads(
+    takes_float4(
         "square_sum_vectorised", square_sum_vectorised_kernel, square_sum_vectorised_cost,
         square_sum_reference, grid_stride=True,
     ),
 )  # fmt: skip
-CLIP_SCALE = _rung("clip_scale", clip_scale_kernel, clip_scale_cost, clip_grad_norm_reference)
-SCALE_LADDER = (
-    _rung("scale", scale_kernel, scale_cost, clip_grad_norm_reference),
-    in_quads(
+CLIP_SCALE = _variant("clip_scale", clip_scale_kernel, clip_scale_cost, clip_grad_norm_reference)
+SCALE_VARIANTS = (
+    _variant("scale", scale_kernel, scale_cost, clip_grad_norm_reference),
+    takes_float4(
         "scale_vectorised", scale_vectorised_kernel, scale_vectorised_cost,
         clip_grad_norm_reference,
     ),
 )  # fmt: skip
-LADDER = (*SQUARE_SUM_LADDER, CLIP_SCALE, *SCALE_LADDER)
+VARIANTS = (*SQUARE_SUM_VARIANTS, CLIP_SCALE, *SCALE_VARIANTS)
 __all__ = launch.public_names(globals())

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from gpukit import cuda, launch
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, load4, store4
 
@@ -75,14 +75,18 @@ def update_four_with_two(rule, param, grad, first, second, rates, k):
 
 
 def step_in_place(
-    function: str, ladder: tuple[Rung, ...], rates: tuple[float, ...], stream: Any, **arrays: Any
+    function: str,
+    variants: tuple[Variant, ...],
+    rates: tuple[float, ...],
+    stream: Any,
+    **arrays: Any,
 ) -> None:
     """Launch an optimizer on arrays of one shape and one float dtype, in place.
 
-    `ladder` is its kernel for single elements, then that for four, which is taken where it pays.
+    `variants` is its kernel for single elements, then that for four, which is taken where it pays.
     All arrays but `grad` change.
     """
-    given = {name: launch.adopt(array) for name, array in arrays.items()}
+    given = {name: launch.as_array(array) for name, array in arrays.items()}
     check(function, given, written=[name for name in given if name != "grad"])
     param = given["param"]
     if param.size == 0:
@@ -91,9 +95,9 @@ def step_in_place(
         launch.to_device(launch.flatten(function, name, array), stream)
         for name, array in given.items()
     ]
-    rung = choose(ladder, *vectors)
+    variant = choose(variants, *vectors)
     numbers = tuple(param.dtype.type(rate) for rate in rates)
-    rung.kernel[rung.grid(function, param.size), rung.block, stream](*vectors, numbers)
+    variant.kernel[variant.grid(function, param.size), variant.block, stream](*vectors, numbers)
     for (name, array), vector in zip(given.items(), vectors, strict=True):
         if name != "grad":
             bring_back(array, vector, stream)
@@ -110,10 +114,10 @@ def check(function: str, arrays: dict[str, Any], *, written: list[str]) -> None:
     launch.check_same_dtype(function, **arrays)
 
 
-def choose(ladder: tuple[Rung, ...], *vectors: Any) -> Rung:
-    """Return, of a rung for single elements and one for four, that for these vectors."""
-    single, quads = ladder
-    return quads if wide.pays(*vectors) else single
+def choose(variants: tuple[Variant, ...], *vectors: Any) -> Variant:
+    """Return, of a variant for single elements and one for four, that for these vectors."""
+    single, float4s = variants
+    return float4s if wide.pays(*vectors) else single
 
 
 def bring_back(array: Any, vector: Any, stream: Any) -> None:
@@ -123,7 +127,7 @@ def bring_back(array: Any, vector: Any, stream: Any) -> None:
         array[...] = launch.to_host(vector, stream).reshape(array.shape)
 
 
-# The rung that moves four elements at once, for the ladders of the other files.
-in_quads = functools.partial(Rung, block=BLOCK, tile=WIDTH * BLOCK, dtypes=(np.float32,))
-LADDER: tuple[Rung, ...] = ()
+# The variant that moves four elements at once, for the variants of the other files.
+takes_float4 = functools.partial(Variant, block=BLOCK, tile=WIDTH * BLOCK, dtypes=(np.float32,))
+VARIANTS: tuple[Variant, ...] = ()
 __all__ = launch.public_names(globals())

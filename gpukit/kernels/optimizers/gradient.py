@@ -40,12 +40,12 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.optimizers.fused import (
     BLOCK,
-    in_quads,
     step_in_place,
+    takes_float4,
     update_four,
     update_four_with_one,
 )
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 from gpukit.primitives.wide import WIDTH
 
 Float64 = npt.NDArray[np.float64]
@@ -248,7 +248,7 @@ def sgd_step(
 
     Any shape, float32 or float64, the same for both arrays.
     """
-    step_in_place("sgd_step", SGD_LADDER, (lr, weight_decay), stream, param=param, grad=grad)
+    step_in_place("sgd_step", SGD_VARIANTS, (lr, weight_decay), stream, param=param, grad=grad)
 
 
 def momentum_step(
@@ -269,7 +269,7 @@ def momentum_step(
     first = step is not None and launch.check_int(function, "step", step, least=1) == 1
     rates = lr, momentum, 1 if first else 1 - dampening, weight_decay
     arrays = {"param": param, "grad": grad, "velocity": velocity}
-    step_in_place(function, MOMENTUM_LADDER, rates, stream, **arrays)
+    step_in_place(function, MOMENTUM_VARIANTS, rates, stream, **arrays)
 
 
 def nesterov_step(
@@ -282,28 +282,28 @@ def nesterov_step(
     """
     rates = lr, momentum, weight_decay
     arrays = {"param": param, "grad": grad, "velocity": velocity}
-    step_in_place("nesterov_step", NESTEROV_LADDER, rates, stream, **arrays)
+    step_in_place("nesterov_step", NESTEROV_VARIANTS, rates, stream, **arrays)
 
 
-SGD_LADDER = (
-    Rung("sgd", sgd_kernel, sgd_cost, sgd_reference, BLOCK),
-    in_quads("sgd_vectorised", sgd_vectorised_kernel, sgd_vectorised_cost, sgd_reference),
+SGD_VARIANTS = (
+    Variant("sgd", sgd_kernel, sgd_cost, sgd_reference, BLOCK),
+    takes_float4("sgd_vectorised", sgd_vectorised_kernel, sgd_vectorised_cost, sgd_reference),
 )
-MOMENTUM_LADDER = (
-    Rung("momentum", momentum_kernel, momentum_cost, momentum_reference, BLOCK),
-    in_quads(
+MOMENTUM_VARIANTS = (
+    Variant("momentum", momentum_kernel, momentum_cost, momentum_reference, BLOCK),
+    takes_float4(
         "momentum_vectorised",
         momentum_vectorised_kernel,
         momentum_vectorised_cost,
         momentum_reference,
     ),
 )
-NESTEROV_LADDER = (
-    Rung("nesterov", nesterov_kernel, nesterov_cost, nesterov_reference, BLOCK),
-    in_quads(
+NESTEROV_VARIANTS = (
+    Variant("nesterov", nesterov_kernel, nesterov_cost, nesterov_reference, BLOCK),
+    takes_float4(
         "nesterov_vectorised", nesterov_vectorised_kernel, nesterov_vectorised_cost,
         nesterov_reference,
     ),
 )  # fmt: skip
-LADDER = (*SGD_LADDER, *MOMENTUM_LADDER, *NESTEROV_LADDER)
+VARIANTS = (*SGD_VARIANTS, *MOMENTUM_VARIANTS, *NESTEROV_VARIANTS)
 __all__ = launch.public_names(globals())

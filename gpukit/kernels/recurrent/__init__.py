@@ -27,10 +27,10 @@ from gpukit import launch
 from gpukit.kernels import activations_grad, backprop
 from gpukit.kernels.recurrent import gates, gru, lstm
 
-LADDER = (*gates.LADDER, *lstm.LADDER, *gru.LADDER)
-LSTM_LADDER = lstm.LADDER[:2]
-GRU_LADDER = (gru.LADDER[0], gru.LADDER[2])
-_SIGMOID, _TANH, _RELU = gates.LADDER
+VARIANTS = (*gates.VARIANTS, *lstm.VARIANTS, *gru.VARIANTS)
+LSTM_VARIANTS = lstm.VARIANTS[:2]
+GRU_VARIANTS = (gru.VARIANTS[0], gru.VARIANTS[2])
+_SIGMOID, _TANH, _RELU = gates.VARIANTS
 _STATES = ("hx", "h", "c")
 
 
@@ -59,19 +59,19 @@ def rnn_relu_cell(
     return _rnn_cell(step, _RELU, out, saved)
 
 
-def _rnn_cell(step: _Step, rung: launch.Rung, out: Any, saved: Any) -> Any:
+def _rnn_cell(step: _Step, variant: launch.Variant, out: Any, saved: Any) -> Any:
     new = step.result(out, *step.state)
     sums = step.sums(saved)
-    step.run(rung, new.array, sums.array[1], sums.array[2], new.array)
+    step.run(variant, new.array, sums.array[1], sums.array[2], new.array)
     return step.get(sums, saved, new)[0]
 
 
 def lstm_cell(
     input: Any, hx: tuple[Any, Any], w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
-    rung: str = "fused", out: tuple[Any, Any] | None = None, saved: Any = None, stream: Any = 0,
+    variant: str = "fused", out: tuple[Any, Any] | None = None, saved: Any = None, stream: Any = 0,
 ) -> tuple[Any, Any]:  # fmt: skip
     """Return the next (h, c) of an LSTM from hx, the present (h, c)."""
-    chosen = launch.pick("lstm_cell", LSTM_LADDER, rung)
+    chosen = launch.pick("lstm_cell", LSTM_VARIANTS, variant)
     step = _Step(
         "lstm_cell", 4, stream, input=input, h=hx[0], c=hx[1], w_ih=w_ih, w_hh=w_hh,
         b_ih=b_ih, b_hh=b_hh,
@@ -83,9 +83,9 @@ def lstm_cell(
         arguments = first, second, step["c"], made, new_h.array, new_c.array
         step.run(chosen, new_h.array, *arguments)
     else:
-        for k, rung_of_gate in enumerate((_SIGMOID, _SIGMOID, _TANH, _SIGMOID)):
+        for k, variant_of_gate in enumerate((_SIGMOID, _SIGMOID, _TANH, _SIGMOID)):
             parts = [step.gate(x, k) for x in (first, second, made)]
-            step.run(rung_of_gate, parts[2], *parts)
+            step.run(variant_of_gate, parts[2], *parts)
         step.run(chosen, new_h.array, made, step["c"], new_h.array, new_c.array)
     found_h, found_c = step.get(sums, saved, new_h, new_c)
     return found_h, found_c
@@ -93,10 +93,10 @@ def lstm_cell(
 
 def gru_cell(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, *,
-    rung: str = "fused", out: Any = None, saved: Any = None, stream: Any = 0,
+    variant: str = "fused", out: Any = None, saved: Any = None, stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return the next state of a GRU."""
-    chosen = launch.pick("gru_cell", GRU_LADDER, rung)
+    chosen = launch.pick("gru_cell", GRU_VARIANTS, variant)
     step = _Step(
         "gru_cell", 3, stream, input=input, hx=hx, w_ih=w_ih, w_hh=w_hh, b_ih=b_ih, b_hh=b_hh,
     )  # fmt: skip
@@ -109,7 +109,7 @@ def gru_cell(
         r, z, n = ([step.gate(x, k) for x in (first, second, made)] for k in range(3))
         step.run(_SIGMOID, r[2], *r)
         step.run(_SIGMOID, z[2], *z)
-        step.run(gru.LADDER[1], n[2], *n[:2], r[2], n[2])
+        step.run(gru.VARIANTS[1], n[2], *n[:2], r[2], n[2])
         step.run(chosen, new.array, made, step["hx"], new.array)
     return step.get(sums, saved, new)[0]
 
@@ -163,7 +163,7 @@ def lstm_cell_backward(
     results = step.gradients(out, ("h", "c"))
     sums = step.result(grad_sums, step.state[0], step.wide)
     ahead = step["grad_h"], step["grad_c"], step["saved"][0], step["c"], step["new_c"]
-    step.run(lstm.LADDER[2], step["c"], *ahead, sums.array, results[2].array)
+    step.run(lstm.VARIANTS[2], step["c"], *ahead, sums.array, results[2].array)
     step.backward(sums.array, sums.array, [*results[:2], *results[3:]])
     return step.get(sums, grad_sums, *results)
 
@@ -181,9 +181,9 @@ def gru_cell_backward(
     sums = step.result(grad_sums, 2, step.state[0], step.wide)
     (first, second), (made, _, past) = sums.array, step["saved"]
     grad, h, grad_h = step["grad_out"], step["hx"], results[1].array
-    step.run(gru.LADDER[3], h, grad, made, past, h, first, second)
+    step.run(gru.VARIANTS[3], h, grad, made, past, h, first, second)
     step.backward(first, second, results)
-    step.run(gru.LADDER[4], grad_h, grad, step.gate(made, 1), grad_h, grad_h)
+    step.run(gru.VARIANTS[4], grad_h, grad, step.gate(made, 1), grad_h, grad_h)
     return step.get(sums, grad_sums, *results)
 
 
@@ -195,7 +195,7 @@ class _Step:
 
     def __init__(self, function: str, gates: int, stream: Any, **arrays: Any) -> None:
         self.function, self.stream = function, stream
-        self.arrays = {k: launch.adopt(a) for k, a in arrays.items() if a is not None}
+        self.arrays = {k: launch.as_array(a) for k, a in arrays.items() if a is not None}
         for name, array in self.arrays.items():
             ndim = {"b_ih": 1, "b_hh": 1, "saved": 3}.get(name, 2)
             launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
@@ -263,11 +263,11 @@ class _Step:
         out = grad_x, grad_weight, grad_bias
         backprop.linear_backward(grad, x, weight, out=out, stream=self.stream)
 
-    def run(self, rung: launch.Rung, like: Any, *arguments: Any) -> None:
+    def run(self, variant: launch.Variant, like: Any, *arguments: Any) -> None:
         """Launch a kernel with a thread for each element of `like`, unless there is none."""
         if like.size:
-            grid = rung.grid(self.function, *like.shape[::-1])
-            rung.kernel[grid, rung.block, self.stream](*arguments)
+            grid = variant.grid(self.function, *like.shape[::-1])
+            variant.kernel[grid, variant.block, self.stream](*arguments)
 
     def get(self, kept: launch.Result, asked: Any, *results: launch.Result) -> tuple[Any, ...]:
         """Return the results; what is kept is brought over only where the caller asked for it."""
@@ -277,7 +277,7 @@ class _Step:
 
 
 __all__ = [
-    "GRU_LADDER", "LADDER", "LSTM_LADDER", "gru_cell", "gru_cell_backward", "lstm_cell",
+    "GRU_VARIANTS", "VARIANTS", "LSTM_VARIANTS", "gru_cell", "gru_cell_backward", "lstm_cell",
     "lstm_cell_backward", "rnn_relu_cell", "rnn_relu_cell_backward", "rnn_tanh_cell",
     "rnn_tanh_cell_backward",
 ]  # fmt: skip

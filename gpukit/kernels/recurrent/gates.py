@@ -28,7 +28,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels import activations
 from gpukit.kernels.activations import relu_of, sigmoid_of
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK = (32, 8)
 
@@ -113,10 +113,10 @@ def gate_relu_cost(n: int, h: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=3 * itemsize * n * h, flops=n * h)
 
 
-_rung = functools.partial(Rung, block=BLOCK)
-LADDER = (
-    _rung("sigmoid", gate_sigmoid_kernel, gate_sigmoid_cost, gate_sigmoid_reference),
-    _rung("tanh", gate_tanh_kernel, gate_tanh_cost, gate_tanh_reference),
-    _rung("relu", gate_relu_kernel, gate_relu_cost, gate_relu_reference),
+_variant = functools.partial(Variant, block=BLOCK)
+VARIANTS = (
+    _variant("sigmoid", gate_sigmoid_kernel, gate_sigmoid_cost, gate_sigmoid_reference),
+    _variant("tanh", gate_tanh_kernel, gate_tanh_cost, gate_tanh_reference),
+    _variant("relu", gate_relu_kernel, gate_relu_cost, gate_relu_reference),
 )
 __all__ = launch.public_names(globals())

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.activations import sigmoid_of, sigmoid_reference
 from gpukit.kernels.recurrent.gates import BLOCK
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -208,12 +208,12 @@ def gru_carry_cost(n: int, h: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=4 * itemsize * n * h, flops=2 * n * h)
 
 
-_rung = functools.partial(Rung, block=BLOCK)
-LADDER = (
-    _rung("fused", gru_fused_kernel, gru_fused_cost, gru_reference),
-    _rung("new", gru_new_kernel, gru_new_cost, gru_new_reference),
-    _rung("separate", gru_update_kernel, gru_update_cost, gru_update_reference),
-    _rung("backward", gru_backward_kernel, gru_backward_cost, gru_backward_reference),
-    _rung("carry", gru_carry_kernel, gru_carry_cost, gru_carry_reference),
+_variant = functools.partial(Variant, block=BLOCK)
+VARIANTS = (
+    _variant("fused", gru_fused_kernel, gru_fused_cost, gru_reference),
+    _variant("new", gru_new_kernel, gru_new_cost, gru_new_reference),
+    _variant("separate", gru_update_kernel, gru_update_cost, gru_update_reference),
+    _variant("backward", gru_backward_kernel, gru_backward_cost, gru_backward_reference),
+    _variant("carry", gru_carry_kernel, gru_carry_cost, gru_carry_reference),
 )
 __all__ = launch.public_names(globals())

@@ -33,7 +33,7 @@ import numpy.typing as npt
 from gpukit import cuda, launch
 from gpukit.kernels.activations import sigmoid_of, sigmoid_reference
 from gpukit.kernels.recurrent.gates import BLOCK
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 Float64 = npt.NDArray[np.float64]
 
@@ -165,10 +165,10 @@ def lstm_backward_cost(n: int, h: int, itemsize: int = 4) -> Cost:
     return Cost(bytes=13 * itemsize * n * h, flops=25 * n * h)
 
 
-_rung = functools.partial(Rung, block=BLOCK)
-LADDER = (
-    _rung("fused", lstm_fused_kernel, lstm_fused_cost, lstm_reference),
-    _rung("separate", lstm_update_kernel, lstm_update_cost, lstm_update_reference),
-    _rung("backward", lstm_backward_kernel, lstm_backward_cost, lstm_backward_reference),
+_variant = functools.partial(Variant, block=BLOCK)
+VARIANTS = (
+    _variant("fused", lstm_fused_kernel, lstm_fused_cost, lstm_reference),
+    _variant("separate", lstm_update_kernel, lstm_update_cost, lstm_update_reference),
+    _variant("backward", lstm_backward_kernel, lstm_backward_cost, lstm_backward_reference),
 )
 __all__ = launch.public_names(globals())

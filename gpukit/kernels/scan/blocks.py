@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import ALL_LANES, WARP
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 BLOCK = 256
 WARPS = BLOCK // WARP
@@ -158,7 +158,7 @@ def scan_block_cost(n: int) -> Cost:
 def scan_blelloch_kernel(x, shift, out, sums):
     """Scan BLOCK elements in each block with fewer than half the additions.
 
-    New here   a tree instead of a ladder: sums of pairs, of pairs of pairs, ... on the way up,
+    New here   a tree instead of doubling steps: sums of pairs, of pairs of pairs, ... on the way up,
                and back down; 3 BLOCK additions, not 7 BLOCK. But the threads read words 2, 4,
                8, ... apart, which lie in the same banks
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
@@ -276,12 +276,14 @@ def add_offsets_cost(n: int) -> Cost:
     return Cost(bytes=12 * n, flops=n)
 
 
-_rung = functools.partial(Rung, reference=inclusive_scan_reference, block=BLOCK, dtypes=NUMBERS)
-LADDER = (
-    _rung("block", scan_block_kernel, scan_block_cost),
-    _rung("blelloch", scan_blelloch_kernel, scan_blelloch_cost),
-    _rung("padded", scan_padded_kernel, scan_padded_cost),
-    _rung("warp", scan_warp_kernel, scan_warp_cost),
-    _rung("add_offsets", add_offsets_kernel, add_offsets_cost),
+_variant = functools.partial(
+    Variant, reference=inclusive_scan_reference, block=BLOCK, dtypes=NUMBERS
+)
+VARIANTS = (
+    _variant("block", scan_block_kernel, scan_block_cost),
+    _variant("blelloch", scan_blelloch_kernel, scan_blelloch_cost),
+    _variant("padded", scan_padded_kernel, scan_padded_cost),
+    _variant("warp", scan_warp_kernel, scan_warp_cost),
+    _variant("add_offsets", add_offsets_kernel, add_offsets_cost),
 )
 __all__ = launch.public_names(globals())

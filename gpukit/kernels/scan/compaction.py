@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.scan.blocks import BLOCK, NUMBERS
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 
 def compact_reference(x: npt.ArrayLike, keep: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -48,8 +48,8 @@ def compact_scatter_cost(n: int, kept: int) -> Cost:
     return Cost(bytes=n + 12 * kept, flops=0)
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "compact_scatter", compact_scatter_kernel, compact_scatter_cost,
         reference=compact_reference, block=BLOCK, dtypes=NUMBERS,
     ),

@@ -35,7 +35,7 @@ from gpukit.kernels.scan.blocks import (
     load,
     scan_lanes,
 )
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 ITEMS = 8
 TILE = ITEMS * BLOCK
@@ -139,8 +139,8 @@ def scan_one_pass_cost(n: int) -> Cost:
     )
 
 
-LADDER = (
-    Rung(
+VARIANTS = (
+    Variant(
         "one_pass", scan_one_pass_kernel, scan_one_pass_cost,
         reference=inclusive_scan_reference, block=BLOCK, tile=TILE, dtypes=NUMBERS,
     ),

@@ -1,6 +1,6 @@
 """Softmax and its logarithm along any axis, forward and backward.
 
-The rungs of softmax share out the rows: `threads` gives each a thread, `groups` a warp or a block.
+The variants of softmax share out the rows: `threads` gives each a thread, `groups` a warp or a block.
 `log` and `backward` take the sharing that is fastest. Along another axis than the last one the
 rows lie side by side, and a thread a row is the best there is: each file has a kernel for that.
 """
@@ -18,23 +18,23 @@ from gpukit.kernels.softmax.backward import (
 )
 from gpukit.kernels.softmax.log import log_softmax_reference
 from gpukit.kernels.softmax.threads import softmax_reference
-from gpukit.launch import Rung
+from gpukit.launch import Variant
 
-MAX, SUM, THREE_PASS, THREAD, INNER = threads.LADDER
-LADDER = (THREE_PASS, THREAD, *groups.LADDER)
+MAX, SUM, THREE_PASS, THREAD, INNER = threads.VARIANTS
+VARIANTS = (THREE_PASS, THREAD, *groups.VARIANTS)
 
 
 def softmax(
-    input: Any, dim: int = -1, *, rung: str = "warp", out: Any = None, stream: Any = 0
+    input: Any, dim: int = -1, *, variant: str = "warp", out: Any = None, stream: Any = 0
 ) -> Any:
     """Return e^x divided by its sum along an axis: positive numbers that add up to 1.
 
     `[1000. 1001.]` gives `[0.27 0.73]`: any shape gives the same shape and dtype, float32 or
-    float64. NaN or inf makes a row NaN, and so does nothing but -inf. The rung is for the last
+    float64. NaN or inf makes a row NaN, and so does nothing but -inf. The variant is for the last
     axis; along another one a thread takes a row. Rows of more than 4096 elements, which "block"
     cannot keep, go to "online".
     """
-    chosen = launch.pick("softmax", LADDER, rung)
+    chosen = launch.pick("softmax", VARIANTS, variant)
     return _along("softmax", dim, (chosen, INNER), out, stream, input=input)
 
 
@@ -43,7 +43,7 @@ def log_softmax(input: Any, dim: int = -1, *, out: Any = None, stream: Any = 0) 
 
     `[0. 1000.]` gives `[-1000. 0.]`: any shape gives the same shape and dtype, float32 or float64.
     """
-    return _along("log_softmax", dim, log.LADDER, out, stream, input=input)
+    return _along("log_softmax", dim, log.VARIANTS, out, stream, input=input)
 
 
 def softmax_backward(
@@ -54,9 +54,9 @@ def softmax_backward(
     `[1. 0.]` and `[0.5 0.5]` give `[0.25 -0.25]`: two arrays of one shape, both float32 or both
     float64, give that shape and dtype.
     """
-    rungs = backward.LADDER[::2]
+    variants = backward.VARIANTS[::2]
     arrays = {"grad_out": grad_out, "output": output}
-    return _along("softmax_backward", dim, rungs, out, stream, **arrays)
+    return _along("softmax_backward", dim, variants, out, stream, **arrays)
 
 
 def log_softmax_backward(
@@ -67,19 +67,19 @@ def log_softmax_backward(
     `[1. 0.]` and the logarithms of `[0.5 0.5]` give `[0.5 -0.5]`: two arrays of one shape, both
     float32 or both float64, give that shape and dtype.
     """
-    rungs = backward.LADDER[1::2]
+    variants = backward.VARIANTS[1::2]
     arrays = {"grad_out": grad_out, "output": output}
-    return _along("log_softmax_backward", dim, rungs, out, stream, **arrays)
+    return _along("log_softmax_backward", dim, variants, out, stream, **arrays)
 
 
 def _along(
-    function: str, dim: int, rungs: tuple[Rung, ...], out: Any, stream: Any, **inputs: Any
+    function: str, dim: int, variants: tuple[Variant, ...], out: Any, stream: Any, **inputs: Any
 ) -> Any:
     """Return what a kernel makes of arrays of one shape along an axis, in the same shape.
 
-    `rungs` are one for rows along the last axis and one for rows along another.
+    `variants` are one for rows along the last axis and one for rows along another.
     """
-    arrays = {name: launch.adopt(array) for name, array in inputs.items()}
+    arrays = {name: launch.as_array(array) for name, array in inputs.items()}
     first = next(iter(arrays))
     for name, array in arrays.items():
         launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
@@ -94,8 +94,8 @@ def _along(
         sizes = (outer, n) if inner == 1 else (outer, n, inner)
         flat = [launch.flatten(function, name, array) for name, array in arrays.items()]
         moved = [launch.to_device(array, stream).reshape(sizes) for array in flat]
-        rung = rungs[inner != 1]
-        _launch(function, rung, stream, *moved, result.flat().reshape(sizes))
+        variant = variants[inner != 1]
+        _launch(function, variant, stream, *moved, result.flat().reshape(sizes))
     return result.get()
 
 
@@ -111,23 +111,23 @@ def _split(function: str, dim: int, shape: tuple[int, ...]) -> tuple[int, int, i
     return math.prod(sizes[:at]), sizes[at], math.prod(sizes[at + 1 :])
 
 
-def _launch(function: str, rung: Rung, stream: Any, *arrays: Any) -> None:
-    """Launch a rung on matrices, whose rows it takes, or on arrays of three axes."""
+def _launch(function: str, variant: Variant, stream: Any, *arrays: Any) -> None:
+    """Launch a variant on matrices, whose rows it takes, or on arrays of three axes."""
     rows, cols, *behind = arrays[0].shape
-    if rung.name == "block" and cols > groups.KEPT:
-        rung = launch.pick(function, LADDER, rung.instead)
-    grid = rung.grid(function, *behind, rows)
-    if rung is THREE_PASS:
+    if variant.name == "block" and cols > groups.KEPT:
+        variant = launch.pick(function, VARIANTS, variant.instead)
+    grid = variant.grid(function, *behind, rows)
+    if variant is THREE_PASS:
         x, out = arrays
         best, total = launch.empty((rows,), x.dtype), launch.empty((rows,), x.dtype)
         MAX.kernel[MAX.grid(function, rows), MAX.block, stream](x, best)
         SUM.kernel[SUM.grid(function, rows), SUM.block, stream](x, best, total)
         arrays = (x, best, total, out)
-    rung.kernel[grid, rung.block, stream](*arrays)
+    variant.kernel[grid, variant.block, stream](*arrays)
 
 
 __all__ = [
-    "LADDER", "log_softmax", "log_softmax_backward", "log_softmax_backward_reference",
+    "VARIANTS", "log_softmax", "log_softmax_backward", "log_softmax_backward_reference",
     "log_softmax_reference", "softmax", "softmax_backward", "softmax_backward_reference",
     "softmax_reference",
 ]  # fmt: skip

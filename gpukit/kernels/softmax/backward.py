@@ -30,8 +30,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, warp_all_sum
-from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_rung
-from gpukit.kernels.softmax.threads import inner_rung
+from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_variant
+from gpukit.kernels.softmax.threads import inner_variant
 from gpukit.launch import Cost
 
 Float64 = npt.NDArray[np.float64]
@@ -167,19 +167,19 @@ def log_softmax_backward_inner_cost(outer: int, n: int, inner: int, itemsize: in
     return Cost(bytes=4 * itemsize * outer * n * inner, flops=4 * outer * n * inner)
 
 
-LADDER = (
-    warp_rung(
+VARIANTS = (
+    warp_variant(
         "rows", softmax_backward_kernel, softmax_backward_cost, softmax_backward_reference
     ),
-    warp_rung(
+    warp_variant(
         "log_rows", log_softmax_backward_kernel, log_softmax_backward_cost,
         log_softmax_backward_reference,
     ),
-    inner_rung(
+    inner_variant(
         "inner", softmax_backward_inner_kernel, softmax_backward_inner_cost,
         softmax_backward_reference,
     ),
-    inner_rung(
+    inner_variant(
         "log_inner", log_softmax_backward_inner_kernel, log_softmax_backward_inner_cost,
         log_softmax_backward_reference,
     ),

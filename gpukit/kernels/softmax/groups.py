@@ -43,7 +43,7 @@ from gpukit.collectives import (
     warp_all_sum,
 )
 from gpukit.kernels.softmax.threads import softmax_reference
-from gpukit.launch import Cost, Rung, ceil_div
+from gpukit.launch import Cost, Variant, ceil_div
 
 BLOCK = 128
 WARPS = BLOCK // WARP
@@ -215,11 +215,11 @@ def _joined() -> int:
 
 
 # A warp for each row, several rows a block.
-warp_rung = functools.partial(Rung, block=(WARP, ROWS), tile=ROWS)
-_rung = functools.partial(Rung, reference=softmax_reference, block=BLOCK, tile=1)
-LADDER = (
-    warp_rung("warp", softmax_warp_kernel, softmax_warp_cost, softmax_reference),
-    _rung("block", softmax_block_kernel, softmax_block_cost, instead="online"),
-    _rung("online", softmax_online_kernel, softmax_online_cost),
+warp_variant = functools.partial(Variant, block=(WARP, ROWS), tile=ROWS)
+_variant = functools.partial(Variant, reference=softmax_reference, block=BLOCK, tile=1)
+VARIANTS = (
+    warp_variant("warp", softmax_warp_kernel, softmax_warp_cost, softmax_reference),
+    _variant("block", softmax_block_kernel, softmax_block_cost, instead="online"),
+    _variant("online", softmax_online_kernel, softmax_online_cost),
 )
 __all__ = launch.public_names(globals())

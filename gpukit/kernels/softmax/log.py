@@ -29,8 +29,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import WARP, larger
-from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_row_total, warp_rung
-from gpukit.kernels.softmax.threads import inner_rung
+from gpukit.kernels.softmax.groups import ROWS, shuffled, warp_row_total, warp_variant
+from gpukit.kernels.softmax.threads import inner_variant
 from gpukit.launch import Cost
 
 # --- Reference -------------------------------------------------------------------------------
@@ -108,8 +108,8 @@ def log_softmax_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) ->
     return Cost(bytes=4 * itemsize * outer * n * inner, flops=outer * inner * (5 * n + 1))
 
 
-LADDER = (
-    warp_rung("rows", log_softmax_kernel, log_softmax_cost, log_softmax_reference),
-    inner_rung("inner", log_softmax_inner_kernel, log_softmax_inner_cost, log_softmax_reference),
+VARIANTS = (
+    warp_variant("rows", log_softmax_kernel, log_softmax_cost, log_softmax_reference),
+    inner_variant("inner", log_softmax_inner_kernel, log_softmax_inner_cost, log_softmax_reference),
 )
 __all__ = launch.public_names(globals())

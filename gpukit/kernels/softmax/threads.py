@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.collectives import larger
-from gpukit.launch import Cost, Rung
+from gpukit.launch import Cost, Variant
 
 BLOCK = 256
 
@@ -197,13 +197,15 @@ def softmax_inner_cost(outer: int, n: int, inner: int, itemsize: int = 4) -> Cos
 
 
 # A thread for each row of three axes that lies beside its neighbour's.
-inner_rung = functools.partial(Rung, block=BLOCK, tile=(BLOCK, 1), most_blocks=launch.GRID_LIMIT[1])
-_rung = functools.partial(Rung, reference=softmax_reference, block=BLOCK)
-LADDER = (
-    _rung("max", softmax_max_kernel, softmax_max_cost, reference=np.max),
-    _rung("sum", softmax_sum_kernel, softmax_sum_cost),
-    _rung("three_pass", softmax_three_pass_kernel, softmax_three_pass_cost, tile=1),
-    _rung("thread", softmax_thread_kernel, softmax_thread_cost),
-    inner_rung("inner", softmax_inner_kernel, softmax_inner_cost, softmax_reference),
+inner_variant = functools.partial(
+    Variant, block=BLOCK, tile=(BLOCK, 1), most_blocks=launch.GRID_LIMIT[1]
+)
+_variant = functools.partial(Variant, reference=softmax_reference, block=BLOCK)
+VARIANTS = (
+    _variant("max", softmax_max_kernel, softmax_max_cost, reference=np.max),
+    _variant("sum", softmax_sum_kernel, softmax_sum_cost),
+    _variant("three_pass", softmax_three_pass_kernel, softmax_three_pass_cost, tile=1),
+    _variant("thread", softmax_thread_kernel, softmax_thread_cost),
+    inner_variant("inner", softmax_inner_kernel, softmax_inner_cost, softmax_reference),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

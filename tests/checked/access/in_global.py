@@ -155,4 +155,4 @@ def atomics() -> Iterator[Pattern]:
                   lambda i=index: i, lambda: np.zeros(64, np.int32))  # fmt: skip
 
 
-FAMILIES = (strides, offsets, sizes, blocks, transposes, views, indirect, atomics)
+GROUPS = (strides, offsets, sizes, blocks, transposes, views, indirect, atomics)

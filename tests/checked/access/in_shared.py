@@ -95,4 +95,4 @@ def atomics() -> Iterator[Pattern]:
         yield Pattern(name, kernels.shared_atomic_kernel, (2, 48), make, figures, SERIAL)
 
 
-FAMILIES = (strides, sizes, blocks, gathers, atomics)
+GROUPS = (strides, sizes, blocks, gathers, atomics)

@@ -10,7 +10,5 @@ from tests.checked.access import in_global, in_shared
 from tests.checked.access.pattern import Pattern
 
 PATTERNS: dict[str, Pattern] = {
-    pattern.name: pattern
-    for family in (*in_global.FAMILIES, *in_shared.FAMILIES)
-    for pattern in family()
+    pattern.name: pattern for group in (*in_global.GROUPS, *in_shared.GROUPS) for pattern in group()
 }

@@ -99,9 +99,9 @@ def test_html_shows_both_lines(program, tmp_path):
         assert text in page
 
 
-@pytest.mark.parametrize("verb", ["run", "profile"])
-def test_other_verbs_say_nothing_of_races(verb, program, capsys):
-    assert cli.main([verb, program()]) == 0
+@pytest.mark.parametrize("command", ["run", "profile"])
+def test_other_commands_say_nothing_of_races(command, program, capsys):
+    assert cli.main([command, program()]) == 0
     said = capsys.readouterr()
     assert "race" not in said.out + said.err
 

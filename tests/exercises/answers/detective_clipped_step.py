@@ -6,12 +6,12 @@ FACTOR = "LIMIT / max(norm[0], LIMIT)"
 
 ANSWERS = [
     Wrong(
-        "the factor mended, the step not",
+        "the factor fixed, the step not",
         edit(("w[i] - LR * speed", "w[i] - LR * velocity[i]")),
         says="The weights move by the old velocity",
     ),
     Wrong(
-        "the step mended, the factor not",
+        "the step fixed, the factor not",
         edit((FACTOR, "LIMIT / norm[0]")),
         says="Short gradients became longer",
     ),

@@ -13,12 +13,12 @@ ANSWERS = [
         says="Keys behind the query have a score like",
     ),
     Wrong(
-        "the mask mended, the barrier not",
+        "the mask fixed, the barrier not",
         without("all scores are there"),
         says="with no barrier in between",
     ),
     Wrong(
-        "the barrier mended, the mask not",
+        "the barrier fixed, the mask not",
         edit((MASKED, "        score = np.float32(0)\n")),
         says="Keys behind the query have the score 0",
     ),

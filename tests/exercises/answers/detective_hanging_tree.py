@@ -9,12 +9,12 @@ ANSWERS = [
         says="Past the end of x stands -1e+30",
     ),
     Wrong(
-        "the barrier mended, the filling not",
+        "the barrier fixed, the filling not",
         edit(("    tile[tid] = x[i] if", "    if i < x.size:\n        tile[tid] = x[i]  # if")),
         says="no thread of the block has written it",
     ),
     Wrong(
-        "the filling mended, the barrier not",
+        "the filling fixed, the barrier not",
         edit(("tile[tid + half])\n        cuda", "tile[tid + half])\n            cuda")),
         says="threads 64-127 do not come to it",
     ),

@@ -12,12 +12,12 @@ ANSWERS = [
         says="Where net is 0 the gradient passes here",
     ),
     Wrong(
-        "the mask mended, the sum not",
+        "the mask fixed, the sum not",
         edit((ADD, "grad_weight[row, col] += acc")),
         says="update it with `cuda.atomic.add(",
     ),
     Wrong(
-        "the sum mended, the mask not",
+        "the sum fixed, the mask not",
         edit((MASK, "grad_out[sample, row] > 0")),
         says="masked by its own sign",
     ),

@@ -4,12 +4,12 @@ from tests.exercises.answers import Right, Wrong, edit
 
 ANSWERS = [
     Wrong(
-        "the axes mended, the index not",
+        "the axes fixed, the index not",
         edit(("cols - 1 - col", "cols - col")),
         says="uses photo[0, 1]",
     ),
     Wrong(
-        "the index mended, the axes not",
+        "the index fixed, the axes not",
         edit(("col, row = cuda.grid(2)", "row, col = cuda.grid(2)")),
         says="never written",
     ),

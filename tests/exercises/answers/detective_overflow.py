@@ -4,12 +4,12 @@ from tests.exercises.answers import Right, Wrong, body, edit, serial
 
 ANSWERS = [
     Wrong(
-        "only large numbers mended",
+        "only large numbers fixed",
         edit(("math.log1p(e)", "math.log(np.float32(1) + e)")),
         says="Where exp(x) is small it is lost",
     ),
     Wrong(
-        "only small numbers mended",
+        "only small numbers fixed",
         edit(("-abs(x[i])", "x[i]"), ("max(x[i], np.float32(0)) + ", "")),
         says="makes inf out of finite numbers",
     ),

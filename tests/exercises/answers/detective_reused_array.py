@@ -10,12 +10,12 @@ TREE = """        if tid < step:
 
 ANSWERS = [
     Wrong(
-        "the largest mended, the barrier not",
+        "the largest fixed, the barrier not",
         without("all have read the largest"),
         says="with no barrier in between",
     ),
     Wrong(
-        "the barrier mended, the largest not",
+        "the barrier fixed, the largest not",
         edit(("np.float32(-math.inf)", "np.float32(0)")),
         says="makes nan out of finite numbers",
     ),

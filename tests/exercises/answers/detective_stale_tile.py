@@ -4,12 +4,12 @@ from tests.exercises.answers import SERIAL_PRODUCT, Right, Wrong, body, edit, wi
 
 ANSWERS = [
     Wrong(
-        "the steps mended, the barrier not",
+        "the steps fixed, the barrier not",
         without("all reads are done before"),
         says="with no barrier in between",
     ),
     Wrong(
-        "the barrier mended, the steps not",
+        "the barrier fixed, the steps not",
         edit(("(k_size + TILE - 1) // TILE", "k_size // TILE")),
         says="rounded down",
     ),

@@ -7,12 +7,12 @@ INSIDE = "0 <= h < image.shape[0] and 0 <= w < image.shape[1]"
 
 ANSWERS = [
     Wrong(
-        "the guard mended, the loop not",
+        "the guard fixed, the loop not",
         edit((LOOP, "TILE * TILE, TILE * TILE)")),
         says="no thread of the block has written it",
     ),
     Wrong(
-        "the loop mended, the guard not",
+        "the loop fixed, the guard not",
         edit((INSIDE, "h < image.shape[0] and w < image.shape[1]")),
         says="image[-1",
     ),

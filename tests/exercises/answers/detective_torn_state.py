@@ -7,12 +7,12 @@ STORED = "        h[unit] = new\n        cuda.syncthreads()\n"
 
 ANSWERS = [
     Wrong(
-        "the weights mended, the barrier not",
+        "the weights fixed, the barrier not",
         without("all have read the old state"),
         says="with no barrier in between",
     ),
     Wrong(
-        "the barrier mended, the weights not",
+        "the barrier fixed, the weights not",
         edit(("w[unit, k]", "w[k, unit]")),
         says="The weights are transposed",
     ),

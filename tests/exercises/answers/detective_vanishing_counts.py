@@ -4,12 +4,12 @@ from tests.exercises.answers import Right, Wrong, body, edit
 
 ANSWERS = [
     Wrong(
-        "the guard mended, the race not",
+        "the guard fixed, the race not",
         edit(("cuda.atomic.add(counts, values[i], 1)", "counts[values[i]] += 1")),
         says="update it with `cuda.atomic.add(",
     ),
     Wrong(
-        "the race mended, the guard not",
+        "the race fixed, the guard not",
         edit(("i < values.size", "i < counts.size")),
         says="guard the access with `if i < values.shape[0]:`",
     ),

@@ -138,7 +138,7 @@ ANSWERS = [
         says="each lane took one and stopped",
     ),
     Wrong(
-        "exponents from the first number, mended at the end",
+        "exponents from the first number, fixed at the end",
         body("""
             row = cuda.grid(1) // 32
             if row < x.shape[0]:

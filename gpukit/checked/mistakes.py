@@ -19,8 +19,8 @@ from gpukit.compiler.frontend import resolve, source
 from gpukit.compiler.unit import Unit
 
 
-class Slip(NamedTuple):
-    """One slip: its class of findings, where it stands, its text, and of which sort it is."""
+class Mistake(NamedTuple):
+    """One mistake: its class of findings, where it stands, its text, and of which sort it is."""
 
     kind: str
     location: Any
@@ -28,8 +28,8 @@ class Slip(NamedTuple):
     reason: str = ""
 
 
-def written(function: Any, arguments: tuple[types.Type, ...]) -> list[Slip]:
-    """Return the slips in the text of a kernel, and of the functions that it calls.
+def written(function: Any, arguments: tuple[types.Type, ...]) -> list[Mistake]:
+    """Return the mistakes in the text of a kernel, and of the functions that it calls.
 
     `arguments` are the kernel's numba types.
     """
@@ -43,14 +43,14 @@ def written(function: Any, arguments: tuple[types.Type, ...]) -> list[Slip]:
     return found
 
 
-def _slip(unit: Unit, node: ast.AST, kind: str, what: str, reason: str = "") -> Slip:
-    return Slip(kind, locations.get(locations.number(unit, node)), what, reason)
+def _mistake(unit: Unit, node: ast.AST, kind: str, what: str, reason: str = "") -> Mistake:
+    return Mistake(kind, locations.get(locations.number(unit, node)), what, reason)
 
 
 # ---- values that get lost ----------------------------------------------------------------------
 
 
-def _lost(unit: Unit, given: dict[str, types.Type]) -> Iterator[Slip]:
+def _lost(unit: Unit, given: dict[str, types.Type]) -> Iterator[Mistake]:
     """Find parameters that are set and not read again: the caller sees nothing of it.
 
     `given` are the types of a kernel's parameters; it is empty for a device function.
@@ -64,7 +64,9 @@ def _lost(unit: Unit, given: dict[str, types.Type]) -> Iterator[Slip]:
         if not any(_is_read_after(unit.tree.body, s, name) for s in sets):
             reason = _reason(given.get(name)) if given else "function"
             if reason:
-                yield _slip(unit, sets[0], "lost-value", refuse.written(_target(sets[0])), reason)
+                yield _mistake(
+                    unit, sets[0], "lost-value", refuse.written(_target(sets[0])), reason
+                )
 
 
 def _reason(kind: Any) -> str:
@@ -131,7 +133,7 @@ def _only_sets(s: ast.stmt, name: str) -> bool:
 # ---- expressions whose value nobody takes -------------------------------------------------------
 
 
-def _without_effect(unit: Unit) -> Iterator[Slip]:
+def _without_effect(unit: Unit) -> Iterator[Mistake]:
     """Find statements that compute a value and drop it, as `a[i] == 0` where `=` is meant.
 
     `p == 0 and f(a)` calls something under a condition, which is an effect.
@@ -139,7 +141,7 @@ def _without_effect(unit: Unit) -> Iterator[Slip]:
     for s in (s for function in unit.trees for s in tree.statements(function.body)):
         if isinstance(s, ast.Expr) and not _is_called(s.value):
             reason = "equality" if _may_store(s.value) else ""
-            yield _slip(unit, s, "no-effect", refuse.written(s.value), reason)
+            yield _mistake(unit, s, "no-effect", refuse.written(s.value), reason)
 
 
 def _is_called(e: ast.expr) -> bool:
@@ -159,14 +161,14 @@ def _may_store(e: ast.expr) -> bool:
 # ---- division by zero --------------------------------------------------------------------------
 
 
-def _divisions(unit: Unit) -> Iterator[Slip]:
+def _divisions(unit: Unit) -> Iterator[Mistake]:
     """Find integers that are divided by a literal 0, which is no error on a GPU."""
     for node in (n for function in unit.trees for n in ast.walk(function)):
         if not isinstance(node, (ast.BinOp, ast.AugAssign)):
             continue
         divisor = node.right if isinstance(node, ast.BinOp) else node.value
         if isinstance(node.op, (ast.FloorDiv, ast.Mod, ast.Div)) and _is_zero(divisor):
-            yield _slip(unit, node, "zero-division", refuse.written(node))
+            yield _mistake(unit, node, "zero-division", refuse.written(node))
 
 
 def _is_zero(node: ast.expr) -> bool:
@@ -194,13 +196,13 @@ class Outside:
         values = [meaning(node) for _, node, meaning in self.uses]
         self.values = [v.copy() if isinstance(v, np.ndarray) else v for v in values]
 
-    def changed(self) -> list[Slip]:
+    def changed(self) -> list[Mistake]:
         """Return the first use of each value that is no longer what it was when this was made."""
-        found: dict[str, Slip] = {}
+        found: dict[str, Mistake] = {}
         for (unit, node, meaning), before in zip(self.uses, self.values, strict=True):
             if not _same(before, meaning(node)):
                 what = refuse.written(node)
-                found.setdefault(what, _slip(unit, node, "stale-constant", what))
+                found.setdefault(what, _mistake(unit, node, "stale-constant", what))
         return list(found.values())
 
 

@@ -7,8 +7,8 @@ import gpukit
 from gpukit import cuda, errors
 
 N = 70
-VERBS = [gpukit.check, gpukit.profile, gpukit.play]
-every_verb = pytest.mark.parametrize("verb", VERBS, ids=["check", "profile", "play"])
+COMMANDS = [gpukit.check, gpukit.profile, gpukit.play]
+every_command = pytest.mark.parametrize("command", COMMANDS, ids=["check", "profile", "play"])
 
 
 @cuda.jit
@@ -38,52 +38,54 @@ def numbers():
     return np.arange(N, dtype=np.float32), np.full(N, np.nan, np.float32)
 
 
-@every_verb
-def test_verb_runs_the_kernel_for_all_tasks(verb):
+@every_command
+def test_command_runs_the_kernel_for_all_tasks(command):
     x, out = numbers()
-    verb(double_kernel).forall(N, tpb=32)(x, out)
+    command(double_kernel).forall(N, tpb=32)(x, out)
     np.testing.assert_array_equal(out, 2 * x)
 
 
-@every_verb
-def test_forall_without_tasks_is_refused(verb):
+@every_command
+def test_forall_without_tasks_is_refused(command):
     with pytest.raises(errors.LaunchError, match=r"forall\(0\) starts no thread"):
-        verb(double_kernel).forall(0)
+        command(double_kernel).forall(0)
 
 
-@every_verb
-def test_verb_without_brackets_says_what_to_write(verb):
+@every_command
+def test_command_without_brackets_says_what_to_write(command):
     with pytest.raises(
-        errors.LaunchError, match=rf"write gpukit\.{verb.__name__}\(double_kernel\)"
+        errors.LaunchError, match=rf"write gpukit\.{command.__name__}\(double_kernel\)"
     ):
-        verb(double_kernel)(*numbers())
+        command(double_kernel)(*numbers())
 
 
-@every_verb
-def test_verb_takes_no_keyword_arguments(verb):
+@every_command
+def test_command_takes_no_keyword_arguments(command):
     x, out = numbers()
     with pytest.raises(errors.ArgumentError, match="no keyword arguments, got out"):
-        verb(double_kernel)[3, 32](x, out=out)
+        command(double_kernel)[3, 32](x, out=out)
 
 
-@every_verb
+@every_command
 @pytest.mark.parametrize("value", [3, "kernel", None, np.sin])
-def test_what_is_no_kernel_is_refused_with_what_to_write(verb, value):
-    with pytest.raises(errors.ArgumentError, match=rf"Write gpukit\.{verb.__name__}\(kernel\)\["):
-        verb(value)
+def test_what_is_no_kernel_is_refused_with_what_to_write(command, value):
+    with pytest.raises(
+        errors.ArgumentError, match=rf"Write gpukit\.{command.__name__}\(kernel\)\["
+    ):
+        command(value)
 
 
-@every_verb
-def test_default_of_a_parameter_is_used(verb):
+@every_command
+def test_default_of_a_parameter_is_used(command):
     _, out = numbers()
-    verb(default_kernel)[3, 32](out)
+    command(default_kernel)[3, 32](out)
     assert out.tolist() == [3] * N
 
 
-@every_verb
-def test_extension_of_a_kernel_makes_its_arguments(verb):
+@every_command
+def test_extension_of_a_kernel_makes_its_arguments(command):
     x, out = numbers()
-    verb(cuda.jit(extensions=[Copies()])(double_kernel.py_func))[3, 32](x, out)
+    command(cuda.jit(extensions=[Copies()])(double_kernel.py_func))[3, 32](x, out)
     np.testing.assert_array_equal(out, 2 * x)
 
 

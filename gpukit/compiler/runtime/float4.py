@@ -24,7 +24,7 @@ def _is_vector(array: Any) -> bool:
 
 
 @intrinsic
-def quads(typingctx, array):  # type: ignore[no-untyped-def]
+def as_float4(typingctx, array):  # type: ignore[no-untyped-def]
     """Return a float32 vector as one of complex128; up to three elements at its end are left out.
 
     `array.view(np.complex128)` without what that checks and computes at each call.
@@ -35,7 +35,7 @@ def quads(typingctx, array):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def sixteens(typingctx, array, other):  # type: ignore[no-untyped-def]
+def as_16_bytes(typingctx, array, other):  # type: ignore[no-untyped-def]
     """Return a vector of numbers as one of complex128; what is left at its end is left out.
 
     `other` is the vector at the other end of a copy.
@@ -75,7 +75,7 @@ def _viewed(array: Any) -> Any:
 
 
 @intrinsic
-def parted(typingctx, quad):  # type: ignore[no-untyped-def]
+def parted(typingctx, float4):  # type: ignore[no-untyped-def]
     """Return the four float32 whose bits a complex128 holds."""
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]

@@ -9,7 +9,7 @@ import gpukit
 from gpukit import cuda
 from tests.compiler import texts
 
-SLIPS = {"lost-value", "no-effect", "zero-division", "stale-constant"}
+MISTAKES = {"lost-value", "no-effect", "zero-division", "stale-constant"}
 NOTHING = 0
 
 # Bodies of `kernel(a, n, x)` with an array, an integer and a float, in which nothing is lost.
@@ -40,15 +40,15 @@ def twice(x):
     return x
 
 
-def slips(kernel, *arguments):
+def mistakes(kernel, *arguments):
     found = gpukit.check(kernel)[1, 1](*arguments).findings
-    return [f for f in found if f.kind in SLIPS]
+    return [f for f in found if f.kind in MISTAKES]
 
 
 @pytest.mark.parametrize("body", FINE)
 def test_nothing_is_said_of_a_value_that_is_used(body):
     kernel = texts.kernel_of(body, "a, n, x", NOTHING=NOTHING, twice=twice)
-    assert slips(kernel, np.zeros(8), 5, 1.5) == []
+    assert mistakes(kernel, np.zeros(8), 5, 1.5) == []
 
 
 LOST = [
@@ -64,14 +64,14 @@ LOST = [
 @pytest.mark.parametrize("body", LOST)
 def test_a_parameter_that_is_set_and_not_read_again_is_named(body):
     kernel = texts.kernel_of(body, "a, n, x")
-    (found,) = slips(kernel, np.zeros(8), 5, 1.5)
+    (found,) = mistakes(kernel, np.zeros(8), 5, 1.5)
     assert (found.kind, found.severity) == ("lost-value", "warning")
     assert "`x`" in found.message or "`a`" in found.message
 
 
 def test_a_global_that_did_not_change_is_not_named_when_a_kernel_is_launched_again():
     kernel = texts.kernel_of("a[0] = TABLE[1] * SCALE", TABLE=np.arange(3.0), SCALE=np.nan)
-    assert [slips(kernel, np.zeros(8)) for _ in range(2)] == [[], []]
+    assert [mistakes(kernel, np.zeros(8)) for _ in range(2)] == [[], []]
 
 
 def test_a_new_kernel_takes_the_new_value_of_a_global():
@@ -79,16 +79,16 @@ def test_a_new_kernel_takes_the_new_value_of_a_global():
     for _ in range(2):
         kernel = texts.kernel_of("a[0] = TABLE[1]", TABLE=table)
         a = np.zeros(1)
-        assert slips(kernel, a) == []
+        assert mistakes(kernel, a) == []
         assert a[0] == table[1]
         table += 1
 
 
 def test_a_changed_global_is_named_once_with_its_first_line():
     kernel = texts.kernel_of("a[0] = SCALE\na[1] = SCALE", SCALE=2.0)
-    assert slips(kernel, np.zeros(8)) == []
+    assert mistakes(kernel, np.zeros(8)) == []
     kernel.py_func.__globals__["SCALE"] = 3.0
-    (found,) = slips(kernel, np.zeros(8))
+    (found,) = mistakes(kernel, np.zeros(8))
     assert (found.kind, found.source) == ("stale-constant", "a[0] = SCALE")
     assert "pass `SCALE`" in found.fix
 
@@ -105,7 +105,7 @@ WITHOUT_EFFECT = {
 @pytest.mark.parametrize("body", WITHOUT_EFFECT)
 def test_a_statement_without_an_effect_is_found_with_what_to_write(body):
     kernel = texts.kernel_of(f"{body}\na[1] = x", "a, n, x", twice=twice)
-    (found,) = slips(kernel, np.zeros(8), 5, 1.5)
+    (found,) = mistakes(kernel, np.zeros(8), 5, 1.5)
     what, fix = WITHOUT_EFFECT[body]
     assert (found.kind, found.severity, found.details["what"]) == ("no-effect", "warning", what)
     assert fix in found.fix
@@ -119,5 +119,5 @@ def compares(a):
 
 def test_a_statement_without_an_effect_is_found_in_a_device_function():
     kernel = texts.kernel_of("a[2] = compares(a)", "a, n, x", compares=compares)
-    (found,) = slips(kernel, np.zeros(8), 5, 1.5)
+    (found,) = mistakes(kernel, np.zeros(8), 5, 1.5)
     assert (found.kind, found.kernel, found.source[:9]) == ("no-effect", "compares", "a[0] == 3")

@@ -30,7 +30,7 @@ def total_in_an_array_kernel(a, total):
 case(
     total_in_a_number_kernel, total_in_an_array_kernel, "lost-value", Launch(1, BLOCK),
     arguments=lambda: (reals(N), 0),
-    mended_arguments=lambda: (reals(N), np.zeros(1, np.float32)),
+    fixed_arguments=lambda: (reals(N), np.zeros(1, np.float32)),
     expected=lambda a, total: a.sum(keepdims=True),
 )  # fmt: skip
 
@@ -56,7 +56,7 @@ def largest_kernel(a, best):
 case(
     largest_in_a_number_kernel, largest_kernel, "lost-value", Launch(1, 1),
     arguments=lambda: (reals(N), 0),
-    mended_arguments=lambda: (reals(N), blank(1)),
+    fixed_arguments=lambda: (reals(N), blank(1)),
     expected=lambda a, best: a.max(keepdims=True),
 )  # fmt: skip
 
@@ -186,7 +186,7 @@ for _kernel, _arguments in (
     case(
         _kernel, scale_by_an_argument_kernel, "stale-constant", Launch(1, BLOCK),
         arguments=_arguments,
-        mended_arguments=lambda: (reals(N), np.array([1, 3], np.float32), blank(N)),
+        fixed_arguments=lambda: (reals(N), np.array([1, 3], np.float32), blank(N)),
         expected=lambda a, table, out: a * 3,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""When an access of an instrumented launch happened: what its stamp tells."""
+"""When an access of an instrumented launch happened: what its epoch tells."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek
 
 # How an earlier access stands to one of the running block.
-BEFORE, ORDERED, SAME_EPOCH, OTHER_BLOCK = range(4)
+BEFORE, ORDERED, SAME_INTERVAL, OTHER_BLOCK = range(4)
 
 
 @compiled
-def relation(checker, stamp, space):  # type: ignore[no-untyped-def]
-    """Tell how an access with this stamp stands to the running block."""
-    if stamp < since(checker, space):
+def relation(checker, epoch, space):  # type: ignore[no-untyped-def]
+    """Tell how an access with this epoch stands to the running block."""
+    if epoch < since(checker, space):
         return BEFORE
     whole = peek(checker, w.WHOLE)
     if whole:
-        if (stamp - peek(checker, w.ORIGIN)) % whole != peek(checker, w.BLOCK_NUMBER):
+        if (epoch - peek(checker, w.ORIGIN)) % whole != peek(checker, w.BLOCK_NUMBER):
             return OTHER_BLOCK
-    elif stamp < peek(checker, w.BLOCK):
+    elif epoch < peek(checker, w.BLOCK):
         return OTHER_BLOCK
-    return SAME_EPOCH if stamp >= peek(checker, w.EPOCH) else ORDERED
+    return SAME_INTERVAL if epoch >= peek(checker, w.BARRIER) else ORDERED
 
 
 @compiled
 def since(checker, space):  # type: ignore[no-untyped-def]
-    """Return the stamp before which nothing counts: a block's shared memory begins with it."""
+    """Return the epoch before which nothing counts: a block's shared memory begins with it."""
     if space == w.GLOBAL or peek(checker, w.WHOLE):
         return peek(checker, w.LAUNCH)
     return peek(checker, w.BLOCK)
@@ -34,28 +34,28 @@ def since(checker, space):  # type: ignore[no-untyped-def]
 
 @compiled
 def begun(checker):  # type: ignore[no-untyped-def]
-    """Return the stamp since which the running block has had its shared and local arrays."""
+    """Return the epoch since which the running block has had its shared and local arrays."""
     return peek(checker, w.ORIGIN) if peek(checker, w.WHOLE) else peek(checker, w.BLOCK)
 
 
 @compiled
 def now(checker):  # type: ignore[no-untyped-def]
-    """Return the stamp of what the running block does now."""
+    """Return the epoch of what the running block does now."""
     if peek(checker, w.WHOLE):
         return peek(checker, w.NOW) + peek(checker, w.BLOCK_NUMBER)
     return peek(checker, w.NOW)
 
 
 @compiled
-def block_of(checker, stamp):  # type: ignore[no-untyped-def]
-    """Return the number of the block that ran at a stamp."""
+def block_of(checker, epoch):  # type: ignore[no-untyped-def]
+    """Return the number of the block that ran at a epoch."""
     whole = peek(checker, w.WHOLE)
     if whole:
-        return (stamp - peek(checker, w.ORIGIN)) % whole
-    table, low, high = peek(checker, w.BLOCK_STAMPS), 0, peek(checker, w.BLOCKS_SEEN)
+        return (epoch - peek(checker, w.ORIGIN)) % whole
+    table, low, high = peek(checker, w.BLOCK_EPOCHS), 0, peek(checker, w.BLOCKS_SEEN)
     while high - low > 1:
         middle = (low + high) // 2
-        if peek(table, 2 * middle) <= stamp:
+        if peek(table, 2 * middle) <= epoch:
             low = middle
         else:
             high = middle

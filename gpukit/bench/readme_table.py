@@ -1,4 +1,4 @@
-"""The README's ladder: one problem, all rungs, a line for each machine that measured it.
+"""The README's table of variants: one problem, all variants, a line for each machine that measured it.
 
 The table stands between two marks. A run replaces the line of its own machine and target, or adds
 one, so that figures of a GPU stay when somebody measures a laptop.
@@ -16,7 +16,7 @@ from gpukit import files
 from gpukit.bench.register import BenchError
 from gpukit.bench.timing import Result
 
-BEGIN, END = "<!-- ladder begin -->", "<!-- ladder end -->"
+BEGIN, END = "<!-- variants begin -->", "<!-- variants end -->"
 PROBLEM = "matmul"
 # One product of many, which is another problem.
 OTHERS = frozenset(["matmul_batched"])
@@ -55,7 +55,7 @@ def _parts(text: str) -> tuple[str, str, str]:
 def merged(text: str, results: Sequence[Result], where: str, day: datetime.date) -> str:
     """Return a file's text with this machine's line in its table.
 
-    Raises BenchError where the marks are missing, or a rung is missing or wrong.
+    Raises BenchError where the marks are missing, or a variant is missing or wrong.
     """
     before, old, after = _parts(text)
     shown = [r for r in results if r.name.startswith(f"{PROBLEM}_") and r.name not in OTHERS]

@@ -17,15 +17,15 @@ from gpukit.cpu.launch import configure, failure, launcher
 from gpukit.cpu.memory import allocations
 from gpukit.cpu.memory.ndarray import DeviceNDArray
 
-# (kernel, configuration, arguments) -> what the verb returns
+# (kernel, configuration, arguments) -> what the command returns
 Run = Callable[[Any, configure.Configuration, tuple[Any, ...]], Any]
-# (kernel, what stood in the square brackets, why a GPU refuses it) -> what the verb returns
+# (kernel, what stood in the square brackets, why a GPU refuses it) -> what the command returns
 Refused = Callable[[Any, Any, errors.LaunchError], Any]
-# What the verb returns for each launch of a function -> what it returns for the function
+# What the command returns for each launch of a function -> what it returns for the function
 Join = Callable[[list[Any]], Any]
 # Around the call of a function; gets the list of answers, to add to
 Around = Callable[[list[Any]], contextlib.AbstractContextManager[None]]
-# Gets the name of a verb and what it returns, None where it raises
+# Gets the name of a command and what it returns, None where it raises
 Listener = Callable[[str, Any], None]
 
 _listeners: list[Listener] = []
@@ -33,7 +33,7 @@ _listeners: list[Listener] = []
 
 @contextlib.contextmanager
 def listening(listener: Listener) -> Iterator[None]:
-    """Tell `listener` of each verb inside a `with` block, whose launches no observer sees."""
+    """Tell `listener` of each command inside a `with` block, whose launches no observer sees."""
     _listeners.append(listener)
     try:
         yield
@@ -51,12 +51,12 @@ def observing(run: Run) -> Iterator[None]:
         launcher.observe_launches(before)
 
 
-class Verb:
-    """A kernel with a verb: `verb[grid, block, stream, shared_bytes](*arguments)` runs it.
+class Command:
+    """A kernel with a command: `command[grid, block, stream, shared_bytes](*arguments)` runs it.
 
     As a kernel it has `forall(tasks)`. An array function made by `cuda.vectorize` or
-    `cuda.guvectorize` is called as ever, `verb(*arguments, out=...)`, and its launch is run. So are
-    all launches of a function that launches kernels, `verb(*arguments)`, where there is a `join`.
+    `cuda.guvectorize` is called as ever, `command(*arguments, out=...)`, and its launch is run. So are
+    all launches of a function that launches kernels, `command(*arguments)`, where there is a `join`.
     Raises ArgumentError for what is no kernel, and LaunchError for a launch that a GPU refuses,
     unless `refused` makes something of it.
     """
@@ -119,7 +119,7 @@ class Verb:
         )
 
     def _launches(self, join: Join, /, *arguments: Any, **named: Any) -> Any:
-        """Call the function and return what the verb makes of all of its launches."""
+        """Call the function and return what the command makes of all of its launches."""
         assert self._function is not None
         answers: list[Any] = []
 
@@ -150,7 +150,7 @@ class Verb:
         return answer
 
     def _told(self, answer: Any) -> Any:
-        """Return what the verb returns, when those who listen have got it."""
+        """Return what the command returns, when those who listen have got it."""
         for listener in _listeners:
             listener(self.name, answer)
         return answer
