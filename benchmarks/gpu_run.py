@@ -14,8 +14,8 @@ at a time has the GPU to itself and times a kernel in turns with the libraries. 
 reported and not timed. Last, with nothing else going on, NumPy does the same work on the processor.
 
 An error on a GPU can end everything that its process does afterwards. So a group has processes of
-its own, each variant on tensor cores too; where a process fails or is silent for long, the kernel that
-it was at is taken down and the others go on in a new one. The file is written again after each
+its own, each variant on tensor cores too; where a process fails or is silent for long, the kernel
+that it was at is taken down and the others go on in a new one. The file is written again after each
 piece of news, and beside it, as .log, what the processes said to the terminal. Ends with 1 if an
 answer is wrong or a process died, 3 without a GPU.
 """
@@ -190,7 +190,8 @@ def result(comparison: Comparison, found: dict[str, timing.Spread]) -> dict[str,
         "seconds": {name: asdict(spread) for name, spread in found.items()},
         "of": {name: found[name].median / ours for name in sorted(others)},
         "bytes": comparison.least, "flops": comparison.cost.flops, "units": comparison.units,
-        "bytes_per_second": comparison.least / ours, "flops_per_second": comparison.cost.flops / ours,
+        "bytes_per_second": comparison.least / ours,
+        "flops_per_second": comparison.cost.flops / ours,
     }  # fmt: skip
 
 

@@ -242,8 +242,9 @@ def check_gpu(function: str, variant: Variant) -> None:
     if not least <= found <= most:
         wanted = f"{least[0]}.{least[1]} {'and no other' if least == most else 'or more'}"
         raise errors.LaunchError(
-            f"{function}: expected a GPU of compute capability {wanted} for variant {variant.name!r}, "
-            f"got {found[0]}.{found[1]}. Pick a variant without such tensor cores."
+            f"{function}: expected a GPU of compute capability {wanted} for variant "
+            f"{variant.name!r}, got {found[0]}.{found[1]}. Pick a variant without such tensor "
+            "cores."
         )
 
 

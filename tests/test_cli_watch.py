@@ -1,4 +1,4 @@
-"""The commands that watch a script: check, profile and play; what they print, write and exit with."""
+"""The commands that watch a script, check, profile and play: output, files and exit codes."""
 
 from __future__ import annotations
 

@@ -264,4 +264,4 @@ def test_relative_import_is_refused():
 
 
 def test_cli_may_be_imported_by_nobody_else():
-    assert [room for package in PACKAGES if "cli" in may_import(package)] == ["cli"]
+    assert [package for package in PACKAGES if "cli" in may_import(package)] == ["cli"]

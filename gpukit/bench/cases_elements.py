@@ -169,7 +169,8 @@ def _activations_grad(name: str, variant: Variant, quick: bool) -> Comparison:
     }[function]
     return comparison(
         name, f"{n:,}", launched(variant, (n,), grad, given, out), work, out,
-        given=(grad, given, mine), expected=lambda: variant.reference(grad, given), cost=variant.cost(n),
+        given=(grad, given, mine), expected=lambda: variant.reference(grad, given),
+        cost=variant.cost(n),
     )  # fmt: skip
 
 

@@ -26,7 +26,7 @@ def _sizes(name: str, quick: bool) -> Sizes:
 
 
 def _grid(sizes: Sizes) -> Sizes:
-    """Return what a variant covers along x and y: rows, or those of the inner and the outer axis."""
+    """Return what a variant covers along x and y: rows, or the inner and the outer axis."""
     return sizes[:1] if len(sizes) == 2 else (sizes[2], sizes[0])
 
 

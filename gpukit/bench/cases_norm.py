@@ -157,7 +157,8 @@ def _layer_norm(name: str, variant: Variant, quick: bool) -> Comparison:
 
     return comparison(
         name, f"{rows} x {cols}",
-        Launch(variant.kernel, grid, variant.block, x, weight, bias, EPS, *stats, out, shared=shared),
+        Launch(variant.kernel, grid, variant.block, x, weight, bias, EPS, *stats, out,
+               shared=shared),
         normalise, out, given=(x, weight, bias, np.empty((rows, cols), np.float32)),
         expected=lambda: variant.reference(x, weight, bias), cost=variant.cost(rows, cols),
     )  # fmt: skip
@@ -218,8 +219,8 @@ def _batch_stats(name: str, variant: Variant, quick: bool) -> Comparison:
         return x.var(axis=(0, 2))
 
     return comparison(
-        name, _size(x), launched(variant, (c,), x, np.float32(0.1), *running, mean, out), stats, out,
-        given=(x,), terms=x.size // c, expected=lambda: variant.reference(x)[1],
+        name, _size(x), launched(variant, (c,), x, np.float32(0.1), *running, mean, out), stats,
+        out, given=(x,), terms=x.size // c, expected=lambda: variant.reference(x)[1],
         cost=variant.cost(*x.shape),
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The README's table of variants: one problem, all variants, a line for each machine that measured it.
+"""The README's table of variants: one problem, a row for each machine that measured it.
 
 The table stands between two marks. A run replaces the line of its own machine and target, or adds
 one, so that figures of a GPU stay when somebody measures a laptop.

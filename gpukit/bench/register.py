@@ -162,7 +162,7 @@ def zeroed(out: Any) -> Launch:
 
 
 def comparison(name: str, size: str, ours: Any, work: Any, out: Any, **rest: Any) -> Comparison:
-    """Return a comparison; the least bytes are those of the arrays, where `ours` is one `Launch`."""
+    """Return a comparison; its least bytes are those of the arrays of `ours`, if one `Launch`."""
     if type(ours) is Launch:
         rest.setdefault("least", ours.nbytes)
     return Comparison(

@@ -55,10 +55,10 @@ class Command:
     """A kernel with a command: `command[grid, block, stream, shared_bytes](*arguments)` runs it.
 
     As a kernel it has `forall(tasks)`. An array function made by `cuda.vectorize` or
-    `cuda.guvectorize` is called as ever, `command(*arguments, out=...)`, and its launch is run. So are
-    all launches of a function that launches kernels, `command(*arguments)`, where there is a `join`.
-    Raises ArgumentError for what is no kernel, and LaunchError for a launch that a GPU refuses,
-    unless `refused` makes something of it.
+    `cuda.guvectorize` is called as ever, `command(*arguments, out=...)`, and its launch is run. So
+    are all launches of a function that launches kernels, `command(*arguments)`, where there is a
+    `join`. Raises ArgumentError for what is no kernel, and LaunchError for a launch that a GPU
+    refuses, unless `refused` makes something of it.
     """
 
     def __init__(

@@ -88,7 +88,8 @@ class Unit:
             tree=tree.clone(self.tree),
             nested={name: replace(n, tree=tree.clone(n.tree)) for name, n in self.nested.items()},
             globals=dict(self.globals), devices=dict(self.devices), captured=dict(self.captured),
-            constants=dict(self.constants), types=dict(self.types), source_names=dict(self.source_names),
+            constants=dict(self.constants), types=dict(self.types),
+            source_names=dict(self.source_names),
             moved=set(self.moved), made=set(self.made), beside=dict(self.beside),
             flags=set(self.flags), assigned=dict(self.assigned),
         )  # fmt: skip

@@ -9,10 +9,10 @@ Every host function takes arrays of NumPy, on the device, or of another library,
 array, or a device array if one of its inputs is one. With `out` the result is written there, and
 `out` is returned. It launches into `stream`, and waits for it only to return a number or to know a
 shape. It raises TypeError for dtypes that it does not take or that are mixed, ValueError for shapes
-that do not fit, for an unknown variant and for an `out` on the memory of an input, and LaunchError (a
-ValueError) for an array that needs more blocks than a GPU takes. What is special stands in its own
-docstring; `image` takes arrays of NumPy only, without `out` and `stream`. Optimizers change their
-arrays in place and return nothing. Functions with several results return a tuple, and
+that do not fit, for an unknown variant and for an `out` on the memory of an input, and LaunchError
+(a ValueError) for an array that needs more blocks than a GPU takes. What is special stands in its
+own docstring; `image` takes arrays of NumPy only, without `out` and `stream`. Optimizers change
+their arrays in place and return nothing. Functions with several results return a tuple, and
 their `out` is one.
 """
 

@@ -340,8 +340,8 @@ def elementwise(
 ) -> Any:
     """Return what a kernel computes from arrays of one shape and one float dtype, in the same.
 
-    Of the variants those variants belong to the function that have its name, and its name with _wide,
-    which hands over where an array cannot be moved in fours.
+    The function's own variants are those with its name, and with its name and _wide, which
+    hands over where an array cannot be moved in fours.
 
     Raises TypeError or ValueError, in the words of `function`, for inputs that are not so, and for
     an out that shares memory with one of them in any other way than element on element.
@@ -368,7 +368,7 @@ def elementwise(
 
 
 def variants(name: str, scalar: Any, wide: Any, cost: Any, wide_cost: Any, reference: Any) -> Any:
-    """Return the variant of a function with one thread for an element, and that with one for four."""
+    """Return a function's variant with one element per thread, and that with four."""
     return (
         Variant(name, scalar, cost, reference, BLOCK),
         Variant(

@@ -113,8 +113,8 @@ def bincount(
 
     `[1 1 3]` with 4 bins gives `[0 2 0 1]`: (n,) gives int32 (bins,). Values outside [0, bins) are
     not counted, where np.bincount raises or returns more bins. More than MAX_PRIVATE_BINS bins do
-    not fit into shared memory: then the variant "atomic" counts them whichever is asked for. A count
-    above 2**31 - 1 wraps.
+    not fit into shared memory: then the variant "atomic" counts them whichever is asked for. A
+    count above 2**31 - 1 wraps.
     """
     kernel = launch.pick("bincount", VARIANTS, variant).kernel
     x = launch.as_array(x)

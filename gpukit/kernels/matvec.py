@@ -2,8 +2,8 @@
 
 Every element of a is used once, in one multiplication and one addition: two operations for the
 four or eight bytes of the element, which is far fewer than a GPU can do meanwhile. So the memory
-decides, and the variants differ in who reads what. A GPU moves sectors of 32 bytes; all sectors below
-are for one load of float32 by a full warp, with rows that begin at multiples of 32 bytes.
+decides, and the variants differ in who reads what. A GPU moves sectors of 32 bytes; all sectors
+below are for one load of float32 by a full warp, with rows that begin at multiples of 32 bytes.
 
 Legend
     rows, cols  height and width of a; x has cols elements, y has rows     4000, 2500

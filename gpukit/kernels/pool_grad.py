@@ -209,8 +209,8 @@ def max_pool2d_backward(
     """Return the gradient of the input of max_pool2d, of shape `input_size`.
 
     grad_out and the int64 indices that max_pool2d returned, both (N, C, rows, cols), and
-    input_size (N, C, H, W) give (N, C, H, W). The variant scatter takes windows that do not overlap;
-    gather takes the others, and adds up where several found one pixel.
+    input_size (N, C, H, W) give (N, C, H, W). The variant scatter takes windows that do not
+    overlap; gather takes the others, and adds up where several found one pixel.
     """
     function = "max_pool2d_backward"
     chosen = launch.pick(function, MAX_VARIANTS, variant)

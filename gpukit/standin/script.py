@@ -61,8 +61,8 @@ def find(path: str, command: str = "run") -> Path:
     script = Path(path)
     if not script.exists():
         raise ScriptError(
-            f"{command}: expected a Python script, got {path!r}, which does not exist. Check the name "
-            "and the folder."
+            f"{command}: expected a Python script, got {path!r}, which does not exist. Check the "
+            "name and the folder."
         )
     if script.is_dir() and not (script / "__main__.py").exists():
         raise ScriptError(
@@ -92,8 +92,8 @@ def _look_for_module(name: str, command: str) -> None:
         if importlib.util.find_spec(name) is not None:
             return
     raise ScriptError(
-        f"{command}: expected the name of a module after -m, got {name!r}, which is not found. Check "
-        "the name and the folder."
+        f"{command}: expected the name of a module after -m, got {name!r}, which is not found. "
+        "Check the name and the folder."
     )
 
 

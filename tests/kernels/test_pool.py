@@ -270,7 +270,7 @@ def test_a_gradient_of_another_shape_is_refused():
 
 
 def launches(case, signed, dtype):
-    """Yield kernels with a launch: variant, sizes, arguments without out, outs, a cost's arguments."""
+    """Yield launches: variant, sizes, arguments without out, outs, a cost's arguments."""
     image = signed(*case[0], dtype=dtype)
     window, stride, padding, dilation = case[1:]
     planes, size, out = math.prod(case[0][:2]), case[0][2:], shape_of(case)[2:]

@@ -1,4 +1,4 @@
-"""Softmax and its logarithm, forward and backward: every variant, every axis, rows of all lengths."""
+"""Softmax and its logarithm, forward and backward: variants, axes, rows of all lengths."""
 
 import math
 

@@ -64,8 +64,8 @@ for _variant in softmax.VARIANTS[1:]:
     _rows = 300 if _variant.name == "thread" else 35
     called([_variant.kernel], partial(_softmax, _variant.name, _rows, 300 if _rows == 35 else 9),
            partial(_softmax, _variant.name, 3, 1))  # fmt: skip
-called([variant.kernel for variant in threads.VARIANTS[:3]], partial(_softmax, "three_pass", 300, 9),
-       partial(_softmax, "three_pass", 3, 1))  # fmt: skip
+called([variant.kernel for variant in threads.VARIANTS[:3]], partial(
+    _softmax, "three_pass", 300, 9), partial(_softmax, "three_pass", 3, 1))  # fmt: skip
 called([threads.VARIANTS[4].kernel], partial(_inner, softmax.softmax))
 _rows_of, _inner_of = (variant.kernel for variant in log.VARIANTS)
 called([_rows_of], lambda: softmax.log_softmax(cuda.to_device(_logits(35, 70))))

@@ -70,8 +70,8 @@ def _calls(function: Any, *more: Any) -> list[Any]:
     return [partial(function, *more, moves) for moves in MOVES]
 
 
-# A block of this variant sees no more than its tile holds; there are several of them down and across.
-# What the second ones see is by one longer than a multiple of the block, along both axes.
+# A block of this variant sees no more than its tile holds; there are several of them down and
+# across. What the second ones see is by one longer than a multiple of the block, along both axes.
 called([tiled.conv2d_tiled_kernel],
        partial(_conv2d, "tiled", 6, ((1, 2), (0, 1), (2, 1)), 21, 70),
        partial(_conv2d, "tiled", 6, ((2, 1), (1, 2), (1, 1)), 21, 70))  # fmt: skip

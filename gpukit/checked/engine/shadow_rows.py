@@ -225,8 +225,8 @@ def check_run(  # type: ignore[no-untyped-def]
             state = _load_state(cells, gap, stride, count, known, block, barrier, recent, thread,
                                 next_thread)  # fmt: skip
         if state == 1:
-            state = _note_loads(cells, gap, stride, count, epoch, low, known, block, barrier, recent,
-                                location, thread, next_thread)  # fmt: skip
+            state = _note_loads(cells, gap, stride, count, epoch, low, known, block, barrier,
+                                recent, location, thread, next_thread)  # fmt: skip
     elif kind == w.CLAIM and count > 1:
         poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
         state = _claim(cells, gap, stride, count, epoch, low, block, barrier, location, thread,

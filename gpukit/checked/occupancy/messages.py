@@ -47,8 +47,9 @@ def _words_registers(o: Occupancy) -> str:
             f"{gpu.registers_per_block:,} (given {step} at a time to a thread, and to "
             f"{gpu.partitions} warps at a time)"
         )
-    margin = _count(sm_limits.warps_with(gpu, o.registers), "warp")
-    return f"registers: {o.registers:,} a thread leave margin for {margin}, which is {_blocks_of_warps(o)}"
+    warps = _count(sm_limits.warps_with(gpu, o.registers), "warp")
+    blocks = _blocks_of_warps(o)
+    return f"registers: {o.registers:,} per thread leave room for {warps}, which is {blocks}"
 
 
 def _words_shared(o: Occupancy) -> str:

@@ -1,7 +1,8 @@
 """Scaled dot-product attention, forwards and backwards: from a stored matrix of scores to tiles.
 
 `naive` and `naive_grad` write the matrices of scores and weights to memory, `tiled` and
-`tiled_grad` keep one tile of them. `scaled_dot_product_attention` and its backward take both variants.
+`tiled_grad` keep one tile of them. `scaled_dot_product_attention` and its backward take both
+variants.
 """
 
 from __future__ import annotations

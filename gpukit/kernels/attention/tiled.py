@@ -27,8 +27,8 @@ Legend
 All kernels, unless one says otherwise
     Dtypes     float32 or float64, one for all arrays, scale and the sums
     Launch     block (BM, BN), grid (ceil_div(L, BM), B H); x = row, y = key, then column
-    Errors     the host function rejects shapes that do not fit and takes the naive variant where D or
-               Dv is above HEAD; the kernel assumes them, and its block to be (BM, BN)
+    Errors     the host function rejects shapes that do not fit and takes the naive variant where D
+               or Dv is above HEAD; the kernel assumes them, and its block to be (BM, BN)
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ All kernels
                of; any sizes >= 1, any strides
     Dtypes     float32 or float64, one for all arrays, scale and the sums
     Shared     (2 HEAD PADDED + BN HEAD + BN BM) itemsize bytes, static
-    Errors     the host function rejects shapes that do not fit and takes the naive variant where D or
-               Dv is above HEAD; the kernel assumes them, and its block to be (BM, BN)
+    Errors     the host function rejects shapes that do not fit and takes the naive variant where D
+               or Dv is above HEAD; the kernel assumes them, and its block to be (BM, BN)
     Source     Dao and others, "FlashAttention: Fast and Memory-Efficient Exact Attention with
                IO-Awareness", 2022, algorithm 4; two kernels instead of atomics: Dao,
                "FlashAttention-2", 2023

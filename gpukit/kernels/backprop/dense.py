@@ -6,8 +6,8 @@
     grad_weight = grad_out^T x          dE/dw_oi = sum over samples of dE/dnet_o * dnet_o/dw_oi
     grad_bias   = sum of grad_out over the samples
 
-All three are products of matrices, of which one or the other is transposed, and the fast variants are
-those of `matmul`: `nt` forwards, `tn` for the weights. The kernels here say what is computed.
+All three are products of matrices, of which one or the other is transposed, and the fast variants
+are those of `matmul`: `nt` forwards, `tn` for the weights. The kernels here say what is computed.
 
 Legend
     N, n   samples in the batch                        64
@@ -150,9 +150,9 @@ def linear(
     """Return the outputs of a dense layer, input weight^T + bias.
 
     input (N, I), weight (O, I) and bias (O,), or None for no bias, give (N, O). All float32 or all
-    float64. The variant "vectorised" moves four float32 at once, where I and O are multiples of 4 and
-    the arrays begin at multiples of 16 bytes; for others "tiled" takes over. Raises LaunchError (a
-    ValueError) for N above 65535 * TILE.
+    float64. The variant "vectorised" moves four float32 at once, where I and O are multiples of 4
+    and the arrays begin at multiples of 16 bytes; for others "tiled" takes over. Raises LaunchError
+    (a ValueError) for N above 65535 * TILE.
     """
     function = "linear"
     chosen = launch.pick(function, FORWARD_VARIANTS, variant)

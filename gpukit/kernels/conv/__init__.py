@@ -69,7 +69,8 @@ class Layer(NamedTuple):
 
 def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1, *, variant: str = "im2col", out: Any = None, stream: Any = 0,
+    dilation: Any = 1, groups: int = 1, *, variant: str = "im2col", out: Any = None,
+    stream: Any = 0,
 ) -> Any:  # fmt: skip
     """Return the convolution of a batch of images with zero padding, as PyTorch's functional does.
 
@@ -186,8 +187,9 @@ def conv2d_backward(
 
     Input (N, C, H, W), weight (O, C / groups, KH, KW) and grad_out, the gradient of what conv2d
     made of them, give arrays of the shapes of input and weight, and (O,). All float32 or all
-    float64. The variant direct takes the formulas as they are, im2col makes products of them. Without
-    `of_input` the first is None: the first layer of a network needs none, and it is half the work.
+    float64. The variant direct takes the formulas as they are, im2col makes products of them.
+    Without `of_input` the first is None: the first layer of a network needs none, and it is half
+    the work.
     """
     function = "conv2d_backward"
     chosen = launch.pick(function, BACKWARD_VARIANTS, variant)
@@ -313,6 +315,6 @@ def _layer(
 
 
 __all__ = [
-    "BACKWARD_VARIANTS", "VARIANTS", "conv1d", "conv2d", "conv2d_backward", "conv2d_backward_reference",
-    "conv2d_reference",
+    "BACKWARD_VARIANTS", "VARIANTS", "conv1d", "conv2d", "conv2d_backward",
+    "conv2d_backward_reference", "conv2d_reference",
 ]  # fmt: skip

@@ -41,13 +41,13 @@ def matmul(
     With transpose_a, a is (K, M), with transpose_b, b is (N, K), not both; they are turned while
     they are loaded, by the variants "tiled" and "vectorised".
 
-    Variants up to register_tile_2d take float64. vectorised, double_buffered and tensor_tf32 move rows
-    as float4s: rows of all three matrices in multiples of 4, in C order from a multiple of 16 bytes
-    on; for others they hand over to register_tile_2d (transposed, to tiled), which gives the bits
-    of all variants but those on tensor cores: tensor_tf32 rounds a and b to 10 bits of fraction, those
-    of bf16 to 7; they take any sizes, and uint16 too, the bits of bfloat16. Raises LaunchError (a
-    ValueError) for more than 65535 blocks of rows (uncoalesced: of columns) and for a GPU without
-    the tensor cores that a variant wants.
+    Variants up to register_tile_2d take float64. vectorised, double_buffered and tensor_tf32 move
+    rows as float4s: rows of all three matrices in multiples of 4, in C order from a multiple of 16
+    bytes on; for others they hand over to register_tile_2d (transposed, to tiled), which gives the
+    bits of all variants but those on tensor cores: tensor_tf32 rounds a and b to 10 bits of
+    fraction, those of bf16 to 7; they take any sizes, and uint16 too, the bits of bfloat16. Raises
+    LaunchError (a ValueError) for more than 65535 blocks of rows (uncoalesced: of columns) and for
+    a GPU without the tensor cores that a variant wants.
     """
     if transpose_a and transpose_b:
         raise ValueError(
@@ -84,7 +84,7 @@ def matmul(
 def _check_operands(
     variant: launch.Variant, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
 ) -> None:
-    """Raise unless a and b are matrices that can be multiplied, of a dtype that the variant takes."""
+    """Raise unless a and b are matrices that can be multiplied, of a dtype the variant takes."""
     more: tuple[type[np.generic], ...] = tuple(d for d in variant.dtypes if d not in launch.FLOATS)
     for name, array in (("a", a), ("b", b)):
         launch.check_array("matmul", name, array, ndim=2, dtypes=launch.FLOATS + more)

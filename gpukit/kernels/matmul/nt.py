@@ -143,7 +143,9 @@ def matmul_nt_vectorised_cost(m: int, n: int, k: int, *, bias: bool = True) -> C
 
 
 VARIANTS = (
-    Variant("tiled", matmul_nt_tiled_kernel, matmul_nt_tiled_cost, matmul_nt_reference, (TILE, TILE)),
+    Variant(
+        "tiled", matmul_nt_tiled_kernel, matmul_nt_tiled_cost, matmul_nt_reference, (TILE, TILE)
+    ),
     Variant(
         "vectorised", matmul_nt_vectorised_kernel, matmul_nt_vectorised_cost, matmul_nt_reference,
         (THREADS, THREADS), tile=(SIDE, SIDE), dtypes=(np.float32,), instead="tiled",

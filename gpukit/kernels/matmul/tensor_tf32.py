@@ -2,8 +2,8 @@
 
 `primitives.tensor` says which elements of the small matrices a thread holds. The numbers are
 rounded to TF32, 10 bits of fraction for 23, on their way into shared memory: that is what makes
-these variants fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each of
-them 64 x 32: 4 x 4 products of ROWS x COLS. As in `wide`, whose rules for sizes and
+these variants fast, and less exact. A block computes SIDE x SIDE elements of out with 8 warps, each
+of them 64 x 32: 4 x 4 products of ROWS x COLS. As in `wide`, whose rules for sizes and
 addresses hold here too, rows are moved as float4s, and the next tiles are loaded while the present
 ones are used.
 

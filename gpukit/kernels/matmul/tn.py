@@ -115,7 +115,9 @@ def matmul_tn_vectorised_cost(m: int, n: int, k: int) -> Cost:
 
 
 VARIANTS = (
-    Variant("tiled", matmul_tn_tiled_kernel, matmul_tn_tiled_cost, matmul_tn_reference, (TILE, TILE)),
+    Variant(
+        "tiled", matmul_tn_tiled_kernel, matmul_tn_tiled_cost, matmul_tn_reference, (TILE, TILE)
+    ),
     Variant(
         "vectorised", matmul_tn_vectorised_kernel, matmul_tn_vectorised_cost, matmul_tn_reference,
         (THREADS, THREADS), tile=(SIDE, SIDE), dtypes=(np.float32,), instead="tiled",

@@ -1,4 +1,4 @@
-"""Matrix product, the fast variants: four elements at once, and a main loop of little but additions.
+"""Matrix product, the fast variants: 16-byte accesses, and a main loop of little but additions.
 
 The variants before show the ideas; these leave a GPU's float units almost nothing else to do. A
 block computes SIDE x SIDE elements of out, a thread 8 x 8 of them: two by two squares of WIDTH x
@@ -264,7 +264,7 @@ def matmul_double_buffered_cost(m: int, n: int, k: int) -> Cost:
 
 
 def fits(a: Any, b: Any, out: Any) -> bool:
-    """Whether all rows can be moved as float4s: sizes, order and addresses of the three matrices."""
+    """Whether all rows can be moved as float4s: sizes, order and addresses of three matrices."""
     whole = all(x.shape[1] % WIDTH == 0 for x in (a, b, out))
     return whole and all(launch.is_contiguous(x) and wide.is_aligned(x) for x in (a, b, out))
 

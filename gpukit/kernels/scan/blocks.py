@@ -158,8 +158,8 @@ def scan_block_cost(n: int) -> Cost:
 def scan_blelloch_kernel(x, shift, out, sums):
     """Scan BLOCK elements in each block with fewer than half the additions.
 
-    New here   a tree instead of doubling steps: sums of pairs, of pairs of pairs, ... on the way up,
-               and back down; 3 BLOCK additions, not 7 BLOCK. But the threads read words 2, 4,
+    New here   a tree instead of doubling steps: sums of pairs, of pairs of pairs, ... on the way
+               up, and back down; 3 BLOCK additions, not 7 BLOCK. But the threads read words 2, 4,
                8, ... apart, which lie in the same banks
     Shapes     x (n,), shift 0 or 1, out (n,) or one more, sums (blocks,); any n >= 1
     Dtypes     float32 or int32 out and sums, any in; the tree has the dtype of out

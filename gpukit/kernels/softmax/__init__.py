@@ -1,8 +1,8 @@
 """Softmax and its logarithm along any axis, forward and backward.
 
-The variants of softmax share out the rows: `threads` gives each a thread, `groups` a warp or a block.
-`log` and `backward` take the sharing that is fastest. Along another axis than the last one the
-rows lie side by side, and a thread a row is the best there is: each file has a kernel for that.
+The variants of softmax share out the rows: `threads` gives each a thread, `groups` a warp or a
+block. `log` and `backward` take the sharing that is fastest. Along another axis than the last one
+the rows lie side by side, and a thread a row is the best there is: each file has a kernel for that.
 """
 
 from __future__ import annotations
