@@ -61,11 +61,11 @@ FAST = f"not ({' or '.join((*LONG, 'answers', 'browser'))})"
 
 def groups(file: str) -> Iterator[list[str]]:
     """Yield the arguments of pytest, one list a process, for a mistake in this file."""
-    stem = Path(file).stem
+    name = Path(file).stem
     order = [SEMANTICS, PLAIN, f"{CHECKS} {CHECKED}", OTHERS]
-    if stem.startswith(INSTRUMENTED):
+    if name.startswith(INSTRUMENTED):
         order = [CHECKS, CHECKED, f"{SEMANTICS} {PLAIN}", OTHERS]
-    order[0] = f"*/test_*{stem}* {order[0]}"
+    order[0] = f"*/test_*{name}* {order[0]}"
     seen: set[str] = set()
     for patterns in order:
         found = [str(f.relative_to(ROOT)) for p in patterns.split()

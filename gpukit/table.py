@@ -37,10 +37,10 @@ def layout(
         least = [_least(column, k in right) for k, column in enumerate(columns)]
         if sum(least) + gap * (len(widths) - 1) > width:
             gap = 1
-        room = width - gap * (len(widths) - 1)
-        if sum(least) > room:
+        available = width - gap * (len(widths) - 1)
+        if sum(least) > available:
             return [], [_paragraph(headers, row, width) for row in rows]
-        while sum(widths) > room:
+        while sum(widths) > available:
             wide = [
                 k for k, (now, most) in enumerate(zip(widths, least, strict=True)) if now > most
             ]

@@ -99,7 +99,7 @@ def test_a_kernel_that_is_none_is_misuse_and_answered_with_the_right_one(compile
     assert "got 'saxpi'. Did you mean saxpy?" in capsys.readouterr().err
 
 
-def test_a_family_is_no_kernel(compiled, capsys):
+def test_a_group_is_no_kernel(compiled, capsys):
     assert cli.main(["ptx", "matmul"]) == 2
     assert "expected the name of a kernel, got 'matmul'" in capsys.readouterr().err
 

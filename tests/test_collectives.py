@@ -132,9 +132,9 @@ def of_blocks(x, size):
 def test_block_sum_adds_up_all_threads(size, dtype):
     x = numbers(size, dtype)
     rows = x.reshape(3, size).tolist()
-    room = size * np.finfo(dtype).eps * np.abs(x).reshape(3, size).sum(axis=1)
+    tolerance = size * np.finfo(dtype).eps * np.abs(x).reshape(3, size).sum(axis=1)
     error = np.abs(of_blocks(x, size)[0] - [math.fsum(row) for row in rows])
-    assert (error <= room).all()
+    assert (error <= tolerance).all()
 
 
 @sizes

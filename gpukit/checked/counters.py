@@ -28,12 +28,12 @@ _PREDICATED = "a compiler turns short branches into predicated instructions"
 
 def _accesses(space: str, op: str, short: str) -> dict[str, Counter]:
     """Return the counters of one kind of global access."""
-    verb = {"load": "load from", "store": "store to", "atomic": "do an atomic on"}[op]
+    action = {"load": "load from", "store": "store to", "atomic": "do an atomic on"}[op]
     pipe = f"pipe_lsu_mem_{space}_op_{short}"
     differs = f"{_MERGED}; {_KEPT}" if op == "load" else _MERGED if op == "store" else ""
     return {
         f"{space}_{op}_requests": Counter(
-            "requests", f"times that a warp executes a {verb} {space} memory",
+            "requests", f"times that a warp executes a {action} {space} memory",
             f"l1tex__t_requests_{pipe}.sum", differs,
         ),
         f"{space}_{op}_sectors": Counter(

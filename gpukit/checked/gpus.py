@@ -53,7 +53,7 @@ class Gpu:
 
     @property
     def ridge(self) -> float | None:
-        """Float32 operations a byte at which a roofline bends, where both speeds are known."""
+        """The roofline's ridge point, float32 operations per byte; None if a speed is unknown."""
         if self.float32 is None or self.bandwidth is None:
             return None
         return self.float32 / self.bandwidth

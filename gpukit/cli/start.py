@@ -1,4 +1,4 @@
-"""The verb `start`: the reader's own copy of the lessons and exercises."""
+"""The command `start`: the reader's own copy of the lessons and exercises."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _made(changes: workbook.Changes) -> str:
 
 def _changed(changes: workbook.Changes) -> str:
     done = {"Added": len(changes.added), "Renewed": len(changes.renewed)}
-    words = [f"{verb} {count} file{_s(count)}." for verb, count in done.items() if count]
+    words = [f"{action} {count} file{_s(count)}." for action, count in done.items() if count]
     return f"Your workbook {changes.folder}: {' '.join(words) or 'nothing new.'}"
 
 

@@ -1,7 +1,7 @@
 """How LLVM optimises kernels: vectorise the loops over threads before anything is unrolled.
 
 Numba's own pipeline unrolls a loop over 16 threads completely and then finds no loop left to
-vectorise. Here a first round thread loops loops as they are and vectorises them; the second round
+vectorise. Here a first round leaves loops as they are and vectorises them; the second round
 is the usual one, which unrolls what is left (loops over a thread's own small arrays).
 """
 

@@ -80,9 +80,9 @@ def _takes_part(access: dict[str, Any], broken: Contract, case: Case) -> str:
 def mismatch(found: Mismatch, case: Case) -> str:
     """Explain a wrong output: how much of it, where, and the first element with its inputs."""
     element = f"{found.output}[{', '.join(map(str, found.index))}]"
-    verb = "is" if found.wrong == 1 else "are"
+    action = "is" if found.wrong == 1 else "are"
     lines = [
-        f"{found.wrong} of {found.total} elements of {found.output} {verb} wrong: {found.where}."
+        f"{found.wrong} of {found.total} elements of {found.output} {action} wrong: {found.where}."
         if found.total > 1
         else f"The only element of {found.output} is wrong."
     ]

@@ -210,7 +210,7 @@ def _line(edge: int, block: int, size: int) -> dict[str, Any]:
     return {"color": style.FAINT, "lw": 0.3}
 
 
-def _said(counts: Ints, verb: str) -> str:
+def _said(counts: Ints, action: str) -> str:
     """Say how many elements are touched, how often.
 
     >>> _said(np.array([[0, 2], [2, 2]]), "read"), _said(np.array([[1]]), "written")
@@ -220,7 +220,7 @@ def _said(counts: Ints, verb: str) -> str:
     elements = f"{touched.size:,} element{'' if touched.size == 1 else 's, each'}"
     elements += "," if touched.size == 1 else ""
     most = int(touched.max())
-    return f"{elements} {verb} {'once' if most == 1 else f'{most} times'}"
+    return f"{elements} {action} {'once' if most == 1 else f'{most} times'}"
 
 
 def lanes(*pairs: Any, lane: int = 0) -> Figure:

@@ -76,7 +76,7 @@ def roofline_in_words(profiles: Profile | Iterable[Profile], gpu: str = "T4") ->
     found, none = _points(_listed("roofline_in_words", profiles), chip)
     roofs = (
         f"Roofline of {_article(chip.product)}: memory gives {_speed(chip.bandwidth, 'B/s')}, "
-        f"arithmetic {_speed(chip.float32, 'FLOP/s')} in float32; the roof bends at "
+        f"arithmetic {_speed(chip.float32, 'FLOP/s')} in float32; the ridge point is at "
         f"{_number(chip.ridge)} operations a byte."
     )
     points = [

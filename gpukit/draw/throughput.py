@@ -38,11 +38,11 @@ def areas(quantities: Mapping[str, float], *, title: str) -> Figure:
         )
     largest = max(quantities.values())
     sides = [3 * math.sqrt(value / largest) for value in quantities.values()]
-    room = [max(side, 1.8) for side in sides]
+    available = [max(side, 1.8) for side in sides]
     with style.house():
-        fig, axes = style.figure(1.25 * (sum(room) + 0.4 * len(room)), 5.0)
+        fig, axes = style.figure(1.25 * (sum(available) + 0.4 * len(available)), 5.0)
         left = 0.0
-        for (name, value), side, wide in zip(quantities.items(), sides, room, strict=True):
+        for (name, value), side, wide in zip(quantities.items(), sides, available, strict=True):
             drawn = max(side, _LEAST_SIDE)
             axes.add_patch(
                 Rectangle((left, 0), drawn, drawn, facecolor=style.SKY, edgecolor=style.INK, lw=1)

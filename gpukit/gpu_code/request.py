@@ -80,7 +80,7 @@ class _Taken:
         """
         if hasattr(value, "on_gpu"):  # it has another form there: a file, and a name in it
             return "file", value.on_gpu
-        name = intrinsics.name_of(value) or _room(value)
+        name = intrinsics.name_of(value) or _namespace(value)
         if name is not None:
             return "cuda", name
         if isinstance(value, ModuleType):
@@ -111,7 +111,7 @@ def _names(code: CodeType) -> set[str]:
     return {*code.co_names}.union(*inner)
 
 
-def _room(value: Any) -> str | None:
+def _namespace(value: Any) -> str | None:
     return next((name for name, package in intrinsics.NAMESPACES.items() if package is value), None)
 
 

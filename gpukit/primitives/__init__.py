@@ -21,20 +21,20 @@ from typing import Any
 from gpukit import target
 
 
-def of_this_target(room: str, *functions: Any) -> Any:
+def of_this_target(module: str, *functions: Any) -> Any:
     """Return functions in the form in which this target's kernels call them.
 
-    Without a GPU they stay as they are. On one they are those of `<room>_gpu`, and these know what
-    checked mode runs in their place (`on_cpu`). All know what a GPU's compiler gets in the process
-    of `gpukit.gpu_code` (`on_gpu`: a file, and a name in it).
+    Without a GPU they stay as they are. On one they are those of `<module>_gpu`, and these know
+    what checked mode runs in their place (`on_cpu`). All know what a GPU's compiler gets in the
+    process of `gpukit.gpu_code` (`on_gpu`: a file, and a name in it).
     """
     found = functions
     if target.active().name == "cuda":
-        there = importlib.import_module(f"{__name__}.{room}_gpu")
+        there = importlib.import_module(f"{__name__}.{module}_gpu")
         found = tuple(getattr(there, function.__name__) for function in functions)
         for form, function in zip(found, functions, strict=True):
             form.on_cpu = function
-    file = Path(__file__).with_name(f"{room}_gpu.py")
+    file = Path(__file__).with_name(f"{module}_gpu.py")
     for form, function in zip(found, functions, strict=True):
         form.on_gpu = (str(file), function.__name__)
     return found

@@ -40,14 +40,14 @@ def test_cross_entropy_and_its_gradient_agree(
     wanted = tensor(target.astype(np.int64))
     theirs = F.cross_entropy(leaf, wanted, reduction=reduction, ignore_index=ignored)
     size = max(1, np.abs(x).max(initial=0)) * (n if reduction == "sum" else 1)
-    room = {"terms": classes + n, "magnitude": size}
+    tolerance = {"terms": classes + n, "magnitude": size}
     options = {"reduction": reduction, "ignore_index": ignored}
-    assert_agrees(gpukit.cross_entropy(x, target, **options), theirs, **room)
+    assert_agrees(gpukit.cross_entropy(x, target, **options), theirs, **tolerance)
     theirs.backward(tensor(grad))
-    room["magnitude"] = max(1, np.abs(grad).max(initial=0))
-    room["terms"] += 8 * scale
+    tolerance["magnitude"] = max(1, np.abs(grad).max(initial=0))
+    tolerance["terms"] += 8 * scale
     ours = gpukit.cross_entropy_backward(x, target, **options, grad_out=grad)
-    assert_agrees(ours, leaf.grad, **room)
+    assert_agrees(ours, leaf.grad, **tolerance)
 
 
 @many

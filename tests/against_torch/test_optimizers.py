@@ -67,9 +67,9 @@ def test_hundred_steps_agree(name, data, n, seed, dtype, lr, decay):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-@pytest.mark.parametrize(("dtype", "room"), [(np.float32, 1e-6), (np.float64, 1e-14)])
-def test_hundred_steps_of_a_thousand_weights_agree_to_six_digits(name, dtype, room):
-    assert error_after_steps(name, 1000, 7, dtype, {"weight_decay": 0.01}) < room
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])
+def test_hundred_steps_of_a_thousand_weights_agree_to_six_digits(name, dtype, tolerance):
+    assert error_after_steps(name, 1000, 7, dtype, {"weight_decay": 0.01}) < tolerance
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -93,7 +93,7 @@ def test_clipping_agrees(sizes, seed, dtype, most):
     for leaf, grad in zip(leaves, grads, strict=True):
         leaf.grad = torch.from_numpy(grad.astype(np.float64))
     norm = torch.nn.utils.clip_grad_norm_(leaves, most)
-    room = 64 * np.finfo(dtype).eps
-    np.testing.assert_allclose(gpukit.clip_grad_norm(grads, most), [float(norm)], rtol=room)
+    tolerance = 64 * np.finfo(dtype).eps
+    np.testing.assert_allclose(gpukit.clip_grad_norm(grads, most), [float(norm)], rtol=tolerance)
     for grad, leaf in zip(grads, leaves, strict=True):
-        np.testing.assert_allclose(grad, leaf.grad.numpy(), rtol=room)
+        np.testing.assert_allclose(grad, leaf.grad.numpy(), rtol=tolerance)

@@ -41,8 +41,8 @@ def test_log_softmax_and_its_gradient_agree(shape, dim, seed, scale, dtype):
     assert_agrees(y, theirs, terms=shape[dim])
     theirs.backward(tensor(grad))
     ours = gpukit.log_softmax_backward(grad, y, dim)
-    room = np.abs(grad).sum(axis=dim).max()
-    assert_agrees(ours, leaf.grad, terms=2 * shape[dim] + scale * 8, magnitude=room)
+    tolerance = np.abs(grad).sum(axis=dim).max()
+    assert_agrees(ours, leaf.grad, terms=2 * shape[dim] + scale * 8, magnitude=tolerance)
 
 
 @many

@@ -39,8 +39,8 @@ ROUNDED = ["matmul_tensor_tf32"]
 def book():
     """Return the names of all kernels in the book, without their suffix."""
     for module in pkgutil.walk_packages(gpukit.kernels.__path__, "gpukit.kernels."):
-        room = importlib.import_module(module.name)
-        for name in vars(room):
+        module = importlib.import_module(module.name)
+        for name in vars(module):
             if name.endswith("_kernel"):
                 yield name.removesuffix("_kernel")
 
@@ -61,10 +61,10 @@ def test_numpy_computes_the_same_thing(name):
     comparison = cases.make(name, quick=True)
     expected = comparison.expected()
     answer = np.asarray(comparison.answer(np), np.float64).reshape(expected.shape)
-    room = 8e-6 * max(1, comparison.terms**0.5) * np.abs(expected).max()
+    tolerance = 8e-6 * max(1, comparison.terms**0.5) * np.abs(expected).max()
     if name in ROUNDED:
-        room += 2**-9 * np.abs(expected).max()
-    assert np.abs(answer - expected).max() <= room
+        tolerance += 2**-9 * np.abs(expected).max()
+    assert np.abs(answer - expected).max() <= tolerance
 
 
 @pytest.mark.parametrize("name", cases.CASES)

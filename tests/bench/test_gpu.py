@@ -100,8 +100,8 @@ def test_a_library_that_fails_is_left_out_and_its_words_are_kept(monkeypatch):
 def test_a_library_whose_functions_take_no_where_does_the_work(name):
     comparison = cases.make(name, quick=True)
     expected = comparison.expected()
-    room = 1e-5 * np.abs(expected).max()
-    assert np.abs(comparison.answer(cupy) - expected).max() <= room
+    tolerance = 1e-5 * np.abs(expected).max()
+    assert np.abs(comparison.answer(cupy) - expected).max() <= tolerance
 
 
 def test_products_of_pytorch_round_only_where_the_kernel_does():
@@ -133,10 +133,10 @@ def test_pytorch_comes_to_the_same_answer(name):
         pytest.skip("PyTorch has no one name for it")
     work, expected = rivals.by_torch(comparison, torch, "cpu"), comparison.expected()
     answer = np.asarray(work(), np.float64).reshape(expected.shape)
-    room = 8e-6 * max(1, comparison.terms**0.5) * np.abs(expected).max()
+    tolerance = 8e-6 * max(1, comparison.terms**0.5) * np.abs(expected).max()
     if comparison.units == "tf32":
-        room += 2**-9 * np.abs(expected).max()
-    assert np.abs(answer - expected).max() <= room
+        tolerance += 2**-9 * np.abs(expected).max()
+    assert np.abs(answer - expected).max() <= tolerance
 
 
 def test_a_library_with_numpys_names_does_numpys_work():

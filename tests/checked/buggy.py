@@ -33,7 +33,7 @@ PAIR = np.dtype([("x", np.float32), ("k", np.int32)], align=True)
 PACKED = np.dtype([("c", np.int8), ("v", np.float64), ("w", np.int32, (3,))])
 
 
-def room(shape, dtype, order="C"):
+def made(shape, dtype, order="C"):
     """Return an array of chance numbers that lies between two guards."""
     n = int(np.prod(shape))
     whole = np.empty(n + 2 * GUARD, dtype)
@@ -263,14 +263,14 @@ class _Maker:
     def _layout(self, array: Array) -> str:
         shape = self.pick(SHAPES[array.ndim])
         dtype = array.dtype if array.kind == "r" else f"np.{array.dtype}"
-        plain = f"room({shape}, {dtype})"
+        plain = f"made({shape}, {dtype})"
         forms = (
-            plain, plain, plain, plain, f"room({shape}, {dtype}, 'F')", f"{plain}[::2]",
+            plain, plain, plain, plain, f"made({shape}, {dtype}, 'F')", f"{plain}[::2]",
             f"{plain}[::-1]", f"{plain}.T", f"cuda.device_array({shape}, {dtype})",
-            f"cuda.to_device({plain})", f"np.broadcast_to(room((1,), {dtype}), {shape})",
+            f"cuda.to_device({plain})", f"np.broadcast_to(made((1,), {dtype}), {shape})",
             f"np.lib.stride_tricks.as_strided({plain}, {shape}, {(0,) * array.ndim})",
             f"np.zeros(1003, np.int8)[1:-2].view({dtype})" if array.kind in "ib" else plain,
-            f"np.lib.stride_tricks.sliding_window_view(room((9,), {dtype}), 3, writeable=True)"
+            f"np.lib.stride_tricks.sliding_window_view(made((9,), {dtype}), 3, writeable=True)"
             if array.ndim == 2 else plain,
         )  # fmt: skip
         return self.pick(forms)

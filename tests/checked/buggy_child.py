@@ -80,7 +80,7 @@ def limited(seconds: int) -> Iterator[None]:
 def warm_up(path: Path) -> None:
     """Pay for what is compiled once a process, so that no kernel has to."""
     text = "\n\n@cuda.jit\ndef kernel_0(a):\n    a[cuda.threadIdx.x] = 1\n\n\n"
-    text += "def arguments_0():\n    return (room((32,), np.int32),)\n\n\n"
+    text += "def arguments_0():\n    return (made((32,), np.int32),)\n\n\n"
     module = load(path, f"{buggy.HEAD}{text}LAUNCHES = {{0: (1, 32)}}\n")
     for command in (gpukit.check, gpukit.profile, gpukit.play):
         launch(module, 0, command)

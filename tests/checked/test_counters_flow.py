@@ -24,7 +24,7 @@ def at(profile: Any, text: str) -> Counts:
     return found
 
 
-def room(count: int = 256, dtype: Any = np.float32) -> np.ndarray:
+def array(count: int = 256, dtype: Any = np.float32) -> np.ndarray:
     return np.zeros(count, dtype)
 
 
@@ -42,14 +42,14 @@ def guard_kernel(out, n):
     ("n", "divergent"), [(0, 0), (1, 1), (32, 0), (70, 1), (96, 0), (99, 1), (100, 0)]
 )
 def test_a_guard_parts_only_the_warp_that_it_cuts(n: int, divergent: int) -> None:
-    total = profiled(guard_kernel, (1, 100), room(), n).total
+    total = profiled(guard_kernel, (1, 100), array(), n).total
     assert (total["branches"], total["divergent_branches"]) == (4, divergent)
     assert total.ratio("branch_efficiency") == 100 * (4 - divergent) / 4
 
 
 @pytest.mark.parametrize(("n", "warps"), [(1, 1), (32, 1), (33, 2), (70, 3), (100, 4)])
 def test_a_guarded_statement_is_a_step_of_the_warps_that_get_past(n: int, warps: int) -> None:
-    store = at(profiled(guard_kernel, (1, 100), room(), n), "out[i]")
+    store = at(profiled(guard_kernel, (1, 100), array(), n), "out[i]")
     assert (store["warp_steps"], store["thread_steps"]) == (warps, n)
     assert store.ratio("lanes_per_step") == n / warps
 
@@ -64,7 +64,7 @@ def odd_and_even_kernel(out):
 
 
 def test_odd_and_even_lanes_each_take_half_a_warp() -> None:
-    found = profiled(odd_and_even_kernel, (3, 64), room())
+    found = profiled(odd_and_even_kernel, (3, 64), array())
     for text in ("# even", "# odd"):
         assert at(found, text)["warp_steps"] == 6
         assert at(found, text).ratio("lanes_per_step") == 16
@@ -73,7 +73,7 @@ def test_odd_and_even_lanes_each_take_half_a_warp() -> None:
 
 
 def test_a_condition_with_an_else_is_one_step_of_a_warp() -> None:
-    condition = at(profiled(odd_and_even_kernel, (3, 64), room()), "if t % 2")
+    condition = at(profiled(odd_and_even_kernel, (3, 64), array()), "if t % 2")
     assert (condition["warp_steps"], condition["thread_steps"]) == (6, 192)
 
 
@@ -89,7 +89,7 @@ def nested_kernel(x, out):
 
 
 def nested() -> Any:
-    return profiled(nested_kernel, (1, 96), np.arange(96, dtype=np.float32), room())
+    return profiled(nested_kernel, (1, 96), np.arange(96, dtype=np.float32), array())
 
 
 def test_an_inner_condition_is_a_branch_of_the_warps_that_come_to_it() -> None:
@@ -125,7 +125,7 @@ def uniform_kernel(out, n):
 
 @pytest.mark.parametrize("n", [5, 3])
 def test_a_condition_that_all_threads_agree_on_is_a_branch_that_does_not_part(n: int) -> None:
-    total = profiled(uniform_kernel, (2, 48), room(), n).total
+    total = profiled(uniform_kernel, (2, 48), array(), n).total
     assert (total["branches"], total["divergent_branches"]) == (4, 0)
     assert total.ratio("branch_efficiency") == 100
 
@@ -171,7 +171,7 @@ TRIPS = {
 @pytest.mark.parametrize("name", TRIPS)
 def test_lanes_that_have_left_a_loop_evaluate_its_condition_no_more(name: str) -> None:
     trips = TRIPS[name]
-    total = profiled(trips_kernel, (1, len(trips)), np.array(trips), room()).total
+    total = profiled(trips_kernel, (1, len(trips)), np.array(trips), array()).total
     wanted = by_hand(trips)
     assert total["branches"] == wanted["branches"]
     assert total["divergent_branches"] == wanted["divergent_branches"]
@@ -180,7 +180,7 @@ def test_lanes_that_have_left_a_loop_evaluate_its_condition_no_more(name: str) -
 @pytest.mark.parametrize("name", TRIPS)
 def test_each_round_of_a_loop_is_a_request_of_the_lanes_still_in_it(name: str) -> None:
     trips = TRIPS[name]
-    found = profiled(trips_kernel, (1, len(trips)), np.array(trips), room())
+    found = profiled(trips_kernel, (1, len(trips)), np.array(trips), array())
     wanted, body = by_hand(trips), at(found, "out[t] = n")
     assert body["global_store_requests"] == body["warp_steps"] == wanted["requests"]
     assert body["thread_steps"] == wanted["threads"]
@@ -189,7 +189,7 @@ def test_each_round_of_a_loop_is_a_request_of_the_lanes_still_in_it(name: str) -
 @pytest.mark.parametrize("name", TRIPS)
 def test_a_loops_condition_is_a_step_of_the_threads_still_in_it(name: str) -> None:
     trips = TRIPS[name]
-    found = profiled(trips_kernel, (1, len(trips)), np.array(trips), room())
+    found = profiled(trips_kernel, (1, len(trips)), np.array(trips), array())
     head = at(found, "while n")
     assert head["warp_steps"] == by_hand(trips)["branches"]
     assert head["thread_steps"] == len(trips) + sum(trips)
@@ -206,7 +206,7 @@ def turns_kernel(out, width, rounds):
 @pytest.mark.parametrize("width", [1, 4, 8, 16, 32])
 def test_lanes_that_take_turns_ask_one_after_the_other(width: int) -> None:
     rounds = 64 // width
-    total = profiled(turns_kernel, (1, 64), room(), width, rounds).total
+    total = profiled(turns_kernel, (1, 64), array(), width, rounds).total
     assert total["global_store_requests"] == rounds
     assert total["global_store_sectors"] == rounds * max(width // 8, 1)
 
@@ -219,7 +219,7 @@ def one_a_block_kernel(out):
 
 
 def test_two_blocks_never_share_a_request() -> None:
-    found = profiled(one_a_block_kernel, (8, 32), room())
+    found = profiled(one_a_block_kernel, (8, 32), array())
     assert found.total["global_store_requests"] == found.total["global_store_sectors"] == 8
     assert at(found, "out[t]")["warp_steps"] == 8
 
@@ -236,7 +236,7 @@ def leaving_kernel(out):
 
 
 def test_lanes_that_break_out_of_a_loop_are_gone() -> None:
-    found = profiled(leaving_kernel, (1, 32), room())
+    found = profiled(leaving_kernel, (1, 32), array())
     loop, inner = at(found, "while n"), at(found, "if n >")
     assert (loop["branches"], loop["divergent_branches"]) == (3, 0)
     assert (inner["branches"], inner["divergent_branches"]) == (3, 2)
@@ -252,7 +252,7 @@ def returning_kernel(out, n):
 
 
 def test_threads_that_have_returned_take_no_part_in_later_branches() -> None:
-    found = profiled(returning_kernel, (2, 48), room(), 50)  # the last warp to come on has 2 lanes
+    found = profiled(returning_kernel, (2, 48), array(), 50)  # the last warp to come on has 2 lanes
     assert at(found, "if i % 2")["branches"] == 3
     assert at(found, "if i % 2")["divergent_branches"] == 3
     assert at(found, "out[i]")["thread_steps"] == 25
@@ -271,5 +271,5 @@ def barriers_kernel(out, rounds):
 
 @pytest.mark.parametrize(("threads", "warps"), [(1, 1), (31, 1), (32, 1), (33, 2), (100, 4)])
 def test_every_warp_of_every_block_reaches_a_barrier(threads: int, warps: int) -> None:
-    found = profiled(barriers_kernel, (3, threads), room(), 5)
+    found = profiled(barriers_kernel, (3, threads), array(), 5)
     assert found.total["barriers"] == at(found, "syncthreads")["barriers"] == 3 * 5 * warps

@@ -219,9 +219,9 @@ def test_alignment_of_arrays_is_accepted():
 
 
 @pytest.mark.parametrize("alignment", [-1, 0, 3, 4, 17])
-@pytest.mark.parametrize("room", ["local", "shared"])
-def test_impossible_alignment_is_a_value_error(room, alignment):
-    body = f"x = cuda.{room}.array(4, np.uint8, alignment={alignment})  # here\nx[0] = 1"
+@pytest.mark.parametrize("space", ["local", "shared"])
+def test_impossible_alignment_is_a_value_error(space, alignment):
+    body = f"x = cuda.{space}.array(4, np.uint8, alignment={alignment})  # here\nx[0] = 1"
     with pytest.raises(ValueError, match="Alignment must be a power of 2") as caught:
         kernel_of(body)[1, 1](np.zeros(4))
     assert isinstance(caught.value, errors.Invalid)

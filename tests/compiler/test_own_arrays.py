@@ -184,10 +184,10 @@ def shared_in_each_branch(a, out):
 @cuda.jit
 def shared_or_local_by_thread(a, out):
     i, t = cuda.grid(1), cuda.threadIdx.x
-    room = cuda.shared.array(32, float32) if t % 2 else cuda.local.array(32, float32)
-    room[t] = a[i]
+    buffer = cuda.shared.array(32, float32) if t % 2 else cuda.local.array(32, float32)
+    buffer[t] = a[i]
     cuda.syncthreads()
-    out[i] = room[t]
+    out[i] = buffer[t]
 
 
 @covered

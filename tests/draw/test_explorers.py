@@ -222,8 +222,8 @@ def owner_kernel(seen):
 def owners(state):
     """Who wrote each cell of data and grid, NOBODY where none came: (z, y, x, 7)."""
     sizes = zip(state["shape"], state["grid"], state["block"], strict=True)
-    room = [max(n, g * b) for n, g, b in sizes]
-    seen = np.full((*room[::-1], 7), -1, np.int64)
+    extent = [max(n, g * b) for n, g, b in sizes]
+    seen = np.full((*extent[::-1], 7), -1, np.int64)
     owner_kernel[tuple(state["grid"]), tuple(state["block"])](seen)
     return seen
 
@@ -256,7 +256,7 @@ def test_totals_are_those_of_the_threads_that_ran():
 
 
 def test_a_point_of_the_picture_leads_back_to_its_cell():
-    places = "[[0, 0, 0], room(s).map((size) => size - 1)]"
+    places = "[[0, 0, 0], extent(s).map((size) => size - 1)]"
     middle = "[0, 1].map((axis) => cornerOf(s, p, at)[axis] + p.cell / 2)"
     call = f"((p) => {places}.map((at) => placeAt(s, p, ...{middle})))(layout(s, 380))"
     expected = each("launch_picture.js", places, LAUNCHES)

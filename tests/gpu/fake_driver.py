@@ -114,9 +114,9 @@ class Context:
     def memalloc(self, size: int) -> Any:
         from numba.cuda.cudadrv import driver
 
-        room = np.full(size + 256, POISON, np.uint8)
-        address = -(-room.ctypes.data // 256) * 256  # as a driver aligns it
-        return driver.MemoryPointer(self, driver.binding.CUdeviceptr(address), size, owner=room)
+        buffer = np.full(size + 256, POISON, np.uint8)
+        address = -(-buffer.ctypes.data // 256) * 256  # as a driver aligns it
+        return driver.MemoryPointer(self, driver.binding.CUdeviceptr(address), size, owner=buffer)
 
     def synchronize(self) -> None:
         """All work is done when it is asked for."""
@@ -247,8 +247,8 @@ def _argument(kind: Any, words: Iterator[Any]) -> Any:
         return np.empty(shape, dtype)
     low = sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if s < 0)
     high = sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if s > 0)
-    room = (ctypes.c_uint8 * (high - low + itemsize)).from_address(address + low)
-    return np.ndarray(shape, dtype, room, -low, strides)
+    buffer = (ctypes.c_uint8 * (high - low + itemsize)).from_address(address + low)
+    return np.ndarray(shape, dtype, buffer, -low, strides)
 
 
 def _moved(real: Any) -> Any:

@@ -32,8 +32,8 @@ sizes = pytest.mark.parametrize(
 
 def of(name):
     """Return the kernel, the host function and the reference called `name`."""
-    room, variant = (activations, FORWARD) if name in FORWARD else (activations_grad, GRAD)
-    return variant[name].kernel, getattr(room, name), getattr(room, f"{name}_reference")
+    module, variant = (activations, FORWARD) if name in FORWARD else (activations_grad, GRAD)
+    return variant[name].kernel, getattr(module, name), getattr(module, f"{name}_reference")
 
 
 def inputs(name, signed, *shape, dtype=np.float32):

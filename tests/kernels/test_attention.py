@@ -57,8 +57,8 @@ def one_by_one(query, key, value, causal, scale=None):
 def assert_equal(ours, expected, terms):
     """Compare numbers of about 1 that `terms` roundings lead to."""
     assert ours.shape == expected.shape
-    room = (terms + 16) * np.finfo(ours.dtype).eps * max(1, np.abs(expected).max(initial=0))
-    assert (np.abs(ours - expected) <= room).all()
+    tolerance = (terms + 16) * np.finfo(ours.dtype).eps * max(1, np.abs(expected).max(initial=0))
+    assert (np.abs(ours - expected) <= tolerance).all()
 
 
 def both(arrays, causal, variant, **options):

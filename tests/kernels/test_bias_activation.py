@@ -37,9 +37,9 @@ def test_forward_matches_the_reference(name, shape, dtype, signed):
     x, bias = signed(*shape, dtype=dtype), signed(shape[1], dtype=dtype)
     made = getattr(gpukit, name)(x, bias)
     right = getattr(bias_activation, f"{name}_reference")(x, bias)
-    room = 8 * np.finfo(dtype).eps * (np.abs(x) + np.abs(bias)).astype(float)
+    tolerance = 8 * np.finfo(dtype).eps * (np.abs(x) + np.abs(bias)).astype(float)
     assert made.dtype == dtype
-    assert (np.abs(made - right) <= room).all()
+    assert (np.abs(made - right) <= tolerance).all()
 
 
 def test_more_rows_than_a_grid_is_high_are_all_done():
@@ -56,9 +56,9 @@ def test_backward_matches_the_reference(name, shape, dtype, rng):
     for made, right in zip(
         backward(name, grad, x, bias), backward_reference(name, grad, x, bias), strict=True
     ):
-        room = 16 * (1 + shape[0]) * np.finfo(dtype).eps * (1 + np.abs(right))
+        tolerance = 16 * (1 + shape[0]) * np.finfo(dtype).eps * (1 + np.abs(right))
         assert made.dtype == dtype
-        assert (np.abs(made - right) <= room).all()
+        assert (np.abs(made - right) <= tolerance).all()
 
 
 @fused

@@ -40,8 +40,8 @@ def files_breaking(rule):
 
 
 def module_of(path):
-    room = path.relative_to(FOLDER).with_suffix("")
-    return importlib.import_module(".".join(["gpukit.kernels", *room.parts]))
+    module = path.relative_to(FOLDER).with_suffix("")
+    return importlib.import_module(".".join(["gpukit.kernels", *module.parts]))
 
 
 def variants_of(path):

@@ -61,8 +61,8 @@ def test_cross_entropy_matches_the_reference(shape, dtype, place, reduction, rng
     out = np.full(each.shape if reduction == "none" else (), np.nan, dtype)
     assert losses.cross_entropy(x, target, reduction, out=out) is out
     expected = reduced(each, reduction, np.count_nonzero(target >= 0))
-    room = (np.abs(x).max() + 8) * (shape[0] if reduction == "sum" else 1)
-    assert_close(out, np.asarray(expected), magnitude=room, length=sum(shape))
+    tolerance = (np.abs(x).max() + 8) * (shape[0] if reduction == "sum" else 1)
+    assert_close(out, np.asarray(expected), magnitude=tolerance, length=sum(shape))
 
 
 @shapes
@@ -265,8 +265,8 @@ def test_mse_loss_matches_the_reference(n, dtype, reduction, signed, assert_clos
     out = np.full(each.shape if reduction == "none" else (), np.nan, dtype)
     assert losses.mse_loss(x, target, reduction, out=out) is out
     expected = np.asarray(reduced(each, reduction, n))
-    room = (np.abs(x) + np.abs(target)).astype(np.float64) ** 2
-    magnitude = reduced(room, reduction, n)
+    tolerance = (np.abs(x) + np.abs(target)).astype(np.float64) ** 2
+    magnitude = reduced(tolerance, reduction, n)
     assert_close(out, expected, magnitude=magnitude, length=4 if reduction == "none" else n + 4)
 
 
@@ -278,8 +278,8 @@ def test_gradient_of_mse_loss_matches_the_reference(n, dtype, reduction, signed,
     slope = 2 / n if reduction == "mean" else 2
     expected = mse.mse_grad_reference(x, target, 1, slope)
     out = losses.mse_loss_backward(x, target, reduction)
-    room = slope * (np.abs(x) + np.abs(target))
-    assert_close(out, expected, magnitude=room, length=4)
+    tolerance = slope * (np.abs(x) + np.abs(target))
+    assert_close(out, expected, magnitude=tolerance, length=4)
 
 
 def test_mse_loss_of_more_elements_than_threads_counts_each_once():

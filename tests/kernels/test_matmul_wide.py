@@ -120,8 +120,8 @@ def launched(monkeypatch, *operands, **others):
     genuine = launch.pick
     monkeypatch.setattr(launch, "pick", lambda *args: names.append(args[2]) or genuine(*args))
     result = matmul.matmul(*operands, **others)
-    room = 2**-9 * (np.abs(operands[0]) @ np.abs(operands[1]))  # of numbers with ten bits
-    assert (np.abs(result - operands[0] @ operands[1]) <= room).all()
+    tolerance = 2**-9 * (np.abs(operands[0]) @ np.abs(operands[1]))  # of numbers with ten bits
+    assert (np.abs(result - operands[0] @ operands[1]) <= tolerance).all()
     return names
 
 

@@ -24,9 +24,9 @@ def near(made, right, *, terms=1):
     """Compare with float64, each element within the roundings of a sum of so many terms."""
     made, right = np.asarray(made), np.asarray(right)
     assert made.shape == right.shape
-    room = 16 * np.finfo(made.dtype).eps * max(terms, 1) ** 0.5
+    tolerance = 16 * np.finfo(made.dtype).eps * max(terms, 1) ** 0.5
     magnitude = np.abs(right).max(initial=1)
-    wrong = ~(np.abs(made.astype(np.float64) - right) <= room * magnitude)
+    wrong = ~(np.abs(made.astype(np.float64) - right) <= tolerance * magnitude)
     assert not wrong.any(), f"{wrong.sum()} of {wrong.size} wrong, first at {np.argwhere(wrong)[0]}"
 
 

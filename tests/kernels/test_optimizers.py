@@ -74,8 +74,8 @@ def reference(name, given, **more):
 def assert_same(made, right, dtype):
     for ours, theirs in zip(made, right, strict=True):
         assert ours.dtype == dtype
-        room = 16 * np.finfo(dtype).eps * (1 + np.abs(theirs))
-        assert (np.abs(ours.astype(float) - theirs) <= room).all()
+        tolerance = 16 * np.finfo(dtype).eps * (1 + np.abs(theirs))
+        assert (np.abs(ours.astype(float) - theirs) <= tolerance).all()
 
 
 @every_step
@@ -268,11 +268,11 @@ def test_clipped_gradients_match_the_reference(at, dtype, sizes, max_norm, rng, 
     grads = [rng.standard_normal(n).astype(dtype) for n in sizes]
     right, norm = clip.clip_grad_norm_reference(grads, max_norm)
     found = gpukit.clip_grad_norm(grads, max_norm)
-    room = 64 * np.finfo(dtype).eps
+    tolerance = 64 * np.finfo(dtype).eps
     assert (found.shape, found.dtype) == ((1,), dtype)
-    np.testing.assert_allclose(found[0], norm, rtol=room)
+    np.testing.assert_allclose(found[0], norm, rtol=tolerance)
     for ours, theirs in zip(grads, right, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=room)
+        np.testing.assert_allclose(ours, theirs, rtol=tolerance)
 
 
 def test_gradients_below_the_norm_stay_bit_for_bit(rng):

@@ -68,9 +68,9 @@ def formula(name, arrays):
 
 
 def assert_equal(ours, expected, terms):
-    room = (terms + 16) * np.finfo(ours.dtype).eps * max(1, np.abs(expected).max(initial=0))
+    tolerance = (terms + 16) * np.finfo(ours.dtype).eps * max(1, np.abs(expected).max(initial=0))
     assert ours.shape == expected.shape
-    assert (np.abs(ours - expected) <= room).all()
+    assert (np.abs(ours - expected) <= tolerance).all()
 
 
 @names

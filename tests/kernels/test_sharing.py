@@ -39,8 +39,8 @@ def test_gradients_match_the_reference(way, n, sizes, dtype, rng):
     right = sharing.mlp_backward_reference(grad, [x, *outputs], weights)
     for ours, theirs in zip(made, right, strict=True):
         assert ours.dtype == dtype
-        room = 64 * max(*sizes, n) * np.finfo(dtype).eps * (1 + np.abs(theirs).max())
-        assert (np.abs(ours - theirs) <= room).all()
+        tolerance = 64 * max(*sizes, n) * np.finfo(dtype).eps * (1 + np.abs(theirs).max())
+        assert (np.abs(ours - theirs) <= tolerance).all()
 
 
 @ways

@@ -138,8 +138,8 @@ def test_result_has_the_bits_of_the_run_before(variant, rng):
 @shapes
 def test_log_softmax_matches_the_reference(shape, rng, assert_right):
     x = logits(rng, *shape)
-    room = np.abs(x).max() + math.log(shape[1])
-    assert_right(softmax.log_softmax, softmax.log_softmax_reference, x, magnitude=room)
+    tolerance = np.abs(x).max() + math.log(shape[1])
+    assert_right(softmax.log_softmax, softmax.log_softmax_reference, x, magnitude=tolerance)
 
 
 def test_log_softmax_keeps_what_softmax_cannot_hold():
@@ -188,8 +188,8 @@ def test_softmax_along_the_axis_between_matches_the_reference(cube, dtype, rng, 
 @cubes
 def test_log_softmax_along_the_axis_between_matches_the_reference(cube, rng, assert_right):
     x = logits(rng, *cube)
-    room = np.abs(x).max() + math.log(cube[1])
-    assert_right(softmax.log_softmax, softmax.log_softmax_reference, x, dim=1, magnitude=room)
+    tolerance = np.abs(x).max() + math.log(cube[1])
+    assert_right(softmax.log_softmax, softmax.log_softmax_reference, x, dim=1, magnitude=tolerance)
 
 
 @functions
@@ -198,8 +198,8 @@ def test_gradient_along_the_axis_between_matches_the_reference(name, cube, rng, 
     grad, y = pair(name, rng, *cube, dim=1)
     backwards = getattr(softmax, f"{name}_backward")
     reference = getattr(softmax, f"{name}_backward_reference")
-    room = np.abs(grad).sum(axis=1).max()
-    assert_right(backwards, reference, grad, y, dim=1, magnitude=room)
+    tolerance = np.abs(grad).sum(axis=1).max()
+    assert_right(backwards, reference, grad, y, dim=1, magnitude=tolerance)
 
 
 @pytest.mark.parametrize("dim", range(-4, 4))

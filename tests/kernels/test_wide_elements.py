@@ -13,8 +13,8 @@ BLOCK = vector.BLOCK
 SIZES = [1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 1, 5003]
 VARIANTS = [
     variant
-    for room in (vector, activations, activations_grad)
-    for variant in room.VARIANTS
+    for module in (vector, activations, activations_grad)
+    for variant in module.VARIANTS
     if variant.name.endswith("_wide")
 ]
 every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
@@ -23,12 +23,12 @@ every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant:
 def called(variant):
     """Return the host function of a variant as a function of arrays, and how many it takes."""
     name = variant.instead
-    room = activations_grad if name.endswith("_grad") else activations
+    module = activations_grad if name.endswith("_grad") else activations
     return {
         "fill": (lambda x, **o: vector.fill(x.size, 2.5, dtype=x.dtype, **o), 1),
         "vector_add": (vector.vector_add, 2),
         "saxpy": (functools.partial(vector.saxpy, 2.5), 2),
-    }.get(name) or (getattr(room, name), 2 if room is activations_grad else 1)
+    }.get(name) or (getattr(module, name), 2 if module is activations_grad else 1)
 
 
 def numbers(n, count, dtype=np.float32):

@@ -90,7 +90,7 @@ def events_around_a_loop_of_launches():
 
 
 @cuda.jit
-def stamp_3d(out):
+def fill_3d(out):
     x, y, z = cuda.grid(3)
     if x < out.shape[0] and y < out.shape[1] and z < out.shape[2]:
         tid = cuda.threadIdx.x + cuda.blockDim.x * (
@@ -102,7 +102,7 @@ def stamp_3d(out):
 @program()
 def blocks_and_grids_of_three_axes():
     out = np.full((5, 7, 3), -1, np.int64)
-    stamp_3d[(2, 4, 2), (3, 2, 2)](out)
+    fill_3d[(2, 4, 2), (3, 2, 2)](out)
     x, y, z = np.indices(out.shape)
     tid = x % 3 + 3 * (y % 2) + 6 * (z % 2)
     yield out, 1000 * x + 100 * y + 10 * z + tid % 7

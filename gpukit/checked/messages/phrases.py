@@ -200,10 +200,10 @@ def listed(noun: str, numbers: Any) -> str:
     return f"{noun} {text}" if text.isdigit() else f"{noun}s {text}"
 
 
-def verb(numbers: Any, one: str, many: str) -> str:
-    """Return the verb that goes with what `listed` writes.
+def agreeing(numbers: Any, one: str, many: str) -> str:
+    """Return the verb form that agrees with what `listed` writes.
 
-    >>> verb("5", "does", "do"), verb("16-31", "does", "do")
+    >>> agreeing("5", "does", "do"), agreeing("16-31", "does", "do")
     ('does', 'do')
     """
     return one if _numbers(numbers).isdigit() else many

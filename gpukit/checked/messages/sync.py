@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpukit.checked.messages.phrases import Facts, listed, one_line, some, verb
+from gpukit.checked.messages.phrases import Facts, agreeing, listed, one_line, some
 
 Words = tuple[str, str]
 
@@ -14,10 +14,10 @@ def barrier_divergence(facts: Facts) -> Words:
     waiting, missing = facts.get("waiting", None), facts.get("missing", None)
     wait = "some threads wait"
     if waiting is not None:
-        wait = f"{listed('thread', waiting)}{facts.block} {verb(waiting, 'waits', 'wait')}"
+        wait = f"{listed('thread', waiting)}{facts.block} {agreeing(waiting, 'waits', 'wait')}"
     others = "the others do"
     if missing is not None:
-        others = f"{listed('thread', missing)} {verb(missing, 'does', 'do')}"
+        others = f"{listed('thread', missing)} {agreeing(missing, 'does', 'do')}"
     message = (
         f"{wait} at {facts.quoted(_BARRIER)}{facts.here}, but {others} not come to it, so on a "
         "GPU the kernel hangs or goes wrong"
@@ -35,7 +35,7 @@ def barrier_after_return(facts: Facts) -> Words:
     if missing is not None:
         gone = f"{listed('thread', missing)}{facts.block}"
     wait = "" if waiting is None else f", where {listed('thread', waiting)} "
-    wait += verb(waiting, "waits", "wait") if wait else ""
+    wait += agreeing(waiting, "waits", "wait") if wait else ""
     message = f"{gone} returned before {facts.quoted(_BARRIER)}{facts.here}{wait}"
     return f"{message}, and CUDA does not promise that a barrier then works", (
         "take out the early `return` and guard each load from and store to global memory with an "
@@ -91,7 +91,7 @@ def warp_mask(facts: Facts) -> Words:
         )
     absent = "some lanes of the mask do"
     if lanes is not None:
-        absent = f"{listed('lane', lanes)} {verb(lanes, 'does', 'do')}"
+        absent = f"{listed('lane', lanes)} {agreeing(lanes, 'does', 'do')}"
     return f"{call}, but {absent} not take part in the call", (
         "move the call out of the `if` or loop, so that all lanes of the mask make it equally often"
     )
@@ -120,7 +120,7 @@ def cooperative_misuse(facts: Facts) -> Words:
         missing = facts.get("missing")
         noun = "thread" if facts.block else "block"
         message = (
-            f"{listed(noun, missing)}{facts.block} {verb(missing, 'does', 'do')} not come to "
+            f"{listed(noun, missing)}{facts.block} {agreeing(missing, 'does', 'do')} not come to "
             f"{call}, at which the others wait for ever"
         )
         return message, "move it where all threads of all blocks reach it equally often"

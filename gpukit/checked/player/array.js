@@ -60,11 +60,11 @@ class ArrayView {
   // One-dimensional arrays take as many columns as fit, a power of two; others have their own.
   #layout(width) {
     const { shape } = this.array;
-    const room = Math.max(1, width - this.label - 18);
-    const fit = 2 ** Math.max(2, Math.min(5, Math.floor(Math.log2(room / CELL.least))));
+    const available = Math.max(1, width - this.label - 18);
+    const fit = 2 ** Math.max(2, Math.min(5, Math.floor(Math.log2(available / CELL.least))));
     const columns = Math.max(1, shape.length > 1 ? shape.at(-1) : Math.min(fit, this.size));
     const cell =
-      columns * CELL.least > room ? CELL.usual : Math.min(CELL.most, Math.floor(room / columns));
+      columns * CELL.least > available ? CELL.usual : Math.min(CELL.most, Math.floor(available / columns));
     if (columns === this.columns && cell === this.width) return;
     Object.assign(this, { columns, width: cell, rows: Math.ceil(this.size / columns) });
     this.sheet.style.setProperty("--label", `${this.label}px`);

@@ -28,14 +28,14 @@ _MOST_FACTS = 3
 
 
 def advise(profile: Profile) -> list[str]:
-    """Return what stands out, the costliest first, and last what sets the pace."""
+    """Return what stands out, the costliest first, and last what bounds the kernel."""
     found = [*memory.advice(profile), *_branches(profile), *_launch(profile), *_doubles(profile)]
     together: dict[str, list[Advice]] = {}
     for one in sorted(found, key=lambda one: (-one.weight, one.line, one.fact)):
         together.setdefault(one.fix, []).append(one)
     groups = sorted(together.values(), key=lambda group: -sum(one.weight for one in group))
     texts = [_text(group) for group in groups] or [_nothing(profile.total)]
-    return [*texts, *_pace(profile.total)]
+    return [*texts, *_bound(profile.total)]
 
 
 def _text(group: list[Advice]) -> str:
@@ -124,20 +124,20 @@ def _doubles(profile: Profile) -> Iterator[Advice]:
         ), "Write numbers as np.float32(...) if float32 will do.")  # fmt: skip
 
 
-def _pace(counts: Counts) -> Iterator[str]:
-    """Say whether memory or arithmetic sets the pace."""
+def _bound(counts: Counts) -> Iterator[str]:
+    """Say whether the launch is memory-bound or compute-bound."""
     gpu = gpus.find(_REFERENCE)
     intensity = counts.ratio("intensity")
     if not intensity or gpu.ridge is None:
         return
     if intensity < gpu.ridge:
         yield (
-            f"{operations(intensity)} operations a byte, and a {gpu.name} could do "
-            f"{operations(gpu.ridge)}: as far as caches do not help, memory sets the pace. Move "
-            "fewer bytes, or use each more often."
+            f"{operations(intensity)} operations per byte, and a {gpu.name} could do "
+            f"{operations(gpu.ridge)}: as far as caches do not help, the kernel is memory-bound. "
+            "Move fewer bytes, or use each more often."
         )
     else:
         yield (
-            f"{operations(intensity)} operations a byte, more than the {operations(gpu.ridge)} "
-            f"at which a {gpu.name} becomes busy: arithmetic sets the pace."
+            f"{operations(intensity)} operations per byte, more than the {operations(gpu.ridge)} "
+            f"at which a {gpu.name} becomes busy: the kernel is compute-bound."
         )

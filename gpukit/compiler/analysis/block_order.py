@@ -1,4 +1,4 @@
-"""Whether the order in which blocks run could show in what a kernel thread loops behind.
+"""Whether the order in which blocks run could show in what a kernel leaves behind.
 
 Without races between blocks only atomics on global memory can tell. Those of one kind on integers
 come to the same in every order, if nobody looks at the value before: no block can notice.

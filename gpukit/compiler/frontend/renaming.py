@@ -71,7 +71,7 @@ def _loops(
         inner = around
         if isinstance(s, ast.For) and isinstance(s.target, ast.Name):
             name = s.target.id
-            # Inside a loop of that name, what follows may read what this loop thread loops behind.
+            # Inside a loop of that name, what follows may read what this loop leaves behind.
             if name in seen and name not in kept | around | tree.writes(s.body):
                 s.target.id = unit.renamed(name)
                 tree.rename(s.body + s.orelse, {name: s.target.id})

@@ -198,7 +198,7 @@ def array_of_thread(kind: types.Array, shape: tuple[int, ...]) -> Any:
     """Return an intrinsic (memory of all threads, offset) -> one thread's array of type `kind`.
 
     The pointer to the memory of all threads comes from `thread_array`, once in a kernel: so LLVM
-    knows that a store to an element thread loops other arrays as they are, and may keep elements in
+    knows that a store to an element leaves other arrays as they are, and may keep elements in
     registers.
     """
 

@@ -2,7 +2,7 @@
 
 import { count, drawing, facts, make, mount, select, slider, whole } from "./dom.js";
 import { layout, paint, placeAt } from "./launch_picture.js";
-import { AXES, justEnough, owner, refusal, room, totals } from "./launch_rules.js";
+import { AXES, justEnough, owner, refusal, extent, totals } from "./launch_rules.js";
 
 // The ends of the sliders, for each number of dimensions.
 const MOST = {
@@ -159,7 +159,7 @@ class Explorer {
         box.set(state.grid[axis], Math.max(MOST[state.dims].grid[axis], state.grid[axis])),
       );
     }
-    const sizes = room(state);
+    const sizes = extent(state);
     this.looked = this.looked.map((at, axis) => Math.min(at, sizes[axis] - 1));
     this.looks.forEach((box, axis) => box.set(this.looked[axis], sizes[axis] - 1));
     const refused = refusal(state);

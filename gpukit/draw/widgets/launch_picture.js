@@ -1,6 +1,6 @@
 // Where each element and each thread of a launch is drawn, and how.
 
-import { owner, room } from "./launch_rules.js";
+import { owner, extent } from "./launch_rules.js";
 
 const FILLS = [
   "#56b4e9", "#e69f00", "#66c5ab", "#f0e442", "#cc79a7", "#e58e5a", "#c0c0c0", "#b7a6e8",
@@ -9,7 +9,7 @@ const [LARGEST, TALLEST, GAP, NAME] = [22, 460, 14, 18];
 
 // One dimension is wrapped like text, three are planes beside one another.
 export function layout(state, width) {
-  const [wide, high, deep] = room(state);
+  const [wide, high, deep] = extent(state);
   if (state.dims === 1) {
     const across = wide <= 1024 ? 32 : wide <= 4096 ? 64 : 128;
     const cell = Math.min(LARGEST, (width - 4) / across);
@@ -26,7 +26,7 @@ export function layout(state, width) {
 
 // The left and the top of a cell.
 export function cornerOf(state, { cell, across, perRow, head }, [x, y, z]) {
-  const [wide, high] = room(state);
+  const [wide, high] = extent(state);
   if (state.dims === 1) return [2 + (x % across) * cell, 2 + Math.floor(x / across) * cell];
   const [column, row] = [z % perRow, Math.floor(z / perRow)];
   return [
@@ -38,7 +38,7 @@ export function cornerOf(state, { cell, across, perRow, head }, [x, y, z]) {
 // The cell at a point; null beside the picture.
 export function placeAt(state, plan, left, top) {
   const { cell, across, perRow, head } = plan;
-  const [wide, high, deep] = room(state);
+  const [wide, high, deep] = extent(state);
   const [u, v] = [left - 2, top - 2];
   if (state.dims === 1) {
     const x = Math.floor(v / cell) * across + Math.floor(u / cell);
@@ -59,7 +59,7 @@ export function paint(pen, width, colour, state, looked) {
   const plan = layout(state, width);
   const { cell } = plan;
   const chosen = owner(state, looked);
-  const [wide, high, deep] = room(state);
+  const [wide, high, deep] = extent(state);
   const edge = colour("edge");
   pen.font = "13px system-ui, sans-serif";
   pen.fillStyle = colour("quiet");

@@ -6,8 +6,8 @@ export const AXES = ["x", "y", "z"];
 
 const product = (sizes) => sizes.reduce((all, size) => all * size, 1);
 
-// Room for every element and every thread.
-export const room = ({ shape, grid, block }) =>
+// As large as every element and every thread.
+export const extent = ({ shape, grid, block }) =>
   shape.map((size, axis) => Math.max(size, grid[axis] * block[axis]));
 
 export const justEnough = ({ shape, block }) =>

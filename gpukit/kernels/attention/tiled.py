@@ -137,7 +137,7 @@ def attention_tiled_kernel(query, key, value, scale, causal, out, logsumexp):
     """Mix values for BM queries, the block walking over all keys.
 
     New here   online softmax: a row needs its highest score and its sum of powers only so far, for
-               both, and the sums of values, are mended when a higher score comes. Row 0 of the
+               both, and the sums of values, are rescaled when a higher score comes. Row 0 of the
                threads looks for the highest; each thread adds up the powers of its own keys, and
                the sums meet at the end. Steps that no query of the block sees are left out, and
                with a causal mask these are half of them
