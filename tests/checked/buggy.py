@@ -27,7 +27,7 @@ import gpukit
 from gpukit import cuda
 
 GUARD = 64
-ROOMS = []
+GUARDED = []
 TABLE = np.linspace(-1, 1, 9).astype(np.float32)
 PAIR = np.dtype([("x", np.float32), ("k", np.int32)], align=True)
 PACKED = np.dtype([("c", np.int8), ("v", np.float64), ("w", np.int32, (3,))])
@@ -47,7 +47,7 @@ def made(shape, dtype, order="C"):
         array[...] = numbers.astype(dtype)
     if whole.dtype.kind == "f" and n > 4:
         array.flat[1:4] = np.nan, np.inf, -0.0
-    ROOMS.append(whole)
+    GUARDED.append(whole)
     return array
 
 
@@ -59,9 +59,9 @@ def as_bytes(array):
 
 def intact():
     """Tell whether all guards are as they were made, and forget them."""
-    sound = all((w[part].view(np.uint8) == 77).all() for w in ROOMS
+    sound = all((w[part].view(np.uint8) == 77).all() for w in GUARDED
                 for part in (slice(GUARD), slice(-GUARD, None)))
-    ROOMS.clear()
+    GUARDED.clear()
     return sound
 
 

@@ -60,7 +60,7 @@ def test_the_same_seed_and_number_make_the_same_kernel() -> None:
 
 def test_a_write_beside_an_array_is_noticed(tmp_path: Any) -> None:
     text = buggy.HEAD + (
-        "\n\ndef kernel_0():\n    ROOMS[0][3] = 1\n\n\n"
+        "\n\ndef kernel_0():\n    GUARDED[0][3] = 1\n\n\n"
         "def arguments_0():\n    return (made((5,), np.int8),)\n\n\nLAUNCHES = {0: (1, 1)}\n"
     )
     module = buggy_child.load(tmp_path / "made_beside.py", text)

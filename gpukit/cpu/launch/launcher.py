@@ -18,8 +18,8 @@ HEADER = 8  # words before the arguments: grid, block, dynamic shared bytes, spa
 # So many block shapes of two or three axes get loops of their own; further ones share one form.
 _BLOCK_SHAPES = 4
 _compiling = threading.RLock()
-# Who looks on, by what `Unit.instrumented` says.
-WATCHERS = {"access": "checker", "every": "profile", "values": "player"}
+# What observes a launch, by `Unit.instrumented`.
+OBSERVERS = {"access": "checker", "every": "profile", "values": "player"}
 
 
 class Overload:
@@ -272,7 +272,7 @@ class Launcher:
         from gpukit.compiler.frontend import resolve
         from gpukit.cpu.launch import build
 
-        watched = f" for the {WATCHERS[instrumented]}" if instrumented else ""
+        watched = f" for the {OBSERVERS[instrumented]}" if instrumented else ""
         try:
             with resolve.once(), status.doing(f"compiling {self.kernel.py_func.__name__}{watched}"):
                 return build.kernel(self.kernel, kinds, distinct, block, instrumented)
