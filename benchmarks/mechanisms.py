@@ -5,7 +5,7 @@
 A mechanism is switched off by putting something in place of the function that decides on it. Each
 kernel is compiled anew so; where its code is another then, both run in turns on data of their own,
 one thread and two, after the answers were checked. The table gives how many times as long a kernel
-takes without it. The rule of docs/architecture.md: what does not reach 1.3 in three kernels goes.
+takes without it. The rule of docs/mechanisms.md: what does not reach 1.3 in three kernels goes.
 """
 
 from __future__ import annotations
