@@ -19,8 +19,8 @@ from gpukit.checked.instrumented import CheckerState, Interrupted, Launch, Seen,
 from gpukit.checked.messages.phrases import some
 from gpukit.checked.ordering import launches
 from gpukit.checked.progress import Bar
-from gpukit.checked.regions import Array, Region
 from gpukit.checked.report import Report, content, merging
+from gpukit.checked.segments import Array, Segment
 from gpukit.compiler import checker_state, locations
 from gpukit.compiler.frontend import source
 from gpukit.compiler.lowering import waiting
@@ -124,9 +124,9 @@ def _judged(
         found.append(_stopped(seen.error, kernel))
     elif not seen.stopped:
         found += _after(launch, seen, arrays, any(f.severity == "error" for f in found))
-    for region in seen.regions:
-        if region.space == "global":
-            _note_written(seen, region)
+    for segment in seen.segments:
+        if segment.space == "global":
+            _note_written(seen, segment)
     found += [*_locks(seen), *_sums(seen)]
     found += _lint(kernel, launch.packed) if doubles else []
     found += _mistakes(kernel, launch)
@@ -176,7 +176,7 @@ class _Arguments:
     """The arrays of a launch as they were before it, if the order of blocks may matter."""
 
     def __init__(self, launch: Launch) -> None:
-        arrays = [a for r in launch.regions() for a in r.arrays if a.host is not None]
+        arrays = [a for r in launch.segments() for a in r.arrays if a.host is not None]
         self.arrays = [a for a in arrays if launch.may_write(a.name)]
         hosts = [a.host for a in self.arrays]
         self.before = order.snapshot(hosts) if order.is_worth_it(launch) else None
@@ -192,16 +192,16 @@ class _Arguments:
         return order.compare(launch, state, hosts, names, self.before)
 
 
-def without_value(region: Region) -> Any:
+def without_value(segment: Segment) -> Any:
     """Return a flag for each cell of device memory that nobody wrote; None if there is none."""
-    if region.space != "global":
+    if segment.space != "global":
         return None
-    return uninitialised.cells(region.begin, region.end, region.granule)
+    return uninitialised.cells(segment.begin, segment.end, segment.granule)
 
 
-def _note_written(seen: Seen, region: Region) -> None:
-    if uninitialised.cells(region.begin, region.end, region.granule) is not None:
-        uninitialised.set_cells(region.begin, region.granule, seen.written(region))
+def _note_written(seen: Seen, segment: Segment) -> None:
+    if uninitialised.cells(segment.begin, segment.end, segment.granule) is not None:
+        uninitialised.set_cells(segment.begin, segment.granule, seen.written(segment))
 
 
 def _notes(seen: Seen) -> list[str]:
@@ -258,14 +258,14 @@ def _block(number: int, grid: tuple[int, int, int]) -> tuple[int, int, int]:
 def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
     instrumentation = launch.compiled.instrumentation
     found = []
-    for region in seen.regions:
-        for array in region.arrays if region.space == "global" else []:
+    for segment in seen.segments:
+        for array in segment.arrays if segment.space == "global" else []:
             forgotten = (
-                array.name not in instrumentation.stores and region.uninitialised is not None
+                array.name not in instrumentation.stores and segment.uninitialised is not None
             )
             is_output = array.name in instrumentation.stores or forgotten
-            if is_output and array.name not in instrumentation.loads and len(region.arrays) == 1:
-                gap = _gap(launch, seen, region, array)
+            if is_output and array.name not in instrumentation.loads and len(segment.arrays) == 1:
+                gap = _gap(launch, seen, segment, array)
                 if gap is not None:
                     location = _store_location(launch, array.name) or place
                     found.append(
@@ -276,7 +276,7 @@ def _never_written(launch: Launch, seen: Seen, place: Any) -> list[Finding]:
     return found
 
 
-def _gap(launch: Launch, seen: Seen, region: Region, array: Array) -> dict[str, Any] | None:
+def _gap(launch: Launch, seen: Seen, segment: Segment, array: Array) -> dict[str, Any] | None:
     """Return which elements of an output nobody wrote, if that is worth saying.
 
     It is a warning where the shape of the launch explains it: where nothing was written though
@@ -285,12 +285,12 @@ def _gap(launch: Launch, seen: Seen, region: Region, array: Array) -> dict[str, 
     had no value before or of an array that is cut off. Where data decides what is written, nobody
     here knows the reasons: a flag that is raised in case of an overflow stays as it is.
     """
-    if not array.host.flags.c_contiguous or array.itemsize % region.granule:
+    if not array.host.flags.c_contiguous or array.itemsize % segment.granule:
         return None
-    cells = seen.written(region)[: array.host.size * (array.itemsize // region.granule)]
+    cells = seen.written(segment)[: array.host.size * (array.itemsize // segment.granule)]
     written = cells.reshape(array.host.size, -1).any(axis=1)  # one field of a record is enough
-    if region.uninitialised is not None:  # what had a value before needs none
-        written = written | ~region.uninitialised[: len(cells)].reshape(written.size, -1).any(
+    if segment.uninitialised is not None:  # what had a value before needs none
+        written = written | ~segment.uninitialised[: len(cells)].reshape(written.size, -1).any(
             axis=1
         )
     total, count = written.size, int(written.sum())
@@ -302,7 +302,7 @@ def _gap(launch: Launch, seen: Seen, region: Region, array: Array) -> dict[str, 
     explained = array.name in instrumentation.by_shape or array.name not in instrumentation.stores
     if count:
         explained = bool(cut) and array.name not in instrumentation.by_data
-    if region.uninitialised is None and not explained:
+    if segment.uninitialised is None and not explained:
         return None
     extents = Extents(launch.kernel.py_func, launch.names, launch.arguments)
     meant = any(extents.is_whole(array.name, axis, array.shape[axis]) for axis in cut)

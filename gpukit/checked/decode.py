@@ -13,7 +13,7 @@ from gpukit.checked.finding import ERROR, INFO, KINDS, WARNING, Finding
 from gpukit.checked.flow import Flow
 from gpukit.checked.instrumented import Seen
 from gpukit.checked.messages.phrases import index_text, listed_lines
-from gpukit.checked.regions import Region
+from gpukit.checked.segments import Segment
 from gpukit.compiler import checker_state
 from gpukit.cpu.launch import failure
 
@@ -200,8 +200,8 @@ class _Row:
         self.seen = seen
         self.row = [int(v) for v in row]
         self.what = self.row[checker_state.F_WHAT]
-        number = self.row[checker_state.F_REGION]
-        self.region: Region | None = seen.regions[number] if number >= 0 else None
+        number = self.row[checker_state.F_SEGMENT]
+        self.segment: Segment | None = seen.segments[number] if number >= 0 else None
 
     @property
     def location(self) -> Any:
@@ -233,7 +233,7 @@ class _Row:
         if self.what != checker_state.GRID_RETURN:  # which speaks of a whole block
             details["threads"], details["blocks"] = self._who(other is not None)
         kind, severity = self._kind(), ""
-        variable = self.region.variable if self.region is not None else ""
+        variable = self.segment.variable if self.segment is not None else ""
         if self.what == checker_state.UNSET and variable:
             details |= {"array": variable, "index": (), "what": variable, "variable": True}
             severity = WARNING if _only_keeps(location.source) else ""
@@ -264,14 +264,14 @@ class _Row:
         return _PLAIN[self.what]
 
     def _space(self) -> str:
-        return self.region.space if self.region is not None else "global"
+        return self.segment.space if self.segment is not None else "global"
 
     def outside(self) -> dict[str, Any]:
         """Return the array, index and shape of an access that is known by its index."""
         location, ndim = self.location, self.row[checker_state.F_NDIM]
         index = tuple(self.row[checker_state.F_INDEX : checker_state.F_INDEX + ndim])
         shape = tuple(self.row[checker_state.F_SHAPE : checker_state.F_SHAPE + ndim])
-        own = {r["spelled"]: r["space"] for r in self.seen.compiled.instrumentation.regions}
+        own = {r["spelled"]: r["space"] for r in self.seen.compiled.instrumentation.segments}
         return {
             "array": location.array or "the array", "space": own.get(location.array, "global"),
             "index": index, "shape": shape,
@@ -280,14 +280,14 @@ class _Row:
     def _element(self, location: Any, function: Any) -> dict[str, Any]:
         if self.what in (checker_state.OUTSIDE, checker_state.NEGATIVE, checker_state.WIDE):
             return self.outside()
-        if self.region is None:
+        if self.segment is None:
             return {}
-        array = self.region.array_named(location.array)
+        array = self.segment.array_named(location.array)
         address = self.row[checker_state.F_ADDRESS]
-        if self.region.stride:
-            address = (address - self.region.begin) % self.region.stride
+        if self.segment.stride:
+            address = (address - self.segment.begin) % self.segment.stride
         return _as_passed(function, {
-            "array": array.name, "space": self.region.space, "shape": array.shape,
+            "array": array.name, "space": self.segment.space, "shape": array.shape,
             "index": array.index_of(address),
         })  # fmt: skip
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gpukit import errors
-from gpukit.checked import regions, stop
-from gpukit.checked.regions import Region
+from gpukit.checked import segments, stop
+from gpukit.checked.segments import Segment
 from gpukit.checked.shadow_memory import MEMORY
 from gpukit.compiler import checker_state
 from gpukit.compiler import context as layout
@@ -32,7 +32,7 @@ class Seen:
 
     compiled: Any
     shape: Any
-    regions: list[Region]
+    segments: list[Segment]
     findings: np.ndarray[Any, Any]
     lost: int
     idle_blocks: int
@@ -67,9 +67,9 @@ class Seen:
         """How many warps touched no memory."""
         return int(self.words[checker_state.IDLE_WARPS]) if self.words is not None else 0
 
-    def written(self, region: Region) -> np.ndarray[Any, Any]:
-        """Return for each cell of a region whether the launch wrote it."""
-        cells = region.cells[0, : region.cell_count]
+    def written(self, segment: Segment) -> np.ndarray[Any, Any]:
+        """Return for each cell of a segment whether the launch wrote it."""
+        cells = segment.cells[0, : segment.cell_count]
         flags: np.ndarray[Any, Any] = cells >= self.first_epoch << checker_state.EPOCH
         return flags
 
@@ -125,8 +125,8 @@ class Launch:
     ) -> Seen:  # fmt: skip
         """Run all blocks in order; `functions` (`engine/entries.py`) see what happens.
 
-        `words` go into the checker; `uninitialised(region)` returns flags of cells without a value,
-        `reads(region)` whether reads are noted where the launch writes nothing, too.
+        `words` go into the checker; `uninitialised(segment)` returns flags of cells without a
+        value, `reads(segment)` whether reads are recorded even where the launch writes nothing.
         """
         with _lock:
             return self._run(functions, races, progress, words or {}, uninitialised, reads)
@@ -134,17 +134,19 @@ class Launch:
     def _run(
         self, functions: Any, races: bool, progress: Any, words: Any, unset: Any, reads: Any
     ) -> Seen:
-        all_regions = self.regions()
+        all_segments = self.segments()
         first = MEMORY.begin()
-        for region in all_regions:
-            region.uninitialised = unset(region) if unset else None
-            noted = region.uninitialised is not None or (reads is not None and reads(region))
-            region.constant = not noted and self._is_constant(region)
-            region.cells = MEMORY.cells(region.cell_count, clear=region.uninitialised is not None)
-            if region.uninitialised is not None:
-                flagged = region.cells[0, : len(region.uninitialised)]
-                flagged[region.uninitialised] = checker_state.UNINITIALISED
-        state = CheckerState(self, all_regions, first, races, functions, words)
+        for segment in all_segments:
+            segment.uninitialised = unset(segment) if unset else None
+            noted = segment.uninitialised is not None or (reads is not None and reads(segment))
+            segment.constant = not noted and self._is_constant(segment)
+            segment.cells = MEMORY.cells(
+                segment.cell_count, clear=segment.uninitialised is not None
+            )
+            if segment.uninitialised is not None:
+                flagged = segment.cells[0, : len(segment.uninitialised)]
+                flagged[segment.uninitialised] = checker_state.UNINITIALISED
+        state = CheckerState(self, all_segments, first, races, functions, words)
         start = time.perf_counter()
         error: BaseException | None = None
         try:
@@ -153,47 +155,47 @@ class Launch:
             error = between_blocks
         finally:
             MEMORY.epoch = int(state.words[checker_state.NOW]) + state.blocks + 1
-            for region in all_regions:
-                if region.uninitialised is None:
-                    MEMORY.give_back(region.cells)
+            for segment in all_segments:
+                if segment.uninitialised is None:
+                    MEMORY.give_back(segment.cells)
         seconds = time.perf_counter() - start
         for action in self.retrieve:
             action()
-        seen = state.seen(self, all_regions, first, seconds, error)
+        seen = state.seen(self, all_segments, first, seconds, error)
         if isinstance(error, KeyboardInterrupt):
             raise Interrupted(error, seen, self.kernel.py_func.__name__)
         return seen
 
-    def regions(self) -> list[Region]:
+    def segments(self) -> list[Segment]:
         whole = self.compiled.whole_grid
-        own = regions.own(
-            self.compiled.instrumentation.regions,
+        own = segments.own(
+            self.compiled.instrumentation.segments,
             self.shape.shared,
             self.shape.blocks if whole else 1,
             self.shape.threads,
         )
-        arrays = regions.arguments(self.names, self.arguments)
+        arrays = segments.arguments(self.names, self.arguments)
         # A GPU keeps NumPy arrays that a kernel captured in constant memory.
-        frozen: list[regions.Array] = []
+        frozen: list[segments.Array] = []
         captured = self.compiled.captured
         for name, array in zip(captured.names, captured.arguments, strict=True):
             if array.size:
                 kept = arrays if array.flags.writeable else frozen
-                kept.append(regions.of_array(name, array))
-        constant = regions.of_arrays(frozen, "constant")
-        return [*own, *regions.of_arrays(arrays), *constant]
+                kept.append(segments.of_array(name, array))
+        constant = segments.of_arrays(frozen, "constant")
+        return [*own, *segments.of_arrays(arrays), *constant]
 
-    def _is_constant(self, region: Region) -> bool:
-        """Tell whether the launch surely writes nothing in a region of global memory."""
-        if region.space == "constant":
+    def _is_constant(self, segment: Segment) -> bool:
+        """Tell whether the launch surely writes nothing in a segment of global memory."""
+        if segment.space == "constant":
             return True
-        return region.space == "global" and not any(self.may_write(a.name) for a in region.arrays)
+        return segment.space == "global" and not any(self.may_write(a.name) for a in segment.arrays)
 
     def may_write(self, name: str) -> bool:
         """Tell whether the launch may write the array of this name: not every writer is seen."""
         instrumentation = self.compiled.instrumentation
         stores = set(instrumentation.stores)
-        own = {r[name] for r in instrumentation.regions for name in ("name", "spelled")}
+        own = {r[name] for r in instrumentation.segments for name in ("name", "spelled")}
         return name.partition("[")[0] in stores or not stores <= own | set(self.names)
 
     def prepared(self, state: CheckerState) -> tuple[Callable[[int, int], int], pool.Bench]:
@@ -276,7 +278,7 @@ class CheckerState:
     """The checker's state of one launch, and the tables that stand behind its addresses."""
 
     def __init__(
-        self, launch: Launch, all_regions: list[Region], first: int, races: bool,
+        self, launch: Launch, all_segments: list[Segment], first: int, races: bool,
         functions: tuple[int, ...], extra: dict[int, int],
     ) -> None:  # fmt: skip
         shape = launch.shape
@@ -288,18 +290,18 @@ class CheckerState:
         )
         self.epochs = np.zeros((shape.blocks + 1, 2), np.int64)
         self.scratch = np.zeros(_SCRATCH_BYTES, np.uint8)
-        self.table = np.zeros((max(len(all_regions), 1), checker_state.REGION_WORDS), np.int64)
-        for row, region in zip(self.table, all_regions, strict=False):
-            row[checker_state.BEGIN], row[checker_state.END] = region.begin, region.end
-            row[checker_state.CELLS] = region.cells.ctypes.data
-            row[checker_state.GAP] = region.cells.strides[0]
-            row[checker_state.SHIFT] = region.granule.bit_length() - 1
-            row[checker_state.BASE] = region.base
-            row[checker_state.CONSTANT] = int(region.constant)
-            row[checker_state.COUNTED] = regions.SPACES[region.space]
-            constant = region.space == "constant"
+        self.table = np.zeros((max(len(all_segments), 1), checker_state.SEGMENT_WORDS), np.int64)
+        for row, segment in zip(self.table, all_segments, strict=False):
+            row[checker_state.BEGIN], row[checker_state.END] = segment.begin, segment.end
+            row[checker_state.CELLS] = segment.cells.ctypes.data
+            row[checker_state.GAP] = segment.cells.strides[0]
+            row[checker_state.SHIFT] = segment.granule.bit_length() - 1
+            row[checker_state.BASE] = segment.base
+            row[checker_state.CONSTANT] = int(segment.constant)
+            row[checker_state.COUNTED] = segments.SPACES[segment.space]
+            constant = segment.space == "constant"
             row[checker_state.SPACE] = (
-                checker_state.GLOBAL if constant else regions.SPACES[region.space]
+                checker_state.GLOBAL if constant else segments.SPACES[segment.space]
             )
         self.table[:, checker_state.NUMBER] = np.arange(len(self.table))
         put = self.words.__setitem__
@@ -315,8 +317,8 @@ class CheckerState:
         put(checker_state.BLOCK_X, shape.block[0])
         put(checker_state.BLOCK_Y, shape.block[1])
         put(checker_state.THREADS, shape.threads)
-        put(checker_state.REGIONS, len(all_regions))
-        put(checker_state.REGION_TABLE, self.table.ctypes.data)
+        put(checker_state.SEGMENTS, len(all_segments))
+        put(checker_state.SEGMENT_TABLE, self.table.ctypes.data)
         put(checker_state.FINDINGS, self.findings.ctypes.data)
         put(checker_state.SCRATCH, self.scratch.ctypes.data)
         put(checker_state.BLOCK_EPOCHS, self.epochs.ctypes.data)
@@ -328,12 +330,12 @@ class CheckerState:
         self.adders = np.zeros_like(self.decided)
         put(checker_state.ADDERS, self.adders.ctypes.data)
         if instrumentation.fences and races:
-            self._follow_fences(all_regions, shape)
+            self._follow_fences(all_segments, shape)
         self.words[checker_state.FUNCTIONS : checker_state.FUNCTIONS + len(functions)] = functions
         for word, value in extra.items():
             put(word, value)
 
-    def _follow_fences(self, all_regions: list[Region], shape: Any) -> None:
+    def _follow_fences(self, all_segments: list[Segment], shape: Any) -> None:
         """Set up the tables of fences; memory that nobody touches costs nothing."""
         threads = shape.threads * max(self.blocks, 1)
         sizes = {
@@ -344,9 +346,9 @@ class CheckerState:
         self.tables = [np.zeros(n, np.int64) for n in sizes.values()]
         for word, table in zip(sizes, self.tables, strict=True):
             self.words[word] = table.ctypes.data
-        for row, region in zip(self.table, all_regions, strict=False):
-            if region.space != "local":
-                self.tables.append(np.zeros(region.cell_count, np.int64))
+        for row, segment in zip(self.table, all_segments, strict=False):
+            if segment.space != "local":
+                self.tables.append(np.zeros(segment.cell_count, np.int64))
                 row[checker_state.HEADS] = self.tables[-1].ctypes.data
 
     @property
@@ -367,13 +369,13 @@ class CheckerState:
             )
 
     def seen(
-        self, launch: Launch, all_regions: list[Region], first: int, seconds: float,
+        self, launch: Launch, all_segments: list[Segment], first: int, seconds: float,
         error: BaseException | None,
     ) -> Seen:  # fmt: skip
         """Return what was seen."""
-        for row, region in zip(self.table, all_regions, strict=False):
-            region.begin, region.end = int(row[checker_state.BEGIN]), int(row[checker_state.END])
-        return Seen(launch.compiled, launch.shape, all_regions,
+        for row, segment in zip(self.table, all_segments, strict=False):
+            segment.begin, segment.end = int(row[checker_state.BEGIN]), int(row[checker_state.END])
+        return Seen(launch.compiled, launch.shape, all_segments,
                     self.findings[: int(self.words[checker_state.FOUND])],
                     int(self.words[checker_state.LOST]),
                     int(self.words[checker_state.IDLE_BLOCKS]),

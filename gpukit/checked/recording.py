@@ -13,8 +13,8 @@ from gpukit import errors, status
 from gpukit.checked import check
 from gpukit.checked.instrumented import Launch, Seen
 from gpukit.checked.progress import Bar
-from gpukit.checked.regions import Region
 from gpukit.checked.report import Report
+from gpukit.checked.segments import Segment
 from gpukit.compiler import checker_state
 from gpukit.compiler.frontend import source
 from gpukit.cpu.launch import configure
@@ -41,9 +41,9 @@ def record_checked(
     from gpukit.checked.engine import entries
 
     launch = Launch(kernel, shape, arguments, "values")
-    hosts = [a.host for r in launch.regions() for a in r.arrays if a.host is not None]
+    hosts = [a.host for r in launch.segments() for a in r.arrays if a.host is not None]
     before = [h.copy() for h in hosts]
-    unset = {r.begin: check.without_value(r) for r in launch.regions() if r.space == "global"}
+    unset = {r.begin: check.without_value(r) for r in launch.segments() if r.space == "global"}
     report = check.run(kernel, shape, arguments)
     for host, old in zip(hosts, before, strict=True):
         if host.flags.writeable:
@@ -114,28 +114,28 @@ class _Arrays:
         self.cut: dict[str, int] = {}  # the size of arrays of which only the beginning is shown
         self.listed: list[dict[str, Any]] = []
         self.numbers: dict[Any, int] = {}
-        self.regions = seen.regions
+        self.segments = seen.segments
         self.shape = launch.shape
         self.whole = launch.compiled.whole_grid
         old = iter(before)
         found = [
-            (region, array, next(old))
-            for region in seen.regions
-            for array in region.arrays
+            (segment, array, next(old))
+            for segment in seen.segments
+            for array in segment.arrays
             if array.host is not None
         ]
         order = {name: k for k, name in enumerate(launch.names)}
         found.sort(key=lambda f: order.get(f[1].name.partition("[")[0], len(order)))
-        for region, array, values in found:
-            self._add_global(region, array, values, unset.get(region.begin))
+        for segment, array, values in found:
+            self._add_global(segment, array, values, unset.get(segment.begin))
 
-    def _add_global(self, region: Region, array: Any, values: Any, flags: Any) -> None:
+    def _add_global(self, segment: Segment, array: Any, values: Any, flags: Any) -> None:
         shown = [_plain(v) for v in values.reshape(-1)[:MOST_ELEMENTS]]
         if flags is not None:
-            empty = flags[:: max(array.itemsize // region.granule, 1)][: len(shown)]
+            empty = flags[:: max(array.itemsize // segment.granule, 1)][: len(shown)]
             shown = [None if u else v for u, v in zip(empty, shown, strict=False)]
-        key = (id(region), array.name)
-        number = self._add(key, array.name, region.space, array.shape, array.dtype, shown, None)
+        key = (id(segment), array.name)
+        number = self._add(key, array.name, segment.space, array.shape, array.dtype, shown, None)
         if values.size > MOST_ELEMENTS:
             self.cut[array.name] = values.size
             self.listed[number] |= {"shape": [MOST_ELEMENTS], "whole": list(array.shape)}
@@ -156,32 +156,32 @@ class _Arrays:
         """Return (array, flat index, dtype) of an address; of all arrays there with `every`."""
         if number < 0:
             return []
-        region = self.regions[number]
-        array = region.array_named(text)
-        offset = address - region.begin
-        if region.space in ("global", "constant"):
-            return self._global(region, region.arrays if every else [array], address)
-        owner: Any = block if region.space == "shared" else [block, thread]
+        segment = self.segments[number]
+        array = segment.array_named(text)
+        offset = address - segment.begin
+        if segment.space in ("global", "constant"):
+            return self._global(segment, segment.arrays if every else [array], address)
+        owner: Any = block if segment.space == "shared" else [block, thread]
         key = (number, str(owner))
         found = self.numbers.get(key)
         if found is None:
             size = int(np.prod(array.shape))
-            found = self._add(key, array.name, region.space, array.shape, array.dtype,
+            found = self._add(key, array.name, segment.space, array.shape, array.dtype,
                               [None] * size, owner)  # fmt: skip
-        return [(found, self._inside(region, offset) // array.itemsize, array.dtype)]
+        return [(found, self._inside(segment, offset) // array.itemsize, array.dtype)]
 
-    def _global(self, region: Region, arrays: list[Any], address: int) -> list[Any]:
+    def _global(self, segment: Segment, arrays: list[Any], address: int) -> list[Any]:
         found = []
         for array in arrays:
-            index, key = array.index_of(address), (id(region), array.name)
+            index, key = array.index_of(address), (id(segment), array.name)
             flat = int(np.ravel_multi_index(index, array.shape)) if index else 0
             plain = not array.shape or index
             if plain and flat < MOST_ELEMENTS and key in self.numbers:
                 found.append((self.numbers[key], flat, array.dtype))
         return found
 
-    def _inside(self, region: Region, offset: int) -> int:
-        return offset % region.stride if region.stride else offset
+    def _inside(self, segment: Segment, offset: int) -> int:
+        return offset % segment.stride if segment.stride else offset
 
 
 class _Steps:

@@ -1,7 +1,7 @@
 """The checker's state, which instrumented kernels keep; this page is its layout.
 
 An instrumented kernel reports every access, barrier and block to native functions
-(`checked/engine/`), which keep an array of 64-bit words, the state. Beside it stand *regions*,
+(`checked/engine/`), which keep an array of 64-bit words, the state. Beside it stand *segments*,
 stretches of memory with their shadow: two words, a *cell*, for each element.
 
 Time is counted in *epochs*: a number that grows at every block, barrier and syncwarp. Blocks run
@@ -23,8 +23,8 @@ WHOLE = 5  # number of blocks if all run in step (grid.sync), else 0
 ORIGIN = 6  # with WHOLE: epoch of block 0 at which the launch began
 BLOCK_X, BLOCK_Y = 7, 8  # sizes of a block
 THREADS = 9  # threads of a block
-REGIONS = 10  # how many regions there are
-REGION_TABLE = 11  # address of their table
+SEGMENTS = 10  # how many segments there are
+SEGMENT_TABLE = 11  # address of their table
 FINDINGS = 12  # address of the table of findings
 FOUND = 13  # how many rows of it are used
 LOST = 14  # findings for which it had no room
@@ -70,7 +70,7 @@ WORDS = 256
 # the address of the checker.
 CALLS = {
     "access": 6, "row": 8, "row_free": 7, "begin_block": 1, "barrier": 1, "grid_barrier": 1,
-    "fence": 2, "sync_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "region": 3,
+    "fence": 2, "sync_warps": 3, "check_mask": 6, "check_source": 6, "outside": 7, "segment": 3,
     "branch": 5, "work": 5, "value": 5, "after_return": 3, "grid_return": 3, "note": 11, "tick": 0,
     "area": 9, "run": 11,
 }  # fmt: skip
@@ -78,9 +78,9 @@ CALLS = {
 # Numbers of those that call each other: small parts compile much faster than one large one.
 ACCESS, NOTE, RUN = (list(CALLS).index(name) for name in ("access", "note", "run"))
 
-# ---- regions ----------------------------------------------------------------------------------
+# ---- segments ----------------------------------------------------------------------------------
 
-REGION_WORDS = 11
+SEGMENT_WORDS = 11
 # SHIFT: log2 of the bytes of one cell; BASE: what to take off an address to get a GPU's.
 # CONSTANT: 1 if nobody writes there in this launch, so that reads need no notes.
 # HEADS: address of the nodes that atomics gave to the elements (`checked/engine/fences.py`), or 0.
@@ -124,7 +124,7 @@ MAX_NODES = 1 << 20
 FINDING_WORDS = 32
 MAX_FINDINGS = 256
 (
-    F_WHAT, F_LOCATION, F_OTHER_LOCATION, F_REGION, F_COUNT, F_BLOCK, F_THREAD, F_OTHER_BLOCK,
+    F_WHAT, F_LOCATION, F_OTHER_LOCATION, F_SEGMENT, F_COUNT, F_BLOCK, F_THREAD, F_OTHER_BLOCK,
     F_OTHER_THREAD, F_ADDRESS, F_SIZE, F_HAZARD, F_A, F_B, F_NDIM,
 ) = range(15)  # fmt: skip
 F_INDEX, F_SHAPE = 16, 24
@@ -142,7 +142,7 @@ WRITE_WRITE, READ_WRITE, WRITE_READ = range(3)  # hazards: the earlier access fi
 
 (
     S_REQUESTS, S_ACCESSES, S_ASKED, S_SECTORS, S_WAVEFRONTS, S_LEAST, S_WORST, S_SERIAL,
-    S_CONTENTION, S_STEPS, S_THREADS, S_BRANCHES, S_DIVERGENT, S_BARRIERS, S_SPACE, S_REGION,
+    S_CONTENTION, S_STEPS, S_THREADS, S_BRANCHES, S_DIVERGENT, S_BARRIERS, S_SPACE, S_SEGMENT,
     S_SIZE, S_KIND, S_LANES_OPEN, S_LAST, S_WORK_LAST, S_BASE, S_WORST_COUNT, S_TICK, S_WORK_TICK,
 ) = range(25)  # fmt: skip
 S_ADDRESSES = 32  # of the lanes of the open request
@@ -156,7 +156,7 @@ LOCATION_WORDS = S_WORST_LANES + 32
 
 # ---- events of a recording -----------------------------------------------------------------------
 
-# Words: what, location, block, thread, then of an access: kind, region + 1 and size (8, 24, 32
+# Words: what, location, block, thread, then of an access: kind, segment + 1 and size (8, 24, 32
 # bits), address, and 16 bytes of the value; of work and syncwarp: the lanes; of a value: the
 # variable, its bits, 1 if they are a float64's.
 EVENT_WORDS = 8

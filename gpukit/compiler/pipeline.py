@@ -17,9 +17,9 @@ from gpukit.compiler.unit import Unit
 class Instrumentation:
     """What the checker must know of an instrumented kernel.
 
-    `locations` are the process-wide numbers of its locations, in its own order; `regions` the
-    arrays that it makes itself (`instruments.OwnRegion`); `stores` and `loads` those that it writes
-    and reads, `unseen` functions that do so and are not instrumented, `prints` whether it calls
+    `locations` are the process-wide numbers of its locations, in its own order; `segments` the
+    arrays that it makes itself (`instruments.OwnSegment`); `stores` and `loads` those that it
+    writes and reads, `unseen` functions that do so and are not instrumented, `prints` whether it calls
     `print`, `by_data` and `by_shape` as
     in `provenance.Stores`; `flops` the operations of statements by the kernel's own location;
     `variables` those of a recording, by number; `ordered` whether the order of blocks could show
@@ -31,7 +31,7 @@ class Instrumentation:
     """
 
     locations: list[int] = field(default_factory=list)
-    regions: list[dict[str, Any]] = field(default_factory=list)
+    segments: list[dict[str, Any]] = field(default_factory=list)
     stores: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
@@ -270,7 +270,7 @@ def _instrumentation(unit: Unit, emitter: Any) -> Instrumentation:
     roots, stores = arrays.Roots(unit), provenance.stores(unit)
     return Instrumentation(
         locations=[location for location, *_ in rewriter.own_locations],
-        regions=[asdict(r) for r in instruments.regions],
+        segments=[asdict(r) for r in instruments.segments],
         stores=_written(unit, roots.behind_all(rewriter.stores)),
         loads=_written(unit, roots.behind_all(rewriter.loads)),
         unseen=sorted(rewriter.unseen),

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from gpukit.checked import instrumented, regions
+from gpukit.checked import instrumented, segments
 from gpukit.checked.engine import entries
 from gpukit.checked.shadow_memory import MEMORY
 from gpukit.compiler import checker_state as w
@@ -31,16 +31,16 @@ class Shadow:
     ) -> None:
         self.array = np.zeros(elements, np.int32)
         begin = self.array.ctypes.data
-        self.region = regions.Region(space, begin, begin + self.array.nbytes, SIZE, [])
-        self.region.arrays = [regions.of_array("a", self.array)]
-        self.region.cells = MEMORY.cells(elements)
+        self.segment = segments.Segment(space, begin, begin + self.array.nbytes, SIZE, [])
+        self.segment.arrays = [segments.of_array("a", self.array)]
+        self.segment.cells = MEMORY.cells(elements)
         shape = SimpleNamespace(blocks=blocks, block=(threads, 1, 1), threads=threads)
         instrumentation = SimpleNamespace(fences=fences, decided=[0, 1])  # as sites 0 and 1
         compiled = SimpleNamespace(whole_grid=False, instrumentation=instrumentation)
         given = SimpleNamespace(shape=shape, compiled=compiled)
         functions = entries.checking()
         first = MEMORY.begin()
-        self.checker = instrumented.CheckerState(given, [self.region], first, True, functions, {})
+        self.checker = instrumented.CheckerState(given, [self.segment], first, True, functions, {})
         self.calls = {
             name: ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * (count + 1))(address)
             for (name, count), address in zip(w.CALLS.items(), functions, strict=True)
@@ -55,7 +55,7 @@ class Shadow:
     def close(self) -> None:
         """Give the shadow memory back, as a launch does."""
         MEMORY.epoch = int(self.checker.words[w.NOW]) + 1
-        MEMORY.give_back(self.region.cells)
+        MEMORY.give_back(self.segment.cells)
 
     def call(self, name: str, *arguments: int) -> int:
         return int(self.calls[name](self.checker.address, *arguments))

@@ -6,7 +6,7 @@ collected until another warp begins or a lane comes again; then the request is c
 
 from __future__ import annotations
 
-from gpukit.checked.engine.shadow import find_region
+from gpukit.checked.engine.shadow import find_segment
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek, peek8, poke
@@ -32,10 +32,10 @@ def lane(checker, location, thread, address, size, kind):  # type: ignore[no-unt
         close(checker, location)
         count = 0
     if count == 0:
-        region = find_region(checker, address)
-        poke(row, w.S_SPACE, peek(region, w.COUNTED) if region else w.GLOBAL)
-        poke(row, w.S_REGION, peek(region, w.NUMBER) if region else -1)
-        poke(row, w.S_BASE, peek(region, w.BASE) if region else 0)
+        segment = find_segment(checker, address)
+        poke(row, w.S_SPACE, peek(segment, w.COUNTED) if segment else w.GLOBAL)
+        poke(row, w.S_SEGMENT, peek(segment, w.NUMBER) if segment else -1)
+        poke(row, w.S_BASE, peek(segment, w.BASE) if segment else 0)
         poke(row, w.S_SIZE, size)
         poke(row, w.S_KIND, kind)
         poke(row, w.S_TICK, tick)
@@ -50,15 +50,17 @@ def lane(checker, location, thread, address, size, kind):  # type: ignore[no-unt
 @compiled
 def _contend(checker, row, address):  # type: ignore[no-untyped-def]
     """Count the atomics on one element: its cell is free for that in a profile."""
-    region = find_region(checker, address)
-    if region == 0:
+    segment = find_segment(checker, address)
+    if segment == 0:
         return
-    cell = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> peek(region, w.SHIFT))
-    block, last = peek(checker, w.BLOCK), cell + peek(region, w.GAP)
+    cell = peek(segment, w.CELLS) + 8 * (
+        (address - peek(segment, w.BEGIN)) >> peek(segment, w.SHIFT)
+    )
+    block, last = peek(checker, w.BLOCK), cell + peek(segment, w.GAP)
     # Count and epoch stand where checks keep a line and theirs: what a check left here is older,
     # and what stays here is, for the next check, an old write without flags.
     epoch, before = peek(last, 0) >> w.EPOCH, peek(cell, 0) >> w.WRITE_LOCATION
-    fresh = peek(region, w.SPACE) != w.GLOBAL and epoch != block
+    fresh = peek(segment, w.SPACE) != w.GLOBAL and epoch != block
     count = 1 if fresh or epoch < peek(checker, w.LAUNCH) else before + 1
     poke(cell, 0, count << w.WRITE_LOCATION)
     poke(last, 0, block << w.EPOCH)

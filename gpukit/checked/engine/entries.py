@@ -131,10 +131,10 @@ def checking() -> tuple[int, ...]:
 
     @_entry("run")
     def run(  # type: ignore[no-untyped-def]
-        checker, region, address, step, size, cells, stride, location, thread, apart, count, kind
+        checker, segment, address, step, size, cells, stride, location, thread, apart, count, kind
     ):
-        shadow_rows.check_run(checker, region, address, step, size, cells, stride, location, thread,
-                              apart, count, kind)  # fmt: skip
+        shadow_rows.check_run(checker, segment, address, step, size, cells, stride, location,
+                              thread, apart, count, kind)  # fmt: skip
         return 0
 
     own = {"access": access, "row": row, "row_free": row_free, "area": area, "run": run}
@@ -314,9 +314,9 @@ def _common() -> dict[str, Any]:
         findings.outside(checker, context, location, thread, ndim, index, shape, what)
         return 0
 
-    @_entry("region")
-    def region(checker, number, address, size):  # type: ignore[no-untyped-def]
-        shadow.set_region(checker, number, address, size)
+    @_entry("segment")
+    def segment(checker, number, address, size):  # type: ignore[no-untyped-def]
+        shadow.set_segment(checker, number, address, size)
         return 0
 
     @_entry("after_return")
@@ -335,8 +335,8 @@ def _common() -> dict[str, Any]:
         return 0
 
     @_entry("note")
-    def note(checker, what, location, other, region, thread, who, block, address, size, a, b):  # type: ignore[no-untyped-def]
-        return findings.put_note(checker, what, location, other, region, thread, who, block,
+    def note(checker, what, location, other, segment, thread, who, block, address, size, a, b):  # type: ignore[no-untyped-def]
+        return findings.put_note(checker, what, location, other, segment, thread, who, block,
                                  address, size & 0xFFFFFFFF, size >> 32, a, b)  # fmt: skip
 
     @_entry("branch")
@@ -346,7 +346,7 @@ def _common() -> dict[str, Any]:
     return {
         "begin_block": begin_block, "barrier": barrier, "grid_barrier": grid_barrier,
         "fence": fence, "sync_warps": sync_warps, "check_mask": check_mask,
-        "check_source": check_source, "outside": outside, "region": region, "branch": nothing,
+        "check_source": check_source, "outside": outside, "segment": segment, "branch": nothing,
         "area": nothing, "run": nothing, "work": nothing, "value": nothing, "note": note,
         "after_return": after_return, "grid_return": grid_return, "tick": tick,
     }  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpukit.checked.engine.shadow import find_region
+from gpukit.checked.engine.shadow import find_segment
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
 from gpukit.compiler.runtime.raw import peek, peek8, poke
@@ -49,8 +49,8 @@ def settle(checker):  # type: ignore[no-untyped-def]
 def access(checker, location, thread, address, size, kind, value):  # type: ignore[no-untyped-def]
     """Write down an access: the value that was read, or the one that will be written."""
     settle(checker)
-    region = find_region(checker, address)
-    number = peek(region, w.NUMBER) if region else -1
+    segment = find_segment(checker, address)
+    number = peek(segment, w.NUMBER) if segment else -1
     at = value if value else address
     how = kind | (number + 1) << 8 | size << 32
     bits = _value(at, 0, size)

@@ -9,29 +9,29 @@ from gpukit.compiler.runtime.raw import invoke, peek, poke
 
 @compiled
 def note(  # type: ignore[no-untyped-def]
-    checker, what, location, other_location, region, thread, other_thread, other_block, address,
+    checker, what, location, other_location, segment, thread, other_thread, other_block, address,
     size, hazard, a, b,
 ):  # fmt: skip
     """Report a finding (`put_note`); return its row or 0."""
     function = peek(checker, w.FUNCTIONS + w.NOTE)
-    given = (checker, what, location, other_location, region, thread, other_thread, other_block,
+    given = (checker, what, location, other_location, segment, thread, other_thread, other_block,
              address, size | hazard << 32, a, b)  # fmt: skip
     return invoke(function, given)
 
 
 @compiled
 def put_note(  # type: ignore[no-untyped-def]
-    checker, what, location, other_location, region, thread, other_thread, other_block, address,
+    checker, what, location, other_location, segment, thread, other_thread, other_block, address,
     size, hazard, a, b,
 ):  # fmt: skip
     """Put a finding into the table, or count it if its lines are there; return its row or 0."""
     table, count = peek(checker, w.FINDINGS), peek(checker, w.FOUND)
-    number = peek(region, w.NUMBER) if region else -1
+    number = peek(segment, w.NUMBER) if segment else -1
     row = table
     for _ in range(count):
         if (
             peek(row, w.F_WHAT) == what and peek(row, w.F_LOCATION) == location
-            and peek(row, w.F_OTHER_LOCATION) == other_location and peek(row, w.F_REGION) == number
+            and peek(row, w.F_OTHER_LOCATION) == other_location and peek(row, w.F_SEGMENT) == number
         ):  # fmt: skip
             poke(row, w.F_COUNT, peek(row, w.F_COUNT) + 1)
             return 0
@@ -43,7 +43,7 @@ def put_note(  # type: ignore[no-untyped-def]
     poke(row, w.F_WHAT, what)
     poke(row, w.F_LOCATION, location)
     poke(row, w.F_OTHER_LOCATION, other_location)
-    poke(row, w.F_REGION, number)
+    poke(row, w.F_SEGMENT, number)
     poke(row, w.F_COUNT, 1)
     poke(row, w.F_BLOCK, peek(checker, w.BLOCK_NUMBER))
     poke(row, w.F_THREAD, thread)

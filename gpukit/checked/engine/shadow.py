@@ -28,13 +28,13 @@ from gpukit.compiler.runtime.raw import invoke, peek, peek8, poke, poke8
 
 
 @compiled
-def find_region(checker, address):  # type: ignore[no-untyped-def]
-    """Return the address of the row of the region that holds an address, or 0."""
-    row = peek(checker, w.REGION_TABLE)
-    for _ in range(peek(checker, w.REGIONS)):
+def find_segment(checker, address):  # type: ignore[no-untyped-def]
+    """Return the address of the row of the segment that holds an address, or 0."""
+    row = peek(checker, w.SEGMENT_TABLE)
+    for _ in range(peek(checker, w.SEGMENTS)):
         if peek(row, w.BEGIN) <= address < peek(row, w.END):
             return row
-        row += 8 * w.REGION_WORDS
+        row += 8 * w.SEGMENT_WORDS
     return 0
 
 
@@ -80,7 +80,7 @@ def _is_before(checker, how, location, thread, other, epoch):  # type: ignore[no
 
 @compiled
 def _clash(  # type: ignore[no-untyped-def]
-    checker, region, address, size, location, thread, kind, epoch, how, other, other_location,
+    checker, segment, address, size, location, thread, kind, epoch, how, other, other_location,
     hazard, was_atomic, value,
 ):  # fmt: skip
     """Report an access that clashes with an earlier one; `other`: whose, NOBODY if that is lost.
@@ -95,7 +95,7 @@ def _clash(  # type: ignore[no-untyped-def]
         what = w.WARP_RACE
     if how == OTHER_BLOCK:
         other_block = w.NOBODY if other == w.NOBODY else block_of(checker, epoch)
-    note(checker, what, location, other_location, region, thread, max(other, w.NOBODY),
+    note(checker, what, location, other_location, segment, thread, max(other, w.NOBODY),
          other_block, address, size, hazard, 0, int(kind == w.UPDATE))  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def _warp_met(checker, thread, epoch):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _against_write(checker, region, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
+def _against_write(checker, segment, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
     """Compare an access with the last write of its element; return the flags of a new write."""
     word = peek(cell, 0)
     epoch = word >> w.EPOCH
@@ -139,7 +139,7 @@ def _against_write(checker, region, space, address, size, cell, location, thread
         how, writer = OTHER_BLOCK, w.NOBODY
     other_location = (word >> w.WRITE_LOCATION) & w.LOCATION_MASK
     hazard = w.WRITE_READ if kind == w.LOAD else w.WRITE_WRITE
-    _clash(checker, region, address, size, location, thread, kind, epoch, how, writer,
+    _clash(checker, segment, address, size, location, thread, kind, epoch, how, writer,
            other_location, hazard, was_atomic, value)  # fmt: skip
     return 0
 
@@ -169,13 +169,13 @@ def _others_atomics(checker, word, how, thread):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _against_reads(checker, region, space, address, size, cell, location, thread, kind):  # type: ignore[no-untyped-def]
+def _against_reads(checker, segment, space, address, size, cell, location, thread, kind):  # type: ignore[no-untyped-def]
     """Compare a write with the reads of its element since the last write.
 
     Of two readers at least one is in the way of any writer, if they are of different warps where
     several warps have read (`_read`).
     """
-    word = peek(cell + peek(region, w.GAP), 0)
+    word = peek(cell + peek(segment, w.GAP), 0)
     epoch = word >> w.EPOCH
     how = relation(checker, epoch, space)
     if how == BEFORE:
@@ -197,7 +197,7 @@ def _against_reads(checker, region, space, address, size, cell, location, thread
             if _is_before(checker, how, location, thread, other, epoch):
                 return
     other_location = (word >> w.READ_LOCATION) & w.LOCATION_MASK
-    _clash(checker, region, address, size, location, thread, kind, epoch, how, other,
+    _clash(checker, segment, address, size, location, thread, kind, epoch, how, other,
            other_location, w.READ_WRITE, False, 0)  # fmt: skip
 
 
@@ -271,7 +271,7 @@ def _write(checker, space, cell, location, thread, atomic, flags):  # type: igno
 
 
 @compiled
-def _unset(checker, region, space, word):  # type: ignore[no-untyped-def]
+def _unset(checker, segment, space, word):  # type: ignore[no-untyped-def]
     """Tell whether a read element was never written."""
     if space == w.GLOBAL:
         return word & w.UNINITIALISED != 0
@@ -279,20 +279,20 @@ def _unset(checker, region, space, word):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def see_cell(checker, region, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
+def see_cell(checker, segment, space, address, size, cell, location, thread, kind, value):  # type: ignore[no-untyped-def]
     """Check one access to one cell and note it there."""
-    if kind != w.STORE and _unset(checker, region, space, peek(cell, 0)):
-        note(checker, w.UNSET, location, -1, region, thread, -1, -1, address, size, 0, space, 0)
+    if kind != w.STORE and _unset(checker, segment, space, peek(cell, 0)):
+        note(checker, w.UNSET, location, -1, segment, thread, -1, -1, address, size, 0, space, 0)
     flags = 0
     if space != w.LOCAL and peek(checker, w.RACES):
         flags = _against_write(
-            checker, region, space, address, size, cell, location, thread, kind, value
+            checker, segment, space, address, size, cell, location, thread, kind, value
         )
         if kind != w.LOAD:
-            _against_reads(checker, region, space, address, size, cell, location, thread, kind)
+            _against_reads(checker, segment, space, address, size, cell, location, thread, kind)
     if kind == w.LOAD:
         if space != w.LOCAL:
-            _read(checker, space, cell + peek(region, w.GAP), location, thread)
+            _read(checker, space, cell + peek(segment, w.GAP), location, thread)
     else:
         poke(checker, w.WRITES, peek(checker, w.WRITES) + 1)
         _write(checker, space, cell, location, thread, kind == w.UPDATE, flags)
@@ -304,33 +304,33 @@ def access(checker, location, thread, address, size, kind, value):  # type: igno
     warp = thread >> 5
     poke(checker, w.LAST_LOCATION, location)
     poke(checker, w.TOUCHED, peek(checker, w.TOUCHED) | 1 << warp)
-    region = find_region(checker, address)
-    if region == 0:
+    segment = find_segment(checker, address)
+    if segment == 0:
         return
-    shift, space = peek(region, w.SHIFT), peek(region, w.SPACE)
+    shift, space = peek(segment, w.SHIFT), peek(segment, w.SPACE)
     natural = size & -size
     # What is no power of two, or longer than 16 bytes, is copied in pieces.
     odd = natural == size and size <= 16 and address & (size - 1) != 0
-    if kind == w.LOAD and peek(region, w.CONSTANT) and not odd:
+    if kind == w.LOAD and peek(segment, w.CONSTANT) and not odd:
         return
     if odd:
-        note(checker, w.MISALIGNED, location, -1, region, thread, -1, -1, address, size, 0,
+        note(checker, w.MISALIGNED, location, -1, segment, thread, -1, -1, address, size, 0,
              natural, 0)  # fmt: skip
-    begin = peek(region, w.BEGIN)
+    begin = peek(segment, w.BEGIN)
     first = (address - begin) >> shift
-    # Never beyond the region, whatever size an access is reported to have.
-    last = (min(address + size, peek(region, w.END)) - 1 - begin) >> shift
-    cells = peek(region, w.CELLS)
+    # Never beyond the segment, whatever size an access is reported to have.
+    last = (min(address + size, peek(segment, w.END)) - 1 - begin) >> shift
+    cells = peek(segment, w.CELLS)
     if kind == w.UPDATE:
         _note_adder(checker, cells + 8 * first, location, thread)
     if space == w.SHARED and first == last and peek(checker, w.KNOWN) == 0:
-        if _in_order(checker, region, cells + 8 * first, location, thread, kind):
+        if _in_order(checker, segment, cells + 8 * first, location, thread, kind):
             return
     for k in range(first, last + 1):
         see_cell(
-            checker, region, space, address, size, cells + 8 * k, location, thread, kind, value
+            checker, segment, space, address, size, cells + 8 * k, location, thread, kind, value
         )
-    heads = peek(region, w.HEADS)
+    heads = peek(segment, w.HEADS)
     if kind == w.UPDATE and heads:
         fences.atomic(checker, heads + 8 * first, since(checker, space), thread)
 
@@ -346,7 +346,7 @@ def _note_adder(checker, cell, location, thread):  # type: ignore[no-untyped-def
 
 
 @compiled
-def _in_order(checker, region, cell, location, thread, kind):  # type: ignore[no-untyped-def]
+def _in_order(checker, segment, cell, location, thread, kind):  # type: ignore[no-untyped-def]
     """Note an access to a shared element that no other access since the last barrier concerns.
 
     The same as `see_cell`, which looks at every way that two accesses can stand; this at the
@@ -354,7 +354,7 @@ def _in_order(checker, region, cell, location, thread, kind):  # type: ignore[no
     """
     if peek(checker, w.WHOLE):
         return False
-    word, seen = peek(cell, 0), peek(cell + peek(region, w.GAP), 0)
+    word, seen = peek(cell, 0), peek(cell + peek(segment, w.GAP), 0)
     recent, fresh = peek(checker, w.BARRIER) << w.EPOCH, peek(checker, w.NOW) << w.EPOCH
     own = (word >> w.WRITE_THREAD) & w.THREAD_MASK == thread
     if kind == w.LOAD:
@@ -364,7 +364,7 @@ def _in_order(checker, region, cell, location, thread, kind):  # type: ignore[no
         if (seen >= recent) | (seen & w.READ_ELSEWHERE != 0):
             return False
         fresh |= thread << w.READ_FIRST | thread << w.READ_OTHER | location << w.READ_LOCATION
-        poke(cell + peek(region, w.GAP), 0, fresh)
+        poke(cell + peek(segment, w.GAP), 0, fresh)
         return True
     if seen >= recent:
         return False
@@ -384,9 +384,9 @@ def _in_order(checker, region, cell, location, thread, kind):  # type: ignore[no
 
 
 @compiled
-def set_region(checker, number, address, size):  # type: ignore[no-untyped-def]
-    """Say where a region lies: scratch memory is only known when the kernel runs."""
-    row_ = peek(checker, w.REGION_TABLE) + 8 * w.REGION_WORDS * number
+def set_segment(checker, number, address, size):  # type: ignore[no-untyped-def]
+    """Say where a segment lies: scratch memory is only known when the kernel runs."""
+    row_ = peek(checker, w.SEGMENT_TABLE) + 8 * w.SEGMENT_WORDS * number
     poke(row_, w.BEGIN, address)
     poke(row_, w.END, address + size)
     poke(row_, w.BASE, address)

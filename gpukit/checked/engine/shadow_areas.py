@@ -8,7 +8,7 @@ time goes on: such areas are remembered.
 from __future__ import annotations
 
 from gpukit.checked.engine.epochs import since
-from gpukit.checked.engine.shadow import find_region
+from gpukit.checked.engine.shadow import find_segment
 from gpukit.checked.engine.shadow_rows import NOT_PLAIN, run, touch
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled
@@ -23,36 +23,47 @@ def area(checker, location, thread, count, address, step, size, mask, rounds, le
     """
     if count <= 0 or rounds <= 0:
         return 1
-    region = find_region(checker, address)
-    if region == 0 or mask != 0 or peek(checker, w.WHOLE) or peek(region, w.SPACE) == w.LOCAL:
+    segment = find_segment(checker, address)
+    if segment == 0 or mask != 0 or peek(checker, w.WHOLE) or peek(segment, w.SPACE) == w.LOCAL:
         return 0
-    shift = peek(region, w.SHIFT)
+    shift = peek(segment, w.SHIFT)
     across, along = (count - 1) * step, (rounds - 1) * leap
     low = address + min(across, 0) + min(along, 0)
     high = address + max(across, 0) + max(along, 0) + size
-    inside = peek(region, w.BEGIN) <= low and high <= peek(region, w.END)
+    inside = peek(segment, w.BEGIN) <= low and high <= peek(segment, w.END)
     if not inside or size != 1 << shift or (address | step | leap) & (min(size, 16) - 1):
         return 0
     touch(checker, thread, count)
-    if peek(region, w.CONSTANT):
+    if peek(segment, w.CONSTANT):
         return 1
-    cells = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> shift)
+    cells = peek(segment, w.CELLS) + 8 * ((address - peek(segment, w.BEGIN)) >> shift)
     stride, jump = 8 * (step >> shift), 8 * (leap >> shift)
     if step == 0:
         last = thread + count - 1
-        run(checker, region, address, leap, size, cells, jump, location, thread, 0, rounds, w.LOAD)
+        run(checker, segment, address, leap, size, cells, jump, location, thread, 0, rounds, w.LOAD)
         if count > 1:
             run(
-                checker, region, address, leap, size, cells, jump, location, last, 0, rounds, w.LOAD
+                checker,
+                segment,
+                address,
+                leap,
+                size,
+                cells,
+                jump,
+                location,
+                last,
+                0,
+                rounds,
+                w.LOAD,
             )
         return 1
     lines = rounds if leap else 1
     if _is_settled(checker, cells, stride, count, jump, lines):
         return 1
     for j in range(lines):
-        run(checker, region, address + j * leap, step, size, cells + j * jump, stride, location,
+        run(checker, segment, address + j * leap, step, size, cells + j * jump, stride, location,
             thread, 1, count, w.LOAD)  # fmt: skip
-    _settle(checker, region, cells, stride, count, jump, lines)
+    _settle(checker, segment, cells, stride, count, jump, lines)
     return 1
 
 
@@ -81,9 +92,9 @@ def _are_enough(seen, threads):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _settle(checker, region, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
+def _settle(checker, segment, cells, stride, count, jump, lines):  # type: ignore[no-untyped-def]
     """Remember elements whose readers are known and which nobody has written of late."""
-    space, gap = peek(region, w.SPACE), peek(region, w.GAP)
+    space, gap = peek(segment, w.SPACE), peek(segment, w.GAP)
     threads = peek(checker, w.THREADS)
     if not _are_enough(peek(cells + gap, 0), threads):
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gpukit.checked.engine import fences
 from gpukit.checked.engine.epochs import begun, since
-from gpukit.checked.engine.shadow import find_region, record
+from gpukit.checked.engine.shadow import find_segment, record
 from gpukit.compiler import checker_state as w
 from gpukit.compiler.runtime.compiled import compiled, inlined
 from gpukit.compiler.runtime.raw import ALL_SET, first_set, invoke, peek, peek8, poke
@@ -80,15 +80,15 @@ def row_free(checker, location, thread, count, address, step, size, mask):  # ty
     """
     if count <= 0:
         return 1
-    region = find_region(checker, address)
-    if region == 0:
+    segment = find_segment(checker, address)
+    if segment == 0:
         return 0
-    shift, space = peek(region, w.SHIFT), peek(region, w.SPACE)
+    shift, space = peek(segment, w.SHIFT), peek(segment, w.SPACE)
     if size > abs(step) or size != 1 << shift or peek(checker, w.WHOLE):
         return 1 if count == 1 and size == 1 << shift else 0
     if (address | step) & (min(size, 16) - 1):
         return 0
-    cells = peek(region, w.CELLS) + 8 * ((address - peek(region, w.BEGIN)) >> shift)
+    cells = peek(segment, w.CELLS) + 8 * ((address - peek(segment, w.BEGIN)) >> shift)
     stride = 8 * (step >> shift)
     low, block, barrier = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.BARRIER)
     k = _run_begin(mask, 0, count)
@@ -139,17 +139,17 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
     if count <= 0:
         return
     poke(checker, w.LAST_LOCATION, location)
-    region = find_region(checker, address)
+    segment = find_segment(checker, address)
     aligned = (address | step) & (min(size & -size, 16) - 1) == 0
-    if kind == w.LOAD and region and aligned and peek(region, w.CONSTANT):
+    if kind == w.LOAD and segment and aligned and peek(segment, w.CONSTANT):
         begin = _run_begin(mask, 0, count)
         while begin < count:
             end = _run_end(mask, begin, count)
             touch(checker, thread + begin, end - begin)
             begin = _run_begin(mask, end, count)
         return
-    shift = peek(region, w.SHIFT) if region else 0
-    odd = region == 0 or size != 1 << shift or (address | step) & (min(size, 16) - 1)
+    shift = peek(segment, w.SHIFT) if segment else 0
+    odd = segment == 0 or size != 1 << shift or (address | step) & (min(size, 16) - 1)
     slow = odd or peek(checker, w.WHOLE)
     k = _run_begin(mask, 0, count)
     while k < count:
@@ -163,17 +163,17 @@ def row(checker, location, thread, count, address, step, size, mask, kind):  # t
                 me = thread + k + j * apart
                 record(checker, location, me, at + j * apart * step, size, min(kind, w.STORE))
         else:
-            cells = peek(region, w.CELLS) + 8 * ((at - peek(region, w.BEGIN)) >> shift)
-            if peek(region, w.SPACE) == w.LOCAL:
+            cells = peek(segment, w.CELLS) + 8 * ((at - peek(segment, w.BEGIN)) >> shift)
+            if peek(segment, w.SPACE) == w.LOCAL:
                 _own(checker, location, thread + k, apart, n, at, step * apart, size, cells,
                      8 * (step >> shift) * apart, kind)  # fmt: skip
             elif step == 0 and kind == w.LOAD:
                 # Of threads that all read one element the first and the last speak for the others.
-                run(checker, region, at, 0, size, cells, 0, location, thread + k, 0, 1, kind)
+                run(checker, segment, at, 0, size, cells, 0, location, thread + k, 0, 1, kind)
                 if n > 1:
-                    run(checker, region, at, 0, size, cells, 0, location, far, 0, 1, kind)
+                    run(checker, segment, at, 0, size, cells, 0, location, far, 0, 1, kind)
             else:
-                run(checker, region, at, step * apart, size, cells, 8 * (step >> shift) * apart,
+                run(checker, segment, at, step * apart, size, cells, 8 * (step >> shift) * apart,
                     location, thread + k, apart, n, kind)  # fmt: skip
         k = _run_begin(mask, far + 1 - thread, count)
 
@@ -197,24 +197,24 @@ def _own(checker, location, thread, next_thread, count, address, step, size, cel
 
 @compiled
 def run(  # type: ignore[no-untyped-def]
-    checker, region, address, step, size, cells, stride, location, thread, next_thread, count, kind
+    checker, segment, address, step, size, cells, stride, location, thread, next_thread, count, kind
 ):
     """Let accesses to elements at equal distances be checked (`check_run`)."""
     function = peek(checker, w.FUNCTIONS + w.RUN)
-    given = (checker, region, address, step, size, cells, stride, location, thread, next_thread,
+    given = (checker, segment, address, step, size, cells, stride, location, thread, next_thread,
              count, kind)  # fmt: skip
     invoke(function, given)
 
 
 @inlined
 def check_run(  # type: ignore[no-untyped-def]
-    checker, region, address, step, size, cells, stride, location, thread, next_thread, count, kind
+    checker, segment, address, step, size, cells, stride, location, thread, next_thread, count, kind
 ):
     """Check accesses to elements at equal distances, by threads that are `next_thread` apart."""
-    space = peek(region, w.SPACE)
+    space = peek(segment, w.SPACE)
     low, block, barrier = since(checker, space), peek(checker, w.BLOCK), peek(checker, w.BARRIER)
     recent = max(barrier, peek(checker, w.LAST_SYNCWARP))
-    epoch, gap = peek(checker, w.NOW), peek(region, w.GAP)
+    epoch, gap = peek(checker, w.NOW), peek(segment, w.GAP)
     if kind == w.LOAD:
         if space == w.GLOBAL:
             fences.note_read(checker)

@@ -201,7 +201,7 @@ def listed(noun: str, numbers: Any) -> str:
 
 
 def agreeing(numbers: Any, one: str, many: str) -> str:
-    """Return the verb form that agrees with what `listed` writes.
+    """Return the agreeing form that agrees with what `listed` writes.
 
     >>> agreeing("5", "does", "do"), agreeing("16-31", "does", "do")
     ('does', 'do')

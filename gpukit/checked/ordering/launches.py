@@ -17,18 +17,18 @@ from gpukit.checked.instrumented import Launch, Seen
 from gpukit.checked.ordering.clocks import LEGACY
 from gpukit.checked.ordering.memory import HOST_KINDS, READ, UPDATE, WRITE, of_flags
 from gpukit.checked.ordering.tracker import Access, Tracker, key_of
-from gpukit.checked.regions import Region
+from gpukit.checked.segments import Segment
 from gpukit.compiler import checker_state
 from gpukit.cpu import operations
 from gpukit.cpu.memory import allocations
 
 
-def notes_reads(stream: Any, region: Region) -> bool:
-    """Tell whether the reads of a region are wanted, also where the launch writes nothing in it."""
+def notes_reads(stream: Any, segment: Segment) -> bool:
+    """Tell whether a segment's reads are wanted, even where the launch writes nothing in it."""
     tracker = operations.observer()
-    if not isinstance(tracker, Tracker) or region.space != "global":
+    if not isinstance(tracker, Tracker) or segment.space != "global":
         return False
-    kind = tracker.kinds.of(region.arrays[0].host)
+    kind = tracker.kinds.of(segment.arrays[0].host)
     shared = kind in (allocations.MAPPED, allocations.MANAGED)
     return shared or (kind == allocations.DEVICE and key_of(stream) != LEGACY)
 
@@ -42,7 +42,7 @@ def add(launch: Launch, seen: Seen) -> list[Finding]:
     copies = list(_copies(tracker, launch))
     if copies and not stream:
         tracker.synchronized(stream)  # each is copied in before the launch
-    accesses = [a for r in seen.regions for a in _accesses(tracker, r, seen)]
+    accesses = [a for r in seen.segments for a in _accesses(tracker, r, seen)]
     accesses += [a for copy in copies for a in copy.accesses(tracker)]
     what = f"the launch of `{launch.kernel.py_func.__name__}`"
     found = tracker.enqueue(what, stream, accesses)
@@ -88,11 +88,11 @@ def _copies_of(tracker: Tracker, name: str, value: Any, to: bool, back: bool) ->
             yield _Copy(name, np.asarray(value), kind, to, back)
 
 
-def _accesses(tracker: Tracker, region: Region, seen: Seen) -> Iterator[Access]:
-    """Yield what a launch did with a region of memory of the device."""
-    if region.space != "global":
+def _accesses(tracker: Tracker, segment: Segment, seen: Seen) -> Iterator[Access]:
+    """Yield what a launch did with a segment of memory of the device."""
+    if segment.space != "global":
         return
-    first, array = region.arrays[0], region.arrays[0].host
+    first, array = segment.arrays[0], segment.arrays[0].host
     kind = tracker.kinds.of(array)
     if kind == allocations.PAGEABLE and first.on_device:  # a copy that Python made
         kind = allocations.DEVICE
@@ -100,15 +100,15 @@ def _accesses(tracker: Tracker, region: Region, seen: Seen) -> Iterator[Access]:
         return
     if kind == allocations.DEVICE and key_of(seen.shape.stream) == LEGACY:
         return
-    for use, flags in _uses(region, seen.first_epoch << checker_state.EPOCH):
-        touched = of_flags(flags, region.begin, region.granule)
+    for use, flags in _uses(segment, seen.first_epoch << checker_state.EPOCH):
+        touched = of_flags(flags, segment.begin, segment.granule)
         if touched is not None:
             yield tracker.access(array, use, touched, kind, first.name)
 
 
-def _uses(region: Region, begin: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield for each use of memory which cells of a region the launch used so."""
-    writes, reads = region.cells[:, : region.cell_count]
+def _uses(segment: Segment, begin: int) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield for each use of memory which cells of a segment the launch used so."""
+    writes, reads = segment.cells[:, : segment.cell_count]
     written = writes >= begin
     plain = checker_state.ATOMIC | checker_state.PLAIN
     atomic = written & ((writes & plain) == checker_state.ATOMIC)

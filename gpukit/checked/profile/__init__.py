@@ -255,18 +255,18 @@ def _counts(row: Any, flops: dict[str, int]) -> Counts:
 
 
 def _array_name(seen: Seen, row: Any, place: Any) -> str:
-    number = int(row[checker_state.S_REGION])
-    return str(seen.regions[number].array_named(place.array).name) if number >= 0 else place.array
+    number = int(row[checker_state.S_SEGMENT])
+    return str(seen.segments[number].array_named(place.array).name) if number >= 0 else place.array
 
 
 def _access(seen: Seen, row: Any, place: Any, name: str, counts: Counts) -> Access:
-    number = int(row[checker_state.S_REGION])
-    region = seen.regions[number] if number >= 0 else None
+    number = int(row[checker_state.S_SEGMENT])
+    segment = seen.segments[number] if number >= 0 else None
     space = checker_state.SPACES[int(row[checker_state.S_SPACE])]
     op = _OPS[int(row[checker_state.S_KIND])]
     size, worst = int(row[checker_state.S_SIZE]), int(row[checker_state.S_WORST])
-    array_bytes = region.end - region.begin if region and region.space == "global" else 0
-    pattern = profile_pattern.of_row(row, region, place.what, place.line)
+    array_bytes = segment.end - segment.begin if segment and segment.space == "global" else 0
+    pattern = profile_pattern.of_row(row, segment, place.what, place.line)
     return Access(place.line, place.what, name, space, op, size, worst, counts, array_bytes,
                   pattern)  # fmt: skip
 

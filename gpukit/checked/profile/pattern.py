@@ -70,7 +70,7 @@ class Pattern:
         return range(at // unit, (at + self.size - 1) // unit + 1)
 
 
-def of_row(row: Any, region: Any, text: str, line: int) -> Pattern | None:
+def of_row(row: Any, segment: Any, text: str, line: int) -> Pattern | None:
     """Return the most expensive request of a row of counters, None if there was none."""
     count = int(row[checker_state.S_WORST_COUNT])
     if not count:
@@ -82,9 +82,9 @@ def of_row(row: Any, region: Any, text: str, line: int) -> Pattern | None:
         int(at)
         for at in row[checker_state.S_WORST_ADDRESSES : checker_state.S_WORST_ADDRESSES + count]
     )
-    first = region.begin // _ALIGNED * _ALIGNED if region and region.arrays[0].on_device else 0
+    first = segment.begin // _ALIGNED * _ALIGNED if segment and segment.arrays[0].on_device else 0
     # Blocks in step have a copy of a shared array each.
-    apart = region.stride if region else 0
+    apart = segment.stride if segment else 0
     inside = (at % apart if apart else at - first for at in offsets)
     space = checker_state.SPACES[int(row[checker_state.S_SPACE])]
     return Pattern(tuple(lanes), tuple(inside), int(row[checker_state.S_SIZE]), space, text, line)

@@ -27,7 +27,7 @@ class Emitter:
     def function(self) -> ast.FunctionDef:
         """Return the function of loops."""
         body = self._begin()
-        body += self.instruments.record_regions()
+        body += self.instruments.record_segments()
         body += self._groups() if self.memory.coarsened > 1 else self._blocks()
         made = tree.function(self.unit.tree.name, entry.parameters(self.kernel), body)
         return ast.fix_missing_locations(tree.at(made, self.unit.tree))  # type: ignore[no-any-return]

@@ -26,8 +26,8 @@ from gpukit.compiler.runtime import shuffles, storage
 
 
 @dataclass(frozen=True)
-class OwnRegion:
-    """An array that a kernel makes itself, as a region of `checker_state`.
+class OwnSegment:
+    """An array that a kernel makes itself, as a segment of `checker_state`.
 
     `spelled` is what the person called it. `stride` bytes lie between the arrays of two blocks or
     threads; `granule` is the size of a cell, if it is not that of an element. An array that tells
@@ -48,7 +48,7 @@ class OwnRegion:
 class Instruments:
     """Writes the calls that report what an instrumented kernel does; nothing for others.
 
-    `regions` are the kernel's own arrays, `variables` those of a recording with their numbers,
+    `segments` are the kernel's own arrays, `variables` those of a recording with their numbers,
     `flops` the operations of the statements of a profile by their own location, `steps` what a
     recording shows a statement as, by the same.
     """
@@ -57,7 +57,7 @@ class Instruments:
         self.kernel, self.memory = kernel, memory
         self.unit, self.schedule, self.rewriter = kernel.unit, kernel.schedule, kernel.rewriter
         self.instrumented = kernel.options.instrumented
-        self.regions: list[OwnRegion] = []
+        self.segments: list[OwnSegment] = []
         self.variables: dict[str, int] = {}
         self.flops: dict[int, dict[str, int]] = {}
         self.steps: dict[int, str] = {}
@@ -68,7 +68,7 @@ class Instruments:
 
     # ---- where the kernel's own arrays lie, and which block runs --------------------------
 
-    def record_regions(self) -> list[ast.stmt]:
+    def record_segments(self) -> list[ast.stmt]:
         """Tell where the kernel's own arrays lie."""
         if not self.instrumented:
             return []
@@ -82,25 +82,25 @@ class Instruments:
             stride = padded(storage.array_bytes(dtype, shape))
             itemsize = storage.array_bytes(dtype, (1,))
             copies = blocks if space == "shared" else "_all_threads"
-            self._region(name, space, str(dtype), itemsize, shape, stride)
-            new.append(self._record_region(name, f"{stride} * ({copies})"))
+            self._segment(name, space, str(dtype), itemsize, shape, stride)
+            new.append(self._record_segment(name, f"{stride} * ({copies})"))
         dynamic = [(n, d) for n, (s, d) in shared.items() if s == (0,)]
         if dynamic:
             name, dtype = dynamic[0]
             sizes = [storage.array_bytes(d, (1,)) for _, d in dynamic]
             least = min(n & -n for n in sizes)
-            self._region(name, "shared", str(dtype), sizes[0], (0,), 0, least)
-            new.append(self._record_region("_dynamic", f"_dynamic_bytes * ({blocks})"))
+            self._segment(name, "shared", str(dtype), sizes[0], (0,), 0, least)
+            new.append(self._record_segment("_dynamic", f"_dynamic_bytes * ({blocks})"))
         return new
 
-    def _region(self, name: str, *described: Any) -> None:
-        region = OwnRegion(name, self.unit.as_written(name), *described)
+    def _segment(self, name: str, *described: Any) -> None:
+        segment = OwnSegment(name, self.unit.as_written(name), *described)
         variable = self.unit.assigned.get(name, "")
-        self.regions.append(dataclasses.replace(region, variable=variable))
+        self.segments.append(dataclasses.replace(segment, variable=variable))
 
-    def _record_region(self, name: str, size: str) -> ast.stmt:
-        hook = self.rewriter.helper("hooks", "region")
-        number = tree.const(len(self.regions) - 1)
+    def _record_segment(self, name: str, size: str) -> ast.stmt:
+        hook = self.rewriter.helper("hooks", "segment")
+        number = tree.const(len(self.segments) - 1)
         places = tree.expr(self.memory.places[name]), tree.expr(size)
         words = tree.name("_context"), number, tree.name("_scratch")
         return ast.Expr(tree.call(hook, *words, *places))

@@ -199,14 +199,14 @@ tick = _plain("tick")
 
 
 @intrinsic
-def region(typingctx, address, number, scratch, offset, size):  # type: ignore[no-untyped-def]
-    """Say where a region in scratch memory lies."""
+def segment(typingctx, address, number, scratch, offset, size):  # type: ignore[no-untyped-def]
+    """Say where a segment in scratch memory lies."""
     kinds = (number, scratch, offset, size)
 
     def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
         words = [_as_word(context, builder, v, k) for v, k in zip(args[1:], kinds, strict=True)]
         at = builder.add(words[1], words[2])
-        call(builder, args[0], "region", words[0], at, words[3])
+        call(builder, args[0], "segment", words[0], at, words[3])
         return context.get_dummy_value()
 
     return types.void(address, *kinds), codegen

@@ -1,4 +1,4 @@
-"""The arrays of a launch as regions of memory: which bytes, how large a cell, whose they are."""
+"""The arrays of a launch as segments of memory: which bytes, how large a cell, whose they are."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Array:
 
 
 @dataclass
-class Region:
+class Segment:
     """Bytes that one or several arrays cover, with the size of one cell of shadow memory."""
 
     space: str
@@ -55,7 +55,7 @@ class Region:
     cells: Any = None
     constant: bool = False  # nobody writes it in this launch
     uninitialised: Any = None  # a flag for each cell, or None if all of it has values
-    variable: str = ""  # whether it is assigned, the region tells (`frontend.unassigned`)
+    variable: str = ""  # whether it is assigned, the segment tells (`frontend.unassigned`)
 
     @property
     def base(self) -> int:
@@ -67,7 +67,7 @@ class Region:
 
     @property
     def cell_count(self) -> int:
-        """How many cells the region has."""
+        """How many cells the segment has."""
         return -(-(self.end - self.begin) // self.granule)
 
     def array_named(self, text: str) -> Array:
@@ -99,7 +99,7 @@ def _collect(found: list[Array], name: str, value: Any) -> None:
 
 
 def of_array(name: str, value: np.ndarray, on_device: bool = False) -> Array:
-    """Return what regions need to know of a NumPy array."""
+    """Return what segments need to know of a NumPy array."""
     low, high = np.lib.array_utils.byte_bounds(value)
     return Array(
         name, value.__array_interface__["data"][0], value.shape, value.strides, value.itemsize,
@@ -120,25 +120,25 @@ def granule_of(*sizes: int) -> int:
     return min(16, *((n & -n) or 16 for n in sizes))
 
 
-def of_arrays(arrays: list[Array], space: str = "global") -> list[Region]:
-    """Put arrays that overlap into one region each."""
-    regions: list[Region] = []
+def of_arrays(arrays: list[Array], space: str = "global") -> list[Segment]:
+    """Put arrays that overlap into one segment each."""
+    segments: list[Segment] = []
     for array in sorted(arrays, key=lambda a: a.extent):
         low, high = array.extent
-        last = regions[-1] if regions else None
+        last = segments[-1] if segments else None
         if last is not None and low < last.end:
             last.end = max(last.end, high)
             last.arrays.append(array)
         else:
-            regions.append(Region(space, low, high, 1, [array]))
-    for region in regions:
-        parts = [n for a in region.arrays for n in (a.itemsize, *map(abs, a.strides), *a.grains)]
-        region.granule = granule_of(*parts, *(a.address - region.begin for a in region.arrays))
-    return regions
+            segments.append(Segment(space, low, high, 1, [array]))
+    for segment in segments:
+        parts = [n for a in segment.arrays for n in (a.itemsize, *map(abs, a.strides), *a.grains)]
+        segment.granule = granule_of(*parts, *(a.address - segment.begin for a in segment.arrays))
+    return segments
 
 
-def own(described: list[dict[str, Any]], dynamic: int, blocks: int, threads: int) -> list[Region]:
-    """Return the regions of the arrays that a kernel makes itself, for `blocks` in step."""
+def own(described: list[dict[str, Any]], dynamic: int, blocks: int, threads: int) -> list[Segment]:
+    """Return the segments of the arrays that a kernel makes itself, for `blocks` in step."""
     found = []
     for d in described:
         itemsize, shape = d["itemsize"], tuple(d["shape"])
@@ -150,9 +150,9 @@ def own(described: list[dict[str, Any]], dynamic: int, blocks: int, threads: int
         array = Array(d["spelled"], 0, shape, strides, itemsize, d["dtype"])
         whole = "Record" not in d["dtype"]  # whose fields may have any size
         granule = (d["granule"] or granule_of(itemsize)) if whole else 1
-        region = Region(d["space"], 0, max(stride * copies, 1), granule, [array], stride)
-        region.variable = d["variable"]
-        found.append(region)
+        segment = Segment(d["space"], 0, max(stride * copies, 1), granule, [array], stride)
+        segment.variable = d["variable"]
+        found.append(segment)
     return found
 
 
