@@ -17,17 +17,17 @@ from gpukit.compiler.unit import Unit
 class Instrumentation:
     """What the checker must know of an instrumented kernel.
 
-    `locations` are the process-wide numbers of its locations, in its own order; `segments` the
-    arrays that it makes itself (`instruments.OwnSegment`); `stores` and `loads` those that it
-    writes and reads, `unseen` functions that do so and are not instrumented, `prints` whether it calls
-    `print`, `by_data` and `by_shape` as
-    in `provenance.Stores`; `flops` the operations of statements by the kernel's own location;
-    `variables` those of a recording, by number; `ordered` whether the order of blocks could show
-    in the result; `fences` whether fences and atomics may put accesses in order; `decided` has 1
-    for each of its locations that is reached only if an atomic returned a certain value, else 0;
-    `steps` what a recording shows a statement as, by the kernel's own location, "" for one that
-    the compiler has added; `atomics` whether it has any; `rounding` are the locations of atomics
-    whose result is rounded.
+    Of the kernel's locations: `locations` are their process-wide numbers, in its own order;
+    `flops` the operations of their statements; `decided` has 1 for one that is reached only if an
+    atomic returned a certain value, else 0; `steps` what a recording shows the statement as, "" for
+    one that the compiler added; `rounding` are those of atomics whose result is rounded.
+
+    `segments` are the arrays that the kernel makes itself (`instruments.OwnSegment`); `stores` and
+    `loads` those that it writes and reads; `unseen` functions that do so and are not instrumented;
+    `variables` those of a recording, by number; `by_data` and `by_shape` as in
+    `provenance.Stores`. `prints` is whether it calls `print`, `ordered` whether the order of blocks
+    could show in the result, `fences` whether fences and atomics may order accesses, `atomics`
+    whether it has any.
     """
 
     locations: list[int] = field(default_factory=list)

@@ -112,8 +112,7 @@ def conv1d_tiled_kernel(signal, weight, bias, stride, padding, dilation, out):
     Cost       bytes: itemsize (N O C' (L' + B K) + N O B + out.size), where C' is C / groups, B the
                threads of a plane and L' what the tiles of a plane have inside the signal;
                flops: 2 N O C' B K; barriers: 2 C' for each plane
-    Errors     the host function takes the direct variant for windows that do not fit TILE; else as
-               all
+    Errors     the host function takes variant direct for windows that do not fit TILE; else as all
     Source     Kirk and Hwu, Programming Massively Parallel Processors, 4th ed., ch. 7.4
     """
     x, tid = cuda.grid(1), cuda.threadIdx.x
