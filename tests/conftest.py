@@ -12,12 +12,15 @@ import shutil
 import subprocess
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from tests import often
 
 ROOT = Path(__file__).resolve().parent.parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -55,6 +58,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
+    mark_exhaustive(items)
+
+
+def mark_exhaustive(items: list[pytest.Item]) -> None:
+    """Leave rows of a test to `make test-all`: products of its parameters, much of long kinds.
+
+    Of a long kind's rows every change is tried with one of `often.SHARES`; the tests of a file
+    begin at the first, the second and so on, as they often have the same rows.
+    """
+    functions: dict[str, list[pytest.Function]] = {}
+    for item in items:
+        if hasattr(item, "callspec") and not item.get_closest_marker("exhaustive"):
+            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    turns: Counter[str] = Counter()
+    for name, rows in functions.items():
+        chosen = sorted(often.covering([often.parameters(row) for row in rows]))
+        for kind in often.SHARES.keys() & {mark.name for mark in rows[0].iter_markers()}:
+            share, file = often.SHARES[kind], name.partition("::")[0]
+            chosen = chosen[turns[file] % min(share, len(chosen)) :: share]
+            turns[file] += 1
+        for place, row in enumerate(rows):
+            if place not in chosen:
+                row.add_marker(pytest.mark.exhaustive)
 
 
 def pytest_collection_finish() -> None:

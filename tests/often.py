@@ -1,9 +1,14 @@
-"""Parameters of a test of which every change is tried with a few, and `make test-all` with all."""
+"""Which parameters of a test every change is tried with; `make test-all` runs them all."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import pytest
+
+# Of the rows of a test with one of these marks, every change is tried with one of so many.
+SHARES = {"watched": 3, "programs": 3, "corpus": 3}
 
 
 def row(*values: Any, often: bool, name: str | None = None) -> Any:
@@ -14,3 +19,49 @@ def row(*values: Any, often: bool, name: str | None = None) -> Any:
 def each(values: Iterable[Any], step: int) -> list[Any]:
     """Return one row for each value; the first of every `step` runs often."""
     return [row(value, often=number % step == 0) for number, value in enumerate(values)]
+
+
+def parameters(test: Any) -> dict[tuple[str, ...], tuple[int, ...]]:
+    """Return the values of a test, together what one `parametrize` gives together.
+
+    They are known by their `id`: in all rows the values of one list are the same objects.
+    """
+    params = test.callspec.params
+    names = [mark.args[0] for mark in test.iter_markers("parametrize")]
+    groups = [n.replace(",", " ").split() if isinstance(n, str) else n for n in names]
+    fixtures = params.keys() - {name for group in groups for name in group}
+    groups += [[name] for name in sorted(fixtures)]
+    return {tuple(group): tuple(id(params[name]) for name in group) for group in groups}
+
+
+def covering(rows: Sequence[Mapping[Hashable, Hashable]]) -> set[int]:
+    """Return the places of few rows among which every value of every parameter occurs.
+
+    A row gives a value for each parameter. A test of sizes, dtypes and variants runs
+    as often as its longest list is long, not as often as their product. Each next row has the most
+    values that none before it has; of those, the most pairs that some before it have, as a
+    variant and a dtype are one more kernel to compile; of those, the values least used.
+    """
+    values = [tuple(row.items()) for row in rows]
+    found = Counter(value for row in values for value in row)
+    # Rows with a value that no other has: all rows of a test with one parameter.
+    chosen = {place for place, row in enumerate(values) if any(found[v] == 1 for v in row)}
+    used = Counter(value for place in chosen for value in values[place])
+    pairs = {pair for place in chosen for pair in combinations(values[place], 2)}
+    missing = found.keys() - used.keys()
+
+    def worth(place: int) -> tuple[int, int, int]:
+        row = values[place]
+        return (
+            sum(value in missing for value in row),
+            sum(pair in pairs for pair in combinations(row, 2)),
+            -sum(used[value] for value in row),
+        )
+
+    while missing:
+        best = max((place for place in range(len(rows)) if place not in chosen), key=worth)
+        chosen.add(best)
+        used.update(values[best])
+        pairs.update(combinations(values[best], 2))
+        missing.difference_update(values[best])
+    return chosen
