@@ -23,7 +23,7 @@ PORT ?=
 PYTEST_FLAGS ?=
 # What `make test` leaves out, by pytest's marks (pyproject.toml says what they mean): `make
 # test-long` runs all of them but the exhaustive ones, `make test-answers` and so on all of a mark.
-LONG := answers watched programs corpus random browser
+LONG := answers watched programs corpus random browser slow
 
 VENV := .venv
 BIN := $(VENV)/bin

@@ -62,10 +62,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def mark_exhaustive(items: list[pytest.Item]) -> None:
-    """Leave rows of a test to `make test-all`: products of its parameters, much of long kinds.
+    """Leave rows of a test to `make test-all`: products of its parameters, most of costly ones.
 
-    Of a long kind's rows every change is tried with one of `often.SHARES`; the tests of a file
-    begin at the first, the second and so on, as they often have the same rows.
+    `often.SHARES` says how many. The tests of a file begin at the first row, the second and so on,
+    as they often have the same rows.
     """
     functions: dict[str, list[pytest.Function]] = {}
     for item in items:
@@ -74,8 +74,9 @@ def mark_exhaustive(items: list[pytest.Item]) -> None:
     turns: Counter[str] = Counter()
     for name, rows in functions.items():
         chosen = sorted(often.covering([often.parameters(row) for row in rows]))
-        for kind in often.SHARES.keys() & {mark.name for mark in rows[0].iter_markers()}:
-            share, file = often.SHARES[kind], name.partition("::")[0]
+        shares = [often.SHARES.get(mark.name, 1) for mark in rows[0].iter_markers()]
+        if (share := max(shares)) > 1:
+            file = name.partition("::")[0]
             chosen = chosen[turns[file] % min(share, len(chosen)) :: share]
             turns[file] += 1
         for place, row in enumerate(rows):

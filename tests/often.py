@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 # Of the rows of a test with one of these marks, every change is tried with one of so many.
-SHARES = {"watched": 3, "programs": 3, "corpus": 3}
+SHARES = {"costly": 4, "watched": 3, "programs": 3, "corpus": 3}
 
 
 def row(*values: Any, often: bool, name: str | None = None) -> Any:

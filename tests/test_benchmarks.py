@@ -33,6 +33,7 @@ def _one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("group", speed_cases.GROUPS)
+@pytest.mark.costly
 def test_both_sides_of_a_speed_case_agree_with_what_is_expected(group: str) -> None:
     for case in speed_cases.GROUPS[group](SMALL):
         row = speed.measure(case, rounds=1)
@@ -119,6 +120,7 @@ def test_scaling_gives_the_thread_setting_back(monkeypatch: pytest.MonkeyPatch) 
     assert speed.os.environ["GPUKIT_THREADS"] == "3"
 
 
+@pytest.mark.slow
 def test_a_first_launch_is_right_cold_and_from_the_disk_cache() -> None:
     for cached in (False, True):
         passed, used = latency.first_launch(33, cached=cached, numba_first=False)
@@ -187,6 +189,7 @@ def test_the_document_of_mathematics_has_both_tables() -> None:
 # ---- the GPU run ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_rehearsed_gpu_run_records_times_ratios_and_ceilings(tmp_path, capsys) -> None:
     out = tmp_path / "gpu.json"
     assert gpu_run.main(["saxpy", "sum_shuffle", "--out", str(out), "--rehearse"]) == 0
@@ -230,6 +233,7 @@ def test_a_gpu_run_that_only_checks_says_what_is_right_and_times_nothing(tmp_pat
     assert record["results"] == record["left_out"] == []
 
 
+@pytest.mark.slow
 def test_a_process_of_a_gpu_run_that_dies_costs_its_own_figures_only(
     tmp_path, monkeypatch, capsys
 ) -> None:
@@ -326,6 +330,7 @@ def test_a_mechanism_of_the_compiler_is_off_only_where_it_is_measured(mechanism:
     assert getattr(owner, name) is before
 
 
+@pytest.mark.slow
 def test_a_kernel_without_a_mechanism_that_it_needs_has_other_loops(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -336,6 +341,7 @@ def test_a_kernel_without_a_mechanism_that_it_needs_has_other_loops(
     assert "| rematerialise | 1 |" in mechanisms.table({"copy": found}, ["rematerialise"])
 
 
+@pytest.mark.slow
 def test_characters_are_learned_and_written(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def test_readme_and_docs_hold_python_blocks():
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.name)
+@pytest.mark.slow
 def test_blocks_of_a_page_run_as_cells_of_a_new_notebook_and_once_more(page, tmp_path):
     with notebook(tmp_path) as running:
         for cell in [*blocks(page), *blocks(page)]:
@@ -83,6 +84,7 @@ def differs(example, shown):
     )
 
 
+@pytest.mark.slow
 def test_examples_of_docstrings_run_as_a_cell(tmp_path):
     wrong = []
     with notebook(tmp_path) as running:

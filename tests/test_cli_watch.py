@@ -255,6 +255,7 @@ def test_json_is_all_of_standard_output_whatever_a_child_of_the_script_prints(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.costly
 def test_a_script_that_fails_exits_with_1_and_its_own_traceback(command, script, capsys):
     assert cli.main([command, script(SOUND + "1 / 0")]) == 1
     words = capsys.readouterr().err
@@ -264,12 +265,14 @@ def test_a_script_that_fails_exits_with_1_and_its_own_traceback(command, script,
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.costly
 def test_what_was_seen_before_a_script_failed_is_shown(command, script, capsys):
     cli.main([command, script(SOUND + "1 / 0")])
     assert "fill_kernel" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.costly
 def test_the_exit_code_of_a_sound_script_is_its_own(command, script):
     assert cli.main([command, script(SOUND + "sys.exit(5)")]) == 5
 

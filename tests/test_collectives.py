@@ -129,6 +129,7 @@ def of_blocks(x, size):
 
 @sizes
 @floats
+@pytest.mark.costly
 def test_block_sum_adds_up_all_threads(size, dtype):
     x = numbers(size, dtype)
     rows = x.reshape(3, size).tolist()
@@ -139,6 +140,7 @@ def test_block_sum_adds_up_all_threads(size, dtype):
 
 @sizes
 @pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.costly
 def test_block_sum_of_integers_is_exact(size, dtype):
     x = numbers(size, dtype)
     expected = x.reshape(3, size).sum(axis=1)
@@ -200,6 +202,7 @@ def test_block_tree_sum_is_for_all_threads_to_read(dtype):
 
 @all_dtypes
 @pytest.mark.parametrize("rows", [1, 3, 32])
+@pytest.mark.costly
 def test_every_warp_has_a_result_of_its_own(rows, dtype):
     x = numbers(WARP, dtype, blocks=rows).reshape(rows, WARP)
     sums, tops = poisoned(rows, dtype), poisoned(rows, dtype)
@@ -223,6 +226,7 @@ def of_all(kernel, x):
 
 @for_all
 @all_dtypes
+@pytest.mark.costly
 def test_every_thread_gets_the_sum(kernel, together, dtype):
     x = numbers(96, dtype)
     groups = x.reshape(-1, together)
@@ -257,6 +261,7 @@ def test_every_thread_learns_of_a_nan(kernel, together, at, dtype):
 
 
 @sizes
+@pytest.mark.costly
 def test_every_thread_gets_the_sum_of_a_block_of_any_size(size):
     x = numbers(size, np.int32)
     sums, tops = poisoned(len(x), np.int32), poisoned(len(x), np.int32)
@@ -266,6 +271,7 @@ def test_every_thread_gets_the_sum_of_a_block_of_any_size(size):
 
 @sizes
 @floats
+@pytest.mark.costly
 def test_one_array_serves_two_collectives_with_barriers_between(size, dtype):
     x = numbers(size, dtype)
     out = poisoned(len(x), dtype)

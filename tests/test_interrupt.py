@@ -210,6 +210,7 @@ def run_endless(fresh_python, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_interrupt_stops_the_kernel_and_the_process_lives(run_endless):
     assert run_endless(*TABLE) == {row[0]: ["interrupted", "True"] for row in TABLE}
 
@@ -254,6 +255,7 @@ print(a.tolist() == list(range(70)))
 
 
 @pytest.mark.parametrize("where", ["insert_attributes", "new_registrations", "install_registry"])
+@pytest.mark.costly
 def test_interrupt_while_numba_fills_its_tables_leaves_them_whole(
     fresh_python, tmp_path, where, monkeypatch
 ):

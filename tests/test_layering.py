@@ -218,6 +218,7 @@ def test_no_file_imports_itself_by_way_of_others():
         pytest.fail(" imports ".join(reversed(circle)))
 
 
+@pytest.mark.slow
 def test_classes_are_put_together_not_derived_from_those_of_other_files():
     """But errors have a hierarchy, and what rewrites a thread's code has one base, `Scalar`."""
     bases = {"GpukitError", "Invalid", "KernelError", "Scalar"}

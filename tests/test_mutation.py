@@ -158,6 +158,7 @@ def test_every_kernel_of_the_book_is_found():
                 assert (package, node.name) in found
 
 
+@pytest.mark.slow
 def test_every_kernel_yields_mutants():
     bare = {"activations.tanh_of"}  # one call of the library: nothing to change
     found = {mutant.subject for mutant in every()}
@@ -236,6 +237,7 @@ def test_a_kernel_without_any_launch_says_what_to_add():
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.costly
 def test_the_oracle_sees_nothing_wrong_in_a_kernel_without_a_mistake(kernel):
     assert truth.of_launch(kernel, launches(kernel)[-1]) == set()
 
@@ -259,6 +261,7 @@ def first(operator, subject):
         ("float64_literal", "reduce.sum_grid_stride", "wide"),
     ],
 )
+@pytest.mark.costly
 def test_the_oracle_sees_what_a_mutant_does_wrong(operator, subject, fault):
     assert fault in truth.of(first(operator, subject))
 
@@ -270,6 +273,7 @@ def test_the_oracle_sees_nothing_forbidden_in_wrong_numbers():
 # The run
 
 
+@pytest.mark.slow
 def test_the_pool_outlives_processes_that_die_and_hang():
     found = dict(pool.run(trouble.act, ["one", "die", "two", "hang", "three"], limit=3))
     assert found == {
@@ -325,6 +329,7 @@ def test_report_of_a_sample_says_of_how_many_it_is_one():
     assert "A sample" not in report.markdown([_row("survived")], of=1)
 
 
+@pytest.mark.slow
 def test_mutants_are_examined_by_a_process_that_may_die_in_their_place():
     chosen = [first("drop_barrier", "scan.blocks.scan_block"), first("drop_guard", "vector.saxpy")]
     found = dict(pool.run(verdict.examine, chosen, workers=1, limit=run.LIMIT))

@@ -114,6 +114,7 @@ def test_a_parameter_that_a_thread_changes_is_its_own() -> None:
     np.testing.assert_array_equal(out, [7, 7, 7])
 
 
+@pytest.mark.slow
 def test_local_arrays_atomics_and_nested_device_functions_become_plain_code() -> None:
     out, sums = np.zeros(6), np.zeros(2)
     plain.loops(local_kernel)((3, 1, 1), (2, 1, 1), out, sums)
@@ -140,6 +141,7 @@ def test_loops_by_hand_belong_to_kernels_of_the_book() -> None:
     assert set(by_hand.LOOPS) <= set(register.CASES)
 
 
+@pytest.mark.slow
 def test_a_case_of_the_book_restores_what_its_launches_add_to() -> None:
     made = book.make("add_offsets")
     row = run.measure("add_offsets", "book", made, rounds=1, seconds=0)
@@ -213,6 +215,7 @@ def test_a_slow_kernel_without_a_reason_has_a_question_mark() -> None:
 
 
 @pytest.mark.parametrize("name", ["window_min", "particles_records", "row_sums_warp"])
+@pytest.mark.costly
 def test_a_case_that_is_not_in_the_book_is_right_on_both_sides(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,6 +31,7 @@ def python_blocks(lines: list[str]) -> str:
     return "\n".join(script) + "\n"
 
 
+@pytest.mark.slow
 def test_python_blocks_run(fresh_python, tmp_path):
     file = tmp_path / "README.py"
     file.write_text(python_blocks(LINES), encoding="utf-8")
@@ -39,6 +40,7 @@ def test_python_blocks_run(fresh_python, tmp_path):
     assert (tmp_path / "player.html").exists()
 
 
+@pytest.mark.slow
 def test_bad_index_of_the_readme_is_reported_with_its_block_and_thread(fresh_python, tmp_path):
     file = tmp_path / "README.py"
     file.write_text(python_blocks(LINES), encoding="utf-8")

@@ -365,6 +365,7 @@ def never(*_arguments, **_named):
 
 
 @pytest.mark.parametrize("situation", SITUATIONS, ids=lambda s: s.name)
+@pytest.mark.costly
 def test_situation_ends_in_a_sentence_and_nothing_is_lost(situation, tmp_path, monkeypatch, capsys):
     folder = make_folder(tmp_path)
     monkeypatch.chdir(folder)
@@ -392,6 +393,7 @@ def test_situation_ends_in_a_sentence_and_nothing_is_lost(situation, tmp_path, m
     assert [name for name in after if re.search("unfinished|tmp", name)] == []
 
 
+@pytest.mark.slow
 def test_two_processes_that_fill_one_cache_at_once_both_end_well(tmp_path):
     folder = make_folder(tmp_path)
     environment = {

@@ -46,6 +46,7 @@ def test_install_imports_neither_numba_nor_numpy():
         "from numba_cuda_mlir import numba_cuda as cuda",
     ],
 )
+@pytest.mark.costly
 def test_import_of_the_namespace_gives_gpukit(line):
     assert python(f"{BEGIN}{line}\nfrom gpukit import cpu\nprint(cuda.jit is cpu.jit)") == "True"
 
@@ -60,6 +61,7 @@ def test_import_of_the_namespace_gives_gpukit(line):
         "from numba_cuda_mlir.numba_cuda.types import float32",
     ],
 )
+@pytest.mark.costly
 def test_types_are_those_of_numba(line):
     assert python(f"{BEGIN}{line}\nimport numba\nprint(float32 is numba.float32)") == "True"
 
@@ -339,6 +341,7 @@ def run_suite(folder, *options):
     return python(code, cwd=folder)
 
 
+@pytest.mark.slow
 def test_pytest_plugin_runs_an_unmodified_suite_and_is_there_before_its_conftest(tmp_path):
     text = "from numba import cuda\nfrom gpukit import cpu\nassert cuda.jit is cpu.jit\n"
     (tmp_path / "conftest.py").write_text(text)
@@ -387,6 +390,7 @@ TAKEN = """
 @pytest.mark.parametrize(
     ("options", "end"), [(["--gpukit-as-simulator"], REFUSED), ([], TAKEN)], ids=["as it", "plain"]
 )
+@pytest.mark.slow
 def test_numbas_switch_is_on_and_alignment_refused_where_gpukit_is_the_simulator(
     tmp_path, options, end
 ):

@@ -135,6 +135,7 @@ def needs_no_gpu(name):
 
 @pytest.mark.parametrize("name", ["unset", "cpu"])
 @pytest.mark.parametrize("way", EACH_WAY)
+@pytest.mark.slow
 def test_race_is_not_looked_for_on_the_cpu(folder, way, name):
     needs_no_gpu(name)
     code, printed, complaints = python(folder, name, *WAYS[way][0])
@@ -191,6 +192,7 @@ def test_command_that_looks_at_launches_does_so_with_every_target(folder, comman
 
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("command", LOOKING)
+@pytest.mark.costly
 def test_command_that_looks_at_launches_refuses_what_cannot_be_had(folder, command, name):
     needs_no_gpu(name)
     code, printed, complaints = python(folder, name, "-m", "gpukit", command, "theirs.py")
@@ -203,6 +205,7 @@ def test_command_that_looks_at_launches_refuses_what_cannot_be_had(folder, comma
 
 
 @pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.costly
 def test_notebook_launches_as_the_target_says(folder, name):
     needs_no_gpu(name)
     variable = TARGETS[name] or ""  # empty is as unset
@@ -284,6 +287,7 @@ for name, launch in kinds.items():
 
 
 @pytest.mark.parametrize("name", ["unset", "cpu", "checked"])
+@pytest.mark.costly
 def test_every_kind_of_launch_is_checked_when_and_only_when_the_target_says_so(folder, name):
     needs_no_gpu(name)
     code, printed, complaints = python(folder, name, "-c", KINDS)

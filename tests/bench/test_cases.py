@@ -50,6 +50,7 @@ def test_every_kernel_of_the_book_has_a_case():
 
 
 @pytest.mark.parametrize("name", often.each(cases.CASES, 6))
+@pytest.mark.costly
 def test_ours_is_right(name):
     comparison = cases.make(name, quick=True)
     comparison.ours()

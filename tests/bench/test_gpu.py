@@ -53,6 +53,7 @@ def test_who_goes_first_changes_from_sample_to_sample():
     assert "".join(machine.order[3:15]) == "abcbcacababc"
 
 
+@pytest.mark.slow
 def test_measuring_ends_when_all_medians_are_settled():
     steady = measured(Gpu(ours=[0.1]), seconds=60)["ours"]
     noisy = measured(Gpu(ours=[1e-3, 2e-3] * 9999), seconds=60)["ours"]

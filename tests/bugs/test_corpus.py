@@ -98,6 +98,7 @@ def test_a_host_program_and_its_twin_compute_the_same_on_a_cpu(pair: Pair) -> No
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.costly
 def test_a_situation_of_the_sanitizer_has_its_tool_and_severity(situation: str) -> None:
     name, severity = SITUATIONS[situation]
     tool = situation.partition(",")[0]

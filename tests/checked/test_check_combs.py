@@ -120,6 +120,7 @@ def add_below_kernel(x, out):
 
 
 @pytest.mark.parametrize("threads", [32, 64, 33, 63])
+@pytest.mark.costly
 def test_whole_warps_shuffle_as_they_do_unchecked(threads):
     x, out, plain = np.arange(float(threads)), np.zeros(threads), np.zeros(threads)
     report = gpukit.check(add_below_kernel)[1, threads](x, out)

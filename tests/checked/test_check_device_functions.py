@@ -131,6 +131,7 @@ def checked(kernel, out=None, places=None):
 
 
 @ALL
+@pytest.mark.costly
 def test_a_device_function_is_no_finding_when_nothing_is_wrong(kernel):
     out = np.zeros(N)
     assert checked(kernel, out) == []
@@ -164,6 +165,7 @@ def counts(kernel):
 
 
 @ALL
+@pytest.mark.costly
 def test_a_device_function_counts_what_the_plain_form_counts(kernel):
     assert counts(kernel) == counts(KERNELS["plain"]) == [6, 2, 4 * 8 * N]
 

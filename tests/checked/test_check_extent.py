@@ -84,10 +84,12 @@ WHOLES = {
 
 
 @pytest.mark.parametrize("launch", PARTS.values(), ids=PARTS)
+@pytest.mark.costly
 def test_a_part_that_is_meant_is_at_most_a_note(launch):
     assert severities(*launch) == ["info"]
 
 
 @pytest.mark.parametrize("launch", WHOLES.values(), ids=WHOLES)
+@pytest.mark.costly
 def test_an_end_that_is_left_out_is_a_warning(launch):
     assert severities(*launch) == ["warning"]

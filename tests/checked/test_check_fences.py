@@ -145,6 +145,7 @@ def read_by_another_kernel(data, flag, out):
         read_by_another_kernel,
     ],
 )
+@pytest.mark.costly
 def test_flag_hands_nothing_over_when_a_part_of_the_protocol_is_missing(kernel):
     report = gpukit.check(kernel)[1, THREADS](ints(1), ints(1), ints(THREADS))
     (found,) = [f for f in report.findings if f.severity == "error"]

@@ -195,6 +195,7 @@ def kinds(kernel, *arguments):
 
 
 @pytest.mark.parametrize("kernel", FLAGS, ids=name)
+@pytest.mark.costly
 def test_a_flag_that_no_thread_has_reason_to_raise_is_no_finding(kernel):
     assert kinds(kernel, np.arange(float(N)), 1000.0, np.zeros(N, np.int32)) == []
 

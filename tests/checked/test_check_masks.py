@@ -158,6 +158,7 @@ def changed_condition_kernel(a, out):
 
 
 @pytest.mark.parametrize("block", [1, 31, 96])
+@pytest.mark.costly
 def test_a_branch_that_changes_its_own_condition_is_taken_once(block):
     a = np.random.default_rng(block).integers(-4, 5, block).astype(np.int32)
     out = np.full(block, -99, np.int32)

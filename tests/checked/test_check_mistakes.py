@@ -46,6 +46,7 @@ def mistakes(kernel, *arguments):
 
 
 @pytest.mark.parametrize("body", FINE)
+@pytest.mark.costly
 def test_nothing_is_said_of_a_value_that_is_used(body):
     kernel = texts.kernel_of(body, "a, n, x", NOTHING=NOTHING, twice=twice)
     assert mistakes(kernel, np.zeros(8), 5, 1.5) == []
@@ -62,6 +63,7 @@ LOST = [
 
 
 @pytest.mark.parametrize("body", LOST)
+@pytest.mark.costly
 def test_a_parameter_that_is_set_and_not_read_again_is_named(body):
     kernel = texts.kernel_of(body, "a, n, x")
     (found,) = mistakes(kernel, np.zeros(8), 5, 1.5)
@@ -103,6 +105,7 @@ WITHOUT_EFFECT = {
 
 
 @pytest.mark.parametrize("body", WITHOUT_EFFECT)
+@pytest.mark.costly
 def test_a_statement_without_an_effect_is_found_with_what_to_write(body):
     kernel = texts.kernel_of(f"{body}\na[1] = x", "a, n, x", twice=twice)
     (found,) = mistakes(kernel, np.zeros(8), 5, 1.5)

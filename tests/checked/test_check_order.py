@@ -154,6 +154,7 @@ def states():
         (simulated_kernel, lambda: create_xoroshiro128p_states(BLOCKS * THREADS, seed=1)),
     ],
 )
+@pytest.mark.costly
 def test_arrays_that_functions_write_are_as_before_when_blocks_run_again(kernel, made, compared):
     given, out = made(), np.zeros(1, np.int64)
     found = gpukit.check(kernel)[BLOCKS, THREADS](given, out).findings

@@ -15,6 +15,7 @@ BESIDE = {"float64"}
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.py_func.__name__)
+@pytest.mark.costly
 def test_nothing_is_found_in_a_right_kernel_and_its_result_is_the_same(kernel):
     a, out = arguments()
     kernel[2, 32](a, out)
@@ -79,6 +80,7 @@ UNSET = [
 
 
 @pytest.mark.parametrize(("kernel", "array", "index"), UNSET, ids=lambda k: str(k))
+@pytest.mark.costly
 def test_read_of_what_nobody_wrote_is_found_under_the_arrays_own_name(kernel, array, index):
     report = gpukit.check(kernel)[2, 32](np.zeros(64, np.float32))
     kind = "uninitialised-shared" if "shared" in kernel.py_func.__name__ else "uninitialised-local"

@@ -82,6 +82,7 @@ def written(*steps):
 @example(written({0: READ, 1: READ}, {1: WRITE}))
 @example(written({0: WRITE}, {0: ADD}, {1: ADD}))
 @example(written({0: ADD}, {0: READ}, {0: WRITE}, {0: ADD}))
+@pytest.mark.slow
 def test_launch_has_a_finding_if_and_only_if_two_accesses_clash(program):
     found = gpukit.check(program_kernel)[1, THREADS](*program, np.full(THREADS, -1)).findings
     assert bool(found) == is_racy(*program)

@@ -48,6 +48,7 @@ def smooth_kernel(a):
 
 
 @pytest.mark.parametrize("kernel", [add_right_kernel, tree_kernel, smooth_kernel])
+@pytest.mark.costly
 def test_element_that_its_writer_reads_too_is_a_race_when_another_block_has_read_it(kernel):
     report = gpukit.check(kernel)[4, BLOCK](np.ones(4 * BLOCK))
     (found,) = [f for f in report.findings if f.kind == "global-race"]
@@ -116,6 +117,7 @@ def read_first_kernel(s, out):
         (read_first_kernel, "with no atomic", "atomically"),
     ],
 )
+@pytest.mark.costly
 def test_atomic_race_says_which_of_the_two_accesses_is_atomic(kernel, early, late):
     (found,) = gpukit.check(kernel)[1, 64](np.zeros(1, np.int32), np.zeros(1, np.int32)).findings
     one, _, two = found.message.partition("thread 40")

@@ -172,6 +172,7 @@ def launched(run, kernel, i_of=None, target=None):
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=name)
+@pytest.mark.costly
 def test_a_store_through_a_record_is_no_finding_when_each_thread_has_its_own(kernel):
     assert launched(gpukit.check, kernel).findings == []
 
@@ -186,6 +187,7 @@ def test_a_store_through_a_record_is_a_race_when_two_threads_have_one(kernel):
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=name)
+@pytest.mark.costly
 def test_a_store_through_a_record_does_under_the_checker_what_it_does_without(kernel):
     plain, checked = records(2), records(2)
     kernel[1, N](records(1), plain, np.arange(N))
@@ -212,6 +214,7 @@ def read_field_kernel(target, out, which):
 
 
 @pytest.mark.parametrize("kernel", STORES, ids=name)
+@pytest.mark.costly
 def test_a_field_has_a_value_just_when_it_was_stored(kernel):
     unset = []
     for which, field in enumerate(REC.names):
@@ -224,6 +227,7 @@ def test_a_field_has_a_value_just_when_it_was_stored(kernel):
 
 
 @pytest.mark.parametrize("kernel", ALL, ids=name)
+@pytest.mark.costly
 def test_a_store_through_a_record_counts_the_bytes_that_it_writes(kernel):
     wanted = PARTS.get(kernel) or (
         REC.itemsize if len(STORES[kernel]) > 3 else sum(n for _, n in STORES[kernel])

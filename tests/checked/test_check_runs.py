@@ -187,6 +187,7 @@ print(launch(0) is not None)
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="no Ctrl-C")
 @pytest.mark.parametrize("command", ["check", "profile"])
 @pytest.mark.parametrize("barrier", ["pass", "cuda.syncthreads()"])
+@pytest.mark.slow
 def test_ctrl_c_stops_a_watched_launch_and_the_process_lives(
     fresh_python, tmp_path, command, barrier
 ):

@@ -57,6 +57,7 @@ def test_write_between_barriers_has_no_finding(tmp_path):
 
 
 @pytest.mark.parametrize("write", ["tile[ty, tx] = 1", "tile[15 - ty, tx] = 1", "tile[tx, ty] = 1"])
+@pytest.mark.costly
 def test_write_after_the_reads_of_all_rows_is_a_race(tmp_path, write):
     races = [("shared-race", {write, line}) for line in (AGAIN, FIRST)]
     assert check(tmp_path, after=write) == races  # the rows run one after the other
@@ -88,6 +89,7 @@ def no_barrier_kernel(a, b, out):
 
 
 @pytest.mark.parametrize("place", [(0, 0), (3, 3), (15, 15)])
+@pytest.mark.costly
 def test_write_of_one_thread_between_two_loops_is_a_race_with_the_second(tmp_path, place):
     write = f"tile[{place[0]}, {place[1]}] = 1"
     between = f"cuda.syncthreads()\n    if tx == 5 and ty == 5:\n        {write}"

@@ -54,6 +54,7 @@ def with_barrier_kernel(total, flag):
         with_barrier_kernel,
     ],
 )
+@pytest.mark.costly
 def test_wait_for_what_never_happens_ends_with_a_finding_at_its_line(kernel):
     report = gpukit.check(kernel)[2, 64](np.zeros(1, np.int32), np.zeros(1, np.int32))
     (found,) = [f for f in report.findings if f.kind == "endless-wait"]
@@ -216,6 +217,7 @@ def summed(launch):
 
 
 @pytest.mark.parametrize("kernel", [*BY_LANES, *BY_ONE, lock_without_fence_kernel])
+@pytest.mark.costly
 def test_a_lock_gives_the_same_sum_plainly_checked_and_profiled(kernel):
     summed(kernel[2, 64])
     summed(gpukit.check(kernel)[2, 64])

@@ -39,6 +39,7 @@ def numbers():
 
 
 @every_command
+@pytest.mark.costly
 def test_command_runs_the_kernel_for_all_tasks(command):
     x, out = numbers()
     command(double_kernel).forall(N, tpb=32)(x, out)
@@ -76,6 +77,7 @@ def test_what_is_no_kernel_is_refused_with_what_to_write(command, value):
 
 
 @every_command
+@pytest.mark.costly
 def test_default_of_a_parameter_is_used(command):
     _, out = numbers()
     command(default_kernel)[3, 32](out)

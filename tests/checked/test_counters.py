@@ -31,6 +31,7 @@ def test_no_two_patterns_have_one_name() -> None:
 
 
 @pytest.mark.parametrize("name", PATTERNS)
+@pytest.mark.costly
 def test_a_pattern_costs_what_its_closed_form_says(name: str) -> None:
     total = profiled(name).total
     figures = PATTERNS[name].figures
@@ -122,6 +123,7 @@ def counted(total: Counts, figures: dict[str, int]) -> dict[str, int]:
 
 @deep
 @given(launches, factor, factor, lead, st.integers(1, 3))
+@pytest.mark.slow
 def test_any_affine_load_costs_what_numpy_counts(
     launch: Any, a: int, b: int, lead: int, grid: int
 ) -> None:
@@ -141,6 +143,7 @@ def test_any_affine_load_costs_what_numpy_counts(
 
 @deep
 @given(launches, factor, factor, lead)
+@pytest.mark.slow
 def test_a_gather_at_affine_indices_costs_the_same(launch: Any, a: int, b: int, lead: int) -> None:
     block, dtype = launch
     index, _ = shifted(block, a, b, lead)
@@ -153,6 +156,7 @@ def test_a_gather_at_affine_indices_costs_the_same(launch: Any, a: int, b: int, 
 
 @deep
 @given(launches, factor, factor, lead)
+@pytest.mark.slow
 def test_any_affine_index_in_shared_memory_costs_what_numpy_counts(
     launch: Any, a: int, b: int, lead: int
 ) -> None:
@@ -168,6 +172,7 @@ def test_any_affine_index_in_shared_memory_costs_what_numpy_counts(
 
 @deep
 @given(st.sampled_from([1, 31, 70]), st.randoms(), st.integers(1, 99), st.integers(0, 12))
+@pytest.mark.slow
 def test_any_atomics_cost_what_numpy_counts(
     threads: int, random: Any, bins: int, first: int
 ) -> None:
@@ -183,6 +188,7 @@ def test_any_atomics_cost_what_numpy_counts(
 
 @settings(max_examples=12)
 @given(st.tuples(st.integers(1, 40), st.integers(1, 9)), factor, factor)
+@pytest.mark.slow
 def test_no_shape_of_a_block_is_special(block: tuple[int, int], a: int, b: int) -> None:
     index, c = shifted(block, a, b, 0)
     source, out = numbers(int(index.max()) + 1), numbers(len(index))

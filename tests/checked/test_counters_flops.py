@@ -35,11 +35,13 @@ def four_kernel(x, out):
 
 
 @pytest.mark.parametrize("name", TYPES)
+@pytest.mark.costly
 def test_sums_products_and_quotients_count_one_by_their_type(name: str) -> None:
     assert flops(four_kernel, *two(name)) == {name: 4 * THREADS}
 
 
 @pytest.mark.parametrize("name", ["int8", "int32", "uint64"])
+@pytest.mark.costly
 def test_arithmetic_on_integers_counts_only_where_it_divides(name: str) -> None:
     assert flops(four_kernel, *two(name)) == {"float64": 2 * THREADS}  # quotient, difference
 

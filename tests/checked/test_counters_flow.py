@@ -169,6 +169,7 @@ TRIPS = {
 
 
 @pytest.mark.parametrize("name", TRIPS)
+@pytest.mark.costly
 def test_lanes_that_have_left_a_loop_evaluate_its_condition_no_more(name: str) -> None:
     trips = TRIPS[name]
     total = profiled(trips_kernel, (1, len(trips)), np.array(trips), array()).total
@@ -270,6 +271,7 @@ def barriers_kernel(out, rounds):
 
 
 @pytest.mark.parametrize(("threads", "warps"), [(1, 1), (31, 1), (32, 1), (33, 2), (100, 4)])
+@pytest.mark.costly
 def test_every_warp_of_every_block_reaches_a_barrier(threads: int, warps: int) -> None:
     found = profiled(barriers_kernel, (3, threads), array(), 5)
     assert found.total["barriers"] == at(found, "syncthreads")["barriers"] == 3 * 5 * warps

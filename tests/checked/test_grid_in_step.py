@@ -55,6 +55,7 @@ def test_statement_of_all_blocks_counts_the_warps_of_each():
 
 
 @pytest.mark.parametrize("command", [gpukit.check, gpukit.profile, gpukit.play])
+@pytest.mark.costly
 def test_syncwarp_in_a_grid_of_more_than_32_warps(command):
     out = np.zeros(40 * 64)
     command(warps_kernel)[40, 64](out)

@@ -77,6 +77,7 @@ def outside(kernel):
 
 
 @pytest.mark.parametrize("kernel", NAMES, ids=lambda k: k.py_func.__name__)
+@pytest.mark.costly
 def test_a_view_has_the_persons_name_in_a_finding(kernel):
     _, found = outside(kernel)
     name = NAMES[kernel]

@@ -88,6 +88,7 @@ def test_an_error_that_is_not_documented_is_noticed(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("child", BAD)
+@pytest.mark.costly
 def test_the_run_goes_on_behind_a_kernel_that(child: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a kernel is told apart by how its process ended."""
     program = (

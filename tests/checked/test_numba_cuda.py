@@ -45,9 +45,11 @@ def run(fresh_python, tmp_path):
     return script
 
 
+@pytest.mark.slow
 def test_a_kernel_of_numba_cuda_is_checked(run):
     assert run(CHECKED) == "[]"
 
 
+@pytest.mark.slow
 def test_a_kernel_of_numba_cuda_is_profiled(run):
     assert run(PROFILED) == "2"

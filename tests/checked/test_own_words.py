@@ -120,6 +120,7 @@ STOPPED = ("a lambda", "two lines", "states outside", "a collective")
 
 
 @pytest.mark.parametrize("case", SAID)
+@pytest.mark.costly
 def test_findings_quote_only_the_source_of_the_kernel(case: str) -> None:
     kernel, arguments = SAID[case]
     report = gpukit.check(kernel)[1, N](*arguments())
@@ -128,12 +129,14 @@ def test_findings_quote_only_the_source_of_the_kernel(case: str) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in SAID if case not in STOPPED])
+@pytest.mark.costly
 def test_a_profile_quotes_only_the_source_of_the_kernel(case: str) -> None:
     kernel, arguments = SAID[case]
     assert foreign(gpukit.profile(kernel)[1, N](*arguments())) == []
 
 
 @pytest.mark.parametrize("case", STOPPED)
+@pytest.mark.costly
 def test_an_error_quotes_only_the_source_of_the_kernel(case: str) -> None:
     kernel, arguments = SAID[case]
     with pytest.raises(errors.KernelError) as stopped:

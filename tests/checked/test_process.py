@@ -56,6 +56,7 @@ def script(fresh_python, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_a_sound_script_runs_as_on_the_cpu(script):
     text = "fill_kernel[3, 32](out)\nprint(out.sum(), cuda.is_available())"
     checked, plain = script(text), script(text, "cpu")
@@ -64,6 +65,7 @@ def test_a_sound_script_runs_as_on_the_cpu(script):
     assert checked.stdout.startswith("2415.0")
 
 
+@pytest.mark.slow
 def test_an_error_is_raised_at_the_line_of_the_kernel(script):
     done = script("collide_kernel[1, 32](one)\nprint('not reached')")
     assert done.returncode == 1
@@ -78,10 +80,12 @@ def test_an_error_is_raised_at_the_line_of_the_kernel(script):
     assert f"line {RACE_LINE}" in files[-1]
 
 
+@pytest.mark.slow
 def test_the_same_script_on_the_cpu_raises_nothing(script):
     assert script("collide_kernel[1, 32](one)", "cpu").returncode == 0
 
 
+@pytest.mark.slow
 def test_an_error_can_be_caught_and_knows_its_place(script):
     done = script("""
         from gpukit import errors
@@ -97,6 +101,7 @@ def test_an_error_can_be_caught_and_knows_its_place(script):
     assert second == "69.0"
 
 
+@pytest.mark.slow
 def test_a_warning_is_a_check_warning_with_the_line(script):
     done = script("""
         from gpukit import errors
@@ -117,6 +122,7 @@ def test_a_warning_is_a_check_warning_with_the_line(script):
 
 
 @pytest.mark.parametrize("launch", ["half_kernel.forall(70)(x, out)", "half(x)"])
+@pytest.mark.slow
 def test_a_warning_stands_at_the_line_of_the_script_when_gpukit_launches(script, launch):
     done = script(f"""
         @cuda.vectorize(["float32(float32)"])
@@ -132,6 +138,7 @@ def test_a_warning_stands_at_the_line_of_the_script_when_gpukit_launches(script,
     assert done.stdout == f"{{('CheckWarning', {at}, 'script.py')}}\n"
 
 
+@pytest.mark.slow
 def test_warnings_that_are_errors_stop_the_script(script):
     done = script("half_kernel[3, 32](x, out)\nprint('not reached')")
     assert done.returncode == 1
@@ -139,6 +146,7 @@ def test_warnings_that_are_errors_stop_the_script(script):
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 def test_an_error_comes_before_warnings_that_are_errors(script):
     done = script("collide_kernel[1, 32](out)")  # a race, and an output not written to its end
     assert "CheckFailed" in done.stderr
@@ -149,6 +157,7 @@ def test_an_error_of_a_plain_launch_stays_what_it_is(script):
     assert "gpukit.errors.ArgumentError: fill_kernel takes 1 arguments" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_launch_in_another_thread_is_checked(script):
     done = script("""
         import threading
@@ -182,6 +191,7 @@ def test_functions_of_the_checker_are_compiled_once_when_two_threads_launch():
     assert compiled == [1]
 
 
+@pytest.mark.slow
 def test_a_launch_by_forall_is_checked(script):
     assert "CheckFailed" in script("collide_kernel.forall(70)(one)").stderr
 

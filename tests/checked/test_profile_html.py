@@ -55,6 +55,7 @@ def page(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.costly
 def test_html_holds_totals_advice_and_source(name):
     text = page(name).text
     one = profile(name)

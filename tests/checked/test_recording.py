@@ -34,6 +34,7 @@ def test_replayed_writes_give_what_the_launch_left(n):
 @pytest.mark.parametrize(
     "dtype", ["i1", "u1", "?", "i2", "f2", "i4", "f4", "u8", "i8", "f8", "c8", "c16"]
 )
+@pytest.mark.costly
 def test_values_of_every_type_are_those_of_the_array(dtype):
     x = np.array([1, 0, 3, 100, 7]).astype(dtype)
     out = np.zeros_like(x)
@@ -83,6 +84,7 @@ def test_device_memory_that_was_never_written_holds_nothing_before():
     [lambda a: a[1::2], lambda a: a[::-1], lambda a: a.reshape(5, 14)[:, 3], lambda a: a[60:]],
     ids=["steps", "reversed", "column", "slice"],
 )
+@pytest.mark.costly
 def test_views_are_replayed_element_by_element(view):
     out = view(np.zeros(70, np.float32))
     x = np.arange(1, len(out) + 1, dtype=np.float32)

@@ -106,6 +106,7 @@ def event(rng, both, likely, elements):
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.costly
 def test_shadow_memory_finds_the_races_of_a_random_history(seed):
     rng = random.Random(seed)
     for _ in range(10):

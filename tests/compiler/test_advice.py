@@ -62,6 +62,7 @@ def launch(body):
 
 
 @pytest.mark.parametrize(("wrong", "advice", "right"), UNKNOWN + FLOATS)
+@pytest.mark.costly
 def test_advice_makes_the_kernel_run_when_it_is_followed(wrong, advice, right):
     with pytest.raises(errors.CompileError) as got:
         launch(wrong)
@@ -103,6 +104,7 @@ def test_text_in_an_element_of_two_axes_is_no_tuple():
         texts.kernel_of("a[0, 0] = 'x'")[1, 1](np.ones((2, 2)))
 
 
+@pytest.mark.slow
 def test_a_finding_in_an_array_function_names_the_element_that_the_function_names(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

@@ -133,6 +133,7 @@ def test_operators_make_arrays_where_the_memory_runtime_is_on(memory_runtime):
     assert out[0] == 10
 
 
+@pytest.mark.slow
 def test_functions_of_whole_arrays_may_be_called_where_it_is_on(memory_runtime):
     @cuda.jit
     def kernel(a, out):

@@ -98,6 +98,7 @@ def of_field(table):
     ],
     ids=lambda make: make.__name__,
 )  # fmt: skip
+@pytest.mark.costly
 def test_device_function_reads_its_own_table_when_another_was_compiled_before(make):
     tables = np.array([0.0, 1.0]), np.array([0.0, 2.0])
     assert [read_of(make(t)) for t in tables] == [1.0, 2.0]
@@ -132,6 +133,7 @@ def test_kernel_with_a_declared_type_sees_its_own_table_when_another_was_compile
 
 
 @pytest.mark.parametrize("make", [of_array, of_constant_array, of_array_behind_a_function])
+@pytest.mark.costly
 def test_equal_table_is_taken_for_the_same_when_the_kernel_is_made_again(make, folder):
     for _ in range(2):
         assert read_of(make(np.array([0.0, 3.0]))) == 3.0
@@ -181,6 +183,7 @@ def test_types_of_a_declared_kernel_are_not_found_again_when_they_are_on_disk(mo
 
 
 @pytest.mark.parametrize("given", ["'too small', 3", "", "2.5"])
+@pytest.mark.costly
 def test_kernel_from_the_disk_raises_what_it_says(given, folder):
     text = f"@cuda.jit\ndef raise_kernel(a):\n    if a[1] < 0:\n        raise ValueError({given})\n"
     seen = []

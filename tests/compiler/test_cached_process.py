@@ -1,5 +1,7 @@
 """A process that finds a kernel on disk launches it without what only compiling needs."""
 
+import pytest
+
 from tests.safety.attempt import on_cpu
 
 pytestmark = on_cpu
@@ -24,6 +26,7 @@ print("numba" in sys.modules)
 """
 
 
+@pytest.mark.slow
 def test_a_kernel_from_the_disk_runs_in_a_process_without_numba(fresh_python, tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)

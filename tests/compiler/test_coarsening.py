@@ -44,6 +44,7 @@ def coarsened_steps(kernel):
 
 @pytest.mark.parametrize("blocks", [1, 2, 15, 16, 17, 63, 64, 65, 200])
 @pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 8191, 100_003])
+@pytest.mark.costly
 def test_each_block_sums_what_it_strides_over(blocks, n):
     x = np.random.default_rng(n).integers(-1000, 1000, n)
     out = np.full(blocks, -7)
@@ -90,6 +91,7 @@ def kept_kernel(x, out):
 
 
 @pytest.mark.parametrize("blocks", [1, 16, 45])
+@pytest.mark.costly
 def test_threads_keep_what_they_saw_until_their_block_goes_on(blocks):
     x = np.random.default_rng(blocks).integers(0, 2, 5003)
     out = np.full((blocks * 32, 2), -9)
@@ -185,6 +187,7 @@ def lanes_kernel(x, out):
 
 
 @pytest.mark.parametrize("block", [7, 32, 33, 40])
+@pytest.mark.costly
 def test_lanes_are_counted_from_the_first_thread_of_a_block(block):
     x, blocks = np.arange(3000), 17
     out = np.full((blocks * block, 3), -1)
@@ -233,6 +236,7 @@ def test_kernel_that_uses_shared_memory_before_it_meets_is_not_coarsened():
 
 
 @pytest.mark.parametrize("spare", [0, 17, BLOCK - 1])
+@pytest.mark.costly
 def test_error_names_the_block_and_the_thread_of_the_launch(spare, monkeypatch):
     monkeypatch.setenv("GPUKIT_THREADS", "1")
     with pytest.raises(errors.OutOfBounds) as caught:

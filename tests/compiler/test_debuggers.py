@@ -91,6 +91,7 @@ def test_a_kernel_without_it_is_played():
     assert "<html" in player.html.lower()
 
 
+@pytest.mark.slow
 def test_a_script_without_it_is_played(tmp_path):
     assert "gpukit play SCRIPT.py" in refused("breakpoint()").fix
     script = tmp_path / "SCRIPT.py"

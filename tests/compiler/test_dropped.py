@@ -37,6 +37,7 @@ def loaded():
 
 
 @pytest.mark.skipif(not MAPS.exists(), reason="needs /proc")
+@pytest.mark.slow
 def test_memory_maps_stay_as_they_are_when_a_kernel_is_made_again_and_again():
     launched()
     gc.collect()

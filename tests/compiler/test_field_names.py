@@ -100,12 +100,14 @@ BESIDE = ["in_a_device_function", "in_a_recursive_function"]
 
 
 @pytest.mark.parametrize("body", NUMBERS)
+@pytest.mark.costly
 def test_number_in_a_record_is_the_same_under_any_name(body):
     expected = outcome(PLAIN, NUMBERS[body], "in_a_kernel", ())
     assert outcome("size", NUMBERS[body], "in_a_kernel", ()) == expected
 
 
 @pytest.mark.parametrize("place", BESIDE)
+@pytest.mark.slow
 def test_number_in_a_record_is_the_same_in_functions_under_any_name(place):
     body = NUMBERS["a bound that the body lowers"]
     assert outcome("size", body, place, ()) == outcome(PLAIN, body, place, ())
@@ -114,6 +116,7 @@ def test_number_in_a_record_is_the_same_in_functions_under_any_name(place):
 @pytest.mark.parametrize(
     "name", ["shape", "ndim", "nbytes", "strides", "T", "dtype", "flat", "sum"]
 )
+@pytest.mark.costly
 def test_field_is_set_under_any_name_that_an_array_has(name):
     expected = outcome(PLAIN, NUMBERS["changed"], "in_a_kernel", ())
     assert outcome(name, NUMBERS["changed"], "in_a_kernel", ()) == expected
@@ -133,6 +136,7 @@ def test_number_beside_barriers_is_the_same_under_any_name(body):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("body", ARRAYS)
+@pytest.mark.costly
 def test_array_in_a_record_is_checked_under_any_name(body, place):
     expected = outcome(PLAIN, ARRAYS[body], place, (2,))
     assert ("outside" in body) == (expected[3] is not None)
@@ -141,6 +145,7 @@ def test_array_in_a_record_is_checked_under_any_name(body, place):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("body", ARRAYS)
+@pytest.mark.costly
 def test_array_in_a_named_tuple_is_checked_under_any_name(body, place):
     expected = outcome(PLAIN, ARRAYS[body], place, (2,), row="a")
     assert ("outside" in body) == (expected[3] is not None)

@@ -60,6 +60,7 @@ def off(name, *arrays, found):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.costly
 def test_results_are_within_what_cuda_promises(name):
     arrays = samples(name)
     found = run(KERNELS[name], *arrays)
@@ -68,6 +69,7 @@ def test_results_are_within_what_cuda_promises(name):
 
 # Functions that a kernel calls itself; Numba has compiled those of device functions already.
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"exp10", "cbrt"}))
+@pytest.mark.costly
 def test_results_are_within_what_cuda_promises_without_fused_multiplication(name, monkeypatch):
     monkeypatch.setenv("GPUKIT_CACHE", "0")
     monkeypatch.setattr(half_convert, "in_hardware", lambda context, feature="": False)
@@ -157,6 +159,7 @@ def test_the_angles_nearest_to_a_quarter_turn_keep_all_digits(name):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.costly
 def test_a_checked_launch_gives_the_bits_of_a_plain_one(name):
     arrays = [a[::37] for a in samples(name)]
     plain, checked = (run(KERNELS[name], *arrays, checked=c) for c in (False, True))
@@ -164,6 +167,7 @@ def test_a_checked_launch_gives_the_bits_of_a_plain_one(name):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.costly
 def test_loops_over_threads_are_vectors_and_call_no_function(name, monkeypatch):
     monkeypatch.setenv("GPUKIT_CACHE", "0")
     with native.listing() as made:
@@ -175,6 +179,7 @@ def test_loops_over_threads_are_vectors_and_call_no_function(name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.costly
 def test_fastmath_keeps_results_of_finite_numbers(name):
     fast = cuda.jit(fastmath=True)(KERNELS[name].py_func)
     arrays = samples(name)
@@ -190,6 +195,7 @@ NUMPY = {"pow": "power"} | {n: f"arc{n[1:]}" for n in (*ONE, "atan2") if n[0] ==
 
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"exp10", "erf", "erfc", "rsqrt", "cbrt"}))
+@pytest.mark.costly
 def test_numpys_name_means_the_same_function(name):
     function = getattr(np, NUMPY.get(name, name))
 
@@ -244,6 +250,7 @@ def test_a_whole_power_is_a_product():
 
 
 @pytest.mark.parametrize("name", ["expf", "sinf", "logf", "powf", "exp10f"])
+@pytest.mark.costly
 def test_fast_functions_of_libdevice_are_the_exact_ones(name):
     exact, fast = getattr(cuda.libdevice, name), getattr(cuda.libdevice, f"fast_{name}")
 
@@ -265,6 +272,7 @@ def test_fast_functions_of_libdevice_are_the_exact_ones(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(ONE) - {"exp10"}))
+@pytest.mark.costly
 def test_float64_is_left_to_the_c_library(name):
     x = np.linspace(0.01, 0.99, 1001) + (name == "acosh")
     found, right = run(KERNELS[name], x), FUNCTIONS[name][1](x)

@@ -49,6 +49,7 @@ def made_kernel(seed: int) -> tuple[Program, Any, tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("name", often.each(BOOK, 6))
+@pytest.mark.costly
 def test_code_of_the_book_is_the_same_under_hostile_names(name):
     given = first_launch(name)
     assert_same_code(given.kernel, given.arguments, given.shape.block, "", BOOK.index(name))
@@ -63,6 +64,7 @@ def test_instrumented_code_of_the_book_is_the_same_under_hostile_names(name):
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.costly
 def test_code_of_a_kernel_made_by_chance_is_the_same_under_hostile_names(seed):
     program, kernel, arguments = made_kernel(seed)
     for mode in MODES:

@@ -118,6 +118,7 @@ CASES = {
 
 @pytest.mark.parametrize("checked", [False, True])
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.costly
 def test_unrolled_loop_does_what_python_does(case, checked):
     function, *arguments = CASES[case]
     expected, out = np.zeros(4), np.zeros(4)

@@ -126,6 +126,7 @@ def atomic_kernel(name, *, shared):
 
 @pytest.mark.parametrize("shared", [False, True], ids=["global", "shared"])
 @pytest.mark.parametrize("name", sorted({row[0] for row in ATOMICS}))
+@pytest.mark.costly
 def test_atomics_follow_numba_cuda_at_the_edges(name, shared):
     kernel = atomic_kernel(name, shared=shared)
     for _, kind, before, value, after in (row for row in ATOMICS if row[0] == name):

@@ -136,6 +136,7 @@ def test_variables_called_as_flags_of_ours_keep_their_values():
     assert out.tolist() == wanted
 
 
+@pytest.mark.slow
 def test_a_recording_shows_variables_called_as_flags_and_masks_of_ours():
     x, out = np.ones(LANES, np.float32), np.zeros(LANES, np.int64)
     told = gpukit.play(like_flags)[1, LANES](x, out).recording
@@ -188,6 +189,7 @@ def test_a_field_called_size_is_read_from_memory_where_it_stands():
 @pytest.mark.parametrize(
     "name", ["left_1", "met_1", "array_1", "returned", "_at", "rt_storage_get"]
 )
+@pytest.mark.costly
 def test_a_captured_array_may_have_the_name_of_a_variable_of_ours(name):
     scope = {"cuda": cuda, "np": np, name: np.arange(LANES, dtype=np.int32)}
     text = f"""

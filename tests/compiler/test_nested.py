@@ -297,6 +297,7 @@ def passed_on_kernel(a, out):
     out[3] = applied(lambda f, x: f(f(x)), square, a[2])
 
 
+@pytest.mark.slow
 def test_functions_are_passed_to_device_functions_with_star_arguments():
     a, out = np.array([2.0, 5.0, 3.0]), poisoned(4)
     passed_on_kernel[1, 1](a, out)

@@ -57,6 +57,7 @@ def next_by_recursion_kernel(count, out):
 @pytest.mark.parametrize(
     "kernel", [next_place_kernel, next_by_function_kernel, next_by_recursion_kernel]
 )
+@pytest.mark.costly
 def test_index_of_an_element_is_worked_out_once(kernel, mode):
     count, out = np.zeros(1, np.int32), np.full(THREADS + 3, 100)
     mode(kernel)[1, THREADS](count, out)

@@ -39,6 +39,7 @@ def private_kernel(a, out):
 
 
 @pytest.mark.parametrize(("grid", "block"), [(1024, 256), (96, 33), (64, 1), (37, 128), (64, 1024)])
+@pytest.mark.costly
 def test_grid_stride_loop_reaches_every_element_once(grid, block):
     a = np.arange(300_001.0)
     out = np.full(300_001, np.nan)

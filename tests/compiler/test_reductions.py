@@ -56,6 +56,7 @@ def every_reference(x):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.costly
 def test_methods_give_numpys_values_when_the_dtype_changes(kind):
     x = RNG.integers(0, 4, 11).astype(kind)
     out = np.full(11, np.nan)
@@ -64,6 +65,7 @@ def test_methods_give_numpys_values_when_the_dtype_changes(kind):
 
 
 @pytest.mark.parametrize("view", ["rows", "columns", "reversed", "one"])
+@pytest.mark.costly
 def test_functions_give_numpys_values_when_the_view_changes(view):
     x = RNG.standard_normal((6, 7))
     part = {"rows": x[::2], "columns": x[:, 1::3], "reversed": x[::-1, ::-1], "one": x[2:3, 3:4]}
@@ -72,6 +74,7 @@ def test_functions_give_numpys_values_when_the_view_changes(view):
     np.testing.assert_allclose(out, every_reference(part[view]), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_checked_mode_gives_the_same_values():
     x = RNG.standard_normal((6, 7))[::2]
     plain, checked = np.full(12, np.nan), np.full(12, np.nan)
@@ -95,6 +98,7 @@ def nan_kernel(x, out):
     out[10] = x.sum()
 
 
+@pytest.mark.slow
 def test_a_nan_is_left_out_by_the_nan_functions_and_kept_by_the_others():
     x = np.array([2.0, np.nan, -1.0, 4.0], np.float32)
     numbers = x[[0, 2, 3]].astype(np.float64)
@@ -148,6 +152,7 @@ def kinds_of_arrays_kernel(x, out):
 
 
 @pytest.mark.parametrize("run", [lambda k: k, gpukit.check], ids=["plain", "checked"])
+@pytest.mark.slow
 def test_shared_local_and_global_arrays_are_reduced_where_the_call_stands(run):
     x = RNG.integers(-9, 9, (3, 8)).astype(np.float32)
     out = np.full((24, 5), np.nan)
@@ -196,6 +201,7 @@ RACING = [racing_sum_kernel, racing_max_kernel, racing_device_kernel]
 
 
 @pytest.mark.parametrize("kernel", RACING, ids=lambda k: k.py_func.__name__)
+@pytest.mark.costly
 def test_a_missing_barrier_before_a_reduction_is_a_race(kernel):
     report = gpukit.check(kernel)[1, 64](np.ones(64, np.float32), np.zeros(64, np.float32))
     found = {(f.kind, f.array) for f in report.findings}

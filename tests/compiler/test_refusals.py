@@ -220,6 +220,7 @@ def test_bare_return_is_allowed(body):
     "shape",
     ["TILE", "2 * 32", "(TILE, 2)[0]", "SHAPE[1]", "n", "m"],
 )
+@pytest.mark.costly
 def test_shapes_that_a_gpu_compiler_can_tell_are_allowed(shape):
     kernel = kernel_of(
         f"n = 5\nm = 2 * 32\nx = cuda.shared.array({shape}, np.float32)\nx[0] = a[0]\na[0] = x[0]"

@@ -150,6 +150,7 @@ def two_views_in_a_round_kernel(a, out):
 
 
 @pytest.mark.parametrize("command", [gpukit.check, gpukit.profile, gpukit.play])
+@pytest.mark.costly
 def test_a_view_may_be_of_another_array_later_in_a_round(command):
     a, out = np.zeros(16, np.uint8), np.zeros((8, 2), np.int32)
     command(two_views_in_a_round_kernel)[1, 8](a, out)

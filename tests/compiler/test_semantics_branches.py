@@ -37,6 +37,7 @@ def nested_masks_kernel(a, out):
     out[t] = got
 
 
+@pytest.mark.slow
 def test_branches_nest_and_join_again_lane_by_lane():
     _, out = run_both(nested_masks_kernel, 1, 8, np.arange(8), ints(8))
     assert out.tolist() == [0, 0, 0, 5101, 5101, 5101, 5012, 5012]
@@ -195,6 +196,7 @@ STRIDED = (stride_for_kernel, stride_while_kernel, stride_down_kernel)
 
 @pytest.mark.parametrize("kernel", STRIDED, ids=("for", "while", "down"))
 @pytest.mark.parametrize("size", [0, 1, 11, 12, 13, 50])
+@pytest.mark.costly
 def test_grid_stride_loop_visits_every_element_once(kernel, size):
     a = np.arange(size)
     _, out = run_both(kernel, 3, 4, a, ints(size))
@@ -232,6 +234,7 @@ def lowered_in_shared_kernel(a, out):
 @pytest.mark.parametrize(
     "kernel", [read_behind_kernel, lowered_bound_kernel, lowered_in_shared_kernel]
 )
+@pytest.mark.costly
 def test_while_loop_that_looks_like_a_stride_ends_where_python_ends_it(kernel):
     block = 4 if kernel is read_behind_kernel else 1
     run_both(kernel, 1, block, np.full(10, 10), ints(4))

@@ -143,6 +143,7 @@ def votes_kernel(a, out):
     ("a", "wanted"),
     [([1, 1, 1], [1, 1, 1, 7]), ([0, 1, 0], [0, 1, 0, 2]), ([0, 0, 0], [0, 0, 1, 0])],
 )
+@pytest.mark.costly
 def test_votes_count_the_lanes_that_are_there(a, wanted):
     _, out = run_both(votes_kernel, 1, 3, np.array(a), ints((3, 4)))
     assert out.tolist() == [wanted] * 3

@@ -97,6 +97,7 @@ def test_a_part_of_a_warp_reads_only_its_own_threads(kernel, block):
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int64, np.uint64, np.float64, np.int16])
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.py_func.__name__)
+@pytest.mark.costly
 def test_every_kind_of_number_is_handed_on(kernel, dtype):
     agree(kernel, 96, np.arange(1, 97).astype(dtype), 7)
 

@@ -84,11 +84,13 @@ def mistakes(number: int, *, checked: bool) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("number", range(len(GROUPS)), ids=named)
+@pytest.mark.costly
 def test_kernels_give_what_a_gpu_gives_at_the_edges_of_the_types(number):
     assert not mistakes(number, checked=False)
 
 
 @pytest.mark.parametrize("takes", [("f4", "f8"), ("f8", "f4"), ("i4", "f4")], ids="-".join)
+@pytest.mark.costly
 def test_checked_kernels_give_the_same(takes):
     number = next(k for k, rows in enumerate(GROUPS) if rows[0].takes == takes)
     assert not mistakes(number, checked=True)

@@ -72,6 +72,7 @@ def arguments():
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda k: k.py_func.__name__)
+@pytest.mark.costly
 def test_assignment_works_whatever_its_target_calls(kernel):
     wanted = run_both(kernel, 1, 32, *arguments())
     found = arguments()

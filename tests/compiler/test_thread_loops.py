@@ -111,6 +111,7 @@ def test_window_of_constant_size_is_read_around_each_pixel():
 
 
 @pytest.mark.parametrize("radius", [0, 1, 2, 60])
+@pytest.mark.costly
 def test_window_whose_size_is_an_argument_is_cut_at_the_edges_by_its_guard(radius):
     x = image()
     out = poisoned(x)
@@ -118,6 +119,7 @@ def test_window_whose_size_is_an_argument_is_cut_at_the_edges_by_its_guard(radiu
     assert np.allclose(out, padded_sum(x, radius), atol=1e-3)
 
 
+@pytest.mark.slow
 def test_window_beyond_the_edge_is_an_error_that_names_its_first_index():
     x = image()
     with pytest.raises(errors.OutOfBounds) as caught:
@@ -161,6 +163,7 @@ def test_steps_so_large_that_a_range_goes_round_64_bits_reach_no_foreign_memory(
         kernel[1, 4](np.zeros(8), width, np.zeros(4))
 
 
+@pytest.mark.slow
 def test_two_loops_over_the_same_range_are_short_only_if_both_are():
     @cuda.jit
     def kernel(n, m, step, x, out):
@@ -209,6 +212,7 @@ def test_loop_that_runs_never_reads_nothing():
 
 
 @pytest.mark.parametrize("rounds", [1, 63, 64, 65, 4095, 4096, 4097, 70_000])
+@pytest.mark.costly
 def test_range_is_evaluated_once_though_its_loop_changes_it(rounds):
     @cuda.jit
     def kernel(n, counts):
@@ -227,6 +231,7 @@ def test_range_is_evaluated_once_though_its_loop_changes_it(rounds):
 
 
 @pytest.mark.parametrize("step", [1, 3, -1, -3])
+@pytest.mark.costly
 def test_long_ranges_inside_of_others_visit_every_number_once(step):
     @cuda.jit
     def kernel(start, stop, out):
@@ -361,6 +366,7 @@ def forms_of(kernel):
 @pytest.mark.parametrize(
     ("statements", "checks", "forms"), [(3, True, 2), (80, True, 1), (80, False, 2)]
 )
+@pytest.mark.costly
 def test_a_long_loop_that_checks_some_accesses_anyway_has_one_form(statements, checks, forms):
     assert forms_of(long_kernel(statements, checks)) == forms
 
@@ -377,6 +383,7 @@ def test_a_long_loop_computes_what_a_short_one_computes(statements):
     np.testing.assert_allclose(table, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_long_loop_stops_before_an_access_outside():
     places = np.arange(40)
     places[33] = 40

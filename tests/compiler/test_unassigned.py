@@ -160,6 +160,7 @@ def line_of(function, text):
 
 
 @named(WRONG)
+@pytest.mark.slow
 def test_a_variable_of_one_branch_is_warned_of_once_at_the_line_that_reads_it(function):
     (one,) = warned(function)
     assert one.category is errors.KernelWarning
@@ -168,6 +169,7 @@ def test_a_variable_of_one_branch_is_warned_of_once_at_the_line_that_reads_it(fu
 
 
 @named([*SOUND, found_in_a_loop])
+@pytest.mark.costly
 def test_a_variable_that_may_well_have_a_value_is_not_warned_of(function):
     assert warned(function) == []
 
@@ -183,6 +185,7 @@ def test_a_variable_that_is_read_without_a_value_is_an_error_of_a_checked_launch
 
 
 @named(SOUND)
+@pytest.mark.costly
 def test_a_variable_that_has_a_value_wherever_it_is_read_is_no_finding(function):
     assert findings(function) == []
 

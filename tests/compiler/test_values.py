@@ -122,6 +122,7 @@ def where_kernel(a, out):
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.float32, np.float64])
+@pytest.mark.costly
 def test_where_of_numbers_is_one_of_the_two(dtype):
     a, out = np.arange(5, dtype=dtype), np.full(5, np.nan)
     where_kernel[1, 8](a, out)
@@ -133,6 +134,7 @@ def where_array_kernel(a, out):
     out[0] = np.where(a > 2, a, 0.0)[0]
 
 
+@pytest.mark.slow
 def test_where_of_an_array_is_refused():
     with pytest.raises(errors.CompileError, match="makes a new array"):
         where_array_kernel[1, 1](np.ones(3), np.ones(3))

@@ -25,6 +25,7 @@ def attempt(tmp_path, name, *changes, after=""):
     return grade.run(exercise, file)
 
 
+@pytest.mark.slow
 def test_an_output_made_of_what_stood_there_is_not_called_unwritten(tmp_path):
     step = "if x[i] > out[i]:\n            out[i] = max(x[i], np.float32(0))"
     report = attempt(tmp_path, "relu", ("out[i] = max(x[i], np.float32(0))", step))
@@ -51,6 +52,7 @@ def test_where_an_infinity_begins_a_maximum_the_line_of_the_sum_is_no_cause(tmp_
     assert "out of finite numbers" not in report.why
 
 
+@pytest.mark.slow
 def test_a_test_below_the_kernel_may_call_the_book(tmp_path):
     own = "\nimport gpukit\n\nONES = np.ones(3, np.float32)\ngpukit.relu_grad(ONES, ONES)\n"
     report = attempt(tmp_path, "relu_backward", after=own)
@@ -71,6 +73,7 @@ def test_a_kernel_that_calls_a_function_of_the_book_is_not_the_learners(tmp_path
 OF_THE_BOOK = "from gpukit.kernels.activations_grad import relu_grad_of\n"
 
 
+@pytest.mark.slow
 def test_warps_for_which_no_work_is_left_may_return_early(tmp_path):
     report = attempt(
         tmp_path,

@@ -106,6 +106,7 @@ def test_what_python_cannot_read_is_an_attempt(exercise):
 # --- saved notebooks -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_notebook_is_tested_by_its_cell(book, exercise, capsys):
     file = write_notebook(book / "mine.ipynb", "1 + 1", MAGIC + SOLUTION)
     assert cli.main(["test", NAME, "--file", str(file)]) == 0
@@ -123,6 +124,7 @@ def test_a_notebook_is_tested_by_its_cell(book, exercise, capsys):
         [MAGIC + SOLUTION, "%%exercise zip_add\n" + WRONG, "%exercise hint guarded_map"],
     ],
 )
+@pytest.mark.costly
 def test_the_last_cell_that_was_attempted_counts(book, exercise, sources):
     with cells.file_of(exercise, write_notebook(book / "mine.ipynb", *sources)) as file:
         assert file.read_text().partition("\n")[2] == SOLUTION
@@ -135,6 +137,7 @@ def test_a_notebook_without_the_exercise_says_which_cell_is_missing(book, capsys
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"cells": [{}]}', '{"cells": [3]}', "\0"])
+@pytest.mark.costly
 def test_a_file_that_is_no_notebook_is_named(book, capsys, text):
     (book / "mine.ipynb").write_text(text)
     assert cli.main(["test", NAME, "--file", "mine.ipynb"]) == 2
@@ -146,6 +149,7 @@ def test_a_notebook_that_is_not_there_is_named(book, capsys):
     assert "none.ipynb: expected a notebook to test, got: No such file" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_cell_that_was_saved_and_not_run_becomes_the_answer(book, exercise, capsys):
     write_notebook(book / workbook.FIRST_LESSON, MAGIC + SOLUTION)
     assert cli.main(["test", NAME]) == 0

@@ -49,6 +49,7 @@ def why(report, name):
     return {row.name: row.why for row in report.rows}[name]
 
 
+@pytest.mark.slow
 def test_the_right_answer_passes_every_case(tmp_path):
     report = attempt(tmp_path, "guarded_map", MAP + GOOD_MAP)
     assert report.passed
@@ -168,6 +169,7 @@ def test_writing_to_an_input_is_named(tmp_path):
     assert "The kernel wrote to celsius, which is an input" in report.why
 
 
+@pytest.mark.slow
 def test_an_endless_loop_is_stopped(tmp_path):
     report = on_map(
         tmp_path,
@@ -221,6 +223,7 @@ def test_a_wrong_tree_is_wrong(tmp_path):
 
 
 @pytest.mark.skipif(target.active().name == "cuda", reason="a GPU hangs or goes on")
+@pytest.mark.slow
 def test_a_barrier_that_some_threads_miss_is_an_error(tmp_path):
     report = on_sum(
         tmp_path,
@@ -425,6 +428,7 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("head", PARAMETERS)
+@pytest.mark.costly
 def test_parameters_that_are_not_the_tasks_are_named(tmp_path, head):
     text = (MAP + GOOD_MAP).replace("def fahrenheit_kernel(celsius, fahrenheit):", head)
     report = attempt(tmp_path, "guarded_map", text)

@@ -35,6 +35,7 @@ ABOVE = {
 
 
 @pytest.mark.parametrize("named", ABOVE)
+@pytest.mark.costly
 def test_what_an_answer_writes_over_is_named_and_put_back(named, exercise):
     root = exercise.folder.parent.parent
     before = {file: file.read_bytes() for file in root.rglob("*") if file.is_file()}

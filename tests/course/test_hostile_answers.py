@@ -84,6 +84,7 @@ def is_alive(pid):
 
 
 @pytest.mark.parametrize("name", ABOVE)
+@pytest.mark.costly
 def test_a_hostile_answer_is_graded_and_leaves_no_process(name, tmp_path, monkeypatch):
     above, status = ABOVE[name]
     if status == "timeout":
@@ -97,6 +98,7 @@ def test_a_hostile_answer_is_graded_and_leaves_no_process(name, tmp_path, monkey
     assert [pid for pid in pids if is_alive(pid)] == []
 
 
+@pytest.mark.slow
 def test_an_answer_that_stops_reading_does_not_keep_the_grader_waiting(tmp_path):
     file = tmp_path / "answer.py"
     file.write_text(HEAD + "os.kill(os.getpid(), signal.SIGSTOP)\n" + RIGHT)

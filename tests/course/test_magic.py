@@ -42,6 +42,7 @@ def graded(shell, cell):
     return shell.run_cell_magic("exercise", "guarded_map", cell)
 
 
+@pytest.mark.slow
 def test_a_right_cell_is_right_and_remembered(shell):
     assert "Right: 10 of 10 points." in repr(graded(shell, RIGHT))
     assert progress.state(catalogue.find("guarded_map")) == "right"
@@ -85,6 +86,7 @@ def test_a_syntax_error_is_explained_and_the_cell_not_run(shell):
 
 
 @pytest.mark.parametrize("line", ["while True: pass", "import os; os._exit(3)"])
+@pytest.mark.slow
 def test_a_cell_that_hangs_or_crashes_is_not_run_in_the_notebook(line, shell, monkeypatch):
     monkeypatch.setattr(runner, "START_SECONDS", 10.0)
     shown = repr(graded(shell, f"before = 1\n{line}\n{RIGHT}"))
@@ -139,6 +141,7 @@ def test_host_code_is_not_played(shell):
 # --- a cell is an answer ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_cell_that_was_run_is_what_the_terminal_tests(shell, capsys):
     graded(shell, RIGHT)
     assert cli.main(["test", "guarded_map"]) == 0

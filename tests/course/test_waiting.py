@@ -2,12 +2,15 @@
 
 import threading
 
+import pytest
+
 from gpukit.course import catalogue, grade, waiting
 from tests.course.test_grade import GOOD_MAP, MAP
 
 WAIT = 60.0
 
 
+@pytest.mark.slow
 def test_what_goes_on_is_printed_again_and_again_where_there_is_no_terminal():
     lines, seen = [], threading.Semaphore(0)
 

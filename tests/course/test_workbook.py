@@ -172,6 +172,7 @@ def test_a_lesson_that_was_only_opened_is_renewed(project, book):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 3}', '{"cells": [{}]}', '"\udcff"'])
+@pytest.mark.costly
 def test_a_lesson_that_is_no_notebook_any_more_is_the_readers(project, book, text):
     (book / LESSON).write_bytes(text.encode(errors="surrogateescape"))
     write_lesson(project / LESSON, "3 + 3")
@@ -264,6 +265,7 @@ do(pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4]))
 
 
 @pytest.mark.parametrize("written", [0, 1, 2, 40])
+@pytest.mark.costly
 def test_a_start_that_was_killed_is_completed_by_the_next(project, tmp_path, fresh_python, written):
     mine, whole = tmp_path / "mine", tmp_path / "whole"
     done = fresh_python("-c", KILLED, str(written), "start", str(mine), str(project))
@@ -355,6 +357,7 @@ def test_a_workbook_of_a_newer_gpukit_is_refused(project, book, capsys, newer):
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format": 1, "version": "0", "files": 3}'])
+@pytest.mark.costly
 def test_a_manifest_that_cannot_be_read_is_named(project, book, capsys, text):
     (book / workbook.MANIFEST).write_text(text)
     code, words = refused(capsys, "--update", book)

@@ -93,6 +93,7 @@ class Reader:
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.costly
 def test_nothing_is_lost_in_any_order(project, book, monkeypatch, capsys, seed):
     monkeypatch.setenv("GPUKIT_EXERCISES", str(project / "exercises"))
     monkeypatch.chdir(book)

@@ -72,6 +72,7 @@ def bits(value):
         ("fabsf", np.abs),
     ],
 )
+@pytest.mark.costly
 def test_libdevice_agrees_with_numpy(name, reference):
     x = np.linspace(0.1, 9, 37).astype(DTYPES[ROWS[name][0]])
     np.testing.assert_allclose(call(name, x), reference(x), rtol=1e-6 if "f" in name[-1] else 1e-14)
@@ -102,6 +103,7 @@ def test_libdevice_agrees_with_numpy(name, reference):
         ("double2hiint", (1.0,), 0x3FF00000),
     ],
 )
+@pytest.mark.costly
 def test_libdevice_gives_the_value_that_cuda_documents(name, args, want):
     assert call(name, *([a] for a in args))[0] == want
 
@@ -120,6 +122,7 @@ def test_libdevice_gives_the_value_that_cuda_documents(name, args, want):
         ("saturatef", math.nan, 0),
     ],
 )
+@pytest.mark.costly
 def test_conversions_saturate_as_on_a_gpu(name, x, want):
     assert call(name, [x])[0] == want
 
@@ -127,6 +130,7 @@ def test_conversions_saturate_as_on_a_gpu(name, x, want):
 @pytest.mark.parametrize("mode", ["rd", "ru", "rz", "rn"])
 @pytest.mark.parametrize("kind", ["f", "d"])
 @pytest.mark.parametrize("op", ["add", "mul", "div"])
+@pytest.mark.costly
 def test_arithmetic_rounds_in_the_direction_of_its_name(op, kind, mode):
     draw, dtype = random.Random(1), DTYPES[kind]
     x, y = (

@@ -38,6 +38,7 @@ def source(tmp_path):
 @pytest.mark.parametrize(
     "form", [str, lambda p: p, lambda p: [p], lambda p: (str(p),), lambda p: [CUSource(TIMES)]]
 )
+@pytest.mark.costly
 def test_link_takes_a_file_a_path_or_a_collection(form, source):
     np.testing.assert_array_equal(launched(form(source)), X * 3)
 

@@ -34,6 +34,7 @@ def result(body, value=2.0, **names):
 
 @pytest.mark.parametrize("register", [core.overload, extending.overload])
 @pytest.mark.parametrize("options", [{}, {"target": "cuda"}, {"target": "gpu"}, {"strict": False}])
+@pytest.mark.costly
 def test_an_overload_works_in_kernels_and_device_functions(register, options):
     triple = stub()
     register(triple, **options)(lambda x: lambda x: x * 3)
@@ -42,6 +43,7 @@ def test_an_overload_works_in_kernels_and_device_functions(register, options):
 
 
 @pytest.mark.parametrize("inline", ["always", "never", lambda *_: True])
+@pytest.mark.costly
 def test_an_overload_works_inlined_or_not(inline):
     answer = stub()
     extending.overload(answer, inline=inline)(lambda x: lambda x: x + 40)

@@ -86,6 +86,7 @@ def reversed_sum(a, i):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.complex128, np.int8])
+@pytest.mark.costly
 def test_local_array_in_a_device_function_takes_the_dtype_of_an_argument(dtype):
     @cuda.jit
     def kernel(a, out):

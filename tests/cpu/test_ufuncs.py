@@ -81,6 +81,7 @@ SHAPES = [
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
+@pytest.mark.costly
 def test_vectorize_broadcasts_as_numpy_does(shapes):
     one, other = (np.arange(math.prod(s), dtype=np.float64).reshape(s) for s in shapes)
     assert add(one, other).shape == (one + other).shape
@@ -228,6 +229,7 @@ def test_vectorize_refuses_unknown_options():
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (4, 5)], ids=str)
+@pytest.mark.costly
 def test_guvectorize_runs_over_the_outer_axes(shape):
     a = np.arange(math.prod(shape) * 6, dtype=np.float32).reshape(*shape, 2, 3)
     b = np.arange(12, dtype=np.float32).reshape(3, 4)

@@ -64,6 +64,7 @@ def test_question_without_one_clear_answer_is_refused(wrong):
     ("24", 24), (" 1,024 ", 1024), ("1 000", 1000), ("1_000", 1000), ("1e3", 1000), ("-0.5", -0.5),
     ("12.5 %", 12.5), ("", None), ("many", None), ("2 threads", None),
 ])  # fmt: skip
+@pytest.mark.costly
 def test_number_is_read_as_people_type_it(typed, value):
     assert javascript("ask.js", f"parseNumber({typed!r})") == value
 

@@ -146,6 +146,7 @@ def test_passes_are_those_of_a_pattern():
     assert each("memory.js", "passes(s)", REQUESTS) == expected
 
 
+@pytest.mark.slow
 def test_words_of_each_bank_are_those_of_a_pattern():
     def words(state):
         p = pattern(state, "shared")
@@ -172,6 +173,7 @@ def shared_kernel(out, stride, offset):
 
 @pytest.mark.cpu
 @pytest.mark.parametrize(("stride", "offset"), [(1, 0), (1, 1), (2, 0), (4, 3), (8, 0), (33, 0)])
+@pytest.mark.costly
 def test_explorer_counts_what_profile_counts(stride, offset):
     x = cuda.to_device(np.zeros(1400, np.float32))
     out = cuda.to_device(np.zeros(32, np.float32))
@@ -229,6 +231,7 @@ def owners(state):
 
 
 @pytest.mark.parametrize("state", LAUNCHES, ids=str)
+@pytest.mark.costly
 def test_every_cell_has_the_thread_that_a_kernel_writes_there(state):
     seen = owners(state)
     places = [list(at[::-1]) for at in np.ndindex(*seen.shape[:3])]

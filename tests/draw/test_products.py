@@ -22,6 +22,7 @@ def words(figure):
 
 
 @pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.costly
 def test_figure_can_be_shown(name):
     picture = draw.show(FIGURES[name](), alt="A picture drawn by a test.")
     assert picture.png.startswith(b"\x89PNG")

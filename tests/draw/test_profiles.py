@@ -62,6 +62,7 @@ def boxes(figure):
 
 
 @pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.costly
 def test_picture_can_be_shown_with_its_own_words(name):
     make, words, what = FIGURES[name]
     picture = draw.show(make(what), alt=words(what))

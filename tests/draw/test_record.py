@@ -45,6 +45,7 @@ def test_grid_stride_takes_every_gridsize_th_element(n, blocks, block):
 
 
 @pytest.mark.parametrize("block", [(1, 1, 1), (4, 3, 2), (8, 4, 2)])
+@pytest.mark.costly
 def test_threads_of_a_block_count_along_x_first(block):
     number = record.block_3d(block)
     assert number.shape == block[::-1]

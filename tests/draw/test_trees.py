@@ -23,6 +23,7 @@ def texts(figure):
 
 
 @pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.costly
 def test_it_can_be_drawn(name):
     picture = draw.show(FIGURES[name](), alt="a picture of threads that add")
     assert picture.png.startswith(b"\x89PNG")

@@ -282,6 +282,7 @@ def test_out_that_is_not_contiguous_is_written_rightly(name, order, signed):
 
 
 @every_kernel
+@pytest.mark.costly
 def test_out_may_be_the_input(name, signed):
     arrays = inputs(name, signed, 20, 37)
     right = of(name)[1](*arrays)

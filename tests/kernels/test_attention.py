@@ -74,6 +74,7 @@ def both(arrays, causal, variant, **options):
 @dtypes
 @masks
 @variants
+@pytest.mark.costly
 def test_output_and_logsumexp_are_those_of_queries_one_by_one(sizes, dtype, causal, variant, made):
     query, key, value, _ = made(*sizes, dtype=dtype)
     out, kept = (np.full(shape, np.nan, dtype) for shape in ((*query.shape[:3], sizes[5]),
@@ -142,6 +143,7 @@ MASKS = [(37, 53), (1, 53), (37, 1), (3, 1, 53), (2, 1, 37, 53), (2, 3, 37, 53)]
 @dtypes
 @pytest.mark.parametrize("kind", ["keeps", "adds"])
 @pytest.mark.parametrize("shape", MASKS, ids=str)
+@pytest.mark.costly
 def test_a_mask_of_any_shape_counts_for_all_along_its_ones(
     shape, kind, dtype, causal, variant, made, rng
 ):
@@ -185,6 +187,7 @@ def test_causal_query_0_sees_key_0_alone(variant, made):
 
 
 @variants
+@pytest.mark.slow
 def test_large_scores_do_not_overflow(variant, made):
     query, key, value, _ = made(1, 1, 35, 35, 8, 3, dtype=np.float32)
     out, kept = (x[0, 0] for x in both([1000 * query, key, value, value], False, variant)[:2])
@@ -205,6 +208,7 @@ def test_a_nan_stays_in_the_row_of_its_query(variant, made):
 
 @variants
 @masks
+@pytest.mark.slow
 def test_views_with_exchanged_axes_give_the_same_bits(variant, causal, made):
     arrays = made(2, 3, 37, 45, 12, 12)
     views = [np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2) for x in arrays]
@@ -215,6 +219,7 @@ def test_views_with_exchanged_axes_give_the_same_bits(variant, causal, made):
 
 
 @variants
+@pytest.mark.slow
 def test_results_are_written_into_views(variant, made):
     query, key, value, grad = made(2, 3, 37, 37, 12, 12)
     out, kept, *grads = both((query, key, value, grad), False, variant)

@@ -112,6 +112,7 @@ def test_linear_without_a_bias_is_the_product(name, signed, assert_close):
 
 @every_name
 @pytest.mark.parametrize(("n", "i", "o"), LAYERS, ids=lambda size: str(size))
+@pytest.mark.costly
 def test_linear_backward_matches_the_reference(name, n, i, o, signed, assert_close):
     arrays = signed(n, o), signed(n, i), signed(o, i)
     actual = backprop.linear_backward(*arrays, variant=name)

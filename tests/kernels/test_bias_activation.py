@@ -50,6 +50,7 @@ def test_more_rows_than_a_grid_is_high_are_all_done():
 @fused
 @dtypes
 @shapes
+@pytest.mark.costly
 def test_backward_matches_the_reference(name, shape, dtype, rng):
     grad, x = (rng.standard_normal(shape).astype(dtype) for _ in range(2))
     bias = rng.standard_normal(shape[1]).astype(dtype)

@@ -76,6 +76,7 @@ def block_and_grid(shape):
 
 
 @cases
+@pytest.mark.costly
 def test_conv2d_reference_is_the_formula(image, weight, stride, padding, dilation, signed):
     image, weight, bias = signed(*image), signed(*weight), signed(weight[0])
     expected = by_the_formula(image, weight, bias, stride, padding, dilation)
@@ -116,6 +117,7 @@ def test_kernel_visits_every_plane_with_fewer_blocks(variant, planes, signed, po
 @variants
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float32", "float64"])
 @cases
+@pytest.mark.costly
 def test_conv2d_matches_the_reference(
     variant, dtype, image, weight, stride, padding, dilation, signed, assert_close
 ):
@@ -137,6 +139,7 @@ def test_conv2d_without_a_bias_adds_none(variant, signed):
 
 
 @variants
+@pytest.mark.costly
 def test_conv2d_does_not_flip_the_weights(variant):
     image = np.array([[[[1, 2, 3]]]], np.float32)
     weight = np.array([[[[10, 1]]]], np.float32)
@@ -153,6 +156,7 @@ def test_conv2d_of_padding_alone_is_the_bias(variant):
 
 
 @variants
+@pytest.mark.costly
 def test_conv2d_of_the_example_layer_is_right(variant, rng, assert_close):
     arrays = [
         rng.standard_normal(shape).astype(np.float32)
@@ -165,6 +169,7 @@ def test_conv2d_of_the_example_layer_is_right(variant, rng, assert_close):
     assert_close(out, expected, magnitude=size, length=28)
 
 
+@pytest.mark.slow
 def test_conv2d_of_a_batch_of_photos_makes_columns_a_few_images_at_a_time(rng, assert_close):
     arrays = [
         rng.standard_normal(shape).astype(np.float32)
@@ -185,6 +190,7 @@ def test_columns_of_any_number_of_images_give_the_same(most, monkeypatch, signed
 
 
 @variants
+@pytest.mark.costly
 def test_padding_same_keeps_the_size_of_the_image(variant, signed, assert_close):
     image, weight = signed(2, 2, 9, 10), signed(3, 2, 3, 4)
     out = conv.conv2d(image, weight, padding="same", dilation=(2, 1), variant=variant)
@@ -264,6 +270,7 @@ def test_a_tile_takes_windows_up_to_its_edge_and_no_larger(axis, more, fits, sig
 
 
 @variants
+@pytest.mark.costly
 def test_conv2d_of_device_arrays_is_that_of_numpy_arrays(variant, signed):
     arrays = signed(2, 4, 5, 6), signed(6, 2, 2, 2), signed(6)
     expected = conv.conv2d(*arrays, groups=2, variant=variant)
@@ -273,6 +280,7 @@ def test_conv2d_of_device_arrays_is_that_of_numpy_arrays(variant, signed):
 
 
 @variants
+@pytest.mark.costly
 def test_conv2d_writes_into_a_part_of_an_array(variant, signed):
     arrays = signed(1, 2, 4, 6), signed(3, 2, 2, 2), signed(3)
     expected = conv.conv2d(*arrays, variant=variant)

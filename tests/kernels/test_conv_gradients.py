@@ -37,6 +37,7 @@ def by_differences(grad_out, image, weight, at, array, moves):
 
 
 @small
+@pytest.mark.costly
 def test_reference_is_the_slope_of_the_formula(case, rng):
     image, weight, *moves = case
     moves = dict(zip(names, moves, strict=True))
@@ -179,6 +180,7 @@ def test_an_out_on_an_input_is_refused():
 
 
 @cases
+@pytest.mark.costly
 def test_columns_times_weights_are_the_convolution(case, rng):
     image, weight, *moves = case
     image, weight = rng.standard_normal(image), rng.standard_normal(weight)

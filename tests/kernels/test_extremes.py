@@ -226,6 +226,7 @@ def test_vector_that_is_not_contiguous_is_read_rightly(name, view, signed):
 
 
 @functions
+@pytest.mark.costly
 def test_device_array_that_is_not_contiguous_is_read_rightly(name, signed):
     x = signed(1009)
     assert ours(name, cuda.to_device(x)[1::2]) == getattr(np, name)(x[1::2])
@@ -240,6 +241,7 @@ def test_input_is_left_as_it_was(name, signed):
 
 
 @functions
+@pytest.mark.costly
 def test_vector_that_may_not_be_written_can_be_read(name):
     x = np.ones(5, np.float32)
     x.flags.writeable = False

@@ -174,6 +174,7 @@ def test_result_is_written_to_out(name):
 
 
 @every_function
+@pytest.mark.costly
 def test_result_in_a_part_of_an_array_leaves_the_rest_alone(name):
     function, arrays, shape = CASES[name]
     expected = function(*arrays)

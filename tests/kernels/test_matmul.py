@@ -60,6 +60,7 @@ def test_matmul_kernels_match_the_reference(variant, m, n, k, signed, poisoned, 
         pytest.param(gpukit.check, id="checked", marks=pytest.mark.watched),
     ],
 )
+@pytest.mark.costly
 def test_matmul_kernels_are_right_to_float64(variant, run, signed, poisoned, assert_close):
     m, n, k = IN_FLOAT64[variant]
     a, b = signed(m, k, dtype=np.float64), signed(k, n, dtype=np.float64)
@@ -136,6 +137,7 @@ def test_matmul_takes_every_second_row_and_column(variant, signed, assert_close)
 
 
 @variants
+@pytest.mark.costly
 def test_matmul_kernels_leave_what_surrounds_out_alone(variant, signed):
     a, b = signed(SIDE + 1, 5), signed(5, SIDE + 3)
     whole = np.full((SIDE + 5, SIDE + 7), 7, np.float32)

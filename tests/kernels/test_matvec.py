@@ -74,6 +74,7 @@ def test_host_function_matches_the_reference(variant, rows, cols, signed, assert
 
 
 @float64_variants
+@pytest.mark.costly
 def test_kernel_is_right_to_float64(variant, signed, poisoned, assert_close):
     rows, cols = IN_FLOAT64[variant]
     a, x = signed(rows, cols, dtype=np.float64), signed(cols, dtype=np.float64)
@@ -84,6 +85,7 @@ def test_kernel_is_right_to_float64(variant, signed, poisoned, assert_close):
 
 @variants
 @pytest.mark.parametrize("block", [WARP, 3 * WARP, 1024])
+@pytest.mark.costly
 def test_kernel_takes_blocks_of_other_sizes(variant, block, signed, poisoned, assert_close):
     a, x, y = signed(43, 1031), signed(1031), poisoned(43)
     ALL[variant].kernel[shape_of(variant, 43, block)](a, x, y)
@@ -171,6 +173,7 @@ def test_matrix_that_is_not_contiguous_is_multiplied_rightly(variant, view, sign
 
 
 @variants
+@pytest.mark.costly
 def test_device_array_that_is_not_contiguous_is_multiplied_rightly(variant, signed, assert_close):
     a, x = signed(40, 37), signed(38)
     y = matvec.matvec(cuda.to_device(a)[3:, ::2], cuda.to_device(x)[::2], variant=variant)
@@ -180,6 +183,7 @@ def test_device_array_that_is_not_contiguous_is_multiplied_rightly(variant, sign
 
 
 @variants
+@pytest.mark.costly
 def test_arrays_that_may_not_be_written_can_be_read(variant):
     a, x = np.ones((2, 3), np.float32), np.ones(3, np.float32)
     a.flags.writeable = x.flags.writeable = False

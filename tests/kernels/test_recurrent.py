@@ -96,6 +96,7 @@ def test_both_variants_give_the_same_states_and_gates(name, variant, sizes):
 
 
 @names
+@pytest.mark.costly
 def test_gradients_agree_with_finite_differences(name):
     cell = Cell(name, 3, 4, 5)
     step = np.cbrt(np.finfo(np.float64).eps)
@@ -133,6 +134,7 @@ def test_no_bias_is_a_bias_of_zeros(name):
 
 
 @names
+@pytest.mark.costly
 def test_a_loop_in_place_needs_no_other_array(name):
     cell = Cell(name, 5, 6, 7)
     x, *states, w_ih, w_hh, b_ih, b_hh = cell.arrays

@@ -47,6 +47,7 @@ def test_finished_kernels_add_the_sum_to_out(kernel, n, signed, assert_close):
 
 
 @plain_kernels
+@pytest.mark.costly
 def test_finished_kernels_add_float64_to_out(kernel, signed, assert_close):
     x, out = signed(1009, dtype=np.float64), np.zeros(1)
     kernel[launch.ceil_div(1009, BLOCK), BLOCK](x, out)
@@ -78,6 +79,7 @@ def test_sum_is_exact_for_small_whole_numbers(variant):
 
 
 @plain_variants
+@pytest.mark.costly
 def test_sum_of_float64_keeps_what_a_float32_has_no_bits_for(variant):
     x = np.zeros(1009)
     x[[3, 40, 200, 1008]] = 2**52, 1, 2, 4  # three warps of one block, and another block
@@ -195,6 +197,7 @@ def test_vectorised_sum_takes_a_vector_that_lies_askew(first, signed, assert_clo
     )
 
 
+@pytest.mark.slow
 def test_vectorised_sum_takes_every_second_element_of_a_device_array():
     x = cuda.to_device(np.arange(10, dtype=np.float32))[::2]
     assert reduce.sum(x, variant="vectorised") == 20

@@ -86,6 +86,7 @@ def test_scan_kernels_write_the_total_of_each_block(
 @sizes
 @block_variants
 @shifts
+@pytest.mark.costly
 def test_scan_kernels_are_exact_for_int32(variant, n, shift, rng):
     x, blocks = whole(rng, n, np.int32), launch.ceil_div(n, BLOCK)
     out, sums = sentinel(n, np.int32), sentinel(blocks, np.int32)
@@ -119,6 +120,7 @@ def test_compact_scatter_kernel_copies_what_is_kept_to_its_place(poisoned):
 
 
 @pytest.mark.parametrize("blocks", [1, 2, 33, 80])
+@pytest.mark.costly
 def test_the_one_pass_kernel_publishes_the_total_and_the_prefix_of_each_block(blocks, rng):
     n = blocks * TILE - 5
     x, out = whole(rng, n, np.int32), sentinel(n, np.int32)
@@ -259,6 +261,7 @@ def test_scans_leave_their_input_as_it_was(variant, signed):
 
 
 @variants
+@pytest.mark.costly
 def test_inclusive_scan_may_write_over_its_input(variant, rng):
     x = whole(rng, 1009, np.int32)
     expected = np.cumsum(x)

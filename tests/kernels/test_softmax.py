@@ -66,6 +66,7 @@ def test_softmax_matches_the_reference(variant, shape, rng, assert_right):
 
 
 @variants
+@pytest.mark.costly
 def test_softmax_is_right_to_float64(variant, rng, assert_right):
     x = logits(rng, ROWS + 1, BLOCK + 5, dtype=np.float64)
     assert_right(softmax.softmax, softmax.softmax_reference, x, variant=variant)
@@ -164,6 +165,7 @@ def test_gradient_matches_the_reference(name, shape, dtype, rng, assert_right):
 
 
 @functions
+@pytest.mark.slow
 def test_gradient_is_the_slope_of_the_forward_pass(name, rng):
     forward, backwards = getattr(softmax, name), getattr(softmax, f"{name}_backward")
     x, grad, step = *rng.standard_normal((2, 3, 7)), 1e-6

@@ -62,6 +62,7 @@ def test_host_function_moves_every_element_to_its_place(variant, rows, cols, sig
 
 
 @every_variant
+@pytest.mark.costly
 def test_kernel_moves_float64_unrounded(variant, signed, poisoned):
     x = signed(37, 41, dtype=np.float64)
     out = poisoned(*right(variant, x).shape, dtype=np.float64)
@@ -87,6 +88,7 @@ def test_kernel_keeps_the_bits_of_nan_infinity_and_minus_zero(variant):
 
 
 @every_variant
+@pytest.mark.costly
 def test_kernel_leaves_what_surrounds_out_alone(variant, signed):
     x = signed(TILE + 3, TILE + 5)
     whole = np.full([size + 4 for size in right(variant, x).shape], 7, np.float32)
@@ -133,6 +135,7 @@ def test_array_that_is_not_contiguous_is_moved_rightly(variant, view, signed):
 
 
 @every_variant
+@pytest.mark.costly
 def test_device_array_that_is_not_contiguous_is_moved_rightly(variant, signed):
     x = signed(40, 37)
     made = function_of(variant)(cuda.to_device(x)[3:, ::2], variant=variant)
@@ -140,6 +143,7 @@ def test_device_array_that_is_not_contiguous_is_moved_rightly(variant, signed):
 
 
 @every_variant
+@pytest.mark.costly
 def test_array_that_may_not_be_written_can_be_read(variant):
     x = np.ones((2, 3), np.float32)
     x.flags.writeable = False

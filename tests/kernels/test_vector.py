@@ -42,6 +42,7 @@ def test_saxpy_kernels_match_the_reference(name, kernel, n, dtype, signed, poiso
 
 
 @pytest.mark.parametrize(("blocks", "block"), [(1, 1), (1, 32), (3, 7), (5, 64)])
+@pytest.mark.costly
 def test_saxpy_grid_stride_kernel_is_right_for_any_grid(blocks, block, signed, poisoned):
     x, y, out = signed(211), signed(211), poisoned(211)
     vector.saxpy_grid_stride_kernel[blocks, block](np.float32(2), x, y, out)

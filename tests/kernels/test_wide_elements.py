@@ -62,6 +62,7 @@ def test_wide_variant_keeps_a_nan_in_its_place(variant):
 
 @every_variant
 @pytest.mark.parametrize("case", ["float64", "misaligned", "out apart", "out misaligned"])
+@pytest.mark.costly
 def test_wide_variant_hands_over_what_it_cannot_move(variant, case):
     function, count = called(variant)
     arrays = numbers(1009, count, np.float64 if case == "float64" else np.float32)

@@ -65,6 +65,7 @@ LAYERS |= {
 
 
 @pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.costly
 def test_gradients_of_a_layer_are_its_slopes(name):
     make, shape = LAYERS[name]
     rng, layer = np.random.default_rng(7), make()
@@ -116,6 +117,7 @@ def test_the_first_layer_of_a_model_returns_no_gradient_of_x(make):
     np.testing.assert_array_equal(*grads)
 
 
+@pytest.mark.slow
 def test_gradients_of_an_encoder_and_decoder_are_their_slopes():
     rng, model = np.random.default_rng(7), nn.Transformer(4, 3, 2, 2, 1)
     parameters = nn.Parameters(model, seed=3, dtype=np.float64)

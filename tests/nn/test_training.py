@@ -209,6 +209,7 @@ nn.fit(model, optimizer, loader, checkpoint=sys.argv[1], **given)
 """
 
 
+@pytest.mark.slow
 def test_a_training_that_is_killed_goes_on_as_if_it_had_not_been(tmp_path):
     saved, rng = tmp_path / "saved", np.random.default_rng(0)
     for _ in range(int(os.environ.get("KILLS", "3"))):

@@ -92,6 +92,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.costly
 def test_no_step_after_the_first_makes_an_array_or_copies_one_to_the_host(name, monkeypatch):
     counted = []
 

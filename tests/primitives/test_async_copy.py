@@ -63,6 +63,7 @@ def vector(n=128):
 
 
 @pytest.mark.parametrize("inside", [0, 1, 31, 32])
+@pytest.mark.costly
 def test_what_lies_inside_is_copied_and_the_rest_is_zero(inside):
     x, out = vector(), np.full(128, np.nan, np.float32)
     through_a_tile_kernel[1, 32](x, out, inside)

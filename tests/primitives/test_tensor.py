@@ -120,6 +120,7 @@ def test_rounding_is_to_the_nearest(values):
     np.testing.assert_array_equal(tensor.tf32(x), expected)
 
 
+@pytest.mark.slow
 def test_a_warp_multiplies_and_adds():
     a, b, c = matrices()
     out = np.full((16, 8), np.nan, np.float32)
@@ -156,6 +157,7 @@ def test_each_element_lands_in_its_row_and_column():
     np.testing.assert_array_equal(out, one)
 
 
+@pytest.mark.slow
 def test_a_product_counts_two_operations_for_each_of_its_1024_terms():
     total = gpukit.profile(product_kernel)[1, 32](*matrices(), np.empty((16, 8), np.float32)).total
     assert total["flops_float32"] == 2 * 16 * 8 * 8
@@ -210,6 +212,7 @@ def test_rounding_to_bfloat16_is_to_the_nearest(values):
     np.testing.assert_array_equal(tensor.from_bf16(tensor.bf16(x)), expected)
 
 
+@pytest.mark.slow
 def test_a_warp_multiplies_bfloat16_and_adds():
     a, b, c = matrices_bf16()
     left, right = (tensor.from_bf16(x).astype(np.float64) for x in (a, b))
@@ -234,12 +237,14 @@ def test_the_oracle_multiplies_bfloat16_alike():
     assert_alike(out, expected, tensor.from_bf16(a), tensor.from_bf16(b), c)
 
 
+@pytest.mark.slow
 def test_a_product_of_bfloat16_counts_two_operations_for_each_of_its_2048_terms():
     arguments = (*matrices_bf16(), np.empty((16, 8), np.float32))
     total = gpukit.profile(product_bf16_kernel)[1, 32](*arguments).total
     assert total["flops_float32"] == 2 * 16 * 8 * 16
 
 
+@pytest.mark.slow
 def test_the_checker_finds_nothing_in_squares():
     arguments = (*matrices_bf16(), cuda.device_array((16, 8), np.float32))
     assert gpukit.check(product_bf16_kernel)[1, 32](*arguments).findings == []
@@ -248,6 +253,7 @@ def test_the_checker_finds_nothing_in_squares():
 # ---- wrong use, and GPUs --------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_warp_that_is_not_whole_is_a_finding():
     report = gpukit.check(half_a_warp_kernel)[1, 32](np.ones(32, np.float32), np.zeros(32, "f4"))
     assert "warp-mask" in {found.kind for found in report.errors}

@@ -50,6 +50,7 @@ def operands():
     return tensor.bf16(a), tensor.bf16(b), c
 
 
+@pytest.mark.slow
 def test_four_warps_multiply_and_add():
     a, b, c = operands()
     left, right = (tensor.from_bf16(x).astype(np.float64) for x in (a, b))
@@ -69,10 +70,12 @@ def test_each_element_lands_in_its_row_and_column():
     np.testing.assert_array_equal(c, np.outer(np.arange(1, ROWS + 1), np.arange(COLS)))
 
 
+@pytest.mark.slow
 def test_the_checker_finds_nothing_in_right_use():
     assert gpukit.check(product_kernel)[1, 128](*operands()).findings == []
 
 
+@pytest.mark.slow
 def test_a_product_counts_two_operations_for_each_of_its_terms():
     total = gpukit.profile(product_kernel)[1, 128](*operands()).total
     assert total["flops_float32"] == 2 * ROWS * COLS * 16

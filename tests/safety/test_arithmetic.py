@@ -57,6 +57,7 @@ def test_float_division_by_zero_gives_infinity_and_nan():
 @pytest.mark.parametrize(
     "kind", [np.int8, np.int32, np.int64, np.uint32, np.uint64], ids=lambda k: k.__name__
 )
+@pytest.mark.costly
 def test_integer_division_by_zero_and_of_the_least_number_kills_nothing(kernel, kind):
     least = np.iinfo(kind).min
     a = np.array([5, 0, least, least, 7], kind)
@@ -159,6 +160,7 @@ def variable_kernel(a, out):
         (variable_kernel, "variable_kernel", "v /= a[i]"),
     ],
 )
+@pytest.mark.costly
 def test_a_division_by_zero_is_told_by_line_and_thread_when_debug_is_on(
     kernel, function, source, dtype
 ):

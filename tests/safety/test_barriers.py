@@ -124,6 +124,7 @@ TABLE = [
 @pytest.mark.parametrize(
     ("kernel", "inside", "outside"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
 )
+@pytest.mark.costly
 def test_divergent_barrier_names_both_sides(kernel, inside, outside):
     with guarded(8) as a:
         assert_fails(

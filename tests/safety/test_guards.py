@@ -110,6 +110,7 @@ def guard_by_the_size_of_a_slice_of_another_length(a, n, k):
     ids=lambda f: f.__name__,
 )
 @pytest.mark.parametrize("grid", [1, 3])
+@pytest.mark.costly
 def test_guard_that_proves_nothing_leaves_the_check(body, grid):
     buffer = np.zeros(3 * SIZE)
     middle = buffer[SIZE : 2 * SIZE]
@@ -298,6 +299,7 @@ def index_of_a_loop_downwards(tile, n):
     [value for name, value in list(globals().items()) if name.startswith("index_")],
     ids=lambda f: f.__name__,
 )
+@pytest.mark.costly
 def test_index_is_known_only_as_long_as_nothing_else_sets_it(body):
     space = {"cuda": cuda, "np": np, "body": cuda.jit(device=True)(body)}
 

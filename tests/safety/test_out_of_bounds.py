@@ -258,6 +258,7 @@ TABLE = [
     [row[1:] for row in TABLE],
     ids=[row[0] for row in TABLE],
 )
+@pytest.mark.costly
 def test_access_outside_names_array_index_and_thread(
     kernel, launch, arguments, size, array, index, shape, thread
 ):

@@ -109,6 +109,7 @@ BAD = [
     [(row[1], row[2], row[3:]) for row in BAD],
     ids=[row[0] for row in BAD],
 )
+@pytest.mark.costly
 def test_program_ends_in_an_error_and_the_process_lives(
     fresh_python, tmp_path, program, kind, says
 ):
@@ -131,6 +132,7 @@ def run_script(fresh_python, tmp_path, text):
     return result.stdout
 
 
+@pytest.mark.slow
 def test_recursion_that_ends_is_fine_even_when_deep(fresh_python, tmp_path):
     program = """
     @cuda.jit(device=True)
@@ -150,6 +152,7 @@ def test_recursion_that_ends_is_fine_even_when_deep(fresh_python, tmp_path):
     assert run_script(fresh_python, tmp_path, program).startswith("5050.0 523776.0")
 
 
+@pytest.mark.slow
 def test_several_python_threads_launch_at_once(fresh_python, tmp_path):
     program = """
     @cuda.jit
@@ -206,6 +209,7 @@ print((a == {value}).all())
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.parametrize("when", ["after a launch", "during a launch"])
+@pytest.mark.slow
 def test_forked_child_can_launch(fresh_python, tmp_path, when):
     during = when == "during a launch"
     program = FORK.format(
@@ -216,6 +220,7 @@ def test_forked_child_can_launch(fresh_python, tmp_path, when):
     assert run_script(fresh_python, tmp_path, program).startswith("child 0\nTrue")
 
 
+@pytest.mark.slow
 def test_array_lives_on_after_its_owner_is_gone(fresh_python, tmp_path):
     program = """
     def view():
@@ -237,6 +242,7 @@ def test_array_lives_on_after_its_owner_is_gone(fresh_python, tmp_path):
     assert out.startswith("[2.0, 2.0, 2.0, 2.0]\n[4.0, 4.0]")
 
 
+@pytest.mark.slow
 def test_thousands_of_printed_lines_arrive_whole(fresh_python, tmp_path):
     program = """
     @cuda.jit
@@ -251,6 +257,7 @@ def test_thousands_of_printed_lines_arrive_whole(fresh_python, tmp_path):
 
 
 @pytest.mark.parametrize("depth", [20, 90], ids=["20 deep", "90 deep"])
+@pytest.mark.slow
 def test_deep_nesting_compiles(fresh_python, tmp_path, depth):
     lines = [f"{'    ' * (k + 1)}if a[1] > -{k + 1}:" for k in range(depth)]
     kernel = "\n".join(

@@ -118,6 +118,7 @@ TABLE = [
     [(row[1], row[2], row[3], row[4:]) for row in TABLE],
     ids=[row[0] for row in TABLE],
 )
+@pytest.mark.costly
 def test_error_of_python_semantics_names_the_kernel(kernel, argument, kind, says):
     with guarded(12) as a:
         assert_fails(

@@ -103,11 +103,13 @@ print("it is", a[0])
 """
 
 
+@pytest.mark.slow
 def test_kernel_of_a_command_line_works(fresh_python):
     result = fresh_python("-c", PROGRAM)
     assert result.stdout == "it is 6.0\n", result.stderr
 
 
+@pytest.mark.slow
 def test_kernel_of_redirected_input_works(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM, encoding="utf-8")

@@ -106,6 +106,7 @@ def shared(tmp_path_factory):
 
 
 @pytest.mark.parametrize("case", CELLS)
+@pytest.mark.costly
 def test_kernel_of_a_cell_runs(shared, case):
     shared.run("%reset -f")
     for cell in CELLS[case]:
@@ -120,6 +121,7 @@ def test_kernel_below_timeit_is_refused_with_what_to_do(shared):
 
 
 @pytest.mark.parametrize("name", ["<cell>", "/tmp/none_such/cell.py", "there.py"])
+@pytest.mark.costly
 def test_kernels_of_cells_with_one_file_name_stay_what_they_were(tmp_path, name):
     (tmp_path / "there.py").write_text("# %%\nprint('not a cell')\n", encoding="utf-8")
     with notebook(tmp_path, IPYKERNEL_CELL_NAME=name) as running:
@@ -182,6 +184,7 @@ def python(folder, *arguments, given=None):
 
 
 @pytest.mark.parametrize("case", PROCESSES)
+@pytest.mark.costly
 def test_kernel_of_a_process_runs(folder, case):
     done = python(folder, *PROCESSES[case])
     assert done.stdout == PRINTED, done.stderr
@@ -200,6 +203,7 @@ def test_kernel_of_a_doctest_runs(folder, runner):
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.slow
 def test_kernel_of_a_notebook_is_pickled_with_what_calls_it(folder):
     with notebook(folder) as running:
         running.run(f"{IMPORT}{ONE}def run():\n{indented(LAUNCH)}")

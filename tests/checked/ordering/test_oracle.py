@@ -194,6 +194,7 @@ def do(what: str, host: Any, device: Any, stream: Any, event: Any) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, 1000, 100))
+@pytest.mark.costly
 def test_racing_pairs_are_those_that_no_path_orders(first, monkeypatch):
     wrong = {}
     for seed in range(first, first + 100):
