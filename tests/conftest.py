@@ -64,8 +64,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def mark_exhaustive(items: list[pytest.Item]) -> None:
     """Leave rows of a test to `make test-all`: products of its parameters, most of costly ones.
 
-    `often.SHARES` says how many. The tests of a file begin at the first row, the second and so on,
-    as they often have the same rows.
+    Of costly tests in one file one begins at the first row, the next at the second and so on, as
+    they often have the same rows.
     """
     functions: dict[str, list[pytest.Function]] = {}
     for item in items:
@@ -74,10 +74,9 @@ def mark_exhaustive(items: list[pytest.Item]) -> None:
     turns: Counter[str] = Counter()
     for name, rows in functions.items():
         chosen = sorted(often.covering([often.parameters(row) for row in rows]))
-        shares = [often.SHARES.get(mark.name, 1) for mark in rows[0].iter_markers()]
-        if (share := max(shares)) > 1:
+        if not often.COSTLY.isdisjoint(mark.name for mark in rows[0].iter_markers()):
             file = name.partition("::")[0]
-            chosen = chosen[turns[file] % min(share, len(chosen)) :: share]
+            chosen = chosen[turns[file] % min(often.SHARE, len(chosen)) :: often.SHARE]
             turns[file] += 1
         for place, row in enumerate(rows):
             if place not in chosen:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-# Of the rows of a test with one of these marks, every change is tried with one of so many.
-SHARES = {"costly": 4, "watched": 3, "programs": 3, "corpus": 3}
+# Of the rows of a test with one of these marks, every change is tried with one of SHARE.
+COSTLY = frozenset(["costly", "watched", "programs", "corpus"])
+SHARE = 4
 
 
 def row(*values: Any, often: bool, name: str | None = None) -> Any:

@@ -109,12 +109,17 @@ class Line:
         return gpu_code.UNLISTED not in self.capability
 
 
-def measure(names: Sequence[str] = ()) -> list[Line]:
+def measure(names: Sequence[str] = (), only: tuple[int, int] | None = None) -> list[Line]:
     """Compile kernels for each of the builds that can run them; return what is in their code.
 
-    `names` are those of the benchmark's cases; none means all. Raises TargetError where there is no
-    GPU compiler.
+    `names` are those of the benchmark's cases; none means all. `only` is one of CAPABILITIES; None
+    means all. Raises TargetError where there is no GPU compiler, and for another capability.
     """
+    if only not in (None, *CAPABILITIES):
+        known = ", ".join("sm_{}{}".format(*capability) for capability in CAPABILITIES)
+        raise errors.TargetError(
+            "codegen: expected one of {}, got sm_{}{}. Choose one of them.".format(known, *only)
+        )
     if reason := gpu_code.missing():
         raise errors.TargetError(f"codegen: {reason}")
     chosen = cases.choose(names)
@@ -127,7 +132,11 @@ def measure(names: Sequence[str] = ()) -> list[Line]:
         answers = pool.map(
             lambda share: gpu_code.build_many(
                 [jobs[k] for k in share],
-                BUILDS if chosen[share[0]] in BARS else BUILDS_WITHOUT_BAR,
+                [
+                    build
+                    for build in (BUILDS if chosen[share[0]] in BARS else BUILDS_WITHOUT_BAR)
+                    if only in (None, build[:2])
+                ],
             ),
             shares,
         )

@@ -49,7 +49,7 @@ def codegen(arguments: argparse.Namespace) -> int:
 
     if arguments.write:
         files.check(arguments.write)
-    lines = gate.measure(arguments.names)
+    lines = gate.measure(arguments.names, arguments.arch)
     found = gate.faults(lines)
     result = {**gate.as_json(lines), "faults": found}
     if arguments.json:

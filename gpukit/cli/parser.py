@@ -186,6 +186,9 @@ def _code_commands(commands: Any) -> None:
     text = "compile the kernels for GPUs and refuse spills, float64 by accident, narrow loads"
     gate = _add(commands, "codegen", "code.codegen", text)
     gate.add_argument("names", nargs="*", metavar="NAME", help="a kernel or a group; all if none")
+    gate.add_argument(
+        "--arch", type=_arch, metavar="sm_NN", help="compile for this one only; all if none"
+    )
     gate.add_argument("--write", metavar="FILE", help="write what was found as JSON")
 
 

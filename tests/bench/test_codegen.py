@@ -111,6 +111,17 @@ def test_every_bar_is_of_a_kernel_of_the_book():
     assert set(codegen.BARS) <= set(launches.CASES)
 
 
+def test_kernels_are_measured_for_one_capability_when_it_is_named(compiled):
+    lines = codegen.measure(["saxpy", "relu_wide"], (9, 0))
+    assert {line.arch for line in lines} == {"sm_90", "sm_90-lto"}
+    assert len(lines) == 4
+
+
+def test_a_capability_that_is_not_measured_is_refused(compiled):
+    with pytest.raises(errors.TargetError, match=r"expected one of sm_75, .*, got sm_86\."):
+        codegen.measure(["saxpy"], (8, 6))
+
+
 def test_kernels_are_measured_for_every_capability(compiled):
     lines = codegen.measure(["saxpy", "relu"])
     assert [(line.kernel, line.arch) for line in lines] == [
