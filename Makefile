@@ -7,7 +7,7 @@
 # make bench       ours against NumPy  make conformance   numba-cuda's own test suite
 # make torch       the functions of the book against PyTorch's
 # make mutation    break every kernel and see what the checker says (hours)
-# make codegen     compile every kernel for GPUs, without one; walk what only a GPU runs
+# make codegen     compile every kernel for GPUs, without one; ARCH=sm_90 for one kind of them
 # make clean       delete what make and the tests left; answers and grades stay
 # PYTHON=python3.12 chooses the Python (3.10 or newer) that .venv is made with.
 
@@ -21,6 +21,8 @@ JOBS ?= 2
 WORKBOOK ?= workbook
 PORT ?=
 PYTEST_FLAGS ?=
+# Compile for this GPU in `make codegen`, such as sm_90; for all if empty.
+ARCH ?=
 # What `make test` leaves out, by pytest's marks (pyproject.toml says what they mean): `make
 # test-long` runs all of them but the exhaustive ones, `make test-answers` and so on all of a mark.
 LONG := answers watched programs corpus random browser slow
@@ -143,7 +145,7 @@ conformance: $(CONFORMANCE)/.ready
 codegen: $(CODEGEN)/.ready
 	$(CODEGEN)/bin/python -m pytest tests/gpu_code tests/bench/test_codegen.py \
 		tests/primitives tests/gpu -m compilers -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)
-	$(CODEGEN)/bin/gpukit codegen
+	$(CODEGEN)/bin/gpukit codegen $(ARCH:%=--arch %)
 
 torch: $(TORCH)/.ready
 	$(TORCH)/bin/python -m pytest tests/against_torch -n $(JOBS) --dist loadfile $(PYTEST_FLAGS)

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -58,29 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
         if "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
-    mark_exhaustive(items)
-
-
-def mark_exhaustive(items: list[pytest.Item]) -> None:
-    """Leave rows of a test to `make test-all`: products of its parameters, most of costly ones.
-
-    Of costly tests in one file one begins at the first row, the next at the second and so on, as
-    they often have the same rows.
-    """
-    functions: dict[str, list[pytest.Function]] = {}
-    for item in items:
-        if hasattr(item, "callspec") and not item.get_closest_marker("exhaustive"):
-            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    turns: Counter[str] = Counter()
-    for name, rows in functions.items():
-        chosen = sorted(often.covering([often.parameters(row) for row in rows]))
-        if not often.COSTLY.isdisjoint(mark.name for mark in rows[0].iter_markers()):
-            file = name.partition("::")[0]
-            chosen = chosen[turns[file] % min(often.SHARE, len(chosen)) :: often.SHARE]
-            turns[file] += 1
-        for place, row in enumerate(rows):
-            if place not in chosen:
-                row.add_marker(pytest.mark.exhaustive)
+    often.mark_exhaustive(items)
 
 
 def pytest_collection_finish() -> None:

@@ -66,3 +66,25 @@ def covering(rows: Sequence[Mapping[Hashable, Hashable]]) -> set[int]:
         pairs.update(combinations(values[best], 2))
         missing.difference_update(values[best])
     return chosen
+
+
+def mark_exhaustive(items: Iterable[Any]) -> None:
+    """Leave rows of a test to `make test-all`: products of its parameters, most of costly ones.
+
+    Of costly tests in one file one begins at the first row, the next at the second and so on, as
+    they often have the same rows.
+    """
+    functions: dict[str, list[Any]] = {}
+    for item in items:
+        if hasattr(item, "callspec") and not item.get_closest_marker("exhaustive"):
+            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    turns: Counter[str] = Counter()
+    for name, rows in functions.items():
+        chosen = sorted(covering([parameters(row) for row in rows]))
+        if not COSTLY.isdisjoint(mark.name for mark in rows[0].iter_markers()):
+            file = name.partition("::")[0]
+            chosen = chosen[turns[file] % min(SHARE, len(chosen)) :: SHARE]
+            turns[file] += 1
+        for place, row in enumerate(rows):
+            if place not in chosen:
+                row.add_marker(pytest.mark.exhaustive)
