@@ -78,6 +78,7 @@ def test_a_kernel_that_prints_instead_runs(capfd):
     assert capfd.readouterr().out.split() == ["3", "0.0"]
 
 
+@pytest.mark.slow
 def test_a_kernel_without_it_is_played():
     assert "gpukit.play(kernel)[grid, block](*args)" in refused("breakpoint()").fix
 

@@ -141,6 +141,7 @@ SPECIAL_PAIRS = {
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.costly
 def test_special_values_are_those_of_the_c_standard(name):
     rows = [*SPECIAL[name], (NAN, NAN)] if name in SPECIAL else SPECIAL_PAIRS[name]
     *arguments, want = (single(*column) for column in zip(*rows, strict=True))

@@ -31,6 +31,7 @@ def run(model, optimizer, epochs):
             optimizer.step()
 
 
+@pytest.mark.slow
 def test_a_training_goes_on_bit_for_bit(tmp_path):
     model, parameters, optimizer = training()
     run(model, optimizer, range(2))

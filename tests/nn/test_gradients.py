@@ -66,6 +66,7 @@ LAYERS |= {
 
 @pytest.mark.parametrize("name", LAYERS)
 @pytest.mark.costly
+@pytest.mark.slow
 def test_gradients_of_a_layer_are_its_slopes(name):
     make, shape = LAYERS[name]
     rng, layer = np.random.default_rng(7), make()
