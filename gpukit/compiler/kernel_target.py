@@ -155,6 +155,19 @@ class _Registries(dict[Any, Any]):
         return registry is not imputils.builtin_registry and super().__contains__(registry)
 
 
+def _is_for_kernels(lowered: Any) -> bool:
+    """Tell whether what lowers a method or attribute may do so in kernels.
+
+    Numba keeps no target with it, but the template of the overload, which it was made for, has one.
+    """
+    made = getattr(lowered, "__wrapped__", lowered)
+    code = getattr(made, "__code__", None)
+    cells = dict(zip(code.co_freevars, made.__closure__ or (), strict=True)) if code else {}
+    template = cells["self"].cell_contents if "self" in cells else None
+    named = getattr(template, "metadata", {}).get("target", "generic")
+    return CUDA.inherits_from(target_extension.target_registry[named])
+
+
 class CUDATargetContext(_Refreshed, cpu.CPUContext):
     """Makes LLVM IR of kernels, in the engine of Numba's CPU target."""
 
@@ -171,6 +184,16 @@ class CUDATargetContext(_Refreshed, cpu.CPUContext):
     def load_additional_registries(self) -> None:
         self.install_registry(implementations)  # the first
         super().load_additional_registries()
+
+    def insert_func_defn(self, defns: Any) -> None:
+        """Leave out methods of other targets, such as what `numba.njit` allocates arrays by.
+
+        Numba registers one when it is first used, and of two would take the last.
+        """
+        super().insert_func_defn([d for d in defns if _is_for_kernels(d[0])])
+
+    def _insert_getattr_defn(self, defns: Any) -> None:
+        super()._insert_getattr_defn([d for d in defns if _is_for_kernels(d[0])])
 
     def _compile_subroutine_no_cache(
         self, builder: Any, impl: Any, sig: Any, locals: Any = None, flags: Any = None

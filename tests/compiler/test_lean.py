@@ -33,6 +33,26 @@ a = np.ones(37)
 double_kernel[2, 32](a)
 assert (a == 2).all()
 """
+ARRAYS = """
+import os
+os.environ["NUMBA_CUDA_ENABLE_NRT"] = "1"  # kernels may make arrays then
+import numba, numpy as np
+from gpukit import cuda
+
+@cuda.jit
+def copied(a, out):
+    out[0] = a[::2].copy().sum()
+
+@cuda.jit
+def counted(a, out):
+    out[1] = np.count_nonzero(a)
+
+out, a = np.zeros(2, np.int64), np.arange(5)
+copied[1, 1](a, out)
+numba.njit(lambda n: np.zeros(n).sum())(3)
+counted[1, 1](a, out)
+print(*out)
+"""
 PRODUCT = """
 import numba
 product = numba.njit(lambda a, b: a @ b)
@@ -51,6 +71,11 @@ def run(fresh_python, tmp_path, text):
 def test_first_launch_does_not_import_scipy_linalg(fresh_python, tmp_path):
     text = LAUNCH + "print('scipy.linalg' in sys.modules)"
     assert run(fresh_python, tmp_path, text) == ["False"]
+
+
+def test_kernels_make_arrays_after_numba_has_made_some_elsewhere(fresh_python, tmp_path):
+    # What `njit` allocates by is registered at its first use, and kernels saw it then.
+    assert run(fresh_python, tmp_path, ARRAYS) == ["6", "4"]
 
 
 def test_matrix_products_of_numba_work_after_a_launch(fresh_python, tmp_path):
