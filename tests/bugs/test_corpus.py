@@ -1,8 +1,7 @@
-"""The corpus: every bug is found with its kind and its line, and no fixed twin is accused."""
+"""The corpus: every bug is found with its kind and its line, and no correct kernel is accused."""
 
 from __future__ import annotations
 
-import importlib
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,15 +11,13 @@ import pytest
 
 import gpukit
 from gpukit.checked.finding import KINDS
-from tests.bugs.case import CASES, Case, Launch, on_host
-from tests.bugs.pair import PAIRS, Pair
+from tests.bugs.corpus import BUGS, CORRECT, RACES, Bug, Correct, Race, checked, report_of
+from tests.bugs.kernels import on_host
 
-for _file in sorted(Path(__file__).resolve().parent.glob("*.py")):
-    if _file.stem != "case" and not _file.stem.startswith("test_"):
-        importlib.import_module(f"tests.bugs.{_file.stem}")
+ORDERED = {race.ordered: race.ordered.__name__ for race in RACES.values()}
 
-BUGS = pytest.mark.parametrize("bug", CASES.values(), ids=CASES.keys())
-PROGRAMS = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
+EVERY_BUG = pytest.mark.parametrize("bug", BUGS.values(), ids=BUGS.keys())
+EVERY_RACE = pytest.mark.parametrize("race", RACES.values(), ids=RACES.keys())
 
 # What NVIDIA's manual of compute-sanitizer shows each tool with, a bug of the corpus that is in
 # the same situation, and the severity that the tool gives it.
@@ -35,13 +32,9 @@ SITUATIONS = {
 }
 
 
-def checked(kernel: Any, launch: Launch, arguments: tuple[Any, ...]) -> Any:
-    return gpukit.check(kernel)[launch.grid, launch.block, 0, launch.shared](*arguments)
-
-
-def findings_of(bug: Case) -> list[Any]:
+def findings_of(bug: Bug) -> list[Any]:
     """Check the kernel with the bug, and return what was found at the marked lines."""
-    report = checked(bug.buggy, bug.launch, bug.arguments())
+    report = report_of(bug.name)
     found = [f for f in report.findings if f.kind == bug.kind]
     at_mark = [f for f in found if {f.line, f.other_line} & bug.lines]
     assert at_mark, f"no {bug.kind} at {sorted(bug.lines)}, but {in_words(report.findings)}"
@@ -53,48 +46,53 @@ def in_words(findings: list[Any]) -> list[str]:
 
 
 @pytest.mark.corpus
-@BUGS
-def test_a_bug_is_found_with_its_kind_and_its_line(bug: Case) -> None:
+@EVERY_BUG
+def test_a_bug_is_found_with_its_kind_and_its_line(bug: Bug) -> None:
     for found in findings_of(bug):
-        assert Path(found.file) == Path(bug.buggy.py_func.__code__.co_filename)
+        assert Path(found.file) == Path(bug.kernel.py_func.__code__.co_filename)
 
 
 @pytest.mark.corpus
-@BUGS
-def test_a_fixed_twin_gives_no_finding_and_the_right_answer(bug: Case) -> None:
-    arguments = bug.fixed_arguments()
-    report = checked(bug.fixed, bug.fixed_launch, arguments)
+@pytest.mark.parametrize("whole", CORRECT.values(), ids=[c.name for c in CORRECT.values()])
+def test_a_correct_kernel_gives_no_finding_and_the_right_answer(whole: Correct) -> None:
+    arguments = whole.arguments()
+    report = checked(whole.kernel, whole.launch, arguments)
     # A sum by atomics is no mistake: the note says what is true of it.
-    found = [f for f in report.findings if f.kind != "not-reproducible" or f.kind == bug.kind]
-    assert in_words(found) == []
-    wanted = bug.wanted()
+    allowed = {"not-reproducible"} - {bug.kind for bug in BUGS.values() if bug.correct is whole}
+    assert in_words([f for f in report.findings if f.kind not in allowed]) == []
+    wanted = whole.wanted()
     for left, right in zip(arguments[-len(wanted) :], wanted, strict=True):
         assert np.shape(left) == np.shape(right)
         np.testing.assert_allclose(on_host(left), right, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.corpus
-@PROGRAMS
-def test_a_race_of_a_host_program_is_found_with_its_kind_and_both_lines(pair: Pair) -> None:
-    report = gpukit.check(pair.racing)()
+@EVERY_RACE
+def test_a_race_of_a_host_program_is_found_with_its_kind_and_both_lines(race: Race) -> None:
+    report = gpukit.check(race.racing)()
     found = {(f.kind, f.line, f.other_line) for f in report.findings}
-    pairs = {(line, other) for line in pair.lines for other in pair.lines}
-    apart = {(line, other) for line, other in pairs if line != other or len(pair.lines) == 1}
-    assert {(kind, *lines) for kind, *lines in found} <= {(pair.kind, *two) for two in apart}
+    pairs = {(line, other) for line in race.lines for other in race.lines}
+    apart = {(line, other) for line, other in pairs if line != other or len(race.lines) == 1}
+    assert {(kind, *lines) for kind, *lines in found} <= {(race.kind, *two) for two in apart}
     assert found, "no race at all"
 
 
 @pytest.mark.corpus
-@PROGRAMS
-def test_the_fixed_twin_of_a_host_program_has_no_finding(pair: Pair) -> None:
-    assert in_words(gpukit.check(pair.ordered)().findings) == []
+@pytest.mark.parametrize("ordered", ORDERED, ids=ORDERED.values())
+def test_an_ordered_host_program_has_no_finding(ordered: Any) -> None:
+    assert in_words(gpukit.check(ordered)().findings) == []
 
 
 @pytest.mark.corpus
-@PROGRAMS
-def test_a_host_program_and_its_twin_compute_the_same_on_a_cpu(pair: Pair) -> None:
-    for run in (pair.racing, pair.ordered):
-        np.testing.assert_allclose(*run(), rtol=1e-4)
+@pytest.mark.parametrize("run", ORDERED, ids=ORDERED.values())
+def test_an_ordered_host_program_computes_the_right_values_on_a_cpu(run: Any) -> None:
+    np.testing.assert_allclose(*run(), rtol=1e-4)
+
+
+@pytest.mark.corpus
+@EVERY_RACE
+def test_a_host_program_with_a_race_computes_the_right_values_on_a_cpu(race: Race) -> None:
+    np.testing.assert_allclose(*race.racing(), rtol=1e-4)
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
@@ -102,28 +100,25 @@ def test_a_host_program_and_its_twin_compute_the_same_on_a_cpu(pair: Pair) -> No
 def test_a_situation_of_the_sanitizer_has_its_tool_and_severity(situation: str) -> None:
     name, severity = SITUATIONS[situation]
     tool = situation.partition(",")[0]
-    assert {(f.tool, f.severity) for f in findings_of(CASES[name])} == {(tool, severity)}
+    assert {(f.tool, f.severity) for f in findings_of(BUGS[name])} == {(tool, severity)}
 
 
 def test_the_corpus_has_at_least_180_bugs_of_all_classes() -> None:
     """Every class of findings has a bug, and no class has only one."""
-    classes = Counter(bug.kind for bug in (*CASES.values(), *PAIRS.values()))
-    assert len(CASES) >= 180
-    assert len(PAIRS) >= 12
+    classes = Counter(bug.kind for bug in (*BUGS.values(), *RACES.values()))
+    assert len(BUGS) >= 180
+    assert len(RACES) >= 12
     assert set(classes) == set(KINDS)
     assert min(classes.values()) >= 2
 
 
 def test_every_bug_marks_a_line() -> None:
-    bugs = [*CASES.values(), *PAIRS.values()]
-    assert [bug.name for bug in bugs if not bug.lines] == []
+    bugs = [*BUGS.items(), *RACES.items()]
+    assert [name for name, bug in bugs if not bug.lines] == []
 
 
-def test_every_bug_and_its_fixed_twin_say_in_one_line_what_they_do() -> None:
-    texts = [
-        (kernel.py_func.__name__, kernel.py_func.__doc__)
-        for bug in CASES.values()
-        for kernel in (bug.buggy, bug.fixed)
-    ]
-    texts += [(f.__name__, f.__doc__) for p in PAIRS.values() for f in (p.racing, p.ordered)]
+def test_every_bug_and_every_correct_kernel_say_in_one_line_what_they_do() -> None:
+    texts = [(name, bug.sentence) for name, bug in (*BUGS.items(), *RACES.items())]
+    texts += [(whole.name, whole.kernel.py_func.__doc__) for whole in CORRECT.values()]
+    texts += [(name, ordered.__doc__) for ordered, name in ORDERED.items()]
     assert [name for name, text in texts if not text.endswith(".") or "\n" in text] == []

@@ -12,8 +12,7 @@ from gpukit import collectives, cuda, errors
 from gpukit.checked import process
 from gpukit.cpu import random
 from tests import often
-from tests.bugs.case import Case
-from tests.bugs.test_corpus import CASES, checked
+from tests.bugs.corpus import BUGS, CORRECT, Bug, Correct, report_of
 from tests.checked.quoted import foreign
 from tests.programs.running import PROGRAMS, run
 
@@ -175,35 +174,32 @@ def test_a_profile_of_an_array_function_shows_the_function_itself() -> None:
     assert {profile.source[1][1]} == {dict(profile.source)[a.line] for a in profile.accesses}
 
 
-BUGS = pytest.mark.parametrize("bug", CASES.values(), ids=CASES.keys())
+@pytest.mark.corpus
+@pytest.mark.parametrize("name", BUGS)
+def test_findings_of_a_bug_quote_only_its_own_source(name: str) -> None:
+    assert foreign(report_of(name)) == []
 
 
 @pytest.mark.corpus
-@BUGS
-def test_findings_of_a_bug_quote_only_its_own_source(bug: Case) -> None:
-    assert foreign(checked(bug.buggy, bug.launch, bug.arguments())) == []
-
-
-@pytest.mark.corpus
-@BUGS
-def test_the_profile_of_a_fixed_bug_quotes_only_its_own_source(bug: Case) -> None:
-    launch = bug.fixed_launch
+@pytest.mark.parametrize("whole", CORRECT.values(), ids=[c.name for c in CORRECT.values()])
+def test_the_profile_of_a_correct_kernel_quotes_only_its_own_source(whole: Correct) -> None:
+    launch = whole.launch
     shape = launch.grid, launch.block, 0, launch.shared
-    assert foreign(gpukit.profile(bug.fixed)[shape](*bug.fixed_arguments())) == []
+    assert foreign(gpukit.profile(whole.kernel)[shape](*whole.arguments())) == []
 
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("kind", ["out-of-bounds", "barrier-divergence", "raised"])
 def test_errors_of_bugs_quote_only_their_own_source(kind: str) -> None:
-    bugs = [bug for bug in CASES.values() if bug.kind == kind]
+    bugs = [bug for bug in BUGS.values() if bug.kind == kind]
     assert {bug.name: found for bug in bugs if (found := foreign(_error(bug)))} == {}
 
 
-def _error(bug: Case) -> Any:
+def _error(bug: Bug) -> Any:
     launch = bug.launch
     try:
         with np.errstate(all="ignore"):
-            bug.buggy[launch.grid, launch.block, 0, launch.shared](*bug.arguments())
+            bug.kernel[launch.grid, launch.block, 0, launch.shared](*bug.arguments())
     except errors.KernelError as error:
         return error
     return errors.KernelError("")

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 from gpukit import cuda, errors, target
-from tests.bugs.cooperative import (
-    neighbours_guarded_sync_kernel,
-    neighbours_returned_sync_kernel,
-)
+from tests.data.bugs.cooperative import guarded_sync, returned_sync
 
 
 @cuda.jit
@@ -43,18 +40,18 @@ def test_a_branch_may_hold_nothing_but_the_grid_group(kernel):
 def test_a_plain_launch_stops_where_only_some_threads_synchronise_the_grid():
     x, middle, out = np.full((3, 54), 2.0)
     with pytest.raises(errors.BarrierDivergence, match="threads 0-21 of block 1, but not by"):
-        neighbours_guarded_sync_kernel[2, 32](x, middle, out)
+        guarded_sync.kernel[2, 32](x, middle, out)
 
 
 def test_a_guard_that_holds_for_all_threads_may_hold_the_synchronisation_of_the_grid():
     x = np.arange(64.0)
     middle, out = np.full((2, 64), np.nan)
-    neighbours_guarded_sync_kernel[2, 32](x, middle, out)
+    guarded_sync.kernel[2, 32](x, middle, out)
     assert out.tolist() == np.roll(x * x, -1).tolist()
 
 
 def test_threads_that_have_returned_need_not_synchronise_the_grid():
     x = np.arange(54.0)
     middle, out = np.full((2, 54), np.nan)
-    neighbours_returned_sync_kernel[2, 32](x, middle, out)
+    returned_sync.kernel[2, 32](x, middle, out)
     assert out.tolist() == np.roll(x * x, -1).tolist()

@@ -1,4 +1,4 @@
-"""The programs of this folder, and how a result is compared with its reference."""
+"""The programs of tests/data/programs, and how a result is compared with its reference."""
 
 from __future__ import annotations
 

@@ -1,21 +1,18 @@
-"""Collects the programs of this folder, a file for each field, and runs one."""
+"""Collects the programs of tests/data/programs, a file for each field, and runs one."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 
 from gpukit import standin
+from tests.conftest import ROOT
 from tests.programs.registry import PROGRAMS, Program, compare
 
 __all__ = ["PROGRAMS", "Program", "run"]
-
-FOLDER = Path(__file__).resolve().parent
-NOT_PROGRAMS = {"registry", "conftest", "running"}
 
 
 @contextmanager
@@ -29,9 +26,8 @@ def stood_in() -> Iterator[None]:
 
 
 with stood_in():
-    for file in sorted(FOLDER.glob("*.py")):
-        if file.stem not in NOT_PROGRAMS and not file.stem.startswith("test_"):
-            importlib.import_module(f"tests.programs.{file.stem}")
+    for file in sorted((ROOT / "tests" / "data" / "programs").glob("*.py")):
+        importlib.import_module(f"tests.data.programs.{file.stem}")
 
 
 def run(program: Program) -> int:
