@@ -15,9 +15,9 @@ def histogram_kernel(x, hist):
     tid = cuda.threadIdx.x
     if tid < BINS:
         bins[tid] = 0
-    cuda.syncthreads()  # all bins are zero
+    cuda.syncthreads()
     cuda.atomic.add(bins, x[tid], 1)
-    cuda.syncthreads()  # all is counted
+    cuda.syncthreads()
     if tid < BINS:
         hist[tid] = bins[tid]
 
@@ -33,10 +33,8 @@ bug(
     "atomic-race",
     """
 Sets the bins to zero and counts at once: a late zero wipes out counts.
--    cuda.syncthreads()  # all bins are zero
+-    cuda.syncthreads()
      cuda.atomic.add(bins, x[tid], 1)  # BUG
--    cuda.syncthreads()  # all is counted
-+    cuda.syncthreads()
 """,
 )
 bug(
@@ -45,10 +43,8 @@ bug(
     "atomic-race",
     """
 Copies the bins out while slow threads still count.
--    cuda.syncthreads()  # all bins are zero
-+    cuda.syncthreads()
      cuda.atomic.add(bins, x[tid], 1)
--    cuda.syncthreads()  # all is counted
+-    cuda.syncthreads()
      if tid < BINS:
          hist[tid] = bins[tid]  # BUG
 """,

@@ -219,10 +219,9 @@ Lets block 0 work out the mean for everybody.
 -        own[0] = acc / np.float32(x.shape[0])
 -        if i == 0:
 -            mean[0] = own[0]
--    cuda.syncthreads()  # the block's mean is there
--    out[i] = x[i] - own[0]
 +        mean[0] = acc / np.float32(x.shape[0])
-+    cuda.syncthreads()
+     cuda.syncthreads()  # the block's mean is there
+-    out[i] = x[i] - own[0]
 +    out[i] = x[i] - mean[0]  # BUG
 """,
 )

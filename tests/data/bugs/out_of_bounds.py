@@ -4,19 +4,11 @@ import numpy as np
 
 from gpukit import cuda
 from tests.bugs.kernels import BLOCK, Launch, blank, bug, correct, counts, reals, zeros
+from tests.data.bugs.global_races import sum_kernel
+from tests.data.bugs.launches import scale_kernel
 
 N = BLOCK - 14
 
-
-@cuda.jit
-def scale_kernel(x, out):
-    """Guards the access."""
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = np.float32(2) * x[i]
-
-
-correct(scale_kernel, lambda: (reals(N), blank(N)), lambda x, out: 2 * x)
 bug(
     scale_kernel,
     "scale_unguarded",
@@ -181,21 +173,6 @@ Puts the largest value, 1.0, into a bin one past the last.
 """,
 )
 
-
-@cuda.jit
-def sum_kernel(x, total):
-    """Adds to total[0]."""
-    i = cuda.grid(1)
-    if i < x.shape[0]:
-        cuda.atomic.add(total, 0, x[i])
-
-
-correct(
-    sum_kernel,
-    lambda: (np.arange(N, dtype=np.int32), zeros(1, dtype=np.int32)),
-    lambda x, total: [x.sum()],
-    Launch(2, 32),
-)
 bug(
     sum_kernel,
     "sum_by_block",

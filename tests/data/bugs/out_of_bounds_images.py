@@ -1,27 +1,11 @@
 """Accesses past the end of an image or a matrix: the wrong axis, guard or pitch."""
 
-import numpy as np
-
 from gpukit import cuda
 from tests.bugs.kernels import Launch, blank, bug, correct, reals
+from tests.data.bugs.launches import invert_kernel
 
 TILE = 8
 
-
-@cuda.jit
-def invert_kernel(image, out):
-    """Takes the column from x."""
-    col, row = cuda.grid(2)
-    if row < image.shape[0] and col < image.shape[1]:
-        out[row, col] = np.float32(1) - image[row, col]
-
-
-correct(
-    invert_kernel,
-    lambda: (reals(5, 11), blank(5, 11)),
-    lambda image, out: 1 - image,
-    Launch((2, 1), (TILE, TILE)),
-)
 bug(
     invert_kernel,
     "invert_swapped_axes",
@@ -34,6 +18,8 @@ Takes the row from x: with a wide image the rows run past the end.
 +    if row < image.shape[1] and col < image.shape[0]:
          out[row, col] = np.float32(1) - image[row, col]  # BUG
 """,
+    Launch((2, 1), (TILE, TILE)),
+    lambda: (reals(5, 11), blank(5, 11)),
 )
 
 

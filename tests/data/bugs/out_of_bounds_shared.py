@@ -4,6 +4,7 @@ import numpy as np
 
 from gpukit import cuda
 from tests.bugs.kernels import BLOCK, Launch, blank, bug, correct, reals
+from tests.data.bugs.barriers import sum_kernel
 
 TILE = 8
 HALF_TILE = TILE // 2
@@ -69,27 +70,8 @@ Makes room in the tile for the block, and none for the two halo cells.
 """,
 )
 
-
-@cuda.jit
-def tree_kernel(x, out):
-    """Lets only the lower half add."""
-    tile = cuda.shared.array(BLOCK, np.float32)
-    tid = cuda.threadIdx.x
-    tile[tid] = x[tid]
-    cuda.syncthreads()
-    half = BLOCK // 2
-    while half > 0:
-        if tid < half:
-            tile[tid] += tile[tid + half]
-        cuda.syncthreads()
-        half //= 2
-    if tid == 0:
-        out[0] = tile[0]
-
-
-correct(tree_kernel, lambda: (reals(BLOCK), blank(1)), lambda x, out: [x.sum(dtype=np.float64)])
 bug(
-    tree_kernel,
+    sum_kernel,
     "tree_unguarded",
     "out-of-bounds",
     """

@@ -41,8 +41,6 @@ Multiplies tiles that are not loaded yet.
 -        cuda.syncthreads()  # the tiles are full
          for k in range(TILE):
              acc += a_tile[ty, k] * b_tile[k, tx]  # BUG
--        cuda.syncthreads()  # the tiles are used up
-+        cuda.syncthreads()
 """,
 )
 bug(
@@ -51,9 +49,6 @@ bug(
     "shared-race",
     """
 Loads the next tiles over the ones that slow threads still multiply.
--        cuda.syncthreads()  # the tiles are full
-+        cuda.syncthreads()
-         for k in range(TILE):
              acc += a_tile[ty, k] * b_tile[k, tx]  # BUG
 -        cuda.syncthreads()  # the tiles are used up
 """,
@@ -93,9 +88,7 @@ Means to alternate between two buffers, and computes the same number for both.
 +        other = now * (1 - step % 2)
          right = buffers[now, (tid + 1) % BLOCK]  # BUG
 -        buffers[1 - now, tid] = (buffers[now, tid] + right) / np.float32(2)
--        cuda.syncthreads()  # the other buffer is full
 +        buffers[other, tid] = (buffers[now, tid] + right) / np.float32(2)  # BUG
-+        cuda.syncthreads()
 """,
 )
 
@@ -130,8 +123,6 @@ Prefetches the next part into the very buffer that the block still reads.
 -            buffers[(t + 1) % 2, tid] = x[(t + 1) * BLOCK + tid]
 +            buffers[t % 2, tid] = x[(t + 1) * BLOCK + tid]  # BUG
          acc += buffers[t % 2, BLOCK - 1 - tid]  # BUG
--        cuda.syncthreads()  # one buffer is used up, the other is full
-+        cuda.syncthreads()
 """,
 )
 
@@ -165,10 +156,8 @@ Adds the neighbour to the left in place; that neighbour may have moved on alread
 -        left = tile[tid - step] if tid >= step else np.float32(0)
 -        cuda.syncthreads()  # all have read
 -        tile[tid] += left
--        cuda.syncthreads()  # all have written
 +        if tid >= step:
 +            tile[tid] += tile[tid - step]  # BUG
-+        cuda.syncthreads()
 """,
 )
 
@@ -197,8 +186,6 @@ bug(
     """
 Starts on the next row while slow threads still finish this one.
          tile[tid] = a[row, tid]  # BUG
--        cuda.syncthreads()  # the row is loaded
-+        cuda.syncthreads()
 @@
                  acc += tile[k]  # BUG
              out[row] = acc

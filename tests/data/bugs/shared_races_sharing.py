@@ -3,31 +3,12 @@
 import numpy as np
 
 from gpukit import cuda
-from tests.bugs.kernels import BLOCK, blank, bug, correct, counts, reals, zeros
+from tests.bugs.kernels import BLOCK, blank, bug, correct, reals, zeros
+from tests.data.bugs.atomic_races_shared import histogram_kernel
 
 TWO_BLOCKS = 2 * BLOCK
 BINS = 8
 
-
-@cuda.jit
-def histogram_kernel(x, hist):
-    """Counts with an atomic."""
-    bins = cuda.shared.array(BINS, np.int32)
-    tid = cuda.threadIdx.x
-    if tid < BINS:
-        bins[tid] = 0
-    cuda.syncthreads()
-    cuda.atomic.add(bins, x[tid], 1)
-    cuda.syncthreads()
-    if tid < BINS:
-        hist[tid] = bins[tid]
-
-
-correct(
-    histogram_kernel,
-    lambda: (counts(BLOCK, BINS), zeros(BINS, dtype=np.int32)),
-    lambda x, hist: np.bincount(x, minlength=BINS),
-)
 bug(
     histogram_kernel,
     "histogram_plain",
@@ -76,14 +57,13 @@ Takes the next free slot with a read and a write: two threads get the same one.
 +    free = cuda.shared.array(1, np.int32)
      tid = cuda.threadIdx.x
 -    flags[tid] = 1 if x[tid] > np.float32(0) else 0
--    cuda.syncthreads()  # all flags are there
++    if tid == 0:
++        free[0] = 0
+     cuda.syncthreads()  # all flags are there
 -    slot = 0
 -    for k in range(tid):
 -        slot += flags[k]
 -    if flags[tid] == 1:
-+    if tid == 0:
-+        free[0] = 0
-+    cuda.syncthreads()
 +    if x[tid] > np.float32(0):
 +        slot = free[0]
 +        free[0] = slot + 1  # BUG

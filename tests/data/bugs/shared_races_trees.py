@@ -4,6 +4,7 @@ import numpy as np
 
 from gpukit import cuda
 from tests.bugs.kernels import BLOCK, blank, bug, correct, reals
+from tests.data.bugs import barriers, same_value_races
 
 
 @cuda.jit
@@ -23,11 +24,7 @@ def sum_kernel(x, out):
         out[0] = tile[0]
 
 
-def added(x, out):
-    return [x.sum(dtype=np.float64)]
-
-
-correct(sum_kernel, lambda: (reals(BLOCK), blank(1)), added)
+correct(sum_kernel, lambda: (reals(BLOCK), blank(1)), lambda x, out: [x.sum(dtype=np.float64)])
 bug(
     sum_kernel,
     "sum_unsynced_levels",
@@ -51,45 +48,26 @@ Has the barrier one level of indentation too far left: after the loop, not in it
 """,
 )
 bug(
-    sum_kernel,
+    same_value_races.store_total_by_one_kernel,
     "sum_without_barrier",
     "shared-race",
     """
 Lets thread 0 add up what all threads load, without waiting for them.
 -    cuda.syncthreads()
--    stride = 1
--    while stride < BLOCK:
--        if tid % (2 * stride) == 0:
--            tile[tid] += tile[tid + stride]
--        cuda.syncthreads()  # this level is done
--        stride *= 2
-     if tid == 0:
--        out[0] = tile[0]
-+        acc = np.float32(0)
-+        for k in range(BLOCK):
-+            acc += tile[k]  # BUG
-+        out[0] = acc
+@@
+             acc += tile[k]  # BUG
 """,
 )
 bug(
-    sum_kernel,
+    barriers.sum_kernel,
     "sum_unsynced_load",
     "shared-race",
     """
 Waits in every level, but not between the load and the first level.
 -    cuda.syncthreads()
--    stride = 1
--    while stride < BLOCK:
--        if tid % (2 * stride) == 0:
--            tile[tid] += tile[tid + stride]
--        cuda.syncthreads()  # this level is done
--        stride *= 2
-+    half = BLOCK // 2
-+    while half > 0:
-+        if tid < half:
-+            tile[tid] += tile[tid + half]  # BUG
-+        cuda.syncthreads()
-+        half //= 2
+     half = BLOCK // 2
+@@
+             tile[tid] += tile[tid + half]  # BUG
 """,
 )
 

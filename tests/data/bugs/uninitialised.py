@@ -3,7 +3,9 @@
 import numpy as np
 
 from gpukit import cuda
-from tests.bugs.kernels import BLOCK, Launch, blank, bug, correct, counts, reals, zeros
+from tests.bugs.kernels import BLOCK, Launch, blank, bug, correct, counts, reals
+from tests.data.bugs.atomic_races_shared import histogram_kernel
+from tests.data.bugs.out_of_bounds_shared import smooth_kernel
 
 BINS = 8
 TILE = 8
@@ -41,26 +43,6 @@ Loads the tile behind a guard and adds all of it up.
 """,
 )
 
-
-@cuda.jit
-def histogram_kernel(x, hist):
-    """Sets them to zero first."""
-    bins = cuda.shared.array(BINS, np.int32)
-    tid = cuda.threadIdx.x
-    if tid < BINS:
-        bins[tid] = 0
-    cuda.syncthreads()
-    cuda.atomic.add(bins, x[tid], 1)
-    cuda.syncthreads()
-    if tid < BINS:
-        hist[tid] = bins[tid]
-
-
-correct(
-    histogram_kernel,
-    lambda: (counts(BLOCK, BINS), zeros(BINS, dtype=np.int32)),
-    lambda x, hist: np.bincount(x, minlength=BINS),
-)
 bug(
     histogram_kernel,
     "histogram_unzeroed",
@@ -74,24 +56,6 @@ Counts in shared bins that nobody set to zero.
 """,
 )
 
-
-@cuda.jit
-def smooth_kernel(x, out):
-    """Loads the halo too."""
-    tile = cuda.shared.array(WITH_HALO, np.float32)
-    tid = cuda.threadIdx.x
-    tile[tid + 1] = x[tid + 1]
-    if tid < 2:
-        tile[tid * (BLOCK + 1)] = x[tid * (BLOCK + 1)]
-    cuda.syncthreads()
-    out[tid] = (tile[tid] + tile[tid + 1] + tile[tid + 2]) / np.float32(3)
-
-
-correct(
-    smooth_kernel,
-    lambda: (reals(BLOCK + 2), blank(BLOCK)),
-    lambda x, out: np.convolve(x, np.ones(3) / 3, "valid"),
-)
 bug(
     smooth_kernel,
     "smooth_no_halo",

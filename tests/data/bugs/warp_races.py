@@ -91,10 +91,8 @@ Scans in place within a warp, reading what the lane to the left is about to chan
 -        left = tile[lane - step] if lane >= step else np.float32(0)
 -        cuda.syncwarp()  # all have read
 -        tile[lane] += left
--        cuda.syncwarp()  # all have written
 +        if lane >= step:
 +            tile[lane] += tile[lane - step]  # BUG
-+        cuda.syncwarp()
 """,
 )
 

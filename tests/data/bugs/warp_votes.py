@@ -4,6 +4,7 @@ import numpy as np
 
 from gpukit import cuda
 from tests.bugs.kernels import Launch, blank, bug, correct, counts, reals
+from tests.data.bugs.warp_masks import sum_half_mask_kernel
 
 WARP = 32
 FULL = 0xFFFFFFFF
@@ -163,24 +164,8 @@ Votes with a mask of the lanes before the caller, which leaves the caller out.
 
 # --- Shuffles from lanes that take no part ---------------------------------------------------
 
-
-@cuda.jit
-def sum_tree_of_half_kernel(x, out):
-    """Adds with a butterfly that stays within the half."""
-    lane = cuda.threadIdx.x
-    if lane < 16:
-        acc = x[lane]
-        for offset in (8, 4, 2, 1):
-            acc += cuda.shfl_xor_sync(LOWER, acc, offset)
-        if lane == 0:
-            out[0] = acc
-
-
-correct(
-    sum_tree_of_half_kernel, lambda: (reals(WARP), blank(1)), lambda x, out: [x[:16].sum()], ONE
-)
 bug(
-    sum_tree_of_half_kernel,
+    sum_half_mask_kernel,
     "sum_tree_over_half",
     "shuffle-source",
     """
