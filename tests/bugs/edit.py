@@ -44,7 +44,7 @@ def _replaced(lines: list[str], hunk: list[str], name: str) -> list[str]:
         raise ValueError(f"the edit {name!r} has a line that begins with none of ' -+': {strange}")
     old = [line[1:].removesuffix(MARK) for line in hunk if line[:1] != "+"]
     new = [line[1:] for line in hunk if line[:1] != "-"]
-    at = [k for k in range(len(lines) - len(old) + 1) if lines[k : k + len(old)] == old]
-    if not old or len(at) != 1:
+    at = [k for k in range(len(lines)) if old and lines[k : k + len(old)] == old]
+    if len(at) != 1:
         raise ValueError(f"the edit {name!r} needs these lines once, not {len(at)} times: {old}")
     return lines[: at[0]] + new + lines[at[0] + len(old) :]

@@ -1,0 +1,59 @@
+"""Edits of a function's source apply in one place, or not at all."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from tests.bugs.edit import edit
+
+
+def helper(v):
+    return v + 1
+
+
+def sums(v):
+    a = helper(v)
+    b = helper(v)
+    return a + b
+
+
+def test_the_lines_of_a_hunk_replace_those_of_the_source() -> None:
+    made = edit([sums], "-    return a + b\n+    c = a * b\n+    return c - 1", "product")
+    assert (sums(4), made.function(4)) == (10, 24)
+
+
+def test_an_edit_of_a_part_changes_what_the_last_function_calls() -> None:
+    hunks = "-    return v + 1\n+    return v - 1\n@@\n-    return a + b\n+    return a - 2 * b"
+    assert edit([helper, sums], hunks, "both").function(4) == -3
+    assert sums(4) == 10
+
+
+def test_marked_lines_are_those_of_the_edited_source() -> None:
+    hunks = "-    a = helper(v)\n+    a = v\n     b = helper(v)  # BUG\n+    b += 1  # BUG"
+    made = edit([sums], hunks, "marked")
+    lines, first = inspect.getsourcelines(made.function)
+    assert first == 1
+    assert [lines[k - 1].strip() for k in sorted(made.lines)] == [
+        "b = helper(v)  # BUG", "b += 1  # BUG",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("hunks", "times"),
+    [
+        ("-    a = helper(w)\n+    a = w", 0),
+        ("-    return v + 1\n+    return v", 2),
+        ("+    v += 1", 0),
+    ],
+    ids=["nowhere", "twice", "no old line"],
+)
+def test_old_lines_that_do_not_occur_exactly_once_are_an_error(hunks: str, times: int) -> None:
+    with pytest.raises(ValueError, match=f"the edit 'bad' needs .* once, not {times} times"):
+        edit([helper, helper], hunks, "bad")
+
+
+def test_a_line_that_begins_with_none_of_the_three_signs_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"'bad' has a line .*\['return a'\]"):
+        edit([sums], "-    return a + b\nreturn a", "bad")
