@@ -15,31 +15,9 @@ import pytest
 from gpukit import cli
 from gpukit.cli import limit
 from gpukit.course import catalogue
+from tests.checked.scripts import KERNELS
 
-HEAD = """
-import sys
-import numpy as np
-from numba import cuda
-
-@cuda.jit
-def collide_kernel(out):
-    out[0] = cuda.threadIdx.x
-
-@cuda.jit
-def half_kernel(x, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = 0.1 * x[i]
-
-@cuda.jit
-def fill_kernel(out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = i
-
-x, out = np.ones(70, np.float32), np.zeros(70, np.float32)
-one = np.zeros(1, np.float32)
-"""
+HEAD = "\nimport sys\nimport numpy as np\nfrom numba import cuda\n" + KERNELS
 RACE_LINE = 1 + HEAD.split("\n").index("    out[0] = cuda.threadIdx.x")
 SOUND = "fill_kernel[3, 32](out)\n"
 WARNED = "half_kernel[3, 32](x, out)\n"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.checked.buggy_statements import Array, Mistakes
-from tests.compiler.expressions import LANE, Scope
+from tests.compiler.expressions import LANE, PLACES, Scope
 
 HEAD = '''"""Kernels made at random with random mistakes; tests/checked/buggy.py made this file."""
 
@@ -121,14 +121,7 @@ def swap(buf, nt, v, shift, n):
     return buf[(t + shift) % nt]
 '''
 BEGIN = (
-    ("tid", "tid = cuda.threadIdx.x + cuda.blockDim.x * "
-            "(cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)"),
-    ("nt", "nt = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z"),
-    ("bid", "bid = cuda.blockIdx.x + cuda.gridDim.x * "
-            "(cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)"),
-    ("gid", "gid = bid * nt + tid"),
-    ("lane", "lane = cuda.laneid"),
-    ("warp", "warp = tid // cuda.warpsize"),
+    *PLACES,
     ("i0", "i0 = np.int64(n) + tid"), ("i1", "i1 = bid - 1"), ("i2", "i2 = gid"),
     ("s0", "s0 = np.float32(tid)"), ("s1", "s1 = np.float32(x)"), ("d0", "d0 = x + gid"),
     ("b0", "b0 = tid % 3 == 1"),

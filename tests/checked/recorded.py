@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 
 import gpukit
@@ -28,12 +26,6 @@ def after(made, name):
 def registers_at_end(made, name):
     """The values of a variable in all warps at the end of a replay."""
     return [w["registers"][name] for w in state_at(made, len(made["steps"]))["warps"]]
-
-
-def line_of(kernel, text):
-    """The line of a kernel's source on which a text stands."""
-    lines, first = inspect.getsourcelines(kernel.py_func)
-    return next(first + k for k, line in enumerate(lines) if text in line)
 
 
 def steps_at(made, line):

@@ -8,6 +8,7 @@ import pytest
 import gpukit
 from gpukit import cuda, launch
 from gpukit.checked.report import Report
+from tests.checked.reports import kinds, line_of
 
 BLOCK = 32
 SIZES = (1, 31, 32, 33, 131, 1000)
@@ -15,21 +16,8 @@ TABLE = np.array([3.0, 5.0, 7.0], np.float32)
 PAIR = np.dtype([("left", np.float32), ("right", np.int32)])
 
 
-def kinds(report):
-    """The classes of what was found, in order."""
-    return [found.kind for found in report.findings]
-
-
 def blocks(n):
     return launch.ceil_div(n, BLOCK)
-
-
-def line_of(kernel, text):
-    """The line of a kernel's source on which a text stands."""
-    import inspect
-
-    lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
-    return next(first + k for k, line in enumerate(lines) if text in line)
 
 
 @cuda.jit

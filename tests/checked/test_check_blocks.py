@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 
 import numpy as np
@@ -12,19 +11,10 @@ import gpukit
 from gpukit import cuda
 from gpukit.checked import order, shadow_memory
 from gpukit.compiler import checker_state
+from tests.checked.reports import kinds, line_of
 
 N = 70
 BLOCK = 32
-
-
-def line_of(kernel, text):
-    """The line of a kernel's source on which a text stands."""
-    lines, first = inspect.getsourcelines(kernel.py_func)
-    return next(first + k for k, line in enumerate(lines) if text in line)
-
-
-def kinds(report):
-    return [found.kind for found in report.findings]
 
 
 @cuda.jit

@@ -7,12 +7,9 @@ import pytest
 
 import gpukit
 from gpukit import cuda
+from tests.checked.reports import kinds
 
 THREADS = 64
-
-
-def kinds(report):
-    return [found.kind for found in report.findings]
 
 
 def ints(n):

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-
 import numpy as np
 import pytest
 
 import gpukit
 from gpukit import cuda, errors, launch
+from tests.checked.reports import line_of
 
 N = 70
 BLOCK = 32
-
-
-def line_of(kernel, text):
-    """The line of a kernel's source on which a text stands."""
-    lines, first = inspect.getsourcelines(getattr(kernel, "py_func", kernel))
-    return next(first + k for k, line in enumerate(lines) if text in line)
 
 
 def numbers(n=N):

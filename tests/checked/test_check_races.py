@@ -8,12 +8,9 @@ import pytest
 
 import gpukit
 from gpukit import cuda
+from tests.checked.reports import kinds
 
 BLOCK = 32
-
-
-def kinds(report):
-    return [found.kind for found in report.findings]
 
 
 # --- Blocks that read what another one writes ----------------------------------------------------

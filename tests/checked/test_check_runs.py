@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import signal
 import sys
 import textwrap
@@ -13,19 +12,10 @@ import pytest
 import gpukit
 from gpukit import cuda
 from gpukit.checked import instrumented as checked_launch
+from tests.checked.reports import kinds, line_of
 
 N = 70
 BLOCK = 32
-
-
-def line_of(kernel, text):
-    """The line of a kernel's source on which a text stands."""
-    lines, first = inspect.getsourcelines(kernel.py_func)
-    return next(first + k for k, line in enumerate(lines) if text in line)
-
-
-def kinds(report):
-    return [found.kind for found in report.findings]
 
 
 # --- Accesses outside an array ---------------------------------------------------------------

@@ -10,7 +10,8 @@ import pytest
 
 import gpukit
 from gpukit import cuda
-from tests.checked.recorded import line_of, record, steps_at
+from tests.checked.recorded import record, steps_at
+from tests.checked.reports import line_of
 
 BLOCKS, THREADS = 3, 70
 FULL, REST = 0xFFFFFFFF, (1 << 6) - 1

@@ -14,32 +14,10 @@ import pytest
 from gpukit import cuda, errors, status
 from gpukit.checked import process, progress
 from gpukit.checked.engine import entries
+from tests.checked.scripts import KERNELS
 
 BLOCK = 32
-HEAD = """
-import warnings
-import numpy as np
-from gpukit import cuda
-
-@cuda.jit
-def collide_kernel(out):
-    out[0] = cuda.threadIdx.x
-
-@cuda.jit
-def half_kernel(x, out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = 0.1 * x[i]
-
-@cuda.jit
-def fill_kernel(out):
-    i = cuda.grid(1)
-    if i < out.shape[0]:
-        out[i] = i
-
-x, out = np.ones(70, np.float32), np.zeros(70, np.float32)
-one = np.zeros(1, np.float32)
-"""
+HEAD = "\nimport warnings\nimport numpy as np\nfrom gpukit import cuda\n" + KERNELS
 RACE_LINE = 1 + HEAD.split("\n").index("    out[0] = cuda.threadIdx.x")
 FLOAT64_LINE = 1 + HEAD.split("\n").index("        out[i] = 0.1 * x[i]")
 

@@ -19,7 +19,6 @@ from tests.checked.recorded import (
     after,
     copy_kernel,
     count_kernel,
-    line_of,
     places_kernel,
     record,
     reduce_kernel,
@@ -27,6 +26,7 @@ from tests.checked.recorded import (
     steps_at,
 )  # fmt: skip
 from tests.checked.replayed import RETURNED, state_at
+from tests.checked.reports import line_of
 
 
 def test_a_step_stands_on_the_line_that_it_runs():

@@ -13,6 +13,17 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 LANE, WARP, BLOCK = 0, 1, 2  # who is sure to be here: one thread, all live lanes, all live threads
+# Where a thread is: names, and the lines that make them.
+PLACES = (
+    ("tid", "tid = cuda.threadIdx.x + cuda.blockDim.x * "
+            "(cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)"),
+    ("nt", "nt = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z"),
+    ("bid", "bid = cuda.blockIdx.x + cuda.gridDim.x * "
+            "(cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)"),
+    ("gid", "gid = bid * nt + tid"),
+    ("lane", "lane = cuda.laneid"),
+    ("warp", "warp = tid // cuda.warpsize"),
+)  # fmt: skip
 VARIABLES = {"i": ("i0", "i1", "i2"), "s": ("s0", "s1"), "d": ("d0",), "b": ("b0",)}
 
 

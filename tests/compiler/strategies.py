@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from tests.compiler.expressions import EXCHANGES, LANE, Scope
+from tests.compiler.expressions import EXCHANGES, LANE, PLACES, Scope
 from tests.compiler.statements import Statements
 
 SHAPES = (
@@ -39,14 +39,7 @@ MOST_THREADS = 96
 
 # What a kernel begins with: lines and the names they make. Only what is used is written.
 HEADER = (
-    ("tid", "tid = cuda.threadIdx.x + cuda.blockDim.x * "
-            "(cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)"),
-    ("nt", "nt = cuda.blockDim.x * cuda.blockDim.y * cuda.blockDim.z"),
-    ("bid", "bid = cuda.blockIdx.x + cuda.gridDim.x * "
-            "(cuda.blockIdx.y + cuda.gridDim.y * cuda.blockIdx.z)"),
-    ("gid", "gid = bid * nt + tid"),
-    ("lane", "lane = cuda.laneid"),
-    ("warp", "warp = tid // cuda.warpsize"),
+    *PLACES,
     ("row", "row = table[gid % table.shape[0]]"),
     ("i0 i1", "i0, i1 = data[gid % data.size], wide[gid % wide.size]"),
     ("i2", "i2 = gid"),

@@ -7,6 +7,7 @@ import pytest
 
 import gpukit
 from gpukit import cuda, errors, target
+from tests.checked.reports import line_of
 
 pytestmark = pytest.mark.skipif(
     target.wanted() == "cuda", reason="these are the messages of gpukit's own compiler"
@@ -150,13 +151,6 @@ def findings(function):
     x = signs()
     report = gpukit.check(cuda.jit(function))[1, N - 8](x, np.zeros(N, np.float32))
     return [f for f in report.findings if f.kind == "uninitialised-local"]
-
-
-def line_of(function, text):
-    import inspect
-
-    lines, first = inspect.getsourcelines(function)
-    return next(first + k for k, line in enumerate(lines) if text in line)
 
 
 @named(WRONG)
