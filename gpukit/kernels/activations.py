@@ -172,11 +172,6 @@ def relu_wide_kernel(x, out):
     map4(relu_of, x, cuda.grid(1), x, out)
 
 
-def relu_wide_cost(n: int) -> Cost:
-    """The work of relu_cost, in a quarter of the accesses."""
-    return relu_cost(n)
-
-
 @cuda.jit
 def sigmoid_kernel(x, out):
     """Compute 1 / (1 + e^-x), one thread for one element.
@@ -211,11 +206,6 @@ def sigmoid_wide_kernel(x, out):
     map4(sigmoid_of, x, cuda.grid(1), x, out)
 
 
-def sigmoid_wide_cost(n: int) -> Cost:
-    """The work of sigmoid_cost, in a quarter of the accesses."""
-    return sigmoid_cost(n)
-
-
 @cuda.jit
 def tanh_kernel(x, out):
     """Compute the hyperbolic tangent, one thread for one element.
@@ -247,11 +237,6 @@ def tanh_wide_kernel(x, out):
                blog, 2013
     """
     map4(tanh_of, x, cuda.grid(1), x, out)
-
-
-def tanh_wide_cost(n: int) -> Cost:
-    """The work of tanh_cost, in a quarter of the accesses."""
-    return tanh_cost(n)
 
 
 @cuda.jit
@@ -289,11 +274,6 @@ def gelu_wide_kernel(x, out):
                blog, 2013
     """
     map4(gelu_of, x, cuda.grid(1), x, out)
-
-
-def gelu_wide_cost(n: int) -> Cost:
-    """The work of gelu_cost, in a quarter of the accesses."""
-    return gelu_cost(n)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -367,24 +347,21 @@ def elementwise(
     return result.get()
 
 
-def variants(name: str, scalar: Any, wide: Any, cost: Any, wide_cost: Any, reference: Any) -> Any:
+def variants(name: str, scalar: Any, wide: Any, cost: Any, reference: Any) -> Any:
     """Return a function's variant with one element per thread, and that with four."""
     return (
         Variant(name, scalar, cost, reference, BLOCK),
         Variant(
-            f"{name}_wide", wide, wide_cost, reference, BLOCK, WIDTH * BLOCK, (np.float32,),
+            f"{name}_wide", wide, cost, reference, BLOCK, WIDTH * BLOCK, (np.float32,),
             instead=name,
         ),
     )  # fmt: skip
 
 
 VARIANTS = (
-    *variants("relu", relu_kernel, relu_wide_kernel, relu_cost, relu_wide_cost, relu_reference),
-    *variants(
-        "sigmoid", sigmoid_kernel, sigmoid_wide_kernel, sigmoid_cost, sigmoid_wide_cost,
-        sigmoid_reference,
-    ),
-    *variants("tanh", tanh_kernel, tanh_wide_kernel, tanh_cost, tanh_wide_cost, tanh_reference),
-    *variants("gelu", gelu_kernel, gelu_wide_kernel, gelu_cost, gelu_wide_cost, gelu_reference),
-)  # fmt: skip
+    *variants("relu", relu_kernel, relu_wide_kernel, relu_cost, relu_reference),
+    *variants("sigmoid", sigmoid_kernel, sigmoid_wide_kernel, sigmoid_cost, sigmoid_reference),
+    *variants("tanh", tanh_kernel, tanh_wide_kernel, tanh_cost, tanh_reference),
+    *variants("gelu", gelu_kernel, gelu_wide_kernel, gelu_cost, gelu_reference),
+)
 __all__ = launch.public_names(globals())

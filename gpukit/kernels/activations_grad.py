@@ -149,11 +149,6 @@ def relu_grad_wide_kernel(grad, x, out):
     zip4(relu_grad_of, x, cuda.grid(1), grad, x, out)
 
 
-def relu_grad_wide_cost(n: int) -> Cost:
-    """The work of relu_grad_cost, in a quarter of the accesses."""
-    return relu_grad_cost(n)
-
-
 @cuda.jit
 def sigmoid_grad_kernel(grad, y, out):
     """Compute grad y (1 - y), one thread for one element.
@@ -187,11 +182,6 @@ def sigmoid_grad_wide_kernel(grad, y, out):
                blog, 2013
     """
     zip4(sigmoid_grad_of, y, cuda.grid(1), grad, y, out)
-
-
-def sigmoid_grad_wide_cost(n: int) -> Cost:
-    """The work of sigmoid_grad_cost, in a quarter of the accesses."""
-    return sigmoid_grad_cost(n)
 
 
 @cuda.jit
@@ -229,11 +219,6 @@ def tanh_grad_wide_kernel(grad, y, out):
     zip4(tanh_grad_of, y, cuda.grid(1), grad, y, out)
 
 
-def tanh_grad_wide_cost(n: int) -> Cost:
-    """The work of tanh_grad_cost, in a quarter of the accesses."""
-    return tanh_grad_cost(n)
-
-
 @cuda.jit
 def gelu_grad_kernel(grad, x, out):
     """Compute grad times the slope of the exact gelu, one thread for one element.
@@ -266,11 +251,6 @@ def gelu_grad_wide_kernel(grad, x, out):
                blog, 2013
     """
     zip4(gelu_grad_of, x, cuda.grid(1), grad, x, out)
-
-
-def gelu_grad_wide_cost(n: int) -> Cost:
-    """The work of gelu_grad_cost, in a quarter of the accesses."""
-    return gelu_grad_cost(n)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -323,19 +303,19 @@ def gelu_grad(
 VARIANTS = (
     *variants(
         "relu_grad", relu_grad_kernel, relu_grad_wide_kernel, relu_grad_cost,
-        relu_grad_wide_cost, relu_grad_reference,
+        relu_grad_reference,
     ),
     *variants(
         "sigmoid_grad", sigmoid_grad_kernel, sigmoid_grad_wide_kernel, sigmoid_grad_cost,
-        sigmoid_grad_wide_cost, sigmoid_grad_reference,
+        sigmoid_grad_reference,
     ),
     *variants(
         "tanh_grad", tanh_grad_kernel, tanh_grad_wide_kernel, tanh_grad_cost,
-        tanh_grad_wide_cost, tanh_grad_reference,
+        tanh_grad_reference,
     ),
     *variants(
         "gelu_grad", gelu_grad_kernel, gelu_grad_wide_kernel, gelu_grad_cost,
-        gelu_grad_wide_cost, gelu_grad_reference,
+        gelu_grad_reference,
     ),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

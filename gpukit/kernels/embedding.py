@@ -140,11 +140,6 @@ def embedding_grad_column_kernel(grad_out, index, grad_weight):
                 grad_weight[row, col] += grad_out[k, col]
 
 
-def embedding_grad_column_cost(n: int, cols: int, itemsize: int = 4, indexsize: int = 8) -> Cost:
-    """Loads of an index, a gradient and a sum, and a store, for each element of grad_out."""
-    return embedding_grad_atomic_cost(n, cols, itemsize, indexsize)
-
-
 # --- Host functions --------------------------------------------------------------------------
 
 
@@ -230,7 +225,7 @@ GRAD_VARIANTS = (
         embedding_backward_reference, (BLOCK_X, BLOCK_Y),
     ),
     Variant(
-        "column", embedding_grad_column_kernel, embedding_grad_column_cost,
+        "column", embedding_grad_column_kernel, embedding_grad_atomic_cost,
         embedding_backward_reference, BLOCK,
     ),
 )  # fmt: skip

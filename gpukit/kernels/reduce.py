@@ -73,7 +73,7 @@ def sum_atomic_kernel(x, out):
 
 
 def sum_atomic_cost(n: int, itemsize: int = 4) -> Cost:
-    """The tree of sum_sequential_cost; each block also loads out, adds to it and stores it."""
+    """The tree of sum_interleaved_cost; each block also loads out, adds to it and stores it."""
     blocks = ceil_div(n, BLOCK)
     return Cost(bytes=itemsize * (n + 2 * blocks), flops=BLOCK * blocks)
 
@@ -132,9 +132,14 @@ def sum_shuffle_kernel(x, out):
         cuda.atomic.add(out, 0, acc)
 
 
-def sum_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Cost:
-    """One addition for each element; each thread adds at 5 shuffles, thread 0 all warps and out."""
-    blocks = stride_blocks(n, BLOCK) if blocks is None else blocks
+def sum_shuffle_cost(
+    n: int, blocks: int | None = None, itemsize: int = 4, *, tile: int = BLOCK
+) -> Cost:
+    """One addition for each element; each thread adds at 5 shuffles, thread 0 all warps and out.
+
+    A block takes `tile` elements at a time; by default there are as many as the device holds.
+    """
+    blocks = stride_blocks(n, BLOCK, tile=tile) if blocks is None else blocks
     return Cost(bytes=itemsize * (n + 2 * blocks), flops=n + (5 * BLOCK + WARPS) * blocks)
 
 
@@ -171,12 +176,6 @@ def sum_vectorised_kernel(x, out):
         cuda.atomic.add(out, 0, acc)
 
 
-def sum_vectorised_cost(n: int, blocks: int | None = None) -> Cost:
-    """The work of sum_shuffle_cost, by a quarter of the blocks where the device holds as many."""
-    blocks = stride_blocks(n, BLOCK, tile=WIDTH * BLOCK) if blocks is None else blocks
-    return sum_shuffle_cost(n, blocks)
-
-
 # --- Host functions --------------------------------------------------------------------------
 
 
@@ -210,7 +209,8 @@ VARIANTS = (
     _variant("grid_stride", sum_grid_stride_kernel, sum_grid_stride_cost, grid_stride=True),
     _variant("shuffle", sum_shuffle_kernel, sum_shuffle_cost, grid_stride=True),
     _variant(
-        "vectorised", sum_vectorised_kernel, sum_vectorised_cost, tile=WIDTH * BLOCK,
+        "vectorised", sum_vectorised_kernel,
+        functools.partial(sum_shuffle_cost, tile=WIDTH * BLOCK), tile=WIDTH * BLOCK,
         dtypes=(np.float32,), grid_stride=True, instead="shuffle",
     ),
 )  # fmt: skip

@@ -107,11 +107,6 @@ def sum_sequential_kernel(x, partials):
         partials[cuda.blockIdx.x] = tile[0]
 
 
-def sum_sequential_cost(n: int, itemsize: int = 4) -> Cost:
-    """The work of sum_interleaved_cost: the same additions, done by other threads."""
-    return sum_interleaved_cost(n, itemsize)
-
-
 @cuda.jit
 def sum_first_add_kernel(x, partials):
     """Add up 2 BLOCK elements in each block, the first two of each thread while it loads them.
@@ -233,7 +228,7 @@ def sum_in_passes(variant: Variant, x: Any, stream: Any) -> Any:
 _variant = functools.partial(Variant, reference=partials_reference, block=BLOCK)
 VARIANTS = (
     _variant("interleaved", sum_interleaved_kernel, sum_interleaved_cost),
-    _variant("sequential", sum_sequential_kernel, sum_sequential_cost),
+    _variant("sequential", sum_sequential_kernel, sum_interleaved_cost),
     _variant("first_add", sum_first_add_kernel, sum_first_add_cost, tile=2 * BLOCK),
     _variant("unrolled", sum_unrolled_kernel, sum_unrolled_cost, tile=2 * BLOCK),
 )

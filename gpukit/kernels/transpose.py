@@ -97,11 +97,6 @@ def copy_strided_kernel(x, out):
         out[row, col] = x[row, col]
 
 
-def copy_strided_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """The work of copy_cost: the order does not change what is asked for, only what is moved."""
-    return copy_cost(rows, cols, itemsize)
-
-
 @cuda.jit
 def copy_wide_kernel(x, out):
     """Copy a matrix, one thread for four elements of a row.
@@ -122,11 +117,6 @@ def copy_wide_kernel(x, out):
     if row < out.shape[0] and k < out.shape[1] // WIDTH:
         a, b, c, d = load4(x[row], k)
         store4(out[row], k, a, b, c, d)
-
-
-def copy_wide_cost(rows: int, cols: int) -> Cost:
-    """The work of copy_cost, in a quarter of the accesses."""
-    return copy_cost(rows, cols)
 
 
 # --- Transposes ------------------------------------------------------------------------------
@@ -218,11 +208,6 @@ def transpose_padded_kernel(x, out):
             out[first_col + r, first_row + tx] = tile[tx, r]
 
 
-def transpose_padded_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """The work of transpose_tiled_cost: banks are not bytes."""
-    return transpose_tiled_cost(rows, cols, itemsize)
-
-
 # --- Host functions --------------------------------------------------------------------------
 
 
@@ -268,9 +253,9 @@ def transpose(x: Any, *, variant: str = "padded", out: Any = None, stream: Any =
 _variant = functools.partial(Variant, block=(TILE, ROWS))
 COPY_VARIANTS = (
     _variant("coalesced", copy_kernel, copy_cost, copy_reference),
-    _variant("strided", copy_strided_kernel, copy_strided_cost, copy_reference, x_is_row=True),
+    _variant("strided", copy_strided_kernel, copy_cost, copy_reference, x_is_row=True),
     _variant(
-        "wide", copy_wide_kernel, copy_wide_cost, copy_reference, tile=(WIDTH * TILE, ROWS),
+        "wide", copy_wide_kernel, copy_cost, copy_reference, tile=(WIDTH * TILE, ROWS),
         dtypes=(np.float32,), instead="coalesced",
     ),
 )  # fmt: skip
@@ -279,7 +264,7 @@ _transpose = functools.partial(_variant, reference=transpose_reference)
 TRANSPOSE_VARIANTS = (
     _transpose("naive", transpose_naive_kernel, transpose_naive_cost),
     _transpose("tiled", transpose_tiled_kernel, transpose_tiled_cost, tile=(TILE, TILE)),
-    _transpose("padded", transpose_padded_kernel, transpose_padded_cost, tile=(TILE, TILE)),
+    _transpose("padded", transpose_padded_kernel, transpose_tiled_cost, tile=(TILE, TILE)),
 )
 
 VARIANTS = (*COPY_VARIANTS, *TRANSPOSE_VARIANTS)

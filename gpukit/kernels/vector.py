@@ -98,11 +98,6 @@ def fill_wide_kernel(value, out):
         out[i] = value
 
 
-def fill_wide_cost(n: int) -> Cost:
-    """The work of fill_cost, in a quarter of the accesses."""
-    return fill_cost(n)
-
-
 @cuda.jit
 def vector_add_kernel(a, b, out):
     """Add two vectors, one thread for one element.
@@ -144,11 +139,6 @@ def vector_add_wide_kernel(a, b, out):
     zip4(add_of, a, cuda.grid(1), a, b, out)
 
 
-def vector_add_wide_cost(n: int) -> Cost:
-    """The work of vector_add_cost, in a quarter of the accesses."""
-    return vector_add_cost(n)
-
-
 @cuda.jit
 def saxpy_kernel(alpha, x, y, out):
     """Compute alpha * x + y, one thread for one element.
@@ -185,11 +175,6 @@ def saxpy_grid_stride_kernel(alpha, x, y, out):
         out[i] = alpha * x[i] + y[i]
 
 
-def saxpy_grid_stride_cost(n: int, itemsize: int = 4) -> Cost:
-    """The work of saxpy_cost: it is only shared out differently."""
-    return saxpy_cost(n, itemsize)
-
-
 @cuda.jit(device=True)
 def saxpy_of(x, y, alpha):
     """Return alpha x + y."""
@@ -207,11 +192,6 @@ def saxpy_wide_kernel(alpha, x, y, out):
                blog, 2013
     """
     zip4(saxpy_of, alpha, cuda.grid(1), x, y, out)
-
-
-def saxpy_wide_cost(n: int) -> Cost:
-    """The work of saxpy_cost, in a quarter of the accesses."""
-    return saxpy_cost(n)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -304,22 +284,22 @@ _variant = functools.partial(Variant, block=BLOCK)
 _wide = functools.partial(_variant, tile=WIDTH * BLOCK, dtypes=(np.float32,))
 FILL_VARIANTS = (
     _variant("fill", fill_kernel, fill_cost, fill_reference),
-    _wide("fill_wide", fill_wide_kernel, fill_wide_cost, fill_reference, instead="fill"),
+    _wide("fill_wide", fill_wide_kernel, fill_cost, fill_reference, instead="fill"),
 )
 ADD_VARIANTS = (
     _variant("vector_add", vector_add_kernel, vector_add_cost, vector_add_reference),
     _wide(
-        "vector_add_wide", vector_add_wide_kernel, vector_add_wide_cost, vector_add_reference,
+        "vector_add_wide", vector_add_wide_kernel, vector_add_cost, vector_add_reference,
         instead="vector_add",
     ),
 )  # fmt: skip
 SAXPY_VARIANTS = (
     _variant("saxpy", saxpy_kernel, saxpy_cost, saxpy_reference),
     _variant(
-        "saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_grid_stride_cost, saxpy_reference,
+        "saxpy_grid_stride", saxpy_grid_stride_kernel, saxpy_cost, saxpy_reference,
         grid_stride=True,
     ),
-    _wide("saxpy_wide", saxpy_wide_kernel, saxpy_wide_cost, saxpy_reference, instead="saxpy"),
+    _wide("saxpy_wide", saxpy_wide_kernel, saxpy_cost, saxpy_reference, instead="saxpy"),
 )  # fmt: skip
 
 VARIANTS = (*FILL_VARIANTS, *ADD_VARIANTS, *SAXPY_VARIANTS)

@@ -114,7 +114,7 @@ VECTOR = [
     (vector.fill_kernel, (31,), [1.0, N], vector.fill_cost(29)),
     (vector.vector_add_kernel, (31,), [N, N, N], vector.vector_add_cost(29)),
     (vector.saxpy_kernel, (31,), [2.0, N, N, N], vector.saxpy_cost(29)),
-    (vector.saxpy_grid_stride_kernel, (4,), [2.0, N, N, N], vector.saxpy_grid_stride_cost(29)),
+    (vector.saxpy_grid_stride_kernel, (4,), [2.0, N, N, N], vector.saxpy_cost(29)),
 ]
 
 

@@ -249,13 +249,13 @@ def test_tiled_cost_counts_only_guarded_loads_but_multiplies_the_padding(variant
 def test_register_tile_1d_cost_loads_b_once_for_128_rows():
     # 2 x 3 blocks, 4 tiles deep, each loading 128 x 16 of a and 16 x 16 of b.
     right = launch.Cost(bytes=4 * (6 * 4 * (2048 + 256) + 256 * 48), flops=2 * 256 * 48 * 64)
-    assert registers.matmul_register_tile_1d_cost(256, 48, 64) == right
+    assert ALL["register_tile_1d"].cost(256, 48, 64) == right
 
 
 def test_register_tile_2d_cost_loads_both_once_for_128():
     # 2 x 3 blocks, 4 tiles deep, each loading 128 x 16 of a and 16 x 128 of b.
     right = launch.Cost(bytes=4 * (6 * 4 * 4096 + 256 * 384), flops=2 * 256 * 384 * 64)
-    assert registers.matmul_register_tile_2d_cost(256, 384, 64) == right
+    assert ALL["register_tile_2d"].cost(256, 384, 64) == right
 
 
 # ---- what the checker and the counters say --------------------------------------------------

@@ -167,7 +167,7 @@ def test_vectorised_cost_is_what_is_counted(n, blocks):
     found = counted(reduce.sum_vectorised_kernel, n, blocks)
     atomics = found["global_atomic_requests"]
     expected = launch.Cost(found["global_bytes_asked"] + 4 * atomics, found.flops + atomics)
-    assert reduce.sum_vectorised_cost(n, blocks) == expected
+    assert reduce.VARIANTS[-1].cost(n, blocks) == expected
 
 
 @pytest.mark.watched

@@ -130,11 +130,6 @@ def bias_relu_kernel(x, bias, out):
             out[row, col] = zero if value <= zero else value
 
 
-def bias_relu_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
-    """The loads and the store of add_bias_cost alone; comparing is not counted."""
-    return add_bias_cost(rows, cols, itemsize)
-
-
 @cuda.jit
 def bias_gelu_kernel(x, bias, out):
     """Compute gelu(x + bias), one thread for one element.
@@ -337,7 +332,7 @@ _forwards = functools.partial(Variant, block=(ACROSS, 1), most_blocks=MOST_ROWS)
 _backwards = functools.partial(Variant, block=(WIDTH, HEIGHT), tile=(WIDTH, 1))
 VARIANTS = (
     _forwards("add_bias", add_bias_kernel, add_bias_cost, add_bias_reference),
-    _forwards("bias_relu", bias_relu_kernel, bias_relu_cost, bias_relu_reference),
+    _forwards("bias_relu", bias_relu_kernel, add_bias_cost, bias_relu_reference),
     _forwards("bias_gelu", bias_gelu_kernel, bias_gelu_cost, bias_gelu_reference),
     _backwards(
         "bias_relu_grad", bias_relu_grad_kernel, bias_relu_grad_cost, bias_relu_backward_reference

@@ -233,11 +233,6 @@ def matmul_tensor_bf16_kernel(a, b, out):
             store_two(out, row + EIGHT, col, acc[i, j, 2], acc[i, j, 3])
 
 
-def matmul_tensor_bf16_cost(m: int, n: int, k: int) -> Cost:
-    """One load of a for SIDE columns of out, one load of b for SIDE rows; padding is multiplied."""
-    return _cost(m, n, k, SIDE)
-
-
 @cuda.jit(launch_bounds=(THREADS * THREADS, 1))
 def matmul_warpgroup_bf16_kernel(a, b, out):
     """Multiply two matrices of bfloat16 on the tensor cores of Hopper.
@@ -299,12 +294,7 @@ def matmul_warpgroup_bf16_kernel(a, b, out):
         store_two(out, row + 64 + EIGHT, col, acc_lower[4 * n + 2], acc_lower[4 * n + 3])
 
 
-def matmul_warpgroup_bf16_cost(m: int, n: int, k: int) -> Cost:
-    """One load of a for SIDE columns of out, one load of b for TALL rows; padding is multiplied."""
-    return _cost(m, n, k, TALL)
-
-
-def _cost(m: int, n: int, k: int, rows: int) -> Cost:
+def bf16_cost(m: int, n: int, k: int, rows: int = SIDE) -> Cost:
     """Return the cost of kernels whose block computes SIDE columns and `rows` rows of out."""
     across, down, steps = ceil_div(n, SIDE), ceil_div(m, rows), ceil_div(k, DEPTH)
     return Cost(
@@ -353,11 +343,11 @@ _variant = functools.partial(
 )  # fmt: skip
 MATMUL_VARIANTS = (
     _variant(
-        "tensor_bf16", matmul_tensor_bf16_kernel, matmul_tensor_bf16_cost,
+        "tensor_bf16", matmul_tensor_bf16_kernel, bf16_cost,
         tile=(SIDE, SIDE), needs=(tensor.LEAST, launch.NEWEST),
     ),
     _variant(
-        "warpgroup_bf16", matmul_warpgroup_bf16_kernel, matmul_warpgroup_bf16_cost,
+        "warpgroup_bf16", matmul_warpgroup_bf16_kernel, functools.partial(bf16_cost, rows=TALL),
         tile=(SIDE, TALL), needs=(warpgroup.ONLY, warpgroup.ONLY),
     ),
 )  # fmt: skip

@@ -29,8 +29,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE
+from gpukit.kernels.matmul.tiled import matmul_tiled_cost
 from gpukit.kernels.matmul.wide import (
-    DEPTH,
     PER_THREAD,
     SIDE,
     THREADS,
@@ -98,7 +98,7 @@ def matmul_nt_tiled_kernel(a, b, bias, out):
 
 def matmul_nt_tiled_cost(m: int, n: int, k: int, itemsize: int = 4, *, bias: bool = True) -> Cost:
     """Each block column loads all of a, each block row all of b; padding is multiplied."""
-    return _with_bias(tiles_cost(m, n, k, TILE, TILE, TILE, itemsize), m, n, itemsize, bias)
+    return _with_bias(matmul_tiled_cost(m, n, k, itemsize), m, n, itemsize, bias)
 
 
 def _with_bias(product: Cost, m: int, n: int, itemsize: int, bias: bool) -> Cost:
@@ -135,7 +135,7 @@ def matmul_nt_vectorised_kernel(a, b, bias, out):
 
 def matmul_nt_vectorised_cost(m: int, n: int, k: int, *, bias: bool = True) -> Cost:
     """One load of a for SIDE columns of out, one of b for SIDE rows, of bias for 8 rows."""
-    product = tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
+    product = tiles_cost(m, n, k)
     if not bias:
         return product
     rows = launch.ceil_div(m, SIDE) * SIDE  # threads add it to rows outside too

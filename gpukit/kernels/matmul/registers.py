@@ -29,7 +29,7 @@ import functools
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE, matmul_reference
 from gpukit.kernels.matmul.wide import tiles_cost
-from gpukit.launch import Cost, Variant
+from gpukit.launch import Variant
 
 PER_THREAD = 8
 SIDE = TILE * PER_THREAD
@@ -83,11 +83,6 @@ def matmul_register_tile_1d_kernel(a, b, out):
             out[row, col] = acc[i]
 
 
-def matmul_register_tile_1d_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
-    """One load of a for TILE columns of out, one load of b for SIDE rows."""
-    return tiles_cost(m, n, k, TILE, SIDE, TILE, itemsize)
-
-
 @cuda.jit
 def matmul_register_tile_2d_kernel(a, b, out):
     """Multiply two matrices, one thread for PER_THREAD x PER_THREAD elements of out.
@@ -136,20 +131,15 @@ def matmul_register_tile_2d_kernel(a, b, out):
                 out[row, col] = acc[i, j]
 
 
-def matmul_register_tile_2d_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
-    """One load of a for SIDE columns of out, one load of b for SIDE rows."""
-    return tiles_cost(m, n, k, SIDE, SIDE, TILE, itemsize)
-
-
 _variant = functools.partial(Variant, reference=matmul_reference, block=(TILE, TILE))
 VARIANTS = (
     _variant(
-        "register_tile_1d", matmul_register_tile_1d_kernel, matmul_register_tile_1d_cost,
-        tile=(TILE, SIDE),
+        "register_tile_1d", matmul_register_tile_1d_kernel,
+        functools.partial(tiles_cost, cols=TILE, depth=TILE), tile=(TILE, SIDE),
     ),
     _variant(
-        "register_tile_2d", matmul_register_tile_2d_kernel, matmul_register_tile_2d_cost,
-        tile=(SIDE, SIDE),
+        "register_tile_2d", matmul_register_tile_2d_kernel,
+        functools.partial(tiles_cost, depth=TILE), tile=(SIDE, SIDE),
     ),
 )  # fmt: skip
 __all__ = launch.public_names(globals())

@@ -43,7 +43,7 @@ from gpukit.kernels.matmul.wide import (
     float4_of,
     tiles_cost,
 )
-from gpukit.launch import Cost, Variant
+from gpukit.launch import Variant
 from gpukit.primitives import tensor
 from gpukit.primitives.tensor import mma_tf32, to_tf32
 from gpukit.primitives.unroll import unrolled
@@ -173,14 +173,9 @@ def matmul_tensor_tf32_kernel(a, b, out):
                     out[row + 8 * half, col + 1] = acc[i, j, 2 * half + 1]
 
 
-def matmul_tensor_tf32_cost(m: int, n: int, k: int) -> Cost:
-    """One load of a for SIDE columns of out, one load of b for SIDE rows; padding is multiplied."""
-    return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
-
-
 VARIANTS = (
     Variant(
-        "tensor_tf32", matmul_tensor_tf32_kernel, matmul_tensor_tf32_cost, matmul_tf32_reference,
+        "tensor_tf32", matmul_tensor_tf32_kernel, tiles_cost, matmul_tf32_reference,
         (THREADS, THREADS), (SIDE, SIDE), (np.float32,), needs=(tensor.LEAST, launch.NEWEST),
         instead="register_tile_2d",
     ),

@@ -19,10 +19,12 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
+
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE, matmul_reference
 from gpukit.kernels.matmul.wide import tiles_cost
-from gpukit.launch import Cost, Variant
+from gpukit.launch import Variant
 
 # Columns that nobody uses, against bank conflicts; a shape must be a name, not a sum.
 PADDED_TILE = TILE + 2
@@ -60,9 +62,7 @@ def matmul_tiled_kernel(a, b, out):
         out[row, col] = acc
 
 
-def matmul_tiled_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
-    """One load of a and one of b for each thread and tile, as far as they lie inside."""
-    return tiles_cost(m, n, k, TILE, TILE, TILE, itemsize)
+matmul_tiled_cost = functools.partial(tiles_cost, cols=TILE, rows=TILE, depth=TILE)
 
 
 @cuda.jit
@@ -98,13 +98,8 @@ def matmul_padded_kernel(a, b, out):
         out[row, col] = acc
 
 
-def matmul_padded_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
-    """The work of matmul_tiled_cost: banks are not bytes."""
-    return matmul_tiled_cost(m, n, k, itemsize)
-
-
 VARIANTS = (
     Variant("tiled", matmul_tiled_kernel, matmul_tiled_cost, matmul_reference, (TILE, TILE)),
-    Variant("padded", matmul_padded_kernel, matmul_padded_cost, matmul_reference, (TILE, TILE)),
+    Variant("padded", matmul_padded_kernel, matmul_tiled_cost, matmul_reference, (TILE, TILE)),
 )
 __all__ = launch.public_names(globals())

@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from gpukit import cuda, launch
 from gpukit.kernels.matmul.naive import TILE
+from gpukit.kernels.matmul.tiled import matmul_tiled_cost
 from gpukit.kernels.matmul.wide import (
-    DEPTH,
     PER_THREAD,
     SIDE,
     THREADS,
@@ -34,7 +34,7 @@ from gpukit.kernels.matmul.wide import (
     store_sums,
     tiles_cost,
 )
-from gpukit.launch import Cost, Variant
+from gpukit.launch import Variant
 
 # --- Reference -------------------------------------------------------------------------------
 
@@ -80,11 +80,6 @@ def matmul_tn_tiled_kernel(a, b, out):
         out[row, col] = acc
 
 
-def matmul_tn_tiled_cost(m: int, n: int, k: int, itemsize: int = 4) -> Cost:
-    """Each block column loads all of a, each block row all of b; padding is multiplied."""
-    return tiles_cost(m, n, k, TILE, TILE, TILE, itemsize)
-
-
 @cuda.jit(launch_bounds=(THREADS * THREADS, 2))
 def matmul_tn_vectorised_kernel(a, b, out):
     """Multiply the transpose of a by b, one thread for 8 x 8 elements, four in each access.
@@ -109,17 +104,10 @@ def matmul_tn_vectorised_kernel(a, b, out):
     store_sums(acc, out, first_row, first_col, tx, ty)
 
 
-def matmul_tn_vectorised_cost(m: int, n: int, k: int) -> Cost:
-    """One load of a for SIDE columns of out, one of b for SIDE rows; padding is multiplied."""
-    return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
-
-
 VARIANTS = (
+    Variant("tiled", matmul_tn_tiled_kernel, matmul_tiled_cost, matmul_tn_reference, (TILE, TILE)),
     Variant(
-        "tiled", matmul_tn_tiled_kernel, matmul_tn_tiled_cost, matmul_tn_reference, (TILE, TILE)
-    ),
-    Variant(
-        "vectorised", matmul_tn_vectorised_kernel, matmul_tn_vectorised_cost, matmul_tn_reference,
+        "vectorised", matmul_tn_vectorised_kernel, tiles_cost, matmul_tn_reference,
         (THREADS, THREADS), tile=(SIDE, SIDE), dtypes=(np.float32,), instead="tiled",
     ),
 )  # fmt: skip

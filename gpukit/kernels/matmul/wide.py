@@ -65,7 +65,10 @@ A_ROWS, B_ROWS = THREADS * THREADS // A_FLOAT4S, THREADS * THREADS // B_FLOAT4S
 PADDED_SIDE = SIDE + WIDTH
 
 
-def tiles_cost(m: int, n: int, k: int, cols: int, rows: int, depth: int, itemsize: int = 4) -> Cost:
+def tiles_cost(
+    m: int, n: int, k: int, itemsize: int = 4, *, cols: int = SIDE, rows: int = SIDE,
+    depth: int = DEPTH,
+) -> Cost:  # fmt: skip
     """Return the cost of kernels whose block computes cols x rows of out with tiles `depth` deep.
 
     Each block column loads all of a, each block row all of b; padding is multiplied too.
@@ -201,11 +204,6 @@ def matmul_vectorised_kernel(a, b, out):
     store_sums(acc, out, first_row, first_col, tx, ty)
 
 
-def matmul_vectorised_cost(m: int, n: int, k: int) -> Cost:
-    """One load of a for SIDE columns of out, one load of b for SIDE rows; padding is multiplied."""
-    return tiles_cost(m, n, k, SIDE, SIDE, DEPTH)
-
-
 @cuda.jit(device=True)
 def store_float4s(a_float4, b_float4, a_tile, b_tile, tid):
     """Store a thread's float4 of a, as part of a column, and its float4 of b to the tiles."""
@@ -258,11 +256,6 @@ def matmul_double_buffered_kernel(a, b, out):
     store_sums(acc, out, first_row, first_col, tx, ty)
 
 
-def matmul_double_buffered_cost(m: int, n: int, k: int) -> Cost:
-    """The loads of matmul_vectorised_cost; the last tile is only SHALLOW deep."""
-    return tiles_cost(m, n, k, SIDE, SIDE, SHALLOW)
-
-
 def fits(a: Any, b: Any, out: Any) -> bool:
     """Whether all rows can be moved as float4s: sizes, order and addresses of three matrices."""
     whole = all(x.shape[1] % WIDTH == 0 for x in (a, b, out))
@@ -274,7 +267,11 @@ _variant = functools.partial(
     dtypes=(np.float32,), instead="register_tile_2d",
 )  # fmt: skip
 VARIANTS = (
-    _variant("vectorised", matmul_vectorised_kernel, matmul_vectorised_cost),
-    _variant("double_buffered", matmul_double_buffered_kernel, matmul_double_buffered_cost),
+    _variant("vectorised", matmul_vectorised_kernel, tiles_cost),
+    _variant(
+        "double_buffered",
+        matmul_double_buffered_kernel,
+        functools.partial(tiles_cost, depth=SHALLOW),
+    ),
 )
 __all__ = launch.public_names(globals())

@@ -144,11 +144,6 @@ def adam_vectorised_kernel(param, grad, m, v, rates):
         param[i], m[i], v[i] = adam_rule(param[i], grad[i], m[i], v[i], rates)
 
 
-def adam_vectorised_cost(n: int) -> Cost:
-    """The work of adam_cost, asked for in larger pieces."""
-    return adam_cost(n)
-
-
 @cuda.jit
 def adamw_kernel(param, grad, m, v, rates):
     """Shrink the weights, then step as Adam does, one thread for one weight.
@@ -161,11 +156,6 @@ def adamw_kernel(param, grad, m, v, rates):
     i = cuda.grid(1)
     if i < param.shape[0]:
         param[i], m[i], v[i] = adamw_rule(param[i], grad[i], m[i], v[i], rates)
-
-
-def adamw_cost(n: int, itemsize: int = 4) -> Cost:
-    """The loads, stores and operations of adam_cost, in another order."""
-    return adam_cost(n, itemsize)
 
 
 @cuda.jit
@@ -182,11 +172,6 @@ def adamw_vectorised_kernel(param, grad, m, v, rates):
     i = fours * WIDTH + k  # what lies behind the last four
     if i < param.shape[0]:
         param[i], m[i], v[i] = adamw_rule(param[i], grad[i], m[i], v[i], rates)
-
-
-def adamw_vectorised_cost(n: int) -> Cost:
-    """The work of adamw_cost, asked for in larger pieces."""
-    return adamw_cost(n)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -230,13 +215,11 @@ def _rates(
 
 ADAM_VARIANTS = (
     Variant("adam", adam_kernel, adam_cost, adam_reference, BLOCK),
-    takes_float4("adam_vectorised", adam_vectorised_kernel, adam_vectorised_cost, adam_reference),
+    takes_float4("adam_vectorised", adam_vectorised_kernel, adam_cost, adam_reference),
 )
 ADAMW_VARIANTS = (
-    Variant("adamw", adamw_kernel, adamw_cost, adamw_reference, BLOCK),
-    takes_float4(
-        "adamw_vectorised", adamw_vectorised_kernel, adamw_vectorised_cost, adamw_reference
-    ),
+    Variant("adamw", adamw_kernel, adam_cost, adamw_reference, BLOCK),
+    takes_float4("adamw_vectorised", adamw_vectorised_kernel, adam_cost, adamw_reference),
 )
 VARIANTS = (*ADAM_VARIANTS, *ADAMW_VARIANTS)
 __all__ = launch.public_names(globals())

@@ -161,11 +161,6 @@ def adagrad_vectorised_kernel(param, grad, squares, rates):
         param[i], squares[i] = adagrad_rule(param[i], grad[i], squares[i], rates)
 
 
-def adagrad_vectorised_cost(n: int) -> Cost:
-    """The work of adagrad_cost, asked for in larger pieces."""
-    return adagrad_cost(n)
-
-
 @cuda.jit
 def rmsprop_kernel(param, grad, squares, rates):
     """Step by the gradient over the root of its mean square, one thread for one weight.
@@ -199,11 +194,6 @@ def rmsprop_vectorised_kernel(param, grad, squares, rates):
     i = fours * WIDTH + k  # what lies behind the last four
     if i < param.shape[0]:
         param[i], squares[i] = rmsprop_rule(param[i], grad[i], squares[i], rates)
-
-
-def rmsprop_vectorised_cost(n: int) -> Cost:
-    """The work of rmsprop_cost, asked for in larger pieces."""
-    return rmsprop_cost(n)
 
 
 @cuda.jit
@@ -243,11 +233,6 @@ def adadelta_vectorised_kernel(param, grad, squares, steps, rates):
         param[i], squares[i], steps[i] = adadelta_rule(
             param[i], grad[i], squares[i], steps[i], rates
         )
-
-
-def adadelta_vectorised_cost(n: int) -> Cost:
-    """The work of adadelta_cost, asked for in larger pieces."""
-    return adadelta_cost(n)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -297,20 +282,16 @@ def adadelta_step(
 
 ADAGRAD_VARIANTS = (
     Variant("adagrad", adagrad_kernel, adagrad_cost, adagrad_reference, BLOCK),
-    takes_float4(
-        "adagrad_vectorised", adagrad_vectorised_kernel, adagrad_vectorised_cost, adagrad_reference
-    ),
+    takes_float4("adagrad_vectorised", adagrad_vectorised_kernel, adagrad_cost, adagrad_reference),
 )
 RMSPROP_VARIANTS = (
     Variant("rmsprop", rmsprop_kernel, rmsprop_cost, rmsprop_reference, BLOCK),
-    takes_float4(
-        "rmsprop_vectorised", rmsprop_vectorised_kernel, rmsprop_vectorised_cost, rmsprop_reference
-    ),
+    takes_float4("rmsprop_vectorised", rmsprop_vectorised_kernel, rmsprop_cost, rmsprop_reference),
 )
 ADADELTA_VARIANTS = (
     Variant("adadelta", adadelta_kernel, adadelta_cost, adadelta_reference, BLOCK),
     takes_float4(
-        "adadelta_vectorised", adadelta_vectorised_kernel, adadelta_vectorised_cost,
+        "adadelta_vectorised", adadelta_vectorised_kernel, adadelta_cost,
         adadelta_reference,
     ),
 )  # fmt: skip

@@ -93,13 +93,12 @@ def square_sum_kernel(x, at, partials):
         partials[at + cuda.blockIdx.x] = acc
 
 
-def square_sum_cost(n: int, itemsize: int = 4) -> Cost:
-    """One product and one sum for each element; shuffles in every warp, then one thread."""
-    return _square_sum_cost(n, stride_blocks(n, BLOCK), itemsize)
+def square_sum_cost(n: int, itemsize: int = 4, *, tile: int = BLOCK) -> Cost:
+    """One product and one sum for each element; shuffles in every warp, then one thread.
 
-
-def _square_sum_cost(n: int, blocks: int, itemsize: int) -> Cost:
-    """Each element is loaded, squared and added, then each block is added up and stored."""
+    A block takes `tile` elements at a time.
+    """
+    blocks = stride_blocks(n, BLOCK, tile=tile)
     flops = 2 * n + (5 * BLOCK + WARPS - 1) * blocks
     return Cost(bytes=itemsize * (n + blocks), flops=flops)
 
@@ -131,11 +130,6 @@ def square_sum_vectorised_kernel(x, at, partials):
     acc = block_sum(acc, totals, tid, WARPS)
     if tid == 0:
         partials[at + cuda.blockIdx.x] = acc
-
-
-def square_sum_vectorised_cost(n: int) -> Cost:
-    """The work of square_sum_cost, by a quarter of the blocks where the device holds as many."""
-    return _square_sum_cost(n, stride_blocks(n, BLOCK, tile=WIDTH * BLOCK), 4)
 
 
 @cuda.jit
@@ -274,8 +268,9 @@ SQUARE_SUM_VARIANTS = (
         grid_stride=True,
     ),
     takes_float4(
-        "square_sum_vectorised", square_sum_vectorised_kernel, square_sum_vectorised_cost,
-        square_sum_reference, grid_stride=True,
+        "square_sum_vectorised", square_sum_vectorised_kernel,
+        functools.partial(square_sum_cost, tile=WIDTH * BLOCK), square_sum_reference,
+        grid_stride=True,
     ),
 )  # fmt: skip
 CLIP_SCALE = _variant("clip_scale", clip_scale_kernel, clip_scale_cost, clip_grad_norm_reference)

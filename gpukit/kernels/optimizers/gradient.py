@@ -151,11 +151,6 @@ def sgd_vectorised_kernel(param, grad, rates):
         param[i] = sgd_rule(param[i], grad[i], rates)
 
 
-def sgd_vectorised_cost(n: int) -> Cost:
-    """The work of sgd_cost, asked for in larger pieces."""
-    return sgd_cost(n)
-
-
 @cuda.jit
 def momentum_kernel(param, grad, velocity, rates):
     """Step along a velocity that gradients push, one thread for one weight.
@@ -189,11 +184,6 @@ def momentum_vectorised_kernel(param, grad, velocity, rates):
     i = fours * WIDTH + k  # what lies behind the last four
     if i < param.shape[0]:
         param[i], velocity[i] = momentum_rule(param[i], grad[i], velocity[i], rates)
-
-
-def momentum_vectorised_cost(n: int) -> Cost:
-    """The work of momentum_cost, asked for in larger pieces."""
-    return momentum_cost(n)
 
 
 @cuda.jit
@@ -231,11 +221,6 @@ def nesterov_vectorised_kernel(param, grad, velocity, rates):
     i = fours * WIDTH + k  # what lies behind the last four
     if i < param.shape[0]:
         param[i], velocity[i] = nesterov_rule(param[i], grad[i], velocity[i], rates)
-
-
-def nesterov_vectorised_cost(n: int) -> Cost:
-    """The work of nesterov_cost, asked for in larger pieces."""
-    return nesterov_cost(n)
 
 
 # --- Host functions --------------------------------------------------------------------------
@@ -287,21 +272,21 @@ def nesterov_step(
 
 SGD_VARIANTS = (
     Variant("sgd", sgd_kernel, sgd_cost, sgd_reference, BLOCK),
-    takes_float4("sgd_vectorised", sgd_vectorised_kernel, sgd_vectorised_cost, sgd_reference),
+    takes_float4("sgd_vectorised", sgd_vectorised_kernel, sgd_cost, sgd_reference),
 )
 MOMENTUM_VARIANTS = (
     Variant("momentum", momentum_kernel, momentum_cost, momentum_reference, BLOCK),
     takes_float4(
         "momentum_vectorised",
         momentum_vectorised_kernel,
-        momentum_vectorised_cost,
+        momentum_cost,
         momentum_reference,
     ),
 )
 NESTEROV_VARIANTS = (
     Variant("nesterov", nesterov_kernel, nesterov_cost, nesterov_reference, BLOCK),
     takes_float4(
-        "nesterov_vectorised", nesterov_vectorised_kernel, nesterov_vectorised_cost,
+        "nesterov_vectorised", nesterov_vectorised_kernel, nesterov_cost,
         nesterov_reference,
     ),
 )  # fmt: skip

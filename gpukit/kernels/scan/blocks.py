@@ -211,11 +211,6 @@ def scan_padded_kernel(x, shift, out, sums):
         sums[cuda.blockIdx.x] = acc
 
 
-def scan_padded_cost(n: int) -> Cost:
-    """The work of scan_blelloch_cost: only the places in shared memory differ."""
-    return scan_blelloch_cost(n)
-
-
 @cuda.jit
 def scan_warp_kernel(x, shift, out, sums):
     """Scan BLOCK elements in each block, each warp in its registers.
@@ -282,7 +277,7 @@ _variant = functools.partial(
 VARIANTS = (
     _variant("block", scan_block_kernel, scan_block_cost),
     _variant("blelloch", scan_blelloch_kernel, scan_blelloch_cost),
-    _variant("padded", scan_padded_kernel, scan_padded_cost),
+    _variant("padded", scan_padded_kernel, scan_blelloch_cost),
     _variant("warp", scan_warp_kernel, scan_warp_cost),
     _variant("add_offsets", add_offsets_kernel, add_offsets_cost),
 )
