@@ -6,71 +6,86 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import comparison, group, launched, pick, poisoned, random
-from gpukit.bench.timing import Comparison
+from gpukit.bench.register import Example, example, group, random
+from gpukit.bench.rivals import normal_below
 from gpukit.kernels import activations, activations_grad, image, transpose, vector
 from gpukit.launch import Variant
 
+N = (100_000,), (10_000_000,), (100_000_000,)
+FACTOR = np.float32(2.5)
 
-@group(*vector.VARIANTS)
-def _vector(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, y, mine = random(n), random(n, draw=1), np.empty(n, np.float32)
-    out = poisoned((n,), np.float32)
-    factor = np.float32(2.5)
 
-    def saxpy(xp: Any, x: Any, y: Any, mine: Any) -> None:
-        xp.multiply(x, factor, out=mine)
+@group(*vector.FILL_VARIANTS, sizes=N)
+def _fill(variant: Variant, n: int) -> Example:
+    given = random(n), random(n, draw=1)
+
+    def work(_: Any, *arrays: Any) -> None:
+        arrays[-1].fill(FACTOR)
+
+    return example(variant, (n,), (FACTOR,), (n,), work, given=given, mine=True, told=(n, FACTOR))
+
+
+@group(*vector.ADD_VARIANTS, sizes=N)
+def _add(variant: Variant, n: int) -> Example:
+    def work(xp: Any, x: Any, y: Any, mine: Any) -> None:
+        xp.add(x, y, out=mine)
+
+    return example(variant, (n,), (random(n), random(n, draw=1)), (n,), work, mine=True)
+
+
+@group(*vector.SAXPY_VARIANTS, sizes=N)
+def _saxpy(variant: Variant, n: int) -> Example:
+    def work(xp: Any, x: Any, y: Any, mine: Any) -> None:
+        xp.multiply(x, FACTOR, out=mine)
         xp.add(mine, y, out=mine)
 
-    arguments, work, told = {
-        "fill": ((factor,), lambda _, *arrays: arrays[-1].fill(factor), (n, 2.5)),
-        "vector_add": ((x, y), lambda xp, x, y, mine: xp.add(x, y, out=mine), (x, y)),
-    }.get(name.removesuffix("_wide"), ((factor, x, y), saxpy, (2.5, x, y)))
-    ours, cost = launched(variant, (n,), *arguments, out), variant.cost(n)
-    given = (x, y, mine)
-    return comparison(
-        name, f"{n:,}", ours, work, out,
-        given=given, expected=lambda: variant.reference(*told), cost=cost,
-    )  # fmt: skip
+    return example(variant, (n,), (FACTOR, random(n), random(n, draw=1)), (n,), work, mine=True)
 
 
-@group(*image.VARIANTS)
-def _image(name: str, variant: Variant, quick: bool) -> Comparison:
-    rows, cols = pick(quick, (427, 640), (3000, 4000), (12_000, 16_000))
-    colour = np.random.default_rng(20261120).integers(0, 256, (rows, cols, 3), np.uint8)
-    plane = colour[:, :, 0].astype(np.float32)
-    mine, out = np.empty_like(plane), poisoned((rows, cols), np.float32)
+# ---- images ---------------------------------------------------------------------------------
+
+PICTURE = (427, 640), (3000, 4000), (12_000, 16_000)
+INVERT, GREY, BOX_BLUR = image.VARIANTS
+WHITE, RADIUS = np.float32(255), 2
+
+
+def _colour(rows: int, cols: int) -> Any:
+    return np.random.default_rng(20261120).integers(0, 256, (rows, cols, 3), np.uint8)
+
+
+def _plane(rows: int, cols: int) -> Any:
+    return _colour(rows, cols)[:, :, 0].astype(np.float32)
+
+
+@group(INVERT, sizes=PICTURE)
+def _invert(variant: Variant, rows: int, cols: int) -> Example:
+    def work(xp: Any, plane: Any, mine: Any) -> None:
+        xp.subtract(WHITE, plane, out=mine)
+
+    plane, shape = _plane(rows, cols), (rows, cols)
+    return example(
+        variant, shape[::-1], (plane, WHITE), shape, work, mine=True, told=(plane,), terms=25
+    )
+
+
+@group(GREY, sizes=PICTURE)
+def _grey(variant: Variant, rows: int, cols: int) -> Example:
+    def work(xp: Any, colour: Any, weights: Any, mine: Any) -> None:
+        xp.matmul(colour, weights, out=mine)
+
+    colour, shape = _colour(rows, cols), (rows, cols)
     weights = np.array([image.RED, image.GREEN, image.BLUE], np.float32)
-    white, radius = np.float32(255), 2
-    arguments, work, given, told, size = {
-        "invert": (
-            (plane, white),
-            lambda xp, plane, mine: xp.subtract(white, plane, out=mine),
-            (plane, mine),
-            (plane,),
-            (rows, cols),
-        ),
-        "grey": (
-            (colour,),
-            lambda xp, colour, weights, mine: xp.matmul(colour, weights, out=mine),
-            (colour, weights, mine),
-            (colour,),
-            (rows, cols),
-        ),
-        "box_blur": (
-            (plane, radius),
-            _blur,
-            (plane, radius, mine),
-            (plane, radius),
-            (rows, cols, radius),
-        ),
-    }[name]
-    ours = launched(variant, (cols, rows), *arguments, out)
-    return comparison(
-        name, f"{rows} x {cols}", ours, work, out,
-        given=given, expected=lambda: variant.reference(*told), cost=variant.cost(*size), terms=25,
-    )  # fmt: skip
+    given = colour, weights
+    return example(variant, shape[::-1], (colour,), shape, work, given=given, mine=True, terms=25)
+
+
+@group(BOX_BLUR, sizes=PICTURE)
+def _box_blur(variant: Variant, rows: int, cols: int) -> Example:
+    inputs, shape = (_plane(rows, cols), RADIUS), (rows, cols)
+    cost = variant.cost(rows, cols, RADIUS)
+    return example(
+        variant, shape[::-1], inputs, shape, _blur, given=inputs, mine=True, cost=cost, terms=25
+    )
 
 
 def _blur(xp: Any, plane: Any, radius: int, out: Any) -> None:
@@ -88,105 +103,80 @@ def _blur(xp: Any, plane: Any, radius: int, out: Any) -> None:
     out /= xp.outer(*counts).astype(np.float32)
 
 
-@group(*activations.VARIANTS)
-def _activations(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, mine, out = 3 * random(n), np.empty(n, np.float32), poisoned((n,), np.float32)
-
-    def sigmoid(xp: Any, x: Any, mine: Any) -> None:
-        xp.negative(x, out=mine)
-        xp.exp(mine, out=mine)
-        xp.add(mine, 1, out=mine)
-        xp.reciprocal(mine, out=mine)
-
-    def gelu(xp: Any, x: Any, mine: Any) -> None:
-        _normal_below(xp, x, mine)
-        xp.multiply(mine, x, out=mine)
-
-    work = {
-        "relu": lambda xp, x, mine: xp.maximum(x, 0, out=mine),
-        "sigmoid": sigmoid,
-        "tanh": lambda xp, x, mine: xp.tanh(x, out=mine),
-        "gelu": gelu,
-    }[name.removesuffix("_wide")]
-    return comparison(
-        name, f"{n:,}", launched(variant, (n,), x, out), work, out,
-        given=(x, mine), expected=lambda: variant.reference(x), cost=variant.cost(n),
-    )  # fmt: skip
+# ---- activations and their gradients --------------------------------------------------------
 
 
-def _normal_below(xp: Any, x: Any, out: Any) -> None:
-    """Write the normal distribution function of x, as well as NumPy can in float32.
-
-    NumPy has no erf. This is formula 7.1.26 of Abramowitz and Stegun, right to 1.5e-7: as near as
-    float32 comes, where the tanh that often stands for it would be another function.
-    """
-    t = 1 / (1 + np.float32(0.3275911 * 0.5**0.5) * xp.abs(x))
-    out[:] = np.float32(1.061405429)
-    for factor in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-        out *= t
-        out += np.float32(factor)
-    out *= t
-    out *= xp.exp(x * x * np.float32(-0.5))  # now erfc(|x| / sqrt(2))
-    out *= np.float32(0.5)
-    out[:] = xp.where(x > 0, 1 - out, out)
+def _relu(xp: Any, x: Any, mine: Any) -> None:
+    xp.maximum(x, 0, out=mine)
 
 
-@group(*activations_grad.VARIANTS)
-def _activations_grad(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    grad, x, mine = random(n, draw=1), 3 * random(n), np.empty(n, np.float32)
-    out = poisoned((n,), np.float32)
-    function = name.removesuffix("_wide")
-    given = {"sigmoid_grad": 1 / (1 + np.exp(-x)), "tanh_grad": np.tanh(x)}.get(function, x)
-
-    def relu_grad(xp: Any, grad: Any, given: Any, mine: Any) -> None:
-        xp.multiply(grad, xp.greater(given, 0), out=mine)
-
-    def sigmoid_grad(xp: Any, grad: Any, given: Any, mine: Any) -> None:
-        xp.subtract(1, given, out=mine)
-        xp.multiply(mine, given, out=mine)
-        xp.multiply(mine, grad, out=mine)
-
-    def tanh_grad(xp: Any, grad: Any, given: Any, mine: Any) -> None:
-        xp.multiply(given, given, out=mine)
-        xp.subtract(1, mine, out=mine)
-        xp.multiply(mine, grad, out=mine)
-
-    def gelu_grad(xp: Any, grad: Any, given: Any, mine: Any) -> None:
-        _normal_below(xp, given, mine)
-        density = xp.exp(given * given * np.float32(-0.5))
-        density *= activations_grad.PEAK
-        density *= given
-        xp.add(mine, density, out=mine)
-        xp.multiply(mine, grad, out=mine)
-
-    work = {
-        "relu_grad": relu_grad,
-        "sigmoid_grad": sigmoid_grad,
-        "tanh_grad": tanh_grad,
-        "gelu_grad": gelu_grad,
-    }[function]
-    return comparison(
-        name, f"{n:,}", launched(variant, (n,), grad, given, out), work, out,
-        given=(grad, given, mine), expected=lambda: variant.reference(grad, given),
-        cost=variant.cost(n),
-    )  # fmt: skip
+def _sigmoid(xp: Any, x: Any, mine: Any) -> None:
+    xp.negative(x, out=mine)
+    xp.exp(mine, out=mine)
+    xp.add(mine, 1, out=mine)
+    xp.reciprocal(mine, out=mine)
 
 
-@group(*transpose.VARIANTS)
-def _transpose(name: str, variant: Variant, quick: bool) -> Comparison:
-    rows, cols = pick(quick, (300, 500), (3000, 5000), (12_000, 20_000))
-    x, turned = random(rows, cols), variant in transpose.TRANSPOSE_VARIANTS
-    source = x.T if turned else x
-    mine, out = np.empty(source.shape, np.float32), poisoned(source.shape, np.float32)
-    return comparison(
-        name,
-        f"{rows} x {cols}",
-        launched(variant, (cols, rows), x, out),
-        lambda xp, source, mine: xp.copyto(mine, source),
-        out,
-        given=(source, mine),
-        expected=lambda: variant.reference(x),
-        cost=variant.cost(rows, cols),
-    )
+def _tanh(xp: Any, x: Any, mine: Any) -> None:
+    xp.tanh(x, out=mine)
+
+
+def _gelu(xp: Any, x: Any, mine: Any) -> None:
+    normal_below(xp, x, mine)
+    xp.multiply(mine, x, out=mine)
+
+
+def _relu_grad(xp: Any, grad: Any, x: Any, mine: Any) -> None:
+    xp.multiply(grad, xp.greater(x, 0), out=mine)
+
+
+def _sigmoid_grad(xp: Any, grad: Any, y: Any, mine: Any) -> None:
+    xp.subtract(1, y, out=mine)
+    xp.multiply(mine, y, out=mine)
+    xp.multiply(mine, grad, out=mine)
+
+
+def _tanh_grad(xp: Any, grad: Any, y: Any, mine: Any) -> None:
+    xp.multiply(y, y, out=mine)
+    xp.subtract(1, mine, out=mine)
+    xp.multiply(mine, grad, out=mine)
+
+
+def _gelu_grad(xp: Any, grad: Any, x: Any, mine: Any) -> None:
+    normal_below(xp, x, mine)
+    density = xp.exp(x * x * np.float32(-0.5))
+    density *= activations_grad.PEAK
+    density *= x
+    xp.add(mine, density, out=mine)
+    xp.multiply(mine, grad, out=mine)
+
+
+FUNCTIONS = (_relu, _sigmoid, _tanh, _gelu)
+GRADIENTS = (_relu_grad, _sigmoid_grad, _tanh_grad, _gelu_grad)
+
+
+@group(*activations.VARIANTS, sizes=N)
+def _activation(variant: Variant, n: int) -> Example:
+    work = FUNCTIONS[activations.VARIANTS.index(variant) // 2]
+    return example(variant, (n,), (3 * random(n),), (n,), work, mine=True)
+
+
+@group(*activations_grad.VARIANTS, sizes=N)
+def _activation_grad(variant: Variant, n: int) -> Example:
+    work, x = GRADIENTS[activations_grad.VARIANTS.index(variant) // 2], 3 * random(n)
+    if work is _sigmoid_grad:
+        x = 1 / (1 + np.exp(-x))
+    elif work is _tanh_grad:
+        x = np.tanh(x)
+    return example(variant, (n,), (random(n, draw=1), x), (n,), work, mine=True)
+
+
+@group(*transpose.VARIANTS, sizes=((300, 500), (3000, 5000), (12_000, 20_000)))
+def _transpose(variant: Variant, rows: int, cols: int) -> Example:
+    x = random(rows, cols)
+    source = x.T if variant in transpose.TRANSPOSE_VARIANTS else x
+
+    def work(xp: Any, source: Any, mine: Any) -> None:
+        xp.copyto(mine, source)
+
+    return example(variant, (cols, rows), (x,), source.shape, work, given=(source,), mine=True)

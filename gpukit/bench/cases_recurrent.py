@@ -7,8 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import comparison, group, launched, pick, poisoned, random
-from gpukit.bench.timing import Comparison
+from gpukit.bench.register import (
+    Example,
+    answered,
+    group,
+    launched,
+    name_of,
+    poisoned,
+    random,
+)
 from gpukit.kernels.recurrent import VARIANTS
 from gpukit.launch import Variant
 
@@ -81,17 +88,15 @@ _CASES: dict[str, tuple[str, str, Callable[..., list[Any]]]] = {
 }
 
 
-@group(*VARIANTS)
-def _recurrent(name: str, variant: Variant, quick: bool) -> Comparison:
-    n, h = pick(quick, (11, 37), (1024, 1024), (8192, 4096))
-    read, written, work = _CASES[name]
-    inputs = [random(n, int(w) * h, draw=k) for k, w in enumerate(read)]
-    widths = [int(w) * h for w in written]
+@group(*VARIANTS, sizes=((11, 37), (1024, 1024), (8192, 4096)))
+def _recurrent(variant: Variant, n: int, h: int) -> Example:
+    read, written, work = _CASES[name_of(variant)]
+    inputs = tuple(random(n, int(w) * h, draw=k) for k, w in enumerate(read))
     # What is written lies in one array, part after part, so that all of it is compared.
-    out, outs, begin = poisoned((n * sum(widths),), np.float32), [], 0
-    for width in widths:
-        outs.append(out[begin : begin + n * width].reshape(n, width))
-        begin += n * width
+    ends = np.cumsum([n * int(w) * h for w in written])
+    out = poisoned((ends[-1],), np.float32)
+    parts = [out[end - n * int(w) * h : end] for w, end in zip(written, ends, strict=True)]
+    ours = launched(variant, (h, n), *inputs, *(part.reshape(n, -1) for part in parts))
 
     def joined(xp: Any, *given: Any) -> Any:
         return xp.concatenate([part.reshape(-1) for part in work(xp, *given)])
@@ -100,14 +105,4 @@ def _recurrent(name: str, variant: Variant, quick: bool) -> Comparison:
         found = variant.reference(*inputs)
         return np.concatenate([np.ravel(x) for x in (found if type(found) is tuple else (found,))])
 
-    return comparison(
-        name,
-        f"{n} x {h}",
-        launched(variant, (h, n), *inputs, *outs),
-        joined,
-        out,
-        given=tuple(inputs),
-        expected=expected,
-        cost=variant.cost(n, h),
-        terms=8,
-    )
+    return answered(variant, ours, inputs, out, joined, expected=expected, terms=8)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,26 +9,29 @@ import numpy as np
 
 from gpukit import launch
 from gpukit.bench.register import (
+    Example,
     Launch,
     Launches,
-    comparison,
+    answered,
+    example,
     group,
     launched,
-    pick,
     poisoned,
     random,
+    together,
     zeroed,
 )
-from gpukit.bench.timing import Comparison
 from gpukit.kernels import dot, extremes, histogram, reduce, reduce_trees, scan
 from gpukit.launch import Variant
 
+N = (100_000,), (10_000_000,), (100_000_000,)
 ADD_OFFSETS, COMPACT_SCATTER = scan.VARIANTS[-2:]
+MAX, MIN, ARGMAX, ARGMAX_FINISH = extremes.VARIANTS
+HISTOGRAM, PRIVATISED = histogram.VARIANTS
 
 
-@group(*reduce.SUM_VARIANTS)
-def _sum(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
+@group(*reduce.SUM_VARIANTS, sizes=N)
+def _sum(variant: Variant, n: int) -> Example:
     x = random(n)
     if variant in reduce_trees.VARIANTS:
         ours = Launches(*_passes(variant, launch.to_device(x)))
@@ -37,17 +39,18 @@ def _sum(name: str, variant: Variant, quick: bool) -> Comparison:
     else:
         out = poisoned((1,), np.float32)
         ours = Launches(zeroed(out), launched(variant, (n,), x, out))
-    return comparison(
-        name,
-        f"{n:,}",
+
+    def work(xp: Any, x: Any) -> Any:
+        return xp.sum(x)
+
+    return answered(
+        variant,
         ours,
-        lambda xp, x: xp.sum(x),
+        (x,),
         out,
-        given=(x,),
+        work,
         terms=n,
         expected=lambda: np.array([reduce.sum_reference(x)]),
-        cost=variant.cost(n),
-        least=x.nbytes + out.nbytes,
     )
 
 
@@ -61,86 +64,67 @@ def _passes(variant: Variant, x: Any) -> Iterator[Launch]:
         x = partials
 
 
-@group(*extremes.VARIANTS[:3])
-def _extreme(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
+@group(MAX, MIN, ARGMAX, sizes=N)
+def _extreme(variant: Variant, n: int) -> Example:
     x, (blocks,) = random(n), variant.grid("bench", n)
     moved = launch.to_device(x)
-    found, out = poisoned((blocks,), np.float32), poisoned((1,), np.float32)
-    second, finish = variant.cost(blocks, 1), Launch(variant.kernel, 1, variant.block, found, out)
-    if name == "argmax":
+    if variant is ARGMAX:
         found, out = poisoned((blocks,), extremes.place_dtype(n)), poisoned((1,), np.int64)
-        second = extremes.argmax_finish_cost(blocks)
-        finish = launched(extremes.VARIANTS[3], (blocks,), moved, found, out)
-    return comparison(
-        name,
-        f"{n:,}",
-        Launches(launched(variant, (n,), moved, found), finish),
-        lambda xp, x: getattr(xp, name)(x),
-        out,
-        given=(x,),
-        expected=lambda: np.array([variant.reference(x)]),
-        cost=launch.Cost(variant.cost(n).bytes + second.bytes, 0),
-        least=x.nbytes + out.nbytes,
-    )
+        second, finish = ARGMAX_FINISH.cost(blocks), (moved, found, out)
+        last = launched(ARGMAX_FINISH, (blocks,), *finish)
+    else:
+        found, out = poisoned((blocks,), np.float32), poisoned((1,), np.float32)
+        second, last = variant.cost(blocks, 1), Launch(variant.kernel, 1, variant.block, found, out)
+    ours = Launches(launched(variant, (n,), moved, found), last)
+
+    def work(xp: Any, x: Any) -> Any:
+        return getattr(xp, variant.name)(x)
+
+    cost = launch.Cost(variant.cost(n).bytes + second.bytes, 0)
+    return answered(variant, ours, (x,), out, work, cost=cost)
 
 
-@group(extremes.VARIANTS[3])
-def _argmax_finish(name: str, variant: Variant, quick: bool) -> Comparison:
-    n, share = pick(quick, 100_000, 10_000_000, 100_000_000), 10_000
-    x, out = random(n), poisoned((1,), np.int64)
+@group(ARGMAX_FINISH, sizes=N)
+def _argmax_finish(variant: Variant, n: int) -> Example:
+    x, share = random(n), 10_000
     places = np.arange(0, n, share) + x.reshape(-1, share).argmax(axis=1)
     places = places.astype(extremes.place_dtype(n))
-    return comparison(
-        name,
-        f"{len(places):,} of {n:,}",
-        launched(variant, places.shape, x, places, out),
-        lambda xp, x, places: places[xp.argmax(x[places])],
-        out,
-        given=(x, places),
-        expected=lambda: np.array([variant.reference(x)]),
-        cost=variant.cost(len(places)),
-    )
+
+    def work(xp: Any, x: Any, places: Any) -> Any:
+        return places[xp.argmax(x[places])]
+
+    return example(
+        variant, places.shape, (x, places), poisoned((1,), np.int64), work, told=(x,),
+        cost=variant.cost(len(places)), size=f"{len(places):,} of {n:,}",
+    )  # fmt: skip
 
 
-@group(*dot.VARIANTS)
-def _dot(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, y, out = random(n), random(n, draw=1), poisoned((1,), np.float32)
-    return comparison(
-        name,
-        f"{n:,}",
-        Launches(zeroed(out), launched(variant, (n,), x, y, out)),
-        lambda xp, x, y: xp.dot(x, y),
-        out,
-        given=(x, y),
-        terms=n,
-        expected=lambda: np.array([variant.reference(x, y)]),
-        cost=variant.cost(n),
-        least=x.nbytes + y.nbytes + out.nbytes,
-    )
+@group(*dot.VARIANTS, sizes=N)
+def _dot(variant: Variant, n: int) -> Example:
+    inputs, out = (random(n), random(n, draw=1)), poisoned((1,), np.float32)
+
+    def work(xp: Any, x: Any, y: Any) -> Any:
+        return xp.dot(x, y)
+
+    ours = Launches(zeroed(out), launched(variant, (n,), *inputs, out))
+    return answered(variant, ours, inputs, out, work, terms=n)
 
 
-@group(*scan.SCAN_VARIANTS)
-def _scan(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
-    x, mine, out = random(n), np.empty(n, np.float32), poisoned((n,), np.float32)
-    levels = _one_pass if variant is scan.ONE_PASS else _levels
-    parts = (
-        (variant.cost(n),) if variant is scan.ONE_PASS else (variant.cost(n), ADD_OFFSETS.cost(n))
-    )
-    return comparison(
-        name,
-        f"{n:,}",
-        Launches(*levels(variant, launch.to_device(x), 0, out)),
-        lambda xp, x, mine: xp.cumsum(x, out=mine),
-        out,
-        given=(x, mine),
-        terms=60,
-        expected=lambda: variant.reference(x),
-        cost=launch.Cost(sum(part.bytes for part in parts), sum(part.flops for part in parts)),
-        least=x.nbytes + mine.nbytes,
-    )
+# ---- scans ----------------------------------------------------------------------------------
+
+
+@group(*scan.SCAN_VARIANTS, sizes=N)
+def _scan(variant: Variant, n: int) -> Example:
+    x, out = random(n), poisoned((n,), np.float32)
+    levels, costs = _levels, [variant.cost(n), ADD_OFFSETS.cost(n)]
+    if variant is scan.ONE_PASS:
+        levels, costs = _one_pass, costs[:1]
+
+    def work(xp: Any, x: Any, mine: Any) -> Any:
+        return xp.cumsum(x, out=mine)
+
+    ours = Launches(*levels(variant, launch.to_device(x), 0, out))
+    return answered(variant, ours, (x,), out, work, mine=True, terms=60, cost=together(*costs))
 
 
 def _levels(variant: Variant, x: Any, shift: int, out: Any) -> Iterator[Launch]:
@@ -162,61 +146,49 @@ def _one_pass(variant: Variant, x: Any, shift: int, out: Any) -> Iterator[Launch
     yield launched(variant, out.shape, x, shift, out, flags, sums)
 
 
-@group(ADD_OFFSETS)
-def _add_offsets(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
+@group(ADD_OFFSETS, sizes=N)
+def _add_offsets(variant: Variant, n: int) -> Example:
     x, offsets = random(n), random(*variant.grid("bench", n), draw=1)
-    each, mine = np.repeat(offsets, variant.block)[:n], x.copy()
+    each = np.repeat(offsets, variant.block)[:n]
     out = launch.to_device(x.copy())  # added to in place: the first launch's answer is checked
-    return comparison(
-        name,
-        f"{n:,}",
-        launched(variant, (n,), offsets, out),
-        lambda xp, each, mine: xp.add(mine, each, out=mine),
-        out,
-        given=(each, mine),
+
+    def work(xp: Any, each: Any, mine: Any) -> Any:
+        return xp.add(mine, each, out=mine)
+
+    return example(
+        variant, (n,), (offsets,), out, work, given=(each, x.copy()),
         expected=lambda: x.astype(np.float64) + each,
-        cost=variant.cost(n),
-    )
+    )  # fmt: skip
 
 
-@group(COMPACT_SCATTER)
-def _compact(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_000, 10_000_000, 100_000_000)
+@group(COMPACT_SCATTER, sizes=N)
+def _compact(variant: Variant, n: int) -> Example:
     x = random(n)
     keep = x > 0
     places, kept = np.cumsum(keep, dtype=np.int32) - keep, int(keep.sum())
-    mine, out = np.empty(kept, np.float32), poisoned((kept,), np.float32)
-    return comparison(
-        name,
-        f"{n:,}",
-        launched(variant, (n,), x, keep, places, out),
-        lambda xp, keep, x, mine: xp.compress(keep, x, out=mine),
-        out,
-        given=(keep, x, mine),
-        expected=lambda: variant.reference(x, keep),
+
+    def work(xp: Any, keep: Any, x: Any, mine: Any) -> Any:
+        return xp.compress(keep, x, out=mine)
+
+    return example(
+        variant, (n,), (x, keep, places), (kept,), work, given=(keep, x), mine=True, told=(x, keep),
         cost=variant.cost(n, kept),
-    )
+    )  # fmt: skip
 
 
-@group(*histogram.VARIANTS)
-def _histogram(name: str, variant: Variant, quick: bool) -> Comparison:
-    n, bins = pick(quick, 100_000, 10_000_000, 100_000_000), 256
-    x = np.random.default_rng(20261120).integers(0, bins, n, np.uint8)
+@group(HISTOGRAM, PRIVATISED, sizes=N)
+def _histogram(variant: Variant, n: int) -> Example:
+    x, bins = np.random.default_rng(20261120).integers(0, 256, n, np.uint8), 256
     out = poisoned((bins,), np.int32)
-    ours, cost = launched(variant, (n,), x, out), variant.cost
-    if name == "histogram_privatised":
+    ours, cost = launched(variant, (n,), x, out), variant.cost(n) if variant is HISTOGRAM else None
+    if variant is PRIVATISED:
         blocks = histogram.private_blocks(n, bins)
         ours = Launch(variant.kernel, blocks, variant.block, x, out, shared=4 * bins)
-        cost = functools.partial(variant.cost, bins=bins, blocks=blocks)
-    return comparison(
-        name,
-        f"{n:,}",
-        Launches(zeroed(out), ours),
-        lambda xp, x: xp.bincount(x, minlength=bins),
-        out,
-        given=(x,),
-        expected=lambda: variant.reference(x, bins),
-        cost=cost(n),
-        least=x.nbytes + 4 * bins,
+        cost = variant.cost(n, bins, blocks)
+
+    def work(xp: Any, x: Any) -> Any:
+        return xp.bincount(x, minlength=bins)
+
+    return answered(
+        variant, Launches(zeroed(out), ours), (x,), out, work, told=(x, bins), cost=cost
     )

@@ -6,173 +6,137 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import Launches, comparison, group, launched, pick, poisoned, random
-from gpukit.bench.timing import Comparison
+from gpukit.bench.register import (
+    Example,
+    Launches,
+    answered,
+    example,
+    group,
+    launched,
+    poisoned,
+    random,
+    together,
+)
 from gpukit.kernels import backprop, matmul, matvec
 from gpukit.kernels.backprop import columns
 from gpukit.kernels.matmul import batched, bf16, nt, tn
-from gpukit.launch import Cost, Variant
+from gpukit.launch import Variant
 from gpukit.primitives import tensor
 
+SQUARE = (128,) * 3, (512,) * 3, (4096,) * 3
+LARGER_SQUARE = (136,) * 3, (512,) * 3, (8192,) * 3
+MATRIX = (130, 300), (4000, 2500), (16_384, 16_384)
 
-@group(*matvec.VARIANTS)
-def _matvec(name: str, variant: Variant, quick: bool) -> Comparison:
-    rows, cols = pick(quick, (130, 300), (4000, 2500), (16_384, 16_384))
-    a, x, mine = random(rows, cols), random(cols, draw=1), np.empty(rows, np.float32)
-    out = poisoned((rows,), np.float32)
-    return comparison(
-        name,
-        f"{rows} x {cols}",
-        launched(variant, (rows,), a, x, out),
-        lambda xp, a, x, mine: xp.matmul(a, x, out=mine),
-        out,
-        given=(a, x, mine),
-        expected=lambda: variant.reference(a, x),
-        cost=variant.cost(rows, cols),
-        terms=cols,
+
+def _product(xp: Any, a: Any, b: Any, mine: Any) -> Any:
+    return xp.matmul(a, b, out=mine)
+
+
+@group(*matvec.VARIANTS, sizes=MATRIX)
+def _matvec(variant: Variant, rows: int, cols: int) -> Example:
+    inputs = random(rows, cols), random(cols, draw=1)
+    return example(variant, (rows,), inputs, (rows,), _product, mine=True, terms=cols)
+
+
+def _rounds(variant: Variant) -> bool:
+    """Whether a variant takes the bits of bfloat16."""
+    return np.uint16 in variant.dtypes
+
+
+@group(*matmul.VARIANTS, sizes=lambda variant: LARGER_SQUARE if _rounds(variant) else SQUARE)
+def _matmul(variant: Variant, m: int, n: int, k: int) -> Example:
+    given = inputs = random(m, k), random(k, n, draw=1)
+    if _rounds(variant):  # for NumPy, numbers that are rounded already
+        inputs = tensor.bf16(inputs[0]), tensor.bf16(inputs[1])
+        given = tensor.from_bf16(inputs[0]), tensor.from_bf16(inputs[1])
+    return example(
+        variant, (n, m), inputs, (m, n), _product, given=given, mine=True, told=given, terms=k
     )
 
 
-@group(*matmul.VARIANTS)
-def _matmul(name: str, variant: Variant, quick: bool) -> Comparison:
-    rounded = np.uint16 in variant.dtypes
-    sizes = (136, 512, 8192) if rounded else (128, 512, 4096)
-    n = pick(quick, *sizes)
-    a, b, mine = random(n, n), random(n, n, draw=1), np.empty((n, n), np.float32)
-    matrices = (a, b)
-    if rounded:  # for NumPy, numbers that are rounded already
-        matrices = (tensor.bf16(a), tensor.bf16(b))
-        a, b = map(tensor.from_bf16, matrices)
-    out = poisoned((n, n), np.float32)
-    return comparison(
-        name,
-        f"{n} x {n} x {n}",
-        launched(variant, (n, n), *matrices, out),
-        lambda xp, a, b, mine: xp.matmul(a, b, out=mine),
-        out,
-        given=(a, b, mine),
-        expected=lambda: variant.reference(a, b),
-        cost=variant.cost(n, n, n),
-        terms=n,
-    )
-
-
-@group(bf16.VARIANTS[0])
-def _round_bf16(name: str, variant: Variant, quick: bool) -> Comparison:
-    rows, cols = pick(quick, (33, 65), (4000, 2500), (16_384, 16_384))
-    x, mine = random(rows, cols), np.empty((rows, cols), np.uint16)
-    out = poisoned((rows, cols), np.uint16)
-
+@group(bf16.VARIANTS[0], sizes=((33, 65), *MATRIX[1:]))
+def _round_bf16(variant: Variant, rows: int, cols: int) -> Example:
     def work(xp: Any, x: Any, mine: Any) -> Any:
         bits = x.view(xp.uint32)
         odd = bits >> xp.uint32(16) & xp.uint32(1)
         mine[...] = (bits + xp.uint32(0x7FFF) + odd) >> xp.uint32(16)
         return mine
 
-    return comparison(
-        name,
-        f"{rows} x {cols}",
-        launched(variant, (cols, rows), x, out),
-        work,
-        out,
-        given=(x, mine),
-        expected=lambda: variant.reference(x),
-        cost=variant.cost(rows, cols, cols),
-    )
+    out = poisoned((rows, cols), np.uint16)
+    cost = variant.cost(rows, cols, cols)
+    return example(variant, (cols, rows), (random(rows, cols),), out, work, mine=True, cost=cost)
 
 
-@group(*batched.VARIANTS)
-def _batched_matmul(name: str, variant: Variant, quick: bool) -> Comparison:
-    batches, n = pick(quick, (3, 33), (64, 128), (64, 1024))
-    a, b = random(batches, n, n), random(batches, n, n, draw=1)
-    mine, out = np.empty((batches, n, n), np.float32), poisoned((batches, n, n), np.float32)
-    return comparison(
-        name,
-        f"{batches} of {n} x {n} x {n}",
-        launched(variant, (n, n, batches), a, b, out),
-        lambda xp, a, b, mine: xp.matmul(a, b, out=mine),
-        out,
-        given=(a, b, mine),
-        expected=lambda: variant.reference(a, b),
-        cost=variant.cost(batches, n, n, n),
-        terms=n,
-    )
+@group(*batched.VARIANTS, sizes=((3, 33, 33, 33), (64, 128, 128, 128), (64, 1024, 1024, 1024)))
+def _batched_matmul(variant: Variant, batches: int, m: int, n: int, k: int) -> Example:
+    inputs = random(batches, m, k), random(batches, k, n, draw=1)
+    shape, size = (batches, m, n), f"{batches} of {m} x {n} x {k}"
+    return example(variant, shape[::-1], inputs, shape, _product, mine=True, size=size, terms=k)
 
 
-@group(*nt.VARIANTS, *tn.VARIANTS)
-def _transposed_matmul(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 128, 512, 4096)
-    a, b, mine = random(n, n), random(n, n, draw=1), np.empty((n, n), np.float32)
-    bias, by_rows = random(n, draw=2), variant in nt.VARIANTS
-    more = (bias,) if by_rows else ()
+@group(*nt.VARIANTS, sizes=SQUARE)
+def _matmul_nt(variant: Variant, m: int, n: int, k: int) -> Example:
+    def work(xp: Any, a: Any, b: Any, bias: Any, mine: Any) -> Any:
+        made = xp.matmul(a, b.T, out=mine)
+        return xp.add(made, bias, out=made)
 
-    def work(xp: Any, a: Any, b: Any, *rest: Any) -> Any:
-        made = xp.matmul(*((a, b.T) if by_rows else (a.T, b)), out=rest[-1])
-        return xp.add(made, rest[0], out=made) if by_rows else made
-
-    out = poisoned((n, n), np.float32)
-    return comparison(
-        name,
-        f"{n} x {n} x {n}",
-        launched(variant, (n, n), a, b, *more, out),
-        work,
-        out,
-        given=(a, b, *more, mine),
-        expected=lambda: variant.reference(a, b, *more),
-        cost=variant.cost(n, n, n),
-        terms=n,
-    )
+    inputs = random(m, k), random(n, k, draw=1), random(n, draw=2)
+    return example(variant, (n, m), inputs, (m, n), work, mine=True, terms=k)
 
 
-@group(backprop.FORWARD_VARIANTS[0], *backprop.BACKWARD_VARIANTS)
-def _linear(name: str, variant: Variant, quick: bool) -> Comparison:
-    n, i, o = pick(quick, (16, 64, 32), (64, 1024, 512), (4096, 4096, 4096))
-    x, weight, bias, grad = (
-        random(*shape, draw=k) for k, shape in enumerate([(n, i), (o, i), (o,), (n, o)])
-    )
-    shape, arguments, work = {
-        "linear_grad_x": ((n, i), (grad, weight), lambda _, grad, weight: grad @ weight),
-        "linear_grad_weight": ((o, i), (grad, x), lambda _, grad, x: grad.T @ x),
-    }.get(name, ((n, o), (x, weight, bias), lambda _, x, weight, bias: x @ weight.T + bias))
+@group(*tn.VARIANTS, sizes=SQUARE)
+def _matmul_tn(variant: Variant, m: int, n: int, k: int) -> Example:
+    def work(xp: Any, a: Any, b: Any, mine: Any) -> Any:
+        return xp.matmul(a.T, b, out=mine)
 
-    def expected() -> Any:
-        if variant in backprop.BACKWARD_VARIANTS:
-            return variant.reference(grad, x, weight)[backprop.BACKWARD_VARIANTS.index(variant)]
-        return variant.reference(x, weight, bias)
-
-    out = poisoned(shape, np.float32)
-    return comparison(
-        name,
-        f"{n} x {i} to {o}",
-        launched(variant, shape[::-1], *arguments, out),
-        work,
-        out,
-        given=arguments,
-        expected=expected,
-        cost=variant.cost(n, i, o),
-        terms=max(n, i, o),
-    )
+    inputs = random(k, m), random(k, n, draw=1)
+    return example(variant, (n, m), inputs, (m, n), work, mine=True, terms=k)
 
 
-@group(*columns.VARIANTS)
-def _column_sum(name: str, variant: Variant, quick: bool) -> Comparison:
-    rows, cols = pick(quick, (600, 100), (20_000, 500), (100_000, 1000))
-    x, out, mine = random(rows, cols), poisoned((cols,), np.float32), np.empty(cols, np.float32)
-    chunks = columns.chunks_of(rows)
+# ---- dense layers ---------------------------------------------------------------------------
+
+LAYER = (16, 64, 32), (64, 1024, 512), (4096, 4096, 4096)
+
+
+def _layer(n: int, i: int, o: int) -> tuple[Any, ...]:
+    """Return x, weight, bias and the gradient of the output."""
+    return tuple(random(*s, draw=k) for k, s in enumerate([(n, i), (o, i), (o,), (n, o)]))
+
+
+@group(backprop.FORWARD_VARIANTS[0], sizes=LAYER)
+def _linear(variant: Variant, n: int, i: int, o: int) -> Example:
+    def work(_: Any, x: Any, weight: Any, bias: Any) -> Any:
+        return x @ weight.T + bias
+
+    inputs, size = _layer(n, i, o)[:3], f"{n} x {i} to {o}"
+    return example(variant, (o, n), inputs, (n, o), work, terms=max(n, i, o), size=size)
+
+
+@group(*backprop.BACKWARD_VARIANTS, sizes=LAYER)
+def _linear_grad(variant: Variant, n: int, i: int, o: int) -> Example:
+    x, weight, _, grad = _layer(n, i, o)
+    part = backprop.BACKWARD_VARIANTS.index(variant)
+    shape, inputs, work = (
+        ((n, i), (grad, weight), lambda _, grad, weight: grad @ weight),
+        ((o, i), (grad, x), lambda _, grad, x: grad.T @ x),
+    )[part]
+    return example(
+        variant, shape[::-1], inputs, shape, work, told=(grad, x, weight), part=part,
+        terms=max(n, i, o), size=f"{n} x {i} to {o}",
+    )  # fmt: skip
+
+
+@group(*columns.VARIANTS, sizes=((600, 100), (20_000, 500), (100_000, 1000)))
+def _column_sum(variant: Variant, rows: int, cols: int) -> Example:
+    x, out, chunks = random(rows, cols), poisoned((cols,), np.float32), columns.chunks_of(rows)
     sums = poisoned((chunks, cols), np.float32)
-    parts = variant.cost(rows, cols), variant.cost(chunks, cols, chunks=1)
-    return comparison(
-        name,
-        f"{rows} x {cols}",
-        Launches(
-            launched(variant, (cols, chunks), x, sums),
-            launched(variant, (cols, 1), sums, out.reshape(1, cols)),
-        ),
-        lambda xp, x, mine: xp.sum(x, axis=0, out=mine),
-        out,
-        given=(x, mine),
-        expected=lambda: variant.reference(x),
-        cost=Cost(sum(part.bytes for part in parts), sum(part.flops for part in parts)),
-        terms=rows,
-        least=x.nbytes + mine.nbytes,
+    ours = Launches(
+        launched(variant, (cols, chunks), x, sums),
+        launched(variant, (cols, 1), sums, out.reshape(1, cols)),
     )
+
+    def work(xp: Any, x: Any, mine: Any) -> Any:
+        return xp.sum(x, axis=0, out=mine)
+
+    cost = together(variant.cost(rows, cols), variant.cost(chunks, cols, chunks=1))
+    return answered(variant, ours, (x,), out, work, mine=True, cost=cost, terms=rows)

@@ -8,9 +8,18 @@ from typing import Any
 import numpy as np
 
 from gpukit import launch
-from gpukit.bench.cases_elements import _normal_below
-from gpukit.bench.register import Launches, comparison, group, launched, pick, poisoned, random
-from gpukit.bench.timing import Comparison
+from gpukit.bench.register import (
+    Example,
+    Launches,
+    answered,
+    example,
+    group,
+    launched,
+    poisoned,
+    random,
+    together,
+)
+from gpukit.bench.rivals import normal_below
 from gpukit.kernels import activations_grad
 from gpukit.kernels.backprop import bias_activation, columns, sharing
 from gpukit.kernels.optimizers import adam, adaptive, clip, gradient
@@ -30,37 +39,30 @@ RATES: dict[str, tuple[tuple[float, ...], dict[str, float]]] = {
 }
 
 
-@group(*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS)
-def _optimizer(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_003, 10_000_000, 100_000_000)
-    short = name.removesuffix("_vectorised")
+N = (100_003,), (10_000_000,), (100_000_000,)
+
+
+@group(*gradient.VARIANTS, *adaptive.VARIANTS, *adam.VARIANTS, sizes=N)
+def _optimizer(variant: Variant, n: int) -> Example:
+    short = variant.name.removesuffix("_vectorised")
     states = variant.kernel.py_func.__code__.co_argcount - 3
     rates, told = RATES[short]
+    numbers = tuple(map(np.float32, rates))
     param, grad = random(n), random(n, draw=1)
     state = [np.abs(random(n, draw=2 + k)) for k in range(states)]
     # Updated in place: the answer of the first launch is the one that is checked.
     out = launch.to_device(param.copy())
-    moved = [launch.to_device(x.copy()) for x in state]
-    numbers = tuple(map(np.float32, rates))
-    ours = launched(variant, (n,), out, grad, *moved, numbers)
+    after = [launch.to_device(x.copy()) for x in state]
+    ours = launched(variant, (n,), out, grad, *after, numbers)
     mine, spare = [x.copy() for x in (param, *state)], [np.empty(n, np.float32) for _ in range(2)]
-    return comparison(
-        name,
-        f"{n:,}",
-        ours,
-        lambda xp, grad, *given: _WORK[short](xp, numbers, grad, *given),
-        out,
-        given=(grad, *mine, *spare),
-        expected=lambda: _parameter(
-            variant.reference(param, grad, *state, lr=LR, weight_decay=DECAY, **told)
-        ),
-        cost=variant.cost(n),
-        terms=8,
-    )
 
+    def work(xp: Any, grad: Any, *given: Any) -> Any:
+        return _WORK[short](xp, numbers, grad, *given)
 
-def _parameter(made: Any) -> Any:
-    return made[0] if isinstance(made, tuple) else made
+    return answered(
+        variant, ours, (), out, work, given=(grad, *mine, *spare), told=(param, grad, *state),
+        named={"lr": LR, "weight_decay": DECAY, **told}, part=0 if states else None, terms=8,
+    )  # fmt: skip
 
 
 # ---- what NumPy does: a pass for each operation, into arrays that are there -------------------
@@ -180,160 +182,126 @@ _WORK: dict[str, Callable[..., Any]] = {
 # ---- clipping -------------------------------------------------------------------------------
 
 
-@group(*clip.SQUARE_SUM_VARIANTS)
-def _square_sum(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_003, 10_000_000, 100_000_000)
-    x = random(n)
-    partials, out = poisoned(variant.grid("bench", n), np.float32), poisoned((1,), np.float32)
-    scale, blocks = poisoned((1,), np.float32), partials.shape[0]
+@group(*clip.SQUARE_SUM_VARIANTS, sizes=N)
+def _square_sum(variant: Variant, n: int) -> Example:
+    x, partials = random(n), poisoned(variant.grid("bench", n), np.float32)
+    out, scale = (poisoned((1,), np.float32) for _ in range(2))
     finish = launched(clip.CLIP_SCALE, (1,), partials, np.float32(1), out, scale)
-    parts = variant.cost(n), clip.CLIP_SCALE.cost(blocks)
-    return comparison(
-        name,
-        f"{n:,}",
-        Launches(launched(variant, (n,), x, 0, partials), finish),
-        lambda xp, x: xp.sqrt(xp.dot(x, x)),
-        out,
-        given=(x,),
-        terms=n,
-        expected=lambda: np.sqrt([variant.reference(x)]),
-        cost=launch.Cost(sum(part.bytes for part in parts), sum(part.flops for part in parts)),
-        least=x.nbytes,
-    )
+
+    def work(xp: Any, x: Any) -> Any:
+        return xp.sqrt(xp.dot(x, x))
+
+    return answered(
+        variant, Launches(launched(variant, (n,), x, 0, partials), finish), (x,), out, work, terms=n,
+        expected=lambda: np.sqrt([variant.reference(x)]), least=x.nbytes,
+        cost=together(variant.cost(n), clip.CLIP_SCALE.cost(partials.shape[0])),
+    )  # fmt: skip
 
 
-@group(clip.CLIP_SCALE)
-def _clip_scale(name: str, variant: Variant, quick: bool) -> Comparison:
-    blocks = pick(quick, 300, 1024, 1024)
-    partials, out = np.abs(random(blocks)), poisoned((1,), np.float32)
-    norm, most = poisoned((1,), np.float32), np.float32(2)
-    return comparison(
-        name,
-        f"{blocks:,}",
-        launched(variant, (1,), partials, most, norm, out),
-        lambda xp, partials: xp.minimum(most / (xp.sqrt(xp.sum(partials)) + clip.EPS), 1),
-        out,
-        given=(partials,),
-        terms=blocks,
+@group(clip.CLIP_SCALE, sizes=((300,), (1024,), (1024,)))
+def _clip_scale(variant: Variant, blocks: int) -> Example:
+    partials, norm, most = np.abs(random(blocks)), poisoned((1,), np.float32), np.float32(2)
+
+    def work(xp: Any, partials: Any) -> Any:
+        return xp.minimum(most / (xp.sqrt(xp.sum(partials)) + clip.EPS), 1)
+
+    return example(
+        variant, (1,), (partials, most, norm), (1,), work, given=(partials,), terms=blocks,
         expected=lambda: np.minimum(
             2 / (np.sqrt(partials.sum(dtype=np.float64, keepdims=True)) + clip.EPS), 1
         ),
-        cost=variant.cost(blocks),
-    )
+    )  # fmt: skip
 
 
-@group(*clip.SCALE_VARIANTS)
-def _scale(name: str, variant: Variant, quick: bool) -> Comparison:
-    n = pick(quick, 100_003, 10_000_000, 100_000_000)
-    x, mine, factor = random(n), random(n).copy(), np.ones(1, np.float32)
-    out = launch.to_device(x.copy())
-    return comparison(
-        name,
-        f"{n:,}",
-        launched(variant, (n,), factor, out),
-        lambda xp, mine: xp.multiply(mine, factor[0], out=mine),
-        out,
-        given=(mine,),
+@group(*clip.SCALE_VARIANTS, sizes=N)
+def _scale(variant: Variant, n: int) -> Example:
+    x, factor = random(n), np.ones(1, np.float32)
+
+    def work(xp: Any, mine: Any) -> Any:
+        return xp.multiply(mine, factor[0], out=mine)
+
+    return example(
+        variant, (n,), (factor,), launch.to_device(x.copy()), work, given=(x.copy(),),
         expected=lambda: x.astype(np.float64),
-        cost=variant.cost(n),
-    )
+    )  # fmt: skip
 
 
 # ---- bias and activation in one pass ---------------------------------------------------------
 
 
-@group(*bias_activation.VARIANTS[:3])
-def _bias_forward(name: str, variant: Variant, quick: bool) -> Comparison:
-    rows, cols = pick(quick, (300, 100), (20_000, 500), (100_000, 1000))
-    x, bias, mine = random(rows, cols), random(cols, draw=1), np.empty((rows, cols), np.float32)
-    out = poisoned((rows, cols), np.float32)
+ADD_BIAS, BIAS_RELU, BIAS_GELU, RELU_GRAD, GELU_GRAD = bias_activation.VARIANTS
 
+
+@group(ADD_BIAS, BIAS_RELU, BIAS_GELU, sizes=((300, 100), (20_000, 500), (100_000, 1000)))
+def _bias_forward(variant: Variant, rows: int, cols: int) -> Example:
     def work(xp: Any, x: Any, bias: Any, mine: Any) -> Any:
         xp.add(x, bias, out=mine)
-        if name == "bias_relu":
+        if variant is BIAS_RELU:
             xp.maximum(mine, 0, out=mine)
-        elif name == "bias_gelu":
+        elif variant is BIAS_GELU:
             below = xp.empty_like(mine)
-            _normal_below(xp, mine, below)
+            normal_below(xp, mine, below)
             xp.multiply(mine, below, out=mine)
         return mine
 
-    return comparison(
-        name,
-        f"{rows} x {cols}",
-        launched(variant, (cols, rows), x, bias, out),
-        work,
-        out,
-        given=(x, bias, mine),
-        expected=lambda: variant.reference(x, bias),
-        cost=variant.cost(rows, cols),
-    )
+    inputs = random(rows, cols), random(cols, draw=1)
+    return example(variant, (cols, rows), inputs, (rows, cols), work, mine=True)
 
 
-@group(*bias_activation.VARIANTS[3:])
-def _bias_backward(name: str, variant: Variant, quick: bool) -> Comparison:
-    rows, cols = pick(quick, (600, 100), (20_000, 500), (100_000, 1000))
-    grad, x, bias = random(rows, cols), random(rows, cols, draw=1), random(cols, draw=2)
-    told = (x,) if name == "bias_relu_grad" else (x, bias)
-    mine, out = np.empty((rows, cols), np.float32), poisoned((rows, cols), np.float32)
-    chunks = columns.chunks_of(rows)
-    sums = poisoned((chunks, cols), np.float32)
+def _relu_back(xp: Any, grad: Any, y: Any, mine: Any) -> Any:
+    xp.multiply(grad, xp.greater(y, 0), out=mine)
+    xp.sum(mine, axis=0)
+    return mine
 
-    def relu(xp: Any, grad: Any, y: Any, mine: Any) -> Any:
-        xp.multiply(grad, xp.greater(y, 0), out=mine)
-        xp.sum(mine, axis=0)
-        return mine
 
-    def gelu(xp: Any, grad: Any, x: Any, bias: Any, mine: Any) -> Any:
-        value = x + bias
-        _normal_below(xp, value, mine)
-        value *= xp.exp(value * value * np.float32(-0.5)) * np.float32(activations_grad.PEAK)
-        xp.add(mine, value, out=mine)
-        xp.multiply(mine, grad, out=mine)
-        xp.sum(mine, axis=0)
-        return mine
+def _gelu_back(xp: Any, grad: Any, x: Any, bias: Any, mine: Any) -> Any:
+    value = x + bias
+    normal_below(xp, value, mine)
+    value *= xp.exp(value * value * np.float32(-0.5)) * np.float32(activations_grad.PEAK)
+    xp.add(mine, value, out=mine)
+    xp.multiply(mine, grad, out=mine)
+    xp.sum(mine, axis=0)
+    return mine
 
-    return comparison(
-        name,
-        f"{rows} x {cols}",
-        launched(variant, (cols, chunks), grad, *told, out, sums),
-        relu if name == "bias_relu_grad" else gelu,
-        out,
-        given=(grad, *told, mine),
-        expected=lambda: variant.reference(grad, *told)[0],
-        cost=variant.cost(rows, cols),
-    )
+
+@group(RELU_GRAD, GELU_GRAD, sizes=((600, 100), (20_000, 500), (100_000, 1000)))
+def _bias_backward(variant: Variant, rows: int, cols: int) -> Example:
+    of_gelu, chunks = variant is GELU_GRAD, columns.chunks_of(rows)
+    bias = (random(cols, draw=2),) if of_gelu else ()
+    return example(
+        variant, (cols, chunks), (random(rows, cols), random(rows, cols, draw=1), *bias),
+        (rows, cols), _gelu_back if of_gelu else _relu_back,
+        after=(poisoned((chunks, cols), np.float32),), mine=True, part=0,
+    )  # fmt: skip
 
 
 # ---- the backward pass of a layer in three ways ----------------------------------------------
 
 
-@group(*sharing.VARIANTS)
-def _backprop(name: str, variant: Variant, quick: bool) -> Comparison:
-    n, i, o, k = pick(quick, (5, 40, 37, 6), (64, 784, 128, 10), (256, 4096, 1024, 1024))
+BY_LAYER, BY_WEIGHT, DELTA = sharing.VARIANTS
+
+
+@group(*sharing.VARIANTS, sizes=((5, 40, 37, 6), (64, 784, 128, 10), (256, 4096, 1024, 1024)))
+def _backprop(variant: Variant, n: int, i: int, o: int, k: int) -> Example:
     x, weight, above = random(n, i), random(k, o, draw=1), random(n, k, draw=2)
     y = 1 / (1 + np.exp(-random(n, o, draw=3)))
-    deltas, out = poisoned((n, o), np.float32), poisoned((o, i), np.float32)
-    one_block, alone = name == "backprop_by_layer", name == "backprop_delta"
-    sizes = (1,) if one_block else (o, n) if alone else (i, o)
-    arrays = (above, weight, y, deltas) if alone else (above, weight, y, x, deltas, out)
-
-    def expected() -> Any:
-        delta = np.asarray(above, np.float64) @ weight * y * (1 - y)
-        return delta if alone else delta.T @ x
+    deltas, out, alone = (
+        poisoned((n, o), np.float32),
+        poisoned((o, i), np.float32),
+        variant is DELTA,
+    )
+    ours = launched(
+        variant, (1,) if variant is BY_LAYER else (i, o), above, weight, y, x, deltas, out
+    )
+    if alone:
+        ours = launched(variant, (o, n), above, weight, y, deltas)
 
     def work(_: Any, above: Any, weight: Any, y: Any, x: Any) -> Any:
         delta = above @ weight * y * (1 - y)
         return delta if alone else delta.T @ x
 
-    return comparison(
-        name,
-        f"{n} x {i} to {o} to {k}",
-        launched(variant, sizes, *arrays),
-        work,
-        deltas if alone else out,
-        given=(above, weight, y, x),
-        expected=expected,
-        cost=variant.cost(n, o, k) if alone else variant.cost(n, i, o, k),
-        terms=n + k,
-    )
+    return answered(
+        variant, ours, (above, weight, y, x), deltas if alone else out, work, terms=n + k,
+        expected=lambda: work(np, np.asarray(above, np.float64), weight, y, x),
+        cost=variant.cost(n, o, k) if alone else None, size=f"{n} x {i} to {o} to {k}",
+    )  # fmt: skip

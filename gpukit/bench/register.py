@@ -18,32 +18,92 @@ class BenchError(errors.GpukitError):
     """There is no such case."""
 
 
+class Example(NamedTuple):
+    """What a variant is launched on, where its answer lies, and how NumPy computes the same.
+
+    `given` are the arguments of `work`, the rest is as in `Comparison`. By default `cost` is that of
+    the sizes, and `size` names them.
+    """
+
+    ours: Launch
+    out: Any
+    work: Callable[..., Any]
+    given: tuple[Any, ...]
+    expected: Callable[[], Any]
+    terms: int = 1
+    cost: launch.Cost | None = None
+    least: int = 0
+    size: str = ""
+
+
+Sizes = tuple[int, ...]
+# Small where little time is left, usual, and large for a GPU, which needs it.
+ThreeSizes = tuple[Sizes, Sizes, Sizes]
+
+
 class Entry(NamedTuple):
-    """A case of the registry: the variant it times, its group, and how to make it."""
+    """A case of the registry: the variant it times, its group, and how to make it of some sizes.
+
+    `small` are sizes for runs that are slow: as few elements as show every branch.
+    """
 
     variant: launch.Variant
     group: str
-    make: Callable[[bool], Comparison]
+    maker: Callable[..., Example]
+    sizes: ThreeSizes
+    small: tuple[Sizes, ...] = ()
 
     @property
     def kernel(self) -> Any:
         """The kernel that the case is about."""
         return self.variant.kernel
 
+    def make(self, quick: bool) -> Comparison:
+        """Return the comparison of the sizes that fit the target, or of those that take least time."""
+        return self.of(*pick(quick, *self.sizes))
+
+    def of(self, *sizes: int) -> Comparison:
+        """Return the comparison of some sizes, in the order that the cost takes them."""
+        made = self.maker(self.variant, *sizes)
+        text = f"{sizes[0]:,}" if len(sizes) == 1 else " x ".join(map(str, sizes))
+        return Comparison(
+            name=name_of(self.variant),
+            group=self.group,
+            size=made.size or text,
+            ours=made.ours,
+            work=made.work,
+            given=made.given,
+            result=lambda: launch.to_host(made.out),
+            expected=made.expected,
+            cost=made.cost or self.variant.cost(*sizes),
+            terms=made.terms,
+            least=made.least,
+        )
+
 
 CASES: dict[str, Entry] = {}
-Maker = Callable[[str, launch.Variant, bool], Comparison]
 
 
-def group(*variants: launch.Variant) -> Callable[[Maker], Maker]:
-    """Register a maker for some variants, one case for each, under the name of its kernel."""
+def name_of(variant: launch.Variant) -> str:
+    """Return the name of a variant's case: that of its kernel."""
+    return str(variant.kernel.py_func.__name__).removesuffix("_kernel")
 
-    def register(maker: Maker) -> Maker:
+
+def group(
+    *variants: launch.Variant,
+    sizes: ThreeSizes | Callable[[launch.Variant], ThreeSizes],
+    small: Callable[[launch.Variant], Sequence[Sizes]] = lambda _: (),
+) -> Callable[[Callable[..., Example]], Callable[..., Example]]:
+    """Register what makes the examples of some variants, one case for each, named as its kernel.
+
+    The maker takes a variant and sizes, as many as each of `sizes` has.
+    """
+
+    def register(maker: Callable[..., Example]) -> Callable[..., Example]:
         for variant in variants:
-            function = variant.kernel.py_func
-            name = function.__name__.removesuffix("_kernel")
-            group_name = function.__module__.split(".")[2]
-            CASES[name] = Entry(variant, group_name, functools.partial(maker, name, variant))
+            package = variant.kernel.py_func.__module__.split(".")[2]
+            three = sizes(variant) if callable(sizes) else sizes
+            CASES[name_of(variant)] = Entry(variant, package, maker, three, tuple(small(variant)))
         return maker
 
     return register
@@ -161,16 +221,46 @@ def zeroed(out: Any) -> Launch:
     return launched(vector.VARIANTS[0], out.shape, out.dtype.type(0), out)
 
 
-def comparison(name: str, size: str, ours: Any, work: Any, out: Any, **rest: Any) -> Comparison:
-    """Return a comparison; its least bytes are those of the arrays of `ours`, if one `Launch`."""
-    if type(ours) is Launch:
-        rest.setdefault("least", ours.nbytes)
-    return Comparison(
-        name=name,
-        group=CASES[name].group,
-        size=size,
-        ours=ours,
-        work=work,
-        result=lambda: launch.to_host(out),
-        **rest,
-    )
+def example(
+    variant: launch.Variant, covers: Sizes, inputs: tuple[Any, ...], out: Any, work: Any,
+    *, after: tuple[Any, ...] = (), shared: int = 0, **rest: Any,
+) -> Example:  # fmt: skip
+    """Return the example of one launch, on the inputs, `out`, and what stands `after` it.
+
+    With a shape for `out` it is a new array of float32. The rest is for `answered`.
+    """
+    out = poisoned(out, np.float32) if isinstance(out, tuple) else out
+    grid = variant.grid("bench", *covers)
+    ours = Launch(variant.kernel, grid, variant.block, *inputs, out, *after, shared=shared)
+    return answered(variant, ours, inputs, out, work, **rest)
+
+
+def answered(
+    variant: launch.Variant, ours: Launch, inputs: tuple[Any, ...], out: Any, work: Any,
+    *, given: tuple[Any, ...] | None = None, mine: bool = False,
+    told: tuple[Any, ...] | None = None, named: Any = None, part: int | None = None, **rest: Any,
+) -> Example:  # fmt: skip
+    """Return the example of launches that write `out`, with the answer of the variant's reference.
+
+    The work takes the arrays among the inputs, or `given`; with `mine` one more, to write into.
+    The reference takes the inputs, or what it is `told`, and what is `named`; of several results
+    `part` is the one in `out`. The least bytes are those of one launch's arrays; of several, those
+    of the work's and of `out`.
+    """
+    if given is None:
+        given = tuple(a for a in inputs if isinstance(a, np.ndarray))
+    arrays = [a for a in (*given, out) if hasattr(a, "nbytes")]
+    least = ours.nbytes if type(ours) is Launch else sum(int(a.nbytes) for a in arrays)
+    if mine:
+        given = (*given, np.empty(out.shape, out.dtype))
+
+    def expected() -> Any:
+        right = variant.reference(*(inputs if told is None else told), **(named or {}))
+        return np.reshape(right if part is None else right[part], out.shape)
+
+    return Example(ours, out, work, given, **{"expected": expected, "least": least, **rest})
+
+
+def together(*costs: launch.Cost) -> launch.Cost:
+    """Return the cost of launches one after the other."""
+    return launch.Cost(sum(c.bytes for c in costs), sum(c.flops for c in costs))
