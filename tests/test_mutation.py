@@ -23,9 +23,10 @@ from benchmarks.mutation import (
 )
 from benchmarks.mutation.code import Code
 from benchmarks.mutation.mutants import OPERATORS
-from gpukit import cuda, kernels
+from gpukit import cuda, launch
+from gpukit.bench.cases import CASES
 from gpukit.checked.finding import KINDS
-from gpukit.kernels import reduce_trees, vector
+from gpukit.kernels import reduce_trees, transpose, vector
 from gpukit.kernels.scan import blocks
 
 KERNELS = [vector.saxpy_kernel, reduce_trees.sum_sequential_kernel, blocks.scan_block_kernel]
@@ -215,17 +216,27 @@ def test_only_a_kernel_without_a_mistake_gives_the_right_answer(kernel):
         assert not case.wrong(arguments)
 
 
-def test_a_kernel_without_launches_is_launched_as_its_benchmark_does(monkeypatch):
-    monkeypatch.delitem(cases.MAKERS, "gpukit.kernels.vector.fill_kernel")
+def test_a_kernel_without_launches_has_those_of_the_small_sizes_of_its_benchmark():
+    sizes = [case.make()[0].shape for case in launches(transpose.copy_kernel)]
+    assert sizes == list(CASES["copy"].small) != []
+
+
+def test_a_kernel_without_small_sizes_is_launched_as_its_quick_benchmark(monkeypatch):
+    monkeypatch.setitem(CASES, "fill", CASES["fill"]._replace(small=()))
     cases.find.cache_clear()
-    (case,) = cases.find("gpukit.kernels.vector.fill_kernel")
+    (case,) = launches(vector.fill_kernel)
     cases.find.cache_clear()
-    arguments = case.make()
-    arguments[-1].fill(np.nan)  # an empty array may hold the right answer by chance
-    kernels_fill = importlib.import_module(f"{kernels.__name__}.vector").fill_kernel
-    assert case.wrong(arguments)
-    kernels_fill[case.shape](*arguments)
-    assert not case.wrong(arguments)
+    assert case.make()[-1].shape == CASES["fill"].sizes[0]
+
+
+def test_what_a_benchmark_poisons_is_an_array_that_nobody_has_written():
+    (case,) = launches(vector.fill_kernel)
+    assert launch.is_device_array(case.make()[-1])
+
+
+def test_threads_that_go_on_do_so_in_the_launches_of_benchmarks():
+    (case,) = launches(vector.saxpy_grid_stride_kernel)
+    assert case.make()[-1].size > 2 * case.threads
 
 
 def test_a_kernel_without_any_launch_says_what_to_add():

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit.bench.register import Example, example, group, random
+from gpukit.bench.register import Example, example, group, past_a_tile, random
 from gpukit.bench.rivals import normal_below
 from gpukit.kernels import activations, activations_grad, image, transpose, vector
 from gpukit.launch import Variant
@@ -15,7 +15,7 @@ N = (100_000,), (10_000_000,), (100_000_000,)
 FACTOR = np.float32(2.5)
 
 
-@group(*vector.FILL_VARIANTS, sizes=N)
+@group(*vector.FILL_VARIANTS, sizes=N, small=past_a_tile)
 def _fill(variant: Variant, n: int) -> Example:
     given = random(n), random(n, draw=1)
 
@@ -25,7 +25,7 @@ def _fill(variant: Variant, n: int) -> Example:
     return example(variant, (n,), (FACTOR,), (n,), work, given=given, mine=True, told=(n, FACTOR))
 
 
-@group(*vector.ADD_VARIANTS, sizes=N)
+@group(*vector.ADD_VARIANTS, sizes=N, small=past_a_tile)
 def _add(variant: Variant, n: int) -> Example:
     def work(xp: Any, x: Any, y: Any, mine: Any) -> None:
         xp.add(x, y, out=mine)
@@ -33,7 +33,7 @@ def _add(variant: Variant, n: int) -> Example:
     return example(variant, (n,), (random(n), random(n, draw=1)), (n,), work, mine=True)
 
 
-@group(*vector.SAXPY_VARIANTS, sizes=N)
+@group(*vector.SAXPY_VARIANTS, sizes=N, small=past_a_tile)
 def _saxpy(variant: Variant, n: int) -> Example:
     def work(xp: Any, x: Any, y: Any, mine: Any) -> None:
         xp.multiply(x, FACTOR, out=mine)
@@ -57,7 +57,7 @@ def _plane(rows: int, cols: int) -> Any:
     return _colour(rows, cols)[:, :, 0].astype(np.float32)
 
 
-@group(INVERT, sizes=PICTURE)
+@group(INVERT, sizes=PICTURE, small=[(11, 37)])
 def _invert(variant: Variant, rows: int, cols: int) -> Example:
     def work(xp: Any, plane: Any, mine: Any) -> None:
         xp.subtract(WHITE, plane, out=mine)
@@ -68,7 +68,7 @@ def _invert(variant: Variant, rows: int, cols: int) -> Example:
     )
 
 
-@group(GREY, sizes=PICTURE)
+@group(GREY, sizes=PICTURE, small=[(11, 37)])
 def _grey(variant: Variant, rows: int, cols: int) -> Example:
     def work(xp: Any, colour: Any, weights: Any, mine: Any) -> None:
         xp.matmul(colour, weights, out=mine)
@@ -79,7 +79,7 @@ def _grey(variant: Variant, rows: int, cols: int) -> Example:
     return example(variant, shape[::-1], (colour,), shape, work, given=given, mine=True, terms=25)
 
 
-@group(BOX_BLUR, sizes=PICTURE)
+@group(BOX_BLUR, sizes=PICTURE, small=[(11, 37)])
 def _box_blur(variant: Variant, rows: int, cols: int) -> Example:
     inputs, shape = (_plane(rows, cols), RADIUS), (rows, cols)
     cost = variant.cost(rows, cols, RADIUS)
@@ -171,7 +171,14 @@ def _activation_grad(variant: Variant, n: int) -> Example:
     return example(variant, (n,), (random(n, draw=1), x), (n,), work, mine=True)
 
 
-@group(*transpose.VARIANTS, sizes=((300, 500), (3000, 5000), (12_000, 20_000)))
+IN_FOURS = transpose.COPY_VARIANTS[2]
+
+
+@group(
+    *transpose.VARIANTS,
+    sizes=((300, 500), (3000, 5000), (12_000, 20_000)),
+    small=lambda variant: [(9, 140), (3, 8)] if variant is IN_FOURS else [(35, 41), (9, 70)],
+)
 def _transpose(variant: Variant, rows: int, cols: int) -> Example:
     x = random(rows, cols)
     source = x.T if variant in transpose.TRANSPOSE_VARIANTS else x

@@ -15,6 +15,7 @@ from gpukit.bench.register import (
     example,
     group,
     launched,
+    past_a_tile,
     poisoned,
     random,
     together,
@@ -166,7 +167,7 @@ def _count(variant: Variant, n: int) -> Example:
     return example(variant, (n,), inputs, (1,), work, given=inputs, terms=n)
 
 
-@group(*mse.VARIANTS, sizes=((100_000,), (10_000_000,), (100_000_000,)))
+@group(*mse.VARIANTS, sizes=((100_000,), (10_000_000,), (100_000_000,)), small=past_a_tile)
 def _mse(variant: Variant, n: int) -> Example:
     x, target, slope = random(n), random(n, draw=1), np.float32(2 / n)
     inputs = (x, target, ONE, slope) if variant is mse.GRAD else (x, target)

@@ -133,7 +133,7 @@ ROWS = (300, 333), (10_000, 1000), (100_000, 1000)
 GRAD_INPUT, GRAD_WEIGHT = layer_norm_grad.VARIANTS
 
 
-@group(*layer_norm.VARIANTS, sizes=ROWS)
+@group(*layer_norm.VARIANTS, sizes=ROWS, small=[(11, 300), (2, 1)])
 def _layer_norm(variant: Variant, rows: int, cols: int) -> Example:
     given = random(rows, cols), random(cols), random(cols, draw=1)
     stats = [poisoned((rows,), np.float32) for _ in range(2)]
@@ -156,7 +156,7 @@ def _layer_norm_known(rows: int, cols: int) -> tuple[Any, ...]:
     return grad, x, x.mean(axis=1), 1 / np.sqrt(x.var(axis=1) + EPS)
 
 
-@group(GRAD_INPUT, sizes=ROWS)
+@group(GRAD_INPUT, sizes=ROWS, small=[(11, 70), (3, 1)])
 def _layer_norm_grad_input(variant: Variant, rows: int, cols: int) -> Example:
     known, weight = _layer_norm_known(rows, cols), random(cols)
 
@@ -203,7 +203,10 @@ def _batch(n: int, c: int, s: int) -> tuple[Any, ...]:
     return x, mean, var, random(c), random(c, draw=1)
 
 
-@group(STATS, sizes=BATCH)
+CHANNELS = [(2, 3, 300), (5, 2, 1)]
+
+
+@group(STATS, sizes=BATCH, small=CHANNELS)
 def _batch_stats(variant: Variant, n: int, c: int, s: int) -> Example:
     x, mean = random(n, c, s), poisoned((c,), np.float32)
     inputs = x, np.float32(0.1), np.zeros(c, np.float32), np.ones(c, np.float32), mean
@@ -217,7 +220,7 @@ def _batch_stats(variant: Variant, n: int, c: int, s: int) -> Example:
     )
 
 
-@group(NORMALISE, sizes=BATCH)
+@group(NORMALISE, sizes=BATCH, small=[(2, 7, 70)])
 def _batch_norm(variant: Variant, n: int, c: int, s: int) -> Example:
     given = x, mean, var, weight, bias = _batch(n, c, s)
 
@@ -231,7 +234,7 @@ def _batch_norm(variant: Variant, n: int, c: int, s: int) -> Example:
     return example(variant, (s, c, n), inputs, x.shape, work, given=given, mine=True, told=given)
 
 
-@group(GRAD_OF_WEIGHT, sizes=BATCH)
+@group(GRAD_OF_WEIGHT, sizes=BATCH, small=CHANNELS)
 def _batch_norm_grad_weight(variant: Variant, n: int, c: int, s: int) -> Example:
     x, mean, var, weight, _ = _batch(n, c, s)
     known, rest = (random(n, c, s, draw=1), x, mean, var), poisoned((c,), np.float32)
@@ -247,7 +250,7 @@ def _batch_norm_grad_weight(variant: Variant, n: int, c: int, s: int) -> Example
     )  # fmt: skip
 
 
-@group(GRAD_OF_INPUT, sizes=BATCH)
+@group(GRAD_OF_INPUT, sizes=BATCH, small=[(2, 7, 70)])
 def _batch_norm_grad_input(variant: Variant, n: int, c: int, s: int) -> Example:
     x, mean, var, weight, _ = _batch(n, c, s)
     known = random(n, c, s, draw=1), x, mean, var

@@ -16,6 +16,7 @@ from gpukit.bench.register import (
     example,
     group,
     launched,
+    past_a_tile,
     poisoned,
     random,
     together,
@@ -30,7 +31,14 @@ MAX, MIN, ARGMAX, ARGMAX_FINISH = extremes.VARIANTS
 HISTOGRAM, PRIVATISED = histogram.VARIANTS
 
 
-@group(*reduce.SUM_VARIANTS, sizes=N)
+def _three_blocks(variant: Variant) -> list[tuple[int, ...]]:
+    """Return sizes that leave the last block of a tree more than half of a tile, and less."""
+    tile = variant.tile or variant.block
+    trees: list[tuple[int, ...]] = [(3 * tile - 68,), (2 * tile + 100,)]  # type: ignore[operator]
+    return trees if variant in reduce_trees.VARIANTS else past_a_tile(variant)
+
+
+@group(*reduce.SUM_VARIANTS, sizes=N, small=_three_blocks)
 def _sum(variant: Variant, n: int) -> Example:
     x = random(n)
     if variant in reduce_trees.VARIANTS:
@@ -99,7 +107,7 @@ def _argmax_finish(variant: Variant, n: int) -> Example:
     )  # fmt: skip
 
 
-@group(*dot.VARIANTS, sizes=N)
+@group(*dot.VARIANTS, sizes=N, small=past_a_tile)
 def _dot(variant: Variant, n: int) -> Example:
     inputs, out = (random(n), random(n, draw=1)), poisoned((1,), np.float32)
 
@@ -146,7 +154,7 @@ def _one_pass(variant: Variant, x: Any, shift: int, out: Any) -> Iterator[Launch
     yield launched(variant, out.shape, x, shift, out, flags, sums)
 
 
-@group(ADD_OFFSETS, sizes=N)
+@group(ADD_OFFSETS, sizes=N, small=[(549,)])
 def _add_offsets(variant: Variant, n: int) -> Example:
     x, offsets = random(n), random(*variant.grid("bench", n), draw=1)
     each = np.repeat(offsets, variant.block)[:n]

@@ -19,7 +19,7 @@ from gpukit.bench.register import (
 )
 from gpukit.kernels import backprop, matmul, matvec
 from gpukit.kernels.backprop import columns
-from gpukit.kernels.matmul import batched, bf16, nt, tn
+from gpukit.kernels.matmul import batched, bf16, nt, tensor_tf32, tn
 from gpukit.launch import Variant
 from gpukit.primitives import tensor
 
@@ -32,7 +32,19 @@ def _product(xp: Any, a: Any, b: Any, mine: Any) -> Any:
     return xp.matmul(a, b, out=mine)
 
 
-@group(*matvec.VARIANTS, sizes=MATRIX)
+def _few_rows(variant: Variant) -> list[tuple[int, ...]]:
+    """Return rows of more columns than a block has threads, or than lanes; and with few columns."""
+    thread, warp, block, _ = matvec.VARIANTS
+    if variant is thread:
+        return [(300, 11), (5, 37)]
+    return (
+        [(3, 1100), (4, 101)]
+        if variant is block
+        else [(11, 70 if variant is warp else 140), (31, 39)]
+    )
+
+
+@group(*matvec.VARIANTS, sizes=MATRIX, small=_few_rows)
 def _matvec(variant: Variant, rows: int, cols: int) -> Example:
     inputs = random(rows, cols), random(cols, draw=1)
     return example(variant, (rows,), inputs, (rows,), _product, mine=True, terms=cols)
@@ -43,7 +55,23 @@ def _rounds(variant: Variant) -> bool:
     return np.uint16 in variant.dtypes
 
 
-@group(*matmul.VARIANTS, sizes=lambda variant: LARGER_SQUARE if _rounds(variant) else SQUARE)
+def _past_a_tile(variant: Variant) -> list[tuple[int, ...]]:
+    """Return sizes of two blocks along every axis along which a block has a tile, and of one."""
+    cols, rows = variant.tile or variant.block  # type: ignore[misc]
+    if (
+        variant in tensor_tf32.VARIANTS
+    ):  # slow in an interpreter: two down or two across, never both
+        return [(rows + 4, 24, 20), (4, cols + 4, 4), (4, 8, 4)]
+    if variant.instead:  # rows of fours
+        return [(rows + 4, cols + 20, 20), (4, 8, 4)]
+    return [(rows + 2, cols + 9, 17), (3, 20, 5)]
+
+
+@group(
+    *matmul.VARIANTS,
+    sizes=lambda variant: LARGER_SQUARE if _rounds(variant) else SQUARE,
+    small=lambda variant: () if _rounds(variant) else _past_a_tile(variant),
+)
 def _matmul(variant: Variant, m: int, n: int, k: int) -> Example:
     given = inputs = random(m, k), random(k, n, draw=1)
     if _rounds(variant):  # for NumPy, numbers that are rounded already
@@ -67,14 +95,18 @@ def _round_bf16(variant: Variant, rows: int, cols: int) -> Example:
     return example(variant, (cols, rows), (random(rows, cols),), out, work, mine=True, cost=cost)
 
 
-@group(*batched.VARIANTS, sizes=((3, 33, 33, 33), (64, 128, 128, 128), (64, 1024, 1024, 1024)))
+@group(
+    *batched.VARIANTS,
+    sizes=((3, 33, 33, 33), (64, 128, 128, 128), (64, 1024, 1024, 1024)),
+    small=[(2, 18, 25, 17)],
+)
 def _batched_matmul(variant: Variant, batches: int, m: int, n: int, k: int) -> Example:
     inputs = random(batches, m, k), random(batches, k, n, draw=1)
     shape, size = (batches, m, n), f"{batches} of {m} x {n} x {k}"
     return example(variant, shape[::-1], inputs, shape, _product, mine=True, size=size, terms=k)
 
 
-@group(*nt.VARIANTS, sizes=SQUARE)
+@group(*nt.VARIANTS, sizes=SQUARE, small=_past_a_tile)
 def _matmul_nt(variant: Variant, m: int, n: int, k: int) -> Example:
     def work(xp: Any, a: Any, b: Any, bias: Any, mine: Any) -> Any:
         made = xp.matmul(a, b.T, out=mine)
@@ -84,7 +116,7 @@ def _matmul_nt(variant: Variant, m: int, n: int, k: int) -> Example:
     return example(variant, (n, m), inputs, (m, n), work, mine=True, terms=k)
 
 
-@group(*tn.VARIANTS, sizes=SQUARE)
+@group(*tn.VARIANTS, sizes=SQUARE, small=_past_a_tile)
 def _matmul_tn(variant: Variant, m: int, n: int, k: int) -> Example:
     def work(xp: Any, a: Any, b: Any, mine: Any) -> Any:
         return xp.matmul(a.T, b, out=mine)
@@ -103,7 +135,7 @@ def _layer(n: int, i: int, o: int) -> tuple[Any, ...]:
     return tuple(random(*s, draw=k) for k, s in enumerate([(n, i), (o, i), (o,), (n, o)]))
 
 
-@group(backprop.FORWARD_VARIANTS[0], sizes=LAYER)
+@group(backprop.FORWARD_VARIANTS[0], sizes=LAYER, small=[(18, 17, 25)])
 def _linear(variant: Variant, n: int, i: int, o: int) -> Example:
     def work(_: Any, x: Any, weight: Any, bias: Any) -> Any:
         return x @ weight.T + bias
@@ -112,7 +144,7 @@ def _linear(variant: Variant, n: int, i: int, o: int) -> Example:
     return example(variant, (o, n), inputs, (n, o), work, terms=max(n, i, o), size=size)
 
 
-@group(*backprop.BACKWARD_VARIANTS, sizes=LAYER)
+@group(*backprop.BACKWARD_VARIANTS, sizes=LAYER, small=[(18, 25, 5), (5, 18, 25)])
 def _linear_grad(variant: Variant, n: int, i: int, o: int) -> Example:
     x, weight, _, grad = _layer(n, i, o)
     part = backprop.BACKWARD_VARIANTS.index(variant)

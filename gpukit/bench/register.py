@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,10 +89,19 @@ def name_of(variant: launch.Variant) -> str:
     return str(variant.kernel.py_func.__name__).removesuffix("_kernel")
 
 
+def past_a_tile(variant: launch.Variant) -> list[Sizes]:
+    """Return how many elements two blocks take, the second one not all of a tile.
+
+    Where threads go on as long as there are elements, both blocks have more than two tiles.
+    """
+    tile = variant.tile or variant.block
+    return [((5 if variant.grid_stride else 1) * tile + 45,)]  # type: ignore[operator]
+
+
 def group(
     *variants: launch.Variant,
     sizes: ThreeSizes | Callable[[launch.Variant], ThreeSizes],
-    small: Callable[[launch.Variant], Sequence[Sizes]] = lambda _: (),
+    small: Sequence[Sizes] | Callable[[launch.Variant], Sequence[Sizes]] = (),
 ) -> Callable[[Callable[..., Example]], Callable[..., Example]]:
     """Register what makes the examples of some variants, one case for each, named as its kernel.
 
@@ -103,7 +112,8 @@ def group(
         for variant in variants:
             package = variant.kernel.py_func.__module__.split(".")[2]
             three = sizes(variant) if callable(sizes) else sizes
-            CASES[name_of(variant)] = Entry(variant, package, maker, three, tuple(small(variant)))
+            least = small(variant) if callable(small) else small
+            CASES[name_of(variant)] = Entry(variant, package, maker, three, tuple(least))
         return maker
 
     return register
@@ -214,6 +224,15 @@ class Launches(Launch):
         """Launch them all, and do not wait."""
         for part in self.parts:
             part.start()
+
+
+def parts_of(ours: Any) -> Iterator[Launch]:
+    """Yield the launches of a case one by one."""
+    if isinstance(ours, Launches):
+        for part in ours.parts:
+            yield from parts_of(part)
+    else:
+        yield ours
 
 
 def zeroed(out: Any) -> Launch:

@@ -12,11 +12,8 @@ from gpukit import cuda
 from gpukit.kernels import (
     attention,
     augment,
-    batch_norm,
-    batch_norm_grad,
     dropout,
     embedding,
-    layer_norm,
     layer_norm_grad,
     losses,
     philox,
@@ -99,11 +96,7 @@ called([entropy.GRAD.kernel], partial(_entropy, losses.cross_entropy_backward, "
 called([totals.COUNT.kernel], lambda: losses.cross_entropy(given(300, 2), _targets(300, 2)))
 called([totals.TOTAL.kernel], lambda: losses.cross_entropy(given(300, 2), _targets(300, 2), "sum"),
        lambda: losses.cross_entropy(given(600, 2), cuda.to_device(np.arange(600) % 2)))  # fmt: skip
-_terms, _sum, _grad = (variant.kernel for variant in mse.VARIANTS)
-called([_terms], lambda: losses.mse_loss(given(300), signed(300), "none"))
-called([_sum], lambda: _sum[2, mse.BLOCK](
-    given(1303), signed(1303), cuda.device_array(2, np.float32)
-))  # fmt: skip
+_grad = mse.GRAD.kernel
 called([_grad], lambda: losses.mse_loss_backward(given(300), signed(300)),
        lambda: losses.mse_loss_backward(given(300), signed(300), "none", grad_out=given(300))
        )  # fmt: skip
@@ -112,55 +105,16 @@ called([_grad], lambda: losses.mse_loss_backward(given(300), signed(300)),
 # ---- normalisation, chance, embedding -------------------------------------------------------
 
 
-def _layer_norm(variant: str, rows: int, cols: int) -> Any:
-    parts = given(rows, cols), cols, given(cols), signed(cols)
-    return layer_norm.layer_norm(*parts, variant=variant, return_stats=True)
-
-
-def _layer_norm_backward(rows: int, cols: int) -> Any:
-    x = signed(rows, cols)
-    _, mean, rstd = layer_norm.layer_norm(x, cols, return_stats=True)
-    grad = given(rows, cols)
-    return layer_norm_grad.layer_norm_backward(grad, x, mean, rstd, given(cols))
-
-
-for _variant in layer_norm.VARIANTS:
-    called([_variant.kernel], partial(_layer_norm, _variant.name, 11, 300),
-           partial(_layer_norm, _variant.name, 2, 1))  # fmt: skip
-_by_row, _by_column = layer_norm_grad.VARIANTS
-called([_by_row.kernel], partial(_layer_norm_backward, 11, 70),
-       partial(_layer_norm_backward, 3, 1))  # fmt: skip
-
-
 def _layer_norm_columns() -> None:
     """Add up the rows in two shares, the second one shorter."""
+    by_column = layer_norm_grad.VARIANTS[1]
     sums = (cuda.device_array((2, 150), np.float32) for _ in range(2))
     arrays = given(11, 150), signed(11, 150), signed(11), given(11)
-    _by_column.kernel[(2, 2), _by_column.block](*arrays, *sums)
+    by_column.kernel[(2, 2), by_column.block](*arrays, *sums)
 
 
-called([_by_column.kernel], _layer_norm_columns)
+called([layer_norm_grad.VARIANTS[1].kernel], _layer_norm_columns)
 
-
-def _batch_norm(n: int, c: int, s: int) -> Any:
-    running = given(c), signed(c)
-    weights = values(2, c)
-    return batch_norm.batch_norm(
-        given(n, c, s), *running, *map(cuda.to_device, weights), training=True
-    )
-
-
-def _batch_norm_backward(n: int, c: int, s: int) -> Any:
-    stats = map(cuda.to_device, values(3, c))
-    return batch_norm_grad.batch_norm_backward(given(n, c, s), signed(n, c, s), *stats)
-
-
-_stats, _normalise = (variant.kernel for variant in batch_norm.VARIANTS)
-called([_stats], partial(_batch_norm, 2, 3, 300), partial(_batch_norm, 5, 2, 1))
-called([_normalise], partial(_batch_norm, 2, 7, 70))
-_weight, _input = (variant.kernel for variant in batch_norm_grad.VARIANTS)
-called([_weight], partial(_batch_norm_backward, 2, 3, 300), partial(_batch_norm_backward, 5, 2, 1))
-called([_input], partial(_batch_norm_backward, 2, 7, 70))
 
 # More than 32 bits, so that both halves count.
 CHANCE = {"seed": 0x9E3779B97F4A7C15, "offset": 0xBB67AE8584CAA73B}

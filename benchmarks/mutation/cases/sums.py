@@ -1,8 +1,7 @@
-"""Launches of sums, extremes, scans and histograms."""
+"""Launches of extremes, scans and histograms."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,80 +9,7 @@ import numpy as np
 
 from benchmarks.mutation.cases.register import Array, Case, case, of, values
 from gpukit import cuda
-from gpukit.kernels import dot, extremes, histogram, matvec, reduce, reduce_trees, scan
-
-
-def _row_sums(rows: int, cols: int, grid: int, block: int | tuple[int, int]) -> Case:
-    """Return one launch of a product of a matrix and a vector."""
-    a, x = values(rows, cols), values(cols)
-    return case(grid, block, (a, x), matvec.matvec_reference(a, x), cols)
-
-
-@of(matvec.matvec_thread_a_row_kernel)
-def _thread_a_row() -> Iterator[Case]:
-    yield _row_sums(70, 11, 3, 32)
-    yield _row_sums(5, 37, 1, 32)
-
-
-@of(matvec.matvec_warp_a_row_kernel)
-def _warp_a_row() -> Iterator[Case]:
-    yield _row_sums(11, 70, 2, (32, 8))
-    yield _row_sums(41, 7, 11, (32, 4))
-
-
-@of(matvec.matvec_vectorised_kernel)
-def _vectorised_rows() -> Iterator[Case]:
-    yield _row_sums(11, 140, 2, matvec.BLOCK)
-    yield _row_sums(41, 39, 11, 128)  # no float4s, and more columns than lanes
-
-
-@of(matvec.matvec_block_a_row_kernel)
-def _block_a_row() -> Iterator[Case]:
-    # As many warps as there are places for partial sums, and then as few as need them.
-    yield _row_sums(3, 1100, 3, 1024)
-    yield _row_sums(5, 300, 5, matvec.BLOCK)
-    yield _row_sums(7, 101, 7, 64)
-
-
-def _partials(share: int) -> Iterator[Case]:
-    # Three blocks; of the last one more than half is there, and then less.
-    for n in (3 * share - 68, 2 * share + 100):
-        x = values(n)
-        right = reduce_trees.partials_reference(x, share)
-        yield case(3, reduce_trees.BLOCK, (x,), right, share)
-
-
-for _variant in reduce_trees.VARIANTS:
-    of(_variant.kernel)(functools.partial(_partials, _variant.tile or _variant.block))
-
-
-def _sum(n: int, blocks: int) -> Iterator[Case]:
-    x = values(n)
-    yield case(blocks, reduce.BLOCK, (x,), [reduce.sum_reference(x)], n, start=0)
-
-
-@of(reduce.sum_atomic_kernel)
-def _sum_atomic() -> Iterator[Case]:
-    return _sum(700, 3)
-
-
-@of(reduce.sum_grid_stride_kernel)
-def _sum_grid_stride() -> Iterator[Case]:
-    return _sum(1300, 2)
-
-
-of(reduce.sum_shuffle_kernel)(_sum_grid_stride)
-of(reduce.sum_vectorised_kernel)(functools.partial(_sum, 2303, 2))
-
-
-def _dot(n: int, blocks: int) -> Iterator[Case]:
-    x, y = values(2, n)
-    yield case(blocks, dot.BLOCK, (x, y), [dot.dot_reference(x, y)], n, start=0)
-
-
-of(dot.dot_tree_kernel)(functools.partial(_dot, 700, 3))
-of(dot.dot_shuffle_kernel)(functools.partial(_dot, 1300, 2))
-
+from gpukit.kernels import extremes, histogram, scan
 
 # Where the extremes of the two blocks lie: every step of the shuffles has to find one of them, and
 # the larger of the first block also where only a second one that walks astray would come by.
@@ -188,13 +114,6 @@ def _scan_one_pass() -> Iterator[Case]:
             return x.copy(), shift, cuda.device_array(n, np.float32), flags, sums
 
         yield Case((3, scan.BLOCK), make, {2: right, 3: np.array([2, 2, 2, 3], np.int32)})
-
-
-@of(scan.ADD_OFFSETS.kernel)
-def _add_offsets() -> Iterator[Case]:
-    x, offsets = values(549), values(3)
-    right = x + np.repeat(offsets, scan.BLOCK)[:549]
-    yield Case((3, scan.BLOCK), lambda: (offsets.copy(), x.copy()), {1: right})
 
 
 @of(scan.COMPACT_SCATTER.kernel)
