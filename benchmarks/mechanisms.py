@@ -88,20 +88,12 @@ def comparison_of(name: str) -> timing.Comparison:
     """Return a case of the benchmarks whose kernels nobody has compiled yet."""
     comparison = register.make(name)
     new: dict[int, Any] = {}
-    for part in _launches(comparison.ours):
+    for part in register.parts_of(comparison.ours):
         kernel = part.kernel
         if id(kernel) not in new:
             new[id(kernel)] = cuda.jit(**kernel.targetoptions)(kernel.py_func)
         part.kernel = new[id(kernel)]
     return comparison
-
-
-def _launches(ours: Any) -> Iterator[Any]:
-    parts = getattr(ours, "parts", None)
-    for part in parts or ():
-        yield from _launches(part)
-    if parts is None:
-        yield ours
 
 
 def first(name: str) -> tuple[timing.Comparison, list[str]]:

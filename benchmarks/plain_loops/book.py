@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 from benchmarks.plain_loops import by_hand
 from benchmarks.plain_loops.case import Case, Launch
 from gpukit.bench import cases, register
@@ -23,15 +20,6 @@ def make(name: str) -> Case:
             by_hand.LOOPS.get(function.__name__.removesuffix("_kernel")),
             part.shape[3],
         )
-        for part in parts(comparison.ours)
+        for part in register.parts_of(comparison.ours)
     ]
     return Case(launches, [(comparison.result(), comparison.expected())], comparison.terms)
-
-
-def parts(ours: Any) -> Iterator[Any]:
-    """Yield the launches of a case of `gpukit.bench` one by one."""
-    inner = getattr(ours, "parts", None)
-    if inner is None:
-        yield ours
-    for part in inner or ():
-        yield from parts(part)
