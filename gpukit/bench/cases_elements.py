@@ -155,13 +155,13 @@ FUNCTIONS = (_relu, _sigmoid, _tanh, _gelu)
 GRADIENTS = (_relu_grad, _sigmoid_grad, _tanh_grad, _gelu_grad)
 
 
-@group(*activations.VARIANTS, sizes=N)
+@group(*activations.VARIANTS, sizes=N, small=past_a_tile)
 def _activation(variant: Variant, n: int) -> Example:
     work = FUNCTIONS[activations.VARIANTS.index(variant) // 2]
     return example(variant, (n,), (3 * random(n),), (n,), work, mine=True)
 
 
-@group(*activations_grad.VARIANTS, sizes=N)
+@group(*activations_grad.VARIANTS, sizes=N, small=past_a_tile)
 def _activation_grad(variant: Variant, n: int) -> Example:
     work, x = GRADIENTS[activations_grad.VARIANTS.index(variant) // 2], 3 * random(n)
     if work is _sigmoid_grad:

@@ -13,14 +13,9 @@ import pytest
 
 from gpukit.bench.cases import CASES
 from gpukit.kernels import (
-    activations,
-    activations_grad,
     extremes,
     image,
-    matmul,
-    matvec,
     transpose,
-    vector,
 )
 from gpukit.kernels.backprop import dense
 from gpukit.kernels.conv import direct, gradients, im2col, windows
@@ -109,30 +104,30 @@ def count(kernel, grid, *args):
     return Cost(tally.bytes, tally.flops)
 
 
-N = [(29,)]
-VECTOR = [
-    (vector.fill_kernel, (31,), [1.0, N], vector.fill_cost(29)),
-    (vector.vector_add_kernel, (31,), [N, N, N], vector.vector_add_cost(29)),
-    (vector.saxpy_kernel, (31,), [2.0, N, N, N], vector.saxpy_cost(29)),
-    (vector.saxpy_grid_stride_kernel, (4,), [2.0, N, N, N], vector.saxpy_cost(29)),
-]
+# Kernels without barriers and accesses of 16 bytes, on the small examples of the benchmarks.
+COUNTED = [
+    "fill", "vector_add", "saxpy", "saxpy_grid_stride", "invert", "grey", "box_blur",
+    "relu", "sigmoid", "tanh", "gelu", "relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad",
+    "copy", "copy_strided", "transpose_naive", "matmul_uncoalesced", "matmul_naive",
+    "matvec_thread_a_row", "linear_naive", "linear_grad_x", "linear_grad_weight", "mse_terms",
+    "mse_grad",
+]  # fmt: skip
 
 
-def test_vector_costs_are_what_the_kernels_do():
-    counted = [count(kernel, grid, *args) for kernel, grid, args, _ in VECTOR]
-    assert counted == [cost for *_, cost in VECTOR]
+def described(argument):
+    """An argument of a launch as `count` takes it."""
+    if isinstance(argument, np.ndarray):
+        return [argument.shape, argument.itemsize]
+    return float(argument) if isinstance(argument, np.floating) else argument
 
 
-@pytest.mark.parametrize("variant", activations.VARIANTS[::2], ids=lambda variant: variant.name)
-def test_activation_costs_are_what_the_kernels_do(variant):
-    assert count(variant.kernel, (31,), N, N) == variant.cost(29)
-
-
-@pytest.mark.parametrize(
-    "variant", activations_grad.VARIANTS[::2], ids=lambda variant: variant.name
-)
-def test_activation_gradient_costs_are_what_the_kernels_do(variant):
-    assert count(variant.kernel, (31,), N, N, N) == variant.cost(29)
+@pytest.mark.parametrize("name", COUNTED)
+def test_cost_is_what_the_kernel_does(name):
+    comparison = CASES[name].of(*CASES[name].small[0])
+    grid, block, *_ = comparison.ours.shape
+    threads = np.multiply((*np.atleast_1d(grid), 1, 1)[:3], (*np.atleast_1d(block), 1, 1)[:3])
+    counted = count(comparison.ours.kernel, threads, *map(described, comparison.ours.arguments))
+    assert counted == comparison.cost
 
 
 @pytest.mark.parametrize("itemsize", [4, 8])
@@ -147,32 +142,10 @@ def test_copy_and_naive_transpose_costs_are_what_the_kernels_do(itemsize):
     assert counted == [variant.cost(7, 11, itemsize) for variant in variants]
 
 
-def test_invert_cost_is_what_the_kernel_does():
-    picture = [(7, 11)]
-    counted = count(image.invert_kernel, (12, 9), picture, 255.0, picture)
-    assert counted == image.invert_cost(7, 11)
-
-
-def test_grey_cost_is_what_the_kernel_does():
-    counted = count(image.grey_kernel, (12, 9), [(7, 11, 3), 1], [(7, 11)])
-    assert counted == image.grey_cost(7, 11)
-
-
 @pytest.mark.parametrize("radius", [0, 1, 3, 6, 10, 20])
 def test_box_blur_cost_is_what_the_kernel_does(radius):
     counted = count(image.box_blur_kernel, (12, 9), [(7, 11)], radius, [(7, 11)])
     assert counted == image.box_blur_cost(7, 11, radius)
-
-
-@pytest.mark.parametrize("variant", matmul.VARIANTS[:2], ids=lambda variant: variant.name)
-def test_matmul_costs_without_tiles_are_what_the_kernels_do(variant):
-    counted = count(variant.kernel, (12, 12), [(7, 5)], [(5, 11)], [(7, 11)])
-    assert counted == variant.cost(7, 11, 5)
-
-
-def test_matvec_thread_a_row_cost_is_what_the_kernel_does():
-    counted = count(matvec.matvec_thread_a_row_kernel, (9,), [(7, 5)], [(5,)], [(7,)])
-    assert counted == matvec.matvec_thread_a_row_cost(7, 5)
 
 
 # Images, weights, stride, padding, dilation.
