@@ -15,7 +15,7 @@ import dataclasses
 import inspect
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -193,13 +193,13 @@ def check_array(
     """
     if not isinstance(array, np.ndarray) and not is_device_array(array):
         raise TypeError(
-            f"{function}: expected {name} to be a {_either(dtypes)} array, got "
+            f"{function}: expected {name} to be a {either(dtypes)} array, got "
             f"{type(array).__name__}. "
             f"Convert it with np.asarray({name}, np.{np.dtype(dtypes[0]).name})."
         )
     if array.dtype not in dtypes:
         raise TypeError(
-            f"{function}: expected {name} to be a {_either(dtypes)} array, got {array.dtype}. "
+            f"{function}: expected {name} to be a {either(dtypes)} array, got {array.dtype}. "
             f"Convert it with {name}.astype(np.{np.dtype(dtypes[0]).name})."
         )
     if ndim is not None and array.ndim != ndim:
@@ -209,7 +209,8 @@ def check_array(
         )
 
 
-def _either(dtypes: tuple[type[np.generic], ...]) -> str:
+def either(dtypes: tuple[type[np.generic], ...]) -> str:
+    """Return the names of dtypes, one of which an array may have."""
     return " or ".join(np.dtype(dtype).name for dtype in dtypes)
 
 
@@ -354,24 +355,41 @@ class Result:
     """Where a host function's result goes: the caller's `out`, or a new array.
 
     A new array lies where the inputs lie: with a device array among them it is one, and nothing
-    is copied or waited for; else it is a NumPy array. Raises TypeError or ValueError, in the words
-    of `function`, for an `out` that cannot take the result.
+    is copied or waited for; else it is a NumPy array. It is made when it is first asked for. Raises
+    TypeError or ValueError, in the words of `function`, for an `out` that cannot take the result,
+    or that lies on the memory of one of the `inputs` but for those that are `in_place`.
     """
 
     def __init__(
-        self, function: str, out: Any, shape: tuple[int, ...], dtype: npt.DTypeLike, *inputs: Any,
+        self, function: str, out: Any, shape: tuple[int, ...], dtype: npt.DTypeLike,
+        inputs: Mapping[str, Any] | None = None, *, in_place: bool | Collection[str] = False,
         stream: Any = 0,
     ) -> None:  # fmt: skip
         self.function, self.out, self.stream = function, out, stream
-        self.stays = any(is_device_array(array) for array in inputs)
-        given = None if out is None else as_array(out)
-        if given is None:
-            given = workspace.take(shape, dtype, on_device=self.stays)
-        else:
-            _check_out(function, given, shape, np.dtype(dtype))
-        self.host = given if isinstance(given, np.ndarray) else None
-        moves = self.host is not None and target.active().name == "cuda"
-        self.array: Any = workspace.take(shape, dtype, on_device=True) if moves else given
+        self.shape, self.dtype, self.inputs = shape, np.dtype(dtype), inputs or {}
+        self._host: Any = None
+        self._array: Any = None
+        if out is not None:
+            given = as_array(out)
+            _check_out(function, given, shape, self.dtype)
+            for name, array in self.inputs.items():
+                own = in_place if isinstance(in_place, bool) else name in in_place
+                check_no_overlap(function, given, in_place=own, **{name: array})
+            self._place(given)
+
+    @property
+    def array(self) -> Any:
+        """The array that the kernel writes."""
+        if self._array is None:
+            stays = any(not isinstance(array, np.ndarray) for array in self.inputs.values())
+            self._place(workspace.take(self.shape, self.dtype, on_device=stays))
+        return self._array
+
+    def _place(self, given: Any) -> None:
+        """Have the result end in an array; one of the host has a twin on a GPU."""
+        self._host = given if isinstance(given, np.ndarray) else None
+        moves = self._host is not None and target.active().name == "cuda"
+        self._array = workspace.take(self.shape, self.dtype, on_device=True) if moves else given
 
     def flat(self) -> Any:
         """Return the array on one axis, in C order, for a kernel that takes it so.
@@ -379,19 +397,20 @@ class Result:
         An `out` of NumPy that is not contiguous cannot be seen so: the kernel gets another array,
         and `get` brings the elements over.
         """
-        host = self.host
-        if host is not None and self.array is host and not host.flags.c_contiguous:
-            self.array = np.empty(host.shape, host.dtype)
-        return flatten(self.function, "out", self.array)
+        array, host = self.array, self._host
+        if array is host and not host.flags.c_contiguous:
+            array = self._array = np.empty(host.shape, host.dtype)
+        return flatten(self.function, "out", array)
 
     def get(self) -> Any:
         """Return the result once the kernel is launched: `out` itself where it was given."""
-        if self.host is not None and self.array is not self.host:
-            ours = isinstance(self.array, np.ndarray)
-            self.host[...] = self.array if ours else self.array.copy_to_host(stream=self.stream)
+        array, host = self.array, self._host
+        if host is not None and array is not host:
+            ours = isinstance(array, np.ndarray)
+            host[...] = array if ours else array.copy_to_host(stream=self.stream)
         if self.out is not None:
             return self.out
-        return self.array if self.host is None else self.host
+        return array if host is None else host
 
 
 def _check_out(function: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
@@ -399,24 +418,6 @@ def _check_out(function: str, out: Any, shape: tuple[int, ...], dtype: np.dtype[
     advice = f"Make it with np.empty({shape}, np.{dtype.type.__name__})."
     check_shape(function, "out", out, shape, advice)
     check_writeable(function, "out", out)
-
-
-def results(
-    function: str, out: Any, shapes: Sequence[tuple[int, ...]], stream: Any, **inputs: Any
-) -> list[Result]:
-    """Return where each of several results goes, in the dtype of the first input.
-
-    `out` is None or a tuple of arrays and Nones, none of them on the memory of an input.
-    """
-    outs = check_outs(function, out, len(shapes))
-    dtype = next(iter(inputs.values())).dtype
-    made = [
-        Result(function, each, shape, dtype, *inputs.values(), stream=stream)
-        for each, shape in zip(outs, shapes, strict=True)
-    ]
-    for each in outs:
-        check_no_overlap(function, each, **inputs)
-    return made
 
 
 def is_device_array(array: Any) -> bool:
@@ -441,13 +442,18 @@ def flatten(function: str, name: str, array: Any) -> Any:
 
     Raises ValueError for a device array in another order: the host cannot copy it.
     """
-    if is_device_array(array) and not is_contiguous(array):
+    check_order(function, name, array)
+    return array if array.ndim == 1 and is_contiguous(array) else array.reshape(array.size)
+
+
+def check_order(function: str, name: str, array: Any) -> None:
+    """Raise ValueError for a device array that is not in C order."""
+    if not isinstance(array, np.ndarray) and not is_contiguous(array):
         raise ValueError(
             f"{function}: expected {name} in C order, got shape {tuple(array.shape)} with strides "
             f"{tuple(array.strides)}. Copy it: "
             f"cuda.to_device(np.ascontiguousarray({name}.copy_to_host()))."
         )
-    return array.reshape(array.size)
 
 
 def permuted(array: Any, axes: Sequence[int]) -> Any:
@@ -479,9 +485,21 @@ def empty(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
     return workspace.take(shape, dtype, on_device=target.active().name == "cuda")
 
 
+def zeros(shape: tuple[int, ...], dtype: npt.DTypeLike, stream: Any = 0) -> Any:
+    """Return an array of zeros where kernels can read and write it."""
+    return to_device(np.zeros(shape, dtype), stream)
+
+
 def to_host(array: Any, stream: Any = 0) -> npt.NDArray[Any]:
     """Return a result as a NumPy array once the work in the stream before it is done."""
     return array if isinstance(array, np.ndarray) else array.copy_to_host(stream=stream)
+
+
+def bring_back(array: Any, moved: Any, stream: Any = 0) -> None:
+    """Copy what a kernel wrote to a NumPy array, where the kernel did not work on its memory."""
+    ours = isinstance(moved, np.ndarray) and np.may_share_memory(array, moved)
+    if isinstance(array, np.ndarray) and not ours:
+        array[...] = to_host(moved, stream).reshape(array.shape)
 
 
 def public_names(module: dict[str, Any]) -> list[str]:

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import Chebyshev
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.launch import Cost, Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, map4
@@ -279,72 +279,62 @@ def gelu_wide_kernel(x, out):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("x: ... -> ...", in_place=True, layout="C")
 def relu(x: Any, *, variant: str = "relu", out: Any = None, stream: Any = 0) -> Any:
     """Return x where it is positive and 0 elsewhere; NaN stays NaN.
 
     `[-1. 2.]` gives `[0. 2.]`: any shape gives the same shape and dtype, float32 or float64, which
     may be x itself.
     """
-    return elementwise("relu", VARIANTS, variant, out, stream, x=x)
+    return elementwise("relu", VARIANTS, variant, out, stream, x)
 
 
+@signature.takes("x: ... -> ...", in_place=True, layout="C")
 def sigmoid(x: Any, *, variant: str = "sigmoid", out: Any = None, stream: Any = 0) -> Any:
     """Return 1 / (1 + e^-x), element by element.
 
     `[0. 100.]` gives `[0.5 1.]`: any shape gives the same shape and dtype, float32 or float64.
     `out` may be x itself.
     """
-    return elementwise("sigmoid", VARIANTS, variant, out, stream, x=x)
+    return elementwise("sigmoid", VARIANTS, variant, out, stream, x)
 
 
+@signature.takes("x: ... -> ...", in_place=True, layout="C")
 def tanh(x: Any, *, variant: str = "tanh", out: Any = None, stream: Any = 0) -> Any:
     """Return the hyperbolic tangent, element by element.
 
     `[0. 100.]` gives `[0. 1.]`: any shape gives the same shape and dtype, float32 or float64, which
     may be x itself.
     """
-    return elementwise("tanh", VARIANTS, variant, out, stream, x=x)
+    return elementwise("tanh", VARIANTS, variant, out, stream, x)
 
 
+@signature.takes("x: ... -> ...", in_place=True, layout="C")
 def gelu(x: Any, *, variant: str = "gelu", out: Any = None, stream: Any = 0) -> Any:
     """Return the exact gelu, x times the normal distribution function of x.
 
     `[-100. 0. 100.]` gives `[-0. 0. 100.]`: any shape gives the same shape and dtype, float32 or
     float64. `out` may be x itself.
     """
-    return elementwise("gelu", VARIANTS, variant, out, stream, x=x)
+    return elementwise("gelu", VARIANTS, variant, out, stream, x)
 
 
 def elementwise(
-    function: str, variants: tuple[Variant, ...], variant: str, out: Any, stream: Any, **inputs: Any
+    function: str, variants: tuple[Variant, ...], variant: str, out: Any, stream: Any, *arrays: Any
 ) -> Any:
-    """Return what a kernel computes from arrays of one shape and one float dtype, in the same.
+    """Return what a kernel computes from arrays in C order, for the Result `out`.
 
     The function's own variants are those with its name, and with its name and _wide, which
     hands over where an array cannot be moved in fours.
-
-    Raises TypeError or ValueError, in the words of `function`, for inputs that are not so, and for
-    an out that shares memory with one of them in any other way than element on element.
     """
     own = tuple(r for r in variants if r.name in (function, f"{function}_wide"))
     chosen = launch.pick(function, own, variant)
-    arrays = {name: launch.as_array(array) for name, array in inputs.items()}
-    first = next(iter(arrays))
-    for name, array in arrays.items():
-        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
-        shape = tuple(arrays[first].shape)
-        launch.check_shape(function, name, array, shape, f"It has the shape of {first}.")
-    launch.check_same_dtype(function, **arrays)
-    dtype = arrays[first].dtype
-    result = launch.Result(function, out, shape, dtype, *arrays.values(), stream=stream)
-    launch.check_no_overlap(function, out, in_place=True, **arrays)
-    if n := math.prod(shape):
-        flat = [launch.flatten(function, name, array) for name, array in arrays.items()]
-        moved = [*(launch.to_device(array, stream) for array in flat), result.flat()]
-        if chosen.instead and not wide.fits(*moved):
+    if n := math.prod(out.shape):
+        flat = [*(array.reshape(n) for array in arrays), out.flat()]
+        if chosen.instead and not wide.fits(*flat):
             chosen = launch.pick(function, own, chosen.instead)
-        chosen.kernel[chosen.grid(function, n), chosen.block, stream](*moved)
-    return result.get()
+        chosen.kernel[chosen.grid(function, n), chosen.block, stream](*flat)
+    return out.get()
 
 
 def variants(name: str, scalar: Any, wide: Any, cost: Any, reference: Any) -> Any:

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels import activations
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF, Float64, variants
 from gpukit.launch import Cost
@@ -256,6 +256,7 @@ def gelu_grad_wide_kernel(grad, x, out):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("grad: ..., x: ... -> ...", in_place=True, layout="C")
 def relu_grad(
     grad: Any, x: Any, *, variant: str = "relu_grad", out: Any = None, stream: Any = 0
 ) -> Any:
@@ -264,9 +265,10 @@ def relu_grad(
     `grad = [5. 7.]` and `x = [-1. 2.]` give `[0. 7.]`: two arrays of one shape, both float32 or
     both float64, give that shape and dtype.
     """
-    return activations.elementwise("relu_grad", VARIANTS, variant, out, stream, grad=grad, x=x)
+    return activations.elementwise("relu_grad", VARIANTS, variant, out, stream, grad, x)
 
 
+@signature.takes("grad: ..., y: ... -> ...", in_place=True, layout="C")
 def sigmoid_grad(
     grad: Any, y: Any, *, variant: str = "sigmoid_grad", out: Any = None, stream: Any = 0
 ) -> Any:
@@ -275,9 +277,10 @@ def sigmoid_grad(
     `grad = [8.]` and `y = [0.5]` give `[2.]`: two arrays of one shape, both float32 or both
     float64, give that shape and dtype.
     """
-    return activations.elementwise("sigmoid_grad", VARIANTS, variant, out, stream, grad=grad, y=y)
+    return activations.elementwise("sigmoid_grad", VARIANTS, variant, out, stream, grad, y)
 
 
+@signature.takes("grad: ..., y: ... -> ...", in_place=True, layout="C")
 def tanh_grad(
     grad: Any, y: Any, *, variant: str = "tanh_grad", out: Any = None, stream: Any = 0
 ) -> Any:
@@ -286,9 +289,10 @@ def tanh_grad(
     `grad = [8.]` and `y = [0.5]` give `[6.]`: two arrays of one shape, both float32 or both
     float64, give that shape and dtype.
     """
-    return activations.elementwise("tanh_grad", VARIANTS, variant, out, stream, grad=grad, y=y)
+    return activations.elementwise("tanh_grad", VARIANTS, variant, out, stream, grad, y)
 
 
+@signature.takes("grad: ..., x: ... -> ...", in_place=True, layout="C")
 def gelu_grad(
     grad: Any, x: Any, *, variant: str = "gelu_grad", out: Any = None, stream: Any = 0
 ) -> Any:
@@ -297,7 +301,7 @@ def gelu_grad(
     `grad = [8.]` and `x = [0.]` give `[4.]`: two arrays of one shape, both float32 or both float64,
     give that shape and dtype.
     """
-    return activations.elementwise("gelu_grad", VARIANTS, variant, out, stream, grad=grad, x=x)
+    return activations.elementwise("gelu_grad", VARIANTS, variant, out, stream, grad, x)
 
 
 VARIANTS = (

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels import philox
 from gpukit.launch import Cost, Variant
 
@@ -87,6 +87,7 @@ def augment_cost(n: int, itemsize: int = 4) -> Cost:
 # --- Host function ---------------------------------------------------------------------------
 
 
+@signature.takes("x: n c h w -> n c h w")
 def augment(
     x: Any, most: int = 1, flip: bool = False, fill: float = 0.0, *, seed: int, offset: int = 0,
     out: Any = None, stream: Any = 0,
@@ -97,18 +98,14 @@ def augment(
     outside. float32 or float64; seed and offset as in `dropout`: the same ones move alike.
     """
     function = "augment"
-    x = launch.as_array(x)
-    launch.check_array(function, "x", x, ndim=4, dtypes=launch.FLOATS)
     launch.check_int(function, "most", most, least=0)
-    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
-    launch.check_no_overlap(function, out, x=x)
     if n := math.prod(x.shape):
         (variant,) = VARIANTS
         chance = launch.empty((len(x), 3), np.float32)
         philox.rand(len(x), 3, seed=seed, offset=offset, out=chance, stream=stream)
-        arguments = launch.to_device(x, stream), chance, most, bool(flip), x.dtype.type(fill)
-        variant.kernel[variant.grid(function, n), variant.block, stream](*arguments, result.array)
-    return result.get()
+        arguments = x, chance, most, bool(flip), x.dtype.type(fill)
+        variant.kernel[variant.grid(function, n), variant.block, stream](*arguments, out.array)
+    return out.get()
 
 
 VARIANTS = (Variant("augment", augment_kernel, augment_cost, augment_reference, BLOCK),)

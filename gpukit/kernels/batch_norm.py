@@ -29,17 +29,16 @@ All kernels
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_all_sum
 from gpukit.kernels import transpose
-from gpukit.kernels.layer_norm import check_parameters, parameter
+from gpukit.kernels.layer_norm import parameter
 from gpukit.launch import Cost, Variant
 
 Float64 = npt.NDArray[np.float64]
@@ -149,6 +148,9 @@ def batch_norm_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cost:
 # --- Host function ---------------------------------------------------------------------------
 
 
+@signature.takes(
+    "input: n c ..., running_mean?: c, running_var?: c, weight?: c, bias?: c -> n c ..."
+)
 def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5, *,
@@ -163,26 +165,17 @@ def batch_norm(
     batch_norm_backward needs: those of the batch in training, else the running ones.
     """
     function = "batch_norm"
-    names = ("running_mean", "running_var", "weight", "bias")
-    parameters = {
-        name: launch.as_array(array)
-        for name, array in zip(names, (running_mean, running_var, weight, bias), strict=True)
-    }
-    input = launch.as_array(input)
-    channels = check_images(function, input, **parameters)
-    given = {name: array for name, array in parameters.items() if array is not None}
+    given, names = dict(out.inputs), ("running_mean", "running_var")
+    held = given.pop("input")
     _check_statistics(function, input, training, given)
-    made = functools.partial(
-        launch.Result, function, None, (channels,), input.dtype, input, stream=stream
-    )
-    result = launch.Result(
-        function, out, tuple(input.shape), input.dtype, input, *given.values(), stream=stream
-    )
-    launch.check_no_overlap(function, out, input=input, **given)
-    stats = [made(), made()]  # of the batch
+    channels, dtype = input.shape[1], input.dtype
+    stats = [  # of the batch
+        launch.Result(function, None, (channels,), dtype, {"input": held}, stream=stream)
+        for _ in names
+    ]
     known = [
-        parameter(function, name, parameters[name], channels, input, value, stream)
-        for name, value in zip(names, (0, 1, 1, 0), strict=True)
+        parameter(array, channels, dtype, value, stream)
+        for array, value in ((running_mean, 0), (running_var, 1), (weight, 1), (bias, 0))
     ]
     running, scale_and_shift = known[:2], known[2:]
     if input.size:
@@ -190,29 +183,16 @@ def batch_norm(
         if training:
             used = [part.array for part in stats]
             VARIANTS[0].kernel[channels, BLOCK, stream](x, x.dtype.type(momentum), *running, *used)
-            for name, array in zip(names[:2], running, strict=True):
-                _write_back(parameters[name], array, stream)
+            for name, array in zip(names, running, strict=True):
+                launch.bring_back(given.get(name), array, stream)
         by_element(
-            function, VARIANTS[1], result, stream, x, *used, x.dtype.type(eps), *scale_and_shift
+            function, VARIANTS[1], out, stream, x, *used, x.dtype.type(eps), *scale_and_shift
         )
     if not return_stats:
-        return result.get()
+        return out.get()
     if training:
-        return (result.get(), *(part.get() for part in stats))
-    return result.get(), running_mean, running_var
-
-
-def check_images(function: str, input: Any, **parameters: Any) -> int:
-    """Return the channels of a batch; raise unless all parameters have a number for each."""
-    launch.check_array(function, "input", input, ndim=None, dtypes=launch.FLOATS)
-    if input.ndim < 2:
-        raise ValueError(
-            f"{function}: expected input to have axes (N, C) or (N, C, H, W), got shape "
-            f"{tuple(input.shape)}. Reshape it to (N, C)."
-        )
-    channels = int(input.shape[1])
-    check_parameters(function, input, (channels,), **parameters)
-    return channels
+        return (out.get(), *(part.get() for part in stats))
+    return (out.get(), *map(given.get, names))
 
 
 def _check_statistics(function: str, input: Any, training: bool, given: dict[str, Any]) -> None:
@@ -257,12 +237,6 @@ def by_element(
     variant.kernel[grid, variant.block, stream](x, *rest, out)
     if vectors:
         transpose.transpose(out.reshape(channels, places), out=result.array, stream=stream)
-
-
-def _write_back(given: Any, changed: Any, stream: Any) -> None:
-    """Bring what a kernel changed to the caller's array, where the kernel had a copy of it."""
-    if isinstance(given, np.ndarray) and not np.shares_memory(given, launch.to_host(changed)):
-        given[...] = launch.to_host(changed, stream)
 
 
 VARIANTS = (

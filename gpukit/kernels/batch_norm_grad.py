@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import block_sum
 from gpukit.kernels import vector
 from gpukit.kernels.batch_norm import (
@@ -46,7 +46,6 @@ from gpukit.kernels.batch_norm import (
     BLOCK_Y,
     LEVELS,
     by_element,
-    check_images,
     images,
 )
 from gpukit.kernels.layer_norm import parameter
@@ -140,6 +139,7 @@ def batch_norm_grad_input_cost(n: int, c: int, s: int, itemsize: int = 4) -> Cos
 # --- Host function ---------------------------------------------------------------------------
 
 
+@signature.takes("input: n c ..., grad_out: n c ..., mean: c, var: c, weight?: c -> n c ..., c, c")
 def batch_norm_backward(
     grad_out: Any, input: Any, mean: Any, var: Any, weight: Any = None, training: bool = True,
     eps: float = 1e-5, *, out: Any = None, stream: Any = 0,
@@ -151,28 +151,14 @@ def batch_norm_backward(
     three.
     """
     function = "batch_norm_backward"
-    arrays = {"grad_out": grad_out, "input": input, "mean": mean, "var": var, "weight": weight}
-    given = {name: launch.as_array(array) for name, array in arrays.items() if array is not None}
-    input, grad_out, weight = given["input"], given["grad_out"], given.get("weight")
-    for name, array in (("grad_out", grad_out), ("input", input)):
-        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
-    launch.check_same_dtype(function, grad_out=grad_out, input=input)
-    channels = check_images(
-        function, input, **{name: given.get(name) for name in ("mean", "var", "weight")}
-    )
-    shape = tuple(input.shape)
-    launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
-    shapes = shape, (channels,), (channels,)
-    results = launch.results(function, out, shapes, stream, **given)
+    channels, results = input.shape[1], out
     by_channel, each_element = VARIANTS
     sums = [result.flat() for result in results[1:]]
     if input.size:
-        grad, x = (images(function, name, given[name], stream) for name in ("grad_out", "input"))
-        stats = [
-            launch.to_device(launch.flatten(function, name, given[name]), stream)
-            for name in ("mean", "var")
-        ]
-        scale = parameter(function, "weight", weight, channels, x, 1, stream)
+        grad = images(function, "grad_out", grad_out, stream)
+        x = images(function, "input", input, stream)
+        stats = mean, var
+        scale = parameter(weight, channels, x.dtype, 1, stream)
         eps = x.dtype.type(eps)
         share = x.dtype.type(channels / input.size if training else 0)
         by_channel.kernel[channels, by_channel.block, stream](grad, x, *stats, eps, *sums)

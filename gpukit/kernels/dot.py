@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import block_sum, block_tree_sum
 from gpukit.kernels.reduce import WARPS
 from gpukit.kernels.reduce_trees import BLOCK
@@ -104,6 +104,7 @@ def dot_shuffle_cost(n: int, blocks: int | None = None, itemsize: int = 4) -> Co
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("x: n, y: n")
 def dot(x: Any, y: Any, *, variant: str = "shuffle", stream: Any = 0) -> Any:
     """Return the dot product of two float32 or float64 vectors of one length and dtype.
 
@@ -111,15 +112,9 @@ def dot(x: Any, y: Any, *, variant: str = "shuffle", stream: Any = 0) -> Any:
     vectors 0.
     """
     chosen = launch.pick("dot", VARIANTS, variant)
-    x, y = launch.as_array(x), launch.as_array(y)
-    launch.check_array("dot", "x", x, ndim=1, dtypes=launch.FLOATS)
-    launch.check_array("dot", "y", y, ndim=1, dtypes=launch.FLOATS)
-    launch.check_same_dtype("dot", x=x, y=y)
-    launch.check_shape("dot", "y", y, tuple(x.shape), "Pass vectors of one length.")
     if x.shape[0] == 0:
         return x.dtype.type(0)
-    out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
-    x, y = launch.to_device(x, stream), launch.to_device(y, stream)
+    out = launch.zeros((1,), x.dtype, stream)  # the atomics add to what is there
     chosen.kernel[chosen.grid("dot", x.shape[0]), chosen.block, stream](x, y, out)
     return launch.to_host(out, stream)[0]
 

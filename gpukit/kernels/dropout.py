@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.philox import BLOCK, TILE, block_words, counted, rand_reference, uniform
 from gpukit.launch import Cost, Variant
 
@@ -78,6 +78,7 @@ def dropout_cost(n: int, itemsize: int = 4) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("input: ... -> ...", in_place=True, layout="C")
 def dropout(
     input: Any, p: float = 0.5, training: bool = True, *, seed: int, offset: int = 0,
     out: Any = None, stream: Any = 0,
@@ -88,9 +89,10 @@ def dropout(
     elements depends on seed and offset alone: take another offset for each layer and step. With
     `training=False`, and with p = 0, input is copied.
     """
-    return _drop("dropout", "input", input, p if training else 0.0, seed, offset, out, stream)
+    return _drop("dropout", input, p if training else 0.0, seed, offset, out, stream)
 
 
+@signature.takes("grad_out: ... -> ...", in_place=True, layout="C")
 def dropout_backward(
     grad_out: Any, p: float = 0.5, *, seed: int, offset: int = 0, out: Any = None, stream: Any = 0
 ) -> Any:
@@ -98,29 +100,22 @@ def dropout_backward(
 
     Any shape gives the same shape and dtype, float32 or float64; `out` may be grad_out itself.
     """
-    return _drop("dropout_backward", "grad_out", grad_out, p, seed, offset, out, stream)
+    return _drop("dropout_backward", grad_out, p, seed, offset, out, stream)
 
 
-def _drop(
-    function: str, name: str, x: Any, p: float, seed: int, offset: int, out: Any, stream: Any
-) -> Any:
+def _drop(function: str, x: Any, p: float, seed: int, offset: int, out: Any, stream: Any) -> Any:
     """Return what dropout_kernel makes of an array of any shape."""
-    x = launch.as_array(x)
-    launch.check_array(function, name, x, ndim=None, dtypes=launch.FLOATS)
     if not 0 <= p <= 1:
         raise ValueError(f"{function}: expected 0 <= p <= 1, got {p}. Pass a probability.")
     chance = counted(function, seed, offset)
-    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
-    launch.check_no_overlap(function, out, in_place=True, **{name: x})
-    if n := math.prod(x.shape):
+    if n := math.prod(out.shape):
         (variant,) = VARIANTS
-        moved = launch.to_device(launch.flatten(function, name, x), stream)
         scale = x.dtype.type(_scale(p))
         grid = variant.grid(function, n)
         variant.kernel[grid, variant.block, stream](
-            moved, np.float32(p), scale, *chance, result.flat()
+            x.reshape(n), np.float32(p), scale, *chance, out.flat()
         )
-    return result.get()
+    return out.get()
 
 
 def _scale(p: float) -> float:

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels import vector
 from gpukit.launch import Cost, Variant
 
@@ -143,6 +143,7 @@ def embedding_grad_column_kernel(grad_out, index, grad_weight):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("input: ..., weight: rows cols -> ... cols", input=INDICES)
 def embedding(input: Any, weight: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the rows of weight that input names.
 
@@ -151,23 +152,18 @@ def embedding(input: Any, weight: Any, *, out: Any = None, stream: Any = 0) -> A
     outside of the table; of device arrays, which the host does not read, such an index gives NaN.
     """
     function = "embedding"
-    input, weight = launch.as_array(input), launch.as_array(weight)
-    launch.check_array(function, "input", input, ndim=None, dtypes=INDICES)
-    launch.check_array(function, "weight", weight, ndim=2, dtypes=launch.FLOATS)
     rows, cols = weight.shape
-    _check_range(function, input, rows)
-    shape = (*input.shape, cols)
-    result = launch.Result(function, out, shape, weight.dtype, input, weight, stream=stream)
-    launch.check_no_overlap(function, out, input=input, weight=weight)
-    if math.prod(shape):
-        index = launch.to_device(launch.flatten(function, "input", input), stream)
-        found, table = result.flat().reshape(index.size, cols), launch.to_device(weight, stream)
+    _check_range(function, out.inputs["input"], rows)
+    if math.prod(out.shape):
+        index = launch.flatten(function, "input", input)
+        found = out.flat().reshape(index.size, cols)
         variant = VARIANTS[0]
         grid = variant.grid(function, cols, index.size)
-        variant.kernel[grid, variant.block, stream](index, table, found)
-    return result.get()
+        variant.kernel[grid, variant.block, stream](index, weight, found)
+    return out.get()
 
 
+@signature.takes("input: ..., grad_out: ... cols -> rows cols", input=INDICES)
 def embedding_backward(
     grad_out: Any, input: Any, num_embeddings: int, *, variant: str = "atomic", out: Any = None,
     stream: Any = 0,
@@ -181,24 +177,16 @@ def embedding_backward(
     """
     function = "embedding_backward"
     chosen = launch.pick(function, GRAD_VARIANTS, variant)
-    grad_out, input = launch.as_array(grad_out), launch.as_array(input)
-    launch.check_array(function, "grad_out", grad_out, ndim=None, dtypes=launch.FLOATS)
-    launch.check_array(function, "input", input, ndim=None, dtypes=INDICES)
     rows = launch.check_int(function, "num_embeddings", num_embeddings, least=0)
-    _check_range(function, input, rows)
-    cols = grad_out.shape[-1] if grad_out.ndim else 1
-    advice = "It has a row for each index."
-    launch.check_shape(function, "grad_out", grad_out, (*input.shape, cols), advice)
-    result = launch.Result(
-        function, out, (rows, cols), grad_out.dtype, grad_out, input, stream=stream
-    )
-    launch.check_no_overlap(function, out, grad_out=grad_out, input=input)
+    _check_range(function, out.inputs["input"], rows)
+    cols = grad_out.shape[-1]
+    result = out.of((rows, cols))
     if rows * cols:
         total = result.flat()
         vector.fill(total.size, 0, dtype=total.dtype, out=total, stream=stream)
         if input.size:
-            index = launch.to_device(launch.flatten(function, "input", input), stream)
-            grads = launch.to_device(launch.flatten(function, "grad_out", grad_out), stream)
+            index = launch.flatten(function, "input", input)
+            grads = launch.flatten(function, "grad_out", grad_out)
             sizes = (cols,) if chosen.name == "column" else (cols, index.size)
             grid = chosen.grid(function, *sizes)
             chosen.kernel[grid, chosen.block, stream](

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import ALL_LANES, WARP, block_max, larger
 from gpukit.launch import Cost, Variant, stride_blocks
 
@@ -237,6 +237,7 @@ def argmax_finish_cost(m: int, itemsize: int = 4, placesize: int = 4) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("x: n")
 def max(x: Any, *, stream: Any = 0) -> Any:
     """Return the largest element of a float32 or float64 vector, NaN if there is one.
 
@@ -246,6 +247,7 @@ def max(x: Any, *, stream: Any = 0) -> Any:
     return _extreme("max", max_kernel, x, stream)
 
 
+@signature.takes("x: n")
 def min(x: Any, *, stream: Any = 0) -> Any:
     """Return the smallest element of a float32 or float64 vector, NaN if there is one.
 
@@ -255,13 +257,14 @@ def min(x: Any, *, stream: Any = 0) -> Any:
     return _extreme("min", min_kernel, x, stream)
 
 
+@signature.takes("x: n")
 def argmax(x: Any, *, stream: Any = 0) -> np.int64:
     """Return where the largest of a float32 or float64 vector lies, of equal ones the first.
 
     (n,) gives one place: `[1. 3. 3.]` gives `1`. NaN counts as the largest. Raises
     ValueError for none.
     """
-    x = _checked_array("argmax", x, stream)
+    _check_any("argmax", x)
     blocks = stride_blocks(x.shape[0], BLOCK)
     places, out = launch.empty((blocks,), place_dtype(x.shape[0])), launch.empty((1,), np.int64)
     argmax_kernel[blocks, BLOCK, stream](x, places)
@@ -271,7 +274,7 @@ def argmax(x: Any, *, stream: Any = 0) -> np.int64:
 
 def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
     """Find what is extreme in each block, then in what the blocks found."""
-    x = _checked_array(function, x, stream)
+    _check_any(function, x)
     blocks = stride_blocks(x.shape[0], BLOCK)
     found, out = launch.empty((blocks,), x.dtype), launch.empty((1,), x.dtype)
     kernel[blocks, BLOCK, stream](x, found)
@@ -279,16 +282,13 @@ def _extreme(function: str, kernel: Any, x: Any, stream: Any) -> Any:
     return launch.to_host(out, stream)[0]
 
 
-def _checked_array(function: str, x: Any, stream: Any) -> Any:
-    """Return x where kernels can read it, once it is a vector with an element."""
-    x = launch.as_array(x)
-    launch.check_array(function, "x", x, ndim=1, dtypes=launch.FLOATS)
+def _check_any(function: str, x: Any) -> None:
+    """Raise ValueError for a vector without elements."""
     if x.shape[0] == 0:
         raise ValueError(
             f"{function}: expected x.shape[0] >= 1, got shape (0,). Pass one element or more: "
             "nothing is the largest or smallest of none."
         )
-    return launch.to_device(x, stream)
 
 
 def place_dtype(n: int) -> type[np.int32 | np.int64]:

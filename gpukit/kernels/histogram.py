@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels import vector
 from gpukit.launch import Cost, Variant, stride_blocks
 
@@ -106,6 +106,7 @@ def histogram_privatised_cost(n: int, bins: int, blocks: int, itemsize: int = 1)
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("x: n -> bins", dtypes=(np.uint8, np.int32), dtype=np.int32)
 def bincount(
     x: Any, bins: int, *, variant: str = "privatised", out: Any = None, stream: Any = 0
 ) -> Any:
@@ -117,19 +118,16 @@ def bincount(
     count above 2**31 - 1 wraps.
     """
     kernel = launch.pick("bincount", VARIANTS, variant).kernel
-    x = launch.as_array(x)
-    launch.check_array("bincount", "x", x, ndim=1, dtypes=(np.uint8, np.int32))
     bins = launch.check_int("bincount", "bins", bins, least=1)
-    result = launch.Result("bincount", out, (bins,), np.int32, x, stream=stream)
+    result = out.of((bins,))
     grid = launch.grid_1d("bincount", bins, BLOCK)
     vector.fill_kernel[grid, BLOCK, stream](0, result.array)  # the atomics add to what is there
     n = x.shape[0]
-    values = launch.to_device(x, stream)
     if n and kernel is histogram_privatised_kernel and bins <= MAX_PRIVATE_BINS:
-        kernel[private_blocks(n, bins), BLOCK, stream, 4 * bins](values, result.array)
+        kernel[private_blocks(n, bins), BLOCK, stream, 4 * bins](x, result.array)
     elif n:
         grid = launch.grid_1d("bincount", n, BLOCK)
-        histogram_atomic_kernel[grid, BLOCK, stream](values, result.array)
+        histogram_atomic_kernel[grid, BLOCK, stream](x, result.array)
     return result.get()
 
 

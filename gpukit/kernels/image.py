@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.launch import Cost, Variant
 
 BLOCK_X = 32
@@ -168,32 +168,30 @@ def invert(image: Any, *, white: float = 255) -> npt.NDArray[Any]:
     return launch.to_host(out).reshape(shape)
 
 
+@signature.takes("image: rows cols 3", dtypes=COLOURS)
 def grey(image: Any) -> npt.NDArray[np.float32]:
     """Return the brightness of a colour image, on the image's own scale.
 
     A uint8 or float32 image (rows, cols, 3) gives float32 (rows, cols).
     """
-    launch.check_array("grey", "image", image, ndim=3, dtypes=COLOURS)
     rows, cols, _ = image.shape
-    advice = "The last axis holds red, green and blue."
-    launch.check_shape("grey", "image", image, (rows, cols, 3), advice)
     out = launch.empty((rows, cols), np.float32)
     if rows and cols:
-        _launch("grey", out, launch.to_device(image))
+        _launch("grey", out, image)
     return launch.to_host(out)
 
 
+@signature.takes("image: rows cols", dtypes=(np.float32,))
 def box_blur(image: Any, radius: int) -> npt.NDArray[np.float32]:
     """Return the mean of the (2 radius + 1)^2 window around each pixel, clipped at the edges.
 
     A float32 image (rows, cols) gives float32 (rows, cols); `[[0. 3.]]` with radius 1 gives `[[1.5
     1.5]]`.
     """
-    launch.check_array("box_blur", "image", image, ndim=2, dtypes=(np.float32,))
     radius = launch.check_int("box_blur", "radius", radius, least=0)
     out = launch.empty(tuple(image.shape), np.float32)
     if out.size:
-        _launch("box_blur", out, launch.to_device(image), radius)
+        _launch("box_blur", out, image, radius)
     return launch.to_host(out)
 
 

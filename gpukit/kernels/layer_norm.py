@@ -40,7 +40,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_all_sum, warp_all_sum
 from gpukit.kernels import vector
 from gpukit.launch import Cost, Variant, ceil_div
@@ -166,6 +166,7 @@ def layer_norm_block_cost(rows: int, cols: int, itemsize: int = 4) -> Cost:
 # --- Host function ---------------------------------------------------------------------------
 
 
+@signature.takes("input: ..., weight?: inner..., bias?: inner... -> ...", layout="C")
 def layer_norm(
     input: Any, normalized_shape: int | tuple[int, ...], weight: Any = None, bias: Any = None,
     eps: float = 1e-5, *, variant: str = "two_pass", return_stats: bool = False, out: Any = None,
@@ -180,31 +181,29 @@ def layer_norm(
     """
     function = "layer_norm"
     chosen = launch.pick(function, VARIANTS, variant)
-    input = launch.as_array(input)
-    launch.check_array(function, "input", input, ndim=None, dtypes=launch.FLOATS)
     outer, inner = split_shape(function, input, normalized_shape)
+    advice = "It has a number for each of them."
+    for name in out.inputs.keys() - {"input"}:
+        launch.check_shape(function, name, out.inputs[name], inner, advice)
     rows, cols = math.prod(outer), math.prod(inner)
-    given = {"weight": launch.as_array(weight), "bias": launch.as_array(bias)}
-    check_parameters(function, input, inner, **given)
-    known = [array for array in given.values() if array is not None]
-    made = functools.partial(launch.Result, function, stream=stream)
-    result = made(out, tuple(input.shape), input.dtype, input, *known)
-    stats = [made(None, outer, input.dtype, input, *known) for _ in range(2)]
-    launch.check_no_overlap(
-        function, out, input=input, **{name: a for name, a in given.items() if a is not None}
+    mean, rstd = (
+        launch.Result(function, None, outer, input.dtype, out.inputs, stream=stream)
+        for _ in range(2)
     )
     if rows:
         if cols * input.dtype.itemsize > MOST_KEPT:
             chosen = VARIANTS[0]
-        x = matrix(function, "input", input, cols, stream)
-        scale = parameter(function, "weight", given["weight"], cols, x, 1, stream)
-        shift = parameter(function, "bias", given["bias"], cols, x, 0, stream)
+        x = input.reshape(rows, cols)
+        scale, shift = (
+            parameter(array, cols, x.dtype, value, stream)
+            for array, value in ((weight, 1), (bias, 0))
+        )
         shared = cols * input.dtype.itemsize if chosen.name == "block" else 0
         chosen.kernel[chosen.grid(function, rows), chosen.block, stream, shared](
-            x, scale, shift, x.dtype.type(eps), *(part.flat() for part in stats),
-            result.flat().reshape(rows, cols),
+            x, scale, shift, x.dtype.type(eps), mean.flat(), rstd.flat(),
+            out.flat().reshape(rows, cols),
         )  # fmt: skip
-    return (result.get(), *(part.get() for part in stats)) if return_stats else result.get()
+    return (out.get(), mean.get(), rstd.get()) if return_stats else out.get()
 
 
 def split_shape(
@@ -223,29 +222,12 @@ def split_shape(
     return outer, inner
 
 
-def check_parameters(function: str, input: Any, shape: tuple[int, ...], **given: Any) -> None:
-    """Raise unless what is given of weight, bias and their like has a shape and input's dtype."""
-    for name, array in given.items():
-        if array is not None:
-            launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
-            launch.check_shape(function, name, array, shape, "It has a number for each of them.")
-            launch.check_same_dtype(function, input=input, **{name: array})
-
-
-def matrix(function: str, name: str, array: Any, cols: int, stream: Any) -> Any:
-    """Return an array where kernels can read it, as a matrix with so many columns."""
-    flat = launch.to_device(launch.flatten(function, name, array), stream)
-    return flat.reshape(flat.size // cols, cols)
-
-
-def parameter(
-    function: str, name: str, array: Any, size: int, like: Any, value: int, stream: Any
-) -> Any:
-    """Return a vector where kernels can read it; full of `value`, like `like`, where it is None."""
+def parameter(array: Any, size: int, dtype: Any, value: int, stream: Any) -> Any:
+    """Return an array of the device as a vector; one full of `value` where it is None."""
     if array is not None:
-        return launch.to_device(launch.flatten(function, name, array), stream)
-    made = launch.empty((size,), like.dtype)
-    return vector.fill(size, value, dtype=like.dtype, out=made, stream=stream)
+        return array.reshape(size)
+    made = launch.empty((size,), dtype)
+    return vector.fill(size, value, dtype=dtype, out=made, stream=stream)
 
 
 _variant = functools.partial(Variant, reference=layer_norm_reference)

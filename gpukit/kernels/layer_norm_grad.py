@@ -33,15 +33,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, warp_all_sum
 from gpukit.kernels.backprop import columns
 from gpukit.kernels.layer_norm import (
     BLOCK,
     LEVELS,
     WARPS,
-    check_parameters,
-    matrix,
     parameter,
 )
 from gpukit.launch import Cost, Variant, ceil_div
@@ -144,6 +142,10 @@ def layer_norm_grad_weight_cost(rows: int, cols: int, parts: int = 1, itemsize: 
 # --- Host function ---------------------------------------------------------------------------
 
 
+@signature.takes(
+    "input: ..., grad_out: ..., mean: outer..., rstd: outer..., weight?: inner..."
+    " -> ..., last..., last...", layout="C",
+)  # fmt: skip
 def layer_norm_backward(
     grad_out: Any, input: Any, mean: Any, rstd: Any, weight: Any = None, *, out: Any = None,
     stream: Any = 0,
@@ -155,39 +157,34 @@ def layer_norm_backward(
     have the shape of these axes, with and without a weight. `out`, if given, is a tuple of three.
     """
     function = "layer_norm_backward"
-    inputs = {"grad_out": grad_out, "input": input, "mean": mean, "rstd": rstd}
-    arrays = {name: launch.as_array(array) for name, array in inputs.items()}
-    for name, array in arrays.items():
-        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
-    launch.check_same_dtype(function, **arrays)
-    grad_out, input, mean, rstd = arrays.values()
     shape, outer = tuple(input.shape), tuple(mean.shape)
-    inner, weight = shape[len(outer) :], launch.as_array(weight)
-    launch.check_shape(function, "grad_out", grad_out, shape, "It has the shape of input.")
+    inner = shape[len(outer) :]
     launch.check_shape(function, "mean", mean, shape[: len(outer)], "It has a number for each row.")
-    launch.check_shape(function, "rstd", rstd, outer, "It has the shape of mean.")
-    check_parameters(function, input, inner, weight=weight)
     if weight is not None:
-        arrays["weight"] = weight
-    results = launch.results(function, out, (shape, inner, inner), stream, **arrays)
-    if math.prod(inner):
-        _launch(function, arrays, weight, math.prod(inner), results, stream)
+        launch.check_shape(function, "weight", weight, inner, "It has the last axes of input.")
+    results = [out[0], *(place.of(inner) for place in out[1:])]
+    if cols := math.prod(inner):
+        sizes = input.size // cols, cols
+        rows = [
+            array.reshape(size)
+            for array, size in (
+                (grad_out, sizes),
+                (input, sizes),
+                (mean, sizes[:1]),
+                (rstd, sizes[:1]),
+            )
+        ]
+        _launch(function, rows, weight, results, stream)
     return tuple(result.get() for result in results)
 
 
-def _launch(
-    function: str, arrays: dict[str, Any], weight: Any, cols: int, results: list[Any], stream: Any
-) -> None:
+def _launch(function: str, arrays: list[Any], weight: Any, results: list[Any], stream: Any) -> None:
     """Launch the kernels of the three gradients, the first only where there are rows."""
     by_row, by_column = VARIANTS
-    grad, x = (matrix(function, name, arrays[name], cols, stream) for name in ("grad_out", "input"))
-    rows = x.shape[0]
-    mean, rstd = (
-        launch.to_device(launch.flatten(function, name, arrays[name]), stream)
-        for name in ("mean", "rstd")
-    )
+    grad, x, mean, rstd = arrays
+    rows, cols = x.shape
     if rows:
-        scale = parameter(function, "weight", weight, cols, x, 1, stream)
+        scale = parameter(weight, cols, x.dtype, 1, stream)
         by_row.kernel[by_row.grid(function, rows), by_row.block, stream](
             grad, x, mean, rstd, scale, results[0].flat().reshape(rows, cols)
         )

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_sum, warp_sum
 from gpukit.launch import Cost, Variant
 from gpukit.primitives.wide import WIDTH, is_aligned, load4
@@ -191,6 +191,7 @@ def matvec_vectorised_cost(rows: int, cols: int) -> Cost:
 # --- Host function ---------------------------------------------------------------------------
 
 
+@signature.takes("a: rows cols, x: cols -> rows", inner="cols", turn=("a", "Did you mean a.T?"))
 def matvec(a: Any, x: Any, *, variant: str = "warp_a_row", out: Any = None, stream: Any = 0) -> Any:
     """Return the product of a matrix and a vector, both float32 or both float64.
 
@@ -198,39 +199,20 @@ def matvec(a: Any, x: Any, *, variant: str = "warp_a_row", out: Any = None, stre
     is zero. The vectorised variant takes only float32.
     """
     chosen = launch.pick("matvec", VARIANTS, variant)
-    a, x = launch.as_array(a), launch.as_array(x)
-    _check_operands(a, x)
     launch.check_variant_dtype("matvec", chosen, a)
     rows, cols = a.shape
-    result = launch.Result("matvec", out, (rows,), a.dtype, a, x, stream=stream)
-    launch.check_no_overlap("matvec", out, a=a, x=x)
     if cols == 0:  # a product of zeros has the same shape and something to multiply
-        a, x = np.zeros((rows, 1), a.dtype), np.zeros(1, a.dtype)
+        a, x = (launch.zeros(shape, a.dtype, stream) for shape in ((rows, 1), (1,)))
     if rows:
-        inputs = launch.to_device(a, stream), launch.to_device(x, stream)
-        if chosen.instead and not all(map(_loads_at_once, inputs)):
+        if chosen.instead and not all(map(_loads_at_once, (a, x))):
             chosen = launch.pick("matvec", VARIANTS, chosen.instead)
-        chosen.kernel[chosen.grid("matvec", rows), chosen.block, stream](*inputs, result.array)
-    return result.get()
+        chosen.kernel[chosen.grid("matvec", rows), chosen.block, stream](a, x, out.array)
+    return out.get()
 
 
 def _loads_at_once(array: Any) -> bool:
     """Whether four neighbouring elements of an array may be loaded as one."""
     return launch.is_contiguous(array) and is_aligned(array)
-
-
-def _check_operands(a: Any, x: Any) -> None:
-    """Raise unless a is a matrix of floats and x a vector that it can be multiplied by."""
-    for name, array, ndim in (("a", a, 2), ("x", x, 1)):
-        launch.check_array("matvec", name, array, ndim=ndim, dtypes=launch.FLOATS)
-    launch.check_same_dtype("matvec", a=a, x=x)
-    if a.shape[1] != x.shape[0]:
-        transposed = a.shape[0] == x.shape[0]
-        advice = "Did you mean a.T?" if transposed else "x needs an element for each column of a."
-        raise ValueError(
-            "matvec: expected a.shape[1] == x.shape[0], "
-            f"got {tuple(a.shape)} and {tuple(x.shape)}. {advice}"
-        )
 
 
 _variant = functools.partial(Variant, reference=matvec_reference, block=BLOCK)

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.conv.windows import (
     Pair,
     Shape,
@@ -174,6 +174,7 @@ def avg_pool2d_cost(
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("input: n c h w -> n c rows cols", layout="C")
 def max_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, *,
     return_indices: bool = False, out: Any = None, stream: Any = 0,
@@ -184,17 +185,18 @@ def max_pool2d(
     stride is the kernel_size unless it is said. Sizes are numbers or pairs (down, across). Indices
     are int64, h W + w, as PyTorch's. NaN is larger than every number.
     """
-    window, moves, shape = pooled("max_pool2d", input, kernel_size, stride, padding, dilation)
-    input = launch.as_array(input)
-    result = launch.Result("max_pool2d", out, shape, input.dtype, input, stream=stream)
-    places = launch.Result("max_pool2d", None, shape, np.int64, input, stream=stream)
+    window, moves, shape = pooled_shape(
+        "max_pool2d", input.shape, kernel_size, stride, padding, dilation
+    )
+    result = out.of(shape)
+    places = launch.Result("max_pool2d", None, shape, np.int64, out.inputs, stream=stream)
     indices = planes(places.flat(), shape) if return_indices else None
-    launch.check_no_overlap("max_pool2d", out, input=input)
     given = window, *moves[:3], planes(result.flat(), shape), indices
     _launch(VARIANTS[0], input, given, shape, stream)
     return (result.get(), places.get()) if return_indices else result.get()
 
 
+@signature.takes("input: n c h w -> n c rows cols", layout="C")
 def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
     count_include_pad: bool = True, *, out: Any = None, stream: Any = 0,
@@ -205,22 +207,12 @@ def avg_pool2d(
     stride is the kernel_size unless it is said. Sizes are numbers or pairs (down, across). Without
     count_include_pad the places on the padding do not count.
     """
-    window, moves, shape = pooled("avg_pool2d", input, kernel_size, stride, padding, 1)
-    input = launch.as_array(input)
-    result = launch.Result("avg_pool2d", out, shape, input.dtype, input, stream=stream)
-    launch.check_no_overlap("avg_pool2d", out, input=input)
+    window, moves, shape = pooled_shape("avg_pool2d", input.shape, kernel_size, stride, padding, 1)
+    result = out.of(shape)
     out_planes = planes(result.flat(), shape)
     given = window, moves.stride, moves.padding, bool(count_include_pad), out_planes
     _launch(VARIANTS[1], input, given, shape, stream)
     return result.get()
-
-
-def pooled(
-    function: str, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
-) -> tuple[Pair, Windows, Shape]:
-    """Return the window, how it moves and the shape of what comes out; raise where it cannot."""
-    launch.check_array(function, "input", launch.as_array(input), ndim=4, dtypes=launch.FLOATS)
-    return pooled_shape(function, tuple(input.shape), kernel_size, stride, padding, dilation)
 
 
 def pooled_shape(
@@ -250,9 +242,8 @@ def planes(flat: Any, shape: Shape) -> Any:
 def _launch(variant: Variant, input: Any, given: Any, shape: Shape, stream: Any) -> None:
     """Launch a kernel with one thread for each window, unless there is none."""
     if math.prod(shape):
-        flat = launch.to_device(launch.flatten(variant.name, "input", input), stream)
         grid = variant.grid(variant.name, shape[3], shape[2], shape[0] * shape[1])
-        variant.kernel[grid, variant.block, stream](planes(flat, tuple(input.shape)), *given)
+        variant.kernel[grid, variant.block, stream](planes(input, input.shape), *given)
 
 
 _variant = functools.partial(Variant, block=(BLOCK_X, BLOCK_Y, 1), most_blocks=launch.GRID_LIMIT[2])

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels import vector
 from gpukit.kernels.conv.windows import Pair, Shape, taps_inside
 from gpukit.kernels.pool import (
@@ -201,6 +201,9 @@ def avg_pool2d_backward_cost(
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes(
+    "grad_out: n c rows cols, indices: n c rows cols -> n c h w", layout="C", indices=(np.int64,)
+)
 def max_pool2d_backward(
     grad_out: Any, indices: Any, input_size: Any, kernel_size: Any, stride: Any = None,
     padding: Any = 0, dilation: Any = 1, *, variant: str = "scatter", out: Any = None,
@@ -216,10 +219,6 @@ def max_pool2d_backward(
     chosen = launch.pick(function, MAX_VARIANTS, variant)
     shape = _shape(function, input_size)
     window, moves, size = pooled_shape(function, shape, kernel_size, stride, padding, dilation)
-    indices = launch.as_array(indices)
-    launch.check_array(function, "indices", indices, ndim=4, dtypes=(np.int64,))
-    advice = "They are what max_pool2d returned."
-    launch.check_shape(function, "indices", indices, size, advice)
     reach = reach_of(window, moves.dilation)
     if any(step < span for step, span in zip(moves.stride, reach, strict=True)):
         chosen = launch.pick(function, MAX_VARIANTS, chosen.instead or chosen.name)
@@ -227,6 +226,7 @@ def max_pool2d_backward(
     return _back(function, chosen, (grad_out, indices), given, shape, size, out, stream)
 
 
+@signature.takes("grad_out: n c rows cols -> n c h w", layout="C")
 def avg_pool2d_backward(
     grad_out: Any, input_size: Any, kernel_size: Any, stride: Any = None, padding: Any = 0,
     count_include_pad: bool = True, *, out: Any = None, stream: Any = 0,
@@ -257,18 +257,11 @@ def _back(
     size: Shape, out: Any, stream: Any,
 ) -> Any:  # fmt: skip
     """Return what a kernel makes of grad_out, the first of `arrays`: gradients of a shape."""
-    grad_out, *rest = (launch.as_array(array) for array in arrays)
-    launch.check_array(function, "grad_out", grad_out, ndim=4, dtypes=launch.FLOATS)
+    grad_out = arrays[0]
     launch.check_shape(function, "grad_out", grad_out, size, "It has the shape of what was pooled.")
-    given_arrays = grad_out, *rest
-    result = launch.Result(function, out, shape, grad_out.dtype, *given_arrays, stream=stream)
-    names = dict(zip(("grad_out", "indices"), given_arrays, strict=False))
-    launch.check_no_overlap(function, out, **names)
+    result = out.of(shape)
     if math.prod(shape):
-        moved = [
-            planes(launch.to_device(launch.flatten(function, name, array), stream), size)
-            for name, array in names.items()
-        ]
+        moved = [planes(array, size) for array in arrays]
         grad = planes(result.flat(), shape)
         across = shape
         if variant.name == "scatter":  # what no window found stays 0

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_sum, block_tree_sum
 from gpukit.kernels import reduce_trees
 from gpukit.kernels.reduce_trees import BLOCK
@@ -179,6 +179,7 @@ def sum_vectorised_kernel(x, out):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("x: n")
 def sum(x: Any, *, variant: str = "grid_stride", stream: Any = 0) -> Any:
     """Return the sum of a float32 or float64 vector.
 
@@ -186,19 +187,16 @@ def sum(x: Any, *, variant: str = "grid_stride", stream: Any = 0) -> Any:
     variant "vectorised" loads four float32 at once and takes no float64.
     """
     chosen = launch.pick("sum", SUM_VARIANTS, variant)
-    x = launch.as_array(x)
-    launch.check_array("sum", "x", x, ndim=1, dtypes=launch.FLOATS)
     launch.check_variant_dtype("sum", chosen, x)
     if x.shape[0] == 0:
         return x.dtype.type(0)
-    x = launch.to_device(x, stream)
     if chosen in reduce_trees.VARIANTS:
         return reduce_trees.sum_in_passes(chosen, x, stream)
     if chosen.instead and not (launch.is_contiguous(x) and is_aligned(x)):
         # x[1:] for example: its elements are there, but no four of them for one load
         chosen = launch.pick("sum", VARIANTS, chosen.instead)
     grid = chosen.grid("sum", x.shape[0])
-    out = launch.to_device(np.zeros(1, x.dtype), stream)  # the atomics add to what is there
+    out = launch.zeros((1,), x.dtype, stream)  # the atomics add to what is there
     chosen.kernel[grid, chosen.block, stream](x, out)
     return launch.to_host(out, stream)[0]
 

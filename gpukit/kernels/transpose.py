@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.launch import Cost, Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, load4, store4
@@ -211,6 +211,7 @@ def transpose_padded_kernel(x, out):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("x: rows cols -> rows cols")
 def copy(x: Any, *, variant: str = "coalesced", out: Any = None, stream: Any = 0) -> Any:
     """Return a copy of a float32 or float64 matrix.
 
@@ -218,20 +219,16 @@ def copy(x: Any, *, variant: str = "coalesced", out: Any = None, stream: Any = 0
     65535 * ROWS rows (strided: columns).
     """
     chosen = launch.pick("copy", COPY_VARIANTS, variant)
-    x = launch.as_array(x)
-    launch.check_array("copy", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
-    result = launch.Result("copy", out, (rows, cols), x.dtype, x, stream=stream)
-    launch.check_no_overlap("copy", out, x=x)
     if rows and cols:
-        x = launch.to_device(x, stream)
-        if chosen.instead and (cols % WIDTH or not wide.fits(x, result.array)):
+        if chosen.instead and (cols % WIDTH or not wide.fits(x, out.array)):
             chosen = launch.pick("copy", COPY_VARIANTS, chosen.instead)
         grid = chosen.grid("copy", cols, rows)
-        chosen.kernel[grid, chosen.block, stream](x, result.array)
-    return result.get()
+        chosen.kernel[grid, chosen.block, stream](x, out.array)
+    return out.get()
 
 
+@signature.takes("x: rows cols -> cols rows")
 def transpose(x: Any, *, variant: str = "padded", out: Any = None, stream: Any = 0) -> Any:
     """Return a float32 or float64 matrix with rows and columns exchanged, in memory of its own.
 
@@ -239,15 +236,11 @@ def transpose(x: Any, *, variant: str = "padded", out: Any = None, stream: Any =
     LaunchError (a ValueError) for more than 65535 * TILE rows (naive: * ROWS).
     """
     chosen = launch.pick("transpose", TRANSPOSE_VARIANTS, variant)
-    x = launch.as_array(x)
-    launch.check_array("transpose", "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
-    result = launch.Result("transpose", out, (cols, rows), x.dtype, x, stream=stream)
-    launch.check_no_overlap("transpose", out, x=x)
     if rows and cols:
         grid = chosen.grid("transpose", cols, rows)
-        chosen.kernel[grid, chosen.block, stream](launch.to_device(x, stream), result.array)
-    return result.get()
+        chosen.kernel[grid, chosen.block, stream](x, out.array)
+    return out.get()
 
 
 _variant = functools.partial(Variant, block=(TILE, ROWS))

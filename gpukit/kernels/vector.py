@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.launch import Cost, Variant
 from gpukit.primitives import wide
 from gpukit.primitives.wide import WIDTH, store4, zip4
@@ -218,6 +218,7 @@ def fill(
     return result.get()
 
 
+@signature.takes("a: n, b: n -> n", in_place=True)
 def vector_add(
     a: Any, b: Any, *, variant: str = "vector_add", out: Any = None, stream: Any = 0
 ) -> Any:
@@ -226,15 +227,12 @@ def vector_add(
     `[1. 2.] + [10. 20.]` is `[11. 22.]`: (n,) and (n,) give (n,) of the same dtype.
     """
     chosen = launch.pick("vector_add", ADD_VARIANTS, variant)
-    a, b = _pair("vector_add", a=a, b=b)
-    n = a.shape[0]
-    result = launch.Result("vector_add", out, (n,), a.dtype, a, b, stream=stream)
-    if n:
-        inputs = launch.to_device(a, stream), launch.to_device(b, stream)
-        _launch("vector_add", ADD_VARIANTS, chosen, n, stream, *inputs, result.array)
-    return result.get()
+    if n := a.shape[0]:
+        _launch("vector_add", ADD_VARIANTS, chosen, n, stream, a, b, out.array)
+    return out.get()
 
 
+@signature.takes("x: n, y: n -> n", in_place=True)
 def saxpy(
     alpha: float, x: Any, y: Any, *, variant: str = "saxpy_grid_stride", out: Any = None,
     stream: Any = 0,
@@ -245,14 +243,10 @@ def saxpy(
     alpha is cast.
     """
     chosen = launch.pick("saxpy", SAXPY_VARIANTS, variant)
-    x, y = _pair("saxpy", x=x, y=y)
-    n = x.shape[0]
-    result = launch.Result("saxpy", out, (n,), x.dtype, x, y, stream=stream)
-    if n:
-        inputs = launch.to_device(x, stream), launch.to_device(y, stream)
-        arguments = x.dtype.type(alpha), *inputs, result.array
+    if n := x.shape[0]:
+        arguments = x.dtype.type(alpha), x, y, out.array
         _launch("saxpy", SAXPY_VARIANTS, chosen, n, stream, *arguments)
-    return result.get()
+    return out.get()
 
 
 def _launch(
@@ -267,17 +261,6 @@ def _launch(
     if variant.instead and not wide.fits(*(a for a in arguments if np.ndim(a))):
         variant = launch.pick(function, variants, variant.instead)
     variant.kernel[variant.grid(function, n), variant.block, stream](*arguments)
-
-
-def _pair(function: str, **pair: Any) -> tuple[Any, Any]:
-    """Return both arrays as ours; raise unless they are floats of one dtype, equally many."""
-    (first, a), (second, b) = ((name, launch.as_array(array)) for name, array in pair.items())
-    for name, array in ((first, a), (second, b)):
-        launch.check_array(function, name, array, ndim=1, dtypes=launch.FLOATS)
-    launch.check_same_dtype(function, **{first: a, second: b})
-    advice = f"Make {first} and {second} equally long."
-    launch.check_shape(function, second, b, tuple(a.shape), advice)
-    return a, b
 
 
 _variant = functools.partial(Variant, block=BLOCK)

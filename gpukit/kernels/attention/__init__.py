@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import launch
+from gpukit import launch, signature
 from gpukit.kernels.attention import naive, naive_grad, tiled, tiled_grad
 from gpukit.kernels.attention.naive import attention_reference
 from gpukit.kernels.attention.naive_grad import attention_backward_reference
@@ -22,6 +22,7 @@ BACKWARD_VARIANTS = (naive_grad.VARIANTS[1], tiled_grad.VARIANTS[0])
 VARIANTS = (*naive.VARIANTS, *tiled.VARIANTS, *naive_grad.VARIANTS, *tiled_grad.VARIANTS)
 
 
+@signature.takes("query: b h l d, value: b h s dv, key: b h s d -> b h l dv", layout="strided")
 def scaled_dot_product_attention(
     query: Any, key: Any, value: Any, is_causal: bool = False, scale: float | None = None, *,
     attn_mask: Any = None, variant: str = "tiled", out: Any = None, logsumexp: Any = None,
@@ -40,21 +41,18 @@ def scaled_dot_product_attention(
     """
     function = "scaled_dot_product_attention"
     chosen = launch.pick(function, FORWARD_VARIANTS, variant)
-    arrays = _operands(function, query=query, key=key, value=value)
-    query, key, value = (launch.to_device(x, stream, strided=True) for x in arrays.values())
     batch, heads, rows = query.shape[:3]
     (keys, dv), pairs, dtype = value.shape[2:], batch * heads, query.dtype
-    inputs, shape = arrays.values(), (batch, heads, rows)
-    result = launch.Result(function, out, (*shape, dv), dtype, *inputs, stream=stream)
-    named = f"{function} (logsumexp)"
-    kept = launch.Result(named, logsumexp, shape, dtype, *inputs, stream=stream)
-    launch.check_no_overlap(function, out, **arrays)
+    shape = batch, heads, rows
+    kept = launch.Result(
+        f"{function} (logsumexp)", logsumexp, shape, dtype, out.inputs, stream=stream
+    )
     factor = _scale(scale, query)
     mask = _mask(function, attn_mask, (*shape, keys), dtype, stream)
     if attn_mask is not None:
-        launch.check_no_overlap(function, out, attn_mask=mask[0])
+        launch.check_no_overlap(function, out.out, attn_mask=mask[0])
     if chosen.instead and attn_mask is None and _fits(query, value):
-        arguments = query, key, value, factor, bool(is_causal), result.array, kept.array
+        arguments = query, key, value, factor, bool(is_causal), out.array, kept.array
         _launch(function, chosen, (rows, pairs), stream, *arguments)
     else:
         of_scores, of_softmax, of_values = naive.VARIANTS
@@ -65,12 +63,17 @@ def scaled_dot_product_attention(
         n = pairs * rows
         flat = scores.reshape(n, keys)
         _launch(function, of_softmax, (n,), stream, flat, flat, kept.flat())
-        _launch(function, of_values, (dv, rows, pairs), stream, scores, value, result.array)
+        _launch(function, of_values, (dv, rows, pairs), stream, scores, value, out.array)
     if logsumexp is not None:
         kept.get()
-    return result.get()
+    return out.get()
 
 
+@signature.takes(
+    "query: b h l d, value: b h s dv, key: b h s d, grad_out: b h l dv, output: b h l dv,"
+    " logsumexp: b h l -> b h l d, b h s d, b h s dv",
+    layout="strided",
+)
 def scaled_dot_product_attention_backward(
     grad_out: Any, query: Any, key: Any, value: Any, output: Any, logsumexp: Any,
     is_causal: bool = False, scale: float | None = None, *, attn_mask: Any = None,
@@ -85,17 +88,9 @@ def scaled_dot_product_attention_backward(
     """
     function = "scaled_dot_product_attention_backward"
     chosen = launch.pick(function, BACKWARD_VARIANTS, variant)
-    arrays = _operands(
-        function, grad_out=grad_out, query=query, key=key, value=value, output=output,
-        logsumexp=logsumexp,
-    )  # fmt: skip
-    shapes = [tuple(arrays[name].shape) for name in ("query", "key", "value")]
-    results = launch.results(function, out, shapes, stream, **arrays)
-    moved = (launch.to_device(x, stream, strided=True) for x in arrays.values())
-    grad_out, query, key, value, output, logsumexp = moved
     batch, heads, rows, d = query.shape
     (keys, dv), pairs, dtype = value.shape[2:], batch * heads, query.dtype
-    grad_query, grad_key, grad_value = (result.array for result in results)
+    grad_query, grad_key, grad_value = (result.array for result in out)
     factor, causal = _scale(scale, query), bool(is_causal)
     of_delta, of_grad_scores, transposed = naive_grad.VARIANTS
     delta = launch.empty((batch, heads, rows), dtype)
@@ -116,7 +111,7 @@ def scaled_dot_product_attention_backward(
         _launch(function, of_values, (d, rows, pairs), stream, grads, key, grad_query)
         _launch(function, transposed, (d, keys, pairs), stream, grads, query, grad_key)
         _launch(function, transposed, (dv, keys, pairs), stream, weights, grad_out, grad_value)
-    first, second, third = (result.get() for result in results)
+    first, second, third = (result.get() for result in out)
     return first, second, third
 
 
@@ -157,23 +152,6 @@ def _mask(
 def _fits(query: Any, value: Any) -> bool:
     """Whether rows fit into tiles, and there is a row to put there."""
     return bool(max(query.shape[3], value.shape[3]) <= tiled.HEAD and value.shape[2] > 0)
-
-
-def _operands(function: str, **given: Any) -> dict[str, Any]:
-    """Return arrays as ours; raise unless their dtypes and shapes fit query, key and value."""
-    arrays = {name: launch.as_array(array) for name, array in given.items()}
-    for name, array in arrays.items():
-        ndim = 3 if name == "logsumexp" else 4
-        launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
-    launch.check_same_dtype(function, **arrays)
-    *first, d = arrays["query"].shape
-    keys, dv = arrays["value"].shape[2:]
-    of_keys = (*first[:2], keys)
-    shapes = {"key": (*of_keys, d), "value": (*of_keys, dv), "logsumexp": tuple(first)}
-    for name in arrays.keys() - {"query"}:
-        advice = "query is (B, H, L, D), key (B, H, S, D), value (B, H, S, Dv)."
-        launch.check_shape(function, name, arrays[name], shapes.get(name, (*first, dv)), advice)
-    return arrays
 
 
 __all__ = [

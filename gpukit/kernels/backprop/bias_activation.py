@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels import activations, activations_grad
 from gpukit.kernels.activations import HALF, LIMIT, SQRT_HALF
 from gpukit.kernels.activations_grad import PEAK
@@ -235,16 +235,19 @@ def bias_gelu_grad_cost(
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("x: rows cols, bias: cols -> rows cols", in_place=("x",))
 def add_bias(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return x (rows, cols) with bias (cols,) added to each row; `out` may be x itself."""
     return _forward("add_bias", x, bias, out, stream)
 
 
+@signature.takes("x: rows cols, bias: cols -> rows cols", in_place=("x",))
 def bias_relu(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return relu(x + bias) of x (rows, cols) and bias (cols,); `out` may be x itself."""
     return _forward("bias_relu", x, bias, out, stream)
 
 
+@signature.takes("x: rows cols, bias: cols -> rows cols", in_place=("x",))
 def bias_gelu(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the exact gelu of x + bias, x (rows, cols), bias (cols,).
 
@@ -253,6 +256,7 @@ def bias_gelu(x: Any, bias: Any, *, out: Any = None, stream: Any = 0) -> Any:
     return _forward("bias_gelu", x, bias, out, stream)
 
 
+@signature.takes("grad_out: rows cols, y: rows cols -> rows cols, cols")
 def bias_relu_backward(
     grad_out: Any, y: Any, *, out: Any = None, stream: Any = 0
 ) -> tuple[Any, Any]:
@@ -260,9 +264,10 @@ def bias_relu_backward(
 
     (rows, cols) and (rows, cols) give (rows, cols) and (cols,). `out` is a tuple of two arrays.
     """
-    return _backward("bias_relu_backward", VARIANTS[3], out, stream, grad_out=grad_out, y=y)
+    return _backward("bias_relu_backward", VARIANTS[3], out, stream, grad_out, y)
 
 
+@signature.takes("grad_out: rows cols, x: rows cols, bias: cols -> rows cols, cols")
 def bias_gelu_backward(
     grad_out: Any, x: Any, bias: Any, *, out: Any = None, stream: Any = 0
 ) -> tuple[Any, Any]:
@@ -271,61 +276,36 @@ def bias_gelu_backward(
     (rows, cols), (rows, cols) and (cols,) give (rows, cols) and (cols,). `out` is a tuple of two
     arrays.
     """
-    arrays = {"grad_out": grad_out, "x": x, "bias": bias}
-    return _backward("bias_gelu_backward", VARIANTS[4], out, stream, **arrays)
-
-
-def _as_arrays(function: str, **arrays: Any) -> dict[str, Any]:
-    """Return arrays as ours; raise unless all are matrices of one shape, and bias fits to them."""
-    given = {name: launch.as_array(array) for name, array in arrays.items()}
-    leader, first = next(iter(given.items()))
-    for name, array in given.items():
-        ndim = 1 if name == "bias" else 2
-        launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
-        bias = name == "bias"
-        shape = tuple(first.shape[1:] if bias else first.shape)
-        advice = f"There is one for each column of {leader}." if bias else f"As that of {leader}."
-        launch.check_shape(function, name, array, shape, advice)
-    launch.check_same_dtype(function, **given)
-    return given
+    return _backward("bias_gelu_backward", VARIANTS[4], out, stream, grad_out, x, bias)
 
 
 def _forward(function: str, x: Any, bias: Any, out: Any, stream: Any) -> Any:
-    """Check, launch the kernel that has the name of the function, and return its result."""
+    """Launch the kernel that has the name of the function, and return its result."""
     variant = launch.pick(function, VARIANTS, function)
-    given = _as_arrays(function, x=x, bias=bias)
-    x = given["x"]
     rows, cols = x.shape
-    result = launch.Result(function, out, (rows, cols), x.dtype, *given.values(), stream=stream)
-    launch.check_no_overlap(function, out, in_place=True, x=x)
-    launch.check_no_overlap(function, out, bias=given["bias"])
     if rows and cols:
-        arrays = [launch.to_device(array, stream) for array in given.values()]
         grid = variant.grid(function, cols, rows)
-        variant.kernel[grid, variant.block, stream](*arrays, result.array)
-    return result.get()
+        variant.kernel[grid, variant.block, stream](x, bias, out.array)
+    return out.get()
 
 
 def _backward(
-    function: str, variant: Variant, out: Any, stream: Any, **arrays: Any
+    function: str, variant: Variant, out: Any, stream: Any, *arrays: Any
 ) -> tuple[Any, Any]:
-    """Check, launch a kernel and the sum of what its blocks leave; return both gradients."""
-    given = _as_arrays(function, **arrays)
-    first = given["grad_out"]
-    rows, cols = first.shape
-    results = launch.results(function, out, ((rows, cols), (cols,)), stream, **given)
-    bias = results[1].flat()
+    """Launch a kernel and the sum of what its blocks leave; return both gradients."""
+    (rows, cols), dtype = arrays[0].shape, arrays[0].dtype
+    of_x, of_bias = out
+    bias = of_bias.flat()
     if cols:
         if rows:
             chunks = chunks_of(rows)
-            sums = launch.empty((chunks, cols), first.dtype)
-            moved = [launch.to_device(array, stream) for array in given.values()]
+            sums = launch.empty((chunks, cols), dtype)
             grid = variant.grid(function, cols, chunks)
-            variant.kernel[grid, variant.block, stream](*moved, results[0].array, sums)
+            variant.kernel[grid, variant.block, stream](*arrays, of_x.array, sums)
         else:
-            sums = launch.to_device(np.zeros((1, cols), first.dtype), stream)
+            sums = launch.zeros((1, cols), dtype, stream)
         add_columns(function, sums, bias, stream)
-    return results[0].get(), results[1].get()
+    return of_x.get(), of_bias.get()
 
 
 _forwards = functools.partial(Variant, block=(ACROSS, 1), most_blocks=MOST_ROWS)

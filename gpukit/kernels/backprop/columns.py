@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.launch import Cost, Variant, ceil_div
 
 WIDTH = 64
@@ -102,21 +102,17 @@ def chunks_of(rows: int) -> int:
     return max(1, min(ceil_div(rows, CHUNK), MAX_CHUNKS))
 
 
+@signature.takes("x: rows cols -> cols")
 def column_sum(x: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the sum of each column of a float32 or float64 matrix, `x.sum(axis=0)`.
 
     (rows, cols) gives (cols,), with the same bits in every run; without rows it is 0.
     """
-    function = "column_sum"
-    x = launch.as_array(x)
-    launch.check_array(function, "x", x, ndim=2, dtypes=launch.FLOATS)
     rows, cols = x.shape
-    result = launch.Result(function, out, (cols,), x.dtype, x, stream=stream)
-    launch.check_no_overlap(function, out, x=x)
     if cols:
-        x = launch.to_device(x, stream) if rows else launch.to_device(np.zeros((1, cols), x.dtype))
-        add_columns(function, x, result.flat(), stream)
-    return result.get()
+        x = x if rows else launch.zeros((1, cols), x.dtype, stream)
+        add_columns("column_sum", x, out.flat(), stream)
+    return out.get()
 
 
 def add_columns(function: str, x: Any, out: Any, stream: Any) -> None:

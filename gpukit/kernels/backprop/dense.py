@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.backprop.columns import column_sum
 from gpukit.kernels.matmul import matmul, nt, wide
 from gpukit.kernels.matmul.naive import TILE
@@ -143,6 +143,7 @@ def linear_grad_weight_cost(n: int, i: int, o: int, itemsize: int = 4) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("input: n i, weight: o i, bias?: o -> n o")
 def linear(
     input: Any, weight: Any, bias: Any = None, *, variant: str = "tiled", out: Any = None,
     stream: Any = 0,
@@ -156,33 +157,20 @@ def linear(
     """
     function = "linear"
     chosen = launch.pick(function, FORWARD_VARIANTS, variant)
-    more = {} if bias is None else {"bias": bias}
-    given = _as_arrays(function, {"input": input, "weight": weight} | more)
-    x, weight, bias = given["input"], given["weight"], given.get("bias")
+    x, (n, i), o = input, input.shape, weight.shape[0]
     launch.check_variant_dtype(function, chosen, x)
-    (n, i), o = x.shape, weight.shape[0]
-    launch.check_shape(
-        function, "weight", weight, (o, i), "Its rows are as long as those of input."
-    )
-    if bias is not None:
-        advice = "There is one bias for each row of weight."
-        launch.check_shape(function, "bias", bias, (o,), advice)
-    result = launch.Result(function, out, (n, o), x.dtype, *given.values(), stream=stream)
-    launch.check_no_overlap(function, out, **given)
     if i == 0:  # a product of zeros has the same shape and something to multiply
-        x, weight = np.zeros((n, 1), x.dtype), np.zeros((o, 1), x.dtype)
+        x, weight = (launch.zeros((size, 1), x.dtype, stream) for size in (n, o))
     if n and o:
-        arrays = launch.to_device(x, stream), launch.to_device(weight, stream)
-        none = bias is None
-        bias = launch.empty((0,), x.dtype) if none else launch.to_device(bias, stream)
-        if chosen.instead and not wide.fits(*arrays, result.array):
+        arrays = x, weight
+        bias = launch.empty((0,), x.dtype) if bias is None else bias
+        if chosen.instead and not wide.fits(*arrays, out.array):
             chosen = launch.pick(function, FORWARD_VARIANTS, chosen.instead)
-        chosen.kernel[chosen.grid(function, o, n), chosen.block, stream](
-            *arrays, bias, result.array
-        )
-    return result.get()
+        chosen.kernel[chosen.grid(function, o, n), chosen.block, stream](*arrays, bias, out.array)
+    return out.get()
 
 
+@signature.takes("grad_out: n o, input: n i, weight: o i -> n i, o i, o")
 def linear_backward(
     grad_out: Any, input: Any, weight: Any, *, of_input: bool = True, variant: str = "tiled",
     out: Any = None, stream: Any = 0,
@@ -196,28 +184,23 @@ def linear_backward(
     """
     function = "linear_backward"
     launch.pick(function, FORWARD_VARIANTS, variant)
-    given = _as_arrays(function, {"grad_out": grad_out, "input": input, "weight": weight})
-    grad_out, x, weight = given.values()
-    (n, i), o = x.shape, weight.shape[0]
-    launch.check_shape(
-        function, "weight", weight, (o, i), "Its rows are as long as those of input."
-    )
-    advice = "It has the shape of the outputs of the layer."
-    launch.check_shape(function, "grad_out", grad_out, (n, o), advice)
-    shapes = (n, i) if of_input else (0, 0), (o, i), (o,)
-    results = launch.results(function, out, shapes, stream, **given)
-    grad, x, weight = (launch.to_device(array, stream) for array in given.values())
-    grad_x, grad_weight, grad_bias = (result.array for result in results)
+    of_x, of_weight, of_bias = out
     if variant == "naive":
-        _naively(function, BACKWARD_VARIANTS[0], grad_x, grad, weight, stream)
-        _naively(function, BACKWARD_VARIANTS[1], grad_weight, grad, x, stream)
+        if of_input:
+            _naively(function, BACKWARD_VARIANTS[0], of_x.array, grad_out, weight, stream)
+        _naively(function, BACKWARD_VARIANTS[1], of_weight.array, grad_out, input, stream)
     else:
         if of_input:
-            matmul(grad, weight, variant=variant, out=grad_x, stream=stream)
-        matmul(grad, x, transpose_a=True, variant=variant, out=grad_weight, stream=stream)
-    column_sum(grad, out=grad_bias, stream=stream)
-    of_x, of_weight, of_bias = (result.get() for result in results)
-    return of_x if of_input else None, of_weight, of_bias
+            matmul(grad_out, weight, variant=variant, out=of_x.array, stream=stream)
+        product = {
+            "transpose_a": True,
+            "variant": variant,
+            "out": of_weight.array,
+            "stream": stream,
+        }
+        matmul(grad_out, input, **product)
+    column_sum(grad_out, out=of_bias.array, stream=stream)
+    return of_x.get() if of_input else None, of_weight.get(), of_bias.get()
 
 
 def _naively(function: str, variant: Variant, out: Any, a: Any, b: Any, stream: Any) -> None:
@@ -225,16 +208,6 @@ def _naively(function: str, variant: Variant, out: Any, a: Any, b: Any, stream: 
     if out.size:
         grid = variant.grid(function, *out.shape[::-1])
         variant.kernel[grid, variant.block, stream](a, b, out)
-
-
-def _as_arrays(function: str, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Return arrays as ours; raise unless all are of floats, of one dtype, bias alone a vector."""
-    given = {name: launch.as_array(array) for name, array in arrays.items()}
-    for name, array in given.items():
-        ndim = 1 if name == "bias" else 2
-        launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
-    launch.check_same_dtype(function, **given)
-    return given
 
 
 _naive = functools.partial(Variant, block=(TILE, TILE))

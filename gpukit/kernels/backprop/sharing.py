@@ -45,13 +45,14 @@ All kernels, unless one says otherwise
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.activations import sigmoid
 from gpukit.kernels.backprop import dense
 from gpukit.kernels.backprop.dense import linear
@@ -215,11 +216,9 @@ def mlp_backward(
         raise ValueError(
             f"{function}: expected variant to be one of {names}, got {variant!r}. Pick one."
         )
-    above, layers, matrices = _checked(function, grad_out, [input, *outputs], weights)
-    results = [
-        launch.Result(function, None, tuple(w.shape), w.dtype, *layers, stream=stream)
-        for w in matrices
-    ]
+    above, layers, matrices, results = _checked(
+        function, grad_out, [input, *outputs], weights, stream
+    )
     weight_above = launch.empty((0, above.shape[1]), above.dtype)
     for at in reversed(range(len(matrices))):
         x, y, grad_weight = layers[at], layers[at + 1], results[at].array
@@ -238,39 +237,37 @@ def mlp_backward(
 
 
 def _checked(
-    function: str, grad_out: Any, layers: Sequence[Any], weights: Sequence[Any]
-) -> tuple[Any, list[Any], list[Any]]:
-    """Return all arrays on the device; raise unless they fit to a network."""
+    function: str, grad_out: Any, layers: Sequence[Any], weights: Sequence[Any], stream: Any
+) -> tuple[Any, list[Any], list[Any], list[launch.Result]]:
+    """Return all arrays on the device, and where gradients go; raise unless they fit a network."""
     if len(layers) != len(weights) + 1:
         raise ValueError(
             f"{function}: expected an array of outputs for each of {len(weights)} weights, "
             f"got {len(layers) - 1}. Pass what mlp returned."
         )
-    given = {"grad_out": grad_out, "input": layers[0]}
-    given |= {f"outputs[{k}]": array for k, array in enumerate(layers[1:])}
-    given |= {f"weights[{k}]": array for k, array in enumerate(weights)}
-    given = {name: launch.as_array(array) for name, array in given.items()}
-    for name, array in given.items():
-        launch.check_array(function, name, array, ndim=2, dtypes=launch.FLOATS)
-    launch.check_same_dtype(function, **given)
-    n, inputs = given["input"].shape
-    for k in range(len(weights)):
-        weight = given[f"weights[{k}]"]
+    (x, *moved), made = _takes(len(weights)).bind(
+        function, (*layers[:1], *weights, *layers[1:], grad_out), stream=stream
+    )
+    matrices, outputs, grad = moved[: len(weights)], moved[len(weights) : -1], moved[-1]
+    for k, weight in enumerate(matrices):
         if weight.shape[0] == 0:
             raise ValueError(
                 f"{function}: expected weights[{k}] to have a row for each output, got none. "
                 "A layer has one output or more."
             )
-        shape = (weight.shape[0], inputs)
-        advice = "It has a column for each input of its layer."
-        launch.check_shape(function, f"weights[{k}]", weight, shape, advice)
-        inputs = weight.shape[0]
-        advice = "It has a column for each row of its weights."
-        launch.check_shape(function, f"outputs[{k}]", given[f"outputs[{k}]"], (n, inputs), advice)
-    advice = "It has the shape of the last outputs."
-    launch.check_shape(function, "grad_out", given["grad_out"], (n, inputs), advice)
-    grad, *moved = (launch.to_device(array) for array in given.values())
-    return grad, moved[: len(layers)], moved[len(layers) :]
+    results = made if isinstance(made, list) else [made]
+    return grad, [x, *outputs], matrices, results
+
+
+@functools.cache
+def _takes(layers: int) -> signature.Signature:
+    """Return what a network of so many layers takes."""
+    weights = ", ".join(f"weights[{k}]: o{k + 1} o{k}" for k in range(layers))
+    outputs = ", ".join(f"outputs[{k}]: n o{k + 1}" for k in range(layers))
+    made = ", ".join(f"o{k + 1} o{k}" for k in range(layers))
+    return signature.Signature(
+        f"input: n o0, {weights}, {outputs}, grad_out: n o{layers} -> {made}"
+    )
 
 
 class Work(NamedTuple):

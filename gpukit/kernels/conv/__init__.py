@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gpukit import launch
+from gpukit import launch, signature
 from gpukit.kernels import transpose, vector
 from gpukit.kernels.backprop import columns
 from gpukit.kernels.conv import direct, gradients, im2col, implicit, tiled
@@ -67,6 +67,7 @@ class Layer(NamedTuple):
 # --- Forward ---------------------------------------------------------------------------------
 
 
+@signature.takes("input: n c h w, weight: o taps kh kw, bias?: o -> n o rows cols")
 def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1, *, variant: str = "im2col", out: Any = None,
@@ -81,20 +82,12 @@ def conv2d(
     its tile; direct takes the others. im2col takes at most 65535 places in all windows of an image.
     """
     chosen = launch.pick("conv2d", VARIANTS, variant)
-    input, weight = launch.as_array(input), launch.as_array(weight)
     layer = _layer("conv2d", input, weight, stride, padding, dilation, groups)
-    bias = np.zeros(weight.shape[0], weight.dtype) if bias is None else launch.as_array(bias)
-    launch.check_array("conv2d", "bias", bias, ndim=1, dtypes=launch.FLOATS)
-    launch.check_same_dtype("conv2d", input=input, weight=weight, bias=bias)
-    advice = "There is one bias for each output channel."
-    launch.check_shape("conv2d", "bias", bias, (weight.shape[0],), advice)
-    arrays = input, weight, bias
-    result = launch.Result("conv2d", out, layer.out, input.dtype, *arrays, stream=stream)
-    launch.check_no_overlap("conv2d", out, input=input, weight=weight, bias=bias)
+    result = out.of(layer.out)
     if math.prod(layer.out):
         if not _takes(chosen, layer, weight):
             chosen = launch.pick("conv2d", VARIANTS, chosen.instead)
-        input, weight, bias = (launch.to_device(array, stream) for array in arrays)
+        bias = launch.zeros(weight.shape[:1], weight.dtype, stream) if bias is None else bias
         if chosen.name == "im2col":
             _by_columns(layer, input, weight, bias, result.flat().reshape(layer.out), stream)
         elif chosen.name == "implicit":
@@ -178,6 +171,9 @@ def _launch(
 # --- Backward --------------------------------------------------------------------------------
 
 
+@signature.takes(
+    "input: n c h w, weight: o taps kh kw, grad_out: n o rows cols -> n c h w, o taps kh kw, o"
+)
 def conv2d_backward(
     grad_out: Any, input: Any, weight: Any, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1, *, of_input: bool = True, variant: str = "im2col",
@@ -193,17 +189,13 @@ def conv2d_backward(
     """
     function = "conv2d_backward"
     chosen = launch.pick(function, BACKWARD_VARIANTS, variant)
-    grad_out, input, weight = (launch.as_array(array) for array in (grad_out, input, weight))
-    launch.check_array(function, "grad_out", grad_out, ndim=4, dtypes=launch.FLOATS)
     layer = _layer(function, input, weight, stride, padding, dilation, groups)
-    launch.check_same_dtype(function, grad_out=grad_out, input=input, weight=weight)
     advice = "It has the shape of what conv2d returned."
     launch.check_shape(function, "grad_out", grad_out, layer.out, advice)
-    arrays = {"grad_out": grad_out, "input": input, "weight": weight}
-    shapes = layer.image if of_input else (0, 0, 0, 0), layer.weight, layer.weight[:1]
-    results = launch.results(function, out, shapes, stream, **arrays)
-    made = [result.flat().reshape(result.array.shape) for result in results]
-    given = [launch.to_device(array, stream) for array in arrays.values()]
+    made = [result.flat().reshape(result.shape) for result in (out if of_input else out[1:])]
+    if not of_input:
+        made.insert(0, launch.empty((0, 0, 0, 0), input.dtype))
+    given = grad_out, input, weight
     if 0 in (*layer.image, *layer.weight):  # sums of nothing
         for array in made:
             _zero(array, stream)
@@ -211,8 +203,8 @@ def conv2d_backward(
         _back_directly(layer, *given, *made, stream=stream)
     else:
         _back_by_columns(layer, *given, *made, stream=stream)
-    grad_input, grad_weight, grad_bias = (result.get() for result in results)
-    return grad_input if of_input else None, grad_weight, grad_bias
+    of_image, of_weight, of_bias = out
+    return of_image.get() if of_input else None, of_weight.get(), of_bias.get()
 
 
 def _back_directly(
@@ -294,8 +286,6 @@ def _layer(
     function: str, input: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: Any
 ) -> Layer:
     """Return the shapes of a layer; raise unless arrays, channels, groups and windows fit."""
-    for name, array in (("input", input), ("weight", weight)):
-        launch.check_array(function, name, array, ndim=4, dtypes=launch.FLOATS)
     groups = launch.check_int(function, "groups", groups, least=1)
     channels, channels_out = input.shape[1], weight.shape[0]
     if channels != groups * weight.shape[1] or 0 in weight.shape[1:]:

@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.conv.direct import conv2d_reference
 from gpukit.kernels.conv.windows import Shape, out_size, taps_inside
 from gpukit.launch import Cost, Variant, ceil_div
@@ -166,6 +166,7 @@ def reach_of_block(window: int, stride: int, dilation: int) -> int:
 # --- Host function ---------------------------------------------------------------------------
 
 
+@signature.takes("input: n c l, weight: o taps k, bias?: o -> n o places")
 def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: int = 1, padding: int = 0,
     dilation: int = 1, groups: int = 1, *, variant: str = "tiled", out: Any = None, stream: Any = 0,
@@ -176,7 +177,6 @@ def conv1d(
     float32 or all float64. The variant tiled takes windows that fit its tile, direct the others.
     """
     chosen = launch.pick("conv1d", VARIANTS, variant)
-    input, weight = launch.as_array(input), launch.as_array(weight)
     stride, padding, dilation = (
         launch.check_int("conv1d", name, value, least=least)
         for name, value, least in (
@@ -184,34 +184,26 @@ def conv1d(
         )
     )  # fmt: skip
     _check_operands(input, weight, groups)
-    bias = np.zeros(weight.shape[0], weight.dtype) if bias is None else launch.as_array(bias)
-    launch.check_array("conv1d", "bias", bias, ndim=1, dtypes=launch.FLOATS)
-    launch.check_same_dtype("conv1d", input=input, weight=weight, bias=bias)
-    advice = "There is one bias for each output channel."
-    launch.check_shape("conv1d", "bias", bias, (weight.shape[0],), advice)
     places = out_size(input.shape[2], weight.shape[2], stride, padding, dilation)
     if places < 1:
         raise ValueError(
             "conv1d: expected a window no larger than the padded signal, got "
             f"{dilation * (weight.shape[2] - 1) + 1} and {input.shape[2] + 2 * padding}. Pad more."
         )
-    shape, arrays = (input.shape[0], weight.shape[0], places), (input, weight, bias)
-    result = launch.Result("conv1d", out, shape, input.dtype, *arrays, stream=stream)
-    launch.check_no_overlap("conv1d", out, input=input, weight=weight, bias=bias)
+    shape = input.shape[0], weight.shape[0], places
+    result = out.of(shape)
     if math.prod(shape):
         if chosen.instead and reach_of_block(weight.shape[2], stride, dilation) > TILE:
             chosen = launch.pick("conv1d", VARIANTS, chosen.instead)
         grid = chosen.grid("conv1d", places, shape[0] * shape[1])
-        moved = (launch.to_device(array, stream) for array in arrays)
+        bias = launch.zeros(shape[1:2], weight.dtype, stream) if bias is None else bias
         config = grid, chosen.block, stream
-        chosen.kernel[config](*moved, stride, padding, dilation, result.array)
+        chosen.kernel[config](input, weight, bias, stride, padding, dilation, result.array)
     return result.get()
 
 
 def _check_operands(input: Any, weight: Any, groups: Any) -> None:
     """Raise unless input and weight are signals and windows with channels that fit."""
-    for name, array in (("input", input), ("weight", weight)):
-        launch.check_array("conv1d", name, array, ndim=3, dtypes=launch.FLOATS)
     groups = launch.check_int("conv1d", "groups", groups, least=1)
     fits = input.shape[1] == groups * weight.shape[1] and weight.shape[0] % groups == 0
     if not fits or 0 in weight.shape[1:]:

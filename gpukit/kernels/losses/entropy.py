@@ -27,12 +27,13 @@ All kernels, unless one says otherwise
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP
 from gpukit.kernels.losses.totals import COUNT, TOTAL, check_reduction, scales
 from gpukit.kernels.softmax.groups import (
@@ -169,6 +170,7 @@ def cross_entropy_grad_cost(rows: int, cols: int, targetsize: int = 4, itemsize:
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("input: n c, target: n -> loss...", target=INTEGERS)
 def cross_entropy(
     input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100,
     *, out: Any = None, stream: Any = 0,
@@ -181,22 +183,20 @@ def cross_entropy(
     a ValueError if it lies on the host; on the device its row is NaN.
     """
     function = "cross_entropy"
-    x, target = _check(function, input, target, reduction, ignore_index)
-    rows = x.shape[0]
-    shape = (rows,) if reduction == "none" else ()
-    result = launch.Result(function, out, shape, x.dtype, x, target, stream=stream)
-    launch.check_no_overlap(function, out, input=x, target=target)
-    x, target = launch.to_device(x, stream), launch.to_device(target, stream)
-    losses = result.flat() if reduction == "none" else launch.empty((rows,), x.dtype)
+    _check(function, out.inputs, reduction, ignore_index)
+    rows, dtype = input.shape[0], input.dtype
+    result = out.of((rows,) if reduction == "none" else ())
+    losses = result.flat() if reduction == "none" else launch.empty((rows,), dtype)
     if rows:
         grid = LOSS.grid(function, rows)
-        LOSS.kernel[grid, LOSS.block, stream](x, target, ignore_index, losses)
+        LOSS.kernel[grid, LOSS.block, stream](input, target, ignore_index, losses)
     if reduction != "none":
-        counted = _counted(target, reduction, ignore_index, x.dtype, stream)
+        counted = _counted(target, reduction, ignore_index, dtype, stream)
         TOTAL.kernel[1, TOTAL.block, stream](losses, counted, result.flat())
     return result.get()
 
 
+@signature.takes("input: n c, target: n -> n c", target=INTEGERS)
 def cross_entropy_backward(
     input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100,
     *, grad_out: Any = 1.0, out: Any = None, stream: Any = 0,
@@ -208,14 +208,13 @@ def cross_entropy_backward(
     is taken, and nothing that it computed is needed.
     """
     function = "cross_entropy_backward"
-    x, target = _check(function, input, target, reduction, ignore_index)
-    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, target, stream=stream)
-    launch.check_no_overlap(function, out, input=x, target=target)
-    above = scales(function, grad_out, x.shape[:1], reduction, x.dtype, stream)
-    _launch_grad(function, x, target, reduction, ignore_index, above, result.array, stream)
-    return result.get()
+    _check(function, out.inputs, reduction, ignore_index)
+    above = scales(function, grad_out, input.shape[:1], reduction, input.dtype, stream)
+    _launch_grad(function, input, target, reduction, ignore_index, above, out.array, stream)
+    return out.get()
 
 
+@signature.takes("input: n c, target: n -> loss..., n c", target=INTEGERS)
 def cross_entropy_with_grad(
     input: Any, target: Any, reduction: str = "mean", ignore_index: int = -100,
     *, out: Any = None, stream: Any = 0,
@@ -225,12 +224,12 @@ def cross_entropy_with_grad(
     What cross_entropy and cross_entropy_backward return, for half of the reading. `out` is a pair.
     """
     function = "cross_entropy_with_grad"
-    x, target = _check(function, input, target, reduction, ignore_index)
-    shapes = ((x.shape[0],) if reduction == "none" else (), tuple(x.shape))
-    loss, grad = launch.results(function, out, shapes, stream, input=x, target=target)
-    above = scales(function, 1.0, (), reduction, x.dtype, stream)
+    total, grad = out
+    _check(function, grad.inputs, reduction, ignore_index)
+    loss = total.of((input.shape[0],) if reduction == "none" else ())
+    above = scales(function, 1.0, (), reduction, input.dtype, stream)
     losses, counted = _launch_grad(
-        function, x, target, reduction, ignore_index, above, grad.array, stream,
+        function, input, target, reduction, ignore_index, above, grad.array, stream,
         losses=loss.flat() if reduction == "none" else None,
     )  # fmt: skip
     if reduction != "none":
@@ -238,24 +237,18 @@ def cross_entropy_with_grad(
     return loss.get(), grad.get()
 
 
-def _check(
-    function: str, x: Any, target: Any, reduction: str, ignore_index: int
-) -> tuple[Any, Any]:
-    """Return logits and targets as arrays; raise unless they are right."""
+def _check(function: str, inputs: Mapping[str, Any], reduction: str, ignore_index: int) -> None:
+    """Raise unless the reduction is one, and targets of the host are classes."""
     check_reduction(function, reduction)
     launch.check_int(function, "ignore_index", ignore_index, least=-(2**63))
-    x, target = launch.as_array(x), launch.as_array(target)
-    launch.check_array(function, "input", x, ndim=2, dtypes=launch.FLOATS)
-    launch.check_array(function, "target", target, ndim=1, dtypes=INTEGERS)
-    launch.check_shape(function, "target", target, (x.shape[0],), "Each row has one class.")
+    classes, target = inputs["input"].shape[1], inputs["target"]
     if isinstance(target, np.ndarray):
-        wrong = ((target < 0) | (target >= x.shape[1])) & (target != ignore_index)
+        wrong = ((target < 0) | (target >= classes)) & (target != ignore_index)
         if wrong.any():
             raise ValueError(
-                f"{function}: expected classes in [0, {x.shape[1]}) in target, got "
+                f"{function}: expected classes in [0, {classes}) in target, got "
                 f"{target[wrong][0]}. Number the classes from 0, or pass it as ignore_index."
             )
-    return x, target
 
 
 def _counted(
@@ -275,7 +268,6 @@ def _launch_grad(
 ) -> tuple[Any, Any]:  # fmt: skip
     """Write the gradient; return the loss of each row and what their sum is to be divided by."""
     rows = x.shape[0]
-    x, target = launch.to_device(x, stream), launch.to_device(target, stream)
     losses = launch.empty((rows,), x.dtype) if losses is None else losses
     counted = _counted(target, reduction, ignore_index, x.dtype, stream)
     if rows:

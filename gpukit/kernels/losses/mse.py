@@ -22,13 +22,12 @@ All kernels, unless one says otherwise
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_sum
 from gpukit.kernels.losses.totals import TOTAL, check_reduction, scales
 from gpukit.launch import Cost, Variant, stride_blocks
@@ -140,6 +139,7 @@ def mse_grad_cost(n: int, itemsize: int = 4) -> Cost:
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("input: ..., target: ... -> loss...", layout="C")
 def mse_loss(
     input: Any, target: Any, reduction: str = "mean", *, out: Any = None, stream: Any = 0
 ) -> Any:
@@ -148,24 +148,23 @@ def mse_loss(
     `[1. 2.]` and `[1. 4.]` give `2.`: two arrays of one shape, both float32 or both float64, give
     an array of no axes, or with "none" of that shape. The mean of nothing is NaN.
     """
-    x, target = _check("mse_loss", input, target, reduction)
-    shape = tuple(x.shape) if reduction == "none" else ()
-    result = launch.Result("mse_loss", out, shape, x.dtype, x, target, stream=stream)
-    launch.check_no_overlap("mse_loss", out, input=x, target=target)
-    n = math.prod(x.shape)
-    inputs = _flat("mse_loss", stream, input=x, target=target)
+    check_reduction("mse_loss", reduction)
+    n, dtype = input.size, input.dtype
+    result = out.of(tuple(input.shape) if reduction == "none" else ())
+    inputs = input.reshape(n), target.reshape(n)
     if reduction == "none":
         if n:
             TERMS.kernel[TERMS.grid("mse_loss", n), BLOCK, stream](*inputs, result.flat())
         return result.get()
-    parts = launch.empty(SUM.grid("mse_loss", n), x.dtype)
+    parts = launch.empty(SUM.grid("mse_loss", n), dtype)
     if n:
         SUM.kernel[parts.shape, BLOCK, stream](*inputs, parts)
-    counted = launch.to_device(np.full(1, n if reduction == "mean" else 1, x.dtype), stream)
+    counted = launch.to_device(np.full(1, n if reduction == "mean" else 1, dtype), stream)
     TOTAL.kernel[1, TOTAL.block, stream](parts, counted, result.flat())
     return result.get()
 
 
+@signature.takes("input: ..., target: ... -> ...", layout="C")
 def mse_loss_backward(
     input: Any, target: Any, reduction: str = "mean",
     *, grad_out: Any = 1.0, out: Any = None, stream: Any = 0,
@@ -176,34 +175,14 @@ def mse_loss_backward(
     gradient of the loss: a number, an array of one element, or with "none" of the input's shape.
     """
     function = "mse_loss_backward"
-    x, target = _check(function, input, target, reduction)
-    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, target, stream=stream)
-    launch.check_no_overlap(function, out, input=x, target=target)
-    above = scales(function, grad_out, tuple(x.shape), reduction, x.dtype, stream)
-    if n := math.prod(x.shape):
-        inputs = _flat(function, stream, input=x, target=target)
-        slope = x.dtype.type(2 / n if reduction == "mean" else 2)
-        GRAD.kernel[GRAD.grid(function, n), BLOCK, stream](*inputs, above, slope, result.flat())
-    return result.get()
-
-
-def _check(function: str, x: Any, target: Any, reduction: str) -> tuple[Any, Any]:
-    """Return both as arrays; raise unless they have one shape and one dtype of floats."""
     check_reduction(function, reduction)
-    x, target = launch.as_array(x), launch.as_array(target)
-    for name, array in (("input", x), ("target", target)):
-        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
-    launch.check_shape(function, "target", target, tuple(x.shape), "It has the shape of input.")
-    launch.check_same_dtype(function, input=x, target=target)
-    return x, target
-
-
-def _flat(function: str, stream: Any, **arrays: Any) -> list[Any]:
-    """Return arrays as vectors on the device."""
-    return [
-        launch.to_device(launch.flatten(function, name, array), stream)
-        for name, array in arrays.items()
-    ]
+    shape, dtype = out.shape, input.dtype
+    above = scales(function, grad_out, shape, reduction, dtype, stream)
+    if n := input.size:
+        slope = dtype.type(2 / n if reduction == "mean" else 2)
+        given = input.reshape(n), target.reshape(n), above, slope
+        GRAD.kernel[GRAD.grid(function, n), BLOCK, stream](*given, out.flat())
+    return out.get()
 
 
 _variant = functools.partial(Variant, block=BLOCK)

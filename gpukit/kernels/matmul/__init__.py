@@ -8,11 +8,12 @@ all variants, in `VARIANTS`.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
-from gpukit import launch
+from gpukit import launch, signature
 from gpukit.kernels.matmul import bf16, naive, nt, registers, tensor_tf32, tiled, tn, wide
 from gpukit.kernels.matmul.batched import batched_matmul
 from gpukit.kernels.matmul.naive import matmul_reference
@@ -29,6 +30,16 @@ VARIANTS = (
 
 # By transpose_a and transpose_b; a variant that is not in all three takes no transposed matrix.
 _FORMS = {(False, False): VARIANTS, (False, True): nt.VARIANTS, (True, False): tn.VARIANTS}
+_TURNS = tuple(("b", f"Did you mean transpose_b={turned}?") for turned in (True, False))
+_takes = functools.partial(signature.Signature, inner="k")
+_SIGNATURES = {
+    (False, False): _takes("a: m k, b: k n -> m n", turn=_TURNS[0]),
+    (False, True): _takes("a: m k, b: n k -> m n", turn=_TURNS[1]),
+    (True, False): _takes("a: k m, b: k n -> m n"),
+}
+_BF16 = _takes(
+    "a: m k, b: k n -> m n", turn=_TURNS[0], dtypes=(*launch.FLOATS, np.uint16), dtype=np.float32
+)
 
 
 def matmul(
@@ -54,51 +65,30 @@ def matmul(
             "matmul: expected transpose_a or transpose_b, got both. Multiply b by a: the result is "
             "the transpose."
         )
-    variants = _FORMS[bool(transpose_a), bool(transpose_b)]
+    form = bool(transpose_a), bool(transpose_b)
+    variants = _FORMS[form]
     chosen = launch.pick("matmul", variants, variant)
     launch.check_gpu("matmul", chosen)
-    a, b = launch.as_array(a), launch.as_array(b)
-    _check_operands(chosen, a, b, transpose_a, transpose_b)
-    (k, m) = a.shape if transpose_a else a.shape[::-1]
-    n = b.shape[0 if transpose_b else 1]
     takes_bf16 = np.uint16 in chosen.dtypes
-    dtype = np.float32 if takes_bf16 else a.dtype
-    result = launch.Result("matmul", out, (m, n), dtype, a, b, stream=stream)
-    launch.check_no_overlap("matmul", out, a=a, b=b)
-    if k == 0:  # a product of zeros has the same shape and something to multiply
-        a = np.zeros((1, m) if transpose_a else (m, 1), dtype)
-        b = np.zeros((n, 1) if transpose_b else (1, n), dtype)
+    takes = _BF16 if takes_bf16 else _SIGNATURES[form]
+    (a, b), result = takes.bind("matmul", (a, b), out, stream)
+    launch.check_variant_dtype("matmul", chosen, a)
+    (m, n), dtype = result.shape, result.dtype
+    if a.shape[0 if transpose_a else 1] == 0:
+        # a product of zeros has the same shape and something to multiply
+        a = launch.zeros((1, m) if transpose_a else (m, 1), dtype, stream)
+        b = launch.zeros((n, 1) if transpose_b else (1, n), dtype, stream)
     if m and n:
+        inputs: tuple[Any, ...] = a, b
         if takes_bf16:
-            inputs = bf16.as_bf16("a", a, stream), bf16.as_bf16("b", b, stream)
-        else:
-            inputs = launch.to_device(a, stream), launch.to_device(b, stream)
-            if chosen.instead and not wide.fits(*inputs, result.array):
-                chosen = launch.pick("matmul", variants, chosen.instead)
+            given = (a, b) if a.shape[1] == 1 else result.inputs.values()
+            inputs = tuple(bf16.as_bf16(n, x, stream) for n, x in zip("ab", given, strict=True))
+        elif chosen.instead and not wide.fits(a, b, result.array):
+            chosen = launch.pick("matmul", variants, chosen.instead)
         more = (launch.empty((0,), dtype),) if transpose_b else ()  # no bias
         grid = chosen.grid("matmul", n, m)
         chosen.kernel[grid, chosen.block, stream](*inputs, *more, result.array)
     return result.get()
-
-
-def _check_operands(
-    variant: launch.Variant, a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
-) -> None:
-    """Raise unless a and b are matrices that can be multiplied, of a dtype the variant takes."""
-    more: tuple[type[np.generic], ...] = tuple(d for d in variant.dtypes if d not in launch.FLOATS)
-    for name, array in (("a", a), ("b", b)):
-        launch.check_array("matmul", name, array, ndim=2, dtypes=launch.FLOATS + more)
-    launch.check_same_dtype("matmul", a=a, b=b)
-    launch.check_variant_dtype("matmul", variant, a)
-    at_a, at_b = 0 if transpose_a else 1, 1 if transpose_b else 0
-    if a.shape[at_a] != b.shape[at_b]:
-        turned = a.shape[at_a] == b.shape[1 - at_b] and not transpose_a
-        advice = f"Did you mean transpose_b={not transpose_b}?"
-        raise ValueError(
-            f"matmul: expected a.shape[{at_a}] == b.shape[{at_b}], "
-            f"got {tuple(a.shape)} and {tuple(b.shape)}. "
-            + (advice if turned else "The inner sizes must agree.")
-        )
 
 
 __all__ = ["VARIANTS", "batched_matmul", "matmul", "matmul_reference"]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.matmul.naive import TILE
 from gpukit.launch import Cost, Variant, ceil_div
 
@@ -83,45 +83,26 @@ def matmul_batched_cost(batches: int, m: int, n: int, k: int, itemsize: int = 4)
 # --- Host function ---------------------------------------------------------------------------
 
 
+@signature.takes(
+    "a: batch m k, b: batch k n -> batch m n", inner="k",
+    turn=("b", "Did you mean b.transpose(0, 2, 1)?"),
+)  # fmt: skip
 def batched_matmul(a: Any, b: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the products of the float32 or float64 matrices of two batches, pair by pair.
 
     (B, M, K) and (B, K, N) give (B, M, N); PyTorch calls it bmm. A sum over K = 0 is zero. Raises
     LaunchError (a ValueError) for B above 65535 or M above 65535 * TILE.
     """
-    a, b = launch.as_array(a), launch.as_array(b)
-    _check_operands(a, b)
     batches, m, k = a.shape
     n = b.shape[2]
-    result = launch.Result("batched_matmul", out, (batches, m, n), a.dtype, a, b, stream=stream)
-    launch.check_no_overlap("batched_matmul", out, a=a, b=b)
     if k == 0:  # a product of zeros has the same shape and something to multiply
-        a, b = np.zeros((batches, m, 1), a.dtype), np.zeros((batches, 1, n), a.dtype)
+        shapes = (batches, m, 1), (batches, 1, n)
+        a, b = (launch.zeros(shape, a.dtype, stream) for shape in shapes)
     if batches and m and n:
         (variant,) = VARIANTS
         grid = variant.grid("batched_matmul", n, m, batches)
-        inputs = launch.to_device(a, stream), launch.to_device(b, stream)
-        variant.kernel[grid, variant.block, stream](*inputs, result.array)
-    return result.get()
-
-
-def _check_operands(a: Any, b: Any) -> None:
-    """Raise unless a and b are batches of matrices of floats that can be multiplied in pairs."""
-    for name, array in (("a", a), ("b", b)):
-        launch.check_array("batched_matmul", name, array, ndim=3, dtypes=launch.FLOATS)
-    launch.check_same_dtype("batched_matmul", a=a, b=b)
-    found = f"got {tuple(a.shape)} and {tuple(b.shape)}"
-    if a.shape[0] != b.shape[0]:
-        raise ValueError(
-            f"batched_matmul: expected a.shape[0] == b.shape[0], {found}. "
-            "Axis 0 of both is the batch."
-        )
-    if a.shape[2] != b.shape[1]:
-        transposed = a.shape[2] == b.shape[2]
-        advice = (
-            "Did you mean b.transpose(0, 2, 1)?" if transposed else "The inner sizes must agree."
-        )
-        raise ValueError(f"batched_matmul: expected a.shape[2] == b.shape[1], {found}. {advice}")
+        variant.kernel[grid, variant.block, stream](a, b, out.array)
+    return out.get()
 
 
 VARIANTS = (

@@ -45,7 +45,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.optimizers.fused import BLOCK, step_in_place, takes_float4, update_four_with_two
 from gpukit.launch import Cost, Variant
 from gpukit.primitives.wide import WIDTH
@@ -177,6 +177,7 @@ def adamw_vectorised_kernel(param, grad, m, v, rates):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("param!: ..., grad: ..., m!: ..., v!: ...", layout="C")
 def adam_step(
     param: Any, grad: Any, m: Any, v: Any, *, step: int, lr: float = 1e-3,
     betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0.0, stream: Any = 0,
@@ -187,9 +188,10 @@ def adam_step(
     of the gradient.
     """
     rates = _rates("adam_step", step, lr, betas, eps, weight_decay)
-    step_in_place("adam_step", ADAM_VARIANTS, rates, stream, param=param, grad=grad, m=m, v=v)
+    step_in_place("adam_step", ADAM_VARIANTS, rates, stream, param, grad, m, v)
 
 
+@signature.takes("param!: ..., grad: ..., m!: ..., v!: ...", layout="C")
 def adamw_step(
     param: Any, grad: Any, m: Any, v: Any, *, step: int, lr: float = 1e-3,
     betas: Betas = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 1e-2, stream: Any = 0,
@@ -200,7 +202,7 @@ def adamw_step(
     1 - lr weight_decay.
     """
     rates = _rates("adamw_step", step, lr, betas, eps, lr * weight_decay)
-    step_in_place("adamw_step", ADAMW_VARIANTS, rates, stream, param=param, grad=grad, m=m, v=v)
+    step_in_place("adamw_step", ADAMW_VARIANTS, rates, stream, param, grad, m, v)
 
 
 def _rates(

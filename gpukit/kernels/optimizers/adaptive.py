@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.optimizers.fused import (
     BLOCK,
     step_in_place,
@@ -238,6 +238,7 @@ def adadelta_vectorised_kernel(param, grad, squares, steps, rates):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("param!: ..., grad: ..., squares!: ...", layout="C")
 def adagrad_step(
     param: Any, grad: Any, squares: Any, *, step: int = 1, lr: float = 1e-2, lr_decay: float = 0.0,
     weight_decay: float = 0.0, eps: float = 1e-10, stream: Any = 0,
@@ -250,10 +251,10 @@ def adagrad_step(
     function = "adagrad_step"
     step = launch.check_int(function, "step", step, least=1)
     rates = lr / (1 + (step - 1) * lr_decay), eps, weight_decay
-    arrays = {"param": param, "grad": grad, "squares": squares}
-    step_in_place(function, ADAGRAD_VARIANTS, rates, stream, **arrays)
+    step_in_place(function, ADAGRAD_VARIANTS, rates, stream, param, grad, squares)
 
 
+@signature.takes("param!: ..., grad: ..., squares!: ...", layout="C")
 def rmsprop_step(
     param: Any, grad: Any, squares: Any, *, lr: float = 1e-2, alpha: float = 0.99,
     eps: float = 1e-8, weight_decay: float = 0.0, stream: Any = 0,
@@ -263,10 +264,10 @@ def rmsprop_step(
     The average begins as zeros.
     """
     rates = lr, alpha, 1 - alpha, eps, weight_decay
-    arrays = {"param": param, "grad": grad, "squares": squares}
-    step_in_place("rmsprop_step", RMSPROP_VARIANTS, rates, stream, **arrays)
+    step_in_place("rmsprop_step", RMSPROP_VARIANTS, rates, stream, param, grad, squares)
 
 
+@signature.takes("param!: ..., grad: ..., squares!: ..., steps!: ...", layout="C")
 def adadelta_step(
     param: Any, grad: Any, squares: Any, steps: Any, *, lr: float = 1.0, rho: float = 0.9,
     eps: float = 1e-6, weight_decay: float = 0.0, stream: Any = 0,
@@ -276,8 +277,7 @@ def adadelta_step(
     Both averages begin as zeros.
     """
     rates = lr, rho, 1 - rho, eps, weight_decay
-    arrays = {"param": param, "grad": grad, "squares": squares, "steps": steps}
-    step_in_place("adadelta_step", ADADELTA_VARIANTS, rates, stream, **arrays)
+    step_in_place("adadelta_step", ADADELTA_VARIANTS, rates, stream, param, grad, squares, steps)
 
 
 ADAGRAD_VARIANTS = (

@@ -39,9 +39,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.collectives import WARP, block_sum
-from gpukit.kernels.optimizers.fused import BLOCK, bring_back, check, choose, takes_float4
+from gpukit.kernels.optimizers.fused import BLOCK, choose, takes_float4
 from gpukit.launch import Cost, Variant, stride_blocks
 from gpukit.primitives.wide import WIDTH, load4, store4
 
@@ -226,25 +226,25 @@ def clip_grad_norm(grads: Any, max_norm: float, *, stream: Any = 0) -> Any:
     many = list(grads) if isinstance(grads, list | tuple) else [grads]
     if not many:
         raise ValueError(f"{function}: expected grads to hold an array, got none. Pass one.")
-    given = {f"grads[{k}]": launch.as_array(grad) for k, grad in enumerate(many)}
-    for name, grad in given.items():
-        check(function, {name: grad}, written=[name])
-    launch.check_same_dtype(function, **given)
-    vectors = [
-        launch.to_device(launch.flatten(function, name, grad), stream)
-        for name, grad in given.items()
-    ]
+    arrays, norm = _takes(len(many)).bind(function, many, stream=stream)
+    result, vectors = norm.of((1,)), [array.reshape(array.size) for array in arrays]
     dtype = vectors[0].dtype
-    result = launch.Result(function, None, (1,), dtype, *given.values(), stream=stream)
     scale = launch.empty((1,), dtype)
     partials = _square_sums(function, [x for x in vectors if x.size], dtype, stream)
     CLIP_SCALE.kernel[1, BLOCK, stream](partials, dtype.type(max_norm), result.array, scale)
-    for grad, vector in zip(given.values(), vectors, strict=True):
+    for grad, vector in zip(norm.inputs.values(), vectors, strict=True):
         if vector.size:
             variant = choose(SCALE_VARIANTS, vector)
             variant.kernel[variant.grid(function, vector.size), BLOCK, stream](scale, vector)
-            bring_back(grad, vector, stream)
+            launch.bring_back(grad, vector, stream)
     return result.get()
+
+
+@functools.cache
+def _takes(count: int) -> signature.Signature:
+    """Return what takes so many gradients, each of a shape of its own."""
+    line = ", ".join(f"grads[{k}]!: axes{k}..." for k in range(count))
+    return signature.Signature(f"{line} -> norm", layout="C")
 
 
 def _square_sums(function: str, vectors: list[Any], dtype: Any, stream: Any) -> Any:

@@ -79,52 +79,23 @@ def step_in_place(
     variants: tuple[Variant, ...],
     rates: tuple[float, ...],
     stream: Any,
-    **arrays: Any,
+    *arrays: Any,
 ) -> None:
-    """Launch an optimizer on arrays of one shape and one float dtype, in place.
+    """Launch an optimizer on arrays of one shape and one float dtype in C order, in place.
 
     `variants` is its kernel for single elements, then that for four, which is taken where it pays.
-    All arrays but `grad` change.
     """
-    given = {name: launch.as_array(array) for name, array in arrays.items()}
-    check(function, given, written=[name for name in given if name != "grad"])
-    param = given["param"]
-    if param.size == 0:
-        return
-    vectors = [
-        launch.to_device(launch.flatten(function, name, array), stream)
-        for name, array in given.items()
-    ]
-    variant = choose(variants, *vectors)
-    numbers = tuple(param.dtype.type(rate) for rate in rates)
-    variant.kernel[variant.grid(function, param.size), variant.block, stream](*vectors, numbers)
-    for (name, array), vector in zip(given.items(), vectors, strict=True):
-        if name != "grad":
-            bring_back(array, vector, stream)
-
-
-def check(function: str, arrays: dict[str, Any], *, written: list[str]) -> None:
-    """Raise unless all arrays are of floats, shaped alike, and those that change writeable."""
-    leader, first = next(iter(arrays.items()))
-    for name, array in arrays.items():
-        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
-        launch.check_shape(function, name, array, first.shape, f"It has the shape of {leader}.")
-        if name in written:
-            launch.check_writeable(function, name, array)
-    launch.check_same_dtype(function, **arrays)
+    if n := arrays[0].size:
+        vectors = [array.reshape(n) for array in arrays]
+        variant = choose(variants, *vectors)
+        numbers = tuple(map(vectors[0].dtype.type, rates))
+        variant.kernel[variant.grid(function, n), variant.block, stream](*vectors, numbers)
 
 
 def choose(variants: tuple[Variant, ...], *vectors: Any) -> Variant:
     """Return, of a variant for single elements and one for four, that for these vectors."""
     single, float4s = variants
     return float4s if wide.pays(*vectors) else single
-
-
-def bring_back(array: Any, vector: Any, stream: Any) -> None:
-    """Copy what a kernel made of a NumPy array to it, where the kernel did not work on it."""
-    moved = not isinstance(vector, np.ndarray) or not np.may_share_memory(array, vector)
-    if isinstance(array, np.ndarray) and moved:
-        array[...] = launch.to_host(vector, stream).reshape(array.shape)
 
 
 # The variant that moves four elements at once, for the variants of the other files.

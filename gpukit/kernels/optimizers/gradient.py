@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpukit import cuda, launch
+from gpukit import cuda, launch, signature
 from gpukit.kernels.optimizers.fused import (
     BLOCK,
     step_in_place,
@@ -226,6 +226,7 @@ def nesterov_vectorised_kernel(param, grad, velocity, rates):
 # --- Host functions --------------------------------------------------------------------------
 
 
+@signature.takes("param!: ..., grad: ...", layout="C")
 def sgd_step(
     param: Any, grad: Any, *, lr: float = 1e-3, weight_decay: float = 0.0, stream: Any = 0
 ) -> None:
@@ -233,9 +234,10 @@ def sgd_step(
 
     Any shape, float32 or float64, the same for both arrays.
     """
-    step_in_place("sgd_step", SGD_VARIANTS, (lr, weight_decay), stream, param=param, grad=grad)
+    step_in_place("sgd_step", SGD_VARIANTS, (lr, weight_decay), stream, param, grad)
 
 
+@signature.takes("param!: ..., grad: ..., velocity!: ...", layout="C")
 def momentum_step(
     param: Any, grad: Any, velocity: Any, *, lr: float = 1e-3, momentum: float = 0.9,
     dampening: float = 0.0, weight_decay: float = 0.0, step: int | None = None, stream: Any = 0,
@@ -253,10 +255,10 @@ def momentum_step(
         )
     first = step is not None and launch.check_int(function, "step", step, least=1) == 1
     rates = lr, momentum, 1 if first else 1 - dampening, weight_decay
-    arrays = {"param": param, "grad": grad, "velocity": velocity}
-    step_in_place(function, MOMENTUM_VARIANTS, rates, stream, **arrays)
+    step_in_place(function, MOMENTUM_VARIANTS, rates, stream, param, grad, velocity)
 
 
+@signature.takes("param!: ..., grad: ..., velocity!: ...", layout="C")
 def nesterov_step(
     param: Any, grad: Any, velocity: Any, *, lr: float = 1e-3, momentum: float = 0.9,
     weight_decay: float = 0.0, stream: Any = 0,
@@ -266,8 +268,7 @@ def nesterov_step(
     The velocity begins as zeros.
     """
     rates = lr, momentum, weight_decay
-    arrays = {"param": param, "grad": grad, "velocity": velocity}
-    step_in_place("nesterov_step", NESTEROV_VARIANTS, rates, stream, **arrays)
+    step_in_place("nesterov_step", NESTEROV_VARIANTS, rates, stream, param, grad, velocity)
 
 
 SGD_VARIANTS = (

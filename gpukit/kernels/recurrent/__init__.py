@@ -20,10 +20,11 @@ part and of the past's part differ.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
-from gpukit import launch
+from gpukit import launch, signature
 from gpukit.kernels import activations_grad, backprop
 from gpukit.kernels.recurrent import gates, gru, lstm
 
@@ -190,27 +191,37 @@ def gru_cell_backward(
 # --- What all cells share --------------------------------------------------------------------
 
 
+@functools.cache
+def _takes(gates: int, names: tuple[str, ...]) -> signature.Signature:
+    """Return what a cell with so many gates takes: its input and states, then what holds gates."""
+    axes = {
+        "input": "n i", "w_ih": f"{gates}*h i", "w_hh": f"{gates}*h h", "b_ih": f"{gates}*h",
+        "b_hh": f"{gates}*h", "saved": f"3 n {gates}*h",
+    }  # fmt: skip
+    states = [name for name in names if name not in axes]
+    in_order = ["input", *states, *(name for name in names if name in axes and name != "input")]
+    line = ", ".join(f"{name}: {axes.get(name, 'n h')}" for name in in_order)
+    made = signature.Signature(f"{line} -> made...", layout="strided")
+    made.listed.sort(key=lambda array: names.index(array.name))
+    return made
+
+
 class _Step:
     """The arrays of one step of a cell with so many gates, checked and where kernels read them."""
 
     def __init__(self, function: str, gates: int, stream: Any, **arrays: Any) -> None:
         self.function, self.stream = function, stream
-        self.arrays = {k: launch.as_array(a) for k, a in arrays.items() if a is not None}
-        for name, array in self.arrays.items():
-            ndim = {"b_ih": 1, "b_hh": 1, "saved": 3}.get(name, 2)
-            launch.check_array(function, name, array, ndim=ndim, dtypes=launch.FLOATS)
-        launch.check_same_dtype(function, **self.arrays)
-        (n, i), h = self.arrays["input"].shape, self.arrays["w_hh"].shape[1]
-        self.dtype, self.state, self.wide = self.arrays["input"].dtype, (n, h), gates * h
-        shapes = {
+        given = {name: array for name, array in arrays.items() if array is not None}
+        takes = _takes(gates, tuple(given))
+        in_order = [given[array.name] for array in takes.arrays]
+        moved, self.place = takes.bind(function, in_order, stream=stream)
+        self.moved = dict(zip((array.name for array in takes.arrays), moved, strict=True))
+        (n, i), h = self["input"].shape, self["w_hh"].shape[1]
+        self.state, self.wide = (n, h), gates * h
+        self.shapes = {
             "input": (n, i), "w_ih": (self.wide, i), "w_hh": (self.wide, h), "b_ih": (self.wide,),
-            "b_hh": (self.wide,), "saved": (3, n, self.wide),
+            "b_hh": (self.wide,),
         }  # fmt: skip
-        advice = f"A cell of {h} units with {gates} gates a unit has that; see w_hh and input."
-        for name, array in self.arrays.items():
-            launch.check_shape(function, name, array, shapes.get(name, self.state), advice)
-        self.shapes = shapes
-        self.moved = {k: launch.to_device(a, stream, strided=True) for k, a in self.arrays.items()}
 
     def __getitem__(self, name: str) -> Any:
         return self.moved[name]
@@ -222,17 +233,12 @@ class _Step:
 
     def result(self, out: Any, *shape: int) -> launch.Result:
         """Return where a result goes. It may be a state, of which only its own element is read."""
-        for name, array in self.arrays.items():
-            launch.check_no_overlap(self.function, out, in_place=name in _STATES, **{name: array})
-        inputs = self.arrays.values()
-        return launch.Result(self.function, out, shape, self.dtype, *inputs, stream=self.stream)
+        return self.place._replace(out=out, in_place=_STATES).of(shape)
 
     def sums(self, saved: Any) -> launch.Result:
         """Return room for the gates, and both parts of their sums, of the input and the past."""
-        sums = launch.Result(
-            f"{self.function} (saved)", saved, (3, *self.state[:1], self.wide), self.dtype,
-            *self.arrays.values(), stream=self.stream,
-        )  # fmt: skip
+        place = self.place._replace(function=f"{self.function} (saved)", out=saved)
+        sums = place.of((3, *self.state[:1], self.wide))
         past = "hx" if "hx" in self.moved else "h"
         for array, x, side in zip(sums.array[1:], ("input", past), ("ih", "hh"), strict=True):
             self.linear(self[x], self[f"w_{side}"], self.moved.get(f"b_{side}"), array)

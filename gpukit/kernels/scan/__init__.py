@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gpukit import launch
+from gpukit import launch, signature
 from gpukit.kernels import vector
 from gpukit.kernels.scan import blocks, compaction, one_pass
 from gpukit.kernels.scan.blocks import (
@@ -28,6 +28,7 @@ SCAN_VARIANTS = (*IN_BLOCKS, ONE_PASS)
 VARIANTS = (*SCAN_VARIANTS, ADD_OFFSETS, COMPACT_SCATTER)
 
 
+@signature.takes("x: n -> n", dtypes=NUMBERS, in_place=True)
 def inclusive_scan(x: Any, *, variant: str = "block", out: Any = None, stream: Any = 0) -> Any:
     """Return the sums of a float32 or int32 vector up to each element and with it.
 
@@ -41,6 +42,7 @@ def inclusive_scan(x: Any, *, variant: str = "block", out: Any = None, stream: A
 cumsum = inclusive_scan  # NumPy's name
 
 
+@signature.takes("x: n -> n", dtypes=NUMBERS)
 def exclusive_scan(x: Any, *, variant: str = "block", out: Any = None, stream: Any = 0) -> Any:
     """Return the sums of a float32 or int32 vector before each element.
 
@@ -50,42 +52,33 @@ def exclusive_scan(x: Any, *, variant: str = "block", out: Any = None, stream: A
     return _scan("exclusive_scan", x, 1, variant, out, stream)
 
 
-def compact(x: Any, keep: Any, *, stream: Any = 0) -> Any:
+@signature.takes("x: n, keep: n -> kept", dtypes=NUMBERS, keep=(np.bool_,))
+def compact(x: Any, keep: Any, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the elements of a float32 or int32 vector whose flag is true, in order.
 
     `[5. 6. 7.]` with `[True False True]` is `[5. 7.]`: (n,) and bool (n,) give (kept,). Waits for
     the stream, to know how many there are.
     """
-    x, keep = launch.as_array(x), launch.as_array(keep)
-    launch.check_array("compact", "x", x, ndim=1, dtypes=NUMBERS)
-    launch.check_array("compact", "keep", keep, ndim=1, dtypes=(np.bool_,))
-    launch.check_shape("compact", "keep", keep, tuple(x.shape), "Give each element a flag.")
     n, kept = x.shape[0], 0
-    flags, places = launch.to_device(keep, stream), launch.empty((n + 1,), np.int32)
+    places = launch.empty((n + 1,), np.int32)
     if n:
-        _in_blocks("compact", SCAN_VARIANTS[0], flags, 1, places, stream)
+        _in_blocks("compact", SCAN_VARIANTS[0], keep, 1, places, stream)
         last = places[n:]  # how many flags are true
-        kept = int((last if isinstance(last, np.ndarray) else last.copy_to_host(stream=stream))[0])
-    result = launch.Result("compact", None, (kept,), x.dtype, x, keep, stream=stream)
+        kept = int((launch.to_host(last, stream))[0])
+    result = out.of((kept,))
     if kept:
         grid = COMPACT_SCATTER.grid("compact", n)
-        values = launch.to_device(x, stream)
-        COMPACT_SCATTER.kernel[grid, BLOCK, stream](values, flags, places, result.array)
+        COMPACT_SCATTER.kernel[grid, BLOCK, stream](x, keep, places, result.array)
     return result.get()
 
 
 def _scan(function: str, x: Any, shift: int, variant: str, out: Any, stream: Any) -> Any:
-    """Check, scan, and return the result of a public function."""
+    """Scan, and return the result of a public function."""
     chosen = launch.pick(function, SCAN_VARIANTS, variant)
-    x = launch.as_array(x)
-    launch.check_array(function, "x", x, ndim=1, dtypes=NUMBERS)
-    result = launch.Result(function, out, tuple(x.shape), x.dtype, x, stream=stream)
-    if shift:
-        launch.check_no_overlap(function, out, x=x)
     if x.shape[0]:
         run = _one_pass if chosen is ONE_PASS else _in_blocks
-        run(function, chosen, launch.to_device(x, stream), shift, result.array, stream)
-    return result.get()
+        run(function, chosen, x, shift, out.array, stream)
+    return out.get()
 
 
 def _in_blocks(function: str, variant: Variant, x: Any, shift: int, out: Any, stream: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from gpukit import launch
+from gpukit import launch, signature
 from gpukit.kernels.softmax import backward, groups, log, threads
 from gpukit.kernels.softmax.backward import (
     log_softmax_backward_reference,
@@ -24,6 +24,7 @@ MAX, SUM, THREE_PASS, THREAD, INNER = threads.VARIANTS
 VARIANTS = (THREE_PASS, THREAD, *groups.VARIANTS)
 
 
+@signature.takes("input: ... -> ...", layout="C")
 def softmax(
     input: Any, dim: int = -1, *, variant: str = "warp", out: Any = None, stream: Any = 0
 ) -> Any:
@@ -35,17 +36,19 @@ def softmax(
     cannot keep, go to "online".
     """
     chosen = launch.pick("softmax", VARIANTS, variant)
-    return _along("softmax", dim, (chosen, INNER), out, stream, input=input)
+    return _along("softmax", dim, (chosen, INNER), out, stream, input)
 
 
+@signature.takes("input: ... -> ...", layout="C")
 def log_softmax(input: Any, dim: int = -1, *, out: Any = None, stream: Any = 0) -> Any:
     """Return the logarithm of softmax along an axis, also where softmax itself is too small.
 
     `[0. 1000.]` gives `[-1000. 0.]`: any shape gives the same shape and dtype, float32 or float64.
     """
-    return _along("log_softmax", dim, log.VARIANTS, out, stream, input=input)
+    return _along("log_softmax", dim, log.VARIANTS, out, stream, input)
 
 
+@signature.takes("grad_out: ..., output: ... -> ...", layout="C")
 def softmax_backward(
     grad_out: Any, output: Any, dim: int = -1, *, out: Any = None, stream: Any = 0
 ) -> Any:
@@ -55,10 +58,10 @@ def softmax_backward(
     float64, give that shape and dtype.
     """
     variants = backward.VARIANTS[::2]
-    arrays = {"grad_out": grad_out, "output": output}
-    return _along("softmax_backward", dim, variants, out, stream, **arrays)
+    return _along("softmax_backward", dim, variants, out, stream, grad_out, output)
 
 
+@signature.takes("grad_out: ..., output: ... -> ...", layout="C")
 def log_softmax_backward(
     grad_out: Any, output: Any, dim: int = -1, *, out: Any = None, stream: Any = 0
 ) -> Any:
@@ -68,35 +71,23 @@ def log_softmax_backward(
     float32 or both float64, give that shape and dtype.
     """
     variants = backward.VARIANTS[1::2]
-    arrays = {"grad_out": grad_out, "output": output}
-    return _along("log_softmax_backward", dim, variants, out, stream, **arrays)
+    return _along("log_softmax_backward", dim, variants, out, stream, grad_out, output)
 
 
 def _along(
-    function: str, dim: int, variants: tuple[Variant, ...], out: Any, stream: Any, **inputs: Any
+    function: str, dim: int, variants: tuple[Variant, ...], out: Any, stream: Any, *arrays: Any
 ) -> Any:
     """Return what a kernel makes of arrays of one shape along an axis, in the same shape.
 
     `variants` are one for rows along the last axis and one for rows along another.
     """
-    arrays = {name: launch.as_array(array) for name, array in inputs.items()}
-    first = next(iter(arrays))
-    for name, array in arrays.items():
-        launch.check_array(function, name, array, ndim=None, dtypes=launch.FLOATS)
-        shape = tuple(arrays[first].shape)
-        launch.check_shape(function, name, array, shape, f"It has the shape of {first}.")
-    launch.check_same_dtype(function, **arrays)
-    outer, n, inner = _split(function, dim, shape)
-    dtype = arrays[first].dtype
-    result = launch.Result(function, out, shape, dtype, *arrays.values(), stream=stream)
-    launch.check_no_overlap(function, out, **arrays)
+    outer, n, inner = _split(function, dim, out.shape)
     if outer * n * inner:
         sizes = (outer, n) if inner == 1 else (outer, n, inner)
-        flat = [launch.flatten(function, name, array) for name, array in arrays.items()]
-        moved = [launch.to_device(array, stream).reshape(sizes) for array in flat]
+        given = [array.reshape(sizes) for array in arrays]
         variant = variants[inner != 1]
-        _launch(function, variant, stream, *moved, result.flat().reshape(sizes))
-    return result.get()
+        _launch(function, variant, stream, *given, out.flat().reshape(sizes))
+    return out.get()
 
 
 def _split(function: str, dim: int, shape: tuple[int, ...]) -> tuple[int, int, int]:
