@@ -1,12 +1,8 @@
 """What every host function around a kernel needs: grid shapes, array checks, and the cost record.
 
-A host function checks its arguments, makes room for the result, launches one kernel and hands
-back an array of the kind that it was given. The helpers here keep the four steps one line each:
-
-    launch.check_array("negate", "x", x := launch.as_array(x), ndim=1, dtypes=(np.float32,))
-    result = launch.Result("negate", out, x.shape, np.float32, x, stream=stream)
-    negate_kernel[grid, BLOCK, stream](launch.to_device(x, stream), result.array)
-    return result.get()
+A host function checks its arguments, makes an array for the result, launches one kernel and hands
+back an array of the kind that it was given. `signature.takes` does all but the launch, for arrays
+that can be described in a line; what it does it with, and what host functions do beside, is here.
 """
 
 from __future__ import annotations
@@ -381,7 +377,7 @@ class Result:
     def array(self) -> Any:
         """The array that the kernel writes."""
         if self._array is None:
-            stays = any(not isinstance(array, np.ndarray) for array in self.inputs.values())
+            stays = not all(isinstance(array, np.ndarray) for array in self.inputs.values())
             self._place(workspace.take(self.shape, self.dtype, on_device=stays))
         return self._array
 

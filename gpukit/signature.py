@@ -35,6 +35,7 @@ class Array(NamedTuple):
     name: str
     axes: tuple[str, ...]
     many: int | None  # which of the axes is any number of them
+    ndim: int | None
     multiples: tuple[tuple[str, int, str], ...]  # of the axes: (4*h, 4, h), (3, 3, "")
     dtypes: Dtypes
     known: tuple[np.dtype[Any], ...]
@@ -110,31 +111,33 @@ class Signature:
         """
         sizes: dict[str, Any] = {}
         inputs: dict[str, Any] = {}
-        dtype, mixed = None, False
+        moved: list[Any] = []
+        dtype, mixed, on_cpu = None, False, target.active().name != "cuda"
         for spec, array in zip(self.arrays, given, strict=True):
             if array is None and spec.optional:
+                moved.append(None)
                 continue
-            if type(array) is not np.ndarray:
+            on_host = type(array) is np.ndarray
+            if not on_host:
                 array = launch.as_array(array)
-            ours = isinstance(array, np.ndarray) or launch.is_device_array(array)
-            found = array.dtype if ours else None
-            ndim = None if spec.many is not None else len(spec.axes)
-            fits = ours and found in spec.known and (ndim is None or ndim == array.ndim)
-            if not fits:
+            ndim = spec.ndim
+            known = on_host and array.dtype in spec.known
+            if not known or (ndim is not None and ndim != array.ndim):
                 launch.check_array(function, spec.name, array, ndim=ndim, dtypes=spec.dtypes)
-            inputs[spec.name] = array
+            name = spec.name
+            inputs[name] = array
             self._match(function, spec, array, sizes, inputs)
             if spec.alike:
-                dtype = dtype or found
-                mixed = mixed or found != dtype
+                dtype = dtype or array.dtype
+                mixed = mixed or array.dtype != dtype
             if spec.written:
-                launch.check_writeable(function, spec.name, array)
+                launch.check_writeable(function, name, array)
+            stays = on_host and on_cpu and (self.layout == "strided" or array.flags.c_contiguous)
+            moved.append(array if stays else self._moved(function, name, array, stream))
         if mixed:
             alike = {a.name: inputs[a.name] for a in self.listed if a.alike and a.name in inputs}
             launch.check_same_dtype(function, **alike)
-        results = self._results(function, out, self.dtype or dtype, sizes, inputs, stream)
-        moved = [self._moved(function, a.name, inputs.get(a.name), stream) for a in self.arrays]
-        return moved, results
+        return moved, self._results(function, out, self.dtype or dtype, sizes, inputs, stream)
 
     def _match(
         self, function: str, spec: Array, array: Any, sizes: dict[str, Any], inputs: dict[str, Any]
@@ -142,12 +145,10 @@ class Signature:
         """Raise unless the sizes of an array are those that its axes have; note the new ones."""
         for axis, times, of in spec.multiples:
             sizes.setdefault(axis, times * sizes[of] if of else times)
-        shape = tuple(array.shape)
-        parts: Sequence[Any] = shape
+        shape = parts = tuple(array.shape)
         if spec.many is not None:
             behind = len(spec.axes) - spec.many - 1
-            least = len(spec.axes) - 1
-            if len(shape) < least:
+            if len(shape) < spec.many + behind:
                 raise ValueError(
                     f"{function}: expected {spec.name} to have axes {_shape_text(spec.axes)}, got "
                     f"shape {shape}. Reshape it."
@@ -179,11 +180,6 @@ class Signature:
 
     def _moved(self, function: str, name: str, array: Any, stream: Any) -> Any:
         """Return an array where kernels can read it, in the order that the layout asks for."""
-        if array is None:
-            return None
-        if type(array) is np.ndarray and target.active().name != "cuda":
-            kept = self.layout == "strided" or array.flags.c_contiguous
-            return array if kept else np.ascontiguousarray(array)
         if self.layout == "C":
             launch.check_order(function, name, array)
         return launch.to_device(array, stream, strided=self.layout == "strided")
@@ -192,15 +188,28 @@ class Signature:
         self, function: str, out: Any, dtype: Any, sizes: dict[str, Any], inputs: dict[str, Any],
         stream: Any,
     ) -> Any:  # fmt: skip
-        """Return where the results go."""
-        many = len(self.results)
-        outs = launch.check_outs(function, out, many) if many > 1 else (out,)
-        made: list[Any] = []
-        for axes, each in zip(self.results, outs, strict=False):
-            place = Output(function, each, dtype, inputs, self.in_place, stream)
-            known = all(axis in sizes for axis in axes)
-            made.append(place.of(_shape(axes, sizes)) if known else place)
-        return made if many > 1 else made[0] if made else None
+        """Return where the results go: one, or a list of several."""
+        results = self.results
+        if len(results) == 1:
+            return self._result(function, results[0], out, dtype, sizes, inputs, stream)
+        outs = launch.check_outs(function, out, len(results))
+        return [
+            self._result(function, axes, each, dtype, sizes, inputs, stream)
+            for axes, each in zip(results, outs, strict=True)
+        ]
+
+    def _result(
+        self, function: str, axes: tuple[str, ...], out: Any, dtype: Any, sizes: dict[str, Any],
+        inputs: dict[str, Any], stream: Any,
+    ) -> Any:  # fmt: skip
+        """Return where one result goes: as an Output where a size is open."""
+        try:
+            shape = _shape(axes, sizes)
+        except KeyError:
+            return Output(function, out, dtype, inputs, self.in_place, stream)
+        return launch.Result(
+            function, out, shape, dtype, inputs, in_place=self.in_place, stream=stream
+        )
 
 
 def takes(line: str, **options: Any) -> Callable[[Function], Function]:
@@ -216,11 +225,18 @@ def takes(line: str, **options: Any) -> Callable[[Function], Function]:
         places = [(parameters.index(a.name), a.name, a.optional) for a in signature.arrays]
         signature.listed.sort(key=lambda array: parameters.index(array.name))
         has_out = "out" in parameters
+        in_front = [at for at, _, _ in places] == list(range(len(places)))
         written = [k for k, array in enumerate(signature.arrays) if array.written]
 
         @functools.wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            given, count = [], len(args)
+            stream, count = kwargs.get("stream", 0), len(args)
+            if in_front and count >= len(places) and not written:  # the most frequent, quickly
+                moved, out = signature.bind(name, args[: len(places)], kwargs.get("out"), stream)
+                if has_out:
+                    kwargs["out"] = out
+                return function(*moved, *args[len(places) :], **kwargs)
+            given: list[Any] = []
             for at, key, optional in places:
                 if at < count:
                     given.append(args[at])
@@ -228,7 +244,6 @@ def takes(line: str, **options: Any) -> Callable[[Function], Function]:
                     given.append(kwargs.get(key))
                 else:
                     return function(*args, **kwargs)  # Python says which is missing
-            stream = kwargs.get("stream", 0)
             moved, out = signature.bind(name, given, kwargs.get("out"), stream)
             positional = list(args)
             for (at, key, _), array in zip(places, moved, strict=True):
@@ -259,8 +274,9 @@ def _array(text: str, dtypes: Dtypes, named: dict[str, Dtypes]) -> Array:
     many = [at for at, axis in enumerate(axes) if axis.endswith("...")]
     own = named.get(name, dtypes)
     return Array(
-        name, axes, many[0] if many else None, tuple(filter(None, map(_multiple, axes))), own,
-        tuple(map(np.dtype, own)), name not in named, "?" in marked, "!" in marked,
+        name, axes, many[0] if many else None, None if many else len(axes),
+        tuple(filter(None, map(_multiple, axes))), own, tuple(map(np.dtype, own)),
+        alike=name not in named, optional="?" in marked, written="!" in marked,
     )  # fmt: skip
 
 
@@ -271,11 +287,11 @@ def _multiple(axis: str) -> tuple[str, int, str] | None:
 
 def _shape(axes: tuple[str, ...], sizes: dict[str, Any]) -> tuple[int, ...]:
     """Return the sizes of axes, with those of `...` among them."""
-    shape: list[int] = []
+    shape: tuple[int, ...] = ()
     for axis in axes:
         size = sizes[axis]
-        shape.extend(size if type(size) is tuple else (size,))
-    return tuple(shape)
+        shape += size if type(size) is tuple else (size,)
+    return shape
 
 
 def _shape_text(axes: tuple[str, ...]) -> str:

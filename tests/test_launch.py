@@ -242,13 +242,13 @@ def filled(result):
 
 
 def test_result_of_host_arrays_is_a_numpy_array():
-    made = filled(launch.Result("f", None, (3,), np.float32, np.zeros(3)))
+    made = filled(launch.Result("f", None, (3,), np.float32, {"x": np.zeros(3)}))
     assert isinstance(made, np.ndarray)
     assert (made.dtype, made.tolist()) == (np.float32, [7, 7, 7])
 
 
 def test_result_of_a_device_array_stays_on_the_device():
-    made = filled(launch.Result("f", None, (3,), np.float32, cuda.to_device(np.zeros(3))))
+    made = filled(launch.Result("f", None, (3,), np.float32, {"x": DEVICE}))
     assert launch.is_device_array(made)
     assert made.copy_to_host().tolist() == [7, 7, 7]
 

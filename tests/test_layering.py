@@ -28,6 +28,7 @@ PACKAGES = (
     "standin",
     "workspace",
     "launch",
+    "signature",
     "gradients",
     "primitives",
     "collectives",
@@ -44,7 +45,7 @@ NARROW = {
     "__init__": {"errors", "interrupts", "status"},
     "gradients": {"errors", "launch"},
     "collectives": {"cuda"},
-    "kernels": {"cuda", "errors", "launch", "primitives", "collectives"},
+    "kernels": {"cuda", "errors", "launch", "signature", "primitives", "collectives"},
     "workspace": {"cuda"},
     "nn": {
         *("__init__", "errors", "interrupts", "status", "cuda", "files", "launch"),

@@ -339,7 +339,7 @@ def test_inputs_of_unequal_shapes_are_refused(name):
     second = "y" if name in ("sigmoid_grad", "tanh_grad") else "x"
     expected = (
         rf"{name}: expected {second}\.shape == \(3, 2\), got \(2, 3\)\. "
-        r"It has the shape of grad\."
+        rf"The axes are grad \(\.\.\.,\), {second} \(\.\.\.,\)\."
     )
     with pytest.raises(ValueError, match=expected):
         of(name)[1](np.ones((3, 2), np.float32), np.ones((2, 3), np.float32))

@@ -223,7 +223,7 @@ def ones(*shape, dtype=np.float32):
 
 
 def test_linear_rejects_a_weight_that_is_the_wrong_way_round():
-    expected = r"linear: expected weight\.shape == \(3, 2\), got \(3, 4\)\. Its rows are as long"
+    expected = r"linear: expected weight\.shape == \(3, 2\), got \(3, 4\)\. The axes are input \(n"
     with pytest.raises(ValueError, match=expected):
         backprop.linear(ones(5, 2), ones(3, 4), ones(3))
 
@@ -239,9 +239,7 @@ def test_linear_rejects_integers():
 
 
 def test_linear_backward_rejects_a_gradient_of_another_shape():
-    expected = (
-        r"linear_backward: expected grad_out\.shape == \(5, 3\), got \(3, 5\)\. It has the shape"
-    )
+    expected = r"linear_backward: expected grad_out\.shape == \(5, 3\), got \(3, 5\)\. The axes are"
     with pytest.raises(ValueError, match=expected):
         backprop.linear_backward(ones(3, 5), ones(5, 2), ones(3, 2))
 

@@ -139,8 +139,8 @@ def ones(*shape, dtype=np.float32):
 
 def test_batched_matmul_refuses_batches_of_two_lengths():
     expected = (
-        r"batched_matmul: expected a\.shape\[0\] == b\.shape\[0\], "
-        r"got \(2, 3, 4\) and \(3, 4, 5\)\. Axis 0 of both is the batch\."
+        r"batched_matmul: expected b\.shape == \(2, 4, 5\), got \(3, 4, 5\)\. "
+        r"The axes are a \(batch, m, k\), b \(batch, k, n\)\."
     )
     with pytest.raises(ValueError, match=expected):
         batched.batched_matmul(ones(2, 3, 4), ones(3, 4, 5))

@@ -103,7 +103,7 @@ def test_a_nan_passes_forwards_and_backwards():
 
 
 def test_a_bias_of_another_length_is_refused():
-    expected = r"bias_relu: expected bias\.shape == \(2,\), got \(3,\)\. There is one for each col"
+    expected = r"bias_relu: expected bias\.shape == \(2,\), got \(3,\)\. The axes are x \(rows, co"
     with pytest.raises(ValueError, match=expected):
         gpukit.bias_relu(np.ones((5, 2)), np.ones(3))
 

@@ -136,7 +136,10 @@ def test_gradient_of_a_device_index_outside_of_the_table_is_added_nowhere(varian
 
 
 def test_gradient_rejects_rows_that_are_not_one_for_each_index():
-    words = r"^embedding_backward: expected grad_out\.shape == \(3, 2\), got \(4, 2\)\. It has a r"
+    words = (
+        r"^embedding_backward: expected grad_out\.shape == \(3, 2\), got \(4, 2\)\. "
+        r"The axes are grad_out \(\.\.\., cols\), input \(\.\.\.,\)\."
+    )
     with pytest.raises(ValueError, match=words):
         embedding.embedding_backward(np.ones((4, 2)), np.arange(3), 9)
 

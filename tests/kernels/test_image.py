@@ -154,7 +154,7 @@ def test_invert_rejects_a_vector():
 
 
 def test_grey_rejects_four_channels():
-    expected = r"grey: expected image\.shape == \(2, 2, 3\), got \(2, 2, 4\)\. The last axis"
+    expected = r"grey: expected image\.shape == \(2, 2, 3\), got \(2, 2, 4\)\. The axes are im"
     with pytest.raises(ValueError, match=expected):
         image.grey(np.zeros((2, 2, 4), np.uint8))
 

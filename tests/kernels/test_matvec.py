@@ -242,7 +242,7 @@ def test_matvec_suggests_the_transpose_when_it_would_fit():
 
 
 def test_matvec_does_not_suggest_a_transpose_that_would_not_fit():
-    expected = r"got \(4, 3\) and \(5,\)\. x needs an element for each column of a"
+    expected = r"got \(4, 3\) and \(5,\)\. The inner sizes must agree\."
     with pytest.raises(ValueError, match=expected):
         matvec.matvec(np.ones((4, 3), np.float32), np.ones(5, np.float32))
 

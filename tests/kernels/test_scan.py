@@ -359,9 +359,8 @@ def test_compact_rejects_flags_that_are_not_bool():
 
 
 def test_compact_rejects_another_number_of_flags():
-    with pytest.raises(
-        ValueError, match=r"compact: expected keep\.shape == \(3,\), got \(2,\)\. Give each element"
-    ):
+    words = r"compact: expected keep\.shape == \(3,\), got \(2,\)\. The axes are x \(n,\), keep \(n"
+    with pytest.raises(ValueError, match=words):
         scan.compact(np.ones(3, np.float32), np.ones(2, np.bool_))
 
 

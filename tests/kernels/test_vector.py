@@ -119,7 +119,7 @@ def test_fill_rejects_a_negative_length():
 
 
 def test_vector_add_rejects_unequal_lengths():
-    expected = r"vector_add: expected b\.shape == \(3,\), got \(4,\)\. Make a and b equally long\."
+    expected = r"vector_add: expected b\.shape == \(3,\), got \(4,\)\. The axes are a \(n,\), b \(n"
     with pytest.raises(ValueError, match=expected):
         vector.vector_add(np.ones(3, np.float32), np.ones(4, np.float32))
 

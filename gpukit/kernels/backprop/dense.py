@@ -170,7 +170,7 @@ def linear(
     return out.get()
 
 
-@signature.takes("grad_out: n o, input: n i, weight: o i -> n i, o i, o")
+@signature.takes("input: n i, weight: o i, grad_out: n o -> n i, o i, o")
 def linear_backward(
     grad_out: Any, input: Any, weight: Any, *, of_input: bool = True, variant: str = "tiled",
     out: Any = None, stream: Any = 0,
