@@ -1,5 +1,7 @@
 """Optimizers: one step against the reference, many against it, and what a fused step promises."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,7 @@ STEPS = {
     "adam": (adam.ADAM_VARIANTS, gpukit.adam_step, {"step": 3}),
     "adamw": (adam.ADAMW_VARIANTS, gpukit.adamw_step, {"step": 3}),
 }
-COUNTED = [n for n, (_, step, _) in STEPS.items() if "step" in step.__kwdefaults__ or "adam" in n]
+COUNTED = [n for n, (_, step, _) in STEPS.items() if "step" in inspect.signature(step).parameters]
 SIZES = [1, 2, 3, 4, 5, 4 * BLOCK - 1, 4 * BLOCK, 4 * BLOCK + 5, 4099]
 
 every_step = pytest.mark.parametrize("name", STEPS)

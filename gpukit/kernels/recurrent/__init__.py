@@ -214,6 +214,7 @@ class _Step:
         given = {name: array for name, array in arrays.items() if array is not None}
         takes = _takes(gates, tuple(given))
         in_order = [given[array.name] for array in takes.arrays]
+        self.place: signature.Output
         moved, self.place = takes.bind(function, in_order, stream=stream)
         self.moved = dict(zip((array.name for array in takes.arrays), moved, strict=True))
         (n, i), h = self["input"].shape, self["w_hh"].shape[1]

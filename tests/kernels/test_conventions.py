@@ -1,0 +1,154 @@
+"""What every variant does alike: empty axes, NaN, and what lies around `out`.
+
+A function is described as `np.einsum` would be told: the axes of its arrays, and of its result.
+"""
+
+import functools
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from gpukit import launch
+from gpukit.kernels import (
+    activations,
+    activations_grad,
+    backprop,
+    matmul,
+    matvec,
+    scan,
+    softmax,
+    transpose,
+    vector,
+)
+from gpukit.kernels.matmul import nt, tn
+
+# More than a tile of every variant, rows of whole float4s, no two alike.
+LARGE = {"m": 67, "n": 72, "k": 36, "b": 3, "r": 11, "c": 515}
+SMALL = {"m": 3, "n": 4, "k": 5, "b": 2, "r": 3, "c": 7}
+
+
+class Case(NamedTuple):
+    """A host function, how einsum would be told what it takes, and its variants."""
+
+    function: Any
+    line: str
+    variants: tuple[Any, ...] = ()
+
+    def arrays(self, sizes, dtype=np.float32):
+        shapes = [tuple(sizes[axis] for axis in part) for part in self.parts]
+        return [np.ones(shape, dtype) for shape in shapes[:-1]], shapes[-1]
+
+    @property
+    def parts(self):
+        return self.line.replace("->", ",").split(",")
+
+
+def own(module, name):
+    """A function of a file, with those of its variants that are its own."""
+    variants = tuple(
+        variant for variant in module.VARIANTS if variant.name in (name, f"{name}_wide")
+    )
+    return getattr(module, name), variants
+
+
+def elementwise(module, name, line):
+    function, variants = own(module, name)
+    return Case(function, line, variants)
+
+
+PRODUCTS = {
+    "matmul": Case(matmul.matmul, "mk,kn->mn", matmul.VARIANTS),
+    "matmul of a^T": Case(
+        functools.partial(matmul.matmul, transpose_a=True), "km,kn->mn", tn.VARIANTS
+    ),
+    "matmul of b^T": Case(
+        functools.partial(matmul.matmul, transpose_b=True), "mk,nk->mn", nt.VARIANTS
+    ),
+    "batched_matmul": Case(matmul.batched_matmul, "bmk,bkn->bmn"),
+    "linear": Case(backprop.linear, "mk,nk->mn", backprop.FORWARD_VARIANTS),
+    "matvec": Case(matvec.matvec, "rc,c->r", matvec.VARIANTS),
+    "column_sum": Case(backprop.column_sum, "rc->c"),
+}
+MAPS = {
+    "vector_add": Case(vector.vector_add, "c,c->c", vector.ADD_VARIANTS),
+    "saxpy": Case(functools.partial(vector.saxpy, 2.5), "c,c->c", vector.SAXPY_VARIANTS),
+    "add_bias": Case(backprop.add_bias, "rc,c->rc"),
+    "copy": Case(transpose.copy, "mn->mn", transpose.COPY_VARIANTS),
+    "transpose": Case(transpose.transpose, "mn->nm", transpose.TRANSPOSE_VARIANTS),
+} | {name: elementwise(activations, name, "rc->rc") for name in ("relu", "sigmoid", "tanh", "gelu")}
+# A NaN of theirs goes elsewhere, or not everywhere; their own tests say where.
+OTHERS = {
+    "softmax": Case(softmax.softmax, "rc->rc", softmax.VARIANTS),
+    "log_softmax": Case(softmax.log_softmax, "rc->rc"),
+    "softmax_backward": Case(softmax.softmax_backward, "rc,rc->rc"),
+    "log_softmax_backward": Case(softmax.log_softmax_backward, "rc,rc->rc"),
+    "inclusive_scan": Case(scan.inclusive_scan, "c->c", scan.SCAN_VARIANTS),
+    "exclusive_scan": Case(scan.exclusive_scan, "c->c", scan.SCAN_VARIANTS),
+} | {
+    name: elementwise(activations_grad, name, "rc,rc->rc")
+    for name in ("relu_grad", "sigmoid_grad", "tanh_grad", "gelu_grad")
+}
+EVERY = PRODUCTS | MAPS | OTHERS
+
+
+def variants(cases):
+    """The name of each case with that of each of its variants."""
+    return [
+        (name, variant) for name, case in cases.items()
+        for variant in [each.name for each in case.variants] or [None]
+    ]  # fmt: skip
+
+
+def call(name, variant, *arrays, **options):
+    """Call a function, by name of the variant where it has several."""
+    named = {} if variant is None else {"variant": variant}
+    return EVERY[name].function(*arrays, **named, **options)
+
+
+def dtypes_of(name, variant):
+    """The dtypes of floats that a variant takes."""
+    found = [each.dtypes for each in EVERY[name].variants if each.name == variant]
+    return [dtype for dtype in (found or [launch.FLOATS])[0] if dtype in launch.FLOATS]
+
+
+EMPTY = [
+    (name, variant, axis, dtype)
+    for name, variant in variants(EVERY)
+    for axis in sorted(set("".join(EVERY[name].parts)))
+    for dtype in dtypes_of(name, variant)
+]
+
+
+@pytest.mark.parametrize(("name", "variant", "axis", "dtype"), EMPTY)
+def test_an_empty_axis_gives_zeros_and_overwrites_out(name, variant, axis, dtype):
+    arrays, shape = EVERY[name].arrays(SMALL | {axis: 0}, dtype)
+    out = np.full(shape, np.nan, dtype)
+    assert call(name, variant, *arrays, out=out) is out
+    np.testing.assert_array_equal(out, np.zeros(shape, dtype), strict=True)
+
+
+@pytest.mark.parametrize(("name", "variant"), variants(PRODUCTS | MAPS))
+def test_a_nan_reaches_every_element_that_it_is_part_of_and_no_other(name, variant):
+    case = EVERY[name]
+    arrays, _ = case.arrays(LARGE)
+    for at, array in enumerate(arrays):
+        given = [array.copy() for array in arrays]
+        for place in (0, 31, 32, max(array.shape) // 2, max(array.shape) - 1):
+            given[at][tuple(min(place, n - 1) for n in array.shape)] = np.nan
+        masks = [np.isnan(array) if k == at else array > 0 for k, array in enumerate(given)]
+        expected = np.einsum(case.line, *(mask.astype(np.int64) for mask in masks)) > 0
+        np.testing.assert_array_equal(np.isnan(call(name, variant, *given)), expected)
+
+
+@pytest.mark.parametrize("edges", [1, 2], ids=["rows", "rows and columns"])
+@pytest.mark.parametrize(("name", "variant"), variants(EVERY))
+def test_what_lies_around_out_is_left_alone(name, variant, edges):
+    arrays, shape = EVERY[name].arrays(LARGE)
+    whole = np.full([n + 8 * (axis < edges) for axis, n in enumerate(shape)], 7, np.float32)
+    part = whole[(slice(4, -4),) * min(edges, len(shape))]
+    part[...] = np.nan
+    call(name, variant, *arrays, out=part)
+    assert not np.isnan(part).any()
+    part[...] = 7
+    assert (whole == 7).all()
