@@ -72,7 +72,7 @@ THIRD_PARTY = {
     "standin": {*USUAL, "sitecustomize", "pytest"},
     "gradients": {"numpy"},
     "collectives": set(),
-    "kernels": {"numpy"},
+    "kernels": {"numpy", "scipy"},  # SciPy for a reference, where it is installed
     "workspace": {"numpy"},
     "nn": {"numpy", "sklearn"},
     "bench": {*USUAL, "matplotlib", "sklearn"},
