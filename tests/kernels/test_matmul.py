@@ -149,20 +149,6 @@ def test_matmul_kernels_leave_what_surrounds_out_alone(variant, signed):
     assert (whole == 7).all()
 
 
-@variants
-@pytest.mark.parametrize(("m", "n", "k"), [(0, 3, 4), (3, 0, 4), (3, 4, 0), (0, 0, 0)])
-def test_matmul_with_an_empty_axis_is_zeros(variant, m, n, k):
-    out = matmul.matmul(np.ones((m, k), np.float32), np.ones((k, n), np.float32), variant=variant)
-    np.testing.assert_array_equal(out, np.zeros((m, n), np.float32))
-
-
-@variants
-def test_matmul_of_float64_with_an_empty_axis_is_zeros_of_float64(variant):
-    out = matmul.matmul(np.ones((3, 0)), np.ones((0, 4)), variant=variant)
-    assert out.dtype == np.float64
-    np.testing.assert_array_equal(out, np.zeros((3, 4)))
-
-
 def test_matmul_is_tiled_unless_told_otherwise(monkeypatch):
     launched = []
     genuine = launch.pick
