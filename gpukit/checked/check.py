@@ -42,18 +42,21 @@ def check(kernel: Any) -> Command:
 def of_values(kernel: Any) -> Command:
     """Return the kernel ready to be checked without a search for float64 by accident.
 
-    That finds all types of the kernel once more, a tenth of a check. `accidents` makes up for it.
+    That finds all types of the kernel once more, a tenth of a check. `doubles` makes up for it.
     """
     return Command("check", kernel, functools.partial(run_aloud, doubles=False), _refused)
 
 
-def accidents(kernel: Any) -> Command:
-    """Return the kernel ready for what looks like a launch, and only looks for such float64."""
-    return Command("check", kernel, _accidents, _refused)
+def doubles(kernel: Any) -> Command:
+    """Return the kernel ready for what looks like a launch, and only looks for float64.
+
+    What was chosen is found, too.
+    """
+    return Command("check", kernel, _doubles, _refused)
 
 
-def _accidents(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
-    found = _lint(kernel, kernel.launcher.packed(shape, arguments, []))
+def _doubles(kernel: Any, shape: Any, arguments: tuple[Any, ...]) -> Report:
+    found = _lint(kernel, kernel.launcher.packed(shape, arguments, []), chosen=True)
     return _report(kernel, shape, found, 0.0, 0, [])
 
 
@@ -359,12 +362,12 @@ def _sums(seen: Seen) -> list[Finding]:
     ]
 
 
-def _lint(kernel: Any, packed: marshal.Packed) -> list[Finding]:
+def _lint(kernel: Any, packed: marshal.Packed, chosen: bool = False) -> list[Finding]:
     types = tuple(marshal.numba_type(k) for k in packed.kinds)
     known = kernel.__dict__.setdefault("_float64_accidents", {})
     floats = frozenset(k for k, a in enumerate(packed.arguments) if type(a) is float)
-    if (types, floats) not in known:
-        known[types, floats] = lint.accidents(kernel.py_func, types, floats)
+    if (types, floats, chosen) not in known:
+        known[types, floats, chosen] = lint.accidents(kernel.py_func, types, floats, chosen)
     return [
         decode.make(
             "float64",
@@ -375,7 +378,7 @@ def _lint(kernel: Any, packed: marshal.Packed) -> list[Finding]:
             kinds=list(a.kinds),
             dtype="float64",
         )
-        for a in known[types, floats]
+        for a in known[types, floats, chosen]
     ]
 
 

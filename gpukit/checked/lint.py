@@ -47,13 +47,16 @@ class Accident(NamedTuple):
 
 
 def accidents(
-    function: Any, argument_types: tuple[Any, ...], floats: frozenset[int] = frozenset()
-) -> list[Accident]:
+    function: Any, argument_types: tuple[Any, ...], floats: frozenset[int] = frozenset(),
+    chosen: bool = False,
+) -> list[Accident]:  # fmt: skip
     """Return the float64 expressions of a kernel whose arrays of floats are all float32.
 
     Those of its device functions are among them.
 
     `floats` are the places of arguments that are Python's floats: nobody chose float64 for them.
+    With `chosen`, float64 that the kernel asks for itself is among them: arrays of its own and
+    conversions, by which a float64 array of its own is no reason to look no further.
     """
     from numba import typeof
 
@@ -69,17 +72,12 @@ def accidents(
     if _is_wide(given, unit):  # whatever the others are, which takes long to find
         return []
     unit.types = typing.run(unit, arguments)
-    if not _is_single(given, unit):
+    if types.float32 not in _dtypes(unit) or (not chosen and _is_wide(given, unit)):
         return []
-    finder = Finder(unit)
+    finder = Finder(unit, chosen)
     finder.accidental = accidental - tree.writes(unit.tree)
     finder.run()
     return finder.found
-
-
-def _is_single(given: set[Any], unit: Unit) -> bool:
-    """Tell whether a kernel works with float32 and nobody gave it float64."""
-    return types.float32 in _dtypes(unit) and not _is_wide(given, unit)
 
 
 def _is_wide(given: set[Any], unit: Unit) -> bool:
@@ -104,8 +102,8 @@ def _views(unit: Unit) -> Iterator[str]:
 class Finder:
     """Finds the first thing that makes an expression float64."""
 
-    def __init__(self, unit: Unit) -> None:
-        self.unit = unit
+    def __init__(self, unit: Unit, chosen: bool = False) -> None:
+        self.unit, self.chosen = unit, chosen
         self.expressions = Expressions(unit)
         self.found: list[Accident] = []
         self.accidental: set[str] = set()  # arguments that are float64 by accident
@@ -145,11 +143,18 @@ class Finder:
                     self._report(s.value, "call")
 
     def _assigned(self, s: ast.Assign) -> None:
-        """Report `total = 0.0`: the variable is float64 from here on."""
+        """Report `total = 0.0`: the variable is float64 from here on.
+
+        So is what an array holds that was made with `np.float64`.
+        """
         literal = s.value.operand if isinstance(s.value, ast.UnaryOp) else s.value
-        name = s.targets[0].id  # type: ignore[attr-defined]
-        if _is_float(literal) and self.unit.types.get(name) in _WIDE:
+        kind = self.unit.types.get(s.targets[0].id)  # type: ignore[attr-defined]
+        if _is_float(literal) and kind in _WIDE:
             self._report(s.value, "literal")
+        elif self.chosen and isinstance(s.value, ast.Call):
+            converted = kind in _WIDE and self.expressions.is_cast(s.value)
+            if converted or getattr(kind, "dtype", None) in _WIDE:
+                self._report(s.value, "chosen")
 
     def _combined(self, s: ast.AugAssign) -> None:
         both = tree.updated(s)
@@ -199,6 +204,8 @@ class Finder:
         if isinstance(node, ast.Call) and self.expressions.is_cast(node):
             inner = node.args[0] if node.args else None
             if inner is not None and not self.expressions.is_folded(inner):
+                if self.chosen and self._is_wide(node):
+                    self._report(node, "chosen")
                 self._walk(inner)
             return
         if isinstance(node, ast.IfExp) and self._mixed(node):
@@ -282,7 +289,7 @@ class Finder:
             kinds = {
                 refuse.written(c, self.unit): str(self.expressions.type_of(c))
                 for c in self._causes(node)
-                if reason != "division"
+                if reason not in ("division", "chosen")
             }
             if not all(_stands_in(cause, what) for cause in kinds):
                 reason, kinds = "argument", {}  # the caller's word for what the function names

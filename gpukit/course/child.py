@@ -42,7 +42,7 @@ Sizes = tuple[Any, ...]
 Arguments = tuple[Any, ...]
 Command = Callable[[Any, Sizes, Arguments], str]
 # Taken before the student's file can put something else in their place.
-CHECK, DOUBLES, PROFILE = check.of_values, check.accidents, gpukit.profile
+CHECK, DOUBLES, PROFILE = check.of_values, check.doubles, gpukit.profile
 CHECKING, MERGE = process.checking, Report.merge
 _FACTS = ("kernel", "fix", "array", "source")
 _PLACES = ("block", "thread", "index", "shape")
@@ -177,7 +177,7 @@ def _check(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
 
 
 def _doubles(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
-    """Return the report of what is float64 by accident; the kernel is not launched."""
+    """Return the report of what is float64; the kernel is not launched."""
     return str(DOUBLES(kernel)[sizes](*arguments).to_json(None))
 
 

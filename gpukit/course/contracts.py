@@ -7,6 +7,7 @@ A contract says what is counted, of which array, for each of what, and how much 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
@@ -39,6 +40,15 @@ def _passes_per_request(accesses: Accesses) -> float:
 def _ratio(one: float, other: float) -> float:
     return one / other if other else 0.0
 
+
+# What is written otherwise where there is one.
+_ONE = (
+    (r"^(\w+(?:s|ch))es\b", r"\1"),
+    (r"^(\w+)ies\b", r"\1y"),
+    (r"^((?:atomic |arithmetic )?\w*[^s\W])s\b", r"\1"),
+    (r"\bread and write\b", "reads and writes"),
+    (r"\btake part\b", "takes part"),
+)
 
 # Of accesses: the memory and the operation that count, the words, and how they are added up.
 _OF_ACCESSES: dict[str, tuple[str, str, str, Callable[[Accesses], float]]] = {
@@ -106,6 +116,18 @@ class Contract:
         else:
             words = _OF_ACCESSES[self.measure][2].format(self.array or "global memory")
         return f"{words} {_PER[self.per]}".rstrip()
+
+    def counted(self, value: float) -> str:
+        """What was counted, in words.
+
+        >>> Contract("idle_warps").counted(1), Contract("updates", "x").counted(2)
+        ('1 warp that reads and writes nothing', '2 atomic updates of x')
+        """
+        words = str(self)
+        if value == 1:
+            for many, one in _ONE:
+                words = re.sub(many, one, words)
+        return f"{number(value)} {words}"
 
     @property
     def asked(self) -> str:

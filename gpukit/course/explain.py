@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpukit.checked.report import content
-from gpukit.course import contracts
 from gpukit.course.case import Case
 from gpukit.course.compare import Mismatch
 from gpukit.course.contracts import Contract
@@ -51,7 +50,7 @@ def contract(
     `busiest` holds the access that costs most, `literals` what the checker said about it, `line`
     is where most of what was counted was done, where that is no access.
     """
-    lines = [f"Right, but: {contracts.number(counted)} {broken}; asked: {broken.asked}."]
+    lines = [f"Right, but: {broken.counted(counted)}; asked: {broken.asked}."]
     if literals:
         return "\n".join([*lines, finding(literals[0])])
     lines += _excerpt(source, line)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import types
 
 from gpukit import cuda
 from gpukit.checked import lint
@@ -57,8 +58,6 @@ ACCIDENTS = {
 
 
 def accidents(function):
-    from numba import types
-
     single = types.Array(types.float32, 1, "C")
     names = function.__code__.co_varnames[: function.__code__.co_argcount]
     return lint.accidents(function, tuple(single for _ in names))
@@ -103,8 +102,6 @@ def test_an_accident_names_the_argument_that_is_a_float_of_python():
         i = cuda.grid(1)
         out[i] = x[i] * scale * x[i]
 
-    from numba import types
-
     single = types.Array(types.float32, 1, "C")
     (found,) = lint.accidents(kernel, (single, types.float64, single), frozenset({1}))
     assert (found.causes, found.kinds) == (("scale",), ("float64",))
@@ -123,6 +120,31 @@ def test_a_variable_that_is_read_for_more_than_its_store_stays_float64():
 
     (found,) = accidents(kernel)
     assert found.what == "2 * x[i]"
+
+
+def chosen_kernel(x, out):
+    tile = cuda.shared.array(32, np.float64)
+    tid = cuda.threadIdx.x
+    tile[tid] = x[tid]
+    value = np.float64(x[tid])
+    out[tid] = max(tile[tid], value)
+
+
+def test_float64_that_was_chosen_is_no_accident():
+    assert accidents(chosen_kernel) == []
+
+
+def test_float64_that_was_chosen_is_found_where_it_is_asked_for():
+    single = types.Array(types.float32, 1, "C")
+    found = lint.accidents(chosen_kernel, (single, single), chosen=True)
+    assert [a.what for a in found] == ["cuda.shared.array(32, np.float64)", "np.float64(x[tid])"]
+
+
+def test_words_offer_float32_for_float64_that_was_chosen():
+    what = "cuda.shared.array(32, np.float64)"
+    message, fix = describe("float64", {"what": what, "reason": "chosen", "line": 3})
+    assert message.startswith(f"`{what}` in line 3 is float64, though")
+    assert fix == "write `cuda.shared.array(32, np.float32)`"
 
 
 def test_words_name_the_literal_and_its_float32():

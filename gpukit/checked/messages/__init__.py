@@ -25,7 +25,7 @@
     what                         text of the call, access or expression, as in the source
     mask, lanes                  of a warp function: the mask as a number; the lanes that are
                                  missing, or for shuffle-source the lane that is read from
-    reason                       float64: "literal", "division" or "math"; warp-mask: "caller"
+    reason                       float64: "literal", "chosen", ...; warp-mask: "caller"
                                  where the caller is not in its own mask; block-order: how the
                                  blocks ran ("in reverse"); else a clause, put in as it is
                                  lost-value: whose it is, "number", "array" or "function"

@@ -114,6 +114,9 @@ def float64(facts: Facts) -> Words:
     )
     if causes:
         return message, f"write {_listed(f'np.float32({c})' for c in causes)}"
+    if reason == "chosen":
+        single = str(what).replace("float64", "float32")
+        return message, f"write `{single}`" if single != what else "choose float32 for it"
     if reason == "call":
         return message, "call the function's float32 form, if it has one"
     return message, _as_float32(what)
