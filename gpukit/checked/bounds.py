@@ -25,7 +25,9 @@ class Bound(NamedTuple):
     below only, and "loop" where the index runs through a range. It is "or" or "and" where the
     condition is joined by that to others, and lets pass where it does not hold itself: "or" in what
     must hold, "and" in what must not. Of what an index is computed of,
-    "parts" is bounded, and "free" is a number of the thread that nothing bounds.
+    "parts" is bounded, "offset" is bounded and something is added to it, and "free" is a number of
+    the thread that nothing bounds. An index that divides what is bounded is "made" so. It is "axis"
+    where the condition compares it with the array's size along another axis.
     """
 
     kind: str
@@ -53,10 +55,11 @@ class Bounds:
         for access, around in _accesses(self.body, location, []):
             parts = access.slice.elts if isinstance(access.slice, ast.Tuple) else [access.slice]
             if axis < len(parts):
-                return self._of_index(parts[axis], tree.dotted(access.value) or "", around)
+                array = tree.dotted(access.value) or ""
+                return self._of_index(parts[axis], array, axis, around)
         return None
 
-    def _of_index(self, index: ast.expr, array: str, around: _Around) -> Bound | None:
+    def _of_index(self, index: ast.expr, array: str, axis: int, around: _Around) -> Bound | None:
         names = made_of(index, self.made)
         own: list[Bound] = []
         parts: list[Bound] = []
@@ -68,20 +71,34 @@ class Bounds:
                 continue
             for low, high, strict, text, weak in self._compared(test, holds):
                 if tree.key(low) == tree.key(index):
-                    is_own = not strict or is_size_of(self._size(high), array)
-                    own.append(Bound(weak or ("own" if is_own else "other"), line, text))
+                    kind = weak or self._kind(self._size(high), strict, array, axis)
+                    own.append(Bound(kind, line, text))
                 elif tree.key(high) == tree.key(index):
                     own.append(Bound("half", line, text))
                 elif tree.reads(low) & names:
-                    parts.append(Bound("parts", line, text))
+                    kind = "offset" if _is_moved(index, low) else "parts"
+                    parts.append(Bound(kind, line, text))
                     bounded |= tree.reads(low)
         if own:
             whole = [bound for bound in own if bound.kind != "half"]
             return (whole or own)[-1]
-        free = [n for n in sorted(names) if self._is_of_thread(n) and n not in bounded]
+        # What is bounded is so whatever it is made of.
+        open_ends = made_of(index, {n: e for n, e in self.made.items() if n not in bounded})
+        free = [n for n in sorted(open_ends) if self._is_of_thread(n) and n not in bounded]
         if free and not isinstance(index, ast.Name):
             return Bound("free", 0, free[0])
+        made = self.made.get(index.id) if isinstance(index, ast.Name) else None
+        if made is not None and not free and any(map(_divides, ast.walk(made))):
+            return Bound("made", made.lineno, f"{refuse.written(index)} = {refuse.written(made)}")
         return parts[-1] if parts and not free else None
+
+    def _kind(self, size: ast.expr, strict: bool, array: str, axis: int) -> str:
+        """Return what a condition is that keeps an index below a size, or lets that pass."""
+        if not is_size_of(size, array):
+            return "other" if strict else "own"
+        known = size.slice if isinstance(size, ast.Subscript) else None
+        is_other = isinstance(known, ast.Constant) and known.value != axis
+        return "axis" if strict and is_other else "own"
 
     def _compared(
         self, test: ast.AST, holds: bool, weak: str = ""
@@ -114,6 +131,19 @@ class Bounds:
 
 
 _CONDITIONS = (ast.Compare, ast.BoolOp)
+
+
+def _is_moved(index: ast.expr, low: ast.expr) -> bool:
+    """Tell whether an index is something bounded and a number, as `i + 1` where `i` is bounded."""
+    if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Add):
+        return False
+    sides = (index.left, index.right)
+    moved = any(tree.key(side) == tree.key(low) for side in sides)
+    return moved and any(isinstance(side, ast.Constant) for side in sides)
+
+
+def _divides(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, (ast.FloorDiv, ast.Mod))
 
 
 def _loaded(target: ast.expr) -> ast.expr:

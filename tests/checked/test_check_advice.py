@@ -137,6 +137,46 @@ def beside_kernel(x, out):
     out[0] = x[2 * cuda.grid(1)]
 
 
+@cuda.jit
+def pairs_kernel(x, out):
+    first = 2 * cuda.grid(1)
+    if first < x.shape[0]:
+        out[first] = x[first]
+        out[first + 1] = x[first + 1]
+
+
+@cuda.jit
+def swap_kernel(a, out):
+    col, row = cuda.grid(2)
+    if row < a.shape[0] and col < a.shape[1]:
+        out[row, col] = a[col, row]
+
+
+@cuda.jit
+def unfold_kernel(a, total):
+    rows, columns = a.shape
+    for k in range(cuda.grid(1), rows * columns, BLOCK):
+        row, col = k // rows, k % rows
+        cuda.atomic.add(total, 0, a[row, col])
+
+
+@cuda.jit
+def compact_kernel(ends, out):
+    i = cuda.grid(1)
+    if i < ends.size:
+        out[ends[i]] = i
+
+
+@cuda.jit
+def fold_kernel(x, out):
+    tile = cuda.shared.array(BLOCK, np.float32)
+    tid = cuda.threadIdx.x
+    tile[tid] = x[tid]
+    cuda.syncthreads()
+    if tid < HALF:
+        out[tid] = tile[tid] + tile[BLOCK - tid]
+
+
 def fixes(kernel, blocks, *arguments):
     block = (8, 4) if kernel is factor_kernel else BLOCK
     report = gpukit.check(kernel)[blocks, block](*arguments)
@@ -170,6 +210,37 @@ def outside(kernel, *arguments):
 def test_a_thread_beyond_the_array_is_told_its_guard():
     advice = outside(unguarded_kernel, ones(BLOCK - 1), ones(BLOCK))
     assert advice.startswith("guard the access with `if i < x.shape[0]:`; a grid often has more")
+
+
+def test_a_guard_of_the_first_of_several_elements_is_told_to_guard_the_others():
+    advice = outside(pairs_kernel, ones(5), ones(6))
+    assert advice.startswith(
+        "give `first + 1`, which is 5 here, one beyond the last index, a guard"
+    )
+    assert "since `first < x.shape[0]` in line " in advice
+
+
+def test_an_index_that_is_bounded_along_another_axis_is_to_be_fixed():
+    report = gpukit.check(swap_kernel)[1, (8, 4)](ones(3, 5), ones(3, 5))
+    (advice,) = [f.fix for f in report.findings if f.kind == "out-of-bounds"]
+    assert advice.startswith("fix the index, or leave out the access: `col < a.shape[1]` in line")
+
+
+def test_an_index_that_a_division_made_is_to_be_fixed_where_it_was_made():
+    advice = outside(unfold_kernel, ones(3, 7), ones(1))
+    assert advice.startswith("check `row = k // rows` in line ")
+    assert "another guard around the access would hide the mistake" in advice
+
+
+def test_an_index_that_an_array_holds_is_not_to_be_guarded_by_the_thread():
+    advice = outside(compact_kernel, np.arange(1, 6), ones(5))
+    assert advice.startswith("fix the index, `ends[i]`, which is 5 here, one beyond the last index")
+    assert advice.endswith("a count is one more than the last index")
+
+
+def test_a_mirrored_index_one_beyond_a_shared_array_does_not_make_it_larger():
+    advice = fixes(fold_kernel, 1, ones(BLOCK), ones(BLOCK))["out-of-bounds"]
+    assert advice.startswith("fix how `BLOCK - tid` is computed, which is 32 here, one beyond")
 
 
 def test_a_guard_that_lets_one_too_many_pass_is_named():

@@ -12,6 +12,7 @@ from gpukit.checked.messages.phrases import (
     index_text,
     name_element,
     one_line,
+    parsed,
     some,
 )
 
@@ -50,16 +51,22 @@ def out_of_bounds(facts: Facts) -> Words:
 
 
 def _too_large(facts: Facts, axis: int, text: str) -> str:
+    value, n = facts.index[axis], facts.shape[axis]
     if facts.get("space") in ("shared", "local"):
-        return (
-            f"make {facts.array} larger, or keep `{text}` below its size, "
-            f"{facts.shape[axis]}, in axis {axis}"
-        )
+        if value == n and _counts_down(text):
+            return f"fix how `{text}` is computed, {_last(value, n)}"
+        return f"make {facts.array} larger, or keep `{text}` below its size, {n}, in axis {axis}"
     size = f"{facts.array}.shape[{axis}]"
     if _counts_down(text):
         return (
             f"fix how the index is computed: the last index along this axis is `{size} - 1`, and "
             f"`{text}` goes beyond it"
+        )
+    if _is_read(text):
+        count = "; a count is one more than the last index" if value == n else ""
+        return (
+            f"fix the index, `{text}`, {_last(value, n)}: a guard on the number of the thread "
+            f"does not bound what an array holds{count}"
         )
     guard = f"guard the access with `if {text} < {facts.get('least_size', size)}:`"
     if facts.has("bound_kind"):
@@ -68,7 +75,7 @@ def _too_large(facts: Facts, axis: int, text: str) -> str:
         return f"{guard}, or exchange the indices if `{text}` counts along another axis"
     if facts.get("of_thread", True):
         return f"{guard}; a grid often has more threads than the array has elements"
-    known = f"which is {facts.index[axis]} here, where the last index is {facts.shape[axis] - 1}"
+    known = _last(value, n)
     if text.isidentifier():
         return f"{guard}, or fix how `{text}` is computed, {known}"
     return (
@@ -77,9 +84,21 @@ def _too_large(facts: Facts, axis: int, text: str) -> str:
     )
 
 
+def _last(value: int, size: int) -> str:
+    """Say how far an index is beyond the last one.
+
+    >>> _last(9, 5), _last(5, 5)
+    ('which is 9 here, where the last index is 4', 'which is 5 here, one beyond the last index')
+    """
+    if value == size > 0:
+        return f"which is {value} here, one beyond the last index"
+    return f"which is {value} here, where the last index is {size - 1}"
+
+
 def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
     """What to do where something bounds the index already, or what it is made of."""
     value, n, size = facts.index[axis], facts.shape[axis], f"{facts.array}.shape[{axis}]"
+    known = _last(value, n)
     line, bound, kind = facts.get("bound_line"), facts.get("bound_text"), facts.get("bound_kind")
     if kind == "own":
         return f"{guard}: `{bound}` in line {line} lets {value} pass"
@@ -100,6 +119,12 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
             f"write `or` for `and` in line {line}: a thread is stopped there only where both "
             f"conditions hold, so `{bound}` alone lets {value} pass"
         )
+    if kind == "axis":
+        return (
+            f"fix the index, or leave out the access: `{bound}` in line {line} keeps `{text}` "
+            f"inside along another axis of {facts.array}, and a guard by `{size}` would leave out "
+            "what lies beyond it"
+        )
     if kind == "other" and facts.get("several_axes", False):
         return (
             f"fix the index if another variable counts along this axis, whose size is {n}; "
@@ -109,14 +134,29 @@ def _bounded(facts: Facts, axis: int, text: str, guard: str) -> str:
         return f"{guard}: `{bound}` in line {line} keeps it below something else"
     if kind == "free":
         return (
-            f"guard the access: nothing keeps `{bound}` below a size, and `{text}`, which is made "
-            f"of it, is {value} here, where the last index is {n - 1}; or fix how `{text}` is "
-            "computed"
+            f"guard the access: nothing keeps `{bound}` below a size, and `{text}` is made of it, "
+            f"{known}; or fix how `{text}` is computed"
         )
-    return (
-        f"check `{bound}` in line {line} and how `{text}` is computed, which is {value} here, "
-        f"where the last index is {n - 1}; another guard around the access would hide the mistake"
-    )
+    if kind == "offset":
+        return (
+            f"give `{text}`, {known}, a guard of its own, `if {text} < {size}:`, since `{bound}` "
+            f"in line {line} does not bound it; or fix the index, if that element was not meant"
+        )
+    hide = "another guard around the access would hide the mistake"
+    if kind == "made":
+        return f"check `{bound}` in line {line}, {known}: {hide}"
+    return f"check `{bound}` in line {line} and how `{text}` is computed, {known}; {hide}"
+
+
+def _is_read(text: str) -> bool:
+    """Tell whether an index is made of what an array holds, as in `ends[i]`.
+
+    >>> [_is_read(text) for text in ("ends[i] + 1", "a.shape[0] - i", "i")]
+    [True, False, False]
+    """
+    tree = parsed(text)
+    read = [n.value for n in ast.walk(tree) if isinstance(n, ast.Subscript)] if tree else []
+    return any(isinstance(array, ast.Name) for array in read)
 
 
 def _counts_down(text: str) -> bool:

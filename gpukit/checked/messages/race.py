@@ -147,6 +147,8 @@ def atomic_race(facts: Facts) -> Words:
         order = "do one of the two in a second launch, or behind `grid.sync()`"
     if plain == "reads":  # an atomic read would still miss what is added later
         return f"{clash}, {effect}", order
+    if facts.line and facts.line == facts.other_line:
+        return f"{clash}, {effect}", "let atomics alone change it, and take out the plain write"
     return f"{clash}, {effect}", f"let atomics alone change it, or {order}"
 
 
