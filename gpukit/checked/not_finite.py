@@ -1,4 +1,4 @@
-"""The first line at which a NaN or an infinity arises from finite numbers, read off a recording."""
+"""The first line at which a NaN, or an infinity out of finite numbers, arises in a recording."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ class Origin:
 
     def __str__(self) -> str:
         given = ", ".join(f"{name} = {value}" for name, value in self.operands)
+        infinite = any(value in _STRANGE for _, value in self.operands if isinstance(value, str))
+        numbers = "numbers of which one is infinite" if infinite else "finite numbers"
         what = (
-            f"makes {self.value} out of finite numbers: {given}"
+            f"makes {self.value} out of {numbers}: {given}"
             if given
             else f"is the first that gives {self.value}, of an infinity maybe"
         )
@@ -43,7 +45,8 @@ def first(recording: dict[str, Any]) -> Origin | None:
     """Return where the first one arises in a launch recorded by `recording.record`, if anywhere.
 
     A line that only hands on what it was given is none: one of its operands is not finite already.
-    Nor is one without operands, such as `high = -math.inf`: there it is meant.
+    But a NaN may come of infinities, as 0 times infinity does. Nor is one without operands, such as
+    `high = -math.inf`: there it is meant.
     """
     texts = {line["line"]: line["text"] for line in recording["source"]}
     names = {line: _names(text) for line, text in texts.items()}
@@ -62,7 +65,8 @@ def first(recording: dict[str, Any]) -> Origin | None:
                 thread = 32 * step["warp"] + lane
                 return Origin(step["line"], text, value, step["block"], thread, ())
             used = {n: known[n] for n in names.get(step["line"], ()) if n in known} | read
-            if used and not any(v in _STRANGE for v in used.values() if isinstance(v, str)):
+            given = {v for v in used.values() if isinstance(v, str)} & set(_STRANGE)
+            if used and not (given if value != "nan" else given & {"nan"}):
                 text = texts.get(step["line"], "").strip()
                 thread = 32 * step["warp"] + lane
                 operands = tuple(used.items())

@@ -196,7 +196,10 @@ def _profile(kernel: Any, sizes: Sizes, arguments: Arguments) -> str:
         "parameters": list(inspect.signature(kernel.py_func).parameters),
         "total": found.total.as_dict(),
         "accesses": [access.as_dict() for access in found.accesses],
-        "lines": {line: counts["flops_float64"] for line, counts in found.lines.items()},
+        "lines": {
+            measure: {line: counts[counter] for line, counts in found.lines.items()}
+            for measure, counter in (("float64", "flops_float64"), ("barriers", "barriers"))
+        },
         "shared_bytes": found.shared_static + found.shared_dynamic,
     }
     return json.dumps(counts)

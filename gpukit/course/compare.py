@@ -30,6 +30,7 @@ class Mismatch:
     where: str
     resembles: str
     kept: bool = False  # what was there before went into what was stored
+    source: str = ""  # the output in which that stood
     added: bool = False  # something was added to what was there before
     strange: bool = False  # a NaN or an infinity was computed where a finite number is asked
     condition: str = ""  # what tells the wrong elements from the others
@@ -113,7 +114,34 @@ def condition(case: Case, output: str, mask: Mask) -> str:
                         f"{begin}just the elements are wrong where {words}; the others are right."
                     )
                     return text[:1].upper() + text[1:]
-    return ""
+    return next(filter(None, (_outside(n, v[mask], v[~mask]) for n, v in given[:-1])), "")
+
+
+def _outside(name: str, wrong: Array, right: Array) -> str:
+    """Say between which values of an input no element is wrong, where that is hardly by chance.
+
+    More than half of the right elements lie there.
+
+    >>> right = np.arange(0.0, 60)
+    >>> _outside("x", np.array([-9.0, -7, -5, -3, 70, 80]), np.append(right, [-6, 75]))
+    'All wrong elements lie where x is below 0.0 or above 59.0, though not all of those are wrong.'
+    """
+    if not right.size or np.isnan(wrong).any() or np.isnan(right).any():
+        return ""
+    ends = np.unique(wrong)
+    place = np.searchsorted(ends, right)
+    beside = place == np.searchsorted(ends, right, "right")  # the others have a wrong one's value
+    widest = right[beside & (place == np.bincount(place[beside], minlength=1).argmax())]
+    share = len(widest) / len(right)
+    if share < 0.5 or len(right) < 10 or (len(ends) + 1) * (1 - share) ** len(wrong) > 1e-6:
+        return ""
+    low, high = widest.min(), widest.max()
+    outside = [f"below {low!s}"] if (wrong < low).any() else []
+    outside += [f"above {high!s}"] if (wrong > high).any() else []
+    return (
+        f"All wrong elements lie where {name} is {' or '.join(outside)}, though not all of those "
+        "are wrong."
+    )
 
 
 def _values(name: str, wrong: Array, right: Array) -> str:
@@ -136,6 +164,8 @@ def _values(name: str, wrong: Array, right: Array) -> str:
         return f"{name} lies between {least!s} and {most!s}"
     least, most = right.min(), right.max()
     if not ((least <= wrong) & (wrong <= most)).any():
+        if least == most:
+            return f"{name} is not {least!s}"
         return f"{name} lies below {least!s} or above {most!s}"
     return ""
 

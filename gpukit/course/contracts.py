@@ -227,6 +227,17 @@ def accesses(contract: Contract, case: Case, counts: Counts) -> Accesses:
     return sorted(found, key=lambda a: -measure([a]))
 
 
+def line(contract: Contract, counts: Counts) -> int:
+    """Return the line where most of what is counted is done; 0 where no line does more than half.
+
+    Of float64 each line is one too many.
+    """
+    done = counts["lines"].get(contract.measure, {})
+    most, place = max(((n, int(place)) for place, n in done.items()), default=(0, 0))
+    is_much = most and (contract.measure == "float64" or 2 * most > sum(done.values()))
+    return place if is_much else 0
+
+
 def number(value: float) -> str:
     """Return a count as a person writes it.
 

@@ -113,8 +113,13 @@ def _inputs(found: Mismatch, case: Case) -> str:
     return f" ({', '.join(given)})" if given else ""
 
 
-def kept(output: str) -> str:
-    """Explain an output that is made of what stood in it before."""
+def kept(output: str, source: str) -> str:
+    """Explain an output that is made of what stood in an output, it or another, before."""
+    if source != output:
+        return (
+            f"What is stored in {output} is made of what stood in {source} before the launch, and "
+            f"that is no number: {source} is an output. Compute what you need in a variable."
+        )
     return (
         f"What is stored in {output} is made of what stood there before the launch, and that is no "
         "number: begin with a variable of your own, and store its value with `=` at the end."

@@ -14,7 +14,7 @@ import numpy as np
 
 from gpukit import target
 from gpukit.checked.report import Report as Found
-from gpukit.course import attempt, compare, contracts, explain, gaps, shrink
+from gpukit.course import attempt, compare, contracts, explain, gaps, shrink, sizes
 from gpukit.course.case import Case, unwritten
 from gpukit.course.catalogue import Exercise
 from gpukit.course.compare import Mismatch
@@ -321,8 +321,8 @@ class _Grading:
             if _is_wrong(found) or found.kind in TELLING:
                 collides = found.kind == "global-race" and found.array in case.expected
                 return mistake if mistake and collides else self._of(_fixed(found, case))
-        if row.mismatch is not None and row.mismatch.kept:
-            return explain.kept(row.mismatch.output)
+        if row.mismatch is not None and row.mismatch.source:
+            return explain.kept(row.mismatch.output, row.mismatch.source)
         if certain := self._mistake(certain=True):
             return certain
         if row.mismatch is not None and row.mismatch.strange and not self.exercise.driver:
@@ -332,32 +332,60 @@ class _Grading:
         same = (_fixed(found, case) for found in checked if found.kind == "same-value-race")
         if row.mismatch is not None and row.mismatch.unwritten:
             same = (replace(found, fix=explain.OVERLAP) for found in same)
-        return mistake or next(map(self._of, same), "") or self._condition()
+        return mistake or next(map(self._of, same), "") or self._elsewhere() or self._condition()
+
+    def _elsewhere(self) -> str:
+        """Return what the checker found in a case other than the smallest that fails."""
+        for tried in self.tried:
+            for found in tried.findings:
+                if _is_wrong(found) or found.kind == "barrier-after-return":
+                    return f"With {tried.case.sizes()}:\n{self._of(_fixed(found, tried.case))}"
+        return ""
 
     def _condition(self) -> str:
-        """Return what the wrong elements have in common, in the largest case that tells."""
+        """Return what the wrong elements, or the wrong cases, have in common.
+
+        Of elements it is that of the largest case that tells.
+        """
         told = [r.mismatch for r in self.rows if r.mismatch is not None and r.mismatch.condition]
-        return max(told, key=lambda found: found.total).condition if told else ""
+        if told:
+            return max(told, key=lambda found: found.total).condition
+        wrong = [tried.case for tried in self.tried if tried.row.status == "wrong"]
+        right = [tried.case for tried in self.tried if tried.row.status == "right"]
+        return sizes.telling(wrong, right)
 
     def _with_before(self, case: Case, row: Row) -> Row:
-        """Tell elements that were never written from those made of what stood there before.
+        """Find out what was made of what stood in an output before the launch, and in which.
 
-        Both look the same where nothing is greater than a NaN: launched again on other numbers,
-        the second kind changes.
+        An element that was never written looks the same where nothing is greater than a NaN:
+        launched again on other numbers, only what is made of them changes.
         """
         found = row.mismatch
-        if found is None or not found.unwritten or case.expected[found.output].dtype.kind != "f":
+        if found is None:
             return row
-        for before in (-1e30, 1e30):
-            filled = np.full_like(case.args[found.output], before)
-            other = replace(case, args={**case.args, found.output: filled})
-            again = self._outcome(other)
-            if again.kind != "arrays":
-                return row
-            if (again.arrays[found.output][found.index] != filled[found.index]).any():
-                kept = replace(found, kept=True)
-                return replace(row, mismatch=kept, why=explain.mismatch(kept, case))
+        if found.added and found.got != found.got:
+            names = (n for n in case.expected if case.expected[n].dtype.kind == "f")
+            source = next((n for n in names if not self._again(case, found, n, 0.0)[1]), "")
+            other = source if source != found.output else ""  # else `explain.hint` says it
+            return replace(row, mismatch=replace(found, source=other))
+        if not found.first_unwritten or case.expected[found.output].dtype.kind != "f":
+            return row
+        if any(self._again(case, found, found.output, before)[0] for before in (-1e30, 1e30)):
+            kept = replace(found, kept=True, source=found.output)
+            return replace(row, mismatch=kept, why=explain.mismatch(kept, case))
         return row
+
+    def _again(self, case: Case, found: Mismatch, name: str, before: float) -> tuple[bool, bool]:
+        """Launch a case on an output full of other numbers.
+
+        Tell whether the first wrong element is none of them, and whether it is made of NaNs still.
+        """
+        filled = np.full_like(case.args[name], before)
+        again = self._outcome(replace(case, args={**case.args, name: filled}))
+        if again.kind != "arrays":
+            return False, True
+        got = again.arrays[found.output][found.index]
+        return bool(got != filled.dtype.type(before)), bool(got != got)
 
     def _mistake(self, certain: bool = False) -> str:
         """Return the likeliest mistake that would explain each case that fails.
@@ -435,8 +463,7 @@ class _Grading:
             if not kept and not broken:
                 self.about = contract.measure
                 busiest = contracts.accesses(contract, case, counts)[:1]
-                doubles = counts["lines"].items() if contract.measure == "float64" else ()
-                line = int(max(doubles, key=lambda item: item[1], default=(0, 0))[0])
+                line = contracts.line(contract, counts)
                 broken = explain.contract(
                     contract, counted, case, busiest, self.source, literals, line
                 )

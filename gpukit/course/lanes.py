@@ -21,6 +21,7 @@ SHAPES = {
     "one number": (1, 1),
     "one column more": (4, 33),
     "one column less": (5, 31),
+    "a column for each second lane": (5, 16),
     "one row": (1, 129),
     "one column": (127, 1),
     "two primes": (61, 83),

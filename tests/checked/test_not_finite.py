@@ -85,6 +85,23 @@ def test_a_nan_that_was_given_is_nobodys_fault():
     assert first(quotient_kernel, vector(np.nan), vector(1), vector(9), threads=1) is None
 
 
+@cuda.jit
+def gate_kernel(x, gate, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[i] * gate[i]
+
+
+def test_a_nan_out_of_an_infinity_is_named_with_its_operands():
+    found = first(gate_kernel, vector(1, np.inf), vector(0, 0), vector(9, 9), threads=2)
+    assert "makes nan out of numbers of which one is infinite: " in str(found)
+    assert {"x[1]": "inf", "gate[1]": 0.0}.items() <= dict(found.operands).items()
+
+
+def test_an_infinity_that_is_handed_on_has_no_origin():
+    assert first(gate_kernel, vector(np.inf), vector(2), vector(9), threads=1) is None
+
+
 def test_an_infinity_that_a_line_begins_with_is_meant():
     found = first(maximum_kernel, vector(-100), vector(9), threads=1)
     assert found.text == "out[i] = math.exp(-high)"

@@ -34,6 +34,47 @@ def test_an_output_made_of_what_stood_there_is_not_called_unwritten(tmp_path):
     assert "never written" not in report.why
 
 
+def test_elements_beside_unwritten_ones_are_not_called_made_of_what_stood_there(tmp_path):
+    whole = "range(cuda.laneid, x.shape[1], 32):\n            "
+    one = "range(cuda.laneid, min(x.shape[1], 32), 32):\n            "
+    parts = ("high = max", "total += math", "out[row, k] =")
+    report = attempt(tmp_path, "softmax", *((whole + part, one + part) for part in parts))
+    assert report.why.startswith("Only the first 32 columns were written")
+
+
+def test_an_output_made_of_another_output_names_that_one(tmp_path):
+    early = "speed = new_velocity[i] + grad[i]"
+    report = attempt(tmp_path, "momentum", ("speed = MU * velocity[i] + grad[i]", early))
+    assert "What is stored in new_w is made of what stood in new_velocity before" in report.why
+
+
+def test_a_finding_of_another_case_explains_the_smallest_that_fails(tmp_path):
+    loads = "tile[tid] = x[i] if i < x.size else np.float32(-np.inf)"
+    early = "if i >= x.size:\n        return\n    tile[tid] = x[i]"
+    report = attempt(tmp_path, "detective_hanging_tree", (loads, early))
+    assert report.why.startswith("With x (1,) float32, partials (1,) float32; grid 1, block 128:\n")
+    assert "no thread of the block has written it" in report.why
+
+
+def test_the_line_with_most_of_the_barriers_is_shown(tmp_path):
+    barrier = "cuda.syncthreads()  # all reads are done before the next step overwrites the tiles"
+    report = attempt(
+        tmp_path,
+        "detective_stale_tile",
+        ("* b_tile[k, tx]", "* b_tile[k, tx]\n            cuda.syncthreads()"),
+        (barrier, "pass"),
+    )
+    assert report.status == "but"
+    assert "  >  26 |             cuda.syncthreads()" in report.why
+
+
+def test_the_size_from_which_on_an_answer_is_wrong_is_said(tmp_path):
+    once = ("above = below = 0.0", "above = below = net = 0.0"), ("            net = 0.0\n", "")
+    report = attempt(tmp_path, "gradcheck", *once)
+    words = "The answer is right where x.shape[0] is 1, and wrong where it is 2 or more."
+    assert report.why.startswith(words)
+
+
 def test_an_index_that_is_computed_wrongly_is_not_to_be_guarded(tmp_path):
     report = attempt(tmp_path, "im2col", ("tap // k_cols % k_rows", "tap // k_cols"))
     assert "how `row + m` is computed, which is" in report.why

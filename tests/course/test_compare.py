@@ -212,6 +212,21 @@ def test_elements_that_no_input_tells_apart_have_nothing_in_common():
     assert compare.compare(launch(x, got, y=np.resize(x[:7], 40)), "out", got, 4.0).condition == ""
 
 
+def test_elements_that_are_wrong_beyond_bounds_only_are_told_from_those_between():
+    x = np.linspace(-50, 50, 60, dtype=np.float32)
+    got = np.where((np.abs(x) > 20) & (np.arange(60) % 3 > 0), 0, x)
+    found = compare.compare(launch(x, got, y=x), "out", got, 4.0)
+    assert found.condition.startswith("All wrong elements lie where y is below -")
+    assert " or above " in found.condition
+
+
+def test_wrong_elements_where_an_input_is_anything_but_one_value_are_told_so():
+    x = np.resize([0, 1, 2, -3], 44).astype(np.float32)
+    assert (
+        "wrong where y is not 0.0;" in compare.compare(launch(x, -x, y=x), "out", -x, 4.0).condition
+    )
+
+
 def test_one_wrong_element_has_a_value_of_its_own_by_chance():
     got = ramp(40)
     got[7] = 0

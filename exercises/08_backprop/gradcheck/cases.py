@@ -10,6 +10,7 @@ STEP = 1e-4
 SHAPES = {
     "exactly one block": (64, 3),
     "one weight": (1, 1),
+    "one sample": (131, 1),
     "one less than a block": (63, 5),
     "one more than a block": (65, 2),
     "a prime": (131, 7),

@@ -13,6 +13,7 @@ SHAPES = {
     "two places": (2, 8),
     "one place more": (5, 31),
     "one column": (9, 1),
+    "a column for each second lane": (7, 16),
     "two primes": (61, 23),
     "one less than a block": (127, 4),
     "as many as a block": (128, 3),

@@ -1,0 +1,40 @@
+"""The size that tells wrong cases from right ones."""
+
+import numpy as np
+import pytest
+
+from gpukit.course import Case, sizes
+
+
+def of(*shapes, step=1):
+    return [Case({"x": np.zeros(shape), "step": step}, 1, 32, {}) for shape in shapes]
+
+
+def test_the_size_from_which_on_cases_are_wrong_is_named():
+    words = sizes.telling(of((4, 17), (9, 31)), of((4, 16), (9, 3)))
+    assert (
+        words
+        == "The answer is right where x.shape[1] is at most 16, and wrong where it is 17 or more."
+    )
+
+
+def test_a_number_among_the_arguments_is_named():
+    words = sizes.telling(of((4, 17), (9, 31), step=2), of((4, 17), (9, 3)))
+    assert words == "The answer is right where step is 1, and wrong where it is 2 or more."
+
+
+def test_of_several_sizes_the_one_with_the_narrowest_gap_is_named():
+    assert "x.shape[1] is at most 16" in sizes.telling(of((9, 17), (8, 31)), of((2, 16), (1, 3)))
+
+
+def test_multiples_that_are_right_are_named():
+    words = sizes.telling(of((4, 17), (9, 31)), of((4, 16), (9, 48)))
+    assert words == "The answer is right where x.shape[1] is a multiple of 16, and wrong elsewhere."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [([(4, 17), (9, 3)], [(4, 16), (9, 21)]), ([(4, 17)], [(4, 16), (4, 3)]), ([(2,), (3,)], [])],
+)
+def test_sizes_that_tell_nothing_are_not_named(wrong, right):
+    assert sizes.telling(of(*wrong), of(*right)) == ""
