@@ -111,8 +111,9 @@ class Exercise:
         module = _module(self.folder)
         with self._calling(module):
             shapes = {name: tuple(shape) for name, shape in module.SHAPES.items()}
-            if self.measured not in shapes:
-                raise LookupError(f"SHAPES has no case {self.measured!r}, which is to be measured")
+            for name in (self.measured, *(c.case for c in self.contracts if c.case)):
+                if name not in shapes:
+                    raise LookupError(f"SHAPES has no case {name!r}, which is to be measured")
             return shapes
 
     def drawn(self, seed: int) -> tuple[int, ...]:

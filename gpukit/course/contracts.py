@@ -100,7 +100,10 @@ _PER = {
 
 @dataclass(frozen=True)
 class Contract:
-    """One bound. `why` is what to say where it is broken."""
+    """One bound. `why` is what to say where it is broken.
+
+    It is counted on the case named `case`, and without one on the case that is `measured`.
+    """
 
     measure: str
     array: str = ""
@@ -108,6 +111,7 @@ class Contract:
     at_most: float | None = None
     at_least: float | None = None
     why: str = ""
+    case: str = ""
 
     def __str__(self) -> str:
         """What is counted, in words: `reads of x for each element`."""

@@ -237,7 +237,10 @@ class _Grading:
     @functools.cached_property
     def _measured(self) -> Case:
         """The case whose accesses are counted."""
-        return self.exercise.case(self.exercise.shapes[self.exercise.measured])
+        return self._case(self.exercise.measured)
+
+    def _case(self, name: str) -> Case:
+        return self.exercise.case(self.exercise.shapes[name])
 
     # ---- values: every case ----------------------------------------------------------------
 
@@ -448,28 +451,33 @@ class _Grading:
     # ---- contracts: one case counted --------------------------------------------------------
 
     def _contracts(self) -> Report | None:
-        case = self._measured
-        outcome = self.child.profile(case, self.exercise.seconds)
-        if outcome.kind != "arrays":
-            return self._made(outcome.kind, explain.outcome(outcome, self.source))
-        counts, broken = json.loads(outcome.text) | {"idle_warps": self.idle_warps}, ""
-        for contract in contracts.of(self.exercise.contracts, case):
+        failed, broken = self._measured, ""
+        counted: dict[str, contracts.Counts] = {}
+        for contract in contracts.of(self.exercise.contracts, self._measured):
+            case = self._case(contract.case) if contract.case else self._measured
+            if contract.case not in counted:
+                outcome = self.child.profile(case, self.exercise.seconds)
+                if outcome.kind != "arrays":
+                    return self._made(outcome.kind, explain.outcome(outcome, self.source))
+                idle = {"idle_warps": self.idle_warps}
+                counted[contract.case] = json.loads(outcome.text) | idle
+            counts = counted[contract.case]
             literals = self._doubles(case) if contract.measure == "float64" else []
             # A comparison is no operation that is counted, but takes a unit of float64 as well.
-            counted = max(contracts.count(contract, case, counts), len(literals))
-            kept = contract.is_kept(counted)
-            words = f"{contract}: {contracts.number(counted)}, asked {contract.asked}"
+            value = max(contracts.count(contract, case, counts), len(literals))
+            kept = contract.is_kept(value)
+            words = f"{contract}: {contracts.number(value)}, asked {contract.asked}"
             self._tell(Row(words, "right" if kept else "but"))
             if not kept and not broken:
-                self.about = contract.measure
+                self.about, failed = contract.measure, case
                 busiest = contracts.accesses(contract, case, counts)[:1]
                 line = contracts.line(contract, counts)
                 broken = explain.contract(
-                    contract, counted, case, busiest, self.source, literals, line
+                    contract, value, case, busiest, self.source, literals, line
                 )
         if not broken:
             broken = next(map(self._of, self.doubtful), "")
-        return self._made("but", broken, case) if broken else None
+        return self._made("but", broken, failed) if broken else None
 
     def _doubles(self, case: Case) -> list[Finding]:
         """Return what is float64 by accident, which a check in grading does not look for."""

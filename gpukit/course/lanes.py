@@ -26,7 +26,7 @@ SHAPES = {
     "one column": (127, 1),
     "two primes": (61, 83),
     "as many rows as threads": (128, 17),
-    "many rows": (64, 256),
+    "many rows": (64, 264),
 }
 
 

@@ -16,6 +16,7 @@ SHAPES = {
     "a row times a column": (1, 29, 1),
     "a single number": (1, 1, 1),
     "many tiles": (4 * TILE, 4 * TILE, 4 * TILE),
+    "many tiles, the last ones ragged": (62, 56, 56),
 }
 
 

@@ -17,7 +17,7 @@ SHAPES = {
     "one column less": (5, 31),
     "two primes": (61, 83),
     "as many rows as threads": (128, 17),
-    "many rows": (64, 256),
+    "many rows": (64, 264),
 }
 
 

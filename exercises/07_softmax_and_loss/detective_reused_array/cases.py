@@ -13,7 +13,7 @@ SHAPES = {
     "one column less": (5, 127),
     "one column": (9, 1),
     "two primes": (7, 83),
-    "many rows": (16, 256),
+    "many rows": (16, 264),
 }
 
 

@@ -15,7 +15,7 @@ SHAPES = {
     "one output": (37, 1),
     "two primes": (61, 83),
     "no sample at all": (0, 5),
-    "many samples": (96, 128),
+    "many samples": (93, 120),
 }
 
 

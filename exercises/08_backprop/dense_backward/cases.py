@@ -16,6 +16,7 @@ SHAPES = {
     "one weight": (29, 1, 1),
     "a batch of one": (1, 5, 7),
     "many tiles": (4 * TILE, 4 * TILE, 4 * TILE),
+    "many tiles, the last ones ragged": (61, 56, 56),
 }
 
 
