@@ -244,6 +244,8 @@ class _Row:
             severity = WARNING
             details["unused"] = True
         details |= context.around(self)
+        if self.what == checker_state.MASK_MISSING and context.function is not None:
+            details |= context.flow.uneven(location)
         details |= context.of_index(self, details.get("index", ()), details.get("shape", ()))
         return make(kind, location, other, severity, **details, **self._more())
 

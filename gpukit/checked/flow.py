@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from gpukit import errors
+from gpukit.checked.extent import PLACES, made_of, single_assignments
 from gpukit.compiler import kinds, refuse, tree
 from gpukit.compiler.analysis.uniformity import Uniformity
 
@@ -74,6 +75,20 @@ class Flow:
         outside = not skipped or any(_holds(skipped[0], s.lineno) for s in loops)
         parts = not waits and any(self._parts(s) for s in loops[-1:])
         return Around(0 if outside else skipped[0].lineno, bool(loops), waits, parts)
+
+    def uneven(self, location: Any) -> dict[str, Any]:
+        """Return what some threads skip around a call, the innermost, and its line.
+
+        It asks for the number of the thread.
+        """
+        if location.file != self.file:
+            return {}
+        made = single_assignments(self.body)
+        around = [s for s in _around(self.body, location.line) if _asks_place(s, made)]
+        if not around:
+            return {}
+        word = "`if`" if isinstance(around[-1], ast.If) else "loop"
+        return {"skipped": f"{word} of line {around[-1].lineno}"}
 
     def _parts(self, loop: ast.stmt) -> bool:
         """Tell whether the threads of a block may go round a loop a different number of times."""
@@ -149,6 +164,13 @@ def _around(body: list[ast.stmt], line: int) -> list[ast.stmt]:
     """Return the statements of blocks around a line, the outermost first."""
     holding = [s for s, _ in _placed(body) if tree.blocks(s) and _holds(s, line)]
     return sorted(holding, key=lambda s: s.lineno)
+
+
+def _asks_place(s: ast.stmt, made: dict[str, ast.expr]) -> bool:
+    """Tell whether a condition or a range is made of the number of the thread."""
+    heads = set().union(*(made_of(head, made) for head in tree.heads(s)))
+    parts = [*tree.heads(s), *(made[n] for n in heads if n in made)]
+    return any(tree.intrinsic(n) in {*PLACES, "laneid"} for p in parts for n in ast.walk(p))
 
 
 def _holds(s: ast.stmt, line: int) -> bool:

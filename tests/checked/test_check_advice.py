@@ -381,3 +381,21 @@ def test_no_barrier_is_advised_in_a_loop_that_threads_leave_at_different_times()
         assert races
         barriers = [fix for fix in races if "sync" in fix and "equally often" not in fix]
         assert barriers == []
+
+
+@cuda.jit
+def sum_in_loop_kernel(x, out):
+    lane = cuda.threadIdx.x
+    total = np.float32(0)
+    for k in range(lane, x.size, 32):
+        step = 16
+        while step > 0:
+            total += cuda.shfl_down_sync(0xFFFFFFFF, x[k], step)
+            step //= 2
+    out[lane] = total
+
+
+def test_a_shuffle_in_a_loop_that_lanes_leave_apart_is_told_to_leave_that_loop():
+    advice = fixes(sum_in_loop_kernel, 1, ones(40), ones(BLOCK))["warp-mask"]
+    line = sum_in_loop_kernel.py_func.__code__.co_firstlineno + 4
+    assert advice.startswith(f"move the call out of the loop of line {line},")

@@ -23,6 +23,7 @@
     parts                        whether threads leave the loop around both at different times
     waiting, missing             threads as text, such as "0-15"
     what                         text of the call, access or expression, as in the source
+    skipped                      warp-mask: what around the call some threads skip, and its line
     mask, lanes                  of a warp function: the mask as a number; the lanes that are
                                  missing, or for shuffle-source the lane that is read from
     reason                       float64: "literal", "chosen", ...; warp-mask: "caller"

@@ -92,8 +92,9 @@ def warp_mask(facts: Facts) -> Words:
     absent = "some lanes of the mask do"
     if lanes is not None:
         absent = f"{listed('lane', lanes)} {agreeing(lanes, 'does', 'do')}"
+    around = facts.get("skipped", "`if` or loop")
     return f"{call}, but {absent} not take part in the call", (
-        "move the call out of the `if` or loop, so that all lanes of the mask make it equally often"
+        f"move the call out of the {around}, so that all lanes of the mask make it equally often"
     )
 
 
