@@ -214,12 +214,18 @@ def changed_inputs(case: Case, arrays: dict[str, Array]) -> list[str]:
 
 
 def _extent(case: Case, expected: Array) -> tuple[int, ...]:
-    """Return how many elements of each axis one block writes (the last axis is x)."""
+    """Return how many elements of each axis one block writes (the last axis is x).
+
+    It is 1 where threads go on in a loop, since elements of one block then lie apart.
+    """
     if case.per != "thread":
         return (1,) * expected.ndim
-    block = case.block if isinstance(case.block, tuple) else (case.block,)
-    sizes = (*block, 1, 1, 1)[: expected.ndim]
-    return tuple(reversed(sizes))
+    blocks, threads = (
+        (*(n if isinstance(n, tuple) else (n,)), 1, 1, 1)[: expected.ndim]
+        for n in (case.grid, case.block)
+    )
+    axes = zip(blocks, threads, reversed(expected.shape), strict=False)
+    return tuple(size if count * size >= n else 1 for count, size, n in axes)[::-1]
 
 
 def where(mask: Mask, extent: tuple[int, ...]) -> str:

@@ -9,14 +9,17 @@ from gpukit.course.case import Case, poison
 BLOCK = 128
 
 
-def launch(expected, got, *, block=BLOCK, per="thread", **inputs):
-    """Return a launch of one block that is to leave `expected` in `out`."""
-    return Case({**inputs, "out": got}, grid=1, block=block, expected={"out": expected}, per=per)
+def launch(expected, got, *, grid=0, block=BLOCK, per="thread", **inputs):
+    """Return a launch of blocks that is to leave `expected` in `out`, of as many as cover it."""
+    sizes = np.atleast_1d(block)
+    covering = tuple(-(-n // int(b)) for n, b in zip(expected.shape[::-1], sizes, strict=False))
+    arguments = {**inputs, "out": got}
+    return Case(arguments, grid or covering, block=block, expected={"out": expected}, per=per)
 
 
-def one(expected, got, *, block=BLOCK, per="thread", ulps=4.0):
+def one(expected, got, *, grid=0, block=BLOCK, per="thread", ulps=4.0):
     """Compare one output of a launch with `block` threads."""
-    return compare.compare(launch(expected, got, block=block, per=per), "out", got, ulps)
+    return compare.compare(launch(expected, got, grid=grid, block=block, per=per), "out", got, ulps)
 
 
 def words_for(expected, got, **inputs):
@@ -113,6 +116,12 @@ def test_the_block_of_a_matrix_has_x_along_the_columns():
     got[:, 32:] = 0
     found = one(ramp(64, 64), got, block=(32, 8))
     assert found.where == "every column from 32 on: all but the first block"
+
+
+def test_threads_that_go_on_in_a_loop_are_not_described_in_blocks():
+    got = ramp(64)
+    got[16:] = 0
+    assert one(ramp(64), got, grid=2, block=8).where == "every element from 16 on"
 
 
 def test_one_output_for_each_block_is_not_described_in_blocks():

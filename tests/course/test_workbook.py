@@ -224,6 +224,15 @@ def test_how_to_open_a_new_workbook_is_told_unless_make_opens_it(
     assert ("Open it: " in shown) is told
 
 
+def test_how_to_open_a_workbook_is_told_when_a_second_run_completes_it(project, book, capsys):
+    (book / SECOND).unlink()
+    capsys.readouterr()
+    assert cli.main(["start", str(book)]) == 0
+    shown = capsys.readouterr().out
+    assert "Added 1 file." in shown
+    assert f"Open it: cd {book}, then " in shown
+
+
 def test_starting_again_renews_nothing_and_says_how_to(project, book, capsys):
     write_lesson(project / LESSON, "3 + 3")
     before = (book / LESSON).read_bytes()

@@ -23,13 +23,13 @@ def case(rng: np.random.Generator, n: int) -> Case:
         expected={"out": (powers @ COEFFICIENTS).astype(np.float32)},
         scale={"out": powers @ np.abs(COEFFICIENTS)},
         mistakes={
-            "The coefficients stand in the wrong order: table[0] belongs to x ** 0.": {
+            "The coefficients stand in the wrong order: COEFFICIENTS[0] belongs to x ** 0.": {
                 "out": (powers @ COEFFICIENTS[::-1]).astype(np.float32)
             },
-            "The last coefficient, table[5], is left out.": {
+            "The last coefficient, COEFFICIENTS[5], is left out.": {
                 "out": (powers[:, :5] @ COEFFICIENTS[:5]).astype(np.float32)
             },
-            "The powers are one too low: the loop ends before table[0].": {
+            "The powers are one too low: the loop ends before COEFFICIENTS[0].": {
                 "out": (powers[:, :5] @ COEFFICIENTS[1:]).astype(np.float32)
             },
             "This is the sum of the coefficients: no x is multiplied in.": {
@@ -40,7 +40,7 @@ def case(rng: np.random.Generator, n: int) -> Case:
                     np.float32
                 )
             },
-            "The powers are one too high: x is multiplied in once more after table[0].": {
+            "The powers are one too high: x is multiplied in once more after COEFFICIENTS[0].": {
                 "out": (higher @ COEFFICIENTS).astype(np.float32)
             },
             "The index of table depends on the thread. All threads need the same coefficient at "

@@ -19,12 +19,12 @@ ANSWERS = [
     Wrong(
         "the last coefficient left out",
         edit(("acc = table[5]", "acc = np.float32(0)")),
-        says="table[5], is left out",
+        says="COEFFICIENTS[5], is left out",
     ),
     Wrong(
         "the loop ends too early",
         edit(("range(4, -1, -1)", "range(4, 0, -1)")),
-        says="the loop ends before table[0]",
+        says="the loop ends before COEFFICIENTS[0]",
     ),
     Wrong(
         "past the end of the table",
