@@ -24,10 +24,10 @@ class Bound(NamedTuple):
     pass (`<=`), "other" where it compares it with something else, "half" where it bounds it from
     below only, and "loop" where the index runs through a range. It is "or" or "and" where the
     condition is joined by that to others, and lets pass where it does not hold itself: "or" in what
-    must hold, "and" in what must not. Of what an index is computed of,
-    "parts" is bounded, "offset" is bounded and something is added to it, and "free" is a number of
-    the thread that nothing bounds. An index that divides what is bounded is "made" so. It is "axis"
-    where the condition compares it with the array's size along another axis.
+    must hold, "and" in what must not. Of what an index is computed of, "parts" is bounded, "offset"
+    is bounded and something is added to it, and "free" is a number of the thread that nothing
+    bounds. An index that is a quotient or a rest of what is bounded is "made". It is "axis" where
+    the condition compares it with the array's size along another axis.
     """
 
     kind: str
@@ -88,7 +88,7 @@ class Bounds:
         if free and not isinstance(index, ast.Name):
             return Bound("free", 0, free[0])
         made = self.made.get(index.id) if isinstance(index, ast.Name) else None
-        if made is not None and not free and any(map(_divides, ast.walk(made))):
+        if made is not None and not free and _divides(made):
             return Bound("made", made.lineno, f"{refuse.written(index)} = {refuse.written(made)}")
         return parts[-1] if parts and not free else None
 
