@@ -68,6 +68,30 @@ def test_the_line_with_most_of_the_barriers_is_shown(tmp_path):
     assert "  >  26 |             cuda.syncthreads()" in report.why
 
 
+def test_a_bound_that_is_broken_at_whole_tiles_only_is_counted_there(tmp_path):
+    steps = ("(k_size + TILE - 1) // TILE", "k_size // TILE + 1")
+    report = attempt(tmp_path, "detective_stale_tile", steps)
+    assert report.why.startswith("Right, but: 10 barriers that each block passes; asked: at most 8")
+    assert report.failed is not None
+    assert report.failed.args["a"].shape == (64, 64)
+
+
+def test_what_is_done_for_the_rest_of_a_tile_is_counted(tmp_path):
+    report = attempt(
+        tmp_path,
+        "detective_stale_tile",
+        ("(k_size + TILE - 1) // TILE", "k_size // TILE"),
+        ("        out[row, col] = acc", REST),
+    )
+    assert report.why.startswith("Right, but: ")
+    assert "reads of a for each element; asked: at most 4" in report.why
+
+
+REST = """        for k in range(k_size // TILE * TILE, k_size):
+            acc += a[row, k] * b[k, col]
+        out[row, col] = acc"""
+
+
 def test_the_size_from_which_on_an_answer_is_wrong_is_said(tmp_path):
     once = ("above = below = 0.0", "above = below = net = 0.0"), ("            net = 0.0\n", "")
     report = attempt(tmp_path, "gradcheck", *once)

@@ -231,3 +231,12 @@ def test_a_fault_in_the_teachers_cases_is_not_the_learners(fault, tmp_path, monk
     (exercise.folder / "cases.py").write_text(FAULTS[fault].replace('"a"', repr(exercise.measured)))
     with pytest.raises(catalogue.ExerciseError, match=r"cases\.py.*guarded_map.*not to blame"):
         exercise.cases()
+
+
+def test_a_contract_on_a_case_that_is_not_there_is_the_teachers_fault(tmp_path, monkeypatch):
+    shutil.copytree(catalogue.find("tiled_matmul").folder, tmp_path / "01_here" / "tiled_matmul")
+    monkeypatch.setenv("GPUKIT_EXERCISES", str(tmp_path))
+    file = catalogue.find("tiled_matmul").folder / "exercise.toml"
+    file.write_text(file.read_text().replace('case = "many tiles"', 'case = "no tiles"'))
+    with pytest.raises(catalogue.ExerciseError, match="SHAPES has no case 'no tiles'"):
+        catalogue.find("tiled_matmul").cases()
