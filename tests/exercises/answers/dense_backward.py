@@ -77,7 +77,7 @@ ANSWERS = [
                     acc += grad_out[sample, row] * x[sample, col]
                 grad_weight[row, col] = acc
         """),
-        says="64 reads of grad_out for each element; asked: at most 4",
+        says="56 reads of grad_out for each element; asked: at most 4",
         grade="but",
     ),
     Wrong(

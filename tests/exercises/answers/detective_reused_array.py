@@ -85,7 +85,7 @@ ANSWERS = [
             for k in range(tid, x.shape[1], BLOCK):
                 out[row, k] = math.exp(x[row, k] - high) / total
         """),
-        says="reads of x for each element; asked: at most 3.5",
+        says="reads of x for each element; asked: at most 3.",
         grade="but",
     ),
     Right(

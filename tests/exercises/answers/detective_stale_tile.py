@@ -42,7 +42,7 @@ ANSWERS = [
                     acc += a[row, k] * b[k, col]
                 out[row, col] = acc
         """),
-        says="64 reads of a for each element; asked: at most 4",
+        says="56 reads of a for each element; asked: at most 4",
         grade="but",
     ),
     SERIAL_PRODUCT,
@@ -54,7 +54,7 @@ ANSWERS = [
     Wrong(
         "always one step more",
         edit(("(k_size + TILE - 1) // TILE", "k_size // TILE + 1")),
-        says="A further step only adds zeros",
+        says="a further step only adds zeros",
         grade="but",
     ),
     Right(

@@ -61,7 +61,7 @@ ANSWERS = [
     Wrong(
         "each thread loads the whole tile",
         edit(("range(ty * TILE + tx, WIDE * WIDE, TILE * TILE)", "range(WIDE * WIDE)")),
-        says="reads of image for each element; asked: at most 1.5",
+        says="reads of image for each element; asked: at most 1.25",
         grade="but",
     ),
     Wrong(
@@ -96,7 +96,7 @@ ANSWERS = [
                             acc += image[h, w]
                 out[row, col] = acc / np.float32(9)
         """),
-        says="reads of image for each element; asked: at most 1.5",
+        says="reads of image for each element; asked: at most 1.25",
         grade="but",
     ),
     serial("""

@@ -73,7 +73,7 @@ ANSWERS = [
     Wrong(
         "a is read twice",
         edit(("a[row, k] * b", "np.float32(0.5) * (a[row, k] + a[row, k]) * b")),
-        says="128 reads of a for each element",
+        says="112 reads of a for each element",
         grade="but",
     ),
     Right(

@@ -164,7 +164,7 @@ ANSWERS = [
                 for k in range(cuda.laneid, x.shape[1], 32):
                     out[row, k] = math.exp(x[row, k] - high) / total
         """),
-        says="reads of x for each element; asked: at most 3.50",
+        says="reads of x for each element; asked: at most 3.",
         grade="but",
     ),
     Wrong(

@@ -33,7 +33,7 @@ ANSWERS = [
                     acc += a[row, k] * b[k, col]
                 out[row, col] = acc
         """),
-        says="64 reads of a for each element; asked: at most 4",
+        says="56 reads of a for each element; asked: at most 4",
         grade="but",
     ),
     Wrong(
@@ -49,7 +49,7 @@ ANSWERS = [
                     acc += a[row, k] * b[k, col]
                 out[row, col] = acc
         """),
-        says="64 reads of a for each element; asked: at most 4",
+        says="56 reads of a for each element; asked: at most 4",
         grade="but",
     ),
     Wrong(
@@ -60,7 +60,7 @@ ANSWERS = [
     Wrong(
         "always one step more",
         edit(("(k_size + TILE - 1) // TILE", "k_size // TILE + 1")),
-        says="A further step only adds zeros",
+        says="a further step only adds zeros",
         grade="but",
     ),
     Wrong(
